@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Package for pip and colcon alike; README.md says which extras serve whom."""
+
+from glob import glob
+
+from setuptools import find_packages, setup
+
+package = 'walking_control'
+share = f'share/{package}'
+# ROS 2 from pip exists as wheels for Linux on x86_64 only; elsewhere ROS 2 itself brings rclpy.
+wheels = "; platform_system == 'Linux' and platform_machine == 'x86_64'"
+messages = ('diagnostic', 'geometry', 'lifecycle', 'nav', 'sensor', 'std', 'trajectory',
+            'visualization')
+
+setup(
+    name=package,
+    version='0.1.0',
+    description='Controllers that make walking robots walk efficiently and safely with ROS 2',
+    license='Apache-2.0',
+    python_requires='>=3.10',
+    packages=find_packages(include=[package, f'{package}.*']),
+    data_files=[
+        ('share/ament_index/resource_index/packages', [f'resource/{package}']),
+        (share, ['package.xml', 'LICENSE']),
+        (f'{share}/launch', glob('launch/*.launch.py')),
+        (f'{share}/config/robots', glob('config/robots/*.yaml')),
+        (f'{share}/urdf', glob('urdf/*.xacro')),
+        # pip ignores install_scripts, so `ros2 run` and `ros2 launch` find these wrappers instead
+        (f'lib/{package}', glob('scripts/*')),
+    ],
+    install_requires=['setuptools', 'numpy', 'pin', 'PyYAML', 'xacro'],
+    extras_require={
+        'ros': [f'ros-jazzy-rclpy[fastrtps]{wheels}', f'ros-jazzy-std-srvs{wheels}']
+        + [f'ros-jazzy-{name}-msgs{wheels}' for name in messages],
+        'sim': ['mujoco>=3.2'],
+        'plot': ['matplotlib', 'pillow'],
+        'test': ['pytest<8.4'],  # launch_pytest needs an older pytest than the newest
+    },
+    entry_points={'console_scripts': ['walking_control = walking_control.cli:main']},
+    zip_safe=True,
+)

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Errors of the package: one root, children carry what was wrong as data."""
+
+
+class WalkingControlError(Exception):
+    """Something the caller can act on.
+
+    Args:
+        what: The thing that is wrong, e.g. ``'parameter hip_switching.set_point'``.
+        value: Its offending value.
+        limit: The rule it breaks, in words.
+        remedy: What to do about it.
+    """
+
+    exit_status = 2
+
+    def __init__(self, what, *, value=None, limit=None, remedy=None):
+        self.what = what
+        self.value = value
+        self.limit = limit
+        self.remedy = remedy
+        super().__init__(what, value, limit, remedy)
+
+    def __str__(self):
+        text = str(self.what)
+        if self.value is not None:
+            text += f' is {self.value!r}'
+        if self.limit is not None:
+            text += f': {self.limit}'
+        if self.remedy is not None:
+            text += f'; {self.remedy}'
+        return ' '.join(text.split())
+
+    def as_dict(self):
+        """Return the four parts as a JSON-ready dictionary."""
+        value = self.value
+        if not isinstance(value, (bool, int, float, str, type(None))):
+            value = repr(value)
+        return {'what': self.what, 'value': value, 'limit': self.limit, 'remedy': self.remedy}
+
+
+class InvalidInput(WalkingControlError):
+    """The caller gave something unusable."""
+
+
+class ParameterError(InvalidInput):
+    """A parameter is unknown, of the wrong type or out of its range."""
+
+
+class RobotFileError(InvalidInput):
+    """The robot file cannot be read or contradicts the URDF."""
+
+
+class UrdfError(InvalidInput):
+    """The URDF cannot be read or describes no physical robot."""
+
+
+class IncompatibleController(InvalidInput):
+    """The controller cannot control this robot."""
+
+
+class IncompatiblePlant(InvalidInput):
+    """The plant cannot simulate this robot."""
+
+
+class MissingDependency(InvalidInput):
+    """An optional package is needed for what was asked."""
+
+
+class MeasurementError(WalkingControlError):
+    """A measurement is incomplete or not finite; it must not reach the control law."""
+
+
+class NotAchieved(WalkingControlError):
+    """What was asked for did not happen: a fall, no solution, outside tolerance."""
+
+    exit_status = 1

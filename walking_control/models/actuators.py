@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Geared electric motors: current to torque, reflected inertia, electrical power."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class GearedMotor:
+    """A DC motor with a rigid, lossless reduction.
+
+    Simplifications: no inductance, no friction, no gear losses, rotor spins about the joint axis
+    only (its gyroscopic coupling to the link is neglected).
+
+    Args:
+        torque_constant: kt in N m/A.
+        reduction: Rotor turns per joint turn, N > 0.
+        rotor_inertia: Rotor and gear inertia at the rotor, kg m^2.
+        resistance: Winding resistance, ohm.
+        current_limit: Largest current the amplifier gives, A.
+    """
+
+    torque_constant: float
+    reduction: float
+    rotor_inertia: float
+    resistance: float
+    current_limit: float
+
+    @property
+    def torque_per_ampere(self):
+        """Joint torque per ampere, N m/A."""
+        return self.reduction * self.torque_constant
+
+    @property
+    def armature(self):
+        """Rotor inertia as felt at the joint, N^2 J in kg m^2."""
+        return self.reduction ** 2 * self.rotor_inertia
+
+    @property
+    def effort_limit(self):
+        """Largest joint torque the amplifier can cause, N m."""
+        return self.torque_per_ampere * self.current_limit
+
+    def current(self, effort):
+        """Return the current in A that causes a joint torque in N m."""
+        return effort / self.torque_per_ampere
+
+    def electrical_power(self, effort, velocity):
+        """Return the terminal power in W: mechanical power plus copper loss.
+
+        Args:
+            effort: Joint torque, N m.
+            velocity: Joint velocity, rad/s.
+        """
+        current = effort / self.torque_per_ampere
+        return effort * velocity + self.resistance * current * current

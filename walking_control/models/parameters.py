@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parameter tables: the one place where a parameter's name, type, range and meaning stand.
+
+A table validates robot files, drives ROS declarations and the command line's ``--set``, and prints
+the documentation page.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+import math
+from types import SimpleNamespace
+
+from walking_control.exceptions import ParameterError
+
+_TYPE_NAMES = {bool: 'bool', int: 'integer', float: 'number', str: 'text'}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One tunable value.
+
+    Args:
+        name: Name within its table.
+        default: Default value; its type (bool, int, float, str, or a tuple of floats) is the
+            parameter's type.
+        unit: SI unit, ``'1'`` when dimensionless, ``''`` for texts and switches.
+        description: One sentence.
+        minimum: Smallest allowed value (for arrays: of each element).
+        maximum: Largest allowed value.
+        choices: Allowed values, for texts.
+        live: True when it may change while the robot walks.
+    """
+
+    name: str
+    default: object
+    unit: str
+    description: str
+    minimum: float | None = None
+    maximum: float | None = None
+    choices: tuple = ()
+    live: bool = False
+
+    @property
+    def type(self):
+        """Return the Python type of the value: bool, int, float, str or tuple (of floats)."""
+        return type(self.default)
+
+    @property
+    def range_text(self):
+        """Return the allowed range in words."""
+        if self.choices:
+            return 'one of ' + ', '.join(self.choices)
+        if self.minimum is not None and self.maximum is not None:
+            return f'must be from {self.minimum:g} to {self.maximum:g} {self.unit}'.strip()
+        if self.minimum is not None:
+            return f'must be at least {self.minimum:g} {self.unit}'.strip()
+        if self.maximum is not None:
+            return f'must be at most {self.maximum:g} {self.unit}'.strip()
+        return ''
+
+    def validate(self, value, prefix=''):
+        """Return the value in the parameter's type.
+
+        Integers are accepted where a float is wanted.
+
+        Raises:
+            ParameterError: The type does not fit, the value is not finite or out of range.
+        """
+        what = f'parameter {prefix}{self.name}'
+        value = self._coerced(value, what)
+        for number in value if self.type is tuple else (value,):
+            self._check_range(number, what)
+        return value
+
+    def _coerced(self, value, what):
+        if self.type is tuple:
+            if isinstance(value, (str, Mapping)) or not hasattr(value, '__iter__'):
+                raise ParameterError(what, value=value, limit='must be a list of numbers')
+            return tuple(self._as_float(number, what) for number in value)
+        if self.type is float:
+            return self._as_float(value, what)
+        if type(value) is not self.type:
+            raise ParameterError(what, value=value, limit=f'must be a {_TYPE_NAMES[self.type]}')
+        return value
+
+    @staticmethod
+    def _as_float(value, what):
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise ParameterError(what, value=value, limit='must be a number')
+        if not math.isfinite(value):
+            raise ParameterError(what, value=value, limit='must be finite')
+        return float(value)
+
+    def _check_range(self, value, what):
+        outside = (
+            (self.choices and value not in self.choices)
+            or (self.minimum is not None and value < self.minimum)
+            or (self.maximum is not None and value > self.maximum)
+        )
+        if outside:
+            raise ParameterError(what, value=value, limit=self.range_text,
+                                 remedy=f'the default is {self.default!r}')
+
+
+class ParameterTable:
+    """The parameters of one section of a robot file.
+
+    Args:
+        section: Name of the section, e.g. ``'hip_switching'``.
+        parameters: The `Parameter` rows.
+        checks: Callables that take the validated namespace and raise `ParameterError` when values
+            contradict each other.
+    """
+
+    def __init__(self, section, parameters, checks=()):
+        self.section = section
+        self.parameters = {parameter.name: parameter for parameter in parameters}
+        self.checks = tuple(checks)
+
+    def validate(self, values=None):
+        """Return all values, defaults filled in, as a namespace; all or nothing.
+
+        Args:
+            values: Mapping of name to value; missing names take their default.
+
+        Raises:
+            ParameterError: An unknown name, a bad value or a contradiction.
+        """
+        values = {} if values is None else values
+        if not isinstance(values, Mapping):
+            raise ParameterError(f'section {self.section}', value=values,
+                                 limit='must be a list of name: value pairs')
+        for name in values:
+            if name not in self.parameters:
+                raise self._unknown(name)
+        prefix = f'{self.section}.'
+        validated = SimpleNamespace(**{
+            name: parameter.validate(values.get(name, parameter.default), prefix)
+            for name, parameter in self.parameters.items()
+        })
+        for check in self.checks:
+            check(validated)
+        return validated
+
+    def _unknown(self, name):
+        near = get_close_matches(str(name), self.parameters, n=1)
+        remedy = f'did you mean {near[0]}?' if near else 'known: ' + ', '.join(self.parameters)
+        return ParameterError(f'parameter {self.section}.{name}', limit='unknown', remedy=remedy)

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the package's own files (robot files, URDF, launch) lie, however it was installed."""
+
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+from walking_control.exceptions import InvalidInput
+
+_PACKAGE = 'walking_control'
+
+
+@cache
+def share_directory():
+    """Return the directory that holds ``config/``, ``urdf/`` and ``launch/``.
+
+    A source checkout comes first, then an installed distribution (pip), then the ament index
+    (colcon).
+
+    Raises:
+        InvalidInput: None of the three holds the files.
+    """
+    checkout = Path(__file__).resolve().parents[2]
+    if (checkout / 'package.xml').is_file():
+        return checkout
+    return _from_distribution() or _from_ament_index() or _missing()
+
+
+def _from_distribution():
+    try:
+        files = metadata.files(_PACKAGE) or ()
+    except metadata.PackageNotFoundError:
+        return None
+    for file in files:
+        if file.match(f'share/{_PACKAGE}/package.xml'):
+            directory = Path(file.locate()).resolve().parent
+            if (directory / 'config').is_dir():
+                return directory
+    return None
+
+
+def _from_ament_index():
+    try:
+        from ament_index_python.packages import get_package_share_directory
+        return Path(get_package_share_directory(_PACKAGE))
+    except (ImportError, LookupError, OSError):
+        return None
+
+
+def _missing():
+    raise InvalidInput('the files of walking_control', limit='not found beside the package',
+                       remedy='install it with pip or colcon (pip install -e leaves them out)')
+
+
+def robot_names():
+    """Return the names of the robots that ship with the package."""
+    return sorted(path.stem for path in (share_directory() / 'config' / 'robots').glob('*.yaml'))
+
+
+def robot_path(name_or_path):
+    """Return the path of a robot file given its name or its path.
+
+    Raises:
+        InvalidInput: There is no such robot.
+    """
+    path = Path(name_or_path)
+    if path.suffix in ('.yaml', '.yml') or path.is_file():
+        if path.is_file():
+            return path.resolve()
+        raise InvalidInput(f'robot file {path}', limit='no such file')
+    path = share_directory() / 'config' / 'robots' / f'{name_or_path}.yaml'
+    if not path.is_file():
+        raise InvalidInput('robot', value=str(name_or_path), limit='unknown',
+                           remedy='known: ' + ', '.join(robot_names())
+                           + '; or give the path of a robot file')
+    return path

@@ -1,0 +1,355 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Robot files: which URDF, which feet, which coordinates, which motors, which parameters.
+
+A robot file has the ROS 2 parameter-file format, so a node takes it as ``--params-file``. The
+section ``robot`` describes the machine; every other section belongs to a parameter table.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+import math
+from pathlib import Path
+
+import numpy as np
+import yaml
+
+from walking_control.exceptions import ParameterError, RobotFileError
+from walking_control.models.actuators import GearedMotor
+from walking_control.models.parameters import Parameter, ParameterTable
+from walking_control.models.resources import robot_path
+from walking_control.models.urdf import link_names, load_urdf, moving_joints
+
+WORLD = ParameterTable('world', [
+    Parameter('slope', 0.0, 'rad', 'Inclination of the floor, downhill positive.', -0.5, 0.5),
+    Parameter('gravity', 9.81, 'm/s^2', 'Gravitational acceleration.', 0.1, 30.0),
+    Parameter('friction', 1.0, '1', 'Coefficient of friction between foot and floor.', 0.01, 10.0),
+])
+
+MOTOR = ParameterTable('actuators', [
+    Parameter('torque_constant', 1.0, 'N m/A', 'Torque per ampere at the rotor.', 1e-6, 1e3),
+    Parameter('reduction', 1.0, '1', 'Rotor turns per joint turn.', 1e-3, 1e4),
+    Parameter('rotor_inertia', 0.0, 'kg m^2', 'Inertia at the rotor.', 0.0, 10.0),
+    Parameter('resistance', 0.0, 'ohm', 'Winding resistance.', 0.0, 1e3),
+    Parameter('current_limit', 1e3, 'A', 'Largest current of the amplifier.', 1e-3, 1e6),
+])
+
+# Keys beside the sections that belong to parameter tables.
+_PLAIN_KEYS = ('robot', 'start', 'controller', 'plant')
+
+
+@dataclass(frozen=True)
+class JointLock:
+    """A lock that holds a joint at an angle once armed and arrived.
+
+    Args:
+        joint: Joint name.
+        angle: Angle held, rad.
+        capture: The lock engages when the joint is within this of the angle, rad.
+    """
+
+    joint: str
+    angle: float
+    capture: float
+
+
+@dataclass(frozen=True)
+class Robot:
+    """A walker as the package sees it; built by `load_robot_file`.
+
+    Args:
+        name: Name.
+        urdf: URDF text.
+        base_link: Root link of the URDF.
+        imu_link: Link that carries the IMU.
+        planar: True when the robot moves in the x-z plane only.
+        joints: Moving joints in the package's order.
+        limits: `UrdfJoint` by joint.
+        feet: Foot links.
+        mirror: joint -> (partner, sign): the relabelling at touchdown.
+        coordinates: Names of the minimal coordinates.
+        supports: foot -> matrix, ``(n_coordinates, 1 + n_joints)``, that maps the base pitch (about
+            +y, from the floor normal) followed by the joints to the minimal coordinates.
+        actuators: joint -> `GearedMotor`.
+        locks: The `JointLock` of each lockable joint.
+    """
+
+    name: str
+    urdf: str = field(repr=False)
+    base_link: str
+    imu_link: str
+    planar: bool
+    joints: tuple
+    limits: dict = field(repr=False)
+    feet: tuple
+    mirror: dict = field(repr=False)
+    coordinates: tuple
+    supports: dict = field(repr=False)
+    actuators: dict = field(repr=False)
+    locks: tuple = field(repr=False)
+
+    def joint_index(self, name):
+        """Return the position of a joint in the package's order."""
+        return self.joints.index(name)
+
+
+@dataclass(frozen=True)
+class Start:
+    """The state a run begins with, just after touchdown.
+
+    Args:
+        support: Stance foot.
+        q: Minimal coordinates, rad, ``(n_coordinates,)``.
+        v: Their rates, rad/s.
+    """
+
+    support: str
+    q: np.ndarray
+    v: np.ndarray
+
+
+@dataclass(frozen=True)
+class RobotFile:
+    """A robot file, read and checked.
+
+    Args:
+        path: Where it was read from.
+        robot: The `Robot`.
+        start: The `Start`.
+        controller: Name of the default controller.
+        plant: Name of the default plant.
+        sections: section -> {name: value} of all parameter sections, as written.
+    """
+
+    path: Path
+    robot: Robot
+    start: Start
+    controller: str
+    plant: str
+    sections: dict = field(repr=False)
+
+    def values(self, table):
+        """Return a table's validated values, defaults filled in."""
+        return table.validate(self.sections.get(table.section, {}))
+
+
+def load_robot_file(name_or_path, overrides=(), tables=()):
+    """Read a robot file.
+
+    Args:
+        name_or_path: Name of a shipped robot or path of a robot file.
+        overrides: Pairs (name, value); the name is a dotted path in the file or its unique end.
+        tables: `ParameterTable` of the sections that may be overridden though the file does not
+            write them, and that are validated at once.
+
+    Raises:
+        InvalidInput: The file, its URDF or an override is unusable.
+    """
+    path = robot_path(name_or_path)
+    tree = read_parameters(path)
+    tables = (WORLD, *tables)
+    for name, value in overrides:
+        _override(tree, name, value, tables)
+    for key in ('robot', 'start', 'controller', 'plant'):
+        if key not in tree:
+            raise RobotFileError(f'robot file {path}', limit=f'has no {key}')
+    sections = {name: dict(values or {}) for name, values in tree.items()
+                if name not in _PLAIN_KEYS}
+    for table in tables:
+        table.validate(sections.get(table.section, {}))
+    robot = _robot(tree['robot'], path)
+    return RobotFile(path, robot, _start(tree['start'], robot), tree['controller'], tree['plant'],
+                     sections)
+
+
+def read_parameters(path):
+    """Return the parameter tree of a ROS 2 parameter file.
+
+    Raises:
+        RobotFileError: Not YAML, or no ``ros__parameters``.
+    """
+    try:
+        document = yaml.safe_load(Path(path).read_text(encoding='utf-8'))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise RobotFileError(f'robot file {path}', limit=f'cannot be read: {error}') from error
+    if not isinstance(document, Mapping):
+        raise RobotFileError(f'robot file {path}', limit='is not a ROS 2 parameter file',
+                             remedy="its first line must be '/**:'")
+    for node in document.values():
+        if isinstance(node, Mapping) and isinstance(node.get('ros__parameters'), Mapping):
+            return node['ros__parameters']
+    raise RobotFileError(f'robot file {path}', limit='has no ros__parameters')
+
+
+def _override(tree, name, value, tables):
+    known = dict(_leaves(tree))
+    for table in tables:
+        for parameter in table.parameters:
+            known.setdefault(f'{table.section}.{parameter}', None)
+    matches = [key for key in known if key == name] or \
+        [key for key in known if key.endswith('.' + name)]
+    if len(matches) != 1:
+        near = matches or get_close_matches(name, known, n=3, cutoff=0.4)
+        raise ParameterError(f'parameter {name}',
+                             limit='is ambiguous' if matches else 'unknown in this robot file',
+                             remedy='did you mean ' + ', '.join(near) + '?' if near else None)
+    *parents, leaf = matches[0].split('.')
+    for key in parents:
+        if not isinstance(tree.get(key), dict):
+            tree[key] = {}
+        tree = tree[key]
+    tree[leaf] = value
+
+
+def _leaves(tree, prefix=''):
+    for key, value in tree.items():
+        if isinstance(value, Mapping) and value:
+            yield from _leaves(value, f'{prefix}{key}.')
+        else:
+            yield f'{prefix}{key}', value
+
+
+_ROBOT_KEYS = {'name': str, 'urdf': str, 'base_link': str, 'imu_link': str, 'planar': bool,
+               'joints': list, 'feet': list, 'mirror': dict, 'coordinates': list, 'supports': dict,
+               'actuators': dict, 'locks': dict, 'xacro_args': dict}
+_OPTIONAL_ROBOT_KEYS = ('imu_link', 'locks', 'xacro_args')
+
+
+def _robot(section, path):
+    _check_robot_keys(section, path)
+    urdf_path = Path(section['urdf'])
+    if not urdf_path.is_absolute():
+        urdf_path = path.parent / urdf_path
+    urdf = load_urdf(urdf_path.resolve(), section.get('xacro_args'))
+    limits = {joint.name: joint for joint in moving_joints(urdf)}
+    joints = tuple(section['joints'])
+    _check_joints(joints, limits, path)
+    links = link_names(urdf)
+    imu_link = section.get('imu_link', section['base_link'])
+    for link in (section['base_link'], imu_link, *section['feet']):
+        _require(link, links, 'link', path)
+    if len(section['feet']) < 2:
+        raise RobotFileError('robot.feet', value=section['feet'], limit='a walker needs two feet')
+    return Robot(
+        name=section['name'], urdf=urdf, base_link=section['base_link'], imu_link=imu_link,
+        planar=section['planar'], joints=joints, limits=limits, feet=tuple(section['feet']),
+        mirror=_mirror(section['mirror'], joints, path),
+        coordinates=tuple(section['coordinates']),
+        supports=_supports(section, joints, path),
+        actuators=_actuators(section['actuators'], joints, path),
+        locks=_locks(section.get('locks', {}), joints, path))
+
+
+def _check_robot_keys(section, path):
+    if not isinstance(section, Mapping):
+        raise RobotFileError(f'robot file {path}', limit='section robot must hold name: value pairs')
+    for key in section:
+        if key not in _ROBOT_KEYS:
+            raise RobotFileError(f'robot.{key}', limit='unknown key',
+                                 remedy='known: ' + ', '.join(_ROBOT_KEYS))
+    for key, kind in _ROBOT_KEYS.items():
+        if key not in section:
+            if key not in _OPTIONAL_ROBOT_KEYS:
+                raise RobotFileError(f'robot.{key}', limit=f'missing in {path}')
+        elif not isinstance(section[key], kind):
+            raise RobotFileError(f'robot.{key}', value=section[key],
+                                 limit=f'must be a {kind.__name__}')
+
+
+def _check_joints(joints, limits, path):
+    for joint in joints:
+        _require(joint, limits, 'joint', path)
+    for joint in limits:
+        if joint not in joints:
+            raise RobotFileError(f'joint {joint}', limit='moves in the URDF but is not in robot.joints',
+                                 remedy='list it or make it fixed')
+
+
+def _require(name, known, kind, path):
+    if name not in known:
+        near = get_close_matches(str(name), list(known), n=1)
+        raise RobotFileError(f'{kind} {name} in {path}', limit=f'is not a {kind} of the URDF',
+                             remedy=f'did you mean {near[0]}?' if near
+                             else 'known: ' + ', '.join(known))
+
+
+def _mirror(section, joints, path):
+    mirror = {}
+    for joint in joints:
+        if joint not in section:
+            raise RobotFileError(f'robot.mirror.{joint}', limit=f'missing in {path}')
+        entry = section[joint]
+        _require(entry.get('partner'), joints, 'joint', path)
+        if entry.get('sign') not in (-1.0, 1.0):
+            raise RobotFileError(f'robot.mirror.{joint}.sign', value=entry.get('sign'),
+                                 limit='must be 1.0 or -1.0')
+        mirror[joint] = (entry['partner'], float(entry['sign']))
+    for joint, (partner, sign) in mirror.items():
+        if mirror[partner] != (joint, sign):
+            raise RobotFileError(f'robot.mirror.{joint}', value=(partner, sign),
+                                 limit='mirroring twice must give the joint back')
+    return mirror
+
+
+def _supports(section, joints, path):
+    coordinates = section['coordinates']
+    columns = ('pitch', *joints)
+    supports = {}
+    for foot in section['feet']:
+        rows = section['supports'].get(foot)
+        if not isinstance(rows, Mapping) or set(rows) != set(coordinates):
+            raise RobotFileError(f'robot.supports.{foot}', value=rows,
+                                 limit='must give every coordinate: ' + ', '.join(coordinates))
+        matrix = np.zeros((len(coordinates), len(columns)))
+        for i, coordinate in enumerate(coordinates):
+            for name, factor in rows[coordinate].items():
+                _require(name, columns, 'joint', path)
+                matrix[i, columns.index(name)] = factor
+        if matrix.shape[0] != matrix.shape[1] or abs(np.linalg.det(matrix)) < 1e-9:
+            raise RobotFileError(f'robot.supports.{foot}',
+                                 limit='coordinates do not determine pitch and joints one to one')
+        supports[foot] = matrix
+    return supports
+
+
+def _actuators(section, joints, path):
+    actuators = {}
+    for joint, values in section.items():
+        _require(joint, joints, 'joint', path)
+        table = ParameterTable(f'robot.actuators.{joint}', MOTOR.parameters.values())
+        actuators[joint] = GearedMotor(**vars(table.validate(values)))
+    return actuators
+
+
+def _locks(section, joints, path):
+    locks = []
+    for joint, values in section.items():
+        _require(joint, joints, 'joint', path)
+        angle, capture = values.get('angle'), values.get('capture')
+        for name, value in (('angle', angle), ('capture', capture)):
+            if isinstance(value, bool) or not isinstance(value, (int, float)) \
+                    or not math.isfinite(value):
+                raise RobotFileError(f'robot.locks.{joint}.{name}', value=value,
+                                     limit='must be a number (rad)')
+        locks.append(JointLock(joint, float(angle), float(capture)))
+    return tuple(locks)
+
+
+def _start(section, robot):
+    if not isinstance(section, Mapping) or set(section) != {'support', 'q', 'v'}:
+        raise RobotFileError('section start', value=section, limit='must hold support, q and v')
+    if section['support'] not in robot.feet:
+        raise RobotFileError('start.support', value=section['support'],
+                             limit='must be one of ' + ', '.join(robot.feet))
+    vectors = {}
+    for name in ('q', 'v'):
+        try:
+            vector = np.array(section[name], dtype=float)
+        except (TypeError, ValueError):
+            vector = np.array([])
+        if vector.shape != (len(robot.coordinates),) or not np.isfinite(vector).all():
+            raise RobotFileError(f'start.{name}', value=section[name],
+                                 limit=f'must hold {len(robot.coordinates)} finite numbers: '
+                                 + ', '.join(robot.coordinates))
+        vectors[name] = vector
+    return Start(section['support'], **vectors)

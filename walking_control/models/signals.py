@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The words all rooms share: what is measured, what is known, what is commanded.
+
+All arrays are allocated once and filled in place, so that a control tick allocates nothing.
+Joints, feet and locks are in the order of the robot file; names map to positions only at the
+border (topics, plants).
+
+==========================  =======  =============================================
+signal                      unit     meaning
+==========================  =======  =============================================
+Measurement.stamp           s        time of the measurement
+Measurement.position        rad, m   joint positions, ``(n_joints,)``
+Measurement.velocity        rad/s    joint velocities, ``(n_joints,)``
+Measurement.orientation     1        IMU frame to gravity-aligned world, xyzw
+Measurement.angular_velocity rad/s   of the IMU, in the IMU frame
+Measurement.foot_force      N        force of the floor on each foot, foot frame
+Measurement.locked          bool     joint lock engaged, ``(n_locks,)``
+WalkerState.support         1        index of the stance foot
+WalkerState.q, v            rad      minimal coordinates of the current support
+WalkerState.contact         bool     debounced foot contacts, ``(n_feet,)``
+Command.effort              N m, N   by actuated joint, ``(n_actuated,)``
+Command.lock                bool     lock armed, ``(n_locks,)``
+==========================  =======  =============================================
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+class Measurement:
+    """What the sensors say at one instant.
+
+    Args:
+        robot: Anything with ``joints``, ``feet`` and ``locks`` sequences.
+    """
+
+    __slots__ = ('stamp', 'position', 'velocity', 'orientation', 'angular_velocity',
+                 'linear_acceleration', 'foot_force', 'locked')
+
+    def __init__(self, robot):
+        n_joints, n_feet, n_locks = len(robot.joints), len(robot.feet), len(robot.locks)
+        self.stamp = 0.0
+        self.position = np.zeros(n_joints)
+        self.velocity = np.zeros(n_joints)
+        self.orientation = np.array([0.0, 0.0, 0.0, 1.0])
+        self.angular_velocity = np.zeros(3)
+        self.linear_acceleration = np.zeros(3)
+        self.foot_force = np.zeros((n_feet, 3))
+        self.locked = np.zeros(n_locks, dtype=bool)
+
+
+class WalkerState:
+    """What the estimator knows: who stands, where the coordinates are, how fast they move.
+
+    Args:
+        robot: The `Robot`.
+    """
+
+    __slots__ = ('stamp', 'support', 'steps', 'touchdown', 'pitch', 'pitch_rate', 'q', 'v',
+                 'position', 'velocity', 'contact', 'locked', 'hip_speed', 'hip_height')
+
+    def __init__(self, robot):
+        self.stamp = 0.0
+        self.support = 0
+        self.steps = 0
+        self.touchdown = 0.0
+        self.pitch = 0.0
+        self.pitch_rate = 0.0
+        self.q = np.zeros(len(robot.coordinates))
+        self.v = np.zeros(len(robot.coordinates))
+        self.position = np.zeros(len(robot.joints))
+        self.velocity = np.zeros(len(robot.joints))
+        self.contact = np.zeros(len(robot.feet), dtype=bool)
+        self.locked = np.zeros(len(robot.locks), dtype=bool)
+        self.hip_speed = 0.0
+        self.hip_height = 0.0
+
+
+class Command:
+    """What the robot shall do until the next command.
+
+    Args:
+        robot: The `Robot`.
+    """
+
+    __slots__ = ('effort', 'lock')
+
+    def __init__(self, robot):
+        self.effort = np.zeros(len(robot.actuators))
+        self.lock = np.zeros(len(robot.locks), dtype=bool)
+
+
+@dataclass
+class Reference:
+    """What the user wants of the walker.
+
+    Args:
+        speed: Forward speed in m/s; None leaves it to the controller's parameters.
+    """
+
+    speed: float | None = None

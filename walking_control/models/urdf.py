@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Read a URDF or xacro file and refuse what describes no physical robot."""
+
+from dataclasses import dataclass
+import math
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+
+from walking_control.exceptions import UrdfError
+
+MOVING = ('revolute', 'continuous', 'prismatic')
+
+
+@dataclass(frozen=True)
+class UrdfJoint:
+    """What the rest of the package asks of a moving joint.
+
+    Args:
+        name: Name.
+        kind: ``'revolute'``, ``'continuous'`` or ``'prismatic'``.
+        lower: Lower position limit, rad or m (-inf where the URDF gives none).
+        upper: Upper position limit.
+        effort: Largest effort, N m or N (inf where the URDF gives none).
+        velocity: Largest speed, rad/s or m/s (inf where the URDF gives none).
+    """
+
+    name: str
+    kind: str
+    lower: float
+    upper: float
+    effort: float
+    velocity: float
+
+
+def load_urdf(path, xacro_args=None):
+    """Return the URDF text of a ``.urdf`` or ``.xacro`` file, checked.
+
+    Args:
+        path: File path.
+        xacro_args: Mapping of xacro argument to value.
+
+    Raises:
+        UrdfError: The file is unreadable, is not a URDF, or a mass or inertia is not physical.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise UrdfError(f'URDF {path}', limit='no such file')
+    if path.suffix == '.xacro':
+        text = _expand(path, xacro_args or {})
+    elif xacro_args:
+        raise UrdfError(f'URDF {path}', limit='xacro arguments need a .xacro file')
+    else:
+        try:
+            text = path.read_text(encoding='utf-8')
+        except (OSError, UnicodeDecodeError) as error:
+            raise UrdfError(f'URDF {path}', limit=f'cannot be read: {error}') from error
+    check_urdf(text, path)
+    return text
+
+
+def _expand(path, xacro_args):
+    import xacro
+    declared = _declared_arguments(path)
+    for name in xacro_args:
+        if name not in declared:
+            raise UrdfError(f'xacro argument {name}', limit=f'not declared in {path.name}',
+                            remedy='known: ' + ', '.join(declared))
+    try:
+        mappings = {name: str(value) for name, value in xacro_args.items()}
+        return xacro.process_file(str(path), mappings=mappings).toxml()
+    except Exception as error:  # xacro raises plain exceptions of many kinds
+        raise UrdfError(f'xacro file {path}', limit=f'cannot be expanded: {error}') from error
+
+
+def _declared_arguments(path):
+    try:
+        root = ElementTree.parse(path).getroot()
+    except (ElementTree.ParseError, OSError) as error:
+        raise UrdfError(f'xacro file {path}', limit=f'cannot be read: {error}') from error
+    return [element.get('name') for element in root.iter('{http://www.ros.org/wiki/xacro}arg')]
+
+
+def parse(text, path='text'):
+    """Return the root element of a URDF text.
+
+    Raises:
+        UrdfError: It is not XML or not a ``<robot>``.
+    """
+    try:
+        root = ElementTree.fromstring(text)
+    except ElementTree.ParseError as error:
+        raise UrdfError(f'URDF {path}', limit=f'not well-formed XML: {error}') from error
+    if root.tag != 'robot':
+        raise UrdfError(f'URDF {path}', value=root.tag, limit='the root element must be <robot>')
+    return root
+
+
+def check_urdf(text, path='text'):
+    """Refuse masses and inertias that no body can have.
+
+    Raises:
+        UrdfError: A mass is negative or not finite, an inertia is not positive semi-definite or
+            breaks the triangle inequality, or a moving link has no mass below it.
+    """
+    root = parse(text, path)
+    for link in root.findall('link'):
+        inertial = link.find('inertial')
+        if inertial is not None:
+            _check_inertial(link.get('name'), inertial)
+
+
+def _check_inertial(link, inertial):
+    mass = _number(inertial.find('mass'), 'value', f'mass of link {link}')
+    if mass < 0.0:
+        raise UrdfError(f'mass of link {link}', value=mass, limit='must not be negative (kg)')
+    element = inertial.find('inertia')
+    entries = [_number(element, name, f'inertia of link {link}')
+               for name in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')]
+    xx, xy, xz, yy, yz, zz = entries
+    moments = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    slack = 1e-9 * max(1e-12, abs(moments).max())
+    if moments[0] < -slack or moments[2] > moments[0] + moments[1] + slack:
+        raise UrdfError(f'inertia of link {link}', value=[float(m) for m in moments],
+                        limit='principal moments must be positive, none above the sum of the others')
+
+
+def _number(element, attribute, what):
+    text = None if element is None else element.get(attribute)
+    try:
+        value = float(text)
+    except (TypeError, ValueError):
+        raise UrdfError(what, value=text, limit='must be a number') from None
+    if not math.isfinite(value):
+        raise UrdfError(what, value=value, limit='must be finite')
+    return value
+
+
+def moving_joints(text):
+    """Return the `UrdfJoint` of every moving joint, in the order of the URDF text."""
+    joints = []
+    for element in parse(text).findall('joint'):
+        if element.get('type') in MOVING:
+            joints.append(_moving_joint(element))
+    return joints
+
+
+def _moving_joint(element):
+    name, kind = element.get('name'), element.get('type')
+    limit = element.find('limit')
+
+    def read(attribute, default):
+        if limit is None or limit.get(attribute) is None:
+            return default
+        return _number(limit, attribute, f'{attribute} limit of joint {name}')
+
+    lower = read('lower', -math.inf if kind == 'continuous' else 0.0)
+    upper = read('upper', math.inf if kind == 'continuous' else 0.0)
+    return UrdfJoint(name, kind, lower, upper, read('effort', math.inf), read('velocity', math.inf))
+
+
+def link_names(text):
+    """Return the names of all links."""
+    return [element.get('name') for element in parse(text).findall('link')]
