@@ -44,11 +44,13 @@ class JointLock:
 
     Args:
         joint: Joint name.
+        foot: Foot of the leg the joint belongs to.
         angle: Angle held, rad.
         capture: The lock engages when the joint is within this of the angle, rad.
     """
 
     joint: str
+    foot: str
     angle: float
     capture: float
 
@@ -237,7 +239,7 @@ def _robot(section, path):
         coordinates=tuple(section['coordinates']),
         supports=_supports(section, joints, path),
         actuators=_actuators(section['actuators'], joints, path),
-        locks=_locks(section.get('locks', {}), joints, path))
+        locks=_locks(section.get('locks', {}), joints, section['feet'], path))
 
 
 def _check_robot_keys(section, path):
@@ -321,17 +323,20 @@ def _actuators(section, joints, path):
     return actuators
 
 
-def _locks(section, joints, path):
+def _locks(section, joints, feet, path):
     locks = []
     for joint, values in section.items():
         _require(joint, joints, 'joint', path)
+        if values.get('foot') not in feet:
+            raise RobotFileError(f'robot.locks.{joint}.foot', value=values.get('foot'),
+                                 limit='must be one of ' + ', '.join(feet))
         angle, capture = values.get('angle'), values.get('capture')
         for name, value in (('angle', angle), ('capture', capture)):
             if isinstance(value, bool) or not isinstance(value, (int, float)) \
                     or not math.isfinite(value):
                 raise RobotFileError(f'robot.locks.{joint}.{name}', value=value,
                                      limit='must be a number (rad)')
-        locks.append(JointLock(joint, float(angle), float(capture)))
+        locks.append(JointLock(joint, values['foot'], float(angle), float(capture)))
     return tuple(locks)
 
 

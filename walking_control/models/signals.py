@@ -5,22 +5,28 @@ All arrays are allocated once and filled in place, so that a control tick alloca
 Joints, feet and locks are in the order of the robot file; names map to positions only at the
 border (topics, plants).
 
-==========================  =======  =============================================
-signal                      unit     meaning
-==========================  =======  =============================================
-Measurement.stamp           s        time of the measurement
-Measurement.position        rad, m   joint positions, ``(n_joints,)``
-Measurement.velocity        rad/s    joint velocities, ``(n_joints,)``
-Measurement.orientation     1        IMU frame to gravity-aligned world, xyzw
-Measurement.angular_velocity rad/s   of the IMU, in the IMU frame
-Measurement.foot_force      N        force of the floor on each foot, foot frame
-Measurement.locked          bool     joint lock engaged, ``(n_locks,)``
-WalkerState.support         1        index of the stance foot
-WalkerState.q, v            rad      minimal coordinates of the current support
-WalkerState.contact         bool     debounced foot contacts, ``(n_feet,)``
-Command.effort              N m, N   by actuated joint, ``(n_actuated,)``
-Command.lock                bool     lock armed, ``(n_locks,)``
-==========================  =======  =============================================
+===========================  =======  ===========================================
+signal                       unit     meaning
+===========================  =======  ===========================================
+Measurement.stamp            s        time of the measurement
+Measurement.position         rad,     m   joint positions, ``(n_joints,)``
+Measurement.velocity         rad/s    joint velocities, ``(n_joints,)``
+Measurement.orientation      1        IMU frame to gravity-aligned world, xyzw
+Measurement.angular_velocity  rad/s    of the IMU, in the IMU frame
+Measurement.foot_force       N        force of the floor on each foot, foot frame
+Measurement.locked           bool     joint lock engaged, ``(n_locks,)``
+WalkerState.support          1        index of the stance foot
+WalkerState.q,               v        rad      minimal coordinates of the current support
+WalkerState.contact          bool     debounced foot contacts, ``(n_feet,)``
+WalkerState.steps            1        touchdowns that changed the stance foot so far
+WalkerState.touchdown        s        stamp of the last of them
+WalkerState.step_length      m        between the feet at that touchdown
+WalkerState.step_time        s        time between the last two touchdowns
+WalkerState.base_speed       m/s      base along the floor, stance foot at rest
+WalkerState.base_height      m        base above the stance foot, along the floor normal
+Command.effort               N        m, N   by actuated joint, ``(n_actuated,)``
+Command.lock                 bool     lock armed, ``(n_locks,)``
+===========================  =======  ===========================================
 """
 
 from dataclasses import dataclass
@@ -57,14 +63,17 @@ class WalkerState:
         robot: The `Robot`.
     """
 
-    __slots__ = ('stamp', 'support', 'steps', 'touchdown', 'pitch', 'pitch_rate', 'q', 'v',
-                 'position', 'velocity', 'contact', 'locked', 'hip_speed', 'hip_height')
+    __slots__ = ('stamp', 'support', 'steps', 'touchdown', 'step_length', 'step_time', 'pitch',
+                 'pitch_rate', 'q', 'v', 'position', 'velocity', 'contact', 'locked',
+                 'base_speed', 'base_height')
 
     def __init__(self, robot):
         self.stamp = 0.0
         self.support = 0
         self.steps = 0
         self.touchdown = 0.0
+        self.step_length = 0.0
+        self.step_time = 0.0
         self.pitch = 0.0
         self.pitch_rate = 0.0
         self.q = np.zeros(len(robot.coordinates))
@@ -73,8 +82,8 @@ class WalkerState:
         self.velocity = np.zeros(len(robot.joints))
         self.contact = np.zeros(len(robot.feet), dtype=bool)
         self.locked = np.zeros(len(robot.locks), dtype=bool)
-        self.hip_speed = 0.0
-        self.hip_height = 0.0
+        self.base_speed = 0.0
+        self.base_height = 0.0
 
 
 class Command:

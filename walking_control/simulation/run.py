@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The record of a run: one row per control tick, plain arrays."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+@dataclass
+class Run:
+    """What happened, in SI units; T rows.
+
+    Attributes:
+        robot: The `Robot`.
+        controller: Name of the controller.
+        plant: Name of the plant.
+        world: Namespace of the world's parameters (slope, gravity, friction).
+        fell: Whether the robot fell, or was stopped by a fault.
+        fall_reason: Why, or None.
+        columns: name -> array. ``time (T,)``; ``q, v (T, nv)`` floating base truth;
+            ``coordinates, rates (T, n_coordinates)`` of the estimated `WalkerState`;
+            ``support (T,)``; ``steps (T,)``; ``contact (T, n_feet)``; ``locked (T, n_locks)``;
+            ``foot_force (T, n_feet, 3)`` floor frame; ``effort (T, n_actuators)``;
+            ``work (T, n_actuators)`` cumulative, J; ``electrical_energy (T,)`` cumulative, J.
+    """
+
+    robot: object
+    controller: str
+    plant: str
+    world: object
+    fell: bool = False
+    fall_reason: str | None = None
+    columns: dict = field(default_factory=dict, repr=False)
+
+    def __getattr__(self, name):
+        """Give the columns as attributes."""
+        try:
+            return self.__dict__['columns'][name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+class Recorder:
+    """Collect rows without allocating in the tick, then make a `Run`.
+
+    Args:
+        robot: The `Robot`.
+        controller: Name of the controller.
+        plant: The plant.
+        world: Namespace of the world's parameters.
+        capacity: Expected number of rows; the record grows beyond it by doubling.
+    """
+
+    def __init__(self, robot, controller, plant, world, capacity=6000):
+        self.run = Run(robot, controller, plant.name, world)
+        truth = plant.truth
+        nc, nf, nl, na = (len(robot.coordinates), len(robot.feet), len(robot.locks),
+                          len(robot.actuators))
+        shapes = {'time': (), 'q': truth.q.shape, 'v': truth.v.shape, 'coordinates': (nc,),
+                  'rates': (nc,), 'support': (), 'steps': (), 'contact': (nf,), 'locked': (nl,),
+                  'foot_force': (nf, 3), 'effort': (na,), 'work': (na,), 'electrical_energy': ()}
+        kinds = {'support': int, 'steps': int, 'contact': bool, 'locked': bool}
+        self._arrays = {name: np.zeros((capacity, *shape), dtype=kinds.get(name, float))
+                        for name, shape in shapes.items()}
+        self._rows = 0
+
+    def record(self, plant, state, command):
+        """Append the state of this tick and the command that answers it."""
+        row = self._rows
+        if row == len(self._arrays['time']):
+            for name, array in self._arrays.items():
+                self._arrays[name] = np.concatenate((array, np.zeros_like(array)))
+        arrays, truth = self._arrays, plant.truth
+        arrays['time'][row] = plant.time
+        arrays['q'][row] = truth.q
+        arrays['v'][row] = truth.v
+        arrays['foot_force'][row] = truth.foot_force
+        arrays['locked'][row] = truth.locked
+        arrays['work'][row] = truth.work
+        arrays['electrical_energy'][row] = truth.electrical_energy
+        arrays['coordinates'][row] = state.q
+        arrays['rates'][row] = state.v
+        arrays['support'][row] = state.support
+        arrays['steps'][row] = state.steps
+        arrays['contact'][row] = state.contact
+        arrays['effort'][row] = command.effort
+        self._rows += 1
+
+    def finish(self, fall_reason=None):
+        """Return the `Run`."""
+        self.run.columns = {name: array[:self._rows] for name, array in self._arrays.items()}
+        self.run.fell = fall_reason is not None
+        self.run.fall_reason = fall_reason
+        return self.run
