@@ -5,28 +5,30 @@ All arrays are allocated once and filled in place, so that a control tick alloca
 Joints, feet and locks are in the order of the robot file; names map to positions only at the
 border (topics, plants).
 
-===========================  =======  ===========================================
-signal                       unit     meaning
-===========================  =======  ===========================================
-Measurement.stamp            s        time of the measurement
-Measurement.position         rad,     m   joint positions, ``(n_joints,)``
-Measurement.velocity         rad/s    joint velocities, ``(n_joints,)``
-Measurement.orientation      1        IMU frame to gravity-aligned world, xyzw
-Measurement.angular_velocity  rad/s    of the IMU, in the IMU frame
-Measurement.foot_force       N        force of the floor on each foot, foot frame
-Measurement.locked           bool     joint lock engaged, ``(n_locks,)``
-WalkerState.support          1        index of the stance foot
-WalkerState.q,               v        rad      minimal coordinates of the current support
-WalkerState.contact          bool     debounced foot contacts, ``(n_feet,)``
-WalkerState.steps            1        touchdowns that changed the stance foot so far
-WalkerState.touchdown        s        stamp of the last of them
-WalkerState.step_length      m        between the feet at that touchdown
-WalkerState.step_time        s        time between the last two touchdowns
-WalkerState.base_speed       m/s      base along the floor, stance foot at rest
-WalkerState.base_height      m        base above the stance foot, along the floor normal
-Command.effort               N        m, N   by actuated joint, ``(n_actuated,)``
-Command.lock                 bool     lock armed, ``(n_locks,)``
-===========================  =======  ===========================================
+================================  =======  ==================================================
+signal                            unit     meaning
+================================  =======  ==================================================
+Measurement.stamp                 s        time of the measurement
+Measurement.position              rad, m   joint positions, ``(n_joints,)``
+Measurement.velocity              rad/s    joint velocities, ``(n_joints,)``
+Measurement.orientation           1        IMU frame to gravity-aligned world, xyzw
+Measurement.angular_velocity      rad/s    of the IMU, in the IMU frame
+Measurement.linear_acceleration   m/s^2    specific force at the IMU, in the IMU frame
+Measurement.foot_force            N        force of the floor on each foot, foot frame
+Measurement.locked                bool     joint lock engaged, ``(n_locks,)``
+WalkerState.support               1        index of the stance foot
+WalkerState.steps                 1        touchdowns that changed the stance foot so far
+WalkerState.touchdown             s        stamp of the last of them
+WalkerState.step_length           m        between the feet at that touchdown
+WalkerState.step_time             s        time between the last two touchdowns
+WalkerState.pitch                 rad      base about +y, from the floor normal
+WalkerState.q, v                  rad      minimal coordinates of the current support, rates
+WalkerState.contact               bool     debounced foot contacts, ``(n_feet,)``
+WalkerState.base_speed            m/s      base along the floor, stance foot at rest
+WalkerState.base_height           m        base above the stance foot, along the normal
+Command.effort                    N m, N   by actuated joint, ``(n_actuators,)``
+Command.lock                      bool     lock armed, ``(n_locks,)``
+================================  =======  ==================================================
 """
 
 from dataclasses import dataclass
