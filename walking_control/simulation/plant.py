@@ -36,6 +36,7 @@ class Plant(Protocol):
     Attributes:
         name: Name on the command line.
         robot: The `Robot`.
+        world: Validated values of `WORLD`.
         time: Simulated time, s.
         truth: The `Truth`, updated by `reset` and `step`.
     """

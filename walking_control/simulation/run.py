@@ -46,13 +46,12 @@ class Recorder:
     Args:
         robot: The `Robot`.
         controller: Name of the controller.
-        plant: The plant.
-        world: Namespace of the world's parameters.
+        plant: The `Plant`.
         capacity: Expected number of rows; the record grows beyond it by doubling.
     """
 
-    def __init__(self, robot, controller, plant, world, capacity=6000):
-        self.run = Run(robot, controller, plant.name, world)
+    def __init__(self, robot, controller, plant, capacity=6000):
+        self.run = Run(robot, controller, plant.name, plant.world)
         truth = plant.truth
         nc, nf, nl, na = (len(robot.coordinates), len(robot.feet), len(robot.locks),
                           len(robot.actuators))

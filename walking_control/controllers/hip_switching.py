@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Switching PD control of one hip motor, with knee locks ([DS09] section 5.3).
+
+The set point of the hip angle changes sign with the stance foot; that alone throws the new swing
+leg forward, bends its knee by inertia and locks it again at the end of the swing.
+"""
+
+import numpy as np
+
+from walking_control.exceptions import IncompatibleController, ParameterError
+from walking_control.models.parameters import Parameter, ParameterTable
+
+
+def _speeds_rise(values):
+    speeds, set_points = values.speed_table, values.set_point_table
+    if len(speeds) != len(set_points) or len(speeds) < 2:
+        raise ParameterError('parameter hip_switching.speed_table', value=list(speeds),
+                             limit='must have as many entries as set_point_table, two or more')
+    if any(b <= a for a, b in zip(speeds, speeds[1:])):
+        raise ParameterError('parameter hip_switching.speed_table', value=list(speeds),
+                             limit='must rise strictly')
+
+
+PARAMETERS = ParameterTable('hip_switching', [
+    Parameter('rate', 100.0, 'Hz', 'Rate of the control law.', 10.0, 2000.0),
+    Parameter('proportional_gain', 10.0, 'A/rad', 'Kp of (5.29).', 0.0, 50.0, live=True),
+    Parameter('derivative_gain', 0.0, 'A s/rad', 'Kd of (5.29).', 0.0, 5.0, live=True),
+    Parameter('set_point', 0.3, 'rad', 'Hip angle aimed at while no speed is asked for.',
+              0.05, 0.8, live=True),
+    Parameter('speed', 0.0, 'm/s', 'Speed asked for at the start; 0 walks with set_point.',
+              0.0, 2.0, live=True),
+    Parameter('speed_table', (0.3, 0.6), 'm/s', 'Speeds at which set_point_table was measured.',
+              0.0, 2.0),
+    Parameter('set_point_table', (0.2, 0.4), 'rad', 'Set point that gives each speed.', 0.05, 0.8),
+    Parameter('speed_gain', 0.1, 'rad s/m',
+              'Change of the set point per speed error, once a step.', 0.0, 2.0, live=True),
+    Parameter('knee_flexed', 0.05, 'rad', 'Flexion after which an extending knee is re-armed.',
+              0.0, 0.5),
+], checks=[_speeds_rise])
+
+
+def hip_current(q5, dq5, set_point, proportional_gain, derivative_gain, limit):
+    """Return the motor current of [DS09] eq. (5.29), clamped.
+
+    Args:
+        q5: Hip angle seen from the stance leg, rad.
+        dq5: Its rate, rad/s.
+        set_point: q5 aimed at, rad.
+        proportional_gain: Kp, A/rad.
+        derivative_gain: Kd, A s/rad.
+        limit: Largest current, A.
+
+    Returns:
+        Current in A, positive towards larger q5.
+    """
+    current = proportional_gain * (set_point - q5) - derivative_gain * dq5
+    return min(max(current, -limit), limit)
+
+
+# Phases of a knee lock over a stride: stance, early swing, flexed, extending.
+STANCE, RELEASED, FLEXED, ARMED = 0, 1, 2, 3
+
+
+def next_lock_phase(phase, is_stance, in_contact, angle, rate, flexed):
+    """Return the phase of a knee lock ([DS09] sections 4.3.1 and 5.3).
+
+    The lock of the stance leg is armed. It opens when the foot has left the floor as a swing foot,
+    and is armed again, for the rest of the swing, once the knee has flexed and extends.
+
+    Args:
+        phase: STANCE, RELEASED, FLEXED or ARMED.
+        is_stance: Whether the leg is the stance leg.
+        in_contact: Whether its foot touches the floor.
+        angle: Knee angle from the locked position, rad; flexion is negative.
+        rate: Its rate, rad/s.
+        flexed: Flexion that counts as flexed, rad.
+    """
+    if is_stance:
+        return STANCE
+    if phase == STANCE and not in_contact:
+        return RELEASED
+    if phase == RELEASED and angle < -flexed:
+        return FLEXED
+    if phase == FLEXED and rate > 0.0:
+        return ARMED
+    return phase
+
+
+class HipSwitching:
+    """Hip controller for a planar walker with one motor and, if it has knees, knee locks.
+
+    Args:
+        robot: The `Robot`.
+        values: Validated values of `PARAMETERS`.
+
+    Raises:
+        IncompatibleController: The robot has not exactly one motor, a hip between its two legs.
+    """
+
+    name = 'hip_switching'
+    parameters = PARAMETERS
+
+    def __init__(self, robot, values):
+        self._joint, self._coordinate = find_hip(robot)
+        self._motor = robot.actuators[robot.joints[self._joint]]
+        self._signs = [robot.supports[foot][self._coordinate, 1 + self._joint]
+                       for foot in robot.feet]
+        self._lock_joints = [robot.joint_index(lock.joint) for lock in robot.locks]
+        self._lock_feet = [robot.feet.index(lock.foot) for lock in robot.locks]
+        self._lock_angles = [lock.angle for lock in robot.locks]
+        self._lock_phases = [STANCE] * len(robot.locks)
+        self.values = values
+        self._steps = 0
+        self._correction = 0.0
+        self.current = 0.0
+
+    def reset(self, state):
+        """Start with locked knees and no speed correction."""
+        self._lock_phases = [STANCE] * len(self._lock_phases)
+        self._steps = state.steps
+        self._correction = 0.0
+
+    def update(self, state, reference, dt, command):
+        """Fill the `Command` for this tick.
+
+        Args:
+            state: The `WalkerState`.
+            reference: The `Reference`; its speed, if any, replaces the parameter `speed`.
+            dt: Control period, s; the law has no memory of time and does not use it.
+            command: The `Command` to fill.
+        """
+        values = self.values
+        set_point = self._set_point(state, reference)
+        self.current = hip_current(float(state.q[self._coordinate]),
+                                   float(state.v[self._coordinate]), set_point,
+                                   values.proportional_gain, values.derivative_gain,
+                                   self._motor.current_limit)
+        command.effort[0] = (self._signs[state.support] * self._motor.torque_per_ampere
+                             * self.current)
+        self._update_locks(state, command)
+
+    def _set_point(self, state, reference):
+        """Return the set point; the speed is corrected once a step by the last step's mean."""
+        values = self.values
+        speed = values.speed if reference.speed is None else reference.speed
+        if speed <= 0.0:
+            self._correction = 0.0
+            return values.set_point
+        if state.steps != self._steps:
+            self._steps = state.steps
+            if state.step_time > 0.0:
+                error = speed - state.step_length / state.step_time
+                self._correction = values.speed_gain * error
+        table = values.set_point_table
+        nominal = float(np.interp(speed, values.speed_table, table))
+        return min(max(nominal + self._correction, min(table)), max(table))
+
+    def _update_locks(self, state, command):
+        for i, joint in enumerate(self._lock_joints):
+            foot = self._lock_feet[i]
+            phase = next_lock_phase(self._lock_phases[i], foot == state.support,
+                                    bool(state.contact[foot]),
+                                    float(state.position[joint]) - self._lock_angles[i],
+                                    float(state.velocity[joint]), self.values.knee_flexed)
+            self._lock_phases[i] = phase
+            command.lock[i] = phase in (STANCE, ARMED)
+
+
+def find_hip(robot):
+    """Return (joint index, coordinate index) of the one actuated hip of a planar walker.
+
+    Raises:
+        IncompatibleController: There is no such hip.
+    """
+    if not robot.planar or len(robot.actuators) != 1:
+        raise IncompatibleController(
+            f'controller hip_switching on {robot.name}', value=sorted(robot.actuators),
+            limit='needs a planar robot with one motor, at the hip',
+            remedy='choose another controller')
+    joint = robot.joint_index(next(iter(robot.actuators)))
+    first, second = (robot.supports[foot] for foot in robot.feet)
+    for coordinate in range(len(robot.coordinates)):
+        rows = first[coordinate], second[coordinate]
+        if all(np.count_nonzero(row) == 1 and abs(row[1 + joint]) == 1.0 for row in rows) \
+                and rows[0][1 + joint] == -rows[1][1 + joint]:
+            return joint, coordinate
+    raise IncompatibleController(
+        f'controller hip_switching on {robot.name}', value=robot.joints[joint],
+        limit='the motor must turn a hip whose angle changes sign with the stance foot',
+        remedy='check robot.supports in the robot file')

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Foot contacts from forces: hysteresis against noise, a hold time against flicker."""
+
+import math
+
+
+class ContactDebouncer:
+    """Contact of one foot.
+
+    A change is taken at once, so that touchdown is seen without delay; the next change must wait
+    for the hold time.
+
+    Args:
+        on_force: Force that makes contact, N.
+        off_force: Force below which contact ends, N.
+        hold: Shortest time between two changes, s.
+    """
+
+    def __init__(self, on_force, off_force, hold):
+        self._on_force = on_force
+        self._off_force = off_force
+        self._hold = hold
+        self.contact = False
+        self._changed = -math.inf
+
+    def update(self, force, stamp):
+        """Return the contact, given the magnitude of the force in N and the time in s."""
+        wanted = force > (self._off_force if self.contact else self._on_force)
+        if wanted != self.contact and stamp - self._changed >= self._hold:
+            self.contact = wanted
+            self._changed = stamp
+        return self.contact

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Judgement of measurements, states and commands; pure, without ROS."""

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Watches every tick; after a fault only a safe command leaves, until somebody clears it."""
+
+from dataclasses import dataclass
+import math
+
+import numpy as np
+
+from walking_control.models.parameters import Parameter, ParameterTable
+
+SAFETY = ParameterTable('safety', [
+    Parameter('state_timeout', 0.05, 's', 'Longest silence of the sensors.', 0.001, 10.0),
+    Parameter('fall_lean', 0.9, 'rad', 'Lean of the stance leg (first coordinate) that is a fall.',
+              0.1, 3.2),
+    Parameter('fall_height', 0.6, '1', 'Height of the base, of its height at zero angles, '
+              'below which the robot has fallen.', 0.0, 1.0),
+    Parameter('velocity_limit', 60.0, 'rad/s', 'Joint speed that no sound measurement shows.',
+              0.1, 1e4),
+    Parameter('effort_rate_limit', 4000.0, 'N m/s', 'Fastest change of a commanded effort.',
+              1.0, 1e7),
+    Parameter('damping', 1.0, 'N m s/rad', 'Damping of actuated joints after a fault.', 0.0, 1e3),
+    Parameter('damping_time', 1.0, 's', 'How long damping lasts before the effort is zero.',
+              0.0, 60.0),
+])
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What stopped the robot.
+
+    Args:
+        code: Short name, e.g. ``'fall'``, ``'not_finite'``, ``'stale'``.
+        message: One sentence with value and limit.
+        stamp: When, s.
+    """
+
+    code: str
+    message: str
+    stamp: float
+
+
+class Supervisor:
+    """Finite checks, limits, fall detection and the latched fault.
+
+    Args:
+        robot: The `Robot`.
+        values: Validated values of `SAFETY`.
+        standing_height: Height of the base above the feet at zero angles, m.
+    """
+
+    def __init__(self, robot, values, standing_height):
+        self._robot = robot
+        self._values = values
+        self._fall_height = values.fall_height * standing_height
+        self._joints = [robot.joint_index(joint) for joint in robot.actuators]
+        self._limits = np.array([
+            min(motor.effort_limit, robot.limits[joint].effort)
+            for joint, motor in robot.actuators.items()])
+        self._last = np.zeros(len(robot.actuators))
+        self.fault = None
+
+    @property
+    def effort_limits(self):
+        """Largest effort of each actuator, N m: the smaller of motor and URDF limit."""
+        return self._limits
+
+    def latch(self, code, message, stamp):
+        """Latch a fault unless one is latched already."""
+        if self.fault is None:
+            self.fault = Fault(code, message, stamp)
+
+    def clear(self):
+        """Forget the fault; the next tick controls again."""
+        self.fault = None
+        self._last[:] = 0.0
+
+    def check_measurement(self, measurement):
+        """Latch a fault when a measurement must not reach the estimator."""
+        for name, values in (('joint position', measurement.position),
+                             ('joint velocity', measurement.velocity)):
+            if not np.isfinite(values).all():
+                joint = self._robot.joints[int(np.argmin(np.isfinite(values)))]
+                self.latch('not_finite', f'{name} of {joint} is not finite', measurement.stamp)
+                return
+        if not (math.isfinite(measurement.stamp) and np.isfinite(measurement.orientation).all()
+                and np.isfinite(measurement.angular_velocity).all()):
+            self.latch('not_finite', 'the IMU gives a value that is not finite', measurement.stamp)
+        elif not np.isfinite(measurement.foot_force).all():
+            self.latch('not_finite', 'a foot force is not finite', measurement.stamp)
+        else:
+            self._check_sound(measurement)
+
+    def _check_sound(self, measurement):
+        norm = math.sqrt(float(measurement.orientation @ measurement.orientation))
+        if not 0.99 < norm < 1.01:
+            self.latch('orientation', f'the IMU quaternion has norm {norm:.3g}, not 1',
+                       measurement.stamp)
+        fastest = int(np.argmax(np.abs(measurement.velocity)))
+        speed = abs(float(measurement.velocity[fastest]))
+        if speed > self._values.velocity_limit:
+            self.latch('velocity', f'joint {self._robot.joints[fastest]} moves at {speed:.3g} '
+                       f'rad/s; limit {self._values.velocity_limit:g}', measurement.stamp)
+
+    def check_age(self, age, stamp):
+        """Latch a fault when the last measurement is older than the timeout, s."""
+        if age > self._values.state_timeout:
+            self.latch('stale', f'no sensor data for {age:.3f} s; limit '
+                       f'{self._values.state_timeout:g} s', stamp)
+
+    def check_state(self, state):
+        """Latch a fault when the robot has fallen."""
+        lean = abs(float(state.q[0]))
+        if lean > self._values.fall_lean:
+            self.latch('fall', f'the stance leg leans {lean:.2f} rad; limit '
+                       f'{self._values.fall_lean:g}', state.stamp)
+        elif state.base_height < self._fall_height:
+            self.latch('fall', f'the base is {state.base_height:.2f} m above the stance foot; '
+                       f'limit {self._fall_height:.2f}', state.stamp)
+
+    def limit(self, command, dt, stamp):
+        """Clamp a command in place to effort and rate limits; latch a fault if not finite."""
+        effort = command.effort
+        if not np.isfinite(effort).all():
+            self.latch('command', 'the controller computed an effort that is not finite', stamp)
+            return
+        step = self._values.effort_rate_limit * dt
+        np.clip(effort, self._last - step, self._last + step, out=effort)
+        np.clip(effort, -self._limits, self._limits, out=effort)
+        self._last[:] = effort
+
+    def react(self, measurement, command):
+        """Overwrite a command with the safe one: damping for a while, then nothing."""
+        command.effort[:] = 0.0
+        command.lock[:] = True
+        if measurement.stamp - self.fault.stamp < self._values.damping_time:
+            for i, joint in enumerate(self._joints):
+                velocity = float(measurement.velocity[joint])
+                if math.isfinite(velocity):
+                    effort = -self._values.damping * velocity
+                    limit = float(self._limits[i])
+                    command.effort[i] = min(max(effort, -limit), limit)
+        self._last[:] = command.effort

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plants by name."""
+
+from walking_control.exceptions import IncompatiblePlant, InvalidInput
+from walking_control.models.robot_file import WORLD
+from walking_control.simulation.mujoco_plant import MUJOCO, MujocoPlant
+
+PLANTS = {plant.name: (plant, table) for plant, table in ((MujocoPlant, MUJOCO),)}
+
+
+def make_plant(robot_file, name=None):
+    """Return the plant of a name, built for a robot file.
+
+    Args:
+        robot_file: The `RobotFile`.
+        name: Plant; None takes the robot file's default.
+
+    Raises:
+        InvalidInput: Unknown plant, or one that cannot simulate this robot.
+    """
+    name = name or robot_file.plant
+    if name not in PLANTS:
+        raise InvalidInput('plant', value=name, limit='unknown',
+                           remedy='known: ' + ', '.join(sorted(PLANTS)))
+    plant, table = PLANTS[name]
+    if not robot_file.robot.planar:
+        raise IncompatiblePlant(f'plant {name} on {robot_file.robot.name}',
+                                limit='needs a planar robot')
+    return plant(robot_file.robot, robot_file.values(WORLD), robot_file.values(table))
+
+
+def parameter_tables():
+    """Return the parameter tables of all plants."""
+    return [table for _, table in PLANTS.values()]
