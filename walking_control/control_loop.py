@@ -6,11 +6,8 @@ Scripts, the simulation loop and the ROS nodes all call this chain; none has one
 
 import math
 
-import numpy as np
-
 from walking_control.controllers.registry import find_controller
 from walking_control.estimation.planar import ESTIMATOR, PlanarEstimator
-from walking_control.models.dynamics import PlanarDynamics
 from walking_control.models.robot_file import WORLD
 from walking_control.models.signals import Command, Reference
 from walking_control.safety.supervisor import SAFETY, Supervisor
@@ -37,7 +34,7 @@ class ControlLoop:
         self.robot = robot
         self.estimator = PlanarEstimator(robot, robot_file.values(ESTIMATOR), slope)
         self.controller = law(robot, robot_file.values(law.parameters))
-        self.supervisor = Supervisor(robot, robot_file.values(SAFETY), standing_height(robot))
+        self.supervisor = Supervisor(robot, robot_file.values(SAFETY))
         self.period = 1.0 / self.controller.values.rate
         self.command = Command(robot)
         self.reference = Reference()
@@ -89,10 +86,3 @@ class ControlLoop:
         self._last_update = stamp
         self.controller.update(state, self.reference, dt, self.command)
         self.supervisor.limit(self.command, dt, stamp)
-
-
-def standing_height(robot):
-    """Return the height of the base above the lowest foot at zero angles, m."""
-    dynamics = PlanarDynamics(robot)
-    dynamics.place(np.zeros(dynamics.nv))
-    return -min(dynamics.foot_position(foot)[1] for foot in robot.feet)

@@ -3,6 +3,9 @@
 
 import math
 
+# Stamps are rounded on their way through messages; a hair early counts.
+STAMP_TOLERANCE = 1e-6
+
 
 class ContactDebouncer:
     """Contact of one foot.
@@ -26,7 +29,7 @@ class ContactDebouncer:
     def update(self, force, stamp):
         """Return the contact, given the magnitude of the force in N and the time in s."""
         wanted = force > (self._off_force if self.contact else self._on_force)
-        if wanted != self.contact and stamp - self._changed >= self._hold:
+        if wanted != self.contact and stamp - self._changed >= self._hold - STAMP_TOLERANCE:
             self.contact = wanted
             self._changed = stamp
         return self.contact

@@ -6,7 +6,8 @@ import math
 import numpy as np
 import pinocchio as pin
 
-from walking_control.estimation.contact import ContactDebouncer
+from walking_control.estimation.contact import ContactDebouncer, STAMP_TOLERANCE
+from walking_control.exceptions import ParameterError
 from walking_control.models.dynamics import PlanarDynamics
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.signals import WalkerState
@@ -14,7 +15,6 @@ from walking_control.models.signals import WalkerState
 
 def _on_above_off(values):
     if values.contact_off >= values.contact_on:
-        from walking_control.exceptions import ParameterError
         raise ParameterError('parameter estimator.contact_off', value=values.contact_off,
                              limit=f'must be below contact_on ({values.contact_on:g} N)')
 
@@ -124,14 +124,14 @@ class PlanarEstimator:
         state, dynamics, feet = self.state, self._dynamics, self._robot.feet
         dynamics.place(self._base_q, self._base_v)
         x_support, z_support = dynamics.foot_position(feet[state.support])
-        elapsed = state.stamp - state.touchdown
+        elapsed = state.stamp - state.touchdown + STAMP_TOLERANCE
         if elapsed >= self._values.min_step_time:
             for i, foot in enumerate(feet):
                 if i == state.support or not state.contact[i]:
                     continue
                 length = dynamics.foot_position(foot)[0] - x_support
                 if length >= self._values.min_step_length or self._alone(i):
-                    self._take_over(i, length, elapsed)
+                    self._take_over(i, length)
                     x_support, z_support = dynamics.foot_position(foot)
                     break
         state.base_speed = -float(dynamics.foot_velocity(feet[state.support])[0])
@@ -145,13 +145,14 @@ class PlanarEstimator:
             return False
         if state.stamp < self._alone_since:
             self._alone_since = state.stamp
-        return state.stamp - self._alone_since >= self._values.lost_support_time
+        return state.stamp - self._alone_since >= \
+            self._values.lost_support_time - STAMP_TOLERANCE
 
-    def _take_over(self, foot, length, elapsed):
+    def _take_over(self, foot, length):
         state = self.state
         state.support = foot
         state.steps += 1
         state.step_length = float(length)
-        state.step_time = elapsed
+        state.step_time = state.stamp - state.touchdown
         state.touchdown = state.stamp
         self._alone_since = math.inf

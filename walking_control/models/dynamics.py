@@ -153,3 +153,10 @@ class PlanarDynamics:
         full_q[:2] = -np.array(self.foot_position(foot))
         full_v[:2] = -(self.foot_jacobian(full_q, foot) @ full_v)
         return full_q, full_v
+
+
+def standing_height(robot):
+    """Return the height of the base above the lowest foot at zero angles, m."""
+    dynamics = PlanarDynamics(robot)
+    dynamics.place(np.zeros(dynamics.nv))
+    return -min(dynamics.foot_position(foot)[1] for foot in robot.feet)

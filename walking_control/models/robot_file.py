@@ -121,6 +121,7 @@ class RobotFile:
         controller: Name of the default controller.
         plant: Name of the default plant.
         sections: section -> {name: value} of all parameter sections, as written.
+        tree: The whole parameter tree, overrides applied.
     """
 
     path: Path
@@ -129,10 +130,18 @@ class RobotFile:
     controller: str
     plant: str
     sections: dict = field(repr=False)
+    tree: dict = field(repr=False)
 
     def values(self, table):
         """Return a table's validated values, defaults filled in."""
         return table.validate(self.sections.get(table.section, {}))
+
+    def write(self, path):
+        """Write the robot file, overrides applied, so that another process can load it."""
+        tree = {**self.tree, 'robot': {**self.tree['robot'],
+                                       'urdf': str(_urdf_path(self.tree['robot'], self.path))}}
+        document = {'/**': {'ros__parameters': tree}}
+        Path(path).write_text(yaml.safe_dump(document, sort_keys=False), encoding='utf-8')
 
 
 def load_robot_file(name_or_path, overrides=(), tables=()):
@@ -161,7 +170,11 @@ def load_robot_file(name_or_path, overrides=(), tables=()):
         table.validate(sections.get(table.section, {}))
     robot = _robot(tree['robot'], path)
     return RobotFile(path, robot, _start(tree['start'], robot), tree['controller'], tree['plant'],
-                     sections)
+                     sections, tree)
+
+
+def _urdf_path(section, path):
+    return (path.parent / section['urdf']).resolve()
 
 
 def read_parameters(path):
@@ -219,10 +232,7 @@ _OPTIONAL_ROBOT_KEYS = ('imu_link', 'locks', 'xacro_args')
 
 def _robot(section, path):
     _check_robot_keys(section, path)
-    urdf_path = Path(section['urdf'])
-    if not urdf_path.is_absolute():
-        urdf_path = path.parent / urdf_path
-    urdf = load_urdf(urdf_path.resolve(), section.get('xacro_args'))
+    urdf = load_urdf(_urdf_path(section, path), section.get('xacro_args'))
     limits = {joint.name: joint for joint in moving_joints(urdf)}
     joints = tuple(section['joints'])
     _check_joints(joints, limits, path)

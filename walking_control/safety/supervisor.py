@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from walking_control.models.dynamics import standing_height
 from walking_control.models.parameters import Parameter, ParameterTable
 
 SAFETY = ParameterTable('safety', [
@@ -45,13 +46,12 @@ class Supervisor:
     Args:
         robot: The `Robot`.
         values: Validated values of `SAFETY`.
-        standing_height: Height of the base above the feet at zero angles, m.
     """
 
-    def __init__(self, robot, values, standing_height):
+    def __init__(self, robot, values):
         self._robot = robot
         self._values = values
-        self._fall_height = values.fall_height * standing_height
+        self._fall_height = values.fall_height * standing_height(robot)
         self._joints = [robot.joint_index(joint) for joint in robot.actuators]
         self._limits = np.array([
             min(motor.effort_limit, robot.limits[joint].effort)

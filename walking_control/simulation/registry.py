@@ -8,6 +8,18 @@ from walking_control.simulation.mujoco_plant import MUJOCO, MujocoPlant
 PLANTS = {plant.name: (plant, table) for plant, table in ((MujocoPlant, MUJOCO),)}
 
 
+def find_plant(name):
+    """Return (class, parameter table) of a plant.
+
+    Raises:
+        InvalidInput: Unknown; says what is known.
+    """
+    if name not in PLANTS:
+        raise InvalidInput('plant', value=name, limit='unknown',
+                           remedy='known: ' + ', '.join(sorted(PLANTS)))
+    return PLANTS[name]
+
+
 def make_plant(robot_file, name=None):
     """Return the plant of a name, built for a robot file.
 
@@ -19,10 +31,7 @@ def make_plant(robot_file, name=None):
         InvalidInput: Unknown plant, or one that cannot simulate this robot.
     """
     name = name or robot_file.plant
-    if name not in PLANTS:
-        raise InvalidInput('plant', value=name, limit='unknown',
-                           remedy='known: ' + ', '.join(sorted(PLANTS)))
-    plant, table = PLANTS[name]
+    plant, table = find_plant(name)
     if not robot_file.robot.planar:
         raise IncompatiblePlant(f'plant {name} on {robot_file.robot.name}',
                                 limit='needs a planar robot')

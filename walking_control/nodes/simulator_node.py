@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plays the part of robot and ros2_control: sensors out, commands in, on the same topics."""
+
+import sys
+import time
+
+from geometry_msgs.msg import WrenchStamped
+import numpy as np
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from rosgraph_msgs.msg import Clock as ClockMessage
+from sensor_msgs.msg import Imu, JointState
+from std_msgs.msg import Float64MultiArray
+
+from walking_control.controllers.registry import find_controller
+from walking_control.estimation.planar import ESTIMATOR, PlanarEstimator
+from walking_control.models.parameters import Parameter, ParameterTable
+from walking_control.models.robot_file import load_robot_file, WORLD
+from walking_control.models.signals import Command, Measurement
+from walking_control.nodes import topics
+from walking_control.nodes.messages import JointStateWriter, set_stamp, write_force, write_imu
+from walking_control.nodes.parameters import declare_table, NodeParameters, read_table
+from walking_control.nodes.runtime import run_node
+from walking_control.safety.supervisor import SAFETY, Supervisor
+from walking_control.simulation.registry import find_plant, make_plant
+from walking_control.simulation.run import Recorder
+
+NODE = ParameterTable('node', [
+    Parameter('robot_file', 'dribbel', '', 'Robot: a name or the path of a robot file.'),
+    Parameter('plant', '', '', "Plant; empty takes the robot file's default."),
+    Parameter('controller', '', '', 'Name of the controller, for its rate and the record.'),
+    Parameter('realtime', False, '', 'False: lockstep, every step waits for its command.'),
+    Parameter('duration', 0.0, 's', 'Simulated time after which to stop; 0 runs on.', 0.0, 1e6),
+    Parameter('lockstep_timeout', 2.0, 's', 'Longest wait for a command in lockstep.',
+              0.1, 600.0),
+    Parameter('command_timeout', 0.1, 's',
+              'In real time, age of a command after which the effort is zero.', 0.001, 10.0),
+    Parameter('discovery_timeout', 30.0, 's', 'Longest wait for a controller.', 0.1, 600.0),
+])
+
+REPEAT_AFTER = 0.2  # s of wall time in lockstep after which sensors are sent again
+
+
+class SimulatorNode(Node):
+    """A plant on ros2_control topics.
+
+    It waits for a controller, then runs. In lockstep it sends its sensors, waits for the commands
+    that carry their tick number and steps; the result does not depend on the machine's speed. In
+    real time it steps by the steady clock.
+
+    Args:
+        name: Node name.
+        **kwargs: Passed to `rclpy.node.Node`.
+
+    Raises:
+        InvalidInput: The robot file, the plant or a parameter is unusable.
+    """
+
+    def __init__(self, name='simulator', **kwargs):
+        super().__init__(name, **kwargs)
+        node_parameters = NodeParameters(self, NODE)
+        self._values = node_parameters.read()
+        robot_file = load_robot_file(self._values.robot_file)
+        plant_name = self._values.plant or robot_file.plant
+        for table in (WORLD, ESTIMATOR, SAFETY, find_plant(plant_name)[1]):
+            declare_table(self, table, robot_file.values(table))
+            robot_file.sections[table.section] = vars(read_table(self, table))
+        self._build(robot_file, plant_name)
+        self._create_topics(robot_file.robot)
+        self.finished = False
+        self.stop_reason = None
+        self.ticks = self.missed_ticks = 0
+        self._started = None
+        self._created = time.monotonic()
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._waiting = self.create_timer(0.02, self._on_waiting, clock=steady)
+        self._steady = steady
+
+    def _build(self, robot_file, plant_name):
+        controller = find_controller(self._values.controller or robot_file.controller)
+        self.period = 1.0 / robot_file.values(controller.parameters).rate
+        robot = robot_file.robot
+        self.plant = make_plant(robot_file, plant_name)
+        self.plant.reset(robot_file.start)
+        # the record shows what an estimator sees, wherever the controller runs
+        self._observer = PlanarEstimator(robot, robot_file.values(ESTIMATOR),
+                                         robot_file.values(WORLD).slope)
+        self._observer.reset(robot_file.start.support)
+        self._judge = Supervisor(robot, robot_file.values(SAFETY))
+        self._measurement = Measurement(robot)
+        self._command = Command(robot)
+        self._command.lock[:] = True
+        rows = round(self._values.duration / self.period) if self._values.duration else 6000
+        self.recorder = Recorder(robot, controller.name, self.plant, rows + 1)
+
+    def _create_topics(self, robot):
+        out, latest = topics.SENSOR_OUT, topics.LATEST
+        self._joint_writer = JointStateWriter(robot.joints)
+        self._lock_writer = JointStateWriter([lock.joint for lock in robot.locks], velocity=False)
+        self._imu = Imu()
+        self._imu.header.frame_id = robot.imu_link
+        self._imu_publisher = self.create_publisher(Imu, topics.IMU, out)
+        self._wrenches = []
+        for foot in robot.feet:
+            message = WrenchStamped()
+            message.header.frame_id = foot
+            publisher = self.create_publisher(WrenchStamped, topics.foot_wrench(foot), out)
+            self._wrenches.append((publisher, message))
+        self._lock_publisher = self.create_publisher(JointState, topics.LOCK_STATES, out)
+        self._joint_publisher = self.create_publisher(JointState, topics.JOINT_STATES, out)
+        self._clock = ClockMessage()
+        self._clock_publisher = self.create_publisher(ClockMessage, topics.CLOCK, latest)
+        self._effort_tick = self._lock_tick = None
+        self.create_subscription(Float64MultiArray, topics.EFFORT_COMMANDS, self._on_effort, latest)
+        self.create_subscription(Float64MultiArray, topics.LOCK_COMMANDS, self._on_lock, latest)
+
+    # -- start -----------------------------------------------------------------------------------
+
+    def _on_waiting(self):
+        """Start once a controller listens and speaks."""
+        publishers = [self._joint_publisher, self._imu_publisher,
+                      *(publisher for publisher, _ in self._wrenches)]
+        commands = [topics.EFFORT_COMMANDS]
+        if self.plant.robot.locks:
+            publishers.append(self._lock_publisher)
+            commands.append(topics.LOCK_COMMANDS)
+        if all(publisher.get_subscription_count() for publisher in publishers) and \
+                all(self.count_publishers(topic) for topic in commands):
+            self.destroy_timer(self._waiting)
+            self._start()
+        elif time.monotonic() - self._created > self._values.discovery_timeout:
+            self._finish(f'no controller for {self._values.discovery_timeout:g} s: nobody '
+                         f'listens to {topics.JOINT_STATES} and sends {topics.EFFORT_COMMANDS}')
+
+    def _start(self):
+        self._started = self._asked = self._sent = time.monotonic()
+        self._commanded = None
+        interval = self.period if self._values.realtime else REPEAT_AFTER / 2
+        callback = self._on_period if self._values.realtime else self._on_patience
+        self._timer = self.create_timer(interval, callback, clock=self._steady)
+        self._observe()
+        self._publish()
+
+    # -- commands --------------------------------------------------------------------------------
+
+    def _on_effort(self, message):
+        if self._accept(message, self._command.effort, topics.EFFORT_COMMANDS):
+            self._effort_tick = message.layout.data_offset
+            self._advance()
+
+    def _on_lock(self, message):
+        lock = np.empty(len(self._command.lock))
+        if self._accept(message, lock, topics.LOCK_COMMANDS):
+            self._command.lock[:] = lock > 0.5
+            self._lock_tick = message.layout.data_offset
+            self._advance()
+
+    def _accept(self, message, out, topic):
+        """Copy a command, as ros2_control would: a wrong one is dropped."""
+        data = np.frombuffer(message.data) if len(message.data) else np.empty(0)
+        if data.shape != out.shape or not np.isfinite(data).all():
+            self.get_logger().error(f'{topic}: {list(message.data)} dropped; must be '
+                                    f'{len(out)} finite numbers', throttle_duration_sec=1.0)
+            return False
+        out[:] = data
+        self._commanded = time.monotonic()
+        return True
+
+    def _advance(self):
+        """In lockstep, step when all commands of this tick are there."""
+        if self._values.realtime or self._started is None or self.finished:
+            return
+        locks = self.plant.robot.locks
+        if self._effort_tick == self._tick and (not locks or self._lock_tick == self._tick):
+            self._step()
+
+    def _on_patience(self):
+        """In lockstep, ask again after a while and give up in the end."""
+        waited = time.monotonic() - self._asked
+        if waited > self._values.lockstep_timeout:
+            missing = [topic for topic, tick in ((topics.EFFORT_COMMANDS, self._effort_tick),
+                                                 (topics.LOCK_COMMANDS, self._lock_tick))
+                       if tick != self._tick]
+            self._finish(f'no command for {self._values.lockstep_timeout:g} s from '
+                         + ', '.join(missing))
+        elif time.monotonic() - self._sent > REPEAT_AFTER:
+            self.missed_ticks += 1
+            self._publish()
+
+    def _on_period(self):
+        """In real time, step by the clock; the robot is held until the first command."""
+        if self._commanded is None or self.finished:
+            self._publish()
+            return
+        if time.monotonic() - self._commanded > self._values.command_timeout:
+            self._command.effort[:] = 0.0
+        if self._effort_tick != self._tick:
+            self.missed_ticks += 1
+        self._step()
+
+    # -- one tick --------------------------------------------------------------------------------
+
+    def _step(self):
+        self.recorder.record(self.plant, self._observer.state, self._command)
+        self.ticks += 1
+        duration = self._values.duration
+        if duration and self.ticks >= round(duration / self.period):
+            self._finish()
+            return
+        self.plant.step(self._command, self.period)
+        self._observe()
+        if self._judge.fault is not None:
+            self._finish(self._judge.fault.message)
+            return
+        self._asked = time.monotonic()
+        self._publish()
+
+    def _observe(self):
+        measurement = self._measurement
+        self.plant.measure(measurement)
+        self._judge.check_state(self._observer.update(measurement))
+        set_stamp(self._clock.clock, measurement.stamp)
+        self._tick = topics.tick_number(self._clock.clock)
+
+    def _publish(self):
+        measurement = self._measurement
+        stamp = measurement.stamp
+        self._clock_publisher.publish(self._clock)
+        write_imu(self._imu, measurement)
+        self._imu_publisher.publish(self._imu)
+        for (publisher, message), force in zip(self._wrenches, measurement.foot_force):
+            write_force(message, stamp, force)
+            publisher.publish(message)
+        if self.plant.robot.locks:
+            self._lock_publisher.publish(self._lock_writer.write(stamp, measurement.locked))
+        self._joint_publisher.publish(self._joint_writer.write(
+            stamp, measurement.position, measurement.velocity))
+        self._sent = time.monotonic()
+
+    def _finish(self, reason=None):
+        self.stop_reason = reason
+        self.finished = True
+        self.wall_time = time.monotonic() - (self._started or self._created)
+        if reason is not None:
+            self.get_logger().error(reason)
+
+    def result(self):
+        """Return the `Run` so far."""
+        return self.recorder.finish(self.stop_reason)
+
+    def stop(self):
+        """Nothing to send: a simulated robot needs no last word."""
+
+
+def main(args=None):
+    """Run the simulator node."""
+    sys.exit(run_node(SimulatorNode, args))
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Topic names, quality of service, and how a lockstep tick is recognised.
+
+Names are relative, so a namespace moves them all. They are those of ros2_control's broadcasters
+and command controllers; see doc/topics.md.
+"""
+
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+
+JOINT_STATES = 'joint_states'
+IMU = 'imu_broadcaster/imu'
+LOCK_STATES = 'lock_broadcaster/joint_states'
+EFFORT_COMMANDS = 'effort_controller/commands'
+LOCK_COMMANDS = 'lock_controller/commands'
+CMD_VEL = 'cmd_vel'
+CLOCK = '/clock'
+
+
+def foot_wrench(foot):
+    """Return the wrench topic of a foot link."""
+    return f'{foot}_broadcaster/wrench'
+
+
+# Broadcasters latch their last message; we only ever want the newest one that is live.
+SENSOR_OUT = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
+                        durability=DurabilityPolicy.TRANSIENT_LOCAL)
+LATEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
+                    durability=DurabilityPolicy.VOLATILE)
+LATCHED = SENSOR_OUT
+
+
+def tick_number(stamp):
+    """Return the number that ties a command to the measurement it answers.
+
+    Float64MultiArray has no stamp, so the measurement's stamp travels in ``layout.data_offset``,
+    in microseconds modulo 2^32; ros2_control ignores the layout. Zero is left to senders that do
+    not set it.
+
+    Args:
+        stamp: builtin_interfaces Time of the measurement.
+    """
+    microseconds = stamp.sec * 1_000_000 + stamp.nanosec // 1000
+    return microseconds % 0xFFFFFFFF + 1
