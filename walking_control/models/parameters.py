@@ -51,12 +51,13 @@ class Parameter:
         """Return the allowed range in words."""
         if self.choices:
             return 'one of ' + ', '.join(self.choices)
+        unit = '' if self.unit == '1' else f' {self.unit}'
         if self.minimum is not None and self.maximum is not None:
-            return f'must be from {self.minimum:g} to {self.maximum:g} {self.unit}'.strip()
+            return f'must be from {self.minimum:g} to {self.maximum:g}{unit}'
         if self.minimum is not None:
-            return f'must be at least {self.minimum:g} {self.unit}'.strip()
+            return f'must be at least {self.minimum:g}{unit}'
         if self.maximum is not None:
-            return f'must be at most {self.maximum:g} {self.unit}'.strip()
+            return f'must be at most {self.maximum:g}{unit}'
         return ''
 
     def validate(self, value, prefix=''):

@@ -18,7 +18,7 @@ from walking_control.exceptions import ParameterError, RobotFileError
 from walking_control.models.actuators import GearedMotor
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.resources import robot_path
-from walking_control.models.urdf import link_names, load_urdf, moving_joints
+from walking_control.models.urdf import declared_arguments, link_names, load_urdf, moving_joints
 
 WORLD = ParameterTable('world', [
     Parameter('slope', 0.0, 'rad', 'Inclination of the floor, downhill positive.', -0.5, 0.5),
@@ -160,7 +160,7 @@ def load_robot_file(name_or_path, overrides=(), tables=()):
     tree = read_parameters(path)
     tables = (WORLD, *tables)
     for name, value in overrides:
-        _override(tree, name, value, tables)
+        _override(tree, name, value, _known_names(tree, path, tables))
     for key in ('robot', 'start', 'controller', 'plant'):
         if key not in tree:
             raise RobotFileError(f'robot file {path}', limit=f'has no {key}')
@@ -196,15 +196,24 @@ def read_parameters(path):
     raise RobotFileError(f'robot file {path}', limit='has no ros__parameters')
 
 
-def _override(tree, name, value, tables):
-    known = dict(_leaves(tree))
+def _known_names(tree, path, tables):
+    """Return the dotted names that can be overridden: written, in a table, or a xacro argument."""
+    known = dict.fromkeys(name for name, _ in _leaves(tree))
     for table in tables:
-        for parameter in table.parameters:
-            known.setdefault(f'{table.section}.{parameter}', None)
+        known.update(dict.fromkeys(f'{table.section}.{name}' for name in table.parameters))
+    section = tree.get('robot')
+    if isinstance(section, Mapping) and str(section.get('urdf')).endswith('.xacro'):
+        arguments = declared_arguments(_urdf_path(section, path))
+        known.update(dict.fromkeys(f'robot.xacro_args.{name}' for name in arguments))
+    return list(known)
+
+
+def _override(tree, name, value, known):
     matches = [key for key in known if key == name] or \
         [key for key in known if key.endswith('.' + name)]
     if len(matches) != 1:
-        near = matches or get_close_matches(name, known, n=3, cutoff=0.4)
+        ends = {key.rpartition('.')[2]: key for key in known}
+        near = matches or [ends[end] for end in get_close_matches(name, ends, n=3)]
         raise ParameterError(f'parameter {name}',
                              limit='is ambiguous' if matches else 'unknown in this robot file',
                              remedy='did you mean ' + ', '.join(near) + '?' if near else None)

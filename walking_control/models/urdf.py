@@ -62,7 +62,7 @@ def load_urdf(path, xacro_args=None):
 
 def _expand(path, xacro_args):
     import xacro
-    declared = _declared_arguments(path)
+    declared = declared_arguments(path)
     for name in xacro_args:
         if name not in declared:
             raise UrdfError(f'xacro argument {name}', limit=f'not declared in {path.name}',
@@ -74,7 +74,12 @@ def _expand(path, xacro_args):
         raise UrdfError(f'xacro file {path}', limit=f'cannot be expanded: {error}') from error
 
 
-def _declared_arguments(path):
+def declared_arguments(path):
+    """Return the names of the arguments a xacro file declares.
+
+    Raises:
+        UrdfError: The file cannot be read.
+    """
     try:
         root = ElementTree.parse(path).getroot()
     except (ElementTree.ParseError, OSError) as error:

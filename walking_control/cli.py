@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line: thin verbs over the rooms; see `walking_control <verb> --help`."""
+
+import argparse
+import json
+import math
+from pathlib import Path
+import sys
+
+import yaml
+
+from walking_control import __version__
+from walking_control.exceptions import InvalidInput, MissingDependency, WalkingControlError
+
+EXAMPLES = {
+    'demo': 'walking_control demo dribbel --duration 60 --out out/demo',
+    'simulate': 'walking_control simulate dribbel --duration 60 --set set_point=0.35 --json',
+    'check': 'walking_control check my_robot.yaml',
+}
+
+
+def main(arguments=None):
+    """Run the command line and return the exit status: 0 done, 1 not achieved, 2 bad input."""
+    options = _parser().parse_args(arguments)
+    try:
+        return options.run(options)
+    except WalkingControlError as error:
+        print(f'error: {error}', file=sys.stderr)
+        return error.exit_status
+    except KeyboardInterrupt:
+        print('interrupted', file=sys.stderr)
+        return 130
+
+
+# -- verbs -----------------------------------------------------------------------------------------
+
+def demo(options):
+    """Walk a robot over ROS 2 topics."""
+    try:
+        from walking_control.nodes.demo import run_demo
+    except ImportError as error:
+        raise MissingDependency('demo', limit=f'needs ROS 2 ({error})',
+                                remedy='source a ROS 2 installation or pip install '
+                                '"walking_control[ros]"; without ROS: walking_control simulate'
+                                ) from error
+    robot_file = _load(options)
+    result = run_demo(robot_file, options.controller, options.plant, options.duration,
+                      options.realtime, progress=_progress(options.duration))
+    simulated = len(result.run.time) and float(result.run.time[-1])
+    extra = {'transport': 'ros2', 'rmw': result.rmw, 'ticks': result.ticks,
+             'missed_ticks': result.missed_ticks,
+             'real_time_factor': simulated / result.wall_time if result.wall_time else None}
+    return _report_run(result.run, options, extra)
+
+
+def simulate(options):
+    """Walk a robot by the same chain without ROS."""
+    from walking_control.control_loop import ControlLoop
+    from walking_control.simulation.registry import make_plant
+    from walking_control.simulation.simulate import simulate as run_simulation
+    robot_file = _load(options)
+    plant = make_plant(robot_file, options.plant)
+    loop = ControlLoop(robot_file, options.controller)
+    run = run_simulation(plant, loop, robot_file.start, options.duration,
+                         progress=_progress(options.duration))
+    return _report_run(run, options, {})
+
+
+def check(options):
+    """Say whether a robot can be used."""
+    from walking_control.experiments.check import check_robot
+    result = check_robot(options.robot, options.set, _tables())
+    if options.json:
+        _print_json(result)
+    else:
+        for name, value in result['facts'].items():
+            print(f'{name:>12}: {", ".join(value) if isinstance(value, list) else value}')
+        for sentence in result['assumptions']:
+            print(f'     assumed: {sentence}')
+        for problem in result['problems']:
+            print(f'     problem: {InvalidInput(**problem)}')
+        print('usable' if result['ok'] else 'not usable')
+    return 0 if result['ok'] else 2
+
+
+# -- shared ----------------------------------------------------------------------------------------
+
+def _tables():
+    from walking_control.controllers import registry as controllers
+    from walking_control.estimation.planar import ESTIMATOR
+    from walking_control.safety.supervisor import SAFETY
+    from walking_control.simulation import registry as plants
+    return [ESTIMATOR, SAFETY, *controllers.parameter_tables(), *plants.parameter_tables()]
+
+
+def _load(options):
+    from walking_control.models.robot_file import load_robot_file
+    overrides = list(options.set)
+    if options.slope_deg is not None:
+        overrides.append(('world.slope', math.radians(options.slope_deg)))
+    return load_robot_file(options.robot, overrides, _tables())
+
+
+def _report_run(run, options, extra):
+    from walking_control.experiments.metrics import summarize
+    summary = {**summarize(run), **extra, 'files': []}
+    if options.out is not None:
+        from walking_control.experiments.report import write_report
+        summary['files'] = [str(file) for file in write_report(run, summary, options.out)]
+    if options.json:
+        _print_json(summary)
+    else:
+        _print_summary(summary)
+    if run.fell:
+        print(f'error: {run.robot.name} fell: {run.fall_reason}', file=sys.stderr)
+        return 1
+    return 0
+
+
+def _print_summary(summary):
+    for name, value in summary.items():
+        if name == 'files' or value is None:
+            continue
+        text = f'{value:.4g}' if isinstance(value, float) else str(value)
+        print(f'{name:>32}: {text}')
+    for file in summary['files']:
+        print(f'{"wrote":>32}: {file}')
+
+
+def _print_json(result):
+    print(json.dumps(_plain(result), allow_nan=False, indent=2))
+
+
+def _plain(value):
+    """Return the value in JSON's types: complex as [re, im], unknown as null."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if hasattr(value, 'tolist'):
+        return _plain(value.tolist())
+    if isinstance(value, complex):
+        return [_plain(value.real), _plain(value.imag)]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def _progress(duration):
+    """Return a callable that shows the simulated time on a terminal, or None."""
+    if not sys.stderr.isatty():
+        return None
+
+    def show(time):
+        end = '\n' if time >= duration - 1.0 else ''
+        print(f'\rsimulated {time:6.1f} of {duration:g} s', end=end, file=sys.stderr, flush=True)
+    return show
+
+
+# -- arguments -------------------------------------------------------------------------------------
+
+class _Parser(argparse.ArgumentParser):
+    """Says in one line what is wrong."""
+
+    def __init__(self, **kwargs):
+        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **kwargs)
+
+    def error(self, message):
+        self.exit(2, f'error: {message}; see {self.prog} --help\n')
+
+
+def _parser():
+    parser = _Parser(
+        prog='walking_control', description='Make a walking robot walk.',
+        epilog='Exit status: 0 done; 1 it did not happen (a fall), with the reason; 2 bad input.')
+    parser.add_argument('--version', action='version', version=__version__)
+    verbs = parser.add_subparsers(dest='verb', required=True, metavar='VERB')
+    walk = _walk_arguments()
+    verb = _add_verb(verbs, demo, [walk])
+    verb.add_argument('robot', nargs='?', default='dribbel', help=_ROBOT_HELP)
+    verb.add_argument('--realtime', action='store_true',
+                      help='step by the clock instead of in lockstep')
+    verb = _add_verb(verbs, simulate, [walk])
+    verb.add_argument('robot', help=_ROBOT_HELP)
+    verb = _add_verb(verbs, check, [_common_arguments()])
+    verb.add_argument('robot', help=_ROBOT_HELP + ', or of a URDF')
+    return parser
+
+
+_ROBOT_HELP = 'name of a robot, or the path of a robot file'
+
+
+def _add_verb(verbs, function, parents):
+    name = function.__name__
+    verb = verbs.add_parser(name, parents=parents, help=function.__doc__,
+                            description=function.__doc__, epilog=f'Example:\n  {EXAMPLES[name]}')
+    verb.set_defaults(run=function)
+    return verb
+
+
+def _common_arguments():
+    common = _Parser(add_help=False)
+    common.add_argument('--json', action='store_true', help='print one JSON document')
+    common.add_argument('--out', type=Path, metavar='DIR', help='write plots, tables and a report')
+    common.add_argument('--seed', type=int, default=0, metavar='N', help='seed of random numbers')
+    common.add_argument('--set', type=_setting, action='append', default=[], metavar='NAME=VALUE',
+                        help='override a parameter of the robot file (repeatable)')
+    return common
+
+
+def _walk_arguments():
+    walk = _Parser(add_help=False, parents=[_common_arguments()])
+    walk.add_argument('--controller', metavar='C', help="default: the robot file's")
+    walk.add_argument('--plant', metavar='P', help="default: the robot file's")
+    walk.add_argument('--slope-deg', type=_finite, metavar='D', help='downhill positive')
+    walk.add_argument('--duration', type=_positive, default=20.0, metavar='S',
+                      help='simulated time in s (default: 20)')
+    return walk
+
+
+def _setting(text):
+    name, separator, value = text.partition('=')
+    if not separator or not name:
+        raise argparse.ArgumentTypeError(f'{text!r} is not of the form name=value')
+    try:
+        return name, yaml.safe_load(value)
+    except yaml.YAMLError as error:
+        raise argparse.ArgumentTypeError(f'value of {name} is not YAML: {error}') from error
+
+
+def _finite(text):
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise argparse.ArgumentTypeError(f'{text!r} is not a finite number')
+    return value
+
+
+def _positive(text):
+    value = _finite(text)
+    if value <= 0.0:
+        raise argparse.ArgumentTypeError(f'{text} must be above 0')
+    return value
+
+
+if __name__ == '__main__':
+    sys.exit(main())
