@@ -53,11 +53,11 @@ class PlanarEstimator:
         self._dynamics = PlanarDynamics(robot)
         self._maps = [robot.supports[foot] for foot in robot.feet]
         self._base_imu = self._imu_rotation()
+        self._aligned = np.allclose(self._base_imu, np.eye(3), atol=1e-12)
         self._contacts = []
-        self._angles = np.zeros(1 + len(robot.joints))
-        self._rates = np.zeros(1 + len(robot.joints))
         self._base_q = np.zeros(self._dynamics.nv)
-        self._base_v = np.zeros(self._dynamics.nv)
+        self._angles = self._base_q[2:]  # pitch and joints
+        self._rates = np.zeros(1 + len(robot.joints))
         self.state = WalkerState(robot)
         self.reset(robot.feet[0])
 
@@ -89,9 +89,9 @@ class PlanarEstimator:
         state = self.state
         state.stamp = measurement.stamp
         self._update_angles(measurement)
-        forces = measurement.foot_force
+        forces = measurement.foot_force.tolist()
         for i, contact in enumerate(self._contacts):
-            x, y, z = forces[i].tolist()
+            x, y, z = forces[i]
             state.contact[i] = contact.update(math.sqrt(x * x + y * y + z * z), state.stamp)
         self._update_support()
         mapping = self._maps[state.support]
@@ -104,7 +104,7 @@ class PlanarEstimator:
         state = self.state
         x, y, z, w = measurement.orientation.tolist()
         rotation = self._base_imu
-        if rotation[0, 0] == 1.0 and rotation[2, 2] == 1.0:
+        if self._aligned:
             pitch = math.atan2(2.0 * (x * z + w * y), 1.0 - 2.0 * (x * x + y * y))
             rate = float(measurement.angular_velocity[1])
         else:
@@ -115,30 +115,29 @@ class PlanarEstimator:
         state.pitch_rate = rate
         state.position[:] = measurement.position
         state.velocity[:] = measurement.velocity
-        self._angles[0] = self._base_q[2] = state.pitch
-        self._rates[0] = self._base_v[2] = rate
-        self._angles[1:] = self._base_q[3:] = measurement.position
-        self._rates[1:] = self._base_v[3:] = measurement.velocity
+        self._angles[0] = state.pitch
+        self._rates[0] = rate
+        self._angles[1:] = measurement.position
+        self._rates[1:] = measurement.velocity
 
     def _update_support(self):
         state, dynamics, feet = self.state, self._dynamics, self._robot.feet
-        dynamics.place(self._base_q, self._base_v)
+        dynamics.place(self._base_q)
         x_support, z_support = dynamics.foot_position(feet[state.support])
         elapsed = state.stamp - state.touchdown + STAMP_TOLERANCE
         if elapsed >= self._values.min_step_time:
             for i, foot in enumerate(feet):
                 if i == state.support or not state.contact[i]:
                     continue
-                length = dynamics.foot_position(foot)[0] - x_support
-                if length >= self._values.min_step_length or self._alone(i):
-                    self._take_over(i, length)
-                    x_support, z_support = dynamics.foot_position(foot)
+                x, z = dynamics.foot_position(foot)
+                if x - x_support >= self._values.min_step_length or self._alone():
+                    self._take_over(i, x - x_support)
+                    z_support = z
                     break
-        state.base_speed = -float(dynamics.foot_velocity(feet[state.support])[0])
-        state.base_height = -float(z_support)
+        state.base_height = -z_support
 
-    def _alone(self, foot):
-        """Return whether another foot than the stance foot has long been the only contact."""
+    def _alone(self):
+        """Return whether the stance foot has long been off the floor while another is on it."""
         state = self.state
         if state.contact[state.support]:
             self._alone_since = math.inf
@@ -152,7 +151,7 @@ class PlanarEstimator:
         state = self.state
         state.support = foot
         state.steps += 1
-        state.step_length = float(length)
+        state.step_length = length
         state.step_time = state.stamp - state.touchdown
         state.touchdown = state.stamp
         self._alone_since = math.inf

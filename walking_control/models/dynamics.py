@@ -108,25 +108,15 @@ class PlanarDynamics:
         v = np.asarray(v)
         return 0.5 * v @ self.mass_matrix(q) @ v
 
-    def place(self, q, v=None):
-        """Compute all frame placements (and velocities) for `foot_position`, `foot_velocity`."""
-        self._in(q, v)
-        if v is None:
-            pin.forwardKinematics(self.model, self.data, self._q)
-        else:
-            pin.forwardKinematics(self.model, self.data, self._q, self._v)
-        pin.updateFramePlacements(self.model, self.data)
+    def place(self, q):
+        """Compute all frame placements at q, for `foot_position`."""
+        self._in(q)
+        pin.framesForwardKinematics(self.model, self.data, self._q)
 
     def foot_position(self, foot):
         """Return x and z of a foot after `place`, m."""
-        translation = self.data.oMf[self.frames[foot]].translation
-        return translation[0], translation[2]
-
-    def foot_velocity(self, foot):
-        """Return the rates of x and z of a foot after `place` with velocities, m/s."""
-        linear = pin.getFrameVelocity(self.model, self.data, self.frames[foot],
-                                      pin.LOCAL_WORLD_ALIGNED).linear
-        return linear[0], linear[2]
+        x, _, z = self.data.oMf[self.frames[foot]].translation.tolist()
+        return x, z
 
     def foot_jacobian(self, q, foot):
         """Return d(x, z)/dq of a foot, ``(2, nv)``."""

@@ -24,7 +24,6 @@ WalkerState.step_time             s        time between the last two touchdowns
 WalkerState.pitch                 rad      base about +y, from the floor normal
 WalkerState.q, v                  rad      minimal coordinates of the current support, rates
 WalkerState.contact               bool     debounced foot contacts, ``(n_feet,)``
-WalkerState.base_speed            m/s      base along the floor, stance foot at rest
 WalkerState.base_height           m        base above the stance foot, along the normal
 Command.effort                    N m, N   by actuated joint, ``(n_actuators,)``
 Command.lock                      bool     lock armed, ``(n_locks,)``
@@ -43,19 +42,20 @@ class Measurement:
         robot: Anything with ``joints``, ``feet`` and ``locks`` sequences.
     """
 
-    __slots__ = ('stamp', 'position', 'velocity', 'orientation', 'angular_velocity',
+    __slots__ = ('stamp', 'values', 'position', 'velocity', 'orientation', 'angular_velocity',
                  'linear_acceleration', 'foot_force', 'locked')
 
     def __init__(self, robot):
-        n_joints, n_feet, n_locks = len(robot.joints), len(robot.feet), len(robot.locks)
+        n_joints, n_feet = len(robot.joints), len(robot.feet)
         self.stamp = 0.0
-        self.position = np.zeros(n_joints)
-        self.velocity = np.zeros(n_joints)
-        self.orientation = np.array([0.0, 0.0, 0.0, 1.0])
-        self.angular_velocity = np.zeros(3)
-        self.linear_acceleration = np.zeros(3)
-        self.foot_force = np.zeros((n_feet, 3))
-        self.locked = np.zeros(n_locks, dtype=bool)
+        # one block of memory, so that one look tells whether everything is finite
+        self.values = np.zeros(2 * n_joints + 10 + 3 * n_feet)
+        ends = np.cumsum([n_joints, n_joints, 4, 3, 3, 3 * n_feet])
+        (self.position, self.velocity, self.orientation, self.angular_velocity,
+         self.linear_acceleration, forces) = np.split(self.values, ends[:-1])
+        self.foot_force = forces.reshape(n_feet, 3)
+        self.orientation[3] = 1.0
+        self.locked = np.zeros(len(robot.locks), dtype=bool)
 
 
 class WalkerState:
@@ -66,8 +66,7 @@ class WalkerState:
     """
 
     __slots__ = ('stamp', 'support', 'steps', 'touchdown', 'step_length', 'step_time', 'pitch',
-                 'pitch_rate', 'q', 'v', 'position', 'velocity', 'contact', 'locked',
-                 'base_speed', 'base_height')
+                 'pitch_rate', 'q', 'v', 'position', 'velocity', 'contact', 'locked', 'base_height')
 
     def __init__(self, robot):
         self.stamp = 0.0
@@ -84,7 +83,6 @@ class WalkerState:
         self.velocity = np.zeros(len(robot.joints))
         self.contact = np.zeros(len(robot.feet), dtype=bool)
         self.locked = np.zeros(len(robot.locks), dtype=bool)
-        self.base_speed = 0.0
         self.base_height = 0.0
 
 

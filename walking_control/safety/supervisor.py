@@ -15,7 +15,8 @@ SAFETY = ParameterTable('safety', [
               0.1, 3.2),
     Parameter('fall_height', 0.6, '1', 'Height of the base, of its height at zero angles, '
               'below which the robot has fallen.', 0.0, 1.0),
-    Parameter('velocity_limit', 60.0, 'rad/s', 'Joint speed that no sound measurement shows.',
+    Parameter('velocity_limit', 60.0, 'rad/s', 'Root of the sum of squared joint speeds that no sound '
+              'measurement exceeds.',
               0.1, 1e4),
     Parameter('effort_rate_limit', 4000.0, 'N m/s', 'Fastest change of a commanded effort.',
               1.0, 1e7),
@@ -53,10 +54,9 @@ class Supervisor:
         self._values = values
         self._fall_height = values.fall_height * standing_height(robot)
         self._joints = [robot.joint_index(joint) for joint in robot.actuators]
-        self._limits = np.array([
-            min(motor.effort_limit, robot.limits[joint].effort)
-            for joint, motor in robot.actuators.items()])
-        self._last = np.zeros(len(robot.actuators))
+        self._limits = [min(motor.effort_limit, robot.limits[joint].effort)
+                        for joint, motor in robot.actuators.items()]
+        self._last = [0.0] * len(self._limits)
         self.fault = None
 
     @property
@@ -72,34 +72,41 @@ class Supervisor:
     def clear(self):
         """Forget the fault; the next tick controls again."""
         self.fault = None
-        self._last[:] = 0.0
+        self._last = [0.0] * len(self._limits)
 
     def check_measurement(self, measurement):
         """Latch a fault when a measurement must not reach the estimator."""
-        for name, values in (('joint position', measurement.position),
-                             ('joint velocity', measurement.velocity)):
-            if not np.isfinite(values).all():
-                joint = self._robot.joints[int(np.argmin(np.isfinite(values)))]
-                self.latch('not_finite', f'{name} of {joint} is not finite', measurement.stamp)
-                return
-        if not (math.isfinite(measurement.stamp) and np.isfinite(measurement.orientation).all()
-                and np.isfinite(measurement.angular_velocity).all()):
-            self.latch('not_finite', 'the IMU gives a value that is not finite', measurement.stamp)
-        elif not np.isfinite(measurement.foot_force).all():
-            self.latch('not_finite', 'a foot force is not finite', measurement.stamp)
-        else:
-            self._check_sound(measurement)
-
-    def _check_sound(self, measurement):
-        norm = math.sqrt(float(measurement.orientation @ measurement.orientation))
+        values = measurement.values
+        # a sum of squares is finite if all values are, and costs one call
+        if not math.isfinite(measurement.stamp) or not math.isfinite(values @ values):
+            self.latch('not_finite', f'{self._name_not_finite(measurement)} is not finite',
+                       measurement.stamp)
+            return
+        orientation, velocity = measurement.orientation, measurement.velocity
+        norm = math.sqrt(orientation @ orientation)
+        limit = self._values.velocity_limit
         if not 0.99 < norm < 1.01:
             self.latch('orientation', f'the IMU quaternion has norm {norm:.3g}, not 1',
                        measurement.stamp)
-        fastest = int(np.argmax(np.abs(measurement.velocity)))
-        speed = abs(float(measurement.velocity[fastest]))
-        if speed > self._values.velocity_limit:
-            self.latch('velocity', f'joint {self._robot.joints[fastest]} moves at {speed:.3g} '
-                       f'rad/s; limit {self._values.velocity_limit:g}', measurement.stamp)
+        elif velocity @ velocity > limit * limit:
+            fastest = int(np.argmax(np.abs(velocity)))
+            self.latch('velocity', f'joint {self._robot.joints[fastest]} moves at '
+                       f'{abs(velocity[fastest]):.3g} rad/s; all joints together may have '
+                       f'{limit:g}', measurement.stamp)
+
+    def _name_not_finite(self, measurement):
+        for what, values in (('the position', measurement.position),
+                             ('the velocity', measurement.velocity)):
+            finite = np.isfinite(values)
+            if not finite.all():
+                return f'{what} of joint {self._robot.joints[int(np.argmin(finite))]}'
+        for what, values in (('the IMU orientation', measurement.orientation),
+                             ('the IMU angular velocity', measurement.angular_velocity),
+                             ('the IMU acceleration', measurement.linear_acceleration),
+                             ('a foot force', measurement.foot_force)):
+            if not np.isfinite(values).all():
+                return what
+        return 'the measurement'
 
     def check_age(self, age, stamp):
         """Latch a fault when the last measurement is older than the timeout, s."""
@@ -119,14 +126,16 @@ class Supervisor:
 
     def limit(self, command, dt, stamp):
         """Clamp a command in place to effort and rate limits; latch a fault if not finite."""
-        effort = command.effort
-        if not np.isfinite(effort).all():
-            self.latch('command', 'the controller computed an effort that is not finite', stamp)
-            return
+        efforts = command.effort.tolist()
         step = self._values.effort_rate_limit * dt
-        np.clip(effort, self._last - step, self._last + step, out=effort)
-        np.clip(effort, -self._limits, self._limits, out=effort)
-        self._last[:] = effort
+        for i, effort in enumerate(efforts):
+            if not math.isfinite(effort):
+                self.latch('command', 'the controller computed an effort that is not finite',
+                           stamp)
+                return
+            limit = min(self._limits[i], self._last[i] + step)
+            efforts[i] = max(min(effort, limit), -self._limits[i], self._last[i] - step)
+        command.effort[:] = self._last = efforts
 
     def react(self, measurement, command):
         """Overwrite a command with the safe one: damping for a while, then nothing."""
@@ -137,6 +146,6 @@ class Supervisor:
                 velocity = float(measurement.velocity[joint])
                 if math.isfinite(velocity):
                     effort = -self._values.damping * velocity
-                    limit = float(self._limits[i])
+                    limit = self._limits[i]
                     command.effort[i] = min(max(effort, -limit), limit)
-        self._last[:] = command.effort
+        self._last = command.effort.tolist()

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the hip controller costs: its tick alone, and its node against an echo node.
+
+The echo node has the same subscriptions and publications and does nothing but wait for a complete
+set of sensors and answer. Both answer the same recorded walk, in one process, in turns; the ratio
+of their median round-trip times is printed.
+
+    python benchmarks/controller_node.py [--ticks 2000] [--rounds 5]
+"""
+
+import argparse
+import json
+import statistics
+import time
+
+from geometry_msgs.msg import WrenchStamped
+import rclpy
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from sensor_msgs.msg import Imu, JointState
+from std_msgs.msg import Float64MultiArray
+from geometry_msgs.msg import Twist
+
+from walking_control.control_loop import ControlLoop
+from walking_control.models.robot_file import load_robot_file
+from walking_control.models.signals import Measurement
+from walking_control.nodes import topics
+from walking_control.nodes.controller_node import ControllerNode
+from walking_control.nodes.messages import ArrayWriter, JointStateWriter, write_force, write_imu
+from walking_control.nodes.runtime import isolate_domain, make_executor
+from walking_control.simulation.registry import make_plant
+
+
+def record_walk(robot_file, ticks):
+    """Return the measurements of a simulated walk."""
+    plant, loop = make_plant(robot_file), ControlLoop(robot_file)
+    plant.reset(robot_file.start)
+    measurements = []
+    for _ in range(ticks):
+        measurement = Measurement(robot_file.robot)
+        plant.measure(measurement)
+        measurements.append(measurement)
+        plant.step(loop.tick(measurement), loop.period)
+    return measurements
+
+
+def time_tick(robot_file, measurements):
+    """Return the median time of a control tick without ROS, s."""
+    loop = ControlLoop(robot_file)
+    times = []
+    for measurement in measurements:
+        start = time.perf_counter()
+        loop.tick(measurement)
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+class EchoNode(Node):
+    """Subscribes and publishes like the controller node and computes nothing."""
+
+    def __init__(self, robot, **kwargs):
+        super().__init__('echo', **kwargs)
+        self._tick_of = {}
+        self._needed = 3 + len(robot.feet)
+        self._effort = ArrayWriter(len(robot.actuators))
+        self._lock = ArrayWriter(len(robot.locks))
+        latest = topics.LATEST
+        self._publishers_used = [
+            self.create_publisher(Float64MultiArray, topics.EFFORT_COMMANDS, latest),
+            self.create_publisher(Float64MultiArray, topics.LOCK_COMMANDS, latest)]
+        self._listen(JointState, topics.JOINT_STATES)
+        self._listen(JointState, topics.LOCK_STATES)
+        self._listen(Imu, topics.IMU)
+        self.create_subscription(Twist, topics.CMD_VEL, lambda message: None, latest)
+        for foot in robot.feet:
+            self._listen(WrenchStamped, topics.foot_wrench(foot))
+
+    def _listen(self, kind, topic):
+        def arrived(message):
+            tick = topics.tick_number(message.header.stamp)
+            self._tick_of[topic] = tick
+            if len(self._tick_of) == self._needed and \
+                    all(other == tick for other in self._tick_of.values()):
+                self._publishers_used[0].publish(self._effort.write(0.0, tick))
+                self._publishers_used[1].publish(self._lock.write(1.0, tick))
+        self.create_subscription(kind, topic, arrived, topics.LATEST)
+
+    def stop(self):
+        """Nothing to stop."""
+
+
+class Driver(Node):
+    """Sends recorded sensors and notes when the commands come back."""
+
+    def __init__(self, robot, measurements):
+        super().__init__('driver')
+        self._measurements = measurements
+        self._joints = JointStateWriter(robot.joints)
+        self._locks = JointStateWriter([lock.joint for lock in robot.locks], velocity=False)
+        self._imu, self._wrench = Imu(), WrenchStamped()
+        out = topics.SENSOR_OUT
+        self._joint_publisher = self.create_publisher(JointState, topics.JOINT_STATES, out)
+        self._lock_publisher = self.create_publisher(JointState, topics.LOCK_STATES, out)
+        self._imu_publisher = self.create_publisher(Imu, topics.IMU, out)
+        self._foot_publishers = [
+            self.create_publisher(WrenchStamped, topics.foot_wrench(foot), out)
+            for foot in robot.feet]
+        self.create_subscription(Float64MultiArray, topics.EFFORT_COMMANDS,
+                                 lambda message: self._answered('effort', message), topics.LATEST)
+        self.create_subscription(Float64MultiArray, topics.LOCK_COMMANDS,
+                                 lambda message: self._answered('lock', message), topics.LATEST)
+        self.times = []
+        self._answers = {}
+        self._row = 0
+
+    @property
+    def matched(self):
+        """Whether a node listens to everything and answers."""
+        publishers = [self._joint_publisher, self._lock_publisher, self._imu_publisher,
+                      *self._foot_publishers]
+        return all(publisher.get_subscription_count() for publisher in publishers) and \
+            self.count_publishers(topics.EFFORT_COMMANDS) > 0 and \
+            self.count_publishers(topics.LOCK_COMMANDS) > 0
+
+    @property
+    def done(self):
+        """Whether the recorded walk is over."""
+        return self._row == len(self._measurements)
+
+    def send(self):
+        """Send the sensors of the next tick."""
+        measurement = self._measurements[self._row]
+        self._tick = None
+        self._start = time.perf_counter()
+        write_imu(self._imu, measurement)
+        self._tick = topics.tick_number(self._imu.header.stamp)
+        self._imu_publisher.publish(self._imu)
+        for publisher, force in zip(self._foot_publishers, measurement.foot_force):
+            write_force(self._wrench, measurement.stamp, force)
+            publisher.publish(self._wrench)
+        self._lock_publisher.publish(self._locks.write(measurement.stamp, measurement.locked))
+        self._joint_publisher.publish(self._joints.write(
+            measurement.stamp, measurement.position, measurement.velocity))
+
+    def _answered(self, what, message):
+        if message.layout.data_offset != self._tick:
+            return
+        self._answers[what] = self._tick
+        if len(self._answers) == 2 and all(tick == self._tick for tick in self._answers.values()):
+            self.times.append(time.perf_counter() - self._start)
+            self._row += 1
+            if not self.done:
+                self.send()
+
+    def stop(self):
+        """Nothing to stop."""
+
+
+def time_round_trips(make_node, robot, measurements):
+    """Return the median time from sending sensors to having both commands, s."""
+    rclpy.init(args=[])
+    driver, node = Driver(robot, measurements), make_node()
+    executor = make_executor()
+    for each in (driver, node):
+        executor.add_node(each)
+    deadline = time.monotonic() + 15.0
+    while not driver.matched:
+        executor.spin_once(timeout_sec=0.1)
+        if time.monotonic() > deadline:
+            raise SystemExit('error: the nodes did not find each other within 15 s')
+    driver.send()
+    while not driver.done:
+        executor.spin_once(timeout_sec=0.1)
+        if time.monotonic() > deadline + 120.0:
+            raise SystemExit('error: a tick was lost')
+    times = driver.times
+    for each in (node, driver):
+        each.stop()
+        each.destroy_node()
+    rclpy.shutdown()
+    return statistics.median(times)
+
+
+def make_controller(robot_file):
+    """Return an active controller node."""
+    node = ControllerNode(parameter_overrides=[
+        Parameter('robot_file', value=str(robot_file.path))])
+    node.trigger_configure()
+    node.trigger_activate()
+    return node
+
+
+def main():
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('--ticks', type=int, default=2000)
+    parser.add_argument('--rounds', type=int, default=5)
+    parser.add_argument('--json', action='store_true')
+    options = parser.parse_args()
+    isolate_domain()
+    robot_file = load_robot_file('dribbel')
+    measurements = record_walk(robot_file, options.ticks)
+    tick = time_tick(robot_file, measurements)
+    controller, echo = [], []
+    for _ in range(options.rounds):
+        controller.append(time_round_trips(lambda: make_controller(robot_file), robot_file.robot,
+                                           measurements))
+        echo.append(time_round_trips(lambda: EchoNode(robot_file.robot), robot_file.robot,
+                                     measurements))
+    result = {'tick_us': 1e6 * tick,
+              'controller_round_trip_us': 1e6 * statistics.median(controller),
+              'echo_round_trip_us': 1e6 * statistics.median(echo),
+              'ratio_to_echo': statistics.median(controller) / statistics.median(echo)}
+    if options.json:
+        print(json.dumps(result))
+    else:
+        for name, value in result.items():
+            print(f'{name:>26}: {value:.4g}')
+
+
+if __name__ == '__main__':
+    main()
