@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fixtures shared by all tests."""
+
+import pytest
+import yaml
+
+from walking_control.models.resources import robot_path
+from walking_control.models.robot_file import load_robot_file, read_parameters
+
+
+@pytest.fixture
+def dribbel():
+    """Return Dribbel's robot file, freshly loaded."""
+    return load_robot_file('dribbel')
+
+
+@pytest.fixture
+def edited_robot_file(tmp_path):
+    """Return a function that writes Dribbel's robot file with an edit applied to its tree."""
+    def write(edit):
+        path = robot_path('dribbel')
+        tree = read_parameters(path)
+        tree['robot']['urdf'] = str((path.parent / tree['robot']['urdf']).resolve())
+        edit(tree)
+        edited = tmp_path / 'edited.yaml'
+        edited.write_text(yaml.safe_dump({'/**': {'ros__parameters': tree}}))
+        return edited
+    return write

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Dribbel walks on level floor with the gains of [DS09] section 5.3."""
+
+import pytest
+
+from walking_control.control_loop import ControlLoop
+from walking_control.experiments.metrics import summarize
+from walking_control.models.robot_file import load_robot_file
+from walking_control.simulation.registry import make_plant
+from walking_control.simulation.simulate import simulate
+
+pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
+
+
+def walk(duration, **overrides):
+    """Return the summary of a walk from the documented start."""
+    robot_file = load_robot_file('dribbel', list(overrides.items()))
+    run = simulate(make_plant(robot_file), ControlLoop(robot_file), robot_file.start, duration)
+    return summarize(run)
+
+
+def test_a_minute_of_walking():
+    """The documented command must walk: 0.42-0.60 m/s at a cost of 0.13-0.27 within 8 A."""
+    summary = walk(60.0)
+    assert not summary['fell'], summary['fall_reason']
+    assert summary['steps'] > 90
+    assert 0.42 <= summary['speed'] <= 0.60
+    assert 0.13 <= summary['cost_of_transport'] <= 0.27
+    assert summary['peak_current'] <= 8.0
+
+
+def test_speed_rises_with_the_set_point():
+    """The set point is how speed is steered; the table in the robot file rests on it."""
+    speeds = [walk(20.0, set_point=set_point)['speed'] for set_point in (0.2, 0.25, 0.3, 0.35)]
+    assert all(slow < fast for slow, fast in zip(speeds, speeds[1:]))
+
+
+@pytest.mark.parametrize('speed', [0.36, 0.40, 0.45, 0.48])
+def test_speed_command_is_followed(speed):
+    """A speed asked for must be walked, within 5 %."""
+    summary = walk(40.0, **{'hip_switching.speed': speed})
+    assert not summary['fell']
+    assert summary['steady_speed'] == pytest.approx(speed, rel=0.05)
+
+
+def test_a_standing_start_is_reported_as_a_fall():
+    """A robot that cannot start must be called fallen, with the reason."""
+    summary = walk(10.0, v=[0.0, 0.0, 0.0, 0.0])
+    assert summary['fell'] and 'lean' in summary['fall_reason']

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line keeps its contract: JSON on stdout, one line on errors, exit status."""
+
+import json
+
+import pytest
+
+from walking_control.cli import main
+
+WALK_KEYS = {'robot', 'controller', 'plant', 'fell', 'fall_reason', 'duration', 'steps',
+             'distance', 'speed', 'cost_of_transport', 'cost_of_transport_electrical',
+             'peak_effort', 'peak_current', 'files', 'min_normal_force', 'max_friction_ratio',
+             'energy_injected', 'squared_effort_per_step'}
+
+
+def test_simulate_prints_one_json_document(capsys):
+    """Scripts parse stdout: anything but one document there breaks them."""
+    pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
+    assert main(['simulate', 'dribbel', '--duration', '3', '--json']) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert WALK_KEYS <= set(result)
+    assert result['robot'] == 'dribbel' and result['fell'] is False and result['steps'] > 3
+
+
+def test_a_fall_is_exit_status_1(capsys):
+    """A fall reported as success would spoil every sweep."""
+    pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
+    assert main(['simulate', 'dribbel', '--json', '--set', 'start.v=[0.0, 0.0, 0.0, 0.0]']) == 1
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)['fell'] is True
+    assert 'fell' in captured.err
+
+
+@pytest.mark.parametrize('arguments, words', [
+    (['simulate', 'nobody'], "robot is 'nobody'"),
+    (['simulate', 'dribbel', '--controller', 'magic'], "controller is 'magic'"),
+    (['simulate', 'dribbel', '--plant', 'real'], "plant is 'real'"),
+    (['simulate', 'dribbel', '--set', 'set_point=9'], 'from 0.05 to 0.8 rad'),
+    (['simulate', 'dribbel', '--set', 'set_point=.nan'], 'must be finite'),
+    (['simulate', 'dribbel', '--set', 'foot_mass=-1'], 'must not be negative'),
+    (['simulate', 'dribbel', '--set', 'setpoint=0.3'], 'unknown'),
+    (['simulate', 'dribbel', '--set', 'timestep=0.003'], 'multiple of mujoco.timestep'),
+])
+def test_bad_input_is_one_line_and_exit_status_2(capsys, arguments, words):
+    """A stack trace is no answer to a typing error."""
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ''
+    assert captured.err.startswith('error: ') and captured.err.count('\n') == 1
+    assert words in captured.err
+
+
+@pytest.mark.parametrize('arguments', [
+    [], ['walk'], ['simulate'], ['simulate', 'dribbel', '--duration', '-1'],
+    ['simulate', 'dribbel', '--slope-deg', 'nan'], ['simulate', 'dribbel', '--set', 'x'],
+])
+def test_bad_usage_is_one_line_and_exit_status_2(capsys, arguments):
+    """Usage errors follow the same rule as bad values."""
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    captured = capsys.readouterr()
+    assert caught.value.code == 2
+    assert captured.err.startswith('error: ') and captured.err.count('\n') == 1
+
+
+@pytest.mark.parametrize('verb', ['demo', 'simulate', 'check'])
+def test_help_has_an_example(capsys, verb):
+    """A verb without an example leaves new users guessing."""
+    with pytest.raises(SystemExit) as caught:
+        main([verb, '--help'])
+    assert caught.value.code == 0
+    assert f'walking_control {verb}' in capsys.readouterr().out.split('Example:')[1]
+
+
+def test_check_names_problems(capsys, edited_robot_file):
+    """`check` must say what is wrong instead of failing on it."""
+    path = edited_robot_file(lambda tree: tree['robot'].update(feet=['outer_foot']))
+    assert main(['check', str(path), '--json']) == 2
+    result = json.loads(capsys.readouterr().out)
+    assert result['ok'] is False
+    assert result['problems'][0]['what'] == 'robot.feet' and result['problems'][0]['limit']
+
+
+def test_check_shipped_robot(capsys):
+    """A shipped robot must pass its own check, with what is assumed spelt out."""
+    assert main(['check', 'dribbel', '--json']) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result['ok'] and result['assumptions']
+    assert result['facts']['mass'] == pytest.approx(9.2)
+
+
+def test_controller_that_does_not_fit(capsys, edited_robot_file):
+    """A controller on the wrong robot must be refused, not run."""
+    path = edited_robot_file(lambda tree: tree['robot'].update(actuators={}))
+    assert main(['simulate', str(path)]) == 2
+    assert 'needs a planar robot with one motor' in capsys.readouterr().err

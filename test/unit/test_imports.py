@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Imports point one way: from the upper rooms to the lower ones."""
+
+import ast
+from pathlib import Path
+
+import walking_control
+
+PACKAGE = Path(walking_control.__file__).parent
+
+# Each room and what it may import of the package, besides itself and exceptions.
+ALLOWED = {
+    'models': set(),
+    'gaits': {'models'},
+    'estimation': {'models', 'gaits'},
+    'controllers': {'models', 'gaits'},
+    'design': {'models'},
+    'safety': {'models'},
+    'control_loop': {'models', 'gaits', 'estimation', 'controllers', 'safety'},
+    'simulation': {'models', 'gaits', 'estimation', 'controllers', 'safety', 'control_loop'},
+}
+ALLOWED['experiments'] = {*ALLOWED['simulation'], 'simulation', 'design'}
+ALLOWED['nodes'] = {*ALLOWED['experiments'], 'experiments'}
+ALLOWED['cli'] = {*ALLOWED['nodes'], 'nodes'}
+ROS = {'rclpy', 'std_msgs', 'sensor_msgs', 'geometry_msgs', 'std_srvs', 'lifecycle_msgs',
+       'rcl_interfaces', 'rosgraph_msgs', 'nav_msgs', 'diagnostic_msgs', 'visualization_msgs',
+       'trajectory_msgs', 'tf2_msgs', 'builtin_interfaces'}
+
+
+def imported_modules(path):
+    """Return the dotted names a file imports, anywhere in it."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            # `from package import module` imports the module
+            yield from (f'{node.module}.{alias.name}' for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            raise AssertionError(f'{path} has a relative import')
+
+
+def room_of(path):
+    """Return the room of a file: its folder, or its own name beside the rooms."""
+    return path.relative_to(PACKAGE).parts[0].removesuffix('.py')
+
+
+def test_arrows_point_up():
+    """A room that reaches for a higher room would turn the house into a ball of mud."""
+    wrong = []
+    for path in PACKAGE.rglob('*.py'):
+        room = room_of(path)
+        for module in imported_modules(path):
+            parts = module.split('.')
+            if parts[0] != 'walking_control' or len(parts) < 2 or parts[1] == '__version__':
+                continue
+            if parts[1] not in {room, 'exceptions', *ALLOWED.get(room, set())}:
+                wrong.append(f'{path.relative_to(PACKAGE)} imports {module}')
+    assert not wrong
+
+
+def test_ros_stays_in_nodes():
+    """Code outside nodes/ that imports ROS would not run at a desk without ROS."""
+    wrong = [f'{path.relative_to(PACKAGE)} imports {module}'
+             for path in PACKAGE.rglob('*.py') if room_of(path) != 'nodes'
+             for module in imported_modules(path) if module.split('.')[0] in ROS]
+    assert not wrong
+
+
+def test_every_room_has_rules():
+    """A new room without a rule would escape the arrow test."""
+    rooms = {room_of(path) for path in PACKAGE.rglob('*.py')} - {'__init__', 'exceptions'}
+    assert rooms <= set(ALLOWED)

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Robot files are read whole or refused in one line."""
+
+import numpy as np
+import pytest
+
+from walking_control.exceptions import InvalidInput
+from walking_control.models.resources import robot_names
+from walking_control.models.robot_file import load_robot_file
+
+
+@pytest.mark.parametrize('name', robot_names())
+def test_shipped_robot_files_load(name):
+    """A shipped robot that cannot be loaded is broken for everyone."""
+    assert load_robot_file(name).robot.name == name
+
+
+def test_mirror_twice_is_identity(dribbel):
+    """If relabelling twice did not give the leg back, left and right would drift apart."""
+    mirror = dribbel.robot.mirror
+    for joint, (partner, sign) in mirror.items():
+        assert mirror[partner][0] == joint and sign * mirror[partner][1] == 1.0
+
+
+def test_supports_are_mirror_images(dribbel):
+    """The coordinates must look alike from either foot, or the law favours a leg."""
+    robot = dribbel.robot
+    rng = np.random.default_rng(1)
+    joints = rng.uniform(-1.0, 1.0, len(robot.joints))
+    q = robot.supports['outer_foot'] @ np.concatenate(([0.0], joints))
+    mirrored = np.array([sign * joints[robot.joint_index(partner)]
+                         for partner, sign in (robot.mirror[joint] for joint in robot.joints)])
+    # the inner thigh must have the pitch the outer one had, here zero
+    pitch = joints[robot.joint_index('hip')] * -1.0
+    image = robot.supports['inner_foot'] @ np.concatenate(([pitch], mirrored))
+    assert np.allclose(image, q, atol=1e-14)
+
+
+def edit_robot(**changes):
+    """Return an edit of the section robot."""
+    return lambda tree: tree['robot'].update(changes)
+
+
+def misspell_joint(tree):
+    """Write a joint that the URDF does not have."""
+    tree['robot']['joints'] = ['hip', 'outer_kne', 'inner_knee']
+
+
+def break_mirror(tree):
+    """Make the mirror a one-way street."""
+    tree['robot']['mirror']['outer_knee'] = {'partner': 'hip', 'sign': 1.0}
+
+
+def break_support(tree):
+    """Make two coordinates the same."""
+    tree['robot']['supports']['outer_foot']['q4'] = {'hip': 1.0}
+
+
+@pytest.mark.parametrize('edit, words', [
+    (misspell_joint, ('outer_kne', 'did you mean outer_knee')),
+    (edit_robot(joints=['hip', 'outer_knee']), ('inner_knee', 'not in robot.joints')),
+    (edit_robot(feet=['outer_foot']), ('robot.feet', 'two feet')),
+    (edit_robot(base_link='torso'), ('torso', 'not a link')),
+    (edit_robot(urdf='nowhere.urdf'), ('nowhere.urdf', 'no such file')),
+    (edit_robot(colour='red'), ('robot.colour', 'unknown key')),
+    (break_mirror, ('robot.mirror', 'mirroring twice')),
+    (break_support, ('robot.supports.outer_foot', 'one to one')),
+    (lambda tree: tree.pop('start'), ('has no start',)),
+    (lambda tree: tree['start'].update(q=[0.1]), ('start.q', '4 finite numbers')),
+    (lambda tree: tree['start'].update(support='toe'), ('start.support', 'outer_foot')),
+    (lambda tree: tree['robot']['actuators']['hip'].update(reduction=-1.0),
+     ('actuators.hip.reduction', '-1.0')),
+    (lambda tree: tree['robot']['actuators'].update(ankle={}), ('ankle', 'not a joint')),
+    (lambda tree: tree['robot']['locks']['outer_knee'].update(foot='toe'), ('toe', 'outer_foot')),
+    (lambda tree: tree['robot'].update(xacro_args={'foot_mass': -1.0}),
+     ('mass of link', 'must not be negative')),
+    (lambda tree: tree['robot'].update(xacro_args={'foot_mass': 'heavy'}), ('xacro file',)),
+    (lambda tree: tree['robot'].update(xacro_args={'tail_mass': 1.0}), ('tail_mass',)),
+    (lambda tree: tree.update(world={'friction': -1.0}), ('world.friction', '-1.0')),
+])
+def test_bad_robot_files_are_refused(edited_robot_file, edit, words):
+    """A robot file that contradicts its URDF would move the wrong joint."""
+    with pytest.raises(InvalidInput) as caught:
+        load_robot_file(edited_robot_file(edit))
+    text = str(caught.value)
+    assert all(word in text for word in words), text
+    assert '\n' not in text
+
+
+@pytest.mark.parametrize('content', ['{', '- 1', 'a: {b: 1}', '\x00'])
+def test_not_a_parameter_file(tmp_path, content):
+    """Any other YAML, or none, must be refused without a stack trace."""
+    path = tmp_path / 'robot.yaml'
+    path.write_text(content)
+    with pytest.raises(InvalidInput, match='robot file'):
+        load_robot_file(path)
+
+
+def test_unknown_robot():
+    """A misspelt robot must be answered with the robots there are."""
+    with pytest.raises(InvalidInput, match='known: .*dribbel'):
+        load_robot_file('drible')
+
+
+def test_overrides_by_short_name():
+    """`--set` must reach motors, the world and masses by their own names."""
+    robot_file = load_robot_file('dribbel', [('reduction', 66.0), ('slope', 0.05),
+                                             ('hip_mass', 5.0)])
+    assert robot_file.robot.actuators['hip'].reduction == 66.0
+    assert robot_file.sections['world']['slope'] == 0.05
+    assert robot_file.tree['robot']['xacro_args'] == {'hip_mass': 5.0}
+
+
+@pytest.mark.parametrize('name, words', [('redction', 'reduction'), ('angle', 'ambiguous')])
+def test_bad_overrides(name, words):
+    """A misspelt or ambiguous name must not silently change nothing."""
+    with pytest.raises(InvalidInput, match=words):
+        load_robot_file('dribbel', [(name, 1.0)])
+
+
+def test_write_gives_the_same_robot(tmp_path):
+    """The file handed to another process must describe the robot that was asked for."""
+    robot_file = load_robot_file('dribbel', [('reduction', 66.0), ('hip_mass', 5.0)])
+    robot_file.write(tmp_path / 'copy.yaml')
+    copy = load_robot_file(tmp_path / 'copy.yaml')
+    assert copy.robot.urdf == robot_file.robot.urdf
+    assert copy.robot.actuators == robot_file.robot.actuators
+    assert copy.sections == robot_file.sections

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""No bad measurement reaches the law, no bad command leaves, faults stay until cleared."""
+
+import math
+
+import numpy as np
+import pytest
+
+from walking_control.control_loop import ControlLoop
+from walking_control.models.signals import Command, Measurement
+from walking_control.safety.supervisor import SAFETY, Supervisor
+
+
+@pytest.fixture
+def loop(dribbel):
+    """Return a control loop and a sound measurement to feed it."""
+    loop = ControlLoop(dribbel)
+    measurement = Measurement(dribbel.robot)
+    measurement.position[0] = -0.3
+    measurement.orientation[:] = 0.0, math.sin(-0.075), 0.0, math.cos(-0.075)
+    measurement.foot_force[0, 2] = 90.0
+    return loop, measurement
+
+
+def spoil(name, index, value):
+    """Return a function that writes a value into a measurement."""
+    def write(measurement):
+        getattr(measurement, name)[index] = value
+    return write
+
+
+@pytest.mark.parametrize('write, code, words', [
+    (spoil('position', 1, math.nan), 'not_finite', 'outer_knee'),
+    (spoil('velocity', 0, math.inf), 'not_finite', 'hip'),
+    (spoil('orientation', 0, math.nan), 'not_finite', 'IMU orientation'),
+    (spoil('angular_velocity', 1, -math.inf), 'not_finite', 'angular velocity'),
+    (spoil('foot_force', 0, math.nan), 'not_finite', 'foot force'),
+    (spoil('orientation', 3, 0.5), 'orientation', 'norm'),
+    (spoil('velocity', 2, 1e3), 'velocity', 'inner_knee'),
+])
+def test_bad_measurement_stops_the_law(loop, write, code, words):
+    """A NaN that reached the law would come out as torque."""
+    loop, measurement = loop
+    assert loop.tick(measurement).effort[0] != 0.0
+    write(measurement)
+    measurement.stamp = 0.01
+    command = loop.tick(measurement)
+    assert loop.fault.code == code and words in loop.fault.message
+    assert np.isfinite(command.effort).all() and command.lock.all()
+
+
+def test_silence_is_a_fault(loop):
+    """After a gap in the sensors the state is unknown."""
+    loop, measurement = loop
+    loop.tick(measurement)
+    measurement.stamp = 0.2
+    loop.tick(measurement)
+    assert loop.fault.code == 'stale'
+
+
+def test_fall_damps_then_lets_go(loop):
+    """A fallen robot must be damped, then left without torque."""
+    loop, measurement = loop
+    measurement.orientation[:] = 0.0, math.sin(0.6), 0.0, math.cos(0.6)
+    measurement.velocity[0] = 2.0
+    command = loop.tick(measurement)
+    assert loop.fault.code == 'fall' and command.effort[0] == pytest.approx(-2.0)
+    measurement.stamp = 1.5
+    assert loop.tick(measurement).effort[0] == 0.0
+
+
+def test_fault_stays_until_cleared(loop):
+    """A fault that clears itself would let the robot start up in somebody's hands."""
+    loop, measurement = loop
+    measurement.position[1] = math.nan
+    loop.tick(measurement)
+    measurement.position[1] = 0.0
+    measurement.stamp = 0.01
+    loop.tick(measurement)
+    assert loop.fault is not None
+    loop.reset()
+    assert loop.fault is None and loop.tick(measurement).effort[0] != 0.0
+
+
+@pytest.fixture
+def supervisor(dribbel):
+    """Return Dribbel's supervisor."""
+    return Supervisor(dribbel.robot, dribbel.values(SAFETY))
+
+
+@pytest.mark.parametrize('wanted, limit', [(1e3, 74 * 0.0302 * 8.0), (-1e3, -74 * 0.0302 * 8.0)])
+def test_effort_limit(supervisor, dribbel, wanted, limit):
+    """More torque than the amplifier can give must never be asked for."""
+    command = Command(dribbel.robot)
+    for _ in range(3):
+        command.effort[0] = wanted
+        supervisor.limit(command, 0.01, 0.0)
+    assert command.effort[0] == pytest.approx(limit)
+
+
+def test_effort_rate_limit(supervisor, dribbel):
+    """A jump of the effort beyond the stated rate would break gears."""
+    command = Command(dribbel.robot)
+    command.effort[0] = 10.0
+    supervisor.limit(command, 0.001, 0.0)
+    assert command.effort[0] == pytest.approx(4.0)
+    command.effort[0] = -10.0
+    supervisor.limit(command, 0.001, 0.0)
+    assert command.effort[0] == pytest.approx(0.0)
+
+
+def test_not_finite_effort_is_a_fault(supervisor, dribbel):
+    """A law that computes NaN must not pass it on."""
+    command = Command(dribbel.robot)
+    command.effort[0] = math.nan
+    supervisor.limit(command, 0.01, 0.0)
+    assert supervisor.fault.code == 'command'
+
+
+def test_law_runs_at_its_own_rate(dribbel):
+    """With faster sensors the law must keep its rate and hold its command in between."""
+    loop = ControlLoop(dribbel)
+    measurement = Measurement(dribbel.robot)
+    measurement.foot_force[0, 2] = 90.0
+    calls = []
+    update = loop.controller.update
+    loop.controller.update = lambda *arguments: (calls.append(arguments[2]), update(*arguments))
+    for tick in range(100):
+        measurement.stamp = tick * 0.001
+        loop.tick(measurement)
+    assert len(calls) == 10
+    assert np.allclose(calls[1:], 0.01)

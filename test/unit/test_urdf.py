@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""URDF files that describe no physical robot are refused."""
+
+import pytest
+
+from walking_control.exceptions import UrdfError
+from walking_control.models.urdf import load_urdf, moving_joints
+
+LINK = '''<robot name="r"><link name="a"><inertial><mass value="{mass}"/>
+<inertia ixx="{ixx}" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link></robot>'''
+
+
+@pytest.mark.parametrize('text, words', [
+    (LINK.format(mass=-1, ixx=1), 'mass of link a is -1.0'),
+    (LINK.format(mass='nan', ixx=1), 'mass of link a is nan'),
+    (LINK.format(mass='much', ixx=1), "mass of link a is 'much'"),
+    (LINK.format(mass=1, ixx=3), 'inertia of link a'),
+    (LINK.format(mass=1, ixx=-1), 'inertia of link a'),
+    ('<robot', 'not well-formed'),
+    ('<model/>', 'must be <robot>'),
+])
+def test_unphysical_urdf(tmp_path, text, words):
+    """A negative mass or impossible inertia makes a simulation explode much later."""
+    path = tmp_path / 'robot.urdf'
+    path.write_text(text)
+    with pytest.raises(UrdfError) as caught:
+        load_urdf(path)
+    assert words in str(caught.value)
+
+
+def test_physical_urdf(tmp_path):
+    """A sound link must not be refused."""
+    path = tmp_path / 'robot.urdf'
+    path.write_text(LINK.format(mass=1, ixx=1))
+    assert load_urdf(path)
+
+
+def test_limits_are_read(dribbel):
+    """Limits that are lost would let a command exceed what the joint bears."""
+    hip = {joint.name: joint for joint in moving_joints(dribbel.robot.urdf)}['hip']
+    assert (hip.lower, hip.upper, hip.effort, hip.velocity) == (-1.5, 1.5, 22.0, 10.0)
