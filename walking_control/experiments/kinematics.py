@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the feet and limbs of a recorded walker are, from its URDF."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+# A body whose centre of mass lies farther than this from its drawn segments gets one of its own.
+_OFF_SEGMENT = 0.02
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A straight piece of a stick figure.
+
+    Args:
+        start: Index of its upper point.
+        end: Index of its lower point.
+        foot: Index of the foot whose leg it belongs to, or None when it is part of no single leg.
+    """
+
+    start: int
+    end: int
+    foot: int | None
+
+
+def foot_positions(dynamics, q):
+    """Return the path of every foot.
+
+    Args:
+        dynamics: The `PlanarDynamics`.
+        q: Floating-base positions, ``(T, nv)``.
+
+    Returns:
+        x and z in the floor frame, m, ``(T, n_feet, 2)``.
+    """
+    feet = dynamics.robot.feet
+    path = np.empty((len(q), len(feet), 2))
+    for row, position in enumerate(q):
+        dynamics.place(position)
+        for i, foot in enumerate(feet):
+            path[row, i] = dynamics.foot_position(foot)
+    return path
+
+
+class Skeleton:
+    """Stick figure of any planar robot: joint origins, feet, and the bodies that end nowhere.
+
+    Args:
+        dynamics: The `PlanarDynamics`.
+
+    Attributes:
+        segments: The `Segment` list; indices refer to the points of `points`.
+        feet: Index of the point of each foot, in the robot's order.
+        base: Index of the base link's origin.
+    """
+
+    def __init__(self, dynamics):
+        self._dynamics = dynamics
+        model = dynamics.model
+        # A point is a joint and a place fixed to it.
+        self._points = [(joint, np.zeros(3)) for joint in range(1, model.njoints)]
+        self.base = 0
+        self.feet = []
+        legs = []
+        for foot in dynamics.robot.feet:
+            frame = model.frames[dynamics.frames[foot]]
+            joint = frame.parentJoint
+            self.feet.append(len(self._points))
+            self._points.append((joint, frame.placement.translation.copy()))
+            legs.append(set(model.supports[joint]))
+        self.segments = [Segment(model.parents[joint] - 1, joint - 1, self._leg(legs, joint))
+                         for joint in range(2, model.njoints)]
+        self.segments += [Segment(self._points[point][0] - 1, point, i)
+                          for i, point in enumerate(self.feet)]
+        self._add_bodies(model)
+
+    @staticmethod
+    def _leg(legs, joint):
+        owners = [i for i, joints in enumerate(legs) if joint in joints]
+        return owners[0] if len(owners) == 1 else None
+
+    def _add_bodies(self, model):
+        """Give a segment to bodies, such as a trunk, that no joint or foot draws."""
+        for joint in range(1, model.njoints):
+            inertia = model.inertias[joint]
+            if inertia.mass <= 0.0 or self._lies_on_segment(model, joint, inertia.lever):
+                continue
+            self.segments.append(Segment(joint - 1, len(self._points), None))
+            self._points.append((joint, 2.0 * inertia.lever))
+
+    def _lies_on_segment(self, model, joint, place):
+        ends = [model.jointPlacements[child].translation for child in model.children[joint]]
+        ends += [self._points[point][1] for point in self.feet if self._points[point][0] == joint]
+        distances = [_distance_to_segment(place, end) for end in ends]
+        return min([np.linalg.norm(place), *distances]) < _OFF_SEGMENT
+
+    def points(self, q):
+        """Return x and z of all points at a floating-base position, m, ``(n_points, 2)``."""
+        self._dynamics.place(q)
+        placements = self._dynamics.data.oMi
+        points = np.array([placements[joint].act(place) for joint, place in self._points])
+        return points[:, [0, 2]]
+
+
+def _distance_to_segment(place, end):
+    length = end @ end
+    along = 0.0 if length == 0.0 else np.clip(place @ end / length, 0.0, 1.0)
+    return np.linalg.norm(place - along * end)
+
+
+def tilt(points, slope):
+    """Turn points from the floor frame so that gravity points straight down the picture.
+
+    Args:
+        points: x and z along the last axis, m.
+        slope: Inclination of the floor, rad, downhill positive.
+
+    Returns:
+        Horizontal and vertical coordinates, m, same shape.
+    """
+    c, s = np.cos(slope), np.sin(slope)
+    return points @ np.array([[c, -s], [s, c]])
