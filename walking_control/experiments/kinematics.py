@@ -43,6 +43,20 @@ def foot_positions(dynamics, q):
     return path
 
 
+def legs_of_joints(dynamics):
+    """Return, for each joint of Pinocchio's model, the index of the only foot it carries, or None.
+
+    Args:
+        dynamics: The `PlanarDynamics`.
+    """
+    model = dynamics.model
+    chains = [set(model.supports[model.frames[dynamics.frames[foot]].parentJoint])
+              for foot in dynamics.robot.feet]
+    carried = [[i for i, chain in enumerate(chains) if joint in chain]
+               for joint in range(model.njoints)]
+    return [feet[0] if len(feet) == 1 else None for feet in carried]
+
+
 class Skeleton:
     """Stick figure of any planar robot: joint origins, feet, and the bodies that end nowhere.
 
@@ -62,23 +76,17 @@ class Skeleton:
         self._points = [(joint, np.zeros(3)) for joint in range(1, model.njoints)]
         self.base = 0
         self.feet = []
-        legs = []
+        legs = legs_of_joints(dynamics)
         for foot in dynamics.robot.feet:
             frame = model.frames[dynamics.frames[foot]]
             joint = frame.parentJoint
             self.feet.append(len(self._points))
             self._points.append((joint, frame.placement.translation.copy()))
-            legs.append(set(model.supports[joint]))
-        self.segments = [Segment(model.parents[joint] - 1, joint - 1, self._leg(legs, joint))
+        self.segments = [Segment(model.parents[joint] - 1, joint - 1, legs[joint])
                          for joint in range(2, model.njoints)]
         self.segments += [Segment(self._points[point][0] - 1, point, i)
                           for i, point in enumerate(self.feet)]
         self._add_bodies(model)
-
-    @staticmethod
-    def _leg(legs, joint):
-        owners = [i for i, joints in enumerate(legs) if joint in joints]
-        return owners[0] if len(owners) == 1 else None
 
     def _add_bodies(self, model):
         """Give a segment to bodies, such as a trunk, that no joint or foot draws."""

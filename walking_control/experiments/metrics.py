@@ -80,9 +80,10 @@ def step_table(run, dynamics):
         ``support`` (stance foot), ``time`` of its begin (s), ``duration`` (s), ``speed`` of the
         base (m/s), ``length`` (m), between successive stance feet, each at its median place so
         that one tick of delay or slip does not matter, and ``clearance`` (m): the lowest height
-        of the swing foot above the stance foot over the middle half of its way along the floor.
-        At both ends of the way the height is zero by nature, so only the middle tells whether a
-        foot would stub; negative is a scuff that the plant ignores.
+        of the swing foot above the stance foot over the middle half of its way along the floor,
+        which is the tallest thin obstacle it would step over wherever in that half it stood. At
+        both ends of the way the height is zero by nature and tells nothing. Negative is a scuff
+        that the plant ignores.
     """
     rows = touchdowns(run)
     feet = foot_positions(dynamics, run.q)
@@ -159,9 +160,10 @@ def steady_state(run, dynamics):
 def contact_extremes(run, weight):
     """Return the smallest normal force and the largest friction ratio of the stance foot.
 
-    Only ticks count at which the stance foot alone touches the floor: while load passes from one
-    foot to the other the old one must go to zero, which is no sign of danger. The friction ratio
-    further leaves out ticks at which the foot carries less than 5 % of the weight (`LOADED`).
+    Only ticks count at which no other foot touches the floor: while load passes from one foot to
+    the other the old one must go to zero, which is no sign of danger. A tick in flight counts, with
+    force 0. The friction ratio further leaves out ticks at which the foot carries less than 5 % of
+    the weight (`LOADED`).
 
     Args:
         run: The `Run`.
@@ -170,8 +172,8 @@ def contact_extremes(run, weight):
     Returns:
         Normal force in N and tangential over normal force, each None when no tick counts.
     """
-    alone = run.contact.sum(axis=1) == 1
-    alone &= run.contact[np.arange(len(alone)), run.support]
+    others = np.arange(run.contact.shape[1]) != run.support[:, None]
+    alone = ~(run.contact & others).any(axis=1)
     force = run.foot_force[np.flatnonzero(alone), run.support[alone]]
     normal = force[:, 2]
     loaded = normal >= LOADED * weight
