@@ -59,7 +59,7 @@ def plot_phase_portrait(run):
     table = touchdowns(run)
     moving = np.flatnonzero(np.ptp(run.coordinates, axis=0) > 1e-2)
     moving = moving if len(moving) else np.arange(1)
-    columns = min(3, len(moving))
+    columns = 2 if len(moving) == 4 else min(3, len(moving))
     lines = -(-len(moving) // columns)
     figure, axes = new_figure(lines, height=3.4, columns=columns)
     half = 0.5 * (run.time[0] + run.time[-1])

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The look of the pages the package writes; follows the reader's light or dark setting."""
+
+STYLE = """
+:root { color-scheme: light dark; --ink: #1d1f21; --soft: #666; --ground: #fff; --line: #ddd;
+  --good: #0072b2; --bad: #b34700; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e8e8e8; --soft: #a0a0a0; --ground: #17191b; --line: #3a3d40; --good: #6cb8e6;
+    --bad: #ff9a57; }
+}
+body { margin: 0; background: var(--ground); color: var(--ink);
+  font: 16px/1.5 system-ui, sans-serif; }
+main { max-width: 62rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
+h1 { margin: 0; font-size: 1.9rem; line-height: 1.2; }
+h2 { font-size: 1.15rem; margin: 0 0 .4rem; }
+.world { margin: .3rem 0 .8rem; color: var(--soft); }
+.outcome { margin: 0 0 1.4rem; font-size: 1.1rem; font-weight: 600; color: var(--good); }
+.outcome.fell { color: var(--bad); }
+.top { display: flex; flex-wrap: wrap; gap: 1.5rem; align-items: flex-start; }
+.top figure { flex: 1 1 24rem; margin-top: 0; }
+.top table { flex: 1 1 24rem; }
+table { border-collapse: collapse; font-size: .93rem; font-variant-numeric: tabular-nums; }
+th { text-align: left; font-weight: 400; }
+thead th { text-align: right; color: var(--soft); }
+td { text-align: right; }
+th, td { padding: .22rem .5rem; border-bottom: 1px solid var(--line); }
+td.unit { text-align: left; color: var(--soft); white-space: nowrap; }
+figure { margin: 2rem 0 0; }
+figure img { display: block; max-width: 100%; height: auto; background: #fff; border-radius: 6px;
+  border: 1px solid var(--line); box-sizing: border-box; }
+figcaption { margin-top: .4rem; color: var(--soft); font-size: .9rem; }
+.notes { margin-top: 2.5rem; color: var(--soft); font-size: .9rem; }
+"""
