@@ -69,7 +69,7 @@ def simulate(options):
 def check(options):
     """Say whether a robot can be used."""
     from walking_control.experiments.check import check_robot
-    result = check_robot(options.robot, options.set, _tables())
+    result = check_robot(options.robot, options.set)
     if options.json:
         _print_json(result)
     else:
@@ -85,20 +85,13 @@ def check(options):
 
 # -- shared ----------------------------------------------------------------------------------------
 
-def _tables():
-    from walking_control.controllers import registry as controllers
-    from walking_control.estimation.planar import ESTIMATOR
-    from walking_control.safety.supervisor import SAFETY
-    from walking_control.simulation import registry as plants
-    return [ESTIMATOR, SAFETY, *controllers.parameter_tables(), *plants.parameter_tables()]
-
-
 def _load(options):
     from walking_control.models.robot_file import load_robot_file
+    from walking_control.simulation.registry import parameter_tables
     overrides = list(options.set)
     if options.slope_deg is not None:
         overrides.append(('world.slope', math.radians(options.slope_deg)))
-    return load_robot_file(options.robot, overrides, _tables())
+    return load_robot_file(options.robot, overrides, parameter_tables())
 
 
 def _report_run(run, options, extra):
@@ -118,13 +111,14 @@ def _report_run(run, options, extra):
 
 
 def _print_summary(summary):
-    for name, value in summary.items():
-        if name == 'files' or value is None:
-            continue
-        text = f'{value:.4g}' if isinstance(value, float) else str(value)
-        print(f'{name:>32}: {text}')
-    for file in summary['files']:
-        print(f'{"wrote":>32}: {file}')
+    steady = summary.get('steady') or {}
+    rows = [(name, value) for name, value in summary.items() if name not in ('files', 'steady')]
+    rows += [(f'steady {name}', value) for name, value in steady.items()]
+    rows += [('wrote', file) for file in summary['files']]
+    for name, value in rows:
+        if value is not None:
+            text = f'{value:.4g}' if isinstance(value, float) else str(value)
+            print(f'{name.replace("_", " "):>36}: {text}')
 
 
 def _print_json(result):

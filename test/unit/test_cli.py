@@ -25,7 +25,7 @@ def test_simulate_prints_one_json_document(capsys):
 def test_a_fall_is_exit_status_1(capsys):
     """A fall reported as success would spoil every sweep."""
     pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
-    assert main(['simulate', 'dribbel', '--json', '--set', 'start.v=[0.0, 0.0, 0.0, 0.0]']) == 1
+    assert main(['simulate', 'dribbel', '--json', '--set', 'start.v=[0.8, 0.0, 0.0, 0.0]']) == 1
     captured = capsys.readouterr()
     assert json.loads(captured.out)['fell'] is True
     assert 'fell' in captured.err

@@ -8,16 +8,15 @@ from walking_control.exceptions import InvalidInput, MissingDependency
 from walking_control.models.dynamics import PlanarDynamics
 from walking_control.models.robot_file import load_robot_file
 from walking_control.models.urdf import link_names, load_urdf, moving_joints
-from walking_control.simulation.registry import make_plant, PLANTS
+from walking_control.simulation.registry import make_plant, parameter_tables, PLANTS
 
 
-def check_robot(name_or_path, overrides=(), tables=()):
+def check_robot(name_or_path, overrides=()):
     """Check a robot file or a plain URDF.
 
     Args:
         name_or_path: Robot name, path of a robot file, or path of a URDF or xacro file.
         overrides: Pairs (name, value) as for `load_robot_file`.
-        tables: Parameter tables as for `load_robot_file`.
 
     Returns:
         dict with ``ok``, ``problems`` (list of what, value, limit, remedy), ``assumptions``
@@ -32,7 +31,7 @@ def check_robot(name_or_path, overrides=(), tables=()):
                              'limit': 'a URDF alone names no feet, coordinates or motors',
                              'remedy': 'write a robot file, see doc/robot_file.md'})
         else:
-            robot_file = load_robot_file(name_or_path, overrides, tables)
+            robot_file = load_robot_file(name_or_path, overrides, parameter_tables())
             urdf = robot_file.robot.urdf
             _check_robot_file(robot_file, problems, assumptions, facts)
         _check_limits(urdf, problems)

@@ -120,6 +120,7 @@ class MujocoPlant:
                    'friction': [self.world.friction, 0.005, 0.0001]}
         for geom in spec.geoms:
             geom.contype, geom.conaffinity = 0, 1
+            geom.mass = 0.0  # masses are the inertials' alone
             for name, value in contact.items():
                 setattr(geom, name, value)
         spec.worldbody.add_geom(name='floor', type=mj.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1],
@@ -157,8 +158,7 @@ class MujocoPlant:
         self.truth.work[:] = 0.0
         self.truth.electrical_energy = 0.0
         self._arm(np.ones(len(self.robot.locks), dtype=bool))
-        self._mj.mj_forward(self.model, self.data)
-        self._update_truth()
+        self._refresh()
 
     def step(self, command, duration):
         """Hold a `Command` for a duration in s, a whole number of timesteps."""
@@ -182,6 +182,11 @@ class MujocoPlant:
             before = after
         self._steps += steps
         self.time = self._steps * dt
+        self._refresh()
+
+    def _refresh(self):
+        """Bring everything derived from the state up to date, so that all sensors agree."""
+        self._mj.mj_forward(self.model, self.data)
         self._update_truth()
 
     def _account(self, efforts, before, after, dt):
@@ -246,5 +251,4 @@ class MujocoPlant:
         change = np.zeros((1, self.model.nv))
         self._mj.mj_solveM(self.model, self.data, change, generalised[None, :])
         self.data.qvel += change[0]
-        self._mj.mj_forward(self.model, self.data)
-        self._update_truth()
+        self._refresh()

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plants by name."""
 
+from walking_control.controllers.registry import parameter_tables as controller_tables
+from walking_control.estimation.planar import ESTIMATOR
 from walking_control.exceptions import IncompatiblePlant, InvalidInput
 from walking_control.models.robot_file import WORLD
+from walking_control.safety.supervisor import SAFETY
 from walking_control.simulation.mujoco_plant import MUJOCO, MujocoPlant
 
 PLANTS = {plant.name: (plant, table) for plant, table in ((MujocoPlant, MUJOCO),)}
@@ -39,5 +42,5 @@ def make_plant(robot_file, name=None):
 
 
 def parameter_tables():
-    """Return the parameter tables of all plants."""
-    return [table for _, table in PLANTS.values()]
+    """Return every parameter table a robot file may hold a section of."""
+    return [ESTIMATOR, SAFETY, *controller_tables(), *(table for _, table in PLANTS.values())]
