@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A ROS context per test, in a domain of its own, and a hand-driven robot."""
+
+import itertools
+import os
+import time
+
+import pytest
+
+pytest.importorskip('rclpy', reason='node tests need rclpy (a sourced ROS 2, or the extra "ros")')
+
+from geometry_msgs.msg import WrenchStamped  # noqa: E402
+import rclpy  # noqa: E402
+from rclpy.parameter import Parameter  # noqa: E402
+from sensor_msgs.msg import Imu, JointState  # noqa: E402
+from std_msgs.msg import Float64MultiArray  # noqa: E402
+
+from walking_control.nodes import topics  # noqa: E402
+from walking_control.nodes.controller_node import ControllerNode  # noqa: E402
+from walking_control.nodes.messages import set_stamp  # noqa: E402
+from walking_control.nodes.runtime import make_executor  # noqa: E402
+
+os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
+DOMAINS = itertools.count(1 + os.getpid() % 80)
+
+
+class Bench:
+    """Nodes under test and an executor to spin them."""
+
+    def __init__(self):
+        self.nodes = []
+        self.executor = make_executor()
+
+    def add(self, node):
+        """Add a node; it is stopped and destroyed with the bench."""
+        self.nodes.append(node)
+        self.executor.add_node(node)
+        return node
+
+    def spin_until(self, condition, timeout=15.0):
+        """Spin until a condition holds; return whether it did in time."""
+        deadline = time.monotonic() + timeout
+        while not condition():
+            if time.monotonic() > deadline:
+                return False
+            self.executor.spin_once(timeout_sec=0.02)
+        return True
+
+    def controller(self, activate=True, namespace='', **parameters):
+        """Return a controller node, configured and activated."""
+        overrides = [Parameter(name.replace('__', '.'), value=value)
+                     for name, value in parameters.items()]
+        node = self.add(ControllerNode(namespace=namespace, parameter_overrides=overrides))
+        if activate:
+            node.trigger_configure()
+            node.trigger_activate()
+        return node
+
+
+@pytest.fixture
+def bench():
+    """Return a `Bench` in its own domain."""
+    domain = next(DOMAINS) % 100 + 1
+    rclpy.init(args=[], domain_id=domain)
+    bench = Bench()
+    yield bench
+    for node in reversed(bench.nodes):
+        node.stop()
+        node.destroy_node()
+    rclpy.shutdown()
+
+
+class HandDrivenRobot:
+    """Publishes the sensors a test writes and keeps the commands that come back."""
+
+    joints = ('hip', 'outer_knee', 'inner_knee')
+    feet = ('outer_foot', 'inner_foot')
+
+    def __init__(self, bench, namespace=''):
+        self._bench = bench
+        self.node = rclpy.create_node('robot', namespace=namespace)
+        self.node.stop = lambda: None
+        bench.add(self.node)
+        out = topics.SENSOR_OUT
+        publish = self.node.create_publisher
+        self._joint_states = publish(JointState, topics.JOINT_STATES, out)
+        self._lock_states = publish(JointState, topics.LOCK_STATES, out)
+        self._imu = publish(Imu, topics.IMU, out)
+        self._wrenches = [publish(WrenchStamped, topics.foot_wrench(foot), out)
+                          for foot in self.feet]
+        self.efforts, self.locks = [], []
+        self.node.create_subscription(Float64MultiArray, topics.EFFORT_COMMANDS,
+                                      self.efforts.append, topics.LATEST)
+        self.node.create_subscription(Float64MultiArray, topics.LOCK_COMMANDS,
+                                      self.locks.append, topics.LATEST)
+
+    def wait(self):
+        """Wait until a controller listens and speaks."""
+        publishers = [self._joint_states, self._lock_states, self._imu, *self._wrenches]
+        assert self._bench.spin_until(
+            lambda: all(publisher.get_subscription_count() for publisher in publishers)
+            and self.node.count_publishers(topics.EFFORT_COMMANDS)), 'no controller found'
+
+    def send(self, stamp, names=None, position=(-0.3, 0.0, 0.0), velocity=(0.0, 0.0, 0.0),
+             pitch_half=-0.075):
+        """Publish one set of sensors, Dribbel just after touchdown unless told otherwise."""
+        names = self.joints if names is None else names
+        messages = [(self._imu, Imu()), (self._lock_states, JointState()),
+                    *((publisher, WrenchStamped()) for publisher in self._wrenches),
+                    (self._joint_states, JointState())]
+        messages[0][1].orientation.y = pitch_half
+        messages[0][1].orientation.w = (1.0 - pitch_half ** 2) ** 0.5
+        messages[1][1].name = ['outer_knee', 'inner_knee']
+        messages[1][1].position = [1.0, 1.0]
+        messages[2][1].wrench.force.z = 90.0
+        joint_states = messages[-1][1]
+        joint_states.name = list(names)
+        joint_states.position, joint_states.velocity = list(position), list(velocity)
+        for publisher, message in messages:
+            set_stamp(message.header.stamp, stamp)
+            publisher.publish(message)
+
+    def ask(self, stamp, **sensors):
+        """Publish one set of sensors and return the effort that answers it."""
+        before = len(self.efforts)
+        self.send(stamp, **sensors)
+        assert self._bench.spin_until(lambda: len(self.efforts) > before), 'no command came back'
+        return self.efforts[-1].data[0]
+
+
+@pytest.fixture
+def robot(bench):
+    """Return a `HandDrivenRobot`."""
+    return HandDrivenRobot(bench)

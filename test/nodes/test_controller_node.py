@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The controller node over real topics: answers, refusals, faults, the last word."""
+
+import math
+import time
+
+from geometry_msgs.msg import Twist
+import pytest
+import rclpy
+from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.parameter import Parameter
+from std_srvs.srv import Trigger
+
+from walking_control.exceptions import InvalidInput
+from walking_control.nodes import topics
+from walking_control.nodes.controller_node import ControllerNode
+
+EFFORT = 74 * 0.0302 * 10.0 * 0.6   # N kt Kp (0.3 + 0.3 rad)
+
+
+def test_answers_a_measurement(bench, robot):
+    """The command must be (5.29) and carry the stamp of what it answers."""
+    bench.controller()
+    robot.wait()
+    assert robot.ask(1.25) == pytest.approx(EFFORT)
+    assert robot.efforts[-1].layout.data_offset == 1_250_001
+    assert list(robot.locks[-1].data) == [1.0, 1.0]
+
+
+def test_shuffled_joints(bench, robot):
+    """A different order of joints must give the same command."""
+    bench.controller()
+    robot.wait()
+    effort = robot.ask(1.0, names=('inner_knee', 'hip', 'outer_knee'), position=(0.0, -0.3, 0.0))
+    assert effort == pytest.approx(EFFORT)
+
+
+def test_repeated_measurement_gets_the_same_answer(bench, robot):
+    """A repeated message must not advance the law or the estimator."""
+    bench.controller()
+    robot.wait()
+    first = robot.ask(1.0)
+    assert robot.ask(1.0, position=(0.1, 0.0, 0.0)) == first
+
+
+@pytest.mark.parametrize('sensors, code', [
+    ({'position': (math.nan, 0.0, 0.0)}, 'not_finite'),
+    ({'velocity': (0.0, math.inf, 0.0)}, 'not_finite'),
+    ({'names': ('hip', 'outer_knee'), 'position': (0.0, 0.0), 'velocity': (0.0, 0.0)},
+     'joint_state'),
+    ({'pitch_half': 0.6}, 'fall'),
+])
+def test_faults_are_latched_and_cleared(bench, robot, sensors, code):
+    """After a fault no torque but damping may be sent until somebody clears it."""
+    node = bench.controller()
+    robot.wait()
+    assert robot.ask(1.0) != 0.0
+    assert robot.ask(1.01, **sensors) == 0.0
+    assert node.loop.fault.code == code
+    assert robot.ask(1.02) == 0.0
+    client = robot.node.create_client(Trigger, 'walking_controller/clear_fault')
+    assert client.wait_for_service(10.0)
+    future = client.call_async(Trigger.Request())
+    assert bench.spin_until(future.done) and future.result().success
+    assert robot.ask(1.03) == pytest.approx(EFFORT)
+
+
+def test_zero_effort_is_the_last_word(bench, robot):
+    """ros2_control holds the last command for ever: it must be zero."""
+    node = bench.controller()
+    robot.wait()
+    assert robot.ask(1.0) != 0.0
+    node.trigger_deactivate()
+    assert bench.spin_until(lambda: robot.efforts[-1].data[0] == 0.0)
+    count = len(robot.efforts)
+    robot.send(1.01)
+    assert not bench.spin_until(lambda: len(robot.efforts) > count, timeout=0.3)
+
+
+def test_activate_again(bench, robot):
+    """Down and up the lifecycle, the node must answer as at first."""
+    node = bench.controller()
+    robot.wait()
+    robot.ask(1.0)
+    for transition in (node.trigger_deactivate, node.trigger_cleanup, node.trigger_configure,
+                       node.trigger_activate):
+        assert transition() == TransitionCallbackReturn.SUCCESS
+    robot.wait()
+    assert robot.ask(5.0) == pytest.approx(EFFORT)
+
+
+def test_silence_in_real_time_is_noticed(bench, robot):
+    """Without sensors the last effort must not stand: the state is unknown."""
+    node = bench.controller(realtime=True)
+    robot.wait()
+    assert robot.ask(1.0) != 0.0
+    silent = time.monotonic()
+    assert bench.spin_until(lambda: robot.efforts[-1].data[0] == 0.0)
+    assert node.loop.fault.code == 'stale'
+    assert time.monotonic() - silent < 2.0
+
+
+def test_real_time_needs_no_equal_stamps(bench, robot):
+    """On hardware the sensors come from different sources with stamps of their own."""
+    bench.controller(realtime=True)
+    robot.wait()
+    assert robot.ask(1.0) == pytest.approx(EFFORT)
+    assert robot.ask(1.003) == pytest.approx(EFFORT)
+
+
+def test_namespace(bench):
+    """Two robots in two namespaces must not hear each other."""
+    from conftest import HandDrivenRobot
+    bench.controller(namespace='left')
+    robot = HandDrivenRobot(bench, namespace='left')
+    robot.wait()
+    assert robot.ask(1.0) == pytest.approx(EFFORT)
+    assert robot.node.count_publishers('/right/' + topics.EFFORT_COMMANDS) == 0
+
+
+def test_cmd_vel_steers(bench, robot):
+    """A speed sent to cmd_vel must reach the law."""
+    node = bench.controller()
+    robot.wait()
+    publisher = robot.node.create_publisher(Twist, topics.CMD_VEL, 1)
+    assert bench.spin_until(lambda: publisher.get_subscription_count() > 0)
+    message = Twist()
+    message.linear.x = 0.35
+    publisher.publish(message)
+    assert bench.spin_until(lambda: node.loop.reference.speed == 0.35)
+    assert 0.0 < robot.ask(1.0) < EFFORT
+
+
+@pytest.mark.parametrize('parameters, words', [
+    ({'robot_file': 'nobody'}, 'nobody'),
+    ({'controller': 'magic'}, 'magic'),
+    ({'hip_switching__set_point': 7.0}, 'from 0.05 to 0.8 rad'),
+    ({'hip_switching__set_point': 'far'}, 'set_point'),
+    ({'lockstep_timeout': -1.0}, 'lockstep_timeout'),
+])
+def test_bad_parameters_are_refused_at_the_start(bench, parameters, words):
+    """A node that starts with a bad parameter walks with another robot in mind."""
+    with pytest.raises(InvalidInput) as caught:
+        bench.controller(**parameters)
+    assert words in str(caught.value) and '\n' not in str(caught.value)
+
+
+def test_parameters_while_active(bench, robot):
+    """Gains may change while walking; ranges and all else must hold."""
+    node = bench.controller()
+    robot.wait()
+    robot.ask(1.0)
+
+    def set_parameter(name, value):
+        return node.set_parameters([Parameter(name, value=value)])[0]
+    assert set_parameter('hip_switching.proportional_gain', 5.0).successful
+    assert robot.ask(1.01) == pytest.approx(EFFORT / 2)
+    result = set_parameter('hip_switching.proportional_gain', 500.0)
+    assert not result.successful
+    result = set_parameter('safety.fall_lean', 0.5)
+    assert not result.successful and 'while the controller is active' in result.reason
+    assert robot.ask(1.02) == pytest.approx(EFFORT / 2)
+
+
+def test_integers_are_accepted(bench, robot):
+    """`10` in a parameter file must serve as well as `10.0`."""
+    bench.controller(hip_switching__proportional_gain=5)
+    robot.wait()
+    assert robot.ask(1.0) == pytest.approx(EFFORT / 2)
+
+
+def test_parameter_file(bench, robot, tmp_path):
+    """A robot file is a parameter file: `--params-file` must take it."""
+    path = tmp_path / 'gains.yaml'
+    path.write_text('/**:\n  ros__parameters:\n    hip_switching: {proportional_gain: 5.0}\n')
+    node = ControllerNode(cli_args=['--ros-args', '--params-file', str(path)])
+    bench.add(node)
+    node.trigger_configure()
+    node.trigger_activate()
+    robot.wait()
+    assert robot.ask(1.0) == pytest.approx(EFFORT / 2)
+
+
+def test_a_broken_law_is_a_fault(bench, robot):
+    """An exception in the law must end in a safe command, not in a dead node."""
+    node = bench.controller()
+    robot.wait()
+
+    def broken(*arguments):
+        raise ZeroDivisionError('broken')
+    node.loop.controller.update = broken
+    assert robot.ask(1.0) == 0.0
+    assert node.loop.fault.code == 'internal' and 'ZeroDivisionError' in node.loop.fault.message
+    assert rclpy.ok()

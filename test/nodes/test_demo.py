@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Simulator and controller over topics: the same walk as without ROS, to the last bit."""
+
+import random
+import time
+
+import numpy as np
+import pytest
+from rclpy.parameter import Parameter
+
+from walking_control.control_loop import ControlLoop
+from walking_control.models.robot_file import load_robot_file
+from walking_control.nodes import demo as demo_module
+from walking_control.nodes.controller_node import ControllerNode
+from walking_control.nodes.demo import run_demo
+from walking_control.nodes.simulator_node import SimulatorNode
+from walking_control.simulation.registry import make_plant
+from walking_control.simulation.simulate import simulate
+
+pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
+
+
+class LateController(ControllerNode):
+    """A controller on a machine that is sometimes busy."""
+
+    def _control(self, stamp, tick):
+        if random.random() < 0.05:
+            time.sleep(0.01)
+        super()._control(stamp, tick)
+
+
+def test_demo_equals_simulation_to_the_last_bit(dribbel, monkeypatch):
+    """Lockstep promises results that do not depend on transport, load or run."""
+    monkeypatch.setattr(demo_module, 'ControllerNode', LateController)
+    over_ros = run_demo(dribbel, None, None, 10.0).run
+    robot_file = load_robot_file('dribbel')
+    direct = simulate(make_plant(robot_file), ControlLoop(robot_file), robot_file.start, 10.0)
+    assert len(over_ros.time) == len(direct.time) == 1000
+    for name, column in direct.columns.items():
+        assert np.array_equal(column, over_ros.columns[name]), name
+
+
+def test_real_time_demo_walks(dribbel):
+    """By the clock, the robot must walk as well, at the speed of the clock."""
+    result = run_demo(dribbel, None, None, 4.0, realtime=True)
+    assert not result.run.fell, result.run.fall_reason
+    assert result.run.steps[-1] > 4
+    assert result.wall_time > 3.9
+
+
+def test_overrides_reach_both_nodes():
+    """`--set` must change the simulated robot and the controller alike."""
+    robot_file = load_robot_file('dribbel', [('reduction', 66.0)])
+    run = run_demo(robot_file, None, None, 0.05).run
+    assert run.robot.actuators['hip'].reduction == 66.0
+    assert run.effort[0, 0] == pytest.approx(66 * 0.0302 * 6.0)
+
+
+def simulator(bench, **parameters):
+    """Return a simulator node."""
+    overrides = [Parameter(name, value=value) for name, value in parameters.items()]
+    return bench.add(SimulatorNode(parameter_overrides=overrides))
+
+
+def test_simulator_says_that_nobody_is_there(bench):
+    """Waiting for ever for a controller tells the user nothing."""
+    node = simulator(bench, discovery_timeout=0.5)
+    assert bench.spin_until(lambda: node.finished)
+    assert 'no controller' in node.stop_reason and 'joint_states' in node.stop_reason
+
+
+def test_simulator_says_who_is_silent(bench):
+    """In lockstep a lost controller must be named, not waited for."""
+    node = simulator(bench, lockstep_timeout=0.5)
+    controller = bench.controller()
+    assert bench.spin_until(lambda: node.ticks > 5)
+    controller.trigger_deactivate()
+    assert bench.spin_until(lambda: node.finished)
+    assert 'no command' in node.stop_reason and 'effort_controller/commands' in node.stop_reason
+
+
+def test_simulator_drops_bad_commands(bench):
+    """As in ros2_control, a command of wrong length or not finite must not reach the robot."""
+    from std_msgs.msg import Float64MultiArray
+    node = simulator(bench)
+    for data in ([1.0, 2.0], [], [float('nan')]):
+        node._on_effort(Float64MultiArray(data=data))
+    assert node._command.effort[0] == 0.0
