@@ -47,7 +47,8 @@ def synthetic_run(steps=12, overrides=()):
     for row in range(rows):
         stance = support[row]
         coordinates[row] = coordinates_at(row % STEP_TICKS / STEP_TICKS)
-        q[row], _ = dynamics.base_from_coordinates(robot.feet[stance], coordinates[row], np.zeros(4))
+        q[row], _ = dynamics.base_from_coordinates(robot.feet[stance], coordinates[row],
+                                                   np.zeros(4))
         q[row, 0] += count[row] * STEP_LENGTH
         force[row, stance] = FRICTION_RATIO * WEIGHT, 0.0, WEIGHT
         contact[row, stance] = True

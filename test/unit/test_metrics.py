@@ -132,6 +132,10 @@ def test_unknown_is_none():
     summary = summarize(standing)
     for name in ('speed', 'cost_of_transport', 'squared_effort_per_step'):
         assert summary[name] is None
+    still = synthetic_run(steps=1)
+    still.columns = {name: column[:STEP_TICKS] for name, column in still.columns.items()}
+    assert summarize(still)['distance'] > 0.0
+    assert summarize(still)['cost_of_transport'] is None
     backward = synthetic_run()
     backward.columns['q'][:, 0] *= -1.0
     summary = summarize(backward)

@@ -72,7 +72,7 @@ def _frame_rows(run, longest):
 
 
 def _palette(image):
-    """Return an image whose palette holds every colour drawn and its blends with the background."""
+    """Return an image whose palette holds every colour drawn, blended with the background."""
     colours = []
     for name in (_INK, _SOFT, *FOOT_COLOURS):
         colour = np.array([int(name[i:i + 2], 16) for i in (1, 3, 5)])

@@ -32,7 +32,7 @@ def summarize(run):
         Dictionary in SI units. Beside names and counts: ``distance`` of the base along the floor
         (m); ``cost_of_transport``, net mechanical work of the actuators / (m g distance), and
         ``cost_of_transport_electrical``, the same with the energy drawn at the motor terminals,
-        both None unless the robot moved forward, the latter also None when an actuator has no
+        both None unless the robot stepped forward, the latter also None when an actuator has no
         motor (resistance 0); ``peak_effort``, the largest of any actuator (N m or N);
         ``peak_current`` (A); ``min_normal_force`` (N) and ``max_friction_ratio`` of the stance
         foot, see `contact_extremes`; ``energy_injected``, net mechanical work of the actuators
@@ -51,8 +51,8 @@ def summarize(run):
         'fell': bool(run.fell), 'fall_reason': run.fall_reason,
         'duration': duration, 'steps': int(run.steps[-1]) if rows else 0,
         'distance': distance, 'speed': distance / duration if duration > 0.0 else None,
-        'cost_of_transport': _per_distance(work, weight, distance),
-        'cost_of_transport_electrical': _electrical_cost(run, 0, rows - 1, weight),
+        'cost_of_transport': _per_distance(work, weight, run, 0, rows - 1),
+        'cost_of_transport_electrical': _electrical_cost(run, weight, 0, rows - 1),
         'peak_effort': _largest(np.abs(run.effort)), 'peak_current': peak_current(run),
         'min_normal_force': normal_force, 'max_friction_ratio': friction_ratio,
         'energy_injected': work, 'squared_effort_per_step': squared_effort_per_step(run),
@@ -150,8 +150,8 @@ def steady_state(run, dynamics):
     length, clearance = table['length'][chosen], table['clearance'][chosen]
     by_foot = [length[0::2].mean(), length[1::2].mean()]
     values = (run.time[first], run.time[last], int(chosen.sum()), distance / duration,
-              work / duration, _per_distance(work, weight, distance),
-              _electrical_cost(run, first, last, weight), length.mean(),
+              work / duration, _per_distance(work, weight, run, first, last),
+              _electrical_cost(run, weight, first, last), length.mean(),
               table['duration'][chosen].mean(), clearance.mean(), clearance.min(),
               abs(by_foot[0] - by_foot[1]) / length.mean() if length.mean() > 0.0 else None)
     return {name: _plain(value) for name, value in zip(names, values, strict=True)}
@@ -161,9 +161,9 @@ def contact_extremes(run, weight):
     """Return the smallest normal force and the largest friction ratio of the stance foot.
 
     Only ticks count at which no other foot touches the floor: while load passes from one foot to
-    the other the old one must go to zero, which is no sign of danger. A tick in flight counts, with
-    force 0. The friction ratio further leaves out ticks at which the foot carries less than 5 % of
-    the weight (`LOADED`).
+    the other the old one must go to zero, which is no sign of danger. A tick in flight counts,
+    with force 0. The friction ratio further leaves out ticks at which the foot carries less than
+    5 % of the weight (`LOADED`).
 
     Args:
         run: The `Run`.
@@ -206,14 +206,18 @@ def squared_effort_per_step(run):
     return squares @ np.diff(run.time[:last + 1]) / (len(rows) - 1)
 
 
-def _electrical_cost(run, first, last, weight):
-    if not run.robot.actuators or len(motors(run.robot)) < len(run.robot.actuators) or last < first:
+def _electrical_cost(run, weight, first, last):
+    actuators = run.robot.actuators
+    if not actuators or len(motors(run.robot)) < len(actuators) or last < first:
         return None
     energy = run.electrical_energy[last] - run.electrical_energy[first]
-    return _per_distance(energy, weight, run.q[last, 0] - run.q[first, 0])
+    return _per_distance(energy, weight, run, first, last)
 
 
-def _per_distance(energy, weight, distance):
+def _per_distance(energy, weight, run, first, last):
+    if last <= first or run.steps[last] == run.steps[first]:
+        return None
+    distance = run.q[last, 0] - run.q[first, 0]
     return energy / (weight * distance) if distance > 0.0 else None
 
 

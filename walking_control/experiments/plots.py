@@ -186,7 +186,8 @@ def plot_stick_figure(run, steps=2, poses=7):
         poses: Poses drawn of each.
     """
     rows = last_steps(run, steps)
-    starts = [*(row for row in touchdowns(run) if rows.start <= row < rows.stop - 1), rows.stop - 1]
+    last = rows.stop - 1
+    starts = [*(row for row in touchdowns(run) if rows.start <= row < last), last]
     skeleton = Skeleton(PlanarDynamics(run.robot))
     figure, axes = new_figure(1, height=4.6, columns=len(starts) - 1, sharey=True)
     for axis, begin, end in zip(axes, starts[:-1], starts[1:], strict=True):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Everything worth keeping of a run: numbers, table, figures, animation, and one page of it all."""
+"""What is worth keeping of a run: numbers, table, figures, animation, one page of it all."""
 
 import base64
 from html import escape
@@ -103,12 +103,13 @@ def _write_files(run, summary, directory):
 
 
 def _page(summary, animation, figures):
-    title = f'{summary["robot"]} walks' if not summary['fell'] else f'{summary["robot"]} fell'
+    title = f'{summary["robot"]} {_verb(summary)}'
     world = (f'{in_words(summary["controller"])} on plant {summary["plant"]}, '
              f'{_floor(summary)}, friction {summary["friction"]:.3g}, '
              f'gravity {summary["gravity"]:.4g} m/s², {summary["mass"]:.3g} kg')
-    parts = [f'<h1>{escape(title)}</h1>', f'<p class="world">{escape(world)}</p>', _outcome(summary),
-             '<div class="top">', _figure(animation, 'image/gif', 'The end of the run, real time.'),
+    parts = [f'<h1>{escape(title)}</h1>', f'<p class="world">{escape(world)}</p>',
+             _outcome(summary), '<div class="top">',
+             _figure(animation, 'image/gif', 'The end of the run, real time.'),
              _table(summary), '</div>']
     parts += [_figure(path, 'image/png', caption) for path, caption in figures]
     parts.append(_definitions(summary))
@@ -117,6 +118,12 @@ def _page(summary, animation, figures):
             f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
             f'<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n'
             f'<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n')
+
+
+def _verb(summary):
+    if summary['fell']:
+        return 'fell'
+    return 'walks' if summary['steps'] else 'did not take a step'
 
 
 def _floor(summary):
@@ -131,13 +138,16 @@ def _outcome(summary):
         return (f'<p class="outcome fell">Fell after {summary["duration"]:.2f} s and '
                 f'{summary["steps"]} steps: {escape(summary["fall_reason"] or "no reason given")}.'
                 '</p>')
-    return (f'<p class="outcome">Walked {summary["distance"]:.2f} m in {summary["duration"]:.1f} s, '
-            f'{summary["steps"]} steps, without falling.</p>')
+    if not summary['steps']:
+        return '<p class="outcome fell">Stood, or rocked in place, without falling.</p>'
+    return (f'<p class="outcome">Walked {summary["distance"]:.2f} m in '
+            f'{summary["duration"]:.1f} s, {summary["steps"]} steps, without falling.</p>')
 
 
 def _table(summary):
     steady = summary['steady']
-    lines = ['<table>', '<thead><tr><th></th><th>steady</th><th>whole run</th><th></th></tr></thead>',
+    lines = ['<table>',
+             '<thead><tr><th></th><th>steady</th><th>whole run</th><th></th></tr></thead>',
              '<tbody>']
     for key, name, unit, digits in _ROWS:
         values = [_number(source.get(key), unit, digits) for source in (steady, summary)]
@@ -167,9 +177,9 @@ def _definitions(summary):
               if steady['start'] is None else
               f'Steady values cover whole strides in the second half of the run, from '
               f'{steady["start"]:.2f} s to {steady["end"]:.2f} s.')
-    return (f'<section class="notes"><h2>What the numbers mean</h2><p>{window} Values of the whole '
-            'run include its start. Cost of transport is the net mechanical work of the actuators '
-            'over weight times distance; the electrical one takes the energy drawn at the motor '
-            'terminals, none of it fed back. Normal force and friction ratio count while no other '
-            'foot touches the floor, the ratio only while the stance foot carries at least 5 % of '
-            'the weight.</p></section>')
+    return (f'<section class="notes"><h2>What the numbers mean</h2><p>{window} Values of the '
+            'whole run include its start. Cost of transport is the net mechanical work of the '
+            'actuators over weight times distance; the electrical one takes the energy drawn at '
+            'the motor terminals, none of it fed back. Normal force and friction ratio count '
+            'while no other foot touches the floor, the ratio only while the stance foot carries '
+            'at least 5 % of the weight.</p></section>')

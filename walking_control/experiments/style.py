@@ -14,7 +14,6 @@ _STYLE = {
     'axes.spines.top': False, 'axes.spines.right': False, 'axes.grid': True,
     'grid.color': '#E4E4E4', 'grid.linewidth': 0.7, 'axes.axisbelow': True,
     'lines.linewidth': 1.8, 'legend.frameon': False, 'savefig.dpi': 130,
-    'figure.constrained_layout.use': True,
 }
 
 
@@ -44,7 +43,8 @@ def new_figure(rows, width=9.0, height=2.1, columns=1, **options):
     """
     matplotlib = import_matplotlib()
     with matplotlib.rc_context(_STYLE):
-        figure = matplotlib.figure.Figure(figsize=(width, 0.6 + height * rows), layout='constrained')
+        figure = matplotlib.figure.Figure(figsize=(width, 0.6 + height * rows),
+                                          layout='constrained')
         axes = figure.subplots(rows, columns, squeeze=False, **options)
     return figure, list(axes.flat)
 
