@@ -32,7 +32,7 @@ def main(arguments=None):
         return 130
 
 
-# -- verbs -----------------------------------------------------------------------------------------
+# -- verbs ----------------------------------------------------------------------------------------
 
 def demo(options):
     """Walk a robot over ROS 2 topics."""
@@ -83,7 +83,7 @@ def check(options):
     return 0 if result['ok'] else 2
 
 
-# -- shared ----------------------------------------------------------------------------------------
+# -- shared ---------------------------------------------------------------------------------------
 
 def _load(options):
     from walking_control.models.robot_file import load_robot_file
@@ -151,7 +151,7 @@ def _progress(duration):
     return show
 
 
-# -- arguments -------------------------------------------------------------------------------------
+# -- arguments ------------------------------------------------------------------------------------
 
 class _Parser(argparse.ArgumentParser):
     """Says in one line what is wrong."""

@@ -122,10 +122,32 @@ class HandDrivenRobot:
 
     def ask(self, stamp, **sensors):
         """Publish one set of sensors and return the effort that answers it."""
-        before = len(self.efforts)
-        self.send(stamp, **sensors)
-        assert self._bench.spin_until(lambda: len(self.efforts) > before), 'no command came back'
+        tick = 1 + round(stamp * 1e6)
+        sent = 0.0
+
+        def answered():
+            nonlocal sent
+            if time.monotonic() - sent > 0.2:   # as the simulator does when nobody answers
+                self.send(stamp, **sensors)
+                sent = time.monotonic()
+            return all(commands and commands[-1].layout.data_offset == tick
+                       for commands in (self.efforts, self.locks))
+        assert self._bench.spin_until(answered), 'no command came back'
         return self.efforts[-1].data[0]
+
+
+    def stream_until(self, condition, stamp=1.0, timeout=10.0):
+        """Publish sensors every 10 ms, as hardware would, until a condition holds."""
+        sent = 0.0
+
+        def streamed():
+            nonlocal sent, stamp
+            if time.monotonic() - sent > 0.01:
+                stamp += 0.01
+                self.send(stamp)
+                sent = time.monotonic()
+            return condition()
+        return self._bench.spin_until(streamed, timeout)
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ def test_demo_equals_simulation_to_the_last_bit(dribbel, monkeypatch):
     over_ros = run_demo(dribbel, None, None, 10.0).run
     robot_file = load_robot_file('dribbel')
     direct = simulate(make_plant(robot_file), ControlLoop(robot_file), robot_file.start, 10.0)
-    assert len(over_ros.time) == len(direct.time) == 1000
+    assert len(over_ros.time) == len(direct.time) == 1001
     for name, column in direct.columns.items():
         assert np.array_equal(column, over_ros.columns[name]), name
 

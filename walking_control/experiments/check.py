@@ -59,7 +59,8 @@ def _check_robot_file(robot_file, problems, assumptions, facts):
         limit = robot.limits[joint].effort
         if limit <= 0.0:
             problems.append({'what': f'effort limit of joint {joint}', 'value': limit,
-                             'limit': 'a motor joint needs a positive one', 'remedy': 'set it in the URDF'})
+                             'limit': 'a motor joint needs a positive one',
+                             'remedy': 'set it in the URDF'})
         elif not math.isinf(limit):
             least = min(limit, motor.effort_limit)
             assumptions.append(f'{joint}: effort limited to {least:.3g} N m, the smaller of URDF '

@@ -97,7 +97,8 @@ def _write_files(run, summary, directory):
     page = directory / 'report.html'
     files = [str(path) for path in
              (page, numbers, table, animation, *(path for path, _ in figures))]
-    numbers.write_text(json.dumps(summary, indent=2, allow_nan=False) + '\n', encoding='utf-8')
+    text = json.dumps({**summary, 'files': files}, indent=2, allow_nan=False)
+    numbers.write_text(text + '\n', encoding='utf-8')
     page.write_text(_page(summary, animation, figures), encoding='utf-8')
     return files
 

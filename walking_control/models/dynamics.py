@@ -52,7 +52,8 @@ class PlanarDynamics:
         try:
             self.model = pin.buildModelFromXML(robot.urdf, root)
         except (ValueError, RuntimeError) as error:
-            raise UrdfError(f'URDF of {robot.name}', limit=f'Pinocchio refuses it: {error}') from error
+            raise UrdfError(f'URDF of {robot.name}', limit=f'Pinocchio refuses it: {error}'
+                            ) from error
         self.robot = robot
         self.model.gravity.linear = floor_gravity(gravity, slope)
         self._order = self._joint_order()

@@ -70,8 +70,8 @@ class Robot:
         feet: Foot links.
         mirror: joint -> (partner, sign): the relabelling at touchdown.
         coordinates: Names of the minimal coordinates.
-        supports: foot -> matrix, ``(n_coordinates, 1 + n_joints)``, that maps the base pitch (about
-            +y, from the floor normal) followed by the joints to the minimal coordinates.
+        supports: foot -> matrix, ``(n_coordinates, 1 + n_joints)``, that maps the base pitch
+            (about +y, from the floor normal) followed by the joints to the minimal coordinates.
         actuators: joint -> `GearedMotor`.
         locks: The `JointLock` of each lockable joint.
     """
@@ -263,7 +263,8 @@ def _robot(section, path):
 
 def _check_robot_keys(section, path):
     if not isinstance(section, Mapping):
-        raise RobotFileError(f'robot file {path}', limit='section robot must hold name: value pairs')
+        raise RobotFileError(f'robot file {path}',
+                             limit='section robot must hold name: value pairs')
     for key in section:
         if key not in _ROBOT_KEYS:
             raise RobotFileError(f'robot.{key}', limit='unknown key',
@@ -282,7 +283,8 @@ def _check_joints(joints, limits, path):
         _require(joint, limits, 'joint', path)
     for joint in limits:
         if joint not in joints:
-            raise RobotFileError(f'joint {joint}', limit='moves in the URDF but is not in robot.joints',
+            raise RobotFileError(f'joint {joint}', limit='moves in the URDF but is not in '
+                                 'robot.joints',
                                  remedy='list it or make it fixed')
 
 

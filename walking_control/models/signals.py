@@ -66,7 +66,8 @@ class WalkerState:
     """
 
     __slots__ = ('stamp', 'support', 'steps', 'touchdown', 'step_length', 'step_time', 'pitch',
-                 'pitch_rate', 'q', 'v', 'position', 'velocity', 'contact', 'locked', 'base_height')
+                 'pitch_rate', 'q', 'v', 'position', 'velocity', 'contact', 'locked',
+                 'base_height')
 
     def __init__(self, robot):
         self.stamp = 0.0

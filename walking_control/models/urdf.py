@@ -128,7 +128,8 @@ def _check_inertial(link, inertial):
     slack = 1e-9 * max(1e-12, abs(moments).max())
     if moments[0] < -slack or moments[2] > moments[0] + moments[1] + slack:
         raise UrdfError(f'inertia of link {link}', value=[float(m) for m in moments],
-                        limit='principal moments must be positive, none above the sum of the others')
+                        limit='principal moments must be positive, none above the sum of '
+                        'the others')
 
 
 def _number(element, attribute, what):
@@ -162,7 +163,8 @@ def _moving_joint(element):
 
     lower = read('lower', -math.inf if kind == 'continuous' else 0.0)
     upper = read('upper', math.inf if kind == 'continuous' else 0.0)
-    return UrdfJoint(name, kind, lower, upper, read('effort', math.inf), read('velocity', math.inf))
+    return UrdfJoint(name, kind, lower, upper, read('effort', math.inf),
+                     read('velocity', math.inf))
 
 
 def link_names(text):

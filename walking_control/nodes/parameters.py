@@ -20,15 +20,19 @@ def declare_table(node, table, values):
         ParameterError: A value given from outside has the wrong type or is out of range.
     """
     for parameter in table.parameters.values():
-        name = f'{table.section}.{parameter.name}'
-        default = getattr(values, parameter.name)
-        try:
-            node.declare_parameter(name, list(default) if isinstance(default, tuple) else default,
-                                   _descriptor(parameter))
-        except (InvalidParameterTypeException, InvalidParameterValueException) as error:
-            override = node._parameter_overrides.get(name)
-            raise ParameterError(f'parameter {name}', value=override.value if override else None,
-                                 limit=parameter.range_text or str(error)) from error
+        _declare(node, f'{table.section}.{parameter.name}', parameter,
+                 getattr(values, parameter.name))
+    read_table(node, table)
+
+
+def _declare(node, name, parameter, default):
+    try:
+        node.declare_parameter(name, list(default) if isinstance(default, tuple) else default,
+                               _descriptor(parameter))
+    except (InvalidParameterTypeException, InvalidParameterValueException) as error:
+        override = node._parameter_overrides.get(name)
+        raise ParameterError(f'parameter {name}', value=override.value if override else None,
+                             limit=parameter.range_text or str(error)) from error
 
 
 def _descriptor(parameter):
@@ -75,7 +79,7 @@ class NodeParameters:
         self._node = node
         self._table = table
         for parameter in table.parameters.values():
-            node.declare_parameter(parameter.name, parameter.default, _descriptor(parameter))
+            _declare(node, parameter.name, parameter, parameter.default)
 
     def read(self):
         """Return the validated values."""

@@ -111,7 +111,8 @@ class SimulatorNode(Node):
         self._clock = ClockMessage()
         self._clock_publisher = self.create_publisher(ClockMessage, topics.CLOCK, latest)
         self._effort_tick = self._lock_tick = None
-        self.create_subscription(Float64MultiArray, topics.EFFORT_COMMANDS, self._on_effort, latest)
+        self.create_subscription(Float64MultiArray, topics.EFFORT_COMMANDS, self._on_effort,
+                                 latest)
         self.create_subscription(Float64MultiArray, topics.LOCK_COMMANDS, self._on_lock, latest)
 
     # -- start -----------------------------------------------------------------------------------
@@ -202,11 +203,11 @@ class SimulatorNode(Node):
 
     def _step(self):
         self.recorder.record(self.plant, self._observer.state, self._command)
-        self.ticks += 1
         duration = self._values.duration
         if duration and self.ticks >= round(duration / self.period):
             self._finish()
             return
+        self.ticks += 1
         self.plant.step(self._command, self.period)
         self._observe()
         if self._judge.fault is not None:

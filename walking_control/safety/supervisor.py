@@ -15,8 +15,8 @@ SAFETY = ParameterTable('safety', [
               0.1, 3.2),
     Parameter('fall_height', 0.6, '1', 'Height of the base, of its height at zero angles, '
               'below which the robot has fallen.', 0.0, 1.0),
-    Parameter('velocity_limit', 60.0, 'rad/s', 'Root of the sum of squared joint speeds that no sound '
-              'measurement exceeds.',
+    Parameter('velocity_limit', 60.0, 'rad/s',
+              'Root of the sum of squared joint speeds that no sound measurement exceeds.',
               0.1, 1e4),
     Parameter('effort_rate_limit', 4000.0, 'N m/s', 'Fastest change of a commanded effort.',
               1.0, 1e7),

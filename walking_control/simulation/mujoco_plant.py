@@ -71,7 +71,8 @@ class MujocoPlant:
         try:
             spec = mj.MjSpec.from_string(robot.urdf)
         except ValueError as error:
-            raise UrdfError(f'URDF of {robot.name}', limit=f'MuJoCo refuses it: {error}') from error
+            raise UrdfError(f'URDF of {robot.name}', limit=f'MuJoCo refuses it: {error}'
+                            ) from error
         spec.compiler.fusestatic = False
         spec.option.timestep = values.timestep
         spec.option.cone = mj.mjtCone.mjCONE_ELLIPTIC
@@ -87,7 +88,8 @@ class MujocoPlant:
         try:
             return spec.compile()
         except ValueError as error:
-            raise UrdfError(f'URDF of {robot.name}', limit=f'MuJoCo refuses it: {error}') from error
+            raise UrdfError(f'URDF of {robot.name}', limit=f'MuJoCo refuses it: {error}'
+                            ) from error
 
     def _add_root(self, spec):
         joint = self._mj.mjtJoint

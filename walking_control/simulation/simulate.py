@@ -26,13 +26,14 @@ def simulate(plant, loop, start, duration, progress=None):
     loop.reset()
     measurement = Measurement(plant.robot)
     recorder = Recorder(plant.robot, loop.controller.name, plant, ticks + 1)
-    for tick in range(ticks):
+    for tick in range(ticks + 1):
         plant.measure(measurement)
         command = loop.tick(measurement)
         recorder.record(plant, loop.state, command)
         if loop.fault is not None:
             return recorder.finish(loop.fault.message)
-        plant.step(command, period)
+        if tick < ticks:
+            plant.step(command, period)
         if progress is not None and tick % 100 == 0:
             progress(plant.time)
     return recorder.finish()
