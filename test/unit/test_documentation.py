@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pages say what the code does."""
+
+import importlib.util
+from pathlib import Path
+import re
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope='module')
+def generator():
+    """Return the module that writes the generated pages."""
+    spec = importlib.util.spec_from_file_location('generate', ROOT / 'doc' / 'generate.py')
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_generated_pages_are_up_to_date(generator):
+    """A page that lags behind the tables sends users after parameters that do not exist."""
+    for name, page in generator.PAGES.items():
+        assert (ROOT / 'doc' / name).read_text(encoding='utf-8') == page(), \
+            f'doc/{name} is out of date: run python doc/generate.py'
+
+
+@pytest.mark.parametrize('page', [ROOT / 'README.md', *sorted((ROOT / 'doc').rglob('*.md'))],
+                         ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page):
+    """A dead link strands the reader."""
+    for target in re.findall(r'\]\(([^)#]+)', page.read_text(encoding='utf-8')):
+        if '://' not in target:
+            assert (page.parent / target).exists(), f'{page.name} links to {target}'
+
+
+def test_citations_are_resolved():
+    """A key such as [DS09] must say where to read on."""
+    known = set(re.findall(r'^- \*\*\[(\w+)\]\*\*', (ROOT / 'doc' / 'references.md').read_text(),
+                           re.M))
+    used = set()
+    for path in [*(ROOT / 'walking_control').rglob('*.py'), *(ROOT / 'doc').rglob('*.md'),
+                 *(ROOT / 'config').rglob('*.yaml'), *(ROOT / 'urdf').rglob('*.xacro')]:
+        used |= set(re.findall(r'\[([A-Z][A-Za-z]*\d\d[a-z]?)\]', path.read_text()))
+    assert used <= known
