@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The README's code and commands run as they stand there."""
+
+from pathlib import Path
+import re
+import shlex
+
+import pytest
+
+from walking_control.cli import main
+
+README = (Path(__file__).parents[2] / 'README.md').read_text(encoding='utf-8')
+
+
+def test_python_example(capsys):
+    """The first ten lines a library user copies must work."""
+    pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
+    code, = re.findall(r'```python\n(.*?)```', README, re.S)
+    exec(compile(code, 'README.md', 'exec'), {})
+    assert 0.4 < float(capsys.readouterr().out) < 0.6
+
+
+def test_shell_commands(capsys):
+    """The commands of the README must exist and succeed."""
+    pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
+    commands = re.findall(r'^\$ walking_control (.*)$', README, re.M)
+    assert commands
+    for command in commands:
+        assert main(shlex.split(command)) == 0
