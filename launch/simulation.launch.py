@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Simulator, controller and, where installed, robot_state_publisher.
+
+The controller is configured and activated; everything ends when the simulator or the controller
+does, or when the controller cannot be brought up. `walking_control.launch_arguments` holds the
+arguments.
+"""
+
+from ament_index_python.packages import get_package_prefix, PackageNotFoundError
+from launch import LaunchDescription
+from launch.actions import (DeclareLaunchArgument, EmitEvent, LogInfo, OpaqueFunction,
+                            RegisterEventHandler, Shutdown)
+from launch.event_handlers import OnProcessExit
+from launch.events import matches_action
+from launch_ros.actions import LifecycleNode, Node
+from launch_ros.event_handlers import OnStateTransition
+from launch_ros.events.lifecycle import ChangeState
+from launch_ros.parameter_descriptions import ParameterValue
+from lifecycle_msgs.msg import Transition
+
+from walking_control.launch_arguments import (CONTROLLER, node_parameters, read_arguments,
+                                              SIMULATION, SIMULATOR)
+from walking_control.models.robot_file import load_robot_file
+
+SIM_TIME = {'use_sim_time': True}
+# Where a failed configure, a failed activate and an error in either lead.
+FAILURES = (('configuring', 'unconfigured'), ('activating', 'inactive'),
+            ('errorprocessing', 'unconfigured'), ('errorprocessing', 'finalized'))
+
+
+def generate_launch_description():
+    """Return the launch description."""
+    return LaunchDescription([
+        *[DeclareLaunchArgument(argument.name, default_value=argument.default,
+                                description=argument.description) for argument in SIMULATION],
+        OpaqueFunction(function=_start),
+    ])
+
+
+def _start(context):
+    values = read_arguments(context.launch_configurations)
+    robot = load_robot_file(values['robot']).robot
+    place = {'namespace': values['namespace'], 'output': 'screen'}
+    simulator = Node(
+        package='walking_control', executable='simulator_node', name=SIMULATOR,
+        parameters=node_parameters(SIMULATOR, values), **place)
+    controller = LifecycleNode(
+        package='walking_control', executable='controller_node', name=CONTROLLER,
+        parameters=[*node_parameters(CONTROLLER, values), SIM_TIME], **place)
+    return [
+        *_end_with(simulator, 'the simulation has ended'),
+        *_end_with(controller, 'the controller has ended'),
+        *_bring_up(controller),
+        _robot_state_publisher(robot, place),
+        controller,
+        simulator,
+        _change_state(controller, Transition.TRANSITION_CONFIGURE),
+    ]
+
+
+def _end_with(process, reason):
+    return [RegisterEventHandler(OnProcessExit(
+        target_action=process, on_exit=[Shutdown(reason=reason)]))]
+
+
+def _bring_up(controller):
+    activate = RegisterEventHandler(OnStateTransition(
+        target_lifecycle_node=controller, start_state='configuring', goal_state='inactive',
+        entities=[_change_state(controller, Transition.TRANSITION_ACTIVATE)]))
+    give_up = [RegisterEventHandler(OnStateTransition(
+        target_lifecycle_node=controller, start_state=start, goal_state=goal,
+        entities=[Shutdown(reason=f'the controller went from {start} to {goal}')]))
+        for start, goal in FAILURES]
+    return [activate, *give_up]
+
+
+def _change_state(node, transition):
+    return EmitEvent(event=ChangeState(
+        lifecycle_node_matcher=matches_action(node), transition_id=transition))
+
+
+def _robot_state_publisher(robot, place):
+    try:
+        get_package_prefix('robot_state_publisher')
+    except PackageNotFoundError:
+        return LogInfo(msg='robot_state_publisher is not installed: no TF, no robot_description')
+    description = ParameterValue(robot.urdf, value_type=str)
+    return Node(package='robot_state_publisher', executable='robot_state_publisher',
+                parameters=[{'robot_description': description}, SIM_TIME], **place)

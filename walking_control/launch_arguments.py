@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the launch files can be asked for, and which node parameters follow.
+
+Like `walking_control.cli` it is a way into the package, for `ros2 launch` instead of a shell; it
+needs neither launch nor rclpy.
+"""
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+import math
+from pathlib import Path
+
+from walking_control.exceptions import InvalidInput
+
+
+@dataclass(frozen=True)
+class LaunchArgument:
+    """One argument of a launch file.
+
+    Args:
+        name: Name; also the name of the node parameter it sets.
+        default: Default, as text; ``''`` leaves the choice to the parameter and robot files.
+        kind: Type of the value: str, bool or float.
+        nodes: Nodes that take it as a parameter.
+        description: One sentence for ``ros2 launch --show-args``.
+    """
+
+    name: str
+    default: str
+    kind: type
+    nodes: tuple
+    description: str
+
+
+CONTROLLER = 'walking_controller'
+SIMULATOR = 'simulator'
+
+SIMULATION = (
+    LaunchArgument('robot', 'dribbel', str, (CONTROLLER, SIMULATOR),
+                   'Name of a shipped robot or path of a robot file.'),
+    LaunchArgument('controller', '', str, (CONTROLLER, SIMULATOR),
+                   "Name of the controller; empty: the robot file's."),
+    LaunchArgument('plant', '', str, (SIMULATOR,),
+                   "Name of the plant; empty: the robot file's."),
+    LaunchArgument('params_file', '', str, (),
+                   'ROS 2 parameter file for both nodes; arguments given beside it win.'),
+    LaunchArgument('realtime', 'false', bool, (SIMULATOR,),
+                   'Pace by the wall clock (true) or tick by tick as fast as it goes (false).'),
+    LaunchArgument('duration', '0.0', float, (SIMULATOR,),
+                   'Simulated seconds after which everything ends; 0.0: none.'),
+    LaunchArgument('namespace', '', str, (),
+                   'Namespace of all nodes and topics.'),
+)
+
+_TRUTH = {'true': True, 'false': False}
+
+
+def read_arguments(texts, arguments=SIMULATION):
+    """Return the typed values of launch arguments.
+
+    Args:
+        texts: name -> text, as launch hands them over; names it does not give get their default.
+        arguments: The table of `LaunchArgument`.
+
+    Returns:
+        dict: name -> value of the argument's type.
+
+    Raises:
+        InvalidInput: A text does not mean a value of its type, or names no parameter file.
+    """
+    values = {argument.name: _read(argument, texts.get(argument.name, argument.default))
+              for argument in arguments}
+    path = values.get('params_file')
+    if path and not Path(path).is_file():
+        raise InvalidInput('launch argument params_file', value=path, limit='no such file')
+    return values
+
+
+def node_parameters(node, values, arguments=SIMULATION):
+    """Return what a node is started with, weakest first: parameter file, then arguments.
+
+    Args:
+        node: `CONTROLLER` or `SIMULATOR`.
+        values: Values from `read_arguments`.
+        arguments: The table they were read with.
+
+    Returns:
+        list: The ``parameters`` of a ``launch_ros.actions.Node``.
+    """
+    given = {argument.name: values[argument.name] for argument in arguments
+             if node in argument.nodes and values[argument.name] != ''}
+    files = [values['params_file']] if values['params_file'] else []
+    return [*files, given]
+
+
+def _read(argument, text):
+    if argument.kind is str:
+        return text
+    if argument.kind is bool:
+        if text.lower() in _TRUTH:
+            return _TRUTH[text.lower()]
+        near = get_close_matches(text.lower(), _TRUTH, n=1)
+        raise InvalidInput(f'launch argument {argument.name}', value=text,
+                           limit='must be true or false',
+                           remedy=f'did you mean {near[0]}?' if near else None)
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not (math.isfinite(value) and value >= 0.0):
+        raise InvalidInput(f'launch argument {argument.name}', value=text,
+                           limit='must be a finite number, not negative')
+    return value
