@@ -48,8 +48,8 @@ def _start(context):
         package='walking_control', executable='controller_node', name=CONTROLLER,
         parameters=[*node_parameters(CONTROLLER, values), SIM_TIME], **place)
     return [
-        *_end_with(simulator, 'the simulation has ended'),
-        *_end_with(controller, 'the controller has ended'),
+        _end_with(simulator, 'the simulator'),
+        _end_with(controller, 'the controller'),
         *_bring_up(controller),
         _robot_state_publisher(robot, place),
         controller,
@@ -58,9 +58,15 @@ def _start(context):
     ]
 
 
-def _end_with(process, reason):
-    return [RegisterEventHandler(OnProcessExit(
-        target_action=process, on_exit=[Shutdown(reason=reason)]))]
+def _end_with(process, what):
+    def end(event, context):
+        # a second shutdown while the first is under way is an error of launch
+        if context.is_shutdown:
+            return None
+        if event.returncode != 0:
+            raise RuntimeError(f'{what} ended with exit code {event.returncode}')
+        return Shutdown(reason=f'{what} has ended')
+    return RegisterEventHandler(OnProcessExit(target_action=process, on_exit=end))
 
 
 def _bring_up(controller):
@@ -69,9 +75,14 @@ def _bring_up(controller):
         entities=[_change_state(controller, Transition.TRANSITION_ACTIVATE)]))
     give_up = [RegisterEventHandler(OnStateTransition(
         target_lifecycle_node=controller, start_state=start, goal_state=goal,
-        entities=[Shutdown(reason=f'the controller went from {start} to {goal}')]))
+        entities=[OpaqueFunction(function=_fail, args=[start, goal])]))
         for start, goal in FAILURES]
     return [activate, *give_up]
+
+
+def _fail(context, start, goal):
+    # raising is the one way to make `ros2 launch` end with an exit status that is not zero
+    raise RuntimeError(f'the controller went from {start} to {goal}; its messages say why')
 
 
 def _change_state(node, transition):

@@ -18,11 +18,12 @@ class LaunchArgument:
     """One argument of a launch file.
 
     Args:
-        name: Name; also the name of the node parameter it sets.
+        name: Name.
         default: Default, as text; ``''`` leaves the choice to the parameter and robot files.
         kind: Type of the value: str, bool or float.
-        nodes: Nodes that take it as a parameter.
+        nodes: Nodes it sets a parameter of.
         description: One sentence for ``ros2 launch --show-args``.
+        parameter: Name of that parameter, if not the argument's.
     """
 
     name: str
@@ -30,6 +31,7 @@ class LaunchArgument:
     kind: type
     nodes: tuple
     description: str
+    parameter: str = ''
 
 
 CONTROLLER = 'walking_controller'
@@ -37,14 +39,14 @@ SIMULATOR = 'simulator'
 
 SIMULATION = (
     LaunchArgument('robot', 'dribbel', str, (CONTROLLER, SIMULATOR),
-                   'Name of a shipped robot or path of a robot file.'),
+                   'Name of a shipped robot or path of a robot file.', 'robot_file'),
     LaunchArgument('controller', '', str, (CONTROLLER, SIMULATOR),
                    "Name of the controller; empty: the robot file's."),
     LaunchArgument('plant', '', str, (SIMULATOR,),
                    "Name of the plant; empty: the robot file's."),
     LaunchArgument('params_file', '', str, (),
-                   'ROS 2 parameter file for both nodes; arguments given beside it win.'),
-    LaunchArgument('realtime', 'false', bool, (SIMULATOR,),
+                   'ROS 2 parameter file for both nodes; an argument that is not empty wins over it.'),
+    LaunchArgument('realtime', 'false', bool, (CONTROLLER, SIMULATOR),
                    'Pace by the wall clock (true) or tick by tick as fast as it goes (false).'),
     LaunchArgument('duration', '0.0', float, (SIMULATOR,),
                    'Simulated seconds after which everything ends; 0.0: none.'),
@@ -87,7 +89,7 @@ def node_parameters(node, values, arguments=SIMULATION):
     Returns:
         list: The ``parameters`` of a ``launch_ros.actions.Node``.
     """
-    given = {argument.name: values[argument.name] for argument in arguments
+    given = {argument.parameter or argument.name: values[argument.name] for argument in arguments
              if node in argument.nodes and values[argument.name] != ''}
     files = [values['params_file']] if values['params_file'] else []
     return [*files, given]

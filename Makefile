@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+# Each target sets up what it needs: with a sourced ROS 2 a virtual environment on top of it, without
+# one an environment of its own with ROS 2 from wheels. PYTHON=... picks the interpreter.
+# Demo and tests run what is installed, not the checkout: a file that the packaging forgets fails here.
+
+PYTHON ?= python3
+ROS := $(if $(ROS_DISTRO),$(shell $(PYTHON) -c 'import rclpy' 2>/dev/null && echo $(ROS_DISTRO)))
+VENV := $(CURDIR)/.venv$(if $(ROS),-$(ROS))
+BIN := $(VENV)/bin
+SOURCES := $(shell find walking_control launch config urdf scripts resource -type f \
+	! -path '*/__pycache__/*' 2>/dev/null) package.xml setup.cfg LICENSE
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+
+export ROS_DOMAIN_ID ?= $(shell echo $$(($$$$ % 100 + 1)))
+export ROS_AUTOMATIC_DISCOVERY_RANGE ?= LOCALHOST
+export AMENT_PREFIX_PATH := $(VENV)$(if $(ROS),:$(AMENT_PREFIX_PATH))
+ifeq ($(ROS),humble)
+export ROS_LOCALHOST_ONLY ?= 1
+endif
+ifeq ($(ROS),)
+# what is meant for another interpreter
+unexport PYTHONPATH PYTHONHOME _ROS_WHEELS_BOOTSTRAP_COMPLETE
+endif
+
+.PHONY: help demo test bench setup clean
+
+help:
+	@echo 'make demo    walk Dribbel over ROS 2; report in out/demo'
+	@echo 'make test    run the tests; ARGS=... goes to pytest'
+	@echo 'make bench   run the benchmarks'
+	@echo 'make setup   only the environment, $(VENV)'
+	@echo 'make clean   remove what these make'
+	@echo 'PYTHON=python3.12 picks the interpreter; a sourced ROS 2 is used if that interpreter has it.'
+
+demo: setup
+	$(BIN)/walking_control demo --out out/demo $(ARGS)
+
+test: setup
+	$(BIN)/pytest test $(ARGS)
+
+bench: setup
+	@set -e; for file in benchmarks/[!_]*.py; do echo "$$file"; $(BIN)/python "$$file"; done
+
+setup: $(VENV)/installed
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
+	{ echo 'make: $(PYTHON) is missing or older than 3.10; choose another with PYTHON=...' >&2; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || \
+	{ echo 'make: $(PYTHON) cannot make virtual environments; on Debian and Ubuntu: sudo apt install python3-venv' >&2; exit 1; }
+	$(PYTHON) -m venv $(if $(ROS),--system-site-packages) $(VENV)
+
+# ROS 2 comes with compiled modules for its own NumPy: that version stays. --no-build-isolation: a
+# change in the sources then installs without a network.
+$(VENV)/dependencies: setup.py $(BIN)/python
+	$(PIP) install --quiet --upgrade 'setuptools>=70.1'
+ifeq ($(ROS),)
+	$(PIP) install --quiet --no-build-isolation '.[ros,sim,plot,test]'
+else
+	$(BIN)/python -c 'import numpy; print("numpy==" + numpy.__version__)' > $(VENV)/constraints
+	$(PIP) install --quiet --no-build-isolation -c $(VENV)/constraints '.[sim,plot,test]'
+	$(PIP) install --quiet --ignore-installed -c $(VENV)/constraints 'pytest<8.4'
+endif
+	@touch $@
+
+$(VENV)/installed: $(VENV)/dependencies $(SOURCES)
+	@rm -rf build/lib build/bdist.*
+	$(PIP) install --quiet --no-build-isolation --no-deps --force-reinstall .
+	@rm -rf build/lib build/bdist.*
+	@touch $@
+
+clean:
+	rm -rf .venv .venv-* build dist out *.egg-info .pytest_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
