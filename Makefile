@@ -8,8 +8,11 @@ ROS := $(if $(ROS_DISTRO),$(shell $(PYTHON) -c 'import rclpy' 2>/dev/null && ech
 VENV := $(CURDIR)/.venv$(if $(ROS),-$(ROS))
 BIN := $(VENV)/bin
 SOURCES := $(shell find walking_control launch config urdf scripts resource -type f \
-	! -path '*/__pycache__/*' 2>/dev/null) package.xml setup.cfg LICENSE
+	! -path '*/__pycache__/*' 2>/dev/null) package.xml setup.cfg pyproject.toml LICENSE
 PIP := $(BIN)/python -m pip --disable-pip-version-check
+# On top of ROS 2, whose compiled modules (Pinocchio, messages) are made for its own NumPy: that
+# version stays, and the wheel of Pinocchio, which wants another, is left out.
+ADD = $(PIP) install --quiet --only-binary :all: --constraint $(VENV)/constraints
 
 export ROS_DOMAIN_ID ?= $(shell echo $$(($$$$ % 100 + 1)))
 export ROS_AUTOMATIC_DISCOVERY_RANGE ?= LOCALHOST
@@ -50,16 +53,17 @@ $(BIN)/python:
 	{ echo 'make: $(PYTHON) cannot make virtual environments; on Debian and Ubuntu: sudo apt install python3-venv' >&2; exit 1; }
 	$(PYTHON) -m venv $(if $(ROS),--system-site-packages) $(VENV)
 
-# ROS 2 comes with compiled modules for its own NumPy: that version stays. --no-build-isolation: a
-# change in the sources then installs without a network.
+# --no-build-isolation: a change in the sources then installs without a network.
 $(VENV)/dependencies: setup.py $(BIN)/python
 	$(PIP) install --quiet --upgrade 'setuptools>=70.1'
 ifeq ($(ROS),)
 	$(PIP) install --quiet --no-build-isolation '.[ros,sim,plot,test]'
 else
+	@$(BIN)/python -c 'import pinocchio' 2>/dev/null || \
+	{ echo 'make: ROS 2 $(ROS) lacks Pinocchio: sudo apt install ros-$(ROS)-pinocchio, or do without ROS 2: env -u ROS_DISTRO make ...' >&2; exit 1; }
 	$(BIN)/python -c 'import numpy; print("numpy==" + numpy.__version__)' > $(VENV)/constraints
-	$(PIP) install --quiet --no-build-isolation -c $(VENV)/constraints '.[sim,plot,test]'
-	$(PIP) install --quiet --ignore-installed -c $(VENV)/constraints 'pytest<8.4'
+	$(ADD) PyYAML xacro 'mujoco>=3.2' matplotlib pillow
+	$(ADD) --ignore-installed 'pytest<8.4'
 endif
 	@touch $@
 
