@@ -16,6 +16,7 @@ ALLOWED = {
     'controllers': {'models', 'gaits'},
     'design': {'models'},
     'safety': {'models'},
+    'launch_arguments': {'models'},
     'control_loop': {'models', 'gaits', 'estimation', 'controllers', 'safety'},
     'simulation': {'models', 'gaits', 'estimation', 'controllers', 'safety', 'control_loop'},
 }
