@@ -53,3 +53,22 @@ class GearedMotor:
         """
         current = effort / self.torque_per_ampere
         return effort * velocity + self.resistance * current * current
+
+
+@dataclass(frozen=True)
+class JointSpring:
+    """A passive linear spring and damper across a joint.
+
+    Args:
+        stiffness: N m/rad.
+        damping: N m s/rad.
+        rest: Angle at which the spring is relaxed, rad.
+    """
+
+    stiffness: float
+    damping: float
+    rest: float
+
+    def effort(self, position, velocity):
+        """Return the opposing torque, N m: positive when it acts against positive motion."""
+        return self.stiffness * (position - self.rest) + self.damping * velocity

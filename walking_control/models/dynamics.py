@@ -64,6 +64,7 @@ class PlanarDynamics:
         self.nv = self.model.nv
         self._q = np.zeros(self.nv)
         self._v = np.zeros(self.nv)
+        self._zero = np.zeros(self.nv)
 
     def _velocity_index(self, joint):
         return self.model.joints[self.model.getJointId(joint)].idx_v
@@ -125,6 +126,14 @@ class PlanarDynamics:
         full = pin.computeFrameJacobian(self.model, self.data, self._q, self.frames[foot],
                                         pin.LOCAL_WORLD_ALIGNED)
         return full[[0, 2]][:, self._order]
+
+    def foot_drift(self, q, v, foot):
+        """Return the acceleration (x, z) of a foot when all joint accelerations vanish, m/s^2."""
+        self._in(q, v)
+        pin.forwardKinematics(self.model, self.data, self._q, self._v, self._zero)
+        motion = pin.getFrameClassicalAcceleration(self.model, self.data, self.frames[foot],
+                                                   pin.LOCAL_WORLD_ALIGNED)
+        return motion.linear[[0, 2]]
 
     def base_from_coordinates(self, foot, q, v):
         """Return floating-base position and velocity with a foot resting at the origin.

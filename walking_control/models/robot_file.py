@@ -15,7 +15,7 @@ import numpy as np
 import yaml
 
 from walking_control.exceptions import ParameterError, RobotFileError
-from walking_control.models.actuators import GearedMotor
+from walking_control.models.actuators import GearedMotor, JointSpring
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.resources import robot_path
 from walking_control.models.urdf import declared_arguments, link_names, load_urdf, moving_joints
@@ -32,6 +32,12 @@ MOTOR = ParameterTable('actuators', [
     Parameter('rotor_inertia', 0.0, 'kg m^2', 'Inertia at the rotor.', 0.0, 10.0),
     Parameter('resistance', 0.0, 'ohm', 'Winding resistance.', 0.0, 1e3),
     Parameter('current_limit', 1e3, 'A', 'Largest current of the amplifier.', 1e-3, 1e6),
+])
+
+SPRING = ParameterTable('springs', [
+    Parameter('stiffness', 0.0, 'N m/rad', 'Stiffness of the spring across the joint.', 0.0, 1e6),
+    Parameter('damping', 0.0, 'N m s/rad', 'Viscous damping across the joint.', 0.0, 1e4),
+    Parameter('rest', 0.0, 'rad', 'Joint angle at which the spring is relaxed.', -10.0, 10.0),
 ])
 
 # Keys beside the sections that belong to parameter tables.
@@ -74,6 +80,7 @@ class Robot:
             (about +y, from the floor normal) followed by the joints to the minimal coordinates.
         actuators: joint -> `GearedMotor`.
         locks: The `JointLock` of each lockable joint.
+        springs: joint -> `JointSpring`, passive.
     """
 
     name: str
@@ -89,6 +96,7 @@ class Robot:
     supports: dict = field(repr=False)
     actuators: dict = field(repr=False)
     locks: tuple = field(repr=False)
+    springs: dict = field(repr=False, default_factory=dict)
 
     def joint_index(self, name):
         """Return the position of a joint in the package's order."""
@@ -235,8 +243,8 @@ def _leaves(tree, prefix=''):
 
 _ROBOT_KEYS = {'name': str, 'urdf': str, 'base_link': str, 'imu_link': str, 'planar': bool,
                'joints': list, 'feet': list, 'mirror': dict, 'coordinates': list, 'supports': dict,
-               'actuators': dict, 'locks': dict, 'xacro_args': dict}
-_OPTIONAL_ROBOT_KEYS = ('imu_link', 'locks', 'xacro_args')
+               'actuators': dict, 'locks': dict, 'springs': dict, 'xacro_args': dict}
+_OPTIONAL_ROBOT_KEYS = ('imu_link', 'locks', 'springs', 'xacro_args')
 
 
 def _robot(section, path):
@@ -258,7 +266,8 @@ def _robot(section, path):
         coordinates=tuple(section['coordinates']),
         supports=_supports(section, joints, path),
         actuators=_actuators(section['actuators'], joints, path),
-        locks=_locks(section.get('locks', {}), joints, section['feet'], path))
+        locks=_locks(section.get('locks', {}), joints, section['feet'], path),
+        springs=_springs(section.get('springs', {}), joints, path))
 
 
 def _check_robot_keys(section, path):
@@ -342,6 +351,15 @@ def _actuators(section, joints, path):
         table = ParameterTable(f'robot.actuators.{joint}', MOTOR.parameters.values())
         actuators[joint] = GearedMotor(**vars(table.validate(values)))
     return actuators
+
+
+def _springs(section, joints, path):
+    springs = {}
+    for joint, values in section.items():
+        _require(joint, joints, 'joint', path)
+        table = ParameterTable(f'robot.springs.{joint}', SPRING.parameters.values())
+        springs[joint] = JointSpring(**vars(table.validate(values)))
+    return springs
 
 
 def _locks(section, joints, feet, path):

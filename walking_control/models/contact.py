@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rigid contact: impact, constraint forces and release as functions of plain arrays.
+
+The symbols are those of [DS09] section 3.3: mass matrix ``M``, constraint matrix ``A`` of shape
+``(n, m)`` whose columns are the directions of the constraint forces ``lambda`` (so that contact
+demands ``A^T v = 0``), and ``force``, everything else that drives the robot:
+``M dv/dt = force + A lambda``.
+
+Simplifications: rigid bodies, inelastic contact, no slip (friction is reported, not limited).
+"""
+
+import numpy as np
+
+
+def inverse_inertia(M, A):
+    """Return ``A^T M^-1 A``, the inverse inertia felt at the contact, ``(m, m)``."""
+    return A.T @ np.linalg.solve(M, A)
+
+
+def solve_contact(M, A, right, compliance=None):
+    """Solve ``(A^T M^-1 A) x = right``, also when contact directions depend on each other.
+
+    Args:
+        M: Mass matrix, ``(n, n)``.
+        A: Constraint matrix, ``(n, m)``, of any rank.
+        right: Right-hand side, ``(m,)``.
+        compliance: Relative compliance of each direction, ``(m,)``, positive; dependent
+            directions share the load in favour of the stiff ones ([DS09] section 3.3.5).
+
+    Returns:
+        The solution that is smallest in the compliance metric, ``(m,)``.
+    """
+    weight = np.ones(A.shape[1]) if compliance is None else np.asarray(compliance, dtype=float)
+    root = 1.0 / np.sqrt(weight)
+    scaled = root[:, None] * inverse_inertia(M, A) * root
+    return root * (np.linalg.pinv(scaled, rcond=1e-11, hermitian=True) @ (root * right))
+
+
+def project_momentum(M, A):
+    """Return the operator P that maps the momentum before impact to that after ([DS09] (3.44)).
+
+    Returns:
+        ``(n, n)``, a projection along the columns of A.
+    """
+    columns = [solve_contact(M, A, row) for row in np.linalg.solve(M, A)]
+    return np.eye(len(M)) - A @ np.array(columns).T
+
+
+def impact_impulse(M, A, v):
+    """Return the contact impulses that stop the contact points ([DS09] (3.43)), ``(m,)``, N s.
+
+    Args:
+        M: Mass matrix, ``(n, n)``.
+        A: Constraint matrix, ``(n, m)``.
+        v: Velocity before impact, ``(n,)``.
+    """
+    return -solve_contact(M, A, A.T @ v)
+
+
+def project_velocity(M, A, v):
+    """Return the velocity after an inelastic impact ([DS09] (4.12)), ``(n,)``."""
+    return v + np.linalg.solve(M, A @ impact_impulse(M, A, v))
+
+
+def loss_matrix(M, A):
+    """Return D of [DS09] (4.17): impact costs the energy ``v^T D v / 2``, ``(n, n)``."""
+    columns = [A @ solve_contact(M, A, row) for row in A]
+    return np.array(columns).T
+
+
+def energy_change(M, A, v):
+    """Return the change of kinetic energy at impact ([DS09] (3.45)), J, never positive."""
+    slip = A.T @ v
+    return -0.5 * slip @ solve_contact(M, A, slip)
+
+
+def contact_acceleration(M, A, force, drift):
+    """Return the acceleration of the contact points without contact forces ([DS09] (3.55)).
+
+    Args:
+        M: Mass matrix, ``(n, n)``.
+        A: Constraint matrix, ``(n, m)``.
+        force: Applied, gravity and velocity-dependent forces, ``(n,)``.
+        drift: ``d(A^T)/dt v``, ``(m,)``, m/s^2.
+    """
+    return A.T @ np.linalg.solve(M, force) + drift
+
+
+def constraint_forces(M, A, force, drift, v=None, damping=0.0, compliance=None):
+    """Return the contact forces that keep the contact at rest ([DS09] (3.46), (3.47)).
+
+    Args:
+        M: Mass matrix, ``(n, n)``.
+        A: Constraint matrix, ``(n, m)``.
+        force: Applied, gravity and velocity-dependent forces, ``(n,)``.
+        drift: ``d(A^T)/dt v``, ``(m,)``, m/s^2.
+        v: Velocity, needed with damping only.
+        damping: beta of (3.47), 1/s: the rate at which a velocity error of the contact decays.
+        compliance: See `solve_contact`.
+
+    Returns:
+        lambda, ``(m,)``, N.
+    """
+    a = contact_acceleration(M, A, force, drift)
+    if damping:
+        a = a + damping * (A.T @ v)
+    return -solve_contact(M, A, a, compliance)
+
+
+def acceleration(M, force, A=None, forces=None):
+    """Return ``dv/dt`` under applied forces and contact forces, ``(n,)``."""
+    return np.linalg.solve(M, force if A is None else force + A @ forces)
+
+
+def impact_of_second_foot(M, A_old, A_new, v, normal=-1):
+    """Return what remains of two contacts when the second point strikes ([DS09] (3.57)).
+
+    Args:
+        M: Mass matrix, ``(n, n)``.
+        A_old: Constraint matrix of the point that has been in contact, ``(n, m)``.
+        A_new: Constraint matrix of the point that strikes.
+        v: Velocity before impact, ``(n,)``.
+        normal: Column of `A_old` along the floor normal, pointing away from the floor.
+
+    Returns:
+        ``(v_after, instantaneous)``: with instantaneous True the old contact lifts off and support
+        passes at once; otherwise both points stop.
+    """
+    after = project_velocity(M, A_new, v)
+    if A_old[:, normal] @ after > 0.0:
+        return after, True
+    return project_velocity(M, np.hstack((A_old, A_new)), v), False
+
+
+def choose_contacts(M, contacts, force, drifts, normal=-1):
+    """Decide which of two closed contacts stay closed ([DS09] Fig. 3.20).
+
+    Args:
+        M: Mass matrix, ``(n, n)``.
+        contacts: The two constraint matrices; their normal columns point away from the floor.
+        force: Applied, gravity and velocity-dependent forces, ``(n,)``.
+        drifts: ``d(A^T)/dt v`` of each.
+        normal: Column of the floor normal.
+
+    Returns:
+        Tuple of two bools.
+    """
+    def separates(i, active=None):
+        total = force
+        if active is not None:
+            A = contacts[active]
+            total = force + A @ constraint_forces(M, A, force, drifts[active])
+        return contact_acceleration(M, contacts[i], total, drifts[i])[normal] > 0.0
+
+    free = separates(0), separates(1)
+    if all(free):
+        return False, False
+    # The point that would sink alone is the likelier support and is tried first.
+    for active in ((1, 0) if free[0] else (0, 1)):
+        if separates(1 - active, active):
+            return active == 0, active == 1
+    return True, True

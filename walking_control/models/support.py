@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Support reduction: the floating-base robot seen from the foot it stands on.
+
+Support coordinates ``z = [x, z of the stance foot, minimal coordinates q]``: while the foot rests,
+the first two do not move and the rest obeys ordinary equations of motion ([DS09] (4.11)); contact
+forces are what the first two rows then demand. The same coordinates serve flight (foot free) and
+impact (the other foot's velocity is constrained as well).
+
+Everything a plant needs of one configuration is one flat array, so that the functions generated in
+`symbolic` and this class, which asks Pinocchio, can stand in for each other.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class TermsLayout:
+    """Where the quantities lie in the flat array of support terms.
+
+    ``mass`` (n+2, n+2); ``bias`` (n+2,): Coriolis, centrifugal, gravity and passive joint forces;
+    ``foot`` (2,): the other foot relative to the stance foot, m; ``jacobian`` (2, n): its
+    derivative; ``drift`` (2,): its acceleration at zero joint acceleration; ``base`` (2,): the
+    base link's origin relative to the stance foot.
+
+    Args:
+        n: Number of minimal coordinates.
+    """
+
+    n: int
+
+    @property
+    def offsets(self):
+        """Return the start of each part and the total size."""
+        size = self.n + 2
+        return np.cumsum([0, size * size, size, 2, 2 * self.n, 2, 2])
+
+    @property
+    def size(self):
+        """Return the number of entries."""
+        return int(self.offsets[-1])
+
+    def split(self, terms):
+        """Return the parts as a dictionary of shaped views."""
+        names = ('mass', 'bias', 'foot', 'jacobian', 'drift', 'base')
+        shapes = ((self.n + 2, self.n + 2), (-1,), (-1,), (2, self.n), (-1,), (-1,))
+        start = self.offsets
+        return {name: terms[start[i]:start[i + 1]].reshape(shape)
+                for i, (name, shape) in enumerate(zip(names, shapes))}
+
+
+class SupportDynamics:
+    """Support terms of a planar robot by Pinocchio.
+
+    Args:
+        dynamics: `PlanarDynamics` of the robot.
+    """
+
+    def __init__(self, dynamics):
+        robot = dynamics.robot
+        self.dynamics = dynamics
+        self.robot = robot
+        self.layout = TermsLayout(len(robot.coordinates))
+        # minimal coordinates -> (pitch, joints), by support
+        self.lift = tuple(np.linalg.inv(robot.supports[foot]) for foot in robot.feet)
+
+    def relabel(self, support):
+        """Return the matrix S that turns q of one support into q of the other ([DS09] (4.10)).
+
+        Args:
+            support: Index of the foot that has been standing.
+        """
+        return self.robot.supports[self.robot.feet[1 - support]] @ self.lift[support]
+
+    def input_map(self, support):
+        """Return the generalised forces on q per unit of joint effort, ``(n, n_joints)``."""
+        return self.lift[support][1:].T
+
+    def terms(self, support, q, v, out=None):
+        """Return the flat array of support terms (see `TermsLayout`).
+
+        Args:
+            support: Index of the stance foot.
+            q: Minimal coordinates, ``(n,)``.
+            v: Their rates.
+            out: Array to fill.
+        """
+        out = np.empty(self.layout.size) if out is None else out
+        dynamics, n = self.dynamics, self.layout.n
+        stance, other = self.robot.feet[support], self.robot.feet[1 - support]
+        parts = self.layout.split(out)
+        full_q, full_v = dynamics.base_from_coordinates(stance, q, v)
+        J = dynamics.foot_jacobian(full_q, stance)[:, 2:] @ self.lift[support]
+        J_other = dynamics.foot_jacobian(full_q, other)[:, 2:] @ self.lift[support]
+        G = np.eye(n + 2)
+        G[:2, 2:] = -J
+        G[2:, 2:] = self.lift[support]
+        # accelerations of the base and of the other foot at zero coordinate acceleration
+        base_drift = np.zeros(n + 2)
+        base_drift[:2] = -dynamics.foot_drift(full_q, full_v, stance)
+        M = dynamics.mass_matrix(full_q)
+        parts['mass'][:] = G.T @ M @ G
+        parts['bias'][:] = G.T @ (dynamics.bias(full_q, full_v) + M @ base_drift)
+        parts['bias'][2:] += self.lift[support][1:].T @ self._passive(support, q, v)
+        dynamics.place(full_q)
+        parts['foot'][:] = np.subtract(dynamics.foot_position(other),
+                                       dynamics.foot_position(stance))
+        parts['jacobian'][:] = J_other - J
+        parts['drift'][:] = dynamics.foot_drift(full_q, full_v, other) + base_drift[:2]
+        parts['base'][:] = full_q[:2]
+        return out
+
+    def _passive(self, support, q, v):
+        """Return the forces of joint springs and dampers, opposing, ``(n_joints,)``."""
+        effort = np.zeros(len(self.robot.joints))
+        for joint, spring in getattr(self.robot, 'springs', {}).items():
+            row = self.lift[support][1 + self.robot.joint_index(joint)]
+            effort[self.robot.joint_index(joint)] = spring.effort(row @ q, row @ v)
+        return effort
