@@ -114,7 +114,7 @@ class SupportDynamics:
     def _passive(self, support, q, v):
         """Return the forces of joint springs and dampers, opposing, ``(n_joints,)``."""
         effort = np.zeros(len(self.robot.joints))
-        for joint, spring in getattr(self.robot, 'springs', {}).items():
+        for joint, spring in self.robot.springs.items():
             row = self.lift[support][1 + self.robot.joint_index(joint)]
             effort[self.robot.joint_index(joint)] = spring.effort(row @ q, row @ v)
         return effort

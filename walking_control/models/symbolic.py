@@ -11,7 +11,6 @@ Simplification: planar robots of revolute and prismatic joints.
 import numpy as np
 
 from walking_control.exceptions import IncompatiblePlant, MissingDependency
-from walking_control.models.support import TermsLayout
 
 try:
     import casadi as ca
@@ -124,16 +123,15 @@ def _axis(model, i):
     return np.round(axis) if turns else axis
 
 
-def support_terms(dynamics, support):
+def support_terms(dynamics):
     """Return the support terms as expressions.
 
     Args:
         dynamics: `PlanarDynamics`; gives the tree and its numbers.
-        support: Index of the stance foot.
 
     Returns:
-        ``(function, values)``: a CasADi function (q, v, parameters) -> terms, and the values of
-        its parameters; the first two are gravity along x and z.
+        ``(functions, values)``: for each foot a CasADi function (q, v, p) -> terms with that foot
+        as stance foot, and the values of the parameters p; the first two are gravity along x, z.
 
     Raises:
         MissingDependency: CasADi is not installed.
@@ -142,27 +140,32 @@ def support_terms(dynamics, support):
     if ca is None:
         raise MissingDependency('casadi', limit='is needed for the compiled plant',
                                 remedy='pip install casadi numba')
-    numbers = _Numbers()
-    tree = _Tree(dynamics, support, numbers)
-    gravity = ca.SX.sym('g', 2)
-    M, bias = _dynamics(tree, gravity)
-    lift, n = tree.lift[1:], tree.n
-    for joint, motor in tree.robot.actuators.items():
-        row = lift[tree.robot.joint_index(joint)] if joint in tree.robot.joints else np.zeros(n)
-        M[2:, 2:] += numbers(motor.armature) * np.outer(row, row)
-    for joint, spring in getattr(tree.robot, 'springs', {}).items():
-        row = ca.DM(lift[tree.robot.joint_index(joint)])
-        effort = numbers(spring.stiffness) * (row.T @ tree.q - numbers(spring.rest)) \
-            + numbers(spring.damping) * (row.T @ tree.v)
-        bias[2:] += row * effort
-    J = ca.jacobian(tree.other_foot, tree.q)
-    terms = ca.vertcat(ca.vec(M), bias, tree.other_foot, ca.vec(J.T),
-                       ca.jtimes(J @ tree.v, tree.q, tree.v), -tree.origin)
+    numbers, gravity = _Numbers(), ca.SX.sym('g', 2)
+    trees = [_Tree(dynamics, support, numbers) for support in range(len(dynamics.robot.feet))]
+    terms = [_terms(tree, gravity) for tree in trees]
     parameters = ca.vertcat(gravity, *numbers.symbols)
-    function = ca.Function('terms', [tree.q, tree.v, parameters],
-                           [ca.densify(ca.cse(ca.simplify(terms)))])
+    functions = [ca.Function(f'terms_{i}', [tree.q, tree.v, parameters],
+                             [ca.densify(ca.cse(ca.simplify(expression)))],
+                             ['q', 'v', 'p'], ['terms'])
+                 for i, (tree, expression) in enumerate(zip(trees, terms))]
     slope = dynamics.model.gravity.linear
-    return function, np.array([slope[0], slope[2], *numbers.values])
+    return functions, np.array([slope[0], slope[2], *numbers.values])
+
+
+def _terms(tree, gravity):
+    """Return the flat vector of `TermsLayout` for one support."""
+    numbers, robot, lift = tree.numbers, tree.robot, tree.lift[1:]
+    M, bias = _dynamics(tree, gravity)
+    for joint, motor in robot.actuators.items():
+        row = lift[robot.joint_index(joint)]
+        M[2:, 2:] += numbers(motor.armature) * np.outer(row, row)
+    for joint, spring in robot.springs.items():
+        row = ca.DM(lift[robot.joint_index(joint)])
+        bias[2:] += row * (numbers(spring.stiffness) * (row.T @ tree.q - numbers(spring.rest))
+                           + numbers(spring.damping) * (row.T @ tree.v))
+    J = ca.jacobian(tree.other_foot, tree.q)
+    return ca.vertcat(ca.vec(M), bias, tree.other_foot, ca.vec(J.T),
+                      ca.jtimes(J @ tree.v, tree.q, tree.v), -tree.origin)
 
 
 def _dynamics(tree, gravity):
@@ -208,8 +211,3 @@ def write_python(function, name):
             operands = [f'w{i}' for i in source]
             lines.append(f'    w{target[0]} = ' + templates[op].format(*operands))
     return '\n'.join(lines) + '\n'
-
-
-def layout(dynamics):
-    """Return the `TermsLayout` of a robot."""
-    return TermsLayout(len(dynamics.robot.coordinates))
