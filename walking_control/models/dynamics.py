@@ -120,6 +120,10 @@ class PlanarDynamics:
         x, _, z = self.data.oMf[self.frames[foot]].translation.tolist()
         return x, z
 
+    def foot_rotation(self, foot):
+        """Return the rotation from a foot's frame to the floor frame after `place`, ``(3, 3)``."""
+        return self.data.oMf[self.frames[foot]].rotation
+
     def foot_jacobian(self, q, foot):
         """Return d(x, z)/dq of a foot, ``(2, nv)``."""
         self._in(q)

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Events of the rigid walker: touchdown, lift-off, joint stops, locks.
+
+Each event has a signal that is positive while nothing happens: foot heights, distances to joint
+limits, and for closed contacts and stops the acceleration that keeps them closed ([DS09] section
+3.3.4 and Fig. 3.20). Signals 0 to 2: swing foot height, reference foot height in flight, contact;
+then upper and lower stop of each joint; then each lock's approach.
+"""
+
+import math
+
+from walking_control.simulation.rigid_forces import (
+    accelerate, add_lock_rows, add_stop_rows, add_swing_rows, collide, joint_rate,
+    normal_acceleration, solve_constrained, swing_normal)
+from walking_control.simulation.rigid_model import (
+    ANCHOR_X, ANCHOR_Z, FIRST_STOP, LOSS, STANCE, STEP_LENGTH, STEPS, SUPPORT, SWING)
+from walking_control.simulation.shared import shared
+
+TOUCHDOWN, LANDING, RELEASE, FIRST_JOINT = 0, 1, 2, 3
+ZERO = 1e-10   # signals closer to zero than this count as zero
+
+
+@shared
+def joint_angle(model, mode, y, joint):
+    """Return a joint angle, rad."""
+    total = 0.0
+    for j in range(model.n):
+        total += model.lift[mode[SUPPORT], 1 + joint, j] * y[2 + j]
+    return total
+
+
+@shared
+def lock_of(model, joint):
+    """Return the index of a joint's lock, -1 without one."""
+    for i in range(model.lock_joint.shape[0]):
+        if model.lock_joint[i] == joint:
+            return i
+    return -1
+
+
+@shared
+def height_above_floor(model, state, x, z, steps):
+    """Return height over the floor and the floor's tangent at a number of steps."""
+    mode, memo = state.mode, state.memo
+    tilt = math.tan(model.tilts[min(steps, model.tilts.shape[0] - 1)])
+    drop = 0.0
+    if steps > mode[STEPS]:
+        drop = model.drops[min(steps, model.drops.shape[0] - 1)]
+    return z - memo[ANCHOR_Z] + drop + tilt * (x - memo[ANCHOR_X]), tilt
+
+
+@shared
+def signals(model, state, y, work, g, slope):
+    """Write all event signals and, for foot heights, their rates; after `accelerate` at y."""
+    _foot_signals(model, state, y, work, g, slope)
+    g[RELEASE] = _release_signal(model, state.mode, work)
+    for joint in range(model.n_joints):
+        _stop_signals(model, state.mode, y, work, joint, g)
+    for i in range(model.lock_joint.shape[0]):
+        _lock_signal(model, state, y, i, g)
+
+
+@shared
+def _foot_signals(model, state, y, work, g, slope):
+    size, mode = model.n + 2, state.mode
+    foot = size * size + size
+    g[TOUCHDOWN], slope[TOUCHDOWN], g[LANDING], slope[LANDING] = 1.0, 0.0, 1.0, 0.0
+    if mode[SWING] == 0:
+        x, z = y[0] + work.terms[foot], y[1] + work.terms[foot + 1]
+        g[TOUCHDOWN], tilt = height_above_floor(model, state, x, z, mode[STEPS] + 1)
+        along = y[size]
+        for j in range(model.n):
+            along += work.terms[foot + 2 + j] * y[size + 2 + j]
+        slope[TOUCHDOWN] = swing_normal(model, work, y[size:], False) + tilt * along
+    if mode[STANCE] == 0:
+        g[LANDING], tilt = height_above_floor(model, state, y[0], y[1], mode[STEPS])
+        slope[LANDING] = y[size + 1] + tilt * y[size]
+
+
+@shared
+def _release_signal(model, mode, work):
+    if mode[SWING] == 1 and mode[STANCE] == 1:
+        return -max(normal_acceleration(model, mode, work, STANCE),
+                    normal_acceleration(model, mode, work, SWING))
+    if mode[STANCE] == 1:
+        return -normal_acceleration(model, mode, work, STANCE)
+    return 1.0
+
+
+@shared
+def _stop_signals(model, mode, y, work, joint, g):
+    upper, lower = FIRST_JOINT + 2 * joint, FIRST_JOINT + 2 * joint + 1
+    g[upper], g[lower] = 1.0, 1.0
+    lock = lock_of(model, joint)
+    if lock >= 0 and mode[FIRST_STOP + model.n_joints + lock] == 1:
+        return
+    stop = mode[FIRST_STOP + joint]
+    if stop != 0:
+        mode[FIRST_STOP + joint] = 0
+        k = add_swing_rows(model, work, 0) if mode[SWING] == 1 else 0
+        k = add_lock_rows(model, mode, work, k)
+        k = add_stop_rows(model, mode, work, k)
+        start = 2 if mode[STANCE] == 1 else 0
+        solve_constrained(model, work, work.force, work.acceleration, start, k)
+        mode[FIRST_STOP + joint] = stop
+        g[upper if stop > 0 else lower] = stop * joint_rate(model, mode, work.acceleration, joint)
+        return
+    angle = joint_angle(model, mode, y, joint)
+    g[upper] = model.upper[joint] - angle
+    g[lower] = angle - model.lower[joint]
+
+
+@shared
+def _lock_signal(model, state, y, i, g):
+    """A lock takes a joint that turns back within its reach."""
+    at, joint, mode = FIRST_JOINT + 2 * model.n_joints + i, model.lock_joint[i], state.mode
+    g[at] = 1.0
+    if state.armed[i] == 0 or mode[FIRST_STOP + model.n_joints + i] == 1:
+        return
+    distance = model.lock_angle[i] - joint_angle(model, mode, y, joint)
+    if ZERO < abs(distance) <= model.lock_capture[i]:
+        rate = joint_rate(model, mode, y[model.n + 2:], joint)
+        g[at] = rate if distance > 0.0 else -rate
+
+
+@shared
+def kinetic_energy(model, state, work):
+    """Return the kinetic energy, J; the support terms must be those of the present state."""
+    size = model.n + 2
+    total = 0.0
+    for i in range(size):
+        for j in range(size):
+            total += 0.5 * work.M[i, j] * state.y[size + i] * state.y[size + j]
+    return total
+
+
+@shared
+def happen(model, state, work, event):
+    """Let an event happen at the present state, whose terms and forces are in `work`."""
+    mode = state.mode
+    if event == TOUCHDOWN:
+        _touch_down(model, state, work)
+    elif event == LANDING:
+        mode[STANCE] = 1
+        _strike(model, state, work, False)
+    elif event == RELEASE:
+        _release(model, state, work)
+    elif event < FIRST_JOINT + 2 * model.n_joints:
+        joint, side = (event - FIRST_JOINT) // 2, 1 - 2 * ((event - FIRST_JOINT) % 2)
+        _reach_stop(model, state, work, joint, side)
+    else:
+        mode[FIRST_STOP + model.n_joints + event - FIRST_JOINT - 2 * model.n_joints] = 1
+        _strike(model, state, work, False)
+
+
+@shared
+def _strike(model, state, work, swing_strikes):
+    """Collide and book the energy lost."""
+    before = kinetic_energy(model, state, work)
+    work.impulse[:] = 0.0
+    collide(model, state, work, work.impulse, swing_strikes)
+    state.memo[LOSS] += before - kinetic_energy(model, state, work)
+
+
+@shared
+def _touch_down(model, state, work):
+    size, y, memo, mode = model.n + 2, state.y, state.memo, state.mode
+    foot = size * size + size
+    x, z = work.terms[foot], work.terms[foot + 1]
+    _strike(model, state, work, True)
+    if x > 0.0:
+        mode[STEPS] += 1
+        memo[STEP_LENGTH] = math.sqrt(x * x + z * z)
+        memo[ANCHOR_X], memo[ANCHOR_Z] = y[0] + x, y[1] + z
+    if mode[STANCE] == 0:
+        change_support(model, state, work)
+
+
+@shared
+def change_support(model, state, work):
+    """Take the swing foot as the reference foot ([DS09] (4.10))."""
+    size, y, mode = model.n + 2, state.y, state.mode
+    foot, n, old = size * size + size, model.n, mode[SUPPORT]
+    for i in range(2):
+        rate = y[size + i]
+        for j in range(n):
+            rate += work.terms[foot + 2 + i * n + j] * y[size + 2 + j]
+        y[i] += work.terms[foot + i]
+        y[size + i] = 0.0 if mode[SWING] == 1 else rate
+    for half in (0, size):
+        for i in range(n):
+            total = 0.0
+            for j in range(n):
+                total += model.relabel[old, i, j] * y[half + 2 + j]
+            work.trial[2 + i] = total
+        for i in range(n):
+            y[half + 2 + i] = work.trial[2 + i]
+    mode[SUPPORT] = 1 - old
+    mode[STANCE], mode[SWING] = mode[SWING], mode[STANCE]
+
+
+@shared
+def _release(model, state, work):
+    """Open contacts by the decision of [DS09] Fig. 3.20."""
+    mode = state.mode
+    if mode[SWING] == 0:
+        mode[STANCE] = 0
+        return
+    stance_leaves = normal_acceleration(model, mode, work, STANCE)
+    swing_leaves = normal_acceleration(model, mode, work, SWING)
+    if swing_leaves > 0.0 and swing_leaves >= stance_leaves:
+        mode[SWING] = 0
+    else:
+        mode[STANCE] = 0
+        change_support(model, state, work)
+
+
+@shared
+def _reach_stop(model, state, work, joint, side):
+    """A joint arrives at a stop, or leaves the one it rests on."""
+    mode = state.mode
+    if mode[FIRST_STOP + joint] == side:
+        mode[FIRST_STOP + joint] = 0
+        return
+    limit = model.upper[joint] if side > 0 else model.lower[joint]
+    lock = lock_of(model, joint)
+    if lock >= 0 and state.armed[lock] == 1 and abs(model.lock_angle[lock] - limit) < 1e-9:
+        mode[FIRST_STOP + model.n_joints + lock] = 1
+    else:
+        mode[FIRST_STOP + joint] = side
+    _strike(model, state, work, False)
+
+
+@shared
+def arm_locks(terms, model, state, work):
+    """Open locks that are not armed; close armed ones whose joint rests or turns away in reach."""
+    mode, first = state.mode, FIRST_STOP + model.n_joints
+    for i in range(model.lock_joint.shape[0]):
+        if state.armed[i] == 0:
+            mode[first + i] = 0
+        elif mode[first + i] == 0:
+            joint = model.lock_joint[i]
+            distance = model.lock_angle[i] - joint_angle(model, mode, state.y, joint)
+            rate = joint_rate(model, mode, state.y[model.n + 2:], joint)
+            approaches = (rate if distance > 0.0 else -rate) > 1e-12 and abs(distance) > ZERO
+            if abs(distance) <= model.lock_capture[i] and not approaches:
+                accelerate(terms, model, state.y, mode, state.effort, work)
+                mode[first + i] = 1
+                mode[FIRST_STOP + joint] = 0
+                _strike(model, state, work, False)
+
+
+@shared
+def is_ahead(model, state, work):
+    """Return whether the swing foot is far enough ahead to touch down."""
+    size = model.n + 2
+    return work.terms[size * size + size] >= model.scuff

@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Accelerations and impacts of the rigid walker under its active constraints.
+
+Small dense algebra written out, so that the same lines run plain and compiled: Cholesky of the
+mass matrix, Schur complement of the constraints ([DS09] (3.46), (3.44)). A constraint that depends
+on others is skipped, which gives one of the equivalent force distributions.
+"""
+
+from walking_control.simulation.rigid_model import FIRST_STOP, STANCE, SUPPORT, SWING
+from walking_control.simulation.shared import shared
+
+DEPENDENT = 1e-10   # relative pivot below which a constraint counts as dependent
+RESTING = 1e-9      # normal speed below which a contact does not separate, m/s or rad/s
+
+
+@shared
+def evaluate(terms, model, y, mode, work):
+    """Compute the support terms at y and unpack the mass matrix."""
+    size = model.n + 2
+    terms(mode[SUPPORT], y[2:size], y[size + 2:], model.parameters, work.terms)
+    for i in range(size):
+        for j in range(size):
+            work.M[i, j] = work.terms[i * size + j]
+
+
+@shared
+def apply_forces(model, mode, effort, work):
+    """Fill the generalised forces: inputs minus bias."""
+    size, support = model.n + 2, mode[SUPPORT]
+    for i in range(size):
+        work.force[i] = -work.terms[size * size + i]
+    for i in range(model.n):
+        for j in range(effort.shape[0]):
+            work.force[2 + i] += model.inputs[support, i, j] * effort[j]
+
+
+@shared
+def add_swing_rows(model, work, k):
+    """Append the rows that hold the swing foot; return the number of rows."""
+    size = model.n + 2
+    jacobian = size * size + size + 2
+    for i in range(2):
+        for j in range(2):
+            work.A[k + i, j] = 1.0 if i == j else 0.0
+        for j in range(model.n):
+            work.A[k + i, 2 + j] = work.terms[jacobian + i * model.n + j]
+        work.drift[k + i] = work.terms[jacobian + 2 * model.n + i]
+    return k + 2
+
+
+@shared
+def add_joint_row(model, mode, joint, work, k):
+    """Append the row that holds a joint; return the number of rows."""
+    work.A[k, 0] = 0.0
+    work.A[k, 1] = 0.0
+    for j in range(model.n):
+        work.A[k, 2 + j] = model.lift[mode[SUPPORT], 1 + joint, j]
+    work.drift[k] = 0.0
+    return k + 1
+
+
+@shared
+def add_lock_rows(model, mode, work, k):
+    """Append the rows of engaged locks; return the number of rows."""
+    first = FIRST_STOP + model.n_joints
+    for i in range(model.lock_joint.shape[0]):
+        if mode[first + i] == 1:
+            k = add_joint_row(model, mode, model.lock_joint[i], work, k)
+    return k
+
+
+@shared
+def add_stop_rows(model, mode, work, k):
+    """Append the rows of joints that rest on a stop; return the number of rows."""
+    for joint in range(model.n_joints):
+        if mode[FIRST_STOP + joint] != 0:
+            k = add_joint_row(model, mode, joint, work, k)
+    return k
+
+
+@shared
+def factorise(M, L, start, size):
+    """Write the Cholesky factor of ``M[start:, start:]`` into L."""
+    for i in range(start, size):
+        for j in range(start, i + 1):
+            total = M[i, j]
+            for k in range(start, j):
+                total -= L[i, k] * L[j, k]
+            if i == j:
+                L[i, i] = max(total, 1e-300) ** 0.5
+            else:
+                L[i, j] = total / L[j, j]
+
+
+@shared
+def forward(L, right, out, start, size):
+    """Solve ``L out = right`` for the rows from start on."""
+    for i in range(start, size):
+        total = right[i]
+        for k in range(start, i):
+            total -= L[i, k] * out[k]
+        out[i] = total / L[i, i]
+
+
+@shared
+def backward(L, x, start, size):
+    """Solve ``L^T x = x`` in place."""
+    for i in range(size - 1, start - 1, -1):
+        total = x[i]
+        for k in range(i + 1, size):
+            total -= L[k, i] * x[k]
+        x[i] = total / L[i, i]
+
+
+@shared
+def solve_multipliers(G, right, k):
+    """Solve ``G x = right`` in place for symmetric positive semi-definite G; G is destroyed."""
+    for i in range(k):
+        own = G[i, i]
+        for j in range(i):
+            G[i, i] -= G[i, j] * G[i, j] * G[j, j]
+        dependent = G[i, i] <= DEPENDENT * own
+        if dependent:
+            G[i, i] = 1.0
+        for r in range(i + 1, k):
+            total = G[r, i]
+            for j in range(i):
+                total -= G[r, j] * G[i, j] * G[j, j]
+            G[r, i] = 0.0 if dependent else total / G[i, i]
+        for j in range(i):
+            right[i] -= G[i, j] * right[j]
+        if dependent:
+            right[i] = 0.0
+            for j in range(i):
+                G[i, j] = 0.0
+    for i in range(k - 1, -1, -1):
+        right[i] /= G[i, i]
+    for i in range(k - 1, -1, -1):
+        for r in range(i + 1, k):
+            right[i] -= G[r, i] * right[r]
+
+
+@shared
+def solve_constrained(model, work, right, out, start, k):
+    """Solve ``M out = right + A^T lambda`` with ``A out = -drift``; rows below start stay zero.
+
+    The multipliers are left in ``work.multipliers``.
+    """
+    size = model.n + 2
+    for i in range(start):
+        out[i] = 0.0
+    factorise(work.M, work.L, start, size)
+    forward(work.L, right, out, start, size)
+    for r in range(k):
+        forward(work.L, work.A[r], work.Y[r], start, size)
+    for r in range(k):
+        total = work.drift[r]
+        for i in range(start, size):
+            total += work.Y[r, i] * out[i]
+        work.multipliers[r] = -total
+        for c in range(r + 1):
+            total = 0.0
+            for i in range(start, size):
+                total += work.Y[r, i] * work.Y[c, i]
+            work.G[r, c] = total
+    solve_multipliers(work.G, work.multipliers, k)
+    for r in range(k):
+        for i in range(start, size):
+            out[i] += work.Y[r, i] * work.multipliers[r]
+    backward(work.L, out, start, size)
+
+
+@shared
+def accelerate(terms, model, y, mode, effort, work):
+    """Compute ``work.acceleration`` under all active constraints; return the number of rows."""
+    evaluate(terms, model, y, mode, work)
+    apply_forces(model, mode, effort, work)
+    k = 0
+    if mode[SWING] == 1:
+        k = add_swing_rows(model, work, k)
+    k = add_lock_rows(model, mode, work, k)
+    k = add_stop_rows(model, mode, work, k)
+    solve_constrained(model, work, work.force, work.acceleration, 2 if mode[STANCE] == 1 else 0, k)
+    return k
+
+
+@shared
+def find_reactions(model, mode, work):
+    """Write the floor's forces on reference and swing foot, x then z, after `accelerate`, N."""
+    size, swing = model.n + 2, mode[SWING]
+    for i in range(2):
+        work.reactions[2 + i] = work.multipliers[i] if swing == 1 else 0.0
+        total = 0.0
+        if mode[STANCE] == 1:
+            total = -work.force[i] - work.reactions[2 + i]
+            for j in range(size):
+                total += work.M[i, j] * work.acceleration[j]
+        work.reactions[i] = total
+
+
+@shared
+def normal_acceleration(model, mode, work, foot):
+    """Return how fast a foot would leave the floor if it were released ([DS09] (3.55)), m/s^2.
+
+    Args:
+        foot: STANCE or SWING; the other, if in contact, and locks and stops stay closed.
+    """
+    k = 0
+    if foot == STANCE and mode[SWING] == 1:
+        k = add_swing_rows(model, work, k)
+    k = add_lock_rows(model, mode, work, k)
+    k = add_stop_rows(model, mode, work, k)
+    start = 2 if foot == SWING and mode[STANCE] == 1 else 0
+    solve_constrained(model, work, work.force, work.acceleration, start, k)
+    if foot == STANCE:
+        return work.acceleration[1]
+    return swing_normal(model, work, work.acceleration, True)
+
+
+@shared
+def swing_normal(model, work, rates, with_drift):
+    """Return the normal component of the swing foot's velocity or acceleration."""
+    size = model.n + 2
+    jacobian = size * size + size + 2
+    total = rates[1]
+    for j in range(model.n):
+        total += work.terms[jacobian + model.n + j] * rates[2 + j]
+    if with_drift:
+        total += work.terms[jacobian + 2 * model.n + 1]
+    return total
+
+
+@shared
+def joint_rate(model, mode, rates, joint):
+    """Return the rate of a joint given the rates of the support coordinates."""
+    total = 0.0
+    for j in range(model.n):
+        total += model.lift[mode[SUPPORT], 1 + joint, j] * rates[2 + j]
+    return total
+
+
+@shared
+def collide(model, state, work, impulse, swing_strikes):
+    """Apply an inelastic impact to the velocities in place; open what separates.
+
+    Contacts and stops that were closed push only if they would be violated otherwise ([DS09]
+    (3.57)); locks hold. The support terms must be those of the present state.
+
+    Args:
+        impulse: Applied generalised impulse, ``(n + 2,)``.
+        swing_strikes: Whether the swing foot has just reached the floor.
+    """
+    size, mode, v = model.n + 2, state.mode, state.y[model.n + 2:]
+    stance, swing = mode[STANCE], mode[SWING]
+    stops = mode[FIRST_STOP:FIRST_STOP + model.n_joints].copy()
+    hold_stance, hold_swing = 0, 1 if swing_strikes else 0
+    mode[FIRST_STOP:FIRST_STOP + model.n_joints] = 0
+    after = work.acceleration
+    for _ in range(4 + model.n_joints):
+        for i in range(size):
+            total = impulse[i]
+            for j in range(size):
+                total += work.M[i, j] * v[j]
+            work.force[i] = total
+        k = add_swing_rows(model, work, 0) if hold_swing == 1 else 0
+        k = add_lock_rows(model, mode, work, k)
+        k = add_stop_rows(model, mode, work, k)
+        for r in range(k):
+            work.drift[r] = 0.0
+        solve_constrained(model, work, work.force, after, 2 if hold_stance == 1 else 0, k)
+        changed = False
+        if stance == 1 and hold_stance == 0 and after[1] <= RESTING:
+            hold_stance, changed = 1, True
+        if swing == 1 and hold_swing == 0 and swing_normal(model, work, after, False) <= RESTING:
+            hold_swing, changed = 1, True
+        for joint in range(model.n_joints):
+            stop = stops[joint]
+            if stop != 0 and mode[FIRST_STOP + joint] == 0 \
+                    and stop * joint_rate(model, mode, after, joint) >= -RESTING:
+                mode[FIRST_STOP + joint] = stop
+                changed = True
+        if not changed:
+            break
+    mode[STANCE], mode[SWING] = hold_stance, hold_swing
+    for i in range(size):
+        v[i] = after[i]

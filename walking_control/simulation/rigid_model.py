@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the rigid walker is made of: constants, state and working memory as plain arrays.
+
+A state lives in support coordinates ``y = [z, dz/dt]``, ``z = [x, z of the reference foot, q]``; the
+reference foot is the stance foot, or in flight the last one. ``mode`` holds the discrete state.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+# places in RigidState.mode; joint stops (-1 lower, 0 none, 1 upper) and locks (0, 1) follow
+SUPPORT, STANCE, SWING, STEPS, FIRST_STOP = 0, 1, 2, 3, 4
+# places in RigidState.memo
+TIME, STEP_SIZE, ANCHOR_X, ANCHOR_Z, MIN_NORMAL, MAX_FRICTION, STEP_LENGTH, LOSS, WORK = range(9)
+# what `advance` reports
+DONE, STEPPED, FELL, DIVERGED, CHATTERED = range(5)
+
+
+class RigidModel(NamedTuple):
+    """Constants of one robot on one floor.
+
+    Attributes:
+        n: Number of minimal coordinates.
+        n_joints: Number of joints.
+        parameters: Of the support terms; gravity along x and z first.
+        lift: Minimal coordinates to (pitch, joints), by support, ``(2, n, n)``.
+        relabel: q of one support to q of the other, by the old support, ``(2, n, n)``.
+        inputs: Generalised force on q per effort, by support, ``(2, n, n_inputs)``.
+        lower: Lower joint limits, rad, ``(n_joints,)``.
+        upper: Upper joint limits.
+        lock_joint: Joint of each lock.
+        lock_angle: Its angle, rad.
+        lock_capture: Distance at which it holds a joint that comes no closer, rad.
+        drops: Level of the next foothold below the present one at each step, m; the last entry
+            serves all further steps.
+        tilts: Inclination of the floor from each step on against that at the start, rad, downhill
+            positive.
+        scuff: Touchdowns less far ahead of the stance foot pass through the floor, m.
+        tolerance: Local error of the integration.
+        max_step: Longest integration step, s.
+        fall_height: Height of the base above the reference foot below which integration stops, m.
+    """
+
+    n: int
+    n_joints: int
+    parameters: np.ndarray
+    lift: np.ndarray
+    relabel: np.ndarray
+    inputs: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    lock_joint: np.ndarray
+    lock_angle: np.ndarray
+    lock_capture: np.ndarray
+    drops: np.ndarray
+    tilts: np.ndarray
+    scuff: float
+    tolerance: float
+    max_step: float
+    fall_height: float
+
+
+class RigidState(NamedTuple):
+    """State of a rigid walker, changed in place.
+
+    Attributes:
+        y: ``[z, dz/dt]``, ``(2 (n + 2),)``.
+        mode: Discrete state, integers.
+        memo: Time, step size, anchor of the floor, extremes; see the constants above.
+        armed: Armed locks, integers.
+        effort: Inputs held, ``(n_inputs,)``.
+    """
+
+    y: np.ndarray
+    mode: np.ndarray
+    memo: np.ndarray
+    armed: np.ndarray
+    effort: np.ndarray
+
+
+class Workspace(NamedTuple):
+    """Working memory of the integration; holds nothing between calls."""
+
+    terms: np.ndarray
+    M: np.ndarray
+    L: np.ndarray
+    A: np.ndarray
+    Y: np.ndarray
+    G: np.ndarray
+    drift: np.ndarray
+    multipliers: np.ndarray
+    force: np.ndarray
+    acceleration: np.ndarray
+    reactions: np.ndarray
+    k: np.ndarray
+    trial: np.ndarray
+    start: np.ndarray
+    g0: np.ndarray
+    g1: np.ndarray
+    s0: np.ndarray
+    s1: np.ndarray
+    s_trial: np.ndarray
+    slope_trial: np.ndarray
+    impulse: np.ndarray
+
+
+def make_state(model):
+    """Return a `RigidState` at rest in the origin."""
+    memo = np.zeros(9)
+    memo[MIN_NORMAL] = np.inf
+    n_locks = len(model.lock_joint)
+    return RigidState(np.zeros(2 * (model.n + 2)),
+                      np.zeros(FIRST_STOP + model.n_joints + n_locks, dtype=np.int64), memo,
+                      np.ones(n_locks, dtype=np.int64), np.zeros(model.inputs.shape[2]))
+
+
+def make_workspace(model, terms_size):
+    """Return a `Workspace`."""
+    size = model.n + 2
+    rows = 4 + model.n_joints + len(model.lock_joint)
+    events = 3 + 2 * model.n_joints + len(model.lock_joint)
+    return Workspace(np.zeros(terms_size), np.zeros((size, size)), np.zeros((size, size)),
+                     np.zeros((rows, size)), np.zeros((rows, size)), np.zeros((rows, rows)),
+                     np.zeros(rows), np.zeros(rows), np.zeros(size), np.zeros(size),
+                     np.zeros(4), np.zeros((7, 2 * size)), np.zeros(2 * size), np.zeros(2 * size),
+                     *(np.zeros(events) for _ in range(6)), np.zeros(size))

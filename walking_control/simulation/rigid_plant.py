@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A planar walker with rigid contacts, integrated from event to event.
+
+Simplifications: bodies, floor and locks are rigid and impacts inelastic; feet do not slip (the
+friction this takes is reported); only feet touch the floor; a robot whose base has sunk below a
+fraction of its standing height has fallen and stays where it is; a lock holds a joint that turns
+back within its reach at the angle it has there. Where `scuff_length` is set, touchdowns less far
+ahead than that pass through the floor, as straight legs need.
+"""
+
+import math
+
+import numpy as np
+
+from walking_control.exceptions import IncompatiblePlant, InvalidInput, NotAchieved
+from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.parameters import Parameter, ParameterTable
+from walking_control.models.support import SupportDynamics
+from walking_control.simulation import rigid_model as rm
+from walking_control.simulation.plant import Truth
+from walking_control.simulation.rigid_forces import accelerate, collide, find_reactions
+from walking_control.simulation.rigid_motion import advance
+
+RIGID = ParameterTable('rigid', [
+    Parameter('tolerance', 1e-10, '1', 'Local error of the integration.', 1e-14, 1e-3),
+    Parameter('max_step', 0.02, 's', 'Longest integration step.', 1e-5, 0.1),
+    Parameter('scuff_length', -10.0, 'm',
+              'Touchdowns less far ahead of the stance foot pass through the floor.', -10.0, 1.0),
+    Parameter('fall_height', 0.3, '1', 'Fraction of the standing height that counts as fallen.',
+              0.01, 0.9),
+])
+FAILURES = {rm.DIVERGED: 'the integration diverged', rm.CHATTERED: 'contacts chatter without end'}
+
+
+def build_rigid_model(support, world, values, parameters=None, steps=()):
+    """Return the `RigidModel` of a robot.
+
+    Args:
+        support: `SupportDynamics` of the robot.
+        world: Validated values of `WORLD`.
+        values: Validated values of `RIGID`.
+        parameters: Of generated support terms; gravity alone where Pinocchio serves.
+        steps: Floor changes ``(step, drop, tilt)``: at that touchdown the floor is lower by drop,
+            m, and from there on steeper by tilt, rad.
+
+    Raises:
+        IncompatiblePlant: Not two feet, or a lock away from the stops of its joint.
+    """
+    robot = support.robot
+    if len(robot.feet) != 2:
+        raise IncompatiblePlant(f'plant rigid on {robot.name}', value=list(robot.feet),
+                                limit='walks on two feet')
+    limits = [robot.limits[joint] for joint in robot.joints]
+    for lock in robot.locks:
+        joint = robot.limits[lock.joint]
+        if min(abs(lock.angle - joint.lower), abs(lock.angle - joint.upper)) > 1e-9:
+            raise IncompatiblePlant(f'lock of joint {lock.joint}', value=lock.angle,
+                                    limit='must lie at a joint limit for plant rigid')
+    drops, tilts = floor_changes(steps)
+    gravity = support.dynamics.model.gravity.linear
+    dynamics = support.dynamics
+    dynamics.place(np.zeros(dynamics.nv))
+    standing = -min(dynamics.foot_position(foot)[1] for foot in robot.feet)
+    return rm.RigidModel(
+        support.layout.n, len(robot.joints),
+        np.array([gravity[0], gravity[2]]) if parameters is None else parameters,
+        np.array(support.lift), np.array([support.relabel(i) for i in range(2)]),
+        np.array([input_map(support, i) for i in range(2)]),
+        np.array([limit.lower for limit in limits]), np.array([limit.upper for limit in limits]),
+        np.array([robot.joint_index(lock.joint) for lock in robot.locks], dtype=np.int64),
+        np.array([lock.angle for lock in robot.locks], dtype=float),
+        np.array([lock.capture for lock in robot.locks], dtype=float), drops, tilts,
+        values.scuff_length, values.tolerance, values.max_step, values.fall_height * standing)
+
+
+def input_map(support, foot):
+    """Return generalised forces per actuator effort with a foot standing, ``(n, n_actuators)``."""
+    robot = support.robot
+    columns = [robot.joint_index(joint) for joint in robot.actuators]
+    return np.ascontiguousarray(support.input_map(foot)[:, columns])
+
+
+def floor_changes(steps):
+    """Return drops and tilts by step number; the last entries serve all later steps."""
+    last = max((step for step, _, _ in steps), default=0)
+    drops, tilts = np.zeros(last + 2), np.zeros(last + 2)
+    for step, drop, tilt in steps:
+        if step < 1:
+            raise InvalidInput('step of a floor change', value=step, limit='counts from 1')
+        drops[step] += drop
+        tilts[step:] += tilt
+    return drops, tilts
+
+
+class RigidPlant:
+    """The robot on a rigid floor; see `simulation.plant.Plant`.
+
+    Args:
+        robot: The `Robot`.
+        world: Validated values of `WORLD`.
+        values: Validated values of `RIGID`.
+        steps: Floor changes, see `build_rigid_model`.
+
+    Raises:
+        IncompatiblePlant: The robot is not a planar walker on two feet.
+    """
+
+    name = 'rigid'
+
+    def __init__(self, robot, world, values, steps=()):
+        self.robot, self.world = robot, world
+        self._support = SupportDynamics(PlanarDynamics(robot, world.gravity, world.slope))
+        self.model = build_rigid_model(self._support, world, values, steps=steps)
+        self.state = rm.make_state(self.model)
+        self._work = rm.make_workspace(self.model, self._support.layout.size)
+        self.truth = Truth(robot, 3)
+        self._joints = [robot.joint_index(joint) for joint in robot.actuators]
+        self._motors = list(robot.actuators.values())
+        self._fallen = False
+
+    def terms(self, support, q, v, parameters, out):
+        """Fill the support terms by Pinocchio."""
+        self._support.terms(support, q, v, out)
+
+    @property
+    def time(self):
+        """Simulated time, s."""
+        return float(self.state.memo[rm.TIME])
+
+    def reset(self, start):
+        """Put the robot into a `Start` state at time zero, locked joints engaged."""
+        set_start(self.model, self.state, self.robot.feet.index(start.support), start.q, start.v)
+        self._fallen = False
+        self.truth.work[:] = 0.0
+        self.truth.electrical_energy = 0.0
+        self._update_truth()
+
+    def step(self, command, duration):
+        """Hold a `Command` for a duration in s.
+
+        Raises:
+            NotAchieved: The integration diverges.
+        """
+        state, before = self.state, self.truth.q.copy()
+        state.effort[:] = command.effort
+        state.armed[:] = command.lock
+        status = rm.FELL
+        if not self._fallen:
+            status = advance(self.terms, self.model, state, self._work, duration, False)
+        if status in FAILURES:
+            raise NotAchieved(f'plant rigid on {self.robot.name}', value=self.time,
+                              limit=FAILURES[status], remedy='loosen rigid.tolerance or check efforts')
+        if status == rm.FELL:
+            self._fallen = True
+            state.y[self.model.n + 2:] = 0.0
+        self._update_truth()
+        self._account(command.effort, before, duration)
+
+    def _account(self, effort, before, duration):
+        """Add the work of a tick: exact for held efforts; recuperation within a tick only."""
+        power = 0.0
+        for i, joint in enumerate(self._joints):
+            moved = self.truth.q[3 + joint] - before[3 + joint]
+            self.truth.work[i] += effort[i] * moved
+            power += self._motors[i].electrical_power(float(effort[i]), moved / duration)
+        self.truth.electrical_energy += max(0.0, power) * duration
+
+    def _update_truth(self):
+        truth, state, n = self.truth, self.state, self.model.n
+        mode, z, v = state.mode, state.y[:n + 2], state.y[n + 2:]
+        support = int(mode[rm.SUPPORT])
+        foot = self.robot.feet[support]
+        q, rate = self._support.dynamics.base_from_coordinates(foot, z[2:], v[2:])
+        truth.q[:], truth.v[:] = q, rate
+        truth.q[:2] += z[:2]
+        truth.v[:2] += v[:2]
+        truth.locked[:] = mode[rm.FIRST_STOP + self.model.n_joints:]
+        accelerate(self.terms, self.model, state.y, mode, state.effort, self._work)
+        find_reactions(self.model, mode, self._work)
+        truth.foot_force[:] = 0.0
+        truth.foot_force[support, [0, 2]] = self._work.reactions[:2]
+        truth.foot_force[1 - support, [0, 2]] = self._work.reactions[2:]
+
+    def measure(self, measurement):
+        """Fill a `Measurement` with what the sensors say now."""
+        truth = self.truth
+        measurement.stamp = self.time
+        measurement.position[:] = truth.q[3:]
+        measurement.velocity[:] = truth.v[3:]
+        measurement.locked[:] = truth.locked
+        pitch = truth.q[2] + self.world.slope
+        measurement.orientation[:] = 0.0, math.sin(0.5 * pitch), 0.0, math.cos(0.5 * pitch)
+        measurement.angular_velocity[:] = 0.0, truth.v[2], 0.0
+        for i, foot in enumerate(self.robot.feet):
+            rotation = self._support.dynamics.foot_rotation(foot)
+            np.dot(truth.foot_force[i], rotation, out=measurement.foot_force[i])
+
+    def push(self, impulse):
+        """Add an impulse in N s along the floor to the base, at once; closed contacts hold."""
+        work, n = self._work, self.model.n
+        accelerate(self.terms, self.model, self.state.y, self.state.mode, self.state.effort, work)
+        # the base moves with the foot and by the derivative of its offset from it
+        work.impulse[:] = 0.0
+        work.impulse[0] = impulse
+        q, v = self.state.y[2:n + 2].copy(), np.zeros(n)
+        foot = self.robot.feet[int(self.state.mode[rm.SUPPORT])]
+        for i in range(n):
+            v[:] = 0.0
+            v[i] = 1.0
+            work.impulse[2 + i] = impulse * self._support.dynamics.base_from_coordinates(
+                foot, q, v)[1][0]
+        collide(self.model, self.state, work, work.impulse, bool(self.state.mode[rm.SWING]))
+        self._update_truth()
+
+
+def set_start(model, state, support, q, v):
+    """Put a `RigidState` just after touchdown: one foot at the origin, locks in reach engaged."""
+    state.y[:] = 0.0
+    state.y[2:model.n + 2] = q
+    state.y[model.n + 4:] = v
+    state.mode[:] = 0
+    state.mode[rm.SUPPORT], state.mode[rm.STANCE] = support, 1
+    state.memo[:] = 0.0
+    state.memo[rm.STEP_SIZE], state.memo[rm.MIN_NORMAL] = 1e-3, np.inf
+    state.armed[:] = 1
+    angles = model.lift[support] @ state.y[2:model.n + 2]
+    for i, joint in enumerate(model.lock_joint):
+        within = abs(angles[1 + joint] - model.lock_angle[i]) <= model.lock_capture[i]
+        state.mode[rm.FIRST_STOP + model.n_joints + i] = within
