@@ -10,8 +10,8 @@ then upper and lower stop of each joint; then each lock's approach.
 import math
 
 from walking_control.simulation.rigid_forces import (
-    accelerate, add_lock_rows, add_stop_rows, add_swing_rows, collide, joint_rate,
-    normal_acceleration, solve_constrained, swing_normal)
+    add_lock_rows, add_stop_rows, add_swing_rows, collide, joint_rate, normal_acceleration,
+    solve_constrained, swing_normal)
 from walking_control.simulation.rigid_model import (
     ANCHOR_X, ANCHOR_Z, FIRST_STOP, LOSS, STANCE, STEP_LENGTH, STEPS, SUPPORT, SWING)
 from walking_control.simulation.shared import shared
@@ -24,7 +24,7 @@ ZERO = 1e-10   # signals closer to zero than this count as zero
 def joint_angle(model, mode, y, joint):
     """Return a joint angle, rad."""
     total = 0.0
-    for j in range(model.n):
+    for j in range(model.relabel.shape[1]):
         total += model.lift[mode[SUPPORT], 1 + joint, j] * y[2 + j]
     return total
 
@@ -32,7 +32,7 @@ def joint_angle(model, mode, y, joint):
 @shared
 def lock_of(model, joint):
     """Return the index of a joint's lock, -1 without one."""
-    for i in range(model.lock_joint.shape[0]):
+    for i in range(model.n_locks):
         if model.lock_joint[i] == joint:
             return i
     return -1
@@ -54,22 +54,22 @@ def signals(model, state, y, work, g, slope):
     """Write all event signals and, for foot heights, their rates; after `accelerate` at y."""
     _foot_signals(model, state, y, work, g, slope)
     g[RELEASE] = _release_signal(model, state.mode, work)
-    for joint in range(model.n_joints):
+    for joint in range(model.lower.shape[0]):
         _stop_signals(model, state.mode, y, work, joint, g)
-    for i in range(model.lock_joint.shape[0]):
+    for i in range(model.n_locks):
         _lock_signal(model, state, y, i, g)
 
 
 @shared
 def _foot_signals(model, state, y, work, g, slope):
-    size, mode = model.n + 2, state.mode
+    size, mode = work.M.shape[0], state.mode
     foot = size * size + size
     g[TOUCHDOWN], slope[TOUCHDOWN], g[LANDING], slope[LANDING] = 1.0, 0.0, 1.0, 0.0
     if mode[SWING] == 0:
         x, z = y[0] + work.terms[foot], y[1] + work.terms[foot + 1]
         g[TOUCHDOWN], tilt = height_above_floor(model, state, x, z, mode[STEPS] + 1)
         along = y[size]
-        for j in range(model.n):
+        for j in range(model.relabel.shape[1]):
             along += work.terms[foot + 2 + j] * y[size + 2 + j]
         slope[TOUCHDOWN] = swing_normal(model, work, y[size:], False) + tilt * along
     if mode[STANCE] == 0:
@@ -92,7 +92,7 @@ def _stop_signals(model, mode, y, work, joint, g):
     upper, lower = FIRST_JOINT + 2 * joint, FIRST_JOINT + 2 * joint + 1
     g[upper], g[lower] = 1.0, 1.0
     lock = lock_of(model, joint)
-    if lock >= 0 and mode[FIRST_STOP + model.n_joints + lock] == 1:
+    if lock >= 0 and mode[FIRST_STOP + model.lower.shape[0] + lock] == 1:
         return
     stop = mode[FIRST_STOP + joint]
     if stop != 0:
@@ -113,20 +113,20 @@ def _stop_signals(model, mode, y, work, joint, g):
 @shared
 def _lock_signal(model, state, y, i, g):
     """A lock takes a joint that turns back within its reach."""
-    at, joint, mode = FIRST_JOINT + 2 * model.n_joints + i, model.lock_joint[i], state.mode
+    at, joint, mode = FIRST_JOINT + 2 * model.lower.shape[0] + i, model.lock_joint[i], state.mode
     g[at] = 1.0
-    if state.armed[i] == 0 or mode[FIRST_STOP + model.n_joints + i] == 1:
+    if state.armed[i] == 0 or mode[FIRST_STOP + model.lower.shape[0] + i] == 1:
         return
     distance = model.lock_angle[i] - joint_angle(model, mode, y, joint)
     if ZERO < abs(distance) <= model.lock_capture[i]:
-        rate = joint_rate(model, mode, y[model.n + 2:], joint)
+        rate = joint_rate(model, mode, y[model.relabel.shape[1] + 2:], joint)
         g[at] = rate if distance > 0.0 else -rate
 
 
 @shared
 def kinetic_energy(model, state, work):
     """Return the kinetic energy, J; the support terms must be those of the present state."""
-    size = model.n + 2
+    size = work.M.shape[0]
     total = 0.0
     for i in range(size):
         for j in range(size):
@@ -138,49 +138,59 @@ def kinetic_energy(model, state, work):
 def happen(model, state, work, event):
     """Let an event happen at the present state, whose terms and forces are in `work`."""
     mode = state.mode
-    if event == TOUCHDOWN:
-        _touch_down(model, state, work)
+    locks = FIRST_JOINT + 2 * model.lower.shape[0]
+    if event == RELEASE:
+        _release(model, state, work)
+        return
+    if event >= FIRST_JOINT and event < locks:
+        joint, side = (event - FIRST_JOINT) // 2, 1 - 2 * ((event - FIRST_JOINT) % 2)
+        if mode[FIRST_STOP + joint] == side:
+            mode[FIRST_STOP + joint] = 0
+            return
+        _close_stop(model, state, joint, side)
+    elif event >= locks:
+        mode[FIRST_STOP + model.lower.shape[0] + event - locks] = 1
     elif event == LANDING:
         mode[STANCE] = 1
-        _strike(model, state, work, False)
-    elif event == RELEASE:
-        _release(model, state, work)
-    elif event < FIRST_JOINT + 2 * model.n_joints:
-        joint, side = (event - FIRST_JOINT) // 2, 1 - 2 * ((event - FIRST_JOINT) % 2)
-        _reach_stop(model, state, work, joint, side)
-    else:
-        mode[FIRST_STOP + model.n_joints + event - FIRST_JOINT - 2 * model.n_joints] = 1
-        _strike(model, state, work, False)
-
-
-@shared
-def _strike(model, state, work, swing_strikes):
-    """Collide and book the energy lost."""
     before = kinetic_energy(model, state, work)
     work.impulse[:] = 0.0
-    collide(model, state, work, work.impulse, swing_strikes)
+    collide(model, state, work, work.impulse, event == TOUCHDOWN)
     state.memo[LOSS] += before - kinetic_energy(model, state, work)
+    if event == TOUCHDOWN:
+        _count_step(model, state, work)
 
 
 @shared
-def _touch_down(model, state, work):
-    size, y, memo, mode = model.n + 2, state.y, state.memo, state.mode
+def _count_step(model, state, work):
+    """Book a touchdown; pass support on if the old stance foot has left the floor."""
+    size, y, memo = work.M.shape[0], state.y, state.memo
     foot = size * size + size
     x, z = work.terms[foot], work.terms[foot + 1]
-    _strike(model, state, work, True)
     if x > 0.0:
-        mode[STEPS] += 1
+        state.mode[STEPS] += 1
         memo[STEP_LENGTH] = math.sqrt(x * x + z * z)
         memo[ANCHOR_X], memo[ANCHOR_Z] = y[0] + x, y[1] + z
-    if mode[STANCE] == 0:
+    if state.mode[STANCE] == 0:
         change_support(model, state, work)
+
+
+@shared
+def _close_stop(model, state, joint, side):
+    """Let a joint arrive at a stop, or at the armed lock that lies there."""
+    mode = state.mode
+    limit = model.upper[joint] if side > 0 else model.lower[joint]
+    lock = lock_of(model, joint)
+    if lock >= 0 and state.armed[lock] == 1 and abs(model.lock_angle[lock] - limit) < 1e-9:
+        mode[FIRST_STOP + model.lower.shape[0] + lock] = 1
+    else:
+        mode[FIRST_STOP + joint] = side
 
 
 @shared
 def change_support(model, state, work):
     """Take the swing foot as the reference foot ([DS09] (4.10))."""
-    size, y, mode = model.n + 2, state.y, state.mode
-    foot, n, old = size * size + size, model.n, mode[SUPPORT]
+    size, y, mode = work.M.shape[0], state.y, state.mode
+    foot, n, old = size * size + size, model.relabel.shape[1], mode[SUPPORT]
     for i in range(2):
         rate = y[size + i]
         for j in range(n):
@@ -216,42 +226,40 @@ def _release(model, state, work):
 
 
 @shared
-def _reach_stop(model, state, work, joint, side):
-    """A joint arrives at a stop, or leaves the one it rests on."""
-    mode = state.mode
-    if mode[FIRST_STOP + joint] == side:
-        mode[FIRST_STOP + joint] = 0
-        return
-    limit = model.upper[joint] if side > 0 else model.lower[joint]
-    lock = lock_of(model, joint)
-    if lock >= 0 and state.armed[lock] == 1 and abs(model.lock_angle[lock] - limit) < 1e-9:
-        mode[FIRST_STOP + model.n_joints + lock] = 1
-    else:
-        mode[FIRST_STOP + joint] = side
-    _strike(model, state, work, False)
+def lock_due(model, state):
+    """Open locks that are not armed; return the event of an armed one that must close, or -1.
 
-
-@shared
-def arm_locks(terms, model, state, work):
-    """Open locks that are not armed; close armed ones whose joint rests or turns away in reach."""
-    mode, first = state.mode, FIRST_STOP + model.n_joints
-    for i in range(model.lock_joint.shape[0]):
+    An armed lock closes at once when its joint rests, or turns away, within its reach.
+    """
+    mode, first = state.mode, FIRST_STOP + model.lower.shape[0]
+    for i in range(model.n_locks):
         if state.armed[i] == 0:
             mode[first + i] = 0
         elif mode[first + i] == 0:
             joint = model.lock_joint[i]
             distance = model.lock_angle[i] - joint_angle(model, mode, state.y, joint)
-            rate = joint_rate(model, mode, state.y[model.n + 2:], joint)
+            rate = joint_rate(model, mode, state.y[model.relabel.shape[1] + 2:], joint)
             approaches = (rate if distance > 0.0 else -rate) > 1e-12 and abs(distance) > ZERO
             if abs(distance) <= model.lock_capture[i] and not approaches:
-                accelerate(terms, model, state.y, mode, state.effort, work)
-                mode[first + i] = 1
                 mode[FIRST_STOP + joint] = 0
-                _strike(model, state, work, False)
+                return FIRST_JOINT + 2 * model.lower.shape[0] + i
+    return -1
+
+
+@shared
+def overdue(model, state, work):
+    """Return a release that the present state demands, or -1; after `signals` into ``work.g0``."""
+    if work.g0[RELEASE] < -ZERO:
+        return RELEASE
+    for joint in range(model.lower.shape[0]):
+        for event in range(FIRST_JOINT + 2 * joint, FIRST_JOINT + 2 * joint + 2):
+            if state.mode[FIRST_STOP + joint] != 0 and work.g0[event] < -ZERO:
+                return event
+    return -1
 
 
 @shared
 def is_ahead(model, state, work):
     """Return whether the swing foot is far enough ahead to touch down."""
-    size = model.n + 2
+    size = work.M.shape[0]
     return work.terms[size * size + size] >= model.scuff

@@ -16,7 +16,7 @@ RESTING = 1e-9      # normal speed below which a contact does not separate, m/s 
 @shared
 def evaluate(terms, model, y, mode, work):
     """Compute the support terms at y and unpack the mass matrix."""
-    size = model.n + 2
+    size = work.M.shape[0]
     terms(mode[SUPPORT], y[2:size], y[size + 2:], model.parameters, work.terms)
     for i in range(size):
         for j in range(size):
@@ -26,10 +26,10 @@ def evaluate(terms, model, y, mode, work):
 @shared
 def apply_forces(model, mode, effort, work):
     """Fill the generalised forces: inputs minus bias."""
-    size, support = model.n + 2, mode[SUPPORT]
+    size, support = work.M.shape[0], mode[SUPPORT]
     for i in range(size):
         work.force[i] = -work.terms[size * size + i]
-    for i in range(model.n):
+    for i in range(model.relabel.shape[1]):
         for j in range(effort.shape[0]):
             work.force[2 + i] += model.inputs[support, i, j] * effort[j]
 
@@ -37,14 +37,14 @@ def apply_forces(model, mode, effort, work):
 @shared
 def add_swing_rows(model, work, k):
     """Append the rows that hold the swing foot; return the number of rows."""
-    size = model.n + 2
+    size = work.M.shape[0]
     jacobian = size * size + size + 2
     for i in range(2):
         for j in range(2):
             work.A[k + i, j] = 1.0 if i == j else 0.0
-        for j in range(model.n):
-            work.A[k + i, 2 + j] = work.terms[jacobian + i * model.n + j]
-        work.drift[k + i] = work.terms[jacobian + 2 * model.n + i]
+        for j in range(model.relabel.shape[1]):
+            work.A[k + i, 2 + j] = work.terms[jacobian + i * model.relabel.shape[1] + j]
+        work.drift[k + i] = work.terms[jacobian + 2 * model.relabel.shape[1] + i]
     return k + 2
 
 
@@ -53,7 +53,7 @@ def add_joint_row(model, mode, joint, work, k):
     """Append the row that holds a joint; return the number of rows."""
     work.A[k, 0] = 0.0
     work.A[k, 1] = 0.0
-    for j in range(model.n):
+    for j in range(model.relabel.shape[1]):
         work.A[k, 2 + j] = model.lift[mode[SUPPORT], 1 + joint, j]
     work.drift[k] = 0.0
     return k + 1
@@ -62,8 +62,8 @@ def add_joint_row(model, mode, joint, work, k):
 @shared
 def add_lock_rows(model, mode, work, k):
     """Append the rows of engaged locks; return the number of rows."""
-    first = FIRST_STOP + model.n_joints
-    for i in range(model.lock_joint.shape[0]):
+    first = FIRST_STOP + model.lower.shape[0]
+    for i in range(model.n_locks):
         if mode[first + i] == 1:
             k = add_joint_row(model, mode, model.lock_joint[i], work, k)
     return k
@@ -72,7 +72,7 @@ def add_lock_rows(model, mode, work, k):
 @shared
 def add_stop_rows(model, mode, work, k):
     """Append the rows of joints that rest on a stop; return the number of rows."""
-    for joint in range(model.n_joints):
+    for joint in range(model.lower.shape[0]):
         if mode[FIRST_STOP + joint] != 0:
             k = add_joint_row(model, mode, joint, work, k)
     return k
@@ -146,7 +146,7 @@ def solve_constrained(model, work, right, out, start, k):
 
     The multipliers are left in ``work.multipliers``.
     """
-    size = model.n + 2
+    size = work.M.shape[0]
     for i in range(start):
         out[i] = 0.0
     factorise(work.M, work.L, start, size)
@@ -187,7 +187,7 @@ def accelerate(terms, model, y, mode, effort, work):
 @shared
 def find_reactions(model, mode, work):
     """Write the floor's forces on reference and swing foot, x then z, after `accelerate`, N."""
-    size, swing = model.n + 2, mode[SWING]
+    size, swing = work.M.shape[0], mode[SWING]
     for i in range(2):
         work.reactions[2 + i] = work.multipliers[i] if swing == 1 else 0.0
         total = 0.0
@@ -220,13 +220,13 @@ def normal_acceleration(model, mode, work, foot):
 @shared
 def swing_normal(model, work, rates, with_drift):
     """Return the normal component of the swing foot's velocity or acceleration."""
-    size = model.n + 2
+    size = work.M.shape[0]
     jacobian = size * size + size + 2
     total = rates[1]
-    for j in range(model.n):
-        total += work.terms[jacobian + model.n + j] * rates[2 + j]
+    for j in range(model.relabel.shape[1]):
+        total += work.terms[jacobian + model.relabel.shape[1] + j] * rates[2 + j]
     if with_drift:
-        total += work.terms[jacobian + 2 * model.n + 1]
+        total += work.terms[jacobian + 2 * model.relabel.shape[1] + 1]
     return total
 
 
@@ -234,7 +234,7 @@ def swing_normal(model, work, rates, with_drift):
 def joint_rate(model, mode, rates, joint):
     """Return the rate of a joint given the rates of the support coordinates."""
     total = 0.0
-    for j in range(model.n):
+    for j in range(model.relabel.shape[1]):
         total += model.lift[mode[SUPPORT], 1 + joint, j] * rates[2 + j]
     return total
 
@@ -250,13 +250,13 @@ def collide(model, state, work, impulse, swing_strikes):
         impulse: Applied generalised impulse, ``(n + 2,)``.
         swing_strikes: Whether the swing foot has just reached the floor.
     """
-    size, mode, v = model.n + 2, state.mode, state.y[model.n + 2:]
+    size, mode, v = work.M.shape[0], state.mode, state.y[work.M.shape[0]:]
     stance, swing = mode[STANCE], mode[SWING]
-    stops = mode[FIRST_STOP:FIRST_STOP + model.n_joints].copy()
+    stops = mode[FIRST_STOP:FIRST_STOP + model.lower.shape[0]].copy()
     hold_stance, hold_swing = 0, 1 if swing_strikes else 0
-    mode[FIRST_STOP:FIRST_STOP + model.n_joints] = 0
+    mode[FIRST_STOP:FIRST_STOP + model.lower.shape[0]] = 0
     after = work.acceleration
-    for _ in range(4 + model.n_joints):
+    for _ in range(4 + model.lower.shape[0]):
         for i in range(size):
             total = impulse[i]
             for j in range(size):
@@ -273,7 +273,7 @@ def collide(model, state, work, impulse, swing_strikes):
             hold_stance, changed = 1, True
         if swing == 1 and hold_swing == 0 and swing_normal(model, work, after, False) <= RESTING:
             hold_swing, changed = 1, True
-        for joint in range(model.n_joints):
+        for joint in range(model.lower.shape[0]):
             stop = stops[joint]
             if stop != 0 and mode[FIRST_STOP + joint] == 0 \
                     and stop * joint_rate(model, mode, after, joint) >= -RESTING:

@@ -23,6 +23,7 @@ class RigidModel(NamedTuple):
     Attributes:
         n: Number of minimal coordinates.
         n_joints: Number of joints.
+        n_locks: Number of joint locks.
         parameters: Of the support terms; gravity along x and z first.
         lift: Minimal coordinates to (pitch, joints), by support, ``(2, n, n)``.
         relabel: q of one support to q of the other, by the old support, ``(2, n, n)``.
@@ -44,6 +45,7 @@ class RigidModel(NamedTuple):
 
     n: int
     n_joints: int
+    n_locks: int
     parameters: np.ndarray
     lift: np.ndarray
     relabel: np.ndarray
@@ -109,19 +111,34 @@ def make_state(model):
     """Return a `RigidState` at rest in the origin."""
     memo = np.zeros(9)
     memo[MIN_NORMAL] = np.inf
-    n_locks = len(model.lock_joint)
     return RigidState(np.zeros(2 * (model.n + 2)),
-                      np.zeros(FIRST_STOP + model.n_joints + n_locks, dtype=np.int64), memo,
-                      np.ones(n_locks, dtype=np.int64), np.zeros(model.inputs.shape[2]))
+                      np.zeros(FIRST_STOP + model.n_joints + model.n_locks, dtype=np.int64), memo,
+                      np.ones(max(1, model.n_locks), dtype=np.int64),
+                      np.zeros(model.inputs.shape[2]))
 
 
 def make_workspace(model, terms_size):
     """Return a `Workspace`."""
     size = model.n + 2
-    rows = 4 + model.n_joints + len(model.lock_joint)
-    events = 3 + 2 * model.n_joints + len(model.lock_joint)
+    rows = 4 + model.n_joints + model.n_locks
+    events = 3 + 2 * model.n_joints + model.n_locks
     return Workspace(np.zeros(terms_size), np.zeros((size, size)), np.zeros((size, size)),
                      np.zeros((rows, size)), np.zeros((rows, size)), np.zeros((rows, rows)),
                      np.zeros(rows), np.zeros(rows), np.zeros(size), np.zeros(size),
-                     np.zeros(4), np.zeros((7, 2 * size)), np.zeros(2 * size), np.zeros(2 * size),
+                     np.zeros(4), np.zeros((13, 2 * size)), np.zeros(2 * size), np.zeros(2 * size),
                      *(np.zeros(events) for _ in range(6)), np.zeros(size))
+
+
+def as_record(fields):
+    """Return (record, views): the same data in one block of memory.
+
+    Compiled functions take the record, a single pointer; the views, a tuple of the same kind as
+    `fields`, let plain code see and change it.
+    """
+    names = fields._fields
+    arrays = [np.asarray(value) for value in fields]
+    dtype = np.dtype([(name, array.dtype, array.shape) for name, array in zip(names, arrays)])
+    block = np.zeros(1, dtype)
+    for name, array in zip(names, arrays):
+        block[name][0] = array
+    return block[0], type(fields)(*(block[name][0] for name in names))

@@ -23,7 +23,7 @@ from walking_control.simulation.rigid_motion import advance
 
 RIGID = ParameterTable('rigid', [
     Parameter('tolerance', 1e-10, '1', 'Local error of the integration.', 1e-14, 1e-3),
-    Parameter('max_step', 0.02, 's', 'Longest integration step.', 1e-5, 0.1),
+    Parameter('max_step', 0.1, 's', 'Longest integration step.', 1e-5, 0.2),
     Parameter('scuff_length', -10.0, 'm',
               'Touchdowns less far ahead of the stance foot pass through the floor.', -10.0, 1.0),
     Parameter('fall_height', 0.3, '1', 'Fraction of the standing height that counts as fallen.',
@@ -62,14 +62,14 @@ def build_rigid_model(support, world, values, parameters=None, steps=()):
     dynamics.place(np.zeros(dynamics.nv))
     standing = -min(dynamics.foot_position(foot)[1] for foot in robot.feet)
     return rm.RigidModel(
-        support.layout.n, len(robot.joints),
+        support.layout.n, len(robot.joints), len(robot.locks),
         np.array([gravity[0], gravity[2]]) if parameters is None else parameters,
         np.array(support.lift), np.array([support.relabel(i) for i in range(2)]),
         np.array([input_map(support, i) for i in range(2)]),
         np.array([limit.lower for limit in limits]), np.array([limit.upper for limit in limits]),
-        np.array([robot.joint_index(lock.joint) for lock in robot.locks], dtype=np.int64),
-        np.array([lock.angle for lock in robot.locks], dtype=float),
-        np.array([lock.capture for lock in robot.locks], dtype=float), drops, tilts,
+        np.array([robot.joint_index(lock.joint) for lock in robot.locks] or [-1]),
+        np.array([lock.angle for lock in robot.locks] or [0.0]),
+        np.array([lock.capture for lock in robot.locks] or [0.0]), drops, tilts,
         values.scuff_length, values.tolerance, values.max_step, values.fall_height * standing)
 
 
@@ -143,7 +143,7 @@ class RigidPlant:
         """
         state, before = self.state, self.truth.q.copy()
         state.effort[:] = command.effort
-        state.armed[:] = command.lock
+        state.armed[:self.model.n_locks] = command.lock
         status = rm.FELL
         if not self._fallen:
             status = advance(self.terms, self.model, state, self._work, duration, False)
@@ -224,6 +224,6 @@ def set_start(model, state, support, q, v):
     state.memo[rm.STEP_SIZE], state.memo[rm.MIN_NORMAL] = 1e-3, np.inf
     state.armed[:] = 1
     angles = model.lift[support] @ state.y[2:model.n + 2]
-    for i, joint in enumerate(model.lock_joint):
-        within = abs(angles[1 + joint] - model.lock_angle[i]) <= model.lock_capture[i]
+    for i in range(model.n_locks):
+        within = abs(angles[1 + model.lock_joint[i]] - model.lock_angle[i]) <= model.lock_capture[i]
         state.mode[rm.FIRST_STOP + model.n_joints + i] = within

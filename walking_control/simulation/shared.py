@@ -14,4 +14,4 @@ def register():
     """Tell numba about all marked functions; needed once before compiling."""
     from numba.extending import register_jitable
     while SHARED:
-        register_jitable(SHARED.pop())
+        register_jitable(error_model='numpy')(SHARED.pop())
