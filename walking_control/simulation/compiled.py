@@ -12,6 +12,11 @@ import numpy as np
 
 from walking_control.exceptions import MissingDependency
 from walking_control.models import symbolic
+from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.support import SupportDynamics
+from walking_control.simulation.rigid_model import as_record, make_state, make_workspace
+from walking_control.simulation.rigid_motion import advance
+from walking_control.simulation.rigid_plant import build_rigid_model, set_start
 from walking_control.simulation.shared import register
 
 
@@ -80,3 +85,39 @@ def generated_terms(dynamics):
         exec(symbolic.write_python(function, f'terms_{i}'), scope)
     exec(_CHOICE, scope)
     return scope['terms'], parameters
+
+
+class CompiledWalker:
+    """A rigid walker ready for fast strides; the arrays are views of what compiled code changes.
+
+    Args:
+        robot: The `Robot`.
+        world: Validated values of `WORLD`.
+        values: Validated values of `RIGID`.
+        steps: Floor changes, see `rigid_plant.build_rigid_model`.
+
+    Attributes:
+        model: `RigidModel`.
+        state: `RigidState`.
+        terms: Compiled support terms.
+        records: Model, state and workspace as compiled functions take them.
+    """
+
+    def __init__(self, robot, world, values, steps=()):
+        support = SupportDynamics(PlanarDynamics(robot, world.gravity, world.slope))
+        self.robot = robot
+        self.terms, parameters = compile_terms(support.dynamics)
+        model_record, self.model = as_record(
+            build_rigid_model(support, world, values, parameters, steps))
+        state_record, self.state = as_record(make_state(self.model))
+        work_record, self.work = as_record(make_workspace(self.model, support.layout.size))
+        self.records = model_record, state_record, work_record
+        self._advance = compile_shared(advance)
+
+    def start(self, support, q, v):
+        """Stand on a foot just after touchdown."""
+        set_start(self.model, self.state, support, q, v)
+
+    def advance(self, duration, stop_at_step=False):
+        """Move on; see `rigid_motion.advance`."""
+        return self._advance(self.terms, *self.records, duration, stop_at_step)

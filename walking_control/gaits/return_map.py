@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Limit cycles as fixed points of the stride function ([DS09] section 4.1).
+
+The stride function maps the state just after one touchdown to that just after the next, left and
+right exchanged. It comes as a callable, so that any plant and controller will do.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from walking_control.exceptions import NotAchieved
+
+
+@dataclass(frozen=True)
+class Stride:
+    """One step.
+
+    Attributes:
+        x: State just after the touchdown that ends it, ``(m,)``.
+        period: s.
+        length: Distance between the footholds, m.
+    """
+
+    x: np.ndarray
+    period: float
+    length: float
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """A limit cycle.
+
+    Attributes:
+        x: Its state just after touchdown, ``(m,)``.
+        period: s.
+        length: Step length, m.
+        eigenvalues: Of the linearised stride function, largest first, ``(m,)``.
+        residual: Largest entry of stride(x) - x.
+    """
+
+    x: np.ndarray
+    period: float
+    length: float
+    eigenvalues: np.ndarray
+    residual: float
+
+    @property
+    def stable(self):
+        """Whether small disturbances die out."""
+        return bool(abs(self.eigenvalues[0]) < 1.0)
+
+    @property
+    def speed(self):
+        """Walking speed along the floor, m/s."""
+        return self.length / self.period
+
+
+def linearise(stride, x, step=1e-6):
+    """Return the Jacobian of the stride function by central differences, or None at its edge.
+
+    Args:
+        stride: Callable x -> `Stride`, or None where the robot falls.
+        x: State, ``(m,)``.
+        step: Disturbance of each entry.
+    """
+    columns = []
+    for direction in step * np.eye(len(x)):
+        after, before = stride(x + direction), stride(x - direction)
+        if after is None or before is None:
+            return None
+        columns.append((after.x - before.x) / (2 * step))
+    return np.array(columns).T
+
+
+def polish(stride, x, tolerance=1e-11, rounds=30):
+    """Return the fixed point Newton's method reaches from x, or None.
+
+    Args:
+        stride: Callable x -> `Stride` or None.
+        x: First guess.
+        tolerance: Largest entry of the residual that counts as zero.
+        rounds: Newton steps allowed; each is shortened until the residual falls.
+    """
+    x = np.array(x, dtype=float)
+    here = stride(x)
+    if here is None:
+        return None
+    for _ in range(rounds):
+        residual = here.x - x
+        size = np.abs(residual).max()
+        if size < tolerance:
+            return x
+        jacobian = linearise(stride, x)
+        if jacobian is None:
+            return None
+        direction = np.linalg.lstsq(np.eye(len(x)) - jacobian, residual, rcond=None)[0]
+        for shorter in 0.5 ** np.arange(12):
+            there = stride(x + shorter * direction)
+            if there is not None and np.abs(there.x - x - shorter * direction).max() < size:
+                break
+        else:
+            # at the accuracy of the stride function itself nothing improves any more
+            return x if size < 1e3 * tolerance else None
+        x = x + shorter * direction
+        here = there
+    return None
+
+
+def judge(stride, x):
+    """Return the `Cycle` through a fixed point, or None where the stride function ends."""
+    here, jacobian = stride(x), linearise(stride, x)
+    if here is None or jacobian is None:
+        return None
+    values = np.linalg.eigvals(jacobian)
+    order = np.lexsort((-values.imag, -values.real, -np.round(np.abs(values), 9)))
+    return Cycle(np.array(x), here.period, here.length, values[order],
+                 float(np.abs(here.x - x).max()))
+
+
+def find_cycles(stride, starts, newton_starts=24, tolerance=1e-11, distinct=1e-6):
+    """Return all limit cycles reached from many starts, stable ones first, then by period.
+
+    The starts whose stride comes back nearest to them serve Newton's method.
+
+    Args:
+        stride: Callable x -> `Stride` or None.
+        starts: Candidate states, ``(k, m)``.
+        newton_starts: How many of them to polish.
+        tolerance: See `polish`.
+        distinct: Fixed points closer than this are one.
+
+    Raises:
+        NotAchieved: No cycle; says what was tried.
+    """
+    strides = [(x, stride(x)) for x in np.asarray(starts, dtype=float)]
+    alive = [(np.linalg.norm(there.x - x) / (0.1 + np.linalg.norm(x)), i)
+             for i, (x, there) in enumerate(strides) if there is not None]
+    cycles = []
+    for _, i in sorted(alive)[:newton_starts]:
+        x = polish(stride, strides[i][0], tolerance)
+        if x is None or any(np.abs(x - cycle.x).max() < distinct for cycle in cycles):
+            continue
+        cycle = judge(stride, x)
+        if cycle is not None and cycle.length > 1e-6:
+            cycles.append(cycle)
+    if not cycles:
+        raise NotAchieved(
+            'limit cycle', limit=f'none found from {len(strides)} starts, of which {len(alive)} made '
+            f'a step and {min(newton_starts, len(alive))} were refined',
+            remedy='try another slope, controller or seed')
+    return sorted(cycles, key=lambda cycle: (not cycle.stable, cycle.period))
