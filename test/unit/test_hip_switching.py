@@ -4,9 +4,9 @@
 import numpy as np
 import pytest
 
-from walking_control.controllers.hip_switching import (ARMED, FLEXED, hip_current, HipSwitching,
-                                                       next_lock_phase, PARAMETERS, RELEASED,
-                                                       STANCE)
+from walking_control.controllers.hip_switching import hip_current, HipSwitching, PARAMETERS
+from walking_control.controllers.knee_locks import (ARMED, FLEXED, next_lock_phase, RELEASED,
+                                                    STANCE)
 from walking_control.exceptions import IncompatibleController, ParameterError
 from walking_control.models.robot_file import load_robot_file
 from walking_control.models.signals import Command, Reference, WalkerState

@@ -7,6 +7,7 @@ leg forward, bends its knee by inertia and locks it again at the end of the swin
 
 import numpy as np
 
+from walking_control.controllers.knee_locks import KneeLocks
 from walking_control.exceptions import IncompatibleController, ParameterError
 from walking_control.models.parameters import Parameter, ParameterTable
 
@@ -57,35 +58,6 @@ def hip_current(q5, dq5, set_point, proportional_gain, derivative_gain, limit):
     return min(max(current, -limit), limit)
 
 
-# Phases of a knee lock over a stride: stance, early swing, flexed, extending.
-STANCE, RELEASED, FLEXED, ARMED = 0, 1, 2, 3
-
-
-def next_lock_phase(phase, is_stance, in_contact, angle, rate, flexed):
-    """Return the phase of a knee lock ([DS09] sections 4.3.1 and 5.3).
-
-    The lock of the stance leg is armed. It opens when the foot has left the floor as a swing foot,
-    and is armed again, for the rest of the swing, once the knee has flexed and extends.
-
-    Args:
-        phase: STANCE, RELEASED, FLEXED or ARMED.
-        is_stance: Whether the leg is the stance leg.
-        in_contact: Whether its foot touches the floor.
-        angle: Knee angle from the locked position, rad; flexion is negative.
-        rate: Its rate, rad/s.
-        flexed: Flexion that counts as flexed, rad.
-    """
-    if is_stance:
-        return STANCE
-    if phase == STANCE and not in_contact:
-        return RELEASED
-    if phase == RELEASED and angle < -flexed:
-        return FLEXED
-    if phase == FLEXED and rate > 0.0:
-        return ARMED
-    return phase
-
-
 class HipSwitching:
     """Hip controller for a planar walker with one motor and, if it has knees, knee locks.
 
@@ -105,10 +77,7 @@ class HipSwitching:
         self._motor = robot.actuators[robot.joints[self._joint]]
         self._signs = [robot.supports[foot][self._coordinate, 1 + self._joint]
                        for foot in robot.feet]
-        self._lock_joints = [robot.joint_index(lock.joint) for lock in robot.locks]
-        self._lock_feet = [robot.feet.index(lock.foot) for lock in robot.locks]
-        self._lock_angles = [lock.angle for lock in robot.locks]
-        self._lock_phases = [STANCE] * len(robot.locks)
+        self._locks = KneeLocks(robot, values.knee_flexed)
         self.values = values
         self._steps = 0
         self._correction = 0.0
@@ -116,7 +85,7 @@ class HipSwitching:
 
     def reset(self, state):
         """Start with locked knees and no speed correction."""
-        self._lock_phases = [STANCE] * len(self._lock_phases)
+        self._locks.reset()
         self._steps = state.steps
         self._correction = 0.0
 
@@ -137,7 +106,7 @@ class HipSwitching:
                                    self._motor.current_limit)
         command.effort[0] = (self._signs[state.support] * self._motor.torque_per_ampere
                              * self.current)
-        self._update_locks(state, command)
+        self._locks.update(state, command)
 
     def _set_point(self, state, reference):
         """Return the set point; the speed is corrected once a step by the last step's mean."""
@@ -154,16 +123,6 @@ class HipSwitching:
         table = values.set_point_table
         nominal = float(np.interp(speed, values.speed_table, table))
         return min(max(nominal + self._correction, min(table)), max(table))
-
-    def _update_locks(self, state, command):
-        for i, joint in enumerate(self._lock_joints):
-            foot = self._lock_feet[i]
-            phase = next_lock_phase(self._lock_phases[i], foot == state.support,
-                                    bool(state.contact[foot]),
-                                    float(state.position[joint]) - self._lock_angles[i],
-                                    float(state.velocity[joint]), self.values.knee_flexed)
-            self._lock_phases[i] = phase
-            command.lock[i] = phase in (STANCE, ARMED)
 
 
 def find_hip(robot):

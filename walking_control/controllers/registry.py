@@ -2,9 +2,10 @@
 """Controllers by name."""
 
 from walking_control.controllers.hip_switching import HipSwitching
+from walking_control.controllers.none import NoControl
 from walking_control.exceptions import InvalidInput
 
-CONTROLLERS = {controller.name: controller for controller in (HipSwitching,)}
+CONTROLLERS = {controller.name: controller for controller in (HipSwitching, NoControl)}
 
 
 def find_controller(name):

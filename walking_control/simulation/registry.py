@@ -7,8 +7,10 @@ from walking_control.exceptions import IncompatiblePlant, InvalidInput
 from walking_control.models.robot_file import WORLD
 from walking_control.safety.supervisor import SAFETY
 from walking_control.simulation.mujoco_plant import MUJOCO, MujocoPlant
+from walking_control.simulation.rigid_plant import RIGID, RigidPlant
 
-PLANTS = {plant.name: (plant, table) for plant, table in ((MujocoPlant, MUJOCO),)}
+PLANTS = {plant.name: (plant, table)
+          for plant, table in ((MujocoPlant, MUJOCO), (RigidPlant, RIGID))}
 
 
 def find_plant(name):

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""When a knee lock is armed: in stance, and again once the swinging knee extends."""
+
+# Phases of a knee lock over a stride: stance, early swing, flexed, extending.
+STANCE, RELEASED, FLEXED, ARMED = 0, 1, 2, 3
+
+
+def next_lock_phase(phase, is_stance, in_contact, angle, rate, flexed):
+    """Return the phase of a knee lock ([DS09] sections 4.3.1 and 5.3).
+
+    The lock of the stance leg is armed. It opens when the foot has left the floor as a swing foot,
+    and is armed again, for the rest of the swing, once the knee has flexed and extends.
+
+    Args:
+        phase: STANCE, RELEASED, FLEXED or ARMED.
+        is_stance: Whether the leg is the stance leg.
+        in_contact: Whether its foot touches the floor.
+        angle: Knee angle from the locked position, rad; flexion is negative.
+        rate: Its rate, rad/s.
+        flexed: Flexion that counts as flexed, rad.
+    """
+    if is_stance:
+        return STANCE
+    if phase == STANCE and not in_contact:
+        return RELEASED
+    if phase == RELEASED and angle < -flexed:
+        return FLEXED
+    if phase == FLEXED and rate > 0.0:
+        return ARMED
+    return phase
+
+
+class KneeLocks:
+    """The phases of all knee locks of a robot, for any control law.
+
+    Args:
+        robot: The `Robot`.
+        flexed: Flexion that counts as flexed, rad.
+    """
+
+    def __init__(self, robot, flexed):
+        self._locks = [(robot.joint_index(lock.joint), robot.feet.index(lock.foot), lock.angle)
+                       for lock in robot.locks]
+        self._flexed = flexed
+        self.reset()
+
+    def reset(self):
+        """Start with every lock armed."""
+        self._phases = [STANCE] * len(self._locks)
+
+    def update(self, state, command):
+        """Fill the locks of a `Command` from a `WalkerState`."""
+        for i, (joint, foot, angle) in enumerate(self._locks):
+            phase = next_lock_phase(self._phases[i], foot == state.support,
+                                    bool(state.contact[foot]),
+                                    float(state.position[joint]) - angle,
+                                    float(state.velocity[joint]), self._flexed)
+            self._phases[i] = phase
+            command.lock[i] = phase in (STANCE, ARMED)
