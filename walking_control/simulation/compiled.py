@@ -8,16 +8,17 @@ rounding. The first use in a process compiles for some seconds.
 from functools import cache
 import math
 
-import numpy as np
-
+from walking_control.controllers.knee_locks import STANCE
+from walking_control.controllers.registry import find_controller
 from walking_control.exceptions import MissingDependency
 from walking_control.models import symbolic
 from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.robot_file import WORLD
 from walking_control.models.support import SupportDynamics
 from walking_control.simulation.rigid_model import as_record, make_state, make_workspace
-from walking_control.simulation.rigid_motion import advance
-from walking_control.simulation.rigid_plant import build_rigid_model, set_start
+from walking_control.simulation.rigid_plant import build_rigid_model, leg_length, RIGID, set_start
 from walking_control.simulation.shared import register
+from walking_control.simulation.walk import make_law, stride_many, walk
 
 
 def import_numba():
@@ -77,47 +78,86 @@ def compile_shared(function):
     return numba.njit(function, error_model='numpy')
 
 
-def generated_terms(dynamics):
-    """Return the generated support terms as plain Python, and their parameters."""
-    functions, parameters = symbolic.support_terms(dynamics)
-    scope = {'math': math, 'np': np}
-    for i, function in enumerate(functions):
-        exec(symbolic.write_python(function, f'terms_{i}'), scope)
-    exec(_CHOICE, scope)
-    return scope['terms'], parameters
-
-
 class CompiledWalker:
     """A rigid walker ready for fast strides; the arrays are views of what compiled code changes.
 
     Args:
-        robot: The `Robot`.
-        world: Validated values of `WORLD`.
-        values: Validated values of `RIGID`.
+        robot_file: The `RobotFile`.
+        controller: Name of the controller; None takes the robot file's default.
         steps: Floor changes, see `rigid_plant.build_rigid_model`.
 
     Attributes:
+        robot: The `Robot`.
+        leg_length: Height of the base in upright stance, m.
         model: `RigidModel`.
         state: `RigidState`.
-        terms: Compiled support terms.
-        records: Model, state and workspace as compiled functions take them.
+        data: `LawData`.
     """
 
-    def __init__(self, robot, world, values, steps=()):
+    def __init__(self, robot_file, controller=None, steps=()):
+        robot, world = robot_file.robot, robot_file.values(WORLD)
+        law = find_controller(controller or robot_file.controller)
         support = SupportDynamics(PlanarDynamics(robot, world.gravity, world.slope))
-        self.robot = robot
-        self.terms, parameters = compile_terms(support.dynamics)
-        model_record, self.model = as_record(
-            build_rigid_model(support, world, values, parameters, steps))
-        state_record, self.state = as_record(make_state(self.model))
-        work_record, self.work = as_record(make_workspace(self.model, support.layout.size))
-        self.records = model_record, state_record, work_record
-        self._advance = compile_shared(advance)
+        self.robot, self.leg_length = robot, leg_length(support.dynamics)
+        self._terms, parameters = compile_terms(support.dynamics)
+        model, self.model = as_record(build_rigid_model(
+            support, world, robot_file.values(RIGID), parameters, steps))
+        state, self.state = as_record(make_state(self.model))
+        work, _ = as_record(make_workspace(self.model, support.layout.size))
+        function, data = make_law(robot, law.name, robot_file.values(law.parameters))
+        data, self.data = as_record(data)
+        self._law = compile_shared(function)
+        self._arguments = self._terms, self._law, model, state, work, data
 
     def start(self, support, q, v):
-        """Stand on a foot just after touchdown."""
+        """Stand on a foot just after touchdown, every lock in its stance phase."""
         set_start(self.model, self.state, support, q, v)
+        self.data.phases[:] = STANCE
 
-    def advance(self, duration, stop_at_step=False):
-        """Move on; see `rigid_motion.advance`."""
-        return self._advance(self.terms, *self.records, duration, stop_at_step)
+    def walk(self, duration, stop_at_step=False):
+        """Walk on; see `walk.walk`."""
+        return compile_shared(walk)(*self._arguments, duration, stop_at_step)
+
+    def stride_many(self, count, longest=3.0):
+        """Make strides in a row; see `walk.stride_many`."""
+        return compile_shared(stride_many)(*self._arguments, count, longest)
+
+
+class PlainWalker:
+    """The same by plain Python and Pinocchio, to check the compiled path or do without it.
+
+    Args:
+        robot_file: The `RobotFile`.
+        controller: Name of the controller; None takes the robot file's default.
+        steps: Floor changes, see `rigid_plant.build_rigid_model`.
+    """
+
+    def __init__(self, robot_file, controller=None, steps=()):
+        robot, world = robot_file.robot, robot_file.values(WORLD)
+        law = find_controller(controller or robot_file.controller)
+        self._support = SupportDynamics(PlanarDynamics(robot, world.gravity, world.slope))
+        self.robot, self.leg_length = robot, leg_length(self._support.dynamics)
+        self.model = build_rigid_model(self._support, world, robot_file.values(RIGID), None, steps)
+        self.state = make_state(self.model)
+        self._work = make_workspace(self.model, self._support.layout.size)
+        self._law, self.data = make_law(robot, law.name, robot_file.values(law.parameters))
+
+    def start(self, support, q, v):
+        """Stand on a foot just after touchdown, every lock in its stance phase."""
+        set_start(self.model, self.state, support, q, v)
+        self.data.phases[:] = STANCE
+
+    def walk(self, duration, stop_at_step=False):
+        """Walk on; see `walk.walk`."""
+        def terms(support, q, v, _, out):
+            self._support.terms(support, q, v, out)
+        return walk(terms, self._law, self.model, self.state, self._work, self.data, duration,
+                    stop_at_step)
+
+
+def make_walker(robot_file, controller=None, steps=()):
+    """Return a compiled walker, or a plain one where CasADi or numba are missing."""
+    try:
+        return CompiledWalker(robot_file, controller, steps)
+    except MissingDependency:
+        return PlainWalker(robot_file, controller, steps)

@@ -58,9 +58,7 @@ def build_rigid_model(support, world, values, parameters=None, steps=()):
                                     limit='must lie at a joint limit for plant rigid')
     drops, tilts = floor_changes(steps)
     gravity = support.dynamics.model.gravity.linear
-    dynamics = support.dynamics
-    dynamics.place(np.zeros(dynamics.nv))
-    standing = -min(dynamics.foot_position(foot)[1] for foot in robot.feet)
+    standing = leg_length(support.dynamics)
     return rm.RigidModel(
         support.layout.n, len(robot.joints), len(robot.locks),
         np.array([gravity[0], gravity[2]]) if parameters is None else parameters,
@@ -71,6 +69,12 @@ def build_rigid_model(support, world, values, parameters=None, steps=()):
         np.array([lock.angle for lock in robot.locks] or [0.0]),
         np.array([lock.capture for lock in robot.locks] or [0.0]), drops, tilts,
         values.scuff_length, values.tolerance, values.max_step, values.fall_height * standing)
+
+
+def leg_length(dynamics):
+    """Return the height of the base above the lowest foot at zero angles, m."""
+    dynamics.place(np.zeros(dynamics.nv))
+    return -min(dynamics.foot_position(foot)[1] for foot in dynamics.robot.feet)
 
 
 def input_map(support, foot):

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Limit cycles of a robot on the rigid plant: the work behind `gait cycle`.
+
+The section of the return map is the state just after touchdown: both feet on the floor, locked joints
+at rest. It is described by the first minimal coordinate and the rates of all coordinates that
+are not locked; the hip angle follows from both feet being down. A sampled law restarts its clock at
+each touchdown.
+"""
+
+import math
+
+import numpy as np
+
+from walking_control.exceptions import IncompatiblePlant
+from walking_control.gaits.return_map import find_cycles, Stride
+from walking_control.models.robot_file import WORLD
+from walking_control.simulation.compiled import make_walker
+from walking_control.simulation.rigid_model import (
+    FIRST_STOP, STANCE, STEP_LENGTH, STEPPED, SUPPORT, TIME)
+
+LONGEST_STRIDE = 10.0   # in units of sqrt(leg length / gravity)
+STARTS = 3000
+
+
+class Section:
+    """Touchdown states of a planar walker whose legs are straight and alike at touchdown.
+
+    Args:
+        walker: `CompiledWalker` or `PlainWalker`.
+        gravity: m/s^2.
+
+    Raises:
+        IncompatiblePlant: Other than two coordinates stay free of locks.
+    """
+
+    def __init__(self, walker, gravity):
+        robot, model = walker.robot, walker.model
+        self.walker = walker
+        self._base_q = np.zeros(model.n)
+        locked = []
+        for i in range(model.n_locks):
+            row = model.lift[0, 1 + model.lock_joint[i]]
+            coordinate = int(np.argmax(np.abs(row)))
+            self._base_q[coordinate] = model.lock_angle[i] / row[coordinate]
+            locked.append(coordinate)
+        self.free = [i for i in range(model.n) if i not in locked]
+        if len(self.free) != 2:
+            raise IncompatiblePlant(f'gait cycle of {robot.name}',
+                                    value=[robot.coordinates[i] for i in self.free],
+                                    limit='needs two coordinates free of locks at touchdown')
+        self.pace = math.sqrt(gravity / walker.leg_length)   # 1/s
+        self.longest = LONGEST_STRIDE / self.pace
+
+    def state(self, x):
+        """Return minimal coordinates and rates of section coordinates x."""
+        q, v = self._base_q.copy(), np.zeros_like(self._base_q)
+        q[self.free] = x[0], -2.0 * x[0]
+        v[self.free] = x[1:]
+        return q, v
+
+    def stride(self, x):
+        """Return the `Stride` from x, or None where the robot falls or a lock stays open."""
+        walker, model = self.walker, self.walker.model
+        walker.start(0, *self.state(x))
+        if walker.walk(self.longest, True) != STEPPED:
+            return None
+        mode, memo = walker.state.mode, walker.state.memo
+        locks = mode[FIRST_STOP + model.n_joints:FIRST_STOP + model.n_joints + model.n_locks]
+        if mode[STANCE] != 1 or mode[SUPPORT] != 1 or not locks.all():
+            return None
+        q, v = walker.state.y[2:model.n + 2], walker.state.y[model.n + 4:]
+        after = np.concatenate((q[self.free[:1]], v[self.free]))
+        return Stride(after, float(memo[TIME]), float(memo[STEP_LENGTH]))
+
+    def sample(self, rng, count):
+        """Return section coordinates of walking robots, ``(count, 3)``."""
+        pace = self.pace
+        return np.column_stack((rng.uniform(0.03, 0.5, count),
+                                pace * rng.uniform(-0.8, -0.03, count),
+                                pace * rng.uniform(-0.6, 0.6, count)))
+
+
+def find_robot_cycles(robot_file, controller=None, seed=0, starts=STARTS):
+    """Return the limit cycles of a robot on its slope, ready for JSON.
+
+    Args:
+        robot_file: The `RobotFile`.
+        controller: Name of the controller; None takes the robot file's default.
+        seed: Of the starts.
+        starts: How many.
+
+    Returns:
+        Dictionary with ``cycles``: list of q, v (start of step), period, step_length, speed,
+        eigenvalues, stable, residual.
+
+    Raises:
+        NotAchieved: No cycle; says what was tried.
+    """
+    gravity = robot_file.values(WORLD).gravity
+    section = Section(make_walker(robot_file, controller), gravity)
+    points = section.sample(np.random.default_rng(seed), starts)
+    cycles = find_cycles(section.stride, points)
+    return {'robot': robot_file.robot.name,
+            'controller': controller or robot_file.controller, 'plant': 'rigid',
+            'slope': robot_file.values(WORLD).slope, 'starts': starts,
+            'cycles': [_describe(section, cycle) for cycle in cycles]}
+
+
+def _describe(section, cycle):
+    q, v = section.state(cycle.x)
+    return {'q': q.tolist(), 'v': v.tolist(), 'period': cycle.period,
+            'step_length': cycle.length, 'speed': cycle.speed,
+            'eigenvalues': [complex(value) for value in cycle.eigenvalues],
+            'stable': cycle.stable, 'residual': cycle.residual}

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A rigid walker under a sampled control law, tick by tick, plain or compiled.
+
+The law is an array function; knee locks follow the phases of `controllers.knee_locks`. The state is
+taken as known: what an estimator adds (debounce, delay) is not part of this loop.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from walking_control.controllers.hip_switching import find_hip, hip_current
+from walking_control.controllers.knee_locks import ARMED, next_lock_phase, STANCE as STANCE_PHASE
+from walking_control.exceptions import IncompatibleController
+from walking_control.simulation.rigid_events import joint_angle
+from walking_control.simulation.rigid_forces import joint_rate
+from walking_control.simulation.rigid_model import (
+    DONE, FIRST_STOP, STANCE, STEPPED, SUPPORT, SWING, WORK)
+from walking_control.simulation.rigid_motion import advance
+from walking_control.simulation.shared import shared
+
+NO_TICKS = 1e9   # s: nothing to control
+
+shared(hip_current)
+shared(next_lock_phase)
+
+
+class LawData(NamedTuple):
+    """What a control law knows, as plain arrays.
+
+    Attributes:
+        values: The law's parameters.
+        lock_foot: Foot of each lock.
+        phases: Phase of each lock.
+        flexed: Flexion that counts as flexed, rad.
+        period: Control period, s.
+    """
+
+    values: np.ndarray
+    lock_foot: np.ndarray
+    phases: np.ndarray
+    flexed: float
+    period: float
+
+
+@shared
+def no_law(values, stance, q, v, effort):
+    """No effort."""
+    for i in range(effort.shape[0]):
+        effort[i] = 0.0
+
+
+@shared
+def hip_law(values, stance, q, v, effort):
+    """The hip law of [DS09] (5.29) at a fixed set point; values by `hip_values`."""
+    hip = int(values[0])
+    current = hip_current(q[hip], v[hip], values[1], values[2], values[3], values[4])
+    effort[0] = values[5 + stance] * current
+
+
+def hip_values(robot, parameters):
+    """Return the parameters of `hip_law`: coordinate, set point, gains, limit, signed N kt."""
+    joint, coordinate = find_hip(robot)
+    motor = robot.actuators[robot.joints[joint]]
+    signs = [robot.supports[foot][coordinate, 1 + joint] for foot in robot.feet]
+    return np.array([coordinate, parameters.set_point, parameters.proportional_gain,
+                     parameters.derivative_gain, motor.current_limit,
+                     *(sign * motor.torque_per_ampere for sign in signs)])
+
+
+def make_law(robot, name, parameters):
+    """Return (array function, `LawData`) of a controller by name.
+
+    Args:
+        robot: The `Robot`.
+        name: Name of the controller.
+        parameters: Its validated parameter values.
+
+    Raises:
+        IncompatibleController: It has no array function.
+    """
+    if name == 'none':
+        law, values = no_law, np.zeros(1)
+    elif name == 'hip_switching':
+        law, values = hip_law, hip_values(robot, parameters)
+    else:
+        raise IncompatibleController(f'controller {name}', limit='cannot run on the return map yet',
+                                     remedy='choose none or hip_switching')
+    if name == 'none' and not robot.locks:
+        period = NO_TICKS
+    else:
+        period = 1.0 / parameters.rate
+    feet = [robot.feet.index(lock.foot) for lock in robot.locks] or [-1]
+    return law, LawData(values, np.array(feet), np.full(len(feet), STANCE_PHASE),
+                        parameters.knee_flexed, period)
+
+
+@shared
+def control(law, model, state, data):
+    """Fill effort and armed locks for the next tick."""
+    n, mode = model.relabel.shape[1], state.mode
+    support = mode[SUPPORT]
+    law(data.values, support, state.y[2:n + 2], state.y[n + 4:], state.effort)
+    for i in range(model.n_locks):
+        foot, joint = data.lock_foot[i], model.lock_joint[i]
+        contact = mode[STANCE] == 1 if foot == support else mode[SWING] == 1
+        phase = next_lock_phase(data.phases[i], foot == support, contact,
+                                joint_angle(model, mode, state.y, joint) - model.lock_angle[i],
+                                joint_rate(model, mode, state.y[n + 2:], joint), data.flexed)
+        data.phases[i] = phase
+        state.armed[i] = 1 if phase == STANCE_PHASE or phase == ARMED else 0
+
+
+@shared
+def actuated_work(model, state):
+    """Return the work the held effort would do from zero angles to the present ones, J."""
+    support, total = state.mode[SUPPORT], 0.0
+    for i in range(state.effort.shape[0]):
+        for j in range(model.relabel.shape[1]):
+            total += state.effort[i] * model.inputs[support, j, i] * state.y[2 + j]
+    return total
+
+
+@shared
+def walk(terms, law, model, state, work, data, duration, stop_at_step):
+    """Walk under a control law.
+
+    Args:
+        terms: Function of the support terms.
+        law: Function (values, stance, q, v, effort).
+        model: `RigidModel`.
+        state: `RigidState`, changed in place.
+        work: `Workspace`.
+        data: `LawData`.
+        duration: s, rounded to whole control periods.
+        stop_at_step: Whether to return just after the next touchdown; the control clock starts
+            anew there.
+
+    Returns:
+        A status of `rigid_motion.advance`.
+    """
+    period = min(data.period, duration)
+    for _ in range(int(round(duration / period))):
+        control(law, model, state, data)
+        before = actuated_work(model, state)
+        status = advance(terms, model, state, work, period, stop_at_step)
+        state.memo[WORK] += actuated_work(model, state) - before
+        if status != DONE:
+            return status
+    return DONE
+
+
+@shared
+def stride_many(terms, law, model, state, work, data, count, longest):
+    """Make a number of strides in a row; return how many succeeded before one failed."""
+    for i in range(count):
+        if walk(terms, law, model, state, work, data, longest, True) != STEPPED:
+            return i
+    return count
+
+
+def lock_states(model, state):
+    """Return the engaged locks, ``(n_locks,)``."""
+    return state.mode[FIRST_STOP + model.n_joints:]
