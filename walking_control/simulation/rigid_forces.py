@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Accelerations and impacts of the rigid walker under its active constraints.
 
-Small dense algebra written out, so that the same lines run plain and compiled: Cholesky of the
-mass matrix, Schur complement of the constraints ([DS09] (3.46), (3.44)). A constraint that depends
+Small dense algebra written out, so that the same lines run plain and compiled: Cholesky (L D L^T)
+of the mass matrix, Schur complement of the constraints ([DS09] (3.46), (3.44)). A constraint that depends
 on others is skipped, which gives one of the equivalent force distributions.
 """
 
@@ -80,36 +80,41 @@ def add_stop_rows(model, mode, work, k):
 
 @shared
 def factorise(M, L, start, size):
-    """Write the Cholesky factor of ``M[start:, start:]`` into L."""
+    """Factorise ``M[start:, start:]`` as unit lower factor, pivots, transposed factor.
+
+    L holds the factor below its diagonal, the inverse pivots on it, factor times pivot above.
+    """
     for i in range(start, size):
-        for j in range(start, i + 1):
+        for j in range(start, i):
             total = M[i, j]
             for k in range(start, j):
-                total -= L[i, k] * L[j, k]
-            if i == j:
-                L[i, i] = max(total, 1e-300) ** 0.5
-            else:
-                L[i, j] = total / L[j, j]
+                total -= L[i, k] * L[k, j]
+            L[j, i] = total                # pivot times factor
+            L[i, j] = total * L[j, j]
+        total = M[i, i]
+        for k in range(start, i):
+            total -= L[i, k] * L[k, i]
+        L[i, i] = 1.0 / total
 
 
 @shared
 def forward(L, right, out, start, size):
-    """Solve ``L out = right`` for the rows from start on."""
+    """Solve for the rows from start on with the unit lower factor."""
     for i in range(start, size):
         total = right[i]
         for k in range(start, i):
             total -= L[i, k] * out[k]
-        out[i] = total / L[i, i]
+        out[i] = total
 
 
 @shared
 def backward(L, x, start, size):
-    """Solve ``L^T x = x`` in place."""
+    """Divide by the pivots and solve with the transposed factor, in place."""
     for i in range(size - 1, start - 1, -1):
-        total = x[i]
+        total = x[i] * L[i, i]
         for k in range(i + 1, size):
             total -= L[k, i] * x[k]
-        x[i] = total / L[i, i]
+        x[i] = total
 
 
 @shared
@@ -156,12 +161,12 @@ def solve_constrained(model, work, right, out, start, k):
     for r in range(k):
         total = work.drift[r]
         for i in range(start, size):
-            total += work.Y[r, i] * out[i]
+            total += work.Y[r, i] * work.L[i, i] * out[i]
         work.multipliers[r] = -total
         for c in range(r + 1):
             total = 0.0
             for i in range(start, size):
-                total += work.Y[r, i] * work.Y[c, i]
+                total += work.Y[r, i] * work.L[i, i] * work.Y[c, i]
             work.G[r, c] = total
     solve_multipliers(work.G, work.multipliers, k)
     for r in range(k):

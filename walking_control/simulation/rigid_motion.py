@@ -41,8 +41,9 @@ def step(terms, model, state, work, first_stage, h):
             trial[i] = 0.0
         for j in range(stage):
             weight = h * A[stage, j]
-            for i in range(count):
-                trial[i] += weight * k[j, i]
+            if weight != 0.0:
+                for i in range(count):
+                    trial[i] += weight * k[j, i]
         for i in range(count):
             trial[i] += start[i]
         accelerate(terms, model, trial, state.mode, state.effort, work)
