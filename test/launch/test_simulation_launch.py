@@ -10,7 +10,7 @@ for module in ('launch.actions', 'launch_ros.actions', 'launch_pytest'):
     pytest.importorskip(module, reason=f'{module} is missing: it comes with a ROS 2 installation')
 
 from launch import LaunchDescription, LaunchService  # noqa: E402
-from launch.actions import IncludeLaunchDescription  # noqa: E402
+from launch.actions import IncludeLaunchDescription, OpaqueFunction, TimerAction  # noqa: E402
 from launch.launch_description_sources import PythonLaunchDescriptionSource  # noqa: E402
 import launch_pytest  # noqa: E402
 from launch_pytest.actions import ReadyToTest  # noqa: E402
@@ -38,9 +38,20 @@ def include(**arguments):
 
 
 def run_to_end(**arguments):
+    """Return launch's exit status; a launch that does not end by itself is a failure."""
+    hung = []
+
+    def give_up(context):
+        hung.append(True)
+        raise TimeoutError(f'launch has not ended after {PATIENCE:g} s')
+
     service = LaunchService(noninteractive=True)
-    service.include_launch_description(LaunchDescription([include(**arguments)]))
-    return service.run()
+    service.include_launch_description(LaunchDescription([
+        include(**arguments),
+        TimerAction(period=PATIENCE, actions=[OpaqueFunction(function=give_up)])]))
+    status = service.run()
+    assert not hung
+    return status
 
 
 @launch_pytest.fixture
