@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Each target sets up what it needs: with a sourced ROS 2 a virtual environment on top of it, without
+# Each target sets up what it needs: with a sourced ROS 2 an environment on top of it, without
 # one an environment of its own with ROS 2 from wheels. PYTHON=... picks the interpreter.
-# Demo and tests run what is installed, not the checkout: a file that the packaging forgets fails here.
+# Demo and tests run what is installed: a file that the packaging forgets fails here.
 
 PYTHON ?= python3
 ROS := $(if $(ROS_DISTRO),$(shell $(PYTHON) -c 'import rclpy' 2>/dev/null && echo $(ROS_DISTRO)))

@@ -45,7 +45,7 @@ SIMULATION = (
     LaunchArgument('plant', '', str, (SIMULATOR,),
                    "Name of the plant; empty: the robot file's."),
     LaunchArgument('params_file', '', str, (),
-                   'ROS 2 parameter file for both nodes; an argument that is not empty wins over it.'),
+                   'ROS 2 parameter file for both nodes; arguments that are not empty win.'),
     LaunchArgument('realtime', 'false', bool, (CONTROLLER, SIMULATOR),
                    'Pace by the wall clock (true) or tick by tick as fast as it goes (false).'),
     LaunchArgument('duration', '0.0', float, (SIMULATOR,),
