@@ -6,7 +6,9 @@ Scripts, the simulation loop and the ROS nodes all call this chain; none has one
 
 import math
 
-from walking_control.controllers.registry import find_controller
+import numpy as np
+
+from walking_control.controllers.registry import make_controller
 from walking_control.estimation.planar import ESTIMATOR, PlanarEstimator
 from walking_control.models.robot_file import WORLD
 from walking_control.models.signals import Command, Reference
@@ -29,14 +31,15 @@ class ControlLoop:
 
     def __init__(self, robot_file, controller=None):
         robot = robot_file.robot
-        law = find_controller(controller or robot_file.controller)
         slope = robot_file.values(WORLD).slope
         self.robot = robot
         self.estimator = PlanarEstimator(robot, robot_file.values(ESTIMATOR), slope)
-        self.controller = law(robot, robot_file.values(law.parameters))
+        self.controller = make_controller(robot_file, controller)
         self.supervisor = Supervisor(robot, robot_file.values(SAFETY))
         self.period = 1.0 / self.controller.values.rate
         self.command = Command(robot)
+        self._offset = np.zeros(len(robot.actuators))
+        self._retune_rate = robot_file.values(SAFETY).retune_rate
         self.reference = Reference()
         self._support = robot_file.start.support
         self.reset()
@@ -59,23 +62,36 @@ class ControlLoop:
         self.command.effort[:] = 0.0
         self.command.lock[:] = True
         self._last_update = -math.inf
-        self._last_stamp = None
+        self._retuned = None
+        self._offset[:] = 0.0
+        self._blending = False
+
+    def retune(self, values):
+        """Change parameters while walking; the effort follows at `safety.retune_rate`.
+
+        Args:
+            values: Validated values of the controller's table.
+        """
+        self._retuned = values
 
     def tick(self, measurement):
         """Return the `Command` that answers a `Measurement`; the same object every time."""
-        supervisor, command, stamp = self.supervisor, self.command, measurement.stamp
+        supervisor, command = self.supervisor, self.command
         supervisor.check_measurement(measurement)
-        if supervisor.fault is None and self._last_stamp is not None:
-            supervisor.check_age(stamp - self._last_stamp, stamp)
-        self._last_stamp = stamp
         if supervisor.fault is None:
             state = self.estimator.update(measurement)
             supervisor.check_state(state)
-            if supervisor.fault is None and self._due(stamp):
-                self._control(state, stamp)
+            if supervisor.fault is None and self._due(measurement.stamp):
+                self._control(state, measurement.stamp)
         if supervisor.fault is not None:
             supervisor.react(measurement, command)
         return command
+
+    def stop(self, code, message, measurement):
+        """Latch a fault from outside and return the safe `Command`."""
+        self.supervisor.latch(code, message, measurement.stamp)
+        self.supervisor.react(measurement, self.command)
+        return self.command
 
     def _due(self, stamp):
         # a hair early counts, so that rounding of stamps does not skip a tick
@@ -84,5 +100,22 @@ class ControlLoop:
     def _control(self, state, stamp):
         dt = min(stamp - self._last_update, 2.0 * self.period)
         self._last_update = stamp
-        self.controller.update(state, self.reference, dt, self.command)
-        self.supervisor.limit(self.command, dt, stamp)
+        command = self.command
+        self.controller.update(state, self.reference, dt, command)
+        if self._retuned is not None:
+            self._blend(state)
+        if self._blending:
+            step = self._retune_rate * dt
+            self._offset -= np.clip(self._offset, -step, step)
+            self._blending = self._offset.any()
+            command.effort += self._offset
+        self.supervisor.limit(command, dt, stamp)
+
+    def _blend(self, state):
+        """Take new parameters over; what the effort would jump by becomes a fading offset."""
+        command = self.command
+        self._offset += command.effort
+        self.controller.values, self._retuned = self._retuned, None
+        self.controller.update(state, self.reference, 0.0, command)
+        self._offset -= command.effort
+        self._blending = True

@@ -36,7 +36,7 @@ def spoil(name, index, value):
     (spoil('angular_velocity', 1, -math.inf), 'not_finite', 'angular velocity'),
     (spoil('foot_force', 0, math.nan), 'not_finite', 'foot force'),
     (spoil('orientation', 3, 0.5), 'orientation', 'norm'),
-    (spoil('velocity', 2, 1e3), 'velocity', 'inner_knee'),
+    (spoil('velocity', 2, 1e3), 'velocity_limit', 'inner_knee'),
 ])
 def test_bad_measurement_stops_the_law(loop, write, code, words):
     """A NaN that reached the law would come out as torque."""
@@ -55,7 +55,7 @@ def test_silence_is_a_fault(loop):
     loop.tick(measurement)
     measurement.stamp = 0.2
     loop.tick(measurement)
-    assert loop.fault.code == 'stale'
+    assert loop.fault.code == 'stale_joint_state'
 
 
 def test_fall_damps_then_lets_go(loop):

@@ -3,7 +3,7 @@
 
 from walking_control.controllers.hip_switching import HipSwitching
 from walking_control.controllers.none import NoControl
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import IncompatibleController, InvalidInput
 
 CONTROLLERS = {controller.name: controller for controller in (HipSwitching, NoControl)}
 
@@ -18,6 +18,38 @@ def find_controller(name):
         raise InvalidInput('controller', value=name, limit='unknown',
                            remedy='known: ' + ', '.join(sorted(CONTROLLERS)))
     return CONTROLLERS[name]
+
+
+def make_controller(robot_file, name=None):
+    """Return the controller of a name, built for a robot file.
+
+    Args:
+        robot_file: The `RobotFile`.
+        name: Controller; None takes the robot file's default.
+
+    Raises:
+        InvalidInput: Unknown controller or a bad parameter.
+        IncompatibleController: It does not fit the robot; says which do.
+    """
+    law = find_controller(name or robot_file.controller)
+    values = robot_file.values(law.parameters)
+    try:
+        return law(robot_file.robot, values)
+    except IncompatibleController as error:
+        error.remedy = 'fitting: ' + ', '.join(fitting_controllers(robot_file))
+        raise
+
+
+def fitting_controllers(robot_file):
+    """Return the names of the controllers that fit a robot."""
+    fitting = []
+    for name, law in CONTROLLERS.items():
+        try:
+            law(robot_file.robot, law.parameters.validate())
+        except IncompatibleController:
+            continue
+        fitting.append(name)
+    return fitting
 
 
 def parameter_tables():

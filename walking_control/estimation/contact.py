@@ -24,12 +24,22 @@ class ContactDebouncer:
         self._off_force = off_force
         self._hold = hold
         self.contact = False
+        self.suppressed = 0   # changes not taken within the current second
         self._changed = -math.inf
+        self._raw = False
+        self._second = -math.inf
 
     def update(self, force, stamp):
         """Return the contact, given the magnitude of the force in N and the time in s."""
         wanted = force > (self._off_force if self.contact else self._on_force)
-        if wanted != self.contact and stamp - self._changed >= self._hold - STAMP_TOLERANCE:
-            self.contact = wanted
+        if stamp - self._second >= 1.0:
+            self._second, self.suppressed = stamp, 0
+        if wanted == self.contact:
+            self._raw = wanted
+        elif stamp - self._changed >= self._hold - STAMP_TOLERANCE:
+            self.contact = self._raw = wanted
             self._changed = stamp
+        elif wanted != self._raw:
+            self._raw = wanted
+            self.suppressed += 1
         return self.contact

@@ -79,7 +79,7 @@ class PlanarEstimator:
         state.support = self._robot.feet.index(support)
         state.steps = 0
         state.touchdown = -math.inf
-        state.step_length = state.step_time = 0.0
+        state.step_length = state.step_time = state.foothold = 0.0
 
     def update(self, measurement):
         """Return the `WalkerState` of a `Measurement`; the same object every time.
@@ -93,6 +93,7 @@ class PlanarEstimator:
         for i, contact in enumerate(self._contacts):
             x, y, z = forces[i]
             state.contact[i] = contact.update(math.sqrt(x * x + y * y + z * z), state.stamp)
+        state.flicker = max(contact.suppressed for contact in self._contacts)
         self._update_support()
         mapping = self._maps[state.support]
         np.dot(mapping, self._angles, out=state.q)
@@ -123,18 +124,20 @@ class PlanarEstimator:
     def _update_support(self):
         state, dynamics, feet = self.state, self._dynamics, self._robot.feet
         dynamics.place(self._base_q)
-        x_support, z_support = dynamics.foot_position(feet[state.support])
+        places = [dynamics.foot_position(foot) for foot in feet]
+        x_support = places[state.support][0]
         elapsed = state.stamp - state.touchdown + STAMP_TOLERANCE
         if elapsed >= self._values.min_step_time:
-            for i, foot in enumerate(feet):
+            for i, (x, _) in enumerate(places):
                 if i == state.support or not state.contact[i]:
                     continue
-                x, z = dynamics.foot_position(foot)
                 if x - x_support >= self._values.min_step_length or self._alone():
                     self._take_over(i, x - x_support)
-                    z_support = z
                     break
-        state.base_height = -z_support
+        x_support, z_support = places[state.support]
+        state.base_x, state.base_height = -x_support, -z_support
+        for i, (_, z) in enumerate(places):
+            state.foot_height[i] = z - z_support
 
     def _alone(self):
         """Return whether the stance foot has long been off the floor while another is on it."""
@@ -152,6 +155,7 @@ class PlanarEstimator:
         state.support = foot
         state.steps += 1
         state.step_length = length
+        state.foothold += length
         state.step_time = state.stamp - state.touchdown
         state.touchdown = state.stamp
         self._alone_since = math.inf

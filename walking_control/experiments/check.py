@@ -3,7 +3,7 @@
 
 import math
 
-from walking_control.controllers.registry import CONTROLLERS
+from walking_control.controllers.registry import fitting_controllers, make_controller
 from walking_control.exceptions import InvalidInput, MissingDependency
 from walking_control.models.dynamics import PlanarDynamics
 from walking_control.models.robot_file import load_robot_file
@@ -71,18 +71,11 @@ def _check_robot_file(robot_file, problems, assumptions, facts):
 
 
 def _fitting_controllers(robot_file, problems):
-    fitting = []
-    for name, law in CONTROLLERS.items():
-        try:
-            law(robot_file.robot, robot_file.values(law.parameters))
-            fitting.append(name)
-        except InvalidInput as error:
-            if name == robot_file.controller:
-                problems.append(error.as_dict())
-    if robot_file.controller not in CONTROLLERS:
-        problems.append({'what': 'controller', 'value': robot_file.controller, 'limit': 'unknown',
-                         'remedy': 'known: ' + ', '.join(sorted(CONTROLLERS))})
-    return fitting
+    try:
+        make_controller(robot_file)
+    except InvalidInput as error:
+        problems.append(error.as_dict())
+    return fitting_controllers(robot_file)
 
 
 def _fitting_plants(robot_file, problems, assumptions):

@@ -24,7 +24,11 @@ WalkerState.step_time             s        time between the last two touchdowns
 WalkerState.pitch                 rad      base about +y, from the floor normal
 WalkerState.q, v                  rad      minimal coordinates of the current support, rates
 WalkerState.contact               bool     debounced foot contacts, ``(n_feet,)``
+WalkerState.base_x                m        base ahead of the stance foot, along the floor
 WalkerState.base_height           m        base above the stance foot, along the normal
+WalkerState.foothold              m        place of the stance foot, sum of the steps
+WalkerState.foot_height           m        of each foot above the stance foot
+WalkerState.flicker               1        contact changes suppressed within 1 s
 Command.effort                    N m, N   by actuated joint, ``(n_actuators,)``
 Command.lock                      bool     lock armed, ``(n_locks,)``
 ================================  =======  ==================================================
@@ -67,7 +71,7 @@ class WalkerState:
 
     __slots__ = ('stamp', 'support', 'steps', 'touchdown', 'step_length', 'step_time', 'pitch',
                  'pitch_rate', 'q', 'v', 'position', 'velocity', 'contact', 'locked',
-                 'base_height')
+                 'base_x', 'base_height', 'foothold', 'foot_height', 'flicker')
 
     def __init__(self, robot):
         self.stamp = 0.0
@@ -84,7 +88,11 @@ class WalkerState:
         self.velocity = np.zeros(len(robot.joints))
         self.contact = np.zeros(len(robot.feet), dtype=bool)
         self.locked = np.zeros(len(robot.locks), dtype=bool)
+        self.base_x = 0.0
         self.base_height = 0.0
+        self.foothold = 0.0
+        self.foot_height = [0.0] * len(robot.feet)
+        self.flicker = 0
 
 
 class Command:

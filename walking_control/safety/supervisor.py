@@ -1,48 +1,51 @@
 # SPDX-License-Identifier: Apache-2.0
 """Watches every tick; after a fault only a safe command leaves, until somebody clears it."""
 
-from dataclasses import dataclass
 import math
 
 import numpy as np
 
-from walking_control.models.dynamics import standing_height
 from walking_control.models.parameters import Parameter, ParameterTable
+from walking_control.safety.fall import FallDetector
+from walking_control.safety.faults import Fault, KINDS
 
 SAFETY = ParameterTable('safety', [
-    Parameter('state_timeout', 0.05, 's', 'Longest silence of the sensors.', 0.001, 10.0),
+    Parameter('state_timeout', 0.05, 's', 'Longest silence of a sensor.', 0.001, 10.0),
     Parameter('fall_lean', 0.9, 'rad', 'Lean of the stance leg (first coordinate) that is a fall.',
               0.1, 3.2),
     Parameter('fall_height', 0.6, '1', 'Height of the base, of its height at zero angles, '
               'below which the robot has fallen.', 0.0, 1.0),
-    Parameter('velocity_limit', 60.0, 'rad/s',
-              'Root of the sum of squared joint speeds that no sound measurement exceeds.',
-              0.1, 1e4),
+    Parameter('joint_limit_margin', 0.15, 'rad',
+              'How far beyond its URDF limits a joint may be measured.', 0.0, 10.0),
+    Parameter('velocity_limit_factor', 1.0, '1',
+              'Largest measured joint speed, of its URDF limit.', 0.01, 100.0),
+    Parameter('jump_margin', 0.1, 'rad', 'How much farther than its velocity limit allows a joint '
+              'or the base may move from one measurement to the next.', 0.0, 10.0),
+    Parameter('base_rate_limit', 10.0, 'rad/s', 'Fastest turning of the base.', 0.1, 1e3),
+    Parameter('stuck_contact_height', 0.05, 'm',
+              'Height above the stance foot at which a foot cannot touch the floor.', 0.0, 1.0),
+    Parameter('stuck_contact_time', 0.1, 's',
+              'How long a contact may be impossible, or no foot touch the floor.', 0.0, 10.0),
+    Parameter('flicker_limit', 10, '1',
+              'Changes of a contact within one second that debouncing may suppress.', 1, 10000),
+    Parameter('overrun_limit', 5, '1', 'Ticks in a row that may take longer than the period.',
+              1, 10000),
     Parameter('effort_rate_limit', 4000.0, 'N m/s', 'Fastest change of a commanded effort.',
               1.0, 1e7),
+    Parameter('retune_rate', 20.0, 'N m/s',
+              'Fastest change of an effort by a change of parameters while walking.', 0.1, 1e6),
     Parameter('damping', 1.0, 'N m s/rad', 'Damping of actuated joints after a fault.', 0.0, 1e3),
     Parameter('damping_time', 1.0, 's', 'How long damping lasts before the effort is zero.',
               0.0, 60.0),
+    Parameter('fade_rate', 50.0, 'N m/s', 'How fast the effort fades in a controlled stop.',
+              0.1, 1e6),
+    *(Parameter(f'on_{kind.code}', kind.reaction, '', f'Reaction when {kind.meaning}.',
+                choices=kind.reactions) for kind in KINDS.values()),
 ])
 
 
-@dataclass(frozen=True)
-class Fault:
-    """What stopped the robot.
-
-    Args:
-        code: Short name, e.g. ``'fall'``, ``'not_finite'``, ``'stale'``.
-        message: One sentence with value and limit.
-        stamp: When, s.
-    """
-
-    code: str
-    message: str
-    stamp: float
-
-
 class Supervisor:
-    """Finite checks, limits, fall detection and the latched fault.
+    """Checks measurements, states and commands, and keeps the latched fault.
 
     Args:
         robot: The `Robot`.
@@ -52,12 +55,19 @@ class Supervisor:
     def __init__(self, robot, values):
         self._robot = robot
         self._values = values
-        self._fall_height = values.fall_height * standing_height(robot)
+        self._fall = FallDetector(robot, values)
         self._joints = [robot.joint_index(joint) for joint in robot.actuators]
         self._limits = [min(motor.effort_limit, robot.limits[joint].effort)
                         for joint, motor in robot.actuators.items()]
-        self._last = [0.0] * len(self._limits)
+        limits = [robot.limits[joint] for joint in robot.joints]
+        margin = values.joint_limit_margin
+        self._lower = [joint.lower - margin for joint in limits]
+        self._upper = [joint.upper + margin for joint in limits]
+        self._velocity = [joint.velocity * values.velocity_limit_factor for joint in limits]
+        self._position = [0.0] * len(limits)
         self.fault = None
+        self.clamped = 0   # commands that were larger than a limit
+        self.clear()
 
     @property
     def effort_limits(self):
@@ -65,34 +75,69 @@ class Supervisor:
         return self._limits
 
     def latch(self, code, message, stamp):
-        """Latch a fault unless one is latched already."""
+        """Latch a fault of a kind in `KINDS` unless one is latched already."""
         if self.fault is None:
-            self.fault = Fault(code, message, stamp)
+            self.fault = Fault(KINDS[code].code, message, stamp)
+            self._faded = list(self._last)
 
     def clear(self):
-        """Forget the fault; the next tick controls again."""
+        """Forget the fault and the past; the next tick controls again."""
         self.fault = None
         self._last = [0.0] * len(self._limits)
+        self._faded = list(self._last)
+        self._stamp = None
+        self._age = 0.0
+        self._pitch = None
+        self._airborne_since = None
+        self._overruns = 0
+        self._impossible_since = [None] * len(self._robot.feet)
+
+    # -- measurement -----------------------------------------------------------------------------
 
     def check_measurement(self, measurement):
         """Latch a fault when a measurement must not reach the estimator."""
-        values = measurement.values
+        stamp, values = measurement.stamp, measurement.values
         # a sum of squares is finite if all values are, and costs one call
-        if not math.isfinite(measurement.stamp) or not math.isfinite(values @ values):
-            self.latch('not_finite', f'{self._name_not_finite(measurement)} is not finite',
-                       measurement.stamp)
+        if not math.isfinite(stamp) or not math.isfinite(values @ values):
+            self.latch('not_finite', f'{self._name_not_finite(measurement)} is not finite', stamp)
             return
-        orientation, velocity = measurement.orientation, measurement.velocity
-        norm = math.sqrt(orientation @ orientation)
-        limit = self._values.velocity_limit
+        norm = math.sqrt(measurement.orientation @ measurement.orientation)
         if not 0.99 < norm < 1.01:
-            self.latch('orientation', f'the IMU quaternion has norm {norm:.3g}, not 1',
-                       measurement.stamp)
-        elif velocity @ velocity > limit * limit:
-            fastest = int(np.argmax(np.abs(velocity)))
-            self.latch('velocity', f'joint {self._robot.joints[fastest]} moves at '
-                       f'{abs(velocity[fastest]):.3g} rad/s; all joints together may have '
-                       f'{limit:g}', measurement.stamp)
+            self.latch('orientation', f'the IMU quaternion has norm {norm:.3g}, not 1', stamp)
+        elif self._check_clock(stamp):
+            self._check_joints(measurement)
+
+    def _check_clock(self, stamp):
+        before, self._age = self._stamp, 0.0
+        if before is not None:
+            self._age = stamp - before
+            if stamp < before:
+                self.latch('clock_backwards', f'stamp {stamp:.6f} s follows {before:.6f} s', stamp)
+                return False
+            self.check_age('joint_state', self._age, stamp)
+        self._stamp = stamp
+        return True
+
+    def _check_joints(self, measurement):
+        positions, velocities = measurement.position.tolist(), measurement.velocity.tolist()
+        first, margin, age = self._pitch is None, self._values.jump_margin, self._age
+        for i, (position, velocity) in enumerate(zip(positions, velocities)):
+            limit = self._velocity[i]
+            reach = margin + limit * age
+            if not -limit <= velocity <= limit:
+                self._latch_joint('velocity_limit', i, f'moves at {velocity:.3g} rad/s; limit '
+                                  f'{limit:g}', measurement)
+            elif not self._lower[i] <= position <= self._upper[i]:
+                self._latch_joint('joint_limit', i, f'is at {position:.3g} rad; limits with '
+                                  f'margin {self._lower[i]:.3g} to {self._upper[i]:.3g}',
+                                  measurement)
+            elif not first and not -reach <= position - self._position[i] <= reach:
+                self._latch_joint('jump', i, f'moved from {self._position[i]:.3g} to '
+                                  f'{position:.3g} rad at once; possible {reach:.3g}', measurement)
+        self._position = positions
+
+    def _latch_joint(self, code, joint, words, measurement):
+        self.latch(code, f'joint {self._robot.joints[joint]} {words}', measurement.stamp)
 
     def _name_not_finite(self, measurement):
         for what, values in (('the position', measurement.position),
@@ -108,21 +153,66 @@ class Supervisor:
                 return what
         return 'the measurement'
 
-    def check_age(self, age, stamp):
-        """Latch a fault when the last measurement is older than the timeout, s."""
-        if age > self._values.state_timeout:
-            self.latch('stale', f'no sensor data for {age:.3f} s; limit '
-                       f'{self._values.state_timeout:g} s', stamp)
+    def check_age(self, sensor, age, stamp):
+        """Latch a fault when a sensor is silent for too long.
+
+        Args:
+            sensor: ``'joint_state'``, ``'imu'`` or ``'contact'``.
+            age: Time since it was heard, s.
+            stamp: Time now, s.
+        """
+        limit = self._values.state_timeout
+        if age > limit:
+            self.latch(f'stale_{sensor}', f'nothing heard for {age:.3f} s; limit {limit:g} s',
+                       stamp)
+
+    # -- state -----------------------------------------------------------------------------------
 
     def check_state(self, state):
-        """Latch a fault when the robot has fallen."""
-        lean = abs(float(state.q[0]))
-        if lean > self._values.fall_lean:
-            self.latch('fall', f'the stance leg leans {lean:.2f} rad; limit '
-                       f'{self._values.fall_lean:g}', state.stamp)
-        elif state.base_height < self._fall_height:
-            self.latch('fall', f'the base is {state.base_height:.2f} m above the stance foot; '
-                       f'limit {self._fall_height:.2f}', state.stamp)
+        """Latch a fault when a `WalkerState` shows a fall or impossible sensors."""
+        reason = self._fall.reason(state)
+        if reason is not None:
+            self.latch('fall', reason, state.stamp)
+            return
+        if self._pitch is not None:
+            moved = abs(state.pitch - self._pitch)
+            allowed = self._values.jump_margin + self._values.base_rate_limit * self._age
+            if moved > allowed:
+                self.latch('jump', f'the base turned {moved:.3g} rad at once; possible '
+                           f'{allowed:.3g}', state.stamp)
+        self._pitch = state.pitch
+        self._check_contacts(state)
+
+    def _check_contacts(self, state):
+        values, stamp, contact = self._values, state.stamp, state.contact.tolist()
+        for i, foot in enumerate(self._robot.feet):
+            impossible = contact[i] and state.foot_height[i] > values.stuck_contact_height
+            since = self._impossible_since[i]
+            self._impossible_since[i] = since = (stamp if since is None else since) \
+                if impossible else None
+            if since is not None and stamp - since > values.stuck_contact_time:
+                self.latch('stuck_contact', f'{foot} reports contact '
+                           f'{state.foot_height[i]:.2f} m above the floor for '
+                           f'{stamp - since:.2f} s', stamp)
+        if any(contact):
+            self._airborne_since = None
+        elif self._airborne_since is None:
+            self._airborne_since = stamp
+        elif stamp - self._airborne_since > values.stuck_contact_time:
+            self.latch('stuck_contact', f'no foot reports contact for '
+                       f'{stamp - self._airborne_since:.2f} s', stamp)
+        if state.flicker > values.flicker_limit:
+            self.latch('contact_flicker', f'{state.flicker} changes of a contact within a second '
+                       f'were suppressed; limit {values.flicker_limit}', stamp)
+
+    def check_compute(self, duration, period, stamp):
+        """Latch a fault when too many ticks in a row took longer than the control period, s."""
+        self._overruns = self._overruns + 1 if duration > period else 0
+        if self._overruns > self._values.overrun_limit:
+            self.latch('tick_overrun', f'{self._overruns} ticks in a row took longer than '
+                       f'{period:g} s, the last {duration:.4f} s', stamp)
+
+    # -- command ---------------------------------------------------------------------------------
 
     def limit(self, command, dt, stamp):
         """Clamp a command in place to effort and rate limits; latch a fault if not finite."""
@@ -133,19 +223,33 @@ class Supervisor:
                 self.latch('command', 'the controller computed an effort that is not finite',
                            stamp)
                 return
-            limit = min(self._limits[i], self._last[i] + step)
-            efforts[i] = max(min(effort, limit), -self._limits[i], self._last[i] - step)
+            upper = min(self._limits[i], self._last[i] + step)
+            lower = max(-self._limits[i], self._last[i] - step)
+            if not lower <= effort <= upper:
+                self.clamped += 1
+                efforts[i] = max(min(effort, upper), lower)
         command.effort[:] = self._last = efforts
 
     def react(self, measurement, command):
-        """Overwrite a command with the safe one: damping for a while, then nothing."""
-        command.effort[:] = 0.0
+        """Overwrite a command with the safe one of the latched fault's reaction."""
+        reaction = getattr(self._values, f'on_{self.fault.code}')
+        elapsed = measurement.stamp - self.fault.stamp
+        if not math.isfinite(elapsed):
+            reaction = 'zero'
         command.lock[:] = True
-        if measurement.stamp - self.fault.stamp < self._values.damping_time:
-            for i, joint in enumerate(self._joints):
-                velocity = float(measurement.velocity[joint])
-                if math.isfinite(velocity):
-                    effort = -self._values.damping * velocity
-                    limit = self._limits[i]
-                    command.effort[i] = min(max(effort, -limit), limit)
-        self._last = command.effort.tolist()
+        if reaction == 'damping' and 0.0 <= elapsed < self._values.damping_time:
+            self._last = self._damping(measurement)
+        elif reaction == 'fade':
+            faded = max(0.0, elapsed) * self._values.fade_rate
+            self._last = [math.copysign(max(0.0, abs(effort) - faded), effort)
+                          for effort in self._faded]
+        else:
+            self._last = [0.0] * len(self._limits)
+        command.effort[:] = self._last
+
+    def _damping(self, measurement):
+        efforts = []
+        for joint, limit in zip(self._joints, self._limits):
+            effort = -self._values.damping * float(measurement.velocity[joint])
+            efforts.append(max(min(effort, limit), -limit) if math.isfinite(effort) else 0.0)
+        return efforts

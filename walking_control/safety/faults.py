@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every fault by name: what it means and what the robot does about it unless told otherwise."""
+
+from dataclasses import dataclass
+
+# damping: damp the actuated joints for `safety.damping_time`, then zero effort.
+# fade: let the last effort fade at `safety.fade_rate`, locks armed: a controlled stop.
+# zero: no effort at once.
+REACTIONS = ('damping', 'fade', 'zero')
+
+
+@dataclass(frozen=True)
+class FaultKind:
+    """A kind of fault.
+
+    Args:
+        code: Short name, also the end of the parameter ``safety.on_<code>``.
+        meaning: What it means, half a sentence.
+        reaction: Default reaction.
+        reactions: Reactions that can be chosen; without a running clock or joint states nothing
+            can be damped or faded.
+    """
+
+    code: str
+    meaning: str
+    reaction: str
+    reactions: tuple = REACTIONS
+
+
+_KINDS = (
+    FaultKind('not_finite', 'a measured value is NaN or infinite', 'damping'),
+    FaultKind('joint_state', 'a joint is missing from the joint states', 'zero', ('zero',)),
+    FaultKind('orientation', 'the IMU quaternion has not norm 1', 'damping'),
+    FaultKind('stale_joint_state', 'joint states have stopped', 'zero', ('zero',)),
+    FaultKind('stale_imu', 'the IMU has stopped', 'damping'),
+    FaultKind('stale_contact', 'a foot sensor has stopped', 'damping'),
+    FaultKind('stuck_contact', 'a foot in the air reports contact, or no foot does', 'damping'),
+    FaultKind('contact_flicker', 'a contact flickers faster than debouncing can help', 'damping'),
+    FaultKind('jump', 'a joint or the base moved faster than it can', 'damping'),
+    FaultKind('joint_limit', 'a joint is beyond its limits', 'damping'),
+    FaultKind('velocity_limit', 'a joint is faster than its limit', 'damping'),
+    FaultKind('fall', 'the robot has fallen', 'damping'),
+    FaultKind('command', 'the control law gave an effort that is not finite', 'damping'),
+    FaultKind('internal', 'the control law raised an error', 'damping'),
+    FaultKind('tick_overrun', 'ticks take longer than the control period', 'fade'),
+    FaultKind('clock_stopped', 'the stamps of the sensors stand still', 'zero', ('zero',)),
+    FaultKind('clock_backwards', 'the stamps of the sensors run backwards', 'zero', ('zero',)),
+    FaultKind('emergency_stop', 'somebody pressed the emergency stop', 'damping'),
+)
+KINDS = {kind.code: kind for kind in _KINDS}
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What stopped the robot.
+
+    Args:
+        code: Code of its `FaultKind`.
+        message: One sentence with value and limit.
+        stamp: When, s.
+    """
+
+    code: str
+    message: str
+    stamp: float
+
+    def __str__(self):
+        return f'{self.code}: {self.message}'
