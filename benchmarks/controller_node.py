@@ -13,13 +13,13 @@ import json
 import statistics
 import time
 
-from geometry_msgs.msg import WrenchStamped
+from geometry_msgs.msg import Twist, WrenchStamped
+from nav_msgs.msg import Odometry
 import rclpy
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import Imu, JointState
-from std_msgs.msg import Float64MultiArray
-from geometry_msgs.msg import Twist
+from std_msgs.msg import Float64, Float64MultiArray
 
 from walking_control.control_loop import ControlLoop
 from walking_control.models.robot_file import load_robot_file
@@ -55,6 +55,9 @@ def time_tick(robot_file, measurements):
     return statistics.median(times)
 
 
+TELEMETRY_EVERY = 5   # ticks at 100 Hz, for the default of 20 Hz
+
+
 class EchoNode(Node):
     """Subscribes and publishes like the controller node and computes nothing."""
 
@@ -68,6 +71,12 @@ class EchoNode(Node):
         self._publishers_used = [
             self.create_publisher(Float64MultiArray, topics.EFFORT_COMMANDS, latest),
             self.create_publisher(Float64MultiArray, topics.LOCK_COMMANDS, latest)]
+        names = [*robot.coordinates, *robot.coordinates, *robot.actuators, 'a', 'b', 'c']
+        self._telemetry = [self.create_publisher(Float64, f'~/telemetry/figure_{i}', latest)
+                           for i in range(len(names))]
+        self._odometry = self.create_publisher(Odometry, 'odom', latest)
+        self._number, self._pose = Float64(), Odometry()
+        self._answers = 0
         self._listen(JointState, topics.JOINT_STATES)
         self._listen(JointState, topics.LOCK_STATES)
         self._listen(Imu, topics.IMU)
@@ -83,6 +92,11 @@ class EchoNode(Node):
                     all(other == tick for other in self._tick_of.values()):
                 self._publishers_used[0].publish(self._effort.write(0.0, tick))
                 self._publishers_used[1].publish(self._lock.write(1.0, tick))
+                self._answers += 1
+                if self._answers % TELEMETRY_EVERY == 0:
+                    for publisher in self._telemetry:
+                        publisher.publish(self._number)
+                    self._odometry.publish(self._pose)
         self.create_subscription(kind, topic, arrived, topics.LATEST)
 
     def stop(self):

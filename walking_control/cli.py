@@ -45,7 +45,7 @@ def demo(options):
                                 ) from error
     robot_file = _load(options)
     result = run_demo(robot_file, options.controller, options.plant, options.duration,
-                      options.realtime, progress=_progress(options.duration))
+                      options.realtime, options.processes, _progress(options.duration))
     simulated = len(result.run.time) and float(result.run.time[-1])
     extra = {'transport': 'ros2', 'rmw': result.rmw, 'ticks': result.ticks,
              'missed_ticks': result.missed_ticks,
@@ -174,6 +174,8 @@ def _parser():
     verb.add_argument('robot', nargs='?', default='dribbel', help=_ROBOT_HELP)
     verb.add_argument('--realtime', action='store_true',
                       help='step by the clock instead of in lockstep')
+    verb.add_argument('--processes', type=int, choices=(1, 2), default=1,
+                      help='2: the controller in a process of its own')
     verb = _add_verb(verbs, simulate, [walk])
     verb.add_argument('robot', help=_ROBOT_HELP)
     verb = _add_verb(verbs, check, [_common_arguments()])

@@ -39,7 +39,9 @@ class ControlLoop:
         self.period = 1.0 / self.controller.values.rate
         self.command = Command(robot)
         self._offset = np.zeros(len(robot.actuators))
-        self._retune_rate = robot_file.values(SAFETY).retune_rate
+        safety = robot_file.values(SAFETY)
+        self.sensor_timeout = safety.state_timeout
+        self._retune_rate = safety.retune_rate
         self.reference = Reference()
         self._support = robot_file.start.support
         self.reset()

@@ -4,14 +4,20 @@
 import math
 import time
 
+from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Twist
+from nav_msgs.msg import Odometry
 import pytest
 import rclpy
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
+from std_msgs.msg import Float64, String
 from std_srvs.srv import Trigger
+import yaml
 
 from walking_control.exceptions import InvalidInput
+from walking_control.models.resources import robot_names, robot_path
+from walking_control.models.robot_file import load_robot_file, read_parameters
 from walking_control.nodes import topics
 from walking_control.nodes.controller_node import ControllerNode
 
@@ -99,7 +105,7 @@ def test_silence_in_real_time_is_noticed(bench, robot):
     assert robot.stream_until(lambda: robot.efforts and robot.efforts[-1].data[0] != 0.0)
     silent = time.monotonic()
     assert bench.spin_until(lambda: robot.efforts[-1].data[0] == 0.0)
-    assert node.loop.fault.code == 'stale'
+    assert node.loop.fault.code == 'stale_joint_state'
     assert time.monotonic() - silent < 2.0
 
 
@@ -107,9 +113,9 @@ def test_real_time_needs_no_equal_stamps(bench, robot):
     """On hardware the sensors come from different sources with stamps of their own."""
     node = bench.controller(realtime=True)
     robot.wait()
-    arrived = node._arrived
-    node._arrived = lambda sensor, stamp: (
-        setattr(stamp, 'nanosec', stamp.nanosec + (0 if sensor == 'joints' else 1_000_000)),
+    arrived = node._sensors._arrived
+    node._sensors._arrived = lambda sensor, stamp: (
+        setattr(stamp, 'nanosec', stamp.nanosec + (0 if sensor == 'joint_state' else 1_000_000)),
         arrived(sensor, stamp))
     assert robot.stream_until(
         lambda: robot.efforts and robot.efforts[-1].data[0] == pytest.approx(EFFORT))
@@ -153,20 +159,124 @@ def test_bad_parameters_are_refused_at_the_start(bench, parameters, words):
 
 
 def test_parameters_while_active(bench, robot):
-    """Gains may change while walking; ranges and all else must hold."""
+    """Gains may change while walking, without a jump; ranges and all else must hold."""
     node = bench.controller()
     robot.wait()
-    robot.ask(1.0)
+    efforts = [robot.ask(1.0)]
 
     def set_parameter(name, value):
         return node.set_parameters([Parameter(name, value=value)])[0]
     assert set_parameter('hip_switching.proportional_gain', 5.0).successful
-    assert robot.ask(1.01) == pytest.approx(EFFORT / 2)
+    efforts += [robot.ask(1.0 + 0.01 * tick) for tick in range(1, 41)]
+    assert max(abs(b - a) for a, b in zip(efforts, efforts[1:])) <= 20.0 * 0.01 + 1e-9
+    assert efforts[-1] == pytest.approx(EFFORT / 2)
     result = set_parameter('hip_switching.proportional_gain', 500.0)
     assert not result.successful
-    result = set_parameter('safety.fall_lean', 0.5)
-    assert not result.successful and 'while the controller is active' in result.reason
-    assert robot.ask(1.02) == pytest.approx(EFFORT / 2)
+    for name, value in (('safety.fall_lean', 0.5), ('robot_file', 'compass'),
+                        ('controller', 'none'), ('hip_switching.rate', 200.0)):
+        result = set_parameter(name, value)
+        assert not result.successful and 'unconfigured' in result.reason
+    assert robot.ask(1.42) == pytest.approx(EFFORT / 2)
+
+
+def test_changes_are_all_or_nothing(bench, robot):
+    """A set of changes of which one is bad must change nothing."""
+    node = bench.controller()
+    robot.wait()
+    result = node.set_parameters_atomically([
+        Parameter('hip_switching.proportional_gain', value=5.0),
+        Parameter('hip_switching.set_point', value=9.0)])
+    assert not result.successful
+    assert robot.ask(1.0) == pytest.approx(EFFORT)
+    assert node.get_parameter('hip_switching.proportional_gain').value == 10.0
+
+
+def test_another_robot_while_unconfigured(bench):
+    """Model and controller may change before configure, and their parameters with them."""
+    node = bench.controller(activate=False)
+    assert node.set_parameters([Parameter('controller', value='none')])[0].successful
+    assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+    assert node.loop.controller.name == 'none'
+    assert not node.has_parameter('hip_switching.set_point')
+    assert node.has_parameter('none.rate')
+
+
+def dump(node):
+    """Return a node's parameters in the format of `ros2 param dump`."""
+    tree = {}
+    for name in node._parameters:
+        if name == 'start_type_description_service':
+            continue
+        *sections, leaf = name.split('.')
+        place = tree
+        for section in sections:
+            place = place.setdefault(section, {})
+        value = node.get_parameter(name).value
+        place[leaf] = value.tolist() if hasattr(value, 'tolist') else value
+    return {f'/{node.get_name()}': {'ros__parameters': tree}}
+
+
+@pytest.mark.parametrize('name', robot_names())
+def test_param_dump_starts_the_same_controller(bench, tmp_path, name):
+    """What `ros2 param dump` writes must give the same controller back, parameter by parameter."""
+    node = bench.controller(activate=False, robot_file=name)
+    path = tmp_path / 'dump.yaml'
+    path.write_text(yaml.safe_dump(dump(node)))
+    copy = bench.add(ControllerNode(cli_args=['--ros-args', '--params-file', str(path)]))
+    assert copy.trigger_configure() == TransitionCallbackReturn.SUCCESS
+    assert dump(copy) == dump(node)
+    written = read_parameters(robot_path(name))
+    for section in set(written) & {'hip_switching', 'safety', 'estimator', 'world'}:
+        for parameter, value in (written[section] or {}).items():
+            if copy.has_parameter(f'{section}.{parameter}'):
+                found = copy.get_parameter(f'{section}.{parameter}').value
+                assert found == value if not isinstance(value, list) else list(found) == value
+
+
+def test_robot_description_is_compared(bench, robot):
+    """Controlling another robot than the one that is there must be refused."""
+    node = bench.controller(activate=False)
+    publisher = robot.node.create_publisher(String, topics.ROBOT_DESCRIPTION, topics.LATCHED)
+    own = load_robot_file('dribbel').robot.urdf
+    for text, outcome in ((load_robot_file('dribbel', [('foot_mass', 0.3)]).robot.urdf,
+                           TransitionCallbackReturn.FAILURE),
+                          (own, TransitionCallbackReturn.SUCCESS)):
+        publisher.publish(String(data=text))
+        assert bench.spin_until(lambda: node._description == text)
+        assert node.trigger_configure() == outcome
+
+
+def test_telemetry_odometry_diagnostics(bench, robot):
+    """People watch these: they must come, with the right numbers."""
+    bench.controller()
+    heard = {}
+
+    def listen(kind, topic):
+        robot.node.create_subscription(kind, topic, lambda m: heard.__setitem__(topic, m), 10)
+    for name in ('q3', 'q5', 'effort_hip'):
+        listen(Float64, f'walking_controller/telemetry/{name}')
+    listen(Odometry, 'odom')
+    listen(DiagnosticArray, '/diagnostics')
+    robot.wait()
+    stamp = 1.0
+
+    def walked():
+        nonlocal stamp
+        stamp += 0.05
+        robot.ask(stamp)
+        return len(heard) == 5
+    assert bench.spin_until(walked), f'only {sorted(heard)}'
+    assert heard['walking_controller/telemetry/q5'].data == pytest.approx(-0.3)
+    assert heard['walking_controller/telemetry/q3'].data == pytest.approx(0.15, abs=1e-3)
+    assert heard['walking_controller/telemetry/effort_hip'].data == pytest.approx(EFFORT)
+    pose = heard['odom'].pose.pose
+    assert pose.position.x == pytest.approx(-0.9 * math.sin(0.15), abs=1e-3)
+    assert pose.position.z == pytest.approx(0.9 * math.cos(0.15), abs=1e-3)
+    status, = heard['/diagnostics'].status
+    values = {entry.key: entry.value for entry in status.values}
+    assert {'state', 'fault', 'missed ticks', 'jitter p99 (ms)', 'compute p50 (ms)',
+            'compute p99 (ms)', 'period mean (ms)'} <= set(values)
+    assert values['state'] == 'active'
 
 
 def test_integers_are_accepted(bench, robot):

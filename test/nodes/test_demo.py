@@ -23,10 +23,10 @@ pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
 class LateController(ControllerNode):
     """A controller on a machine that is sometimes busy."""
 
-    def _control(self, stamp, tick):
+    def _control(self, tick):
         if random.random() < 0.05:
             time.sleep(0.01)
-        super()._control(stamp, tick)
+        super()._control(tick)
 
 
 def test_demo_equals_simulation_to_the_last_bit(dribbel, monkeypatch):
@@ -38,6 +38,14 @@ def test_demo_equals_simulation_to_the_last_bit(dribbel, monkeypatch):
     assert len(over_ros.time) == len(direct.time) == 1001
     for name, column in direct.columns.items():
         assert np.array_equal(column, over_ros.columns[name]), name
+
+
+def test_two_processes_walk_the_same_way(dribbel):
+    """A controller in a process of its own must not change the walk by a bit."""
+    one = run_demo(dribbel, None, None, 4.0).run
+    result = run_demo(dribbel, None, None, 4.0, processes=2)
+    assert len(result.run.time) == 401
+    assert np.array_equal(one.q, result.run.q)
 
 
 def test_real_time_demo_walks(dribbel):

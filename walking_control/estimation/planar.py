@@ -98,7 +98,7 @@ class PlanarEstimator:
         mapping = self._maps[state.support]
         np.dot(mapping, self._angles, out=state.q)
         np.dot(mapping, self._rates, out=state.v)
-        state.locked[:] = measurement.locked
+        state.locked = measurement.locked
         return state
 
     def _update_angles(self, measurement):
@@ -114,8 +114,7 @@ class PlanarEstimator:
             rate = float(rotation[1] @ measurement.angular_velocity)
         state.pitch = pitch - self._slope
         state.pitch_rate = rate
-        state.position[:] = measurement.position
-        state.velocity[:] = measurement.velocity
+        state.position, state.velocity = measurement.position, measurement.velocity
         self._angles[0] = state.pitch
         self._rates[0] = rate
         self._angles[1:] = measurement.position

@@ -65,6 +65,8 @@ class Measurement:
 class WalkerState:
     """What the estimator knows: who stands, where the coordinates are, how fast they move.
 
+    Joint positions, velocities and locks are those of the measurement, not copies.
+
     Args:
         robot: The `Robot`.
     """

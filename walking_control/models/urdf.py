@@ -170,3 +170,42 @@ def _moving_joint(element):
 def link_names(text):
     """Return the names of all links."""
     return [element.get('name') for element in parse(text).findall('link')]
+
+
+def differences(text, other):
+    """Return in words how a second URDF describes another robot than the first, at most five.
+
+    Moving joints, their axes and origins, and masses are compared; looks are not.
+    """
+    found = []
+    try:
+        first, second = (_anatomy(parse(each)) for each in (text, other))
+    except UrdfError as error:
+        return [str(error)]
+    for part in sorted(first.keys() | second.keys()):
+        if part not in second:
+            found.append(f'{part} is missing')
+        elif part not in first:
+            found.append(f'{part} is not in the robot file')
+        elif not np.allclose(first[part], second[part], rtol=1e-6, atol=1e-9):
+            found.append(f'{part} differs ({first[part]} in the robot file, {second[part]})')
+    return found[:5]
+
+
+def _anatomy(root):
+    """Return part -> numbers of the masses and moving joints of a URDF."""
+    parts = {}
+    for link in root.findall('link'):
+        mass = link.find('inertial/mass')
+        if mass is not None and float(mass.get('value')) > 0.0:
+            parts[f'mass of link {link.get("name")}'] = [float(mass.get('value'))]
+    for joint in root.findall('joint'):
+        if joint.get('type') in MOVING:
+            numbers = []
+            for tag, attribute, default in (('origin', 'xyz', '0 0 0'), ('origin', 'rpy', '0 0 0'),
+                                            ('axis', 'xyz', '1 0 0')):
+                element = joint.find(tag)
+                text = default if element is None else element.get(attribute, default)
+                numbers += [float(number) for number in text.split()]
+            parts[f'joint {joint.get("name")}'] = numbers
+    return parts

@@ -4,26 +4,26 @@
 import sys
 import time
 
-from geometry_msgs.msg import Twist, WrenchStamped
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
-from sensor_msgs.msg import Imu, JointState
-from std_msgs.msg import Float64MultiArray, String
+from std_msgs.msg import Bool, Float64MultiArray, String
 from std_srvs.srv import Trigger
 
 from walking_control.control_loop import ControlLoop
 from walking_control.controllers.registry import find_controller
 from walking_control.estimation.planar import ESTIMATOR
-from walking_control.exceptions import WalkingControlError
+from walking_control.exceptions import InvalidInput, WalkingControlError
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.robot_file import load_robot_file, WORLD
-from walking_control.models.signals import Measurement
+from walking_control.models.urdf import differences
 from walking_control.nodes import topics
-from walking_control.nodes.messages import (ArrayWriter, JointStateReader, read_force, read_imu,
-                                            seconds)
-from walking_control.nodes.parameters import declare_table, NodeParameters, read_table
+from walking_control.nodes.diagnostics import DiagnosticsPublisher, TickTimes
+from walking_control.nodes.messages import ArrayWriter
+from walking_control.nodes.parameters import NodeParameters, SectionParameters
 from walking_control.nodes.runtime import run_node
+from walking_control.nodes.sensors import SensorSet
+from walking_control.nodes.telemetry import OdometryPublisher, Telemetry
 from walking_control.safety.supervisor import SAFETY
 
 NODE = ParameterTable('node', [
@@ -33,6 +33,9 @@ NODE = ParameterTable('node', [
               'stamp are there. True: a tick starts with every joint state.'),
     Parameter('lockstep_timeout', 2.0, 's', 'Longest wait for the next tick in lockstep.',
               0.1, 600.0),
+    Parameter('autostart', False, '', 'Configure and activate without being told to.'),
+    Parameter('telemetry_rate', 20.0, 'Hz', 'Rate of the telemetry topics; 0: none.', 0.0, 1000.0),
+    Parameter('odometry_rate', 20.0, 'Hz', 'Rate of odometry and tf; 0: none.', 0.0, 1000.0),
 ])
 
 
@@ -51,19 +54,45 @@ class ControllerNode(LifecycleNode):
     """
 
     finished = False
+    exit_status = 0
 
     def __init__(self, name='walking_controller', **kwargs):
         super().__init__(name, **kwargs)
-        self._node_parameters = NodeParameters(self, NODE)
-        values = self._node_parameters.read()
-        self._robot_file = load_robot_file(values.robot_file)
-        self._controller = values.controller or self._robot_file.controller
-        self._tables = [WORLD, ESTIMATOR, SAFETY, find_controller(self._controller).parameters]
-        for table in self._tables:
-            declare_table(self, table, self._robot_file.values(table))
-        self.add_on_set_parameters_callback(self._on_set_parameters)
         self._active = False
         self.loop = None
+        self._sections = self._loaded = None
+        self._published = []
+        self._description = None
+        self._node_parameters = NodeParameters(self, NODE)
+        self._load()
+        self.add_on_set_parameters_callback(self._on_set_parameters)
+        self.create_subscription(String, topics.ROBOT_DESCRIPTION, self._on_description,
+                                 topics.LATCHED)
+        if self._node_parameters.read().autostart:
+            self._autostart = self.create_timer(0.0, self._on_autostart,
+                                                clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    def _load(self):
+        """Read the robot file and declare what its controller can be told."""
+        values = self._node_parameters.read()
+        loaded = values.robot_file, values.controller
+        if loaded == self._loaded:
+            return
+        robot_file = load_robot_file(values.robot_file)
+        controller = values.controller or robot_file.controller
+        tables = [WORLD, ESTIMATOR, SAFETY, find_controller(controller).parameters]
+        if self._sections is not None:
+            self._sections.undeclare()
+            self._sections = None
+        self._sections = SectionParameters(self, tables, robot_file)
+        self._robot_file, self._controller, self._loaded = robot_file, controller, loaded
+
+    def _on_autostart(self):
+        self.destroy_timer(self._autostart)
+        for transition in (self.trigger_configure, self.trigger_activate):
+            if transition() != TransitionCallbackReturn.SUCCESS:
+                self.finished, self.exit_status = True, 2
+                return
 
     # -- lifecycle -------------------------------------------------------------------------------
 
@@ -74,59 +103,53 @@ class ControllerNode(LifecycleNode):
         except WalkingControlError as error:
             self.get_logger().error(str(error))
             return TransitionCallbackReturn.FAILURE
+        except Exception as error:   # rclpy would swallow it without a word
+            self.get_logger().error(f'{type(error).__name__}: {error}')
+            raise
         return super().on_configure(state)
 
     def _configure(self):
+        self._load()
         robot_file = self._robot_file
-        for table in self._tables:
-            robot_file.sections[table.section] = vars(read_table(self, table))
-        values = self._node_parameters.read()
+        self._sections.read_into(robot_file)
+        self._check_description()
         self.loop = ControlLoop(robot_file, self._controller)
-        robot = robot_file.robot
+        robot, values = robot_file.robot, self._node_parameters.read()
         self._lockstep = not values.realtime
-        timeout = robot_file.values(SAFETY).state_timeout
-        self._silence = values.lockstep_timeout if self._lockstep else timeout
-        self._measurement = Measurement(robot)
-        self._reader = JointStateReader(robot.joints)
-        self._lock_reader = JointStateReader([lock.joint for lock in robot.locks])
-        self._lock_positions = self._measurement.locked.astype(float)
+        self._lockstep_timeout = values.lockstep_timeout
+        self._sensors = SensorSet(robot, self._lockstep, self._control)
         self._effort = ArrayWriter(len(robot.actuators))
         self._lock = ArrayWriter(len(robot.locks))
-        self._effort_publisher = self.create_publisher(
-            Float64MultiArray, topics.EFFORT_COMMANDS, topics.LATEST)
-        self._lock_publisher = self.create_publisher(
-            Float64MultiArray, topics.LOCK_COMMANDS, topics.LATEST)
-        self._fault_publisher = self.create_publisher(String, '~/fault', topics.LATCHED)
-        self._clear_service = self.create_service(Trigger, '~/clear_fault', self._on_clear)
+        publish = self.create_publisher
+        self._effort_publisher = publish(Float64MultiArray, topics.EFFORT_COMMANDS, topics.LATEST)
+        self._lock_publisher = publish(Float64MultiArray, topics.LOCK_COMMANDS, topics.LATEST)
+        self._fault_publisher = publish(String, '~/fault', topics.LATCHED)
+        self._published = [self._effort_publisher, self._lock_publisher, self._fault_publisher]
+        self._services = [self.create_service(Trigger, '~/clear_fault', self._on_clear),
+                          self.create_service(Trigger, '~/emergency_stop', self._on_stop_service)]
+        self._stop_subscription = self.create_subscription(
+            Bool, topics.EMERGENCY_STOP, self._on_stop_topic, topics.EVENTS)
+        self._telemetry = Telemetry(self, self.loop, values.telemetry_rate)
+        self._odometry = OdometryPublisher(self, robot, robot_file.values(WORLD).slope,
+                                           values.odometry_rate)
+        self._diagnostics = DiagnosticsPublisher(self, robot.name)
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._reported = None
+        self._times = TickTimes()
 
     def on_activate(self, state):
         """Begin to answer measurements."""
-        robot = self.loop.robot
         self.loop.reset()
         self._reported = None
-        self._stamps = {}
-        self._needed = 2 + len(robot.feet) + (1 if robot.locks else 0)
-        self._tick = None
-        self._heard = time.monotonic()
-        self._subscribe(robot)
-        self._watchdog = self.create_timer(self._silence / 4, self._on_watchdog,
-                                           clock=self._steady)
+        self._answered = None
+        self._times = TickTimes()
+        self._sensors.subscribe(self, self.loop.reference)
+        interval = self._lockstep_timeout / 4 if self._lockstep else self.loop.period
+        self._timers_active = [
+            self.create_timer(interval, self._on_watch, clock=self._steady),
+            self.create_timer(1.0, self._on_diagnostics, clock=self._steady)]
         self._active = True
         return super().on_activate(state)
-
-    def _subscribe(self, robot):
-        latest = topics.LATEST
-        self._subscriptions_active = [
-            self.create_subscription(JointState, topics.JOINT_STATES, self._on_joints, latest),
-            self.create_subscription(Imu, topics.IMU, self._on_imu, latest),
-            self.create_subscription(Twist, topics.CMD_VEL, self._on_cmd_vel, latest)]
-        for i, foot in enumerate(robot.feet):
-            self._subscriptions_active.append(self.create_subscription(
-                WrenchStamped, topics.foot_wrench(foot), self._foot_callback(i), latest))
-        if robot.locks:
-            self._subscriptions_active.append(self.create_subscription(
-                JointState, topics.LOCK_STATES, self._on_locks, latest))
 
     def on_deactivate(self, state):
         """Send zero effort, then stop answering."""
@@ -154,121 +177,158 @@ class ControllerNode(LifecycleNode):
         if not self._active:
             return
         self._active = False
-        self._effort_publisher.publish(self._effort.write(0.0, 0))
-        self._lock_publisher.publish(self._lock.write(1.0, 0))
-        self.destroy_timer(self._watchdog)
-        for subscription in self._subscriptions_active:
-            self.destroy_subscription(subscription)
+        self._publish_commands(0.0, 1.0, 0)
+        for timer in self._timers_active:
+            self.destroy_timer(timer)
+        self._sensors.unsubscribe()
 
     def _release(self):
         if self.loop is None:
             return
         self.loop = None
-        for publisher in (self._effort_publisher, self._lock_publisher, self._fault_publisher):
+        for publisher in self._published:
             self.destroy_publisher(publisher)
-        self.destroy_service(self._clear_service)
+        for service in self._services:
+            self.destroy_service(service)
+        self.destroy_subscription(self._stop_subscription)
+        for part in (self._telemetry, self._odometry, self._diagnostics):
+            part.destroy()
 
-    # -- sensors ---------------------------------------------------------------------------------
+    # -- one tick --------------------------------------------------------------------------------
 
-    def _on_joints(self, message):
-        try:
-            self._reader.read(message, self._measurement.position, self._measurement.velocity)
-        except WalkingControlError as error:
-            self.loop.supervisor.latch('joint_state', str(error), seconds(message.header.stamp))
-        self._arrived('joints', message.header.stamp)
-
-    def _on_imu(self, message):
-        read_imu(message, self._measurement)
-        self._arrived('imu', message.header.stamp)
-
-    def _foot_callback(self, index):
-        def on_wrench(message):
-            read_force(message, self._measurement.foot_force[index])
-            self._arrived(index, message.header.stamp)
-        return on_wrench
-
-    def _on_locks(self, message):
-        try:
-            self._lock_reader.read(message, self._lock_positions)
-        except WalkingControlError as error:
-            self.loop.supervisor.latch('lock_state', str(error), seconds(message.header.stamp))
-        self._measurement.locked[:] = self._lock_positions > 0.5
-        self._arrived('locks', message.header.stamp)
-
-    def _on_cmd_vel(self, message):
-        speed = message.linear.x
-        self.loop.reference.speed = speed if 0.0 < speed < float('inf') else None
-
-    def _arrived(self, sensor, stamp):
-        """Note a sensor; tick when the set is complete."""
-        tick = topics.tick_number(stamp)
-        self._stamps[sensor] = tick
-        if self._lockstep:
-            complete = len(self._stamps) == self._needed and \
-                all(other == tick for other in self._stamps.values())
-        else:
-            complete = sensor == 'joints' and len(self._stamps) == self._needed
-        if complete:
-            self._heard = time.monotonic()
-            self._control(seconds(stamp), tick)
-
-    def _control(self, stamp, tick):
-        if tick != self._tick:  # a repeated measurement gets the same answer again
-            self._tick = tick
-            self._measurement.stamp = stamp
+    def _control(self, tick):
+        """Answer a complete set of sensors; a repeated one gets the same answer again."""
+        start = time.perf_counter()
+        measurement = self._sensors.measurement
+        stamp = measurement.stamp
+        fresh = tick != self._answered
+        if fresh:
+            self._answered = tick
             try:
-                self.loop.tick(self._measurement)
+                self._check_sensors(stamp)
+                self.loop.tick(measurement)
             except Exception as error:  # whatever breaks, the robot must get a safe command
-                self.loop.supervisor.latch('internal', f'{type(error).__name__}: {error}', stamp)
-                self.loop.supervisor.react(self._measurement, self.loop.command)
+                self.loop.stop('internal', f'{type(error).__name__}: {error}', measurement)
         self._send(tick)
+        if fresh:
+            self._watch_time(start, stamp)
+            if self.loop.fault is None:
+                self._telemetry.publish(stamp)
+                self._odometry.publish(self.loop.state)
+
+    def _check_sensors(self, stamp):
+        supervisor = self.loop.supervisor
+        if self._sensors.problem is not None:
+            supervisor.latch('joint_state', self._sensors.problem, stamp)
+        if not self._lockstep:
+            for kind, age in self._sensors.ages():
+                supervisor.check_age(kind, age, stamp)
+
+    def _watch_time(self, start, stamp):
+        end = time.perf_counter()
+        self._times.add(start, end, self.loop.period)
+        if not self._lockstep:
+            self.loop.supervisor.check_compute(end - start, self.loop.period, stamp)
 
     def _send(self, tick):
         command = self.loop.command
-        self._effort_publisher.publish(self._effort.write(command.effort, tick))
-        if self.loop.robot.locks:
-            self._lock_publisher.publish(self._lock.write(command.lock, tick))
+        self._publish_commands(command.effort, command.lock, tick)
         if self.loop.fault is not self._reported:
             self._report()
 
-    # -- faults and parameters -------------------------------------------------------------------
+    def _publish_commands(self, effort, lock, tick):
+        self._effort_publisher.publish(self._effort.write(effort, tick))
+        if self._robot_file.robot.locks:
+            self._lock_publisher.publish(self._lock.write(lock, tick))
 
-    def _on_watchdog(self):
-        if time.monotonic() - self._heard <= self._silence or not self._stamps:
+    # -- faults ----------------------------------------------------------------------------------
+
+    def _on_watch(self):
+        """Notice on the steady clock that sensors have stopped."""
+        sensors, supervisor = self._sensors, self.loop.supervisor
+        if not sensors.heard:
             return
-        supervisor = self.loop.supervisor
-        if supervisor.fault is None:
-            supervisor.latch('stale', f'no complete set of sensor data for {self._silence:g} s',
-                             self._measurement.stamp)
-        # nobody can say how the joints move, so nothing is damped
-        self.loop.command.effort[:] = 0.0
-        self._send(0)
+        stamp = sensors.measurement.stamp
+        if self._lockstep:
+            if sensors.silence() > self._lockstep_timeout:
+                supervisor.latch('stale_joint_state', 'no complete set of sensors for '
+                                 f'{self._lockstep_timeout:g} s', stamp)
+        else:
+            for kind, age in sensors.ages():
+                supervisor.check_age(kind, age, stamp)
+            frozen = sensors.frozen()
+            if frozen > self.loop.sensor_timeout:
+                supervisor.latch('clock_stopped', f'the stamp has been {stamp:.6f} s for '
+                                 f'{frozen:.3f} s', stamp)
+        if supervisor.fault is not None and sensors.silence() > self.loop.period:
+            # nobody can say how the joints move, so nothing is damped
+            self.loop.command.effort[:] = 0.0
+            self._send(0)
 
-    def _report(self):
-        fault = self._reported = self.loop.fault
-        if fault is not None:
-            self.get_logger().error(f'{fault.code}: {fault.message}')
-        self._fault_publisher.publish(
-            String(data='' if fault is None else f'{fault.code}: {fault.message}'))
+    def _on_stop_service(self, request, response):
+        response.success = self._active
+        response.message = 'stopped' if self._active else 'the controller is not active'
+        self._emergency_stop()
+        return response
+
+    def _on_stop_topic(self, message):
+        if message.data:
+            self._emergency_stop()
+
+    def _emergency_stop(self):
+        if self._active:
+            self.loop.stop('emergency_stop', 'emergency stop', self._sensors.measurement)
+            self._send(0)
 
     def _on_clear(self, request, response):
         response.success = self._active
         response.message = 'cleared' if self._active else 'the controller is not active'
         if self._active:
             self.loop.reset()
+            self._sensors.problem = None
             self._report()
         return response
 
+    def _report(self):
+        fault = self._reported = self.loop.fault
+        if fault is not None:
+            self.get_logger().error(str(fault))
+        self._fault_publisher.publish(String(data='' if fault is None else str(fault)))
+
+    def _on_diagnostics(self):
+        self._diagnostics.publish('active', self.loop.fault, self._times,
+                                  {'clamped commands': self.loop.supervisor.clamped})
+
+    # -- parameters and description --------------------------------------------------------------
+
     def _on_set_parameters(self, parameters):
+        if self._sections is None:   # they are being declared
+            return SetParametersResult(successful=True)
         try:
-            changes = self._node_parameters.check_changes(parameters, self._tables, self._active)
+            changes = self._sections.check_changes(parameters, configured=self.loop is not None)
         except WalkingControlError as error:
             return SetParametersResult(successful=False, reason=str(error))
-        if self.loop is not None:
-            law = self.loop.controller
-            for name, value in changes.get(law.name, {}).items():
-                setattr(law.values, name, value)
+        if self.loop is not None and self.loop.controller.name in changes:
+            self.loop.retune(changes[self.loop.controller.name])
         return SetParametersResult(successful=True)
+
+    def _on_description(self, message):
+        self._description = message.data
+        if self._active:
+            try:
+                self._check_description()
+            except InvalidInput as error:
+                self.get_logger().error(f'while active: {error}')
+
+    def _check_description(self):
+        """Refuse another robot than the one on /robot_description."""
+        if self._description is None:
+            return
+        found = differences(self._robot_file.robot.urdf, self._description)
+        if found:
+            raise InvalidInput('robot_description', limit='is another robot than the robot file: '
+                               + '; '.join(found),
+                               remedy='give robot_file the robot that is there')
 
 
 def main(args=None):

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Simulator node and controller node together, over ROS 2 topics, in one process."""
+"""Simulator node and controller node together, over ROS 2 topics, in one process or two."""
 
+import contextlib
 from dataclasses import dataclass
 from pathlib import Path
+import signal
+import subprocess
+import sys
 import tempfile
 
 import rclpy
@@ -34,7 +38,7 @@ class DemoResult:
     rmw: str
 
 
-def run_demo(robot_file, controller, plant, duration, realtime=False, progress=None):
+def run_demo(robot_file, controller, plant, duration, realtime=False, processes=1, progress=None):
     """Walk a robot over ROS 2 topics.
 
     Args:
@@ -43,6 +47,7 @@ def run_demo(robot_file, controller, plant, duration, realtime=False, progress=N
         plant: Name of the plant, None for the default.
         duration: Simulated time, s.
         realtime: Step by the clock instead of in lockstep.
+        processes: 1 for both nodes in this process, 2 for a controller in one of its own.
         progress: Called with the simulated time now and then.
 
     Returns:
@@ -55,32 +60,63 @@ def run_demo(robot_file, controller, plant, duration, realtime=False, progress=N
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / f'{robot_file.robot.name}.yaml'
         robot_file.write(path)
-        parameters = [Parameter('robot_file', value=str(path)),
-                      Parameter('controller', value=controller or robot_file.controller),
-                      Parameter('realtime', value=realtime)]
+        shared = {'robot_file': str(path), 'controller': controller or robot_file.controller,
+                  'realtime': realtime}
+        simulation = {**shared, 'plant': plant or robot_file.plant, 'duration': float(duration)}
         rclpy.init(args=[], signal_handler_options=rclpy.SignalHandlerOptions.NO)
-        nodes = []
         try:
-            return _walk(nodes, parameters, plant or robot_file.plant, duration, progress)
+            with contextlib.ExitStack() as stack:
+                simulator = _add(stack, SimulatorNode(parameter_overrides=_overrides(simulation)))
+                start = _start_process if processes == 2 else _start_here
+                return _walk(simulator, start(stack, shared), progress)
         finally:
-            for node in reversed(nodes):
-                node.stop()
-                node.destroy_node()
             rclpy.try_shutdown()
 
 
-def _walk(nodes, parameters, plant, duration, progress):
-    simulator = SimulatorNode(parameter_overrides=[
-        *parameters, Parameter('plant', value=plant),
-        Parameter('duration', value=float(duration))])
-    nodes.append(simulator)
-    controller = ControllerNode(parameter_overrides=parameters)
-    nodes.append(controller)
+def _overrides(parameters):
+    return [Parameter(name, value=value) for name, value in parameters.items()]
+
+
+def _add(stack, node):
+    def leave():
+        node.stop()
+        node.destroy_node()
+    stack.callback(leave)
+    return node
+
+
+def _start_here(stack, parameters):
+    """Return the nodes to spin beside the simulator: a controller in this process."""
+    controller = _add(stack, ControllerNode(parameter_overrides=_overrides(parameters)))
     for transition in (controller.trigger_configure, controller.trigger_activate):
         if transition() != TransitionCallbackReturn.SUCCESS:
             raise NotAchieved('controller node', limit='could not be configured and activated')
+    return [controller]
+
+
+def _start_process(stack, parameters):
+    """Start a controller in a process of its own; nothing more is to be spun here."""
+    arguments = ['--ros-args', '-p', 'autostart:=true']
+    for name, value in parameters.items():
+        arguments += ['-p', f'{name}:={str(value).lower() if isinstance(value, bool) else value}']
+    process = subprocess.Popen(
+        [sys.executable, '-m', 'walking_control.nodes.controller_node', *arguments],
+        stdout=sys.stderr)
+
+    def leave():
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(5.0)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+    stack.callback(leave)
+    return []
+
+
+def _walk(simulator, others, progress):
     executor = make_executor()
-    for node in nodes:
+    for node in (simulator, *others):
         executor.add_node(node)
     shown = 0.0
 

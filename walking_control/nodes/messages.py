@@ -58,13 +58,13 @@ class JointStateReader:
                                    limit='lacks the joint ' + ', '.join(missing),
                                    remedy='check the joint_state_broadcaster')
         self._names = list(names)
-        self._index = np.array([names.index(joint) for joint in self._joints], dtype=int)
+        self._index = [names.index(joint) for joint in self._joints]
 
     def _copy(self, values, out, what):
         if len(values) < len(self._names):
             raise MeasurementError(f'JointState {what}', value=len(values),
                                    limit=f'must be {len(self._names)} numbers, one per name')
-        np.take(np.frombuffer(values), self._index, out=out)
+        out[:] = [values[i] for i in self._index]
 
 
 def read_imu(message, measurement):

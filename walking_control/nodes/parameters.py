@@ -86,33 +86,58 @@ class NodeParameters:
         return self._table.validate({
             name: self._node.get_parameter(name).value for name in self._table.parameters})
 
-    def check_changes(self, parameters, tables, active):
-        """Return section -> {name: value} of a set of changes, all or nothing.
+
+class SectionParameters:
+    """The sections of a robot file as parameters ``<section>.<name>`` of a node.
+
+    Args:
+        node: The rclpy node.
+        tables: The `ParameterTable` of each section.
+        robot_file: The `RobotFile` that gives the defaults.
+    """
+
+    def __init__(self, node, tables, robot_file):
+        self._node = node
+        self._tables = {table.section: table for table in tables}
+        for table in tables:
+            declare_table(node, table, robot_file.values(table))
+
+    def undeclare(self):
+        """Take the parameters back, to declare those of another robot."""
+        for section, table in self._tables.items():
+            for name in table.parameters:
+                self._node.undeclare_parameter(f'{section}.{name}')
+
+    def read_into(self, robot_file):
+        """Put the parameters as they are now into a robot file's sections."""
+        for section, table in self._tables.items():
+            robot_file.sections[section] = vars(read_table(self._node, table))
+
+    def check_changes(self, parameters, configured):
+        """Return section -> validated values of a set of changes; all or nothing.
 
         Args:
             parameters: The rclpy parameters to be set.
-            tables: The tables they may belong to.
-            active: Whether the node is active, so that only live parameters may change.
+            configured: Whether the node is configured, so that only live parameters may change.
 
         Raises:
             ParameterError: A change is out of range, contradictory, or not possible now.
         """
-        by_section = {table.section: table for table in tables}
         changes = {}
         for parameter in parameters:
             section, _, name = parameter.name.rpartition('.')
-            table = by_section.get(section)
-            if table is None or name not in table.parameters:
-                continue
-            if active and not table.parameters[name].live:
+            table = self._tables.get(section)
+            known = table is not None and name in table.parameters
+            if configured and not (known and table.parameters[name].live) \
+                    and parameter.name != 'use_sim_time':
                 raise ParameterError(f'parameter {parameter.name}', value=parameter.value,
-                                     limit='cannot change while the controller is active',
+                                     limit='can only change while the controller is unconfigured',
                                      remedy='deactivate and clean up first')
-            changes.setdefault(section, {})[name] = _plain(parameter)
+            if known:
+                changes.setdefault(section, {})[name] = _plain(parameter)
         for section, values in changes.items():
-            table = by_section[section]
+            table = self._tables[section]
             now = {name: _plain(self._node.get_parameter(f'{section}.{name}'))
                    for name in table.parameters}
-            validated = table.validate({**now, **values})
-            changes[section] = {name: getattr(validated, name) for name in values}
+            changes[section] = table.validate({**now, **values})
         return changes

@@ -2,6 +2,7 @@
 """Start, spin and stop nodes: executor choice, signals, one-line errors."""
 
 import os
+import signal
 import sys
 
 import rclpy
@@ -28,26 +29,44 @@ def spin(executor, until=lambda: False):
         executor.spin_once(timeout_sec=0.1)
 
 
+class StopSignal:
+    """Remembers SIGINT and SIGTERM, so that a tick is finished before the node stops.
+
+    The ROS context stays alive through them: the last command can still be sent. A second signal
+    interrupts at once.
+    """
+
+    def __init__(self):
+        self.received = False
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._on_signal)
+
+    def _on_signal(self, number, frame):
+        if self.received:
+            raise KeyboardInterrupt
+        self.received = True
+
+
 def run_node(make_node, args=None):
     """Run one node as a program.
 
     Args:
-        make_node: Callable that returns the node; its ``stop()`` is called before the end, its
-            ``finished`` property ends the program.
+        make_node: Callable that returns the node. Its ``finished`` ends the program, its
+            ``stop()`` is called before the end, its ``exit_status`` is returned.
         args: Command-line arguments, None for those of the process.
 
     Returns:
-        Exit status: 0, or that of the error.
+        Exit status: the node's, or that of the error.
     """
-    # the context stays alive through SIGINT and SIGTERM, so that the last command can be sent
     rclpy.init(args=args, signal_handler_options=rclpy.SignalHandlerOptions.NO)
-    _stop_on_signals()
+    stop = StopSignal()
     node, status = None, 0
     try:
         node = make_node()
         executor = make_executor()
         executor.add_node(node)
-        spin(executor, lambda: node.finished)
+        spin(executor, lambda: node.finished or stop.received)
+        status = node.exit_status
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
     except WalkingControlError as error:
@@ -59,15 +78,6 @@ def run_node(make_node, args=None):
             node.destroy_node()
         rclpy.try_shutdown()
     return status
-
-
-def _stop_on_signals():
-    import signal
-
-    def stop(signum, frame):
-        raise KeyboardInterrupt
-    signal.signal(signal.SIGINT, stop)
-    signal.signal(signal.SIGTERM, stop)
 
 
 def isolate_domain():

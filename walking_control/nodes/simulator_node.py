@@ -21,7 +21,8 @@ from walking_control.nodes import topics
 from walking_control.nodes.messages import JointStateWriter, set_stamp, write_force, write_imu
 from walking_control.nodes.parameters import declare_table, NodeParameters, read_table
 from walking_control.nodes.runtime import run_node
-from walking_control.safety.supervisor import SAFETY, Supervisor
+from walking_control.safety.fall import FallDetector
+from walking_control.safety.supervisor import SAFETY
 from walking_control.simulation.registry import find_plant, make_plant
 from walking_control.simulation.run import Recorder
 
@@ -68,6 +69,8 @@ class SimulatorNode(Node):
         self._build(robot_file, plant_name)
         self._create_topics(robot_file.robot)
         self.finished = False
+        self.exit_status = 0
+        self.wall_time = 0.0
         self.stop_reason = None
         self.ticks = self.missed_ticks = 0
         self._started = None
@@ -82,11 +85,12 @@ class SimulatorNode(Node):
         robot = robot_file.robot
         self.plant = make_plant(robot_file, plant_name)
         self.plant.reset(robot_file.start)
+        self._origin = float(self.plant.truth.q[0])
         # the record shows what an estimator sees, wherever the controller runs
         self._observer = PlanarEstimator(robot, robot_file.values(ESTIMATOR),
                                          robot_file.values(WORLD).slope)
         self._observer.reset(robot_file.start.support)
-        self._judge = Supervisor(robot, robot_file.values(SAFETY))
+        self._fall = FallDetector(robot, robot_file.values(SAFETY))
         self._measurement = Measurement(robot)
         self._command = Command(robot)
         self._command.lock[:] = True
@@ -210,8 +214,9 @@ class SimulatorNode(Node):
         self.ticks += 1
         self.plant.step(self._command, self.period)
         self._observe()
-        if self._judge.fault is not None:
-            self._finish(self._judge.fault.message)
+        fall = self._fall.reason(self._observer.state)
+        if fall is not None:
+            self._finish(fall)
             return
         self._asked = time.monotonic()
         self._publish()
@@ -219,7 +224,7 @@ class SimulatorNode(Node):
     def _observe(self):
         measurement = self._measurement
         self.plant.measure(measurement)
-        self._judge.check_state(self._observer.update(measurement))
+        self._observer.update(measurement)
         set_stamp(self._clock.clock, measurement.stamp)
         self._tick = topics.tick_number(self._clock.clock)
 
@@ -242,6 +247,10 @@ class SimulatorNode(Node):
         self.stop_reason = reason
         self.finished = True
         self.wall_time = time.monotonic() - (self._started or self._created)
+        self.exit_status = 0 if reason is None else 1
+        distance = self.plant.truth.q[0] - self._origin
+        self.get_logger().info(f'{self._observer.state.steps} steps, {distance:.2f} m in '
+                               f'{self.plant.time:.2f} s')
         if reason is not None:
             self.get_logger().error(reason)
 

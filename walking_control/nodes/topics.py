@@ -14,6 +14,8 @@ EFFORT_COMMANDS = 'effort_controller/commands'
 LOCK_COMMANDS = 'lock_controller/commands'
 CMD_VEL = 'cmd_vel'
 CLOCK = '/clock'
+ROBOT_DESCRIPTION = 'robot_description'
+EMERGENCY_STOP = 'emergency_stop'
 
 
 def foot_wrench(foot):
@@ -27,6 +29,8 @@ SENSOR_OUT = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
 LATEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
                     durability=DurabilityPolicy.VOLATILE)
 LATCHED = SENSOR_OUT
+# Every message counts.
+EVENTS = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
 
 
 def tick_number(stamp):

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How well a node keeps its time: `/diagnostics` once a second, for rqt_robot_monitor."""
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+import numpy as np
+
+WINDOW = 1000  # ticks that the figures look back on
+
+
+class TickTimes:
+    """Periods and compute times of the last ticks; allocates nothing in the tick."""
+
+    def __init__(self):
+        self._periods, self._computes = np.zeros(WINDOW), np.zeros(WINDOW)
+        self.ticks = 0
+        self.missed = 0
+        self._last = None
+
+    def add(self, start, end, expected):
+        """Note a tick.
+
+        Args:
+            start: Wall time at which the tick began, s.
+            end: Wall time at which its command had left, s.
+            expected: Control period, s; a gap of more than one and a half is a missed tick.
+        """
+        if self._last is not None:
+            row = self.ticks % WINDOW
+            self._periods[row], self._computes[row] = start - self._last, end - start
+            self.ticks += 1
+            self.missed += start - self._last > 1.5 * expected
+        self._last = start
+
+    def figures(self):
+        """Return name -> value in ms, or an empty dict before the first tick."""
+        n = min(self.ticks, WINDOW)
+        if n == 0:
+            return {}
+        periods, computes = 1e3 * self._periods[:n], 1e3 * self._computes[:n]
+        return {'period mean (ms)': periods.mean(),
+                'jitter p99 (ms)': np.percentile(np.abs(periods - np.median(periods)), 99),
+                'compute p50 (ms)': np.percentile(computes, 50),
+                'compute p99 (ms)': np.percentile(computes, 99)}
+
+
+class DiagnosticsPublisher:
+    """Publishes a DiagnosticArray of one status.
+
+    Args:
+        node: The rclpy node.
+        robot: Name of the robot, the hardware id.
+    """
+
+    def __init__(self, node, robot):
+        self._node = node
+        self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        self._status = DiagnosticStatus(name=f'{node.get_fully_qualified_name()}: control loop',
+                                        hardware_id=robot)
+
+    def publish(self, state, fault, times, counts):
+        """Publish the node's health.
+
+        Args:
+            state: Lifecycle state, e.g. ``'active'``.
+            fault: The latched `Fault`, or None.
+            times: The `TickTimes`.
+            counts: name -> number, further counters.
+        """
+        status = self._status
+        status.level = DiagnosticStatus.OK if fault is None else DiagnosticStatus.ERROR
+        status.message = state if fault is None else str(fault)
+        values = {'state': state, 'fault': '' if fault is None else fault.code,
+                  'ticks': times.ticks, 'missed ticks': times.missed, **counts,
+                  **times.figures()}
+        status.values = [KeyValue(key=key, value=f'{value:.4g}' if isinstance(value, float)
+                                  else str(value)) for key, value in values.items()]
+        message = DiagnosticArray(status=[status])
+        message.header.stamp = self._node.get_clock().now().to_msg()
+        self._publisher.publish(message)
+
+    def destroy(self):
+        """Take the publisher away."""
+        self._node.destroy_publisher(self._publisher)
