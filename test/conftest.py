@@ -8,6 +8,12 @@ from walking_control.models.resources import robot_path
 from walking_control.models.robot_file import load_robot_file, read_parameters
 
 
+def pytest_configure(config):
+    """Register the marker whose arguments are the rows of doc/faults.md."""
+    config.addinivalue_line('markers', 'fault(title, code, detected, reaction, last, clears): '
+                            'proves a row of the fault table')
+
+
 @pytest.fixture
 def dribbel():
     """Return Dribbel's robot file, freshly loaded."""

@@ -60,8 +60,8 @@ class Bench:
 @pytest.fixture
 def bench():
     """Return a `Bench` in its own domain."""
-    domain = next(DOMAINS) % 100 + 1
-    rclpy.init(args=[], domain_id=domain)
+    os.environ['ROS_DOMAIN_ID'] = str(next(DOMAINS) % 100 + 1)   # for processes a test starts
+    rclpy.init(args=[])
     bench = Bench()
     yield bench
     for node in reversed(bench.nodes):
@@ -89,36 +89,39 @@ class HandDrivenRobot:
         self._wrenches = [publish(WrenchStamped, topics.foot_wrench(foot), out)
                           for foot in self.feet]
         self.efforts, self.locks = [], []
+        self._stamp = 1.0
         self.node.create_subscription(Float64MultiArray, topics.EFFORT_COMMANDS,
                                       self.efforts.append, topics.LATEST)
         self.node.create_subscription(Float64MultiArray, topics.LOCK_COMMANDS,
                                       self.locks.append, topics.LATEST)
 
-    def wait(self):
+    def wait(self, timeout=15.0):
         """Wait until a controller listens and speaks."""
         publishers = [self._joint_states, self._lock_states, self._imu, *self._wrenches]
         assert self._bench.spin_until(
             lambda: all(publisher.get_subscription_count() for publisher in publishers)
-            and self.node.count_publishers(topics.EFFORT_COMMANDS)), 'no controller found'
+            and self.node.count_publishers(topics.EFFORT_COMMANDS), timeout), 'no controller found'
 
     def send(self, stamp, names=None, position=(-0.3, 0.0, 0.0), velocity=(0.0, 0.0, 0.0),
-             pitch_half=-0.075):
+             pitch_half=-0.075, forces=(90.0, 0.0), norm=1.0, mute=None):
         """Publish one set of sensors, Dribbel just after touchdown unless told otherwise."""
-        names = self.joints if names is None else names
-        messages = [(self._imu, Imu()), (self._lock_states, JointState()),
-                    *((publisher, WrenchStamped()) for publisher in self._wrenches),
-                    (self._joint_states, JointState())]
-        messages[0][1].orientation.y = pitch_half
-        messages[0][1].orientation.w = (1.0 - pitch_half ** 2) ** 0.5
-        messages[1][1].name = ['outer_knee', 'inner_knee']
-        messages[1][1].position = [1.0, 1.0]
-        messages[2][1].wrench.force.z = 90.0
-        joint_states = messages[-1][1]
-        joint_states.name = list(names)
-        joint_states.position, joint_states.velocity = list(position), list(velocity)
-        for publisher, message in messages:
+        self._stamp = stamp
+        imu, locks, joints = Imu(), JointState(), JointState()
+        imu.orientation.y = norm * pitch_half
+        imu.orientation.w = norm * (1.0 - pitch_half ** 2) ** 0.5
+        locks.name, locks.position = ['outer_knee', 'inner_knee'], [1.0, 1.0]
+        joints.name = list(self.joints if names is None else names)
+        joints.position, joints.velocity = list(position), list(velocity)
+        messages = {'imu': (self._imu, imu), 'locks': (self._lock_states, locks)}
+        for foot, publisher, force in zip(self.feet, self._wrenches, forces):
+            wrench = WrenchStamped()
+            wrench.wrench.force.z = force
+            messages[foot] = publisher, wrench
+        messages['joints'] = self._joint_states, joints
+        for name, (publisher, message) in messages.items():
             set_stamp(message.header.stamp, stamp)
-            publisher.publish(message)
+            if name != mute:
+                publisher.publish(message)
 
     def ask(self, stamp, **sensors):
         """Publish one set of sensors and return the effort that answers it."""
@@ -136,15 +139,14 @@ class HandDrivenRobot:
         return self.efforts[-1].data[0]
 
 
-    def stream_until(self, condition, stamp=1.0, timeout=10.0):
+    def stream_until(self, condition, timeout=10.0, **sensors):
         """Publish sensors every 10 ms, as hardware would, until a condition holds."""
         sent = 0.0
 
         def streamed():
-            nonlocal sent, stamp
+            nonlocal sent
             if time.monotonic() - sent > 0.01:
-                stamp += 0.01
-                self.send(stamp)
+                self.send(self._stamp + 0.01, **sensors)
                 sent = time.monotonic()
             return condition()
         return self._bench.spin_until(streamed, timeout)

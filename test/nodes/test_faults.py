@@ -1,0 +1,397 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One test per row of the fault table; the rows of doc/faults.md are the markers here."""
+
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from rclpy.parameter import Parameter
+from std_msgs.msg import Bool
+from std_srvs.srv import Trigger
+
+from walking_control.nodes import topics
+from walking_control.nodes.watchdog_node import WatchdogNode
+from walking_control.safety.faults import KINDS
+
+EFFORT = 74 * 0.0302 * 10.0 * 0.6   # N kt Kp (0.3 + 0.3 rad)
+fault = pytest.mark.fault
+
+
+@pytest.fixture
+def node(bench, robot):
+    """Return an active controller in lockstep that has answered one measurement."""
+    node = bench.controller()
+    robot.wait()
+    assert robot.ask(1.0) == pytest.approx(EFFORT)
+    return node
+
+
+@pytest.fixture
+def realtime(bench, robot):
+    """Return an active controller in real time that has answered."""
+    node = bench.controller(realtime=True)
+    robot.wait()
+    assert robot.stream_until(lambda: moving(robot))
+    return node
+
+
+def moving(robot):
+    """Return whether the last command is not zero."""
+    return bool(robot.efforts) and robot.efforts[-1].data[0] != 0.0
+
+
+def resting(robot):
+    """Return whether the last command is zero."""
+    return bool(robot.efforts) and robot.efforts[-1].data[0] == 0.0
+
+
+def clear(bench, robot):
+    """Call the clear service."""
+    client = robot.node.create_client(Trigger, 'walking_controller/clear_fault')
+    assert client.wait_for_service(10.0)
+    future = client.call_async(Trigger.Request())
+    assert bench.spin_until(future.done) and future.result().success
+
+
+def check_latched(bench, robot, node, code, stamp):
+    """Check that a fault stays with good sensors, and that clearing it re-arms."""
+    assert node.loop.fault.code == code, node.loop.fault
+    assert abs(robot.ask(stamp)) < 1e-9, 'the damped joint is at rest in the next measurement'
+    assert node.loop.fault.code == code
+    clear(bench, robot)
+    assert robot.ask(stamp + 0.01) == pytest.approx(EFFORT)
+
+
+@fault('Measured NaN or infinity', code='not_finite', detected='at the tick',
+       reaction='damping, then zero', last='zero after damping_time', clears='~/clear_fault')
+def test_not_finite(bench, robot, node):
+    """A NaN that reached the law would come out as torque."""
+    assert robot.ask(1.01, position=(math.nan, 0.0, 0.0)) == 0.0
+    check_latched(bench, robot, node, 'not_finite', 1.02)
+
+
+@fault('Joint missing from the joint states', code='joint_state', detected='at the tick',
+       reaction='zero', last='zero', clears='~/clear_fault')
+def test_missing_joint(bench, robot, node):
+    """A missing joint must not be read as zero."""
+    assert robot.ask(1.01, names=('hip', 'outer_knee'), position=(0.0, 0.0),
+                     velocity=(0.0, 0.0)) == 0.0
+    assert 'inner_knee' in node.loop.fault.message
+    check_latched(bench, robot, node, 'joint_state', 1.02)
+
+
+@fault('IMU quaternion not of norm 1', code='orientation', detected='at the tick',
+       reaction='damping, then zero', last='zero after damping_time', clears='~/clear_fault')
+def test_orientation(bench, robot, node):
+    """An IMU that sends zeros before it is up would read as upright."""
+    assert robot.ask(1.01, norm=0.5) == 0.0
+    check_latched(bench, robot, node, 'orientation', 1.02)
+
+
+@fault('Jump of a joint or of the base', code='jump', detected='at the tick',
+       reaction='damping, then zero', last='zero after damping_time', clears='~/clear_fault')
+def test_jump(bench, robot, node):
+    """A jump no joint can make is an encoder fault; following it would throw the leg."""
+    assert robot.ask(1.01, position=(0.2, 0.0, 0.0)) == 0.0
+    check_latched(bench, robot, node, 'jump', 1.02)
+    assert robot.ask(1.04, pitch_half=0.2) == 0.0
+    assert node.loop.fault.code == 'jump' and 'base' in node.loop.fault.message
+
+
+@fault('Joint beyond its limits', code='joint_limit', detected='at the tick',
+       reaction='damping, then zero', last='zero after damping_time', clears='~/clear_fault')
+def test_joint_limit(bench, robot, node):
+    """A knee bent backwards is broken, or its encoder is."""
+    assert robot.ask(1.01, position=(-0.3, 0.3, 0.0)) == 0.0
+    check_latched(bench, robot, node, 'joint_limit', 1.02)
+
+
+@fault('Joint faster than its limit', code='velocity_limit', detected='at the tick',
+       reaction='damping, then zero', last='zero after damping_time', clears='~/clear_fault')
+def test_velocity_limit(bench, robot, node):
+    """A runaway joint must be damped, against its motion."""
+    assert robot.ask(1.01, velocity=(12.0, 0.0, 0.0)) == pytest.approx(-12.0)
+    check_latched(bench, robot, node, 'velocity_limit', 1.02)
+
+
+@fault('Effort beyond its limit', code=None, detected='before sending',
+       reaction='clamped to the limit and counted in /diagnostics; walking goes on',
+       last='the clamped effort', clears='nothing to clear')
+def test_effort_limit(bench, robot):
+    """More than the amplifier can give must never leave the process."""
+    node = bench.controller(hip_switching__proportional_gain=50.0)
+    robot.wait()
+    assert robot.ask(1.0) == pytest.approx(74 * 0.0302 * 8.0)
+    node.loop.controller.update = lambda state, reference, dt, command: \
+        command.effort.__setitem__(0, 1e6)
+    assert robot.ask(1.01) == pytest.approx(74 * 0.0302 * 8.0)
+    assert node.loop.supervisor.clamped == 1 and node.loop.fault is None
+
+
+@fault('Control law gives NaN', code='command', detected='before sending',
+       reaction='damping, then zero', last='zero after damping_time', clears='~/clear_fault')
+def test_command_not_finite(bench, robot, node):
+    """A non-finite number must never leave the process as a command."""
+    update = node.loop.controller.update
+    node.loop.controller.update = lambda state, reference, dt, command: \
+        command.effort.__setitem__(0, math.nan)
+    assert robot.ask(1.01) == 0.0
+    node.loop.controller.update = update
+    check_latched(bench, robot, node, 'command', 1.02)
+
+
+@fault('Control law raises an error', code='internal', detected='at the tick',
+       reaction='damping, then zero', last='zero after damping_time', clears='~/clear_fault')
+def test_internal(bench, robot, node):
+    """An exception must end in a safe command, not in a dead node."""
+    update = node.loop.controller.update
+    node.loop.controller.update = lambda *arguments: 1 / 0
+    assert robot.ask(1.01) == 0.0
+    node.loop.controller.update = update
+    check_latched(bench, robot, node, 'internal', 1.02)
+
+
+@fault('Fall', code='fall', detected='at the tick',
+       reaction='damping, then zero', last='zero after damping_time', clears='~/clear_fault')
+def test_fall(bench, robot):
+    """A fallen robot must not go on stepping."""
+    node = bench.controller()
+    robot.wait()
+    assert robot.ask(1.0, pitch_half=-0.5) == 0.0
+    check_latched(bench, robot, node, 'fall', 1.2)
+
+
+@fault('Stuck contact', code='stuck_contact',
+       detected='after stuck_contact_time (0.1 s) of an impossible contact, or of none',
+       reaction='damping, then zero', last='zero after damping_time', clears='~/clear_fault')
+@pytest.mark.parametrize('sensors', [{'forces': (90.0, 90.0), 'position': (-0.3, 0.0, -0.9)},
+                                     {'forces': (0.0, 0.0)}])
+def test_stuck_contact(bench, robot, sensors):
+    """A switch that always says contact, or never, blinds the stance logic."""
+    node = bench.controller()
+    robot.wait()
+    stamps = [1.0 + 0.01 * tick for tick in range(13)]
+    efforts = [robot.ask(stamp, **sensors) for stamp in stamps]
+    assert efforts[8] != 0.0 and efforts[-1] == 0.0
+    assert node.loop.fault.code == 'stuck_contact'
+    clear(bench, robot)
+    assert robot.ask(2.0) == pytest.approx(EFFORT)
+
+
+@fault('Contact flicker', code='contact_flicker',
+       detected='debounced by contact_hold; a fault beyond flicker_limit changes in a second',
+       reaction='none while debouncing helps; then damping, then zero',
+       last='zero after damping_time', clears='~/clear_fault')
+def test_contact_flicker(bench, robot):
+    """A loose wire must be bridged; one that is only noise must be a fault."""
+    node = bench.controller(safety__flicker_limit=10, estimator__contact_hold=0.05)
+    robot.wait()
+    for tick in range(60):
+        robot.ask(1.0 + 0.01 * tick, forces=(90.0 if tick % 2 else 0.0, 0.0))
+        if tick == 8:
+            assert node.loop.fault is None, 'a little flicker is bridged'
+    assert node.loop.fault.code == 'contact_flicker'
+    clear(bench, robot)
+    assert robot.ask(3.0) == pytest.approx(EFFORT)
+
+
+@fault('Stamps run backwards', code='clock_backwards', detected='at the tick',
+       reaction='zero', last='zero', clears='~/clear_fault')
+def test_clock_backwards(bench, robot, node):
+    """A simulation that was reset, or two robots on one topic."""
+    assert robot.ask(0.5) == 0.0
+    check_latched(bench, robot, node, 'clock_backwards', 1.02)
+
+
+@fault('Stamps stand still', code='clock_stopped',
+       detected='state_timeout after the last new stamp, steady clock',
+       reaction='zero', last='zero', clears='~/clear_fault')
+def test_clock_stopped(bench, robot, realtime):
+    """Sensors that repeat one stamp are not live, however often they come."""
+    stamp = realtime._sensors.measurement.stamp + 0.01
+    sent = 0.0
+
+    def repeated():
+        nonlocal sent
+        if time.monotonic() - sent > 0.01:
+            robot.send(stamp)
+            sent = time.monotonic()
+        return realtime.loop.fault is not None
+    assert bench.spin_until(repeated)
+    assert realtime.loop.fault.code == 'clock_stopped'
+    assert bench.spin_until(lambda: resting(robot))
+
+
+def silence_limit(node):
+    """Return the longest time silence may go unnoticed, with patience for a loaded machine."""
+    return 2 * node.loop.period + node.loop.sensor_timeout + 0.25
+
+
+@fault('Joint states stop', code='stale_joint_state',
+       detected='real time: state_timeout (0.05 s) and at most two control periods, steady clock; '
+                'lockstep: lockstep_timeout (2 s)',
+       reaction='zero', last='zero', clears='~/clear_fault')
+def test_stale_joint_state(bench, robot, realtime):
+    """The last effort must not stand when nobody knows how the joints move."""
+    silent = time.monotonic()
+    assert bench.spin_until(lambda: realtime.loop.fault is not None)
+    assert time.monotonic() - silent < silence_limit(realtime)
+    assert realtime.loop.fault.code == 'stale_joint_state'
+    assert bench.spin_until(lambda: resting(robot))
+    assert robot.stream_until(lambda: len(robot.efforts) > 10) and resting(robot)
+    clear(bench, robot)
+    assert robot.stream_until(lambda: moving(robot))
+
+
+@pytest.mark.parametrize('sensor', ['imu', 'outer_foot'])
+@fault('IMU stops', code='stale_imu', detected='state_timeout and at most two control periods',
+       reaction='damping, then zero', last='zero after damping_time', clears='~/clear_fault')
+@fault('A foot sensor stops', code='stale_contact',
+       detected='state_timeout and at most two control periods',
+       reaction='damping, then zero', last='zero after damping_time', clears='~/clear_fault')
+def test_stale_imu_and_contact(bench, robot, realtime, sensor):
+    """A frozen IMU or foot sensor would be believed for ever."""
+    assert robot.stream_until(lambda: realtime.loop.fault is not None, mute=sensor)
+    assert realtime.loop.fault.code == ('stale_imu' if sensor == 'imu' else 'stale_contact')
+    assert bench.spin_until(lambda: resting(robot))
+
+
+@fault('Ticks take longer than the control period', code='tick_overrun',
+       detected='after overrun_limit (5) late ticks in a row, real time',
+       reaction='fade: the effort fades at fade_rate', last='zero once faded',
+       clears='~/clear_fault')
+def test_tick_overrun(bench, robot, realtime):
+    """A machine that cannot keep up must come to a controlled stop."""
+    tick = realtime.loop.tick
+    realtime.loop.tick = lambda measurement: (time.sleep(0.012), tick(measurement))[1]
+    assert robot.stream_until(lambda: realtime.loop.fault is not None)
+    assert realtime.loop.fault.code == 'tick_overrun'
+    assert robot.stream_until(lambda: resting(robot))
+
+
+@fault('Emergency stop by service', code='emergency_stop', detected='when it is called',
+       reaction='damping, then zero, at once', last='zero after damping_time',
+       clears='~/clear_fault')
+def test_emergency_stop_service(bench, robot, node):
+    """The stop must work without waiting for the next sensor."""
+    client = robot.node.create_client(Trigger, 'walking_controller/emergency_stop')
+    assert client.wait_for_service(10.0)
+    future = client.call_async(Trigger.Request())
+    assert bench.spin_until(future.done) and future.result().success
+    assert bench.spin_until(lambda: resting(robot))
+    check_latched(bench, robot, node, 'emergency_stop', 1.01)
+
+
+@fault('Emergency stop by topic', code='emergency_stop', detected='when True is heard',
+       reaction='damping, then zero, at once', last='zero after damping_time',
+       clears='~/clear_fault')
+def test_emergency_stop_topic(bench, robot, node):
+    """A button box publishes; False must not clear what True has stopped."""
+    publisher = robot.node.create_publisher(Bool, topics.EMERGENCY_STOP, topics.EVENTS)
+    assert bench.spin_until(lambda: publisher.get_subscription_count() > 0)
+    publisher.publish(Bool(data=True))
+    assert bench.spin_until(lambda: resting(robot))
+    publisher.publish(Bool(data=False))
+    check_latched(bench, robot, node, 'emergency_stop', 1.01)
+
+
+@fault('Deactivation while walking', code=None, detected='at the transition',
+       reaction='zero', last='zero, before the node leaves active', clears='activate')
+def test_deactivation(bench, robot, node):
+    """ros2_control holds the last command for ever: it must be zero."""
+    node.trigger_deactivate()
+    assert bench.spin_until(lambda: resting(robot))
+    count = len(robot.efforts)
+    robot.send(1.01)
+    assert not bench.spin_until(lambda: len(robot.efforts) > count, timeout=0.3)
+
+
+@fault('Parameter out of range', code=None, detected='when it is set',
+       reaction='refused with what, value and limit; walking goes on', last='as before',
+       clears='nothing to clear')
+def test_parameter_out_of_range(robot, node):
+    """A typing error in rqt must not reach the motor."""
+    result, = node.set_parameters([Parameter('hip_switching.set_point', value=3.0)])
+    assert not result.successful
+    assert robot.ask(1.01) == pytest.approx(EFFORT)
+
+
+def start(module, *parameters):
+    """Start a node of the package as a process of its own."""
+    arguments = ['--ros-args']
+    for parameter in parameters:
+        arguments += ['-p', parameter]
+    return subprocess.Popen([sys.executable, '-m', f'walking_control.nodes.{module}', *arguments],
+                            env={**os.environ}, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.fixture
+def process(bench, robot):
+    """Return a controller in a process of its own that answers in real time."""
+    process = start('controller_node', 'autostart:=true', 'realtime:=true')
+    robot.wait(timeout=30.0)
+    assert robot.stream_until(lambda: moving(robot), timeout=20.0)
+    yield process
+    process.kill()
+    process.communicate()
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+@fault('SIGINT', code=None, detected='at the signal', reaction='zero, then the node ends',
+       last='zero', clears='a new start')
+@fault('SIGTERM', code=None, detected='at the signal', reaction='zero, then the node ends',
+       last='zero', clears='a new start')
+def test_signals(bench, robot, process, number):
+    """Ctrl-C must stop the robot, not only the program."""
+    process.send_signal(number)
+    assert robot.stream_until(lambda: process.poll() is not None)
+    bench.spin_until(lambda: resting(robot), timeout=2.0)
+    assert resting(robot)
+    assert process.returncode == 0
+    assert 'Traceback' not in process.stderr.read()
+
+
+@fault('Controller crash, SIGKILL', code=None,
+       detected='by the watchdog node: its timeout (0.1 s), steady clock; by the embedded simulator: '
+                'command_timeout (0.1 s), or lockstep_timeout',
+       reaction='zero, sent by the watchdog', last='zero, again every timeout',
+       clears='a new controller, activated by somebody')
+def test_killed_controller(bench, robot, process):
+    """A killed process sends nothing: without a watchdog the last effort would stand."""
+    watchdog = bench.add(WatchdogNode())
+    assert robot.stream_until(lambda: watchdog._last is not None)
+    process.kill()
+    process.wait()
+    assert bench.spin_until(lambda: resting(robot))
+    assert watchdog.tripped
+
+
+@fault('Simulator or driver lost', code='stale_joint_state',
+       detected='as joint states that stop', reaction='zero', last='zero', clears='~/clear_fault')
+@pytest.mark.parametrize('realtime', ['true', 'false'])
+def test_killed_simulator(bench, realtime):
+    """A controller whose robot has gone must not wake up with an old effort."""
+    pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
+    node = bench.controller(realtime=realtime == 'true', lockstep_timeout=0.5)
+    simulator = start('simulator_node', f'realtime:={realtime}')
+    try:
+        assert bench.spin_until(lambda: node.loop.state.steps > 1, timeout=30.0)
+    finally:
+        simulator.kill()
+        simulator.communicate()
+    assert bench.spin_until(lambda: node.loop.fault is not None)
+    assert node.loop.fault.code == 'stale_joint_state'
+    assert bench.spin_until(lambda: node.loop.command.effort[0] == 0.0)
+
+
+def test_every_kind_of_fault_has_a_row(request):
+    """A fault without a proven row in the table is a promise nobody has checked."""
+    rows = {mark.kwargs['code'] for item in request.session.items
+            for mark in item.iter_markers('fault')}
+    if not any(item.name.startswith('test_killed_simulator') for item in request.session.items):
+        pytest.skip('only meaningful when this whole file runs')
+    assert set(KINDS) <= rows
