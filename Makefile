@@ -25,12 +25,13 @@ ifeq ($(ROS),)
 unexport PYTHONPATH PYTHONHOME _ROS_WHEELS_BOOTSTRAP_COMPLETE
 endif
 
-.PHONY: help demo test bench setup clean
+.PHONY: help demo test bench soak setup clean
 
 help:
 	@echo 'make demo    walk Dribbel over ROS 2; report in out/demo'
 	@echo 'make test    run the tests; ARGS=... goes to pytest'
 	@echo 'make bench   run the benchmarks'
+	@echo 'make soak    walk 30 minutes of simulated time with random faults'
 	@echo 'make setup   only the environment, $(VENV)'
 	@echo 'make clean   remove what these make'
 	@echo 'PYTHON=python3.12 picks the interpreter; a sourced ROS 2 is used if that interpreter has it.'
@@ -43,6 +44,9 @@ test: setup
 
 bench: setup
 	@set -e; for file in benchmarks/[!_]*.py; do echo "$$file"; $(BIN)/python "$$file"; done
+
+soak: setup
+	$(BIN)/python -m walking_control.experiments.soak $(ARGS)
 
 setup: $(VENV)/installed
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write the pages of this folder that follow from code: `python doc/generate.py`."""
 
+import ast
 from pathlib import Path
 
 from walking_control.models.robot_file import MOTOR, WORLD
@@ -40,7 +41,42 @@ def _row(parameter):
             f'| {"yes" if parameter.live else ""} | {parameter.description} |')
 
 
-PAGES = {'parameters.md': parameters_page}
+FAULTS_HEADER = '''# Faults
+
+Generated from the tests that prove each row (`test/nodes/test_faults.py`) by
+`python doc/generate.py`; do not edit.
+
+A fault latches: whatever the sensors say next, only safe commands are sent until somebody calls
+`~/clear_fault`. Where a code is given, the reaction shown is the default; `safety.on_<code>` chooses
+another for a robot ([parameters](parameters.md)): `damping` damps the actuated joints for
+`damping_time` and then sends zero, `fade` lets the last effort fade at `fade_rate`, `zero` sends zero
+at once. What is not guaranteed: [safety.md](safety.md).
+
+| fault | code | detected | reaction | last message | cleared by |
+|---|---|---|---|---|---|
+'''
+
+
+def faults_page():
+    """Return the text of faults.md, read from the markers of the tests."""
+    source = (FOLDER.parent / 'test' / 'nodes' / 'test_faults.py').read_text(encoding='utf-8')
+    rows = []
+    for function in ast.parse(source).body:
+        for mark in getattr(function, 'decorator_list', ()):
+            if getattr(getattr(mark, 'func', None), 'id', None) == 'fault':
+                rows.append(_fault_row(mark))
+    return FAULTS_HEADER + '\n'.join(rows) + '\n'
+
+
+def _fault_row(mark):
+    title = ast.literal_eval(mark.args[0])
+    row = {keyword.arg: ast.literal_eval(keyword.value) for keyword in mark.keywords}
+    code = f'`{row["code"]}`' if row['code'] else ''
+    return (f'| {title} | {code} | {row["detected"]} | {row["reaction"]} | {row["last"]} '
+            f'| {row["clears"]} |')
+
+
+PAGES = {'parameters.md': parameters_page, 'faults.md': faults_page}
 
 
 if __name__ == '__main__':
