@@ -2,20 +2,27 @@
 """What the hip controller costs: its tick alone, and its node against an echo node.
 
 The echo node has the same subscriptions and publications and does nothing but wait for a complete
-set of sensors and answer. Both answer the same recorded walk, in one process, in turns; the ratio
-of their median round-trip times is printed.
+set of sensors and answer. Both answer the same recorded walk, in turns, in the driver's process and
+in one of their own; the ratios of their median round-trip times are printed, and the share of a core
+that the controller's process takes in real time at 500 Hz.
 
     python benchmarks/controller_node.py [--ticks 2000] [--rounds 5]
 """
 
 import argparse
 import json
+import os
+from pathlib import Path
+import signal
 import statistics
+import subprocess
+import sys
 import time
 
 from geometry_msgs.msg import Twist, WrenchStamped
 from nav_msgs.msg import Odometry
 import rclpy
+from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import Imu, JointState
@@ -106,7 +113,7 @@ class EchoNode(Node):
 class Driver(Node):
     """Sends recorded sensors and notes when the commands come back."""
 
-    def __init__(self, robot, measurements):
+    def __init__(self, robot, measurements, replay=True):
         super().__init__('driver')
         self._measurements = measurements
         self._joints = JointStateWriter(robot.joints)
@@ -124,6 +131,7 @@ class Driver(Node):
         self.create_subscription(Float64MultiArray, topics.LOCK_COMMANDS,
                                  lambda message: self._answered('lock', message), topics.LATEST)
         self.times = []
+        self._replay = replay
         self._answers = {}
         self._row = 0
 
@@ -141,9 +149,10 @@ class Driver(Node):
         """Whether the recorded walk is over."""
         return self._row == len(self._measurements)
 
-    def send(self):
-        """Send the sensors of the next tick."""
-        measurement = self._measurements[self._row]
+    def send(self, measurement=None):
+        """Send the sensors of the next tick, or of a measurement."""
+        if measurement is None:
+            measurement = self._measurements[self._row]
         self._tick = None
         self._start = time.perf_counter()
         write_imu(self._imu, measurement)
@@ -163,36 +172,104 @@ class Driver(Node):
         if len(self._answers) == 2 and all(tick == self._tick for tick in self._answers.values()):
             self.times.append(time.perf_counter() - self._start)
             self._row += 1
-            if not self.done:
+            if not self.done and self._replay:
                 self.send()
 
     def stop(self):
         """Nothing to stop."""
 
 
-def time_round_trips(make_node, robot, measurements):
-    """Return the median time from sending sensors to having both commands, s."""
-    rclpy.init(args=[])
-    driver, node = Driver(robot, measurements), make_node()
+def play(driver, nodes):
+    """Let a driver play its walk to whoever answers; return the median round trip, s."""
     executor = make_executor()
-    for each in (driver, node):
+    for each in (driver, *nodes):
         executor.add_node(each)
-    deadline = time.monotonic() + 15.0
+    deadline = time.monotonic() + 20.0
     while not driver.matched:
         executor.spin_once(timeout_sec=0.1)
         if time.monotonic() > deadline:
-            raise SystemExit('error: the nodes did not find each other within 15 s')
+            raise SystemExit('error: the nodes did not find each other within 20 s')
     driver.send()
+    last, rows = time.monotonic(), 0
     while not driver.done:
         executor.spin_once(timeout_sec=0.1)
-        if time.monotonic() > deadline + 120.0:
-            raise SystemExit('error: a tick was lost')
-    times = driver.times
+        if len(driver.times) > rows:
+            last, rows = time.monotonic(), len(driver.times)
+        elif time.monotonic() - last > 0.5:   # the first message may be lost to discovery
+            driver.send()
+            last = time.monotonic()
+    return statistics.median(driver.times)
+
+
+def time_here(make_node, robot, measurements):
+    """Return the median round trip to a node in this process, s."""
+    rclpy.init(args=[])
+    driver, node = Driver(robot, measurements), make_node()
+    median = play(driver, [node])
     for each in (node, driver):
         each.stop()
         each.destroy_node()
     rclpy.shutdown()
-    return statistics.median(times)
+    return median
+
+
+def start_controller(robot_file, *parameters):
+    """Start the controller node in a process of its own."""
+    arguments = ['-m', 'walking_control.nodes.controller_node', '--ros-args',
+                 '-p', f'robot_file:={robot_file.path}', '-p', 'autostart:=true']
+    for parameter in parameters:
+        arguments += ['-p', parameter]
+    return subprocess.Popen([sys.executable, *arguments])
+
+
+def time_apart(process, robot, measurements):
+    """Return the median round trip to a node in another process, s, and end that process."""
+    rclpy.init(args=[])
+    driver = Driver(robot, measurements)
+    median = play(driver, [])
+    driver.destroy_node()
+    rclpy.shutdown()
+    end(process)
+    return median
+
+
+def end(process):
+    """Stop a process."""
+    process.send_signal(signal.SIGINT)
+    process.wait(10.0)
+
+
+def cpu_seconds(process):
+    """Return the processor time a process has used so far, s; Linux only."""
+    fields = Path(f'/proc/{process.pid}/stat').read_text().rpartition(')')[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+
+
+def core_share(robot_file, rate, duration):
+    """Return the share of one core the controller's process takes in real time at a rate."""
+    ticks = round(rate * duration)
+    measurements = record_walk(robot_file, round(100 * duration))
+    process = start_controller(robot_file, 'realtime:=true', f'hip_switching.rate:={rate}',
+                               'safety.state_timeout:=1.0', 'safety.jump_margin:=5.0')
+    rclpy.init(args=[])
+    driver = Driver(robot_file.robot, measurements, replay=False)
+    executor = make_executor()
+    executor.add_node(driver)
+    while not driver.matched:
+        executor.spin_once(timeout_sec=0.1)
+    begin, used = time.monotonic(), cpu_seconds(process)
+    for tick in range(ticks):
+        measurement = measurements[min(tick * 100 // int(rate), len(measurements) - 1)]
+        measurement.stamp = 1.0 + tick / rate
+        driver.send(measurement)
+        due = begin + (tick + 1) / rate
+        while (left := due - time.monotonic()) > 0.0:
+            executor.spin_once(timeout_sec=left)
+    share = (cpu_seconds(process) - used) / (time.monotonic() - begin)
+    driver.destroy_node()
+    rclpy.shutdown()
+    end(process)
+    return share
 
 
 def make_controller(robot_file):
@@ -204,32 +281,55 @@ def make_controller(robot_file):
     return node
 
 
+def run_echo(robot):
+    """Be the echo node in a process of its own."""
+    rclpy.init(args=[])
+    node = EchoNode(robot)
+    executor = make_executor()
+    executor.add_node(node)
+    try:
+        while rclpy.ok():
+            executor.spin_once(timeout_sec=0.1)
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+
+
 def main():
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--ticks', type=int, default=2000)
     parser.add_argument('--rounds', type=int, default=5)
     parser.add_argument('--json', action='store_true')
+    parser.add_argument('--echo', action='store_true', help=argparse.SUPPRESS)
     options = parser.parse_args()
     isolate_domain()
     robot_file = load_robot_file('dribbel')
+    robot = robot_file.robot
+    if options.echo:
+        run_echo(robot)
+        return
     measurements = record_walk(robot_file, options.ticks)
-    tick = time_tick(robot_file, measurements)
-    controller, echo = [], []
+    times = {name: [] for name in ('controller', 'echo', 'controller_apart', 'echo_apart')}
     for _ in range(options.rounds):
-        controller.append(time_round_trips(lambda: make_controller(robot_file), robot_file.robot,
-                                           measurements))
-        echo.append(time_round_trips(lambda: EchoNode(robot_file.robot), robot_file.robot,
-                                     measurements))
-    result = {'tick_us': 1e6 * tick,
-              'controller_round_trip_us': 1e6 * statistics.median(controller),
-              'echo_round_trip_us': 1e6 * statistics.median(echo),
-              'ratio_to_echo': statistics.median(controller) / statistics.median(echo)}
+        times['controller'].append(
+            time_here(lambda: make_controller(robot_file), robot, measurements))
+        times['echo'].append(time_here(lambda: EchoNode(robot), robot, measurements))
+        times['controller_apart'].append(
+            time_apart(start_controller(robot_file), robot, measurements))
+        times['echo_apart'].append(time_apart(
+            subprocess.Popen([sys.executable, __file__, '--echo']), robot, measurements))
+    middle = {name: statistics.median(values) for name, values in times.items()}
+    result = {'tick_us': 1e6 * time_tick(robot_file, measurements),
+              **{f'{name}_round_trip_us': 1e6 * value for name, value in middle.items()},
+              'ratio_to_echo': middle['controller'] / middle['echo'],
+              'ratio_to_echo_two_processes': middle['controller_apart'] / middle['echo_apart']}
+    if Path('/proc').is_dir():
+        result['core_share_at_500_Hz'] = core_share(robot_file, 500.0, 6.0)
     if options.json:
         print(json.dumps(result))
     else:
         for name, value in result.items():
-            print(f'{name:>26}: {value:.4g}')
+            print(f'{name:>30}: {value:.4g}')
 
 
 if __name__ == '__main__':

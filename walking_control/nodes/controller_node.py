@@ -116,7 +116,7 @@ class ControllerNode(LifecycleNode):
         self.loop = ControlLoop(robot_file, self._controller)
         robot, values = robot_file.robot, self._node_parameters.read()
         self._lockstep = not values.realtime
-        self._lockstep_timeout = values.lockstep_timeout
+        self._patience = values.lockstep_timeout if self._lockstep else self.loop.sensor_timeout
         self._sensors = SensorSet(robot, self._lockstep, self._control)
         self._effort = ArrayWriter(len(robot.actuators))
         self._lock = ArrayWriter(len(robot.locks))
@@ -144,10 +144,9 @@ class ControllerNode(LifecycleNode):
         self._answered = None
         self._times = TickTimes()
         self._sensors.subscribe(self, self.loop.reference)
-        interval = self._lockstep_timeout / 4 if self._lockstep else self.loop.period
+        self._watch_timer = self.create_timer(self._patience, self._on_watch, clock=self._steady)
         self._timers_active = [
-            self.create_timer(interval, self._on_watch, clock=self._steady),
-            self.create_timer(1.0, self._on_diagnostics, clock=self._steady)]
+            self._watch_timer, self.create_timer(1.0, self._on_diagnostics, clock=self._steady)]
         self._active = True
         return super().on_activate(state)
 
@@ -205,7 +204,8 @@ class ControllerNode(LifecycleNode):
         if fresh:
             self._answered = tick
             try:
-                self._check_sensors(stamp)
+                if self._sensors.problem is not None:
+                    self.loop.supervisor.latch('joint_state', self._sensors.problem, stamp)
                 self.loop.tick(measurement)
             except Exception as error:  # whatever breaks, the robot must get a safe command
                 self.loop.stop('internal', f'{type(error).__name__}: {error}', measurement)
@@ -215,14 +215,6 @@ class ControllerNode(LifecycleNode):
             if self.loop.fault is None:
                 self._telemetry.publish(stamp)
                 self._odometry.publish(self.loop.state)
-
-    def _check_sensors(self, stamp):
-        supervisor = self.loop.supervisor
-        if self._sensors.problem is not None:
-            supervisor.latch('joint_state', self._sensors.problem, stamp)
-        if not self._lockstep:
-            for kind, age in self._sensors.ages():
-                supervisor.check_age(kind, age, stamp)
 
     def _watch_time(self, start, stamp):
         end = time.perf_counter()
@@ -244,26 +236,37 @@ class ControllerNode(LifecycleNode):
     # -- faults ----------------------------------------------------------------------------------
 
     def _on_watch(self):
-        """Notice on the steady clock that sensors have stopped."""
+        """Notice on the steady clock that sensors have stopped; look again when they could have."""
+        oldest = self._watch() if self._sensors.heard else 0.0
+        left = max(self._patience - oldest, self.loop.period)
+        self._watch_timer.timer_period_ns = int(1e9 * left)
+        self._watch_timer.reset()
+
+    def _watch(self):
+        """Latch a fault if a sensor is silent; return the age of the one silent longest, s."""
         sensors, supervisor = self._sensors, self.loop.supervisor
-        if not sensors.heard:
-            return
         stamp = sensors.measurement.stamp
+        oldest = sensors.silence()
         if self._lockstep:
-            if sensors.silence() > self._lockstep_timeout:
+            if oldest > self._patience:
                 supervisor.latch('stale_joint_state', 'no complete set of sensors for '
-                                 f'{self._lockstep_timeout:g} s', stamp)
+                                 f'{self._patience:g} s', stamp)
         else:
-            for kind, age in sensors.ages():
-                supervisor.check_age(kind, age, stamp)
+            ages = list(sensors.ages())
+            all_silent = min(age for _, age in ages) > 0.5 * self._patience
+            for kind, age in ages:
+                supervisor.check_age('joint_state' if all_silent else kind, age, stamp)
+                oldest = max(oldest, age)
             frozen = sensors.frozen()
-            if frozen > self.loop.sensor_timeout:
+            oldest = max(oldest, frozen)
+            if frozen > self._patience:
                 supervisor.latch('clock_stopped', f'the stamp has been {stamp:.6f} s for '
                                  f'{frozen:.3f} s', stamp)
-        if supervisor.fault is not None and sensors.silence() > self.loop.period:
+        if supervisor.fault is not None and sensors.silence() > 2.0 * self.loop.period:
             # nobody can say how the joints move, so nothing is damped
             self.loop.command.effort[:] = 0.0
             self._send(0)
+        return oldest
 
     def _on_stop_service(self, request, response):
         response.success = self._active
