@@ -19,23 +19,25 @@ except ImportError:
 
 
 class _Numbers:
-    """Turns numbers into parameters: zero stays zero, each other value gets a symbol."""
+    """Turns numbers into parameters: zero stays zero, each other value gets a symbol.
+
+    Equal values of one kind (mass, length...) share a symbol, as those of equal legs do. Kinds keep
+    values apart that are equal by chance, so that the code depends on the structure alone.
+    """
 
     def __init__(self):
         self.values, self.symbols, self._known = [], [], {}
 
-    def __call__(self, value):
+    def __call__(self, value, kind):
         value = float(value)
         if value == 0.0:
             return 0.0
-        sign, size = (-1.0 if value < 0.0 else 1.0), abs(value)
-        if size == 1.0:
-            return sign
-        if size not in self._known:
-            self._known[size] = ca.SX.sym(f'p{len(self.values)}')
-            self.values.append(size)
-            self.symbols.append(self._known[size])
-        return sign * self._known[size]
+        key = kind, abs(value)
+        if key not in self._known:
+            self._known[key] = ca.SX.sym(f'p{len(self.values)}')
+            self.values.append(abs(value))
+            self.symbols.append(self._known[key])
+        return -self._known[key] if value < 0.0 else self._known[key]
 
 
 def _direction(angle):
@@ -63,7 +65,7 @@ class _Tree:
         key = tuple(np.round(coefficients, 9)), round(offset, 12)
         if key not in self._rotations:
             angle = sum((float(c) * self.q[i] for i, c in enumerate(key[0]) if c), 0.0)
-            self._rotations[key] = _direction(angle + self.numbers(offset))
+            self._rotations[key] = _direction(angle + self.numbers(offset, 'angle'))
         return self._rotations[key]
 
     def _walk(self):
@@ -87,8 +89,9 @@ class _Tree:
                 position = position + slide * (ca.DM(rows[i]).T @ self.q)
             self.angles[i], self.positions[i] = (coefficients, offset), position
 
-    def _point(self, joint, translation):
-        point = ca.vertcat(self.numbers(translation[0]), self.numbers(translation[2]))
+    def _point(self, joint, translation, kind='length'):
+        point = ca.vertcat(self.numbers(translation[0], kind),
+                           self.numbers(translation[2], kind))
         return self.rotation(*self.angles[joint]) @ point
 
     def _foot(self, foot):
@@ -101,9 +104,9 @@ class _Tree:
         for i in range(1, self.model.njoints):
             inertia = self.model.inertias[i]
             if inertia.mass > 0.0:
-                com = self.positions[i] + self._point(i, inertia.lever) - self.origin
-                yield (self.numbers(inertia.mass), self.numbers(inertia.inertia[1, 1]), com,
-                       self.angles[i][0])
+                com = self.positions[i] + self._point(i, inertia.lever, 'lever') - self.origin
+                yield (self.numbers(inertia.mass, 'mass'),
+                       self.numbers(inertia.inertia[1, 1], 'inertia'), com, self.angles[i][0])
 
 
 def _pitch(rotation):
@@ -158,11 +161,12 @@ def _terms(tree, gravity):
     M, bias = _dynamics(tree, gravity)
     for joint, motor in robot.actuators.items():
         row = lift[robot.joint_index(joint)]
-        M[2:, 2:] += numbers(motor.armature) * np.outer(row, row)
+        M[2:, 2:] += numbers(motor.armature, 'armature') * np.outer(row, row)
     for joint, spring in robot.springs.items():
         row = ca.DM(lift[robot.joint_index(joint)])
-        bias[2:] += row * (numbers(spring.stiffness) * (row.T @ tree.q - numbers(spring.rest))
-                           + numbers(spring.damping) * (row.T @ tree.v))
+        bias[2:] += row * (numbers(spring.stiffness, 'stiffness')
+                           * (row.T @ tree.q - numbers(spring.rest, 'rest'))
+                           + numbers(spring.damping, 'damping') * (row.T @ tree.v))
     J = ca.jacobian(tree.other_foot, tree.q)
     return ca.vertcat(ca.vec(M), bias, tree.other_foot, ca.vec(J.T),
                       ca.jtimes(J @ tree.v, tree.q, tree.v), -tree.origin)

@@ -16,7 +16,8 @@ from walking_control.models.dynamics import PlanarDynamics
 from walking_control.models.robot_file import WORLD
 from walking_control.models.support import SupportDynamics
 from walking_control.simulation.rigid_model import as_record, make_state, make_workspace
-from walking_control.simulation.rigid_plant import build_rigid_model, leg_length, RIGID, set_start
+from walking_control.simulation.rigid_plant import (build_rigid_model, leg_length, push,
+                                                      push_direction, RIGID, set_start)
 from walking_control.simulation.shared import register
 from walking_control.simulation.walk import make_law, stride_many, walk
 
@@ -78,7 +79,24 @@ def compile_shared(function):
     return numba.njit(function, error_model='numpy')
 
 
-class CompiledWalker:
+class Walker:
+    """What compiled and plain walkers share."""
+
+    def start(self, support, q, v):
+        """Stand on a foot just after touchdown, every lock in its stance phase."""
+        set_start(self.model, self.state, support, q, v)
+        self.data.phases[:] = STANCE
+
+    def push(self, impulse):
+        """Add an impulse in N s along the floor to the base, at once."""
+        push(self._pinocchio_terms, self.model, self.state, self._work,
+             push_direction(self._support, self.state), impulse)
+
+    def _pinocchio_terms(self, support, q, v, _, out):
+        self._support.terms(support, q, v, out)
+
+
+class CompiledWalker(Walker):
     """A rigid walker ready for fast strides; the arrays are views of what compiled code changes.
 
     Args:
@@ -103,16 +121,12 @@ class CompiledWalker:
         model, self.model = as_record(build_rigid_model(
             support, world, robot_file.values(RIGID), parameters, steps))
         state, self.state = as_record(make_state(self.model))
-        work, _ = as_record(make_workspace(self.model, support.layout.size))
+        self._support = support
+        work, self._work = as_record(make_workspace(self.model, support.layout.size))
         function, data = make_law(robot, law.name, robot_file.values(law.parameters))
         data, self.data = as_record(data)
         self._law = compile_shared(function)
         self._arguments = self._terms, self._law, model, state, work, data
-
-    def start(self, support, q, v):
-        """Stand on a foot just after touchdown, every lock in its stance phase."""
-        set_start(self.model, self.state, support, q, v)
-        self.data.phases[:] = STANCE
 
     def walk(self, duration, stop_at_step=False):
         """Walk on; see `walk.walk`."""
@@ -123,7 +137,7 @@ class CompiledWalker:
         return compile_shared(stride_many)(*self._arguments, count, longest)
 
 
-class PlainWalker:
+class PlainWalker(Walker):
     """The same by plain Python and Pinocchio, to check the compiled path or do without it.
 
     Args:
@@ -142,16 +156,9 @@ class PlainWalker:
         self._work = make_workspace(self.model, self._support.layout.size)
         self._law, self.data = make_law(robot, law.name, robot_file.values(law.parameters))
 
-    def start(self, support, q, v):
-        """Stand on a foot just after touchdown, every lock in its stance phase."""
-        set_start(self.model, self.state, support, q, v)
-        self.data.phases[:] = STANCE
-
     def walk(self, duration, stop_at_step=False):
         """Walk on; see `walk.walk`."""
-        def terms(support, q, v, _, out):
-            self._support.terms(support, q, v, out)
-        return walk(terms, self._law, self.model, self.state, self._work, self.data, duration,
+        return walk(self._pinocchio_terms, self._law, self.model, self.state, self._work, self.data, duration,
                     stop_at_step)
 
 

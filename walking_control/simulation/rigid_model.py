@@ -13,6 +13,7 @@ import numpy as np
 SUPPORT, STANCE, SWING, STEPS, FIRST_STOP = 0, 1, 2, 3, 4
 # places in RigidState.memo
 TIME, STEP_SIZE, ANCHOR_X, ANCHOR_Z, MIN_NORMAL, MAX_FRICTION, STEP_LENGTH, LOSS, WORK = range(9)
+SQUARED_EFFORT, MEMOS = 9, 10
 # what `advance` reports
 DONE, STEPPED, FELL, DIVERGED, CHATTERED = range(5)
 
@@ -109,7 +110,7 @@ class Workspace(NamedTuple):
 
 def make_state(model):
     """Return a `RigidState` at rest in the origin."""
-    memo = np.zeros(9)
+    memo = np.zeros(MEMOS)
     memo[MIN_NORMAL] = np.inf
     return RigidState(np.zeros(2 * (model.n + 2)),
                       np.zeros(FIRST_STOP + model.n_joints + model.n_locks, dtype=np.int64), memo,

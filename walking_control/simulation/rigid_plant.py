@@ -87,7 +87,9 @@ def input_map(support, foot):
 def floor_changes(steps):
     """Return drops and tilts by step number; the last entries serve all later steps."""
     last = max((step for step, _, _ in steps), default=0)
-    drops, tilts = np.zeros(last + 2), np.zeros(last + 2)
+    # one length for most floors: compiled code depends on it
+    length = 64 * (1 + (last + 1) // 64)
+    drops, tilts = np.zeros(length), np.zeros(length)
     for step, drop, tilt in steps:
         if step < 1:
             raise InvalidInput('step of a floor change', value=step, limit='counts from 1')
@@ -201,20 +203,27 @@ class RigidPlant:
 
     def push(self, impulse):
         """Add an impulse in N s along the floor to the base, at once; closed contacts hold."""
-        work, n = self._work, self.model.n
-        accelerate(self.terms, self.model, self.state.y, self.state.mode, self.state.effort, work)
-        # the base moves with the foot and by the derivative of its offset from it
-        work.impulse[:] = 0.0
-        work.impulse[0] = impulse
-        q, v = self.state.y[2:n + 2].copy(), np.zeros(n)
-        foot = self.robot.feet[int(self.state.mode[rm.SUPPORT])]
-        for i in range(n):
-            v[:] = 0.0
-            v[i] = 1.0
-            work.impulse[2 + i] = impulse * self._support.dynamics.base_from_coordinates(
-                foot, q, v)[1][0]
-        collide(self.model, self.state, work, work.impulse, bool(self.state.mode[rm.SWING]))
+        push(self.terms, self.model, self.state, self._work,
+             push_direction(self._support, self.state), impulse)
         self._update_truth()
+
+
+def push_direction(support, state):
+    """Return the generalised impulse of a unit impulse on the base along the floor, ``(n + 2,)``."""
+    n = support.layout.n
+    foot = support.robot.feet[int(state.mode[rm.SUPPORT])]
+    direction = np.zeros(n + 2)
+    direction[0] = 1.0   # the base moves with the foot and by the change of its offset from it
+    for i, v in enumerate(np.eye(n)):
+        direction[2 + i] = support.dynamics.base_from_coordinates(foot, state.y[2:n + 2], v)[1][0]
+    return direction
+
+
+def push(terms, model, state, work, direction, impulse):
+    """Add an impulse, N s, to a `RigidState` at once; closed contacts hold unless torn off."""
+    accelerate(terms, model, state.y, state.mode, state.effort, work)
+    work.impulse[:] = impulse * direction
+    collide(model, state, work, work.impulse, bool(state.mode[rm.SWING]))
 
 
 def set_start(model, state, support, q, v):

@@ -15,7 +15,7 @@ from walking_control.exceptions import IncompatibleController
 from walking_control.simulation.rigid_events import joint_angle
 from walking_control.simulation.rigid_forces import joint_rate
 from walking_control.simulation.rigid_model import (
-    DONE, FIRST_STOP, STANCE, STEPPED, SUPPORT, SWING, WORK)
+    DONE, SQUARED_EFFORT, STANCE, STEPPED, SUPPORT, SWING, TIME, WORK)
 from walking_control.simulation.rigid_motion import advance
 from walking_control.simulation.shared import shared
 
@@ -142,9 +142,11 @@ def walk(terms, law, model, state, work, data, duration, stop_at_step):
     period = min(data.period, duration)
     for _ in range(int(round(duration / period))):
         control(law, model, state, data)
-        before = actuated_work(model, state)
+        before, time = actuated_work(model, state), state.memo[TIME]
         status = advance(terms, model, state, work, period, stop_at_step)
         state.memo[WORK] += actuated_work(model, state) - before
+        for i in range(state.effort.shape[0]):
+            state.memo[SQUARED_EFFORT] += state.effort[i] ** 2 * (state.memo[TIME] - time)
         if status != DONE:
             return status
     return DONE
@@ -157,8 +159,3 @@ def stride_many(terms, law, model, state, work, data, count, longest):
         if walk(terms, law, model, state, work, data, longest, True) != STEPPED:
             return i
     return count
-
-
-def lock_states(model, state):
-    """Return the engaged locks, ``(n_locks,)``."""
-    return state.mode[FIRST_STOP + model.n_joints:]

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How large a one-off disturbance a walker survives: the work behind `robustness`.
+
+Sets of survived disturbances have holes, so every size of the grid is tried and the first failing one
+is reported. The walk starts from the robot file's start state; the disturbance comes with a step
+once the walk has settled, and counts as survived after a number of further steps.
+"""
+
+import numpy as np
+
+from walking_control.exceptions import IncompatiblePlant, InvalidInput, NotAchieved
+from walking_control.models.robot_file import WORLD
+from walking_control.simulation.compiled import make_walker
+from walking_control.simulation.rigid_model import (
+    CHATTERED, DIVERGED, DONE, FELL, MAX_FRICTION, MIN_NORMAL, SQUARED_EFFORT, STEPPED, STEPS)
+
+FURTHER_STEPS = 20
+SETTLING_STEPS = 30
+# kind -> (largest size, resolution, unit)
+KINDS = {'step_down': (0.05, 0.001, 'm'), 'step_up': (0.02, 0.001, 'm'),
+         'push': (0.5, 0.01, 'N s/kg'), 'slope_change': (0.1, 0.002, 'rad')}
+REASONS = {FELL: 'fell', DONE: 'made no further step', DIVERGED: 'the integration diverged',
+           CHATTERED: 'contacts chattered'}
+
+
+def find_first_failure(robot_file, kind, controller=None, plant='rigid', largest=None,
+                       resolution=None, progress=None):
+    """Try disturbances of rising size.
+
+    Args:
+        robot_file: The `RobotFile`.
+        kind: ``'step_down'``, ``'step_up'`` (m), ``'push'`` (N s per kg of robot, along the walk)
+            or ``'slope_change'`` (rad, downhill positive).
+        controller: Name of the controller; None takes the robot file's default.
+        plant: ``'rigid'``.
+        largest: Largest size tried; None takes the kind's own.
+        resolution: Distance between sizes.
+        progress: Called with (size, survived) after each.
+
+    Returns:
+        Dictionary: ``first_failure`` (None: none up to the largest), ``largest_survived``,
+        ``samples`` as [size, survived, reason], ``holes`` (survived sizes above the first
+        failure), ``nominal_squared_effort`` per step, ``min_normal_force``,
+        ``max_friction_ratio`` of the undisturbed walk.
+
+    Raises:
+        InvalidInput: An unknown kind, or sizes that make no grid.
+        NotAchieved: The undisturbed robot does not walk.
+    """
+    sizes = _sizes(kind, largest, resolution)
+    if plant != 'rigid':
+        raise IncompatiblePlant(f'robustness on plant {plant}', limit='runs on plant rigid')
+    trial = _Trial(robot_file, controller, kind)
+    nominal = trial.settle()
+    samples = []
+    for size in sizes:
+        reason = trial.disturb(size)
+        samples.append([float(size), reason is None, reason])
+        if progress is not None:
+            progress(size, reason is None)
+    failed = [size for size, survived, _ in samples if not survived]
+    survived = [size for size, lives, _ in samples if lives]
+    first = failed[0] if failed else None
+    return {'robot': robot_file.robot.name, 'controller': controller or robot_file.controller,
+            'plant': plant, 'disturbance': kind, 'unit': KINDS[kind][2],
+            'further_steps': FURTHER_STEPS, 'first_failure': first,
+            'largest_survived': max(survived, default=0.0),
+            'holes': [size for size in survived if first is not None and size > first],
+            **nominal, 'samples': samples}
+
+
+def _sizes(kind, largest, resolution):
+    if kind not in KINDS:
+        raise InvalidInput('disturbance', value=kind, limit='unknown',
+                           remedy='known: ' + ', '.join(KINDS))
+    largest = KINDS[kind][0] if largest is None else largest
+    resolution = KINDS[kind][1] if resolution is None else resolution
+    for name, value in (('max', largest), ('resolution', resolution)):
+        if not np.isfinite(value) or value <= 0.0:
+            raise InvalidInput(name, value=value, limit='must be above 0')
+    count = int(largest / resolution + 1e-9)
+    if not 1 <= count <= 100000:
+        raise InvalidInput('resolution', value=resolution,
+                           limit=f'must give 1 to 100000 sizes up to {largest:g}')
+    return resolution * np.arange(1, count + 1)
+
+
+class _Trial:
+    """A walk that can be brought back to the same step again and again."""
+
+    def __init__(self, robot_file, controller, kind):
+        self._kind, self._file = kind, robot_file
+        # a floor change of size zero keeps a place for the real one
+        at = SETTLING_STEPS + 1
+        self._walker = make_walker(robot_file, controller, ((at, 0.0, 0.0),))
+        self._at = at
+        support = self._walker
+        self._mass = robot_mass(robot_file)
+        self._longest = 10.0 * (support.leg_length / robot_file.values(WORLD).gravity) ** 0.5
+
+    def settle(self):
+        """Walk undisturbed and keep the state; return the measures of that walk."""
+        walker, start = self._walker, self._file.start
+        walker.start(self._file.robot.feet.index(start.support), start.q, start.v)
+        for _ in range(SETTLING_STEPS):
+            status = self._step()
+            if status != STEPPED:
+                raise NotAchieved(f'{self._file.robot.name} undisturbed',
+                                  value=int(walker.state.mode[STEPS]),
+                                  limit=f'{REASONS[status]} after that many steps',
+                                  remedy='change start, slope or controller')
+        self._kept = [array.copy() for array in (*walker.state, walker.data.phases)]
+        memo = walker.state.memo
+        return {'nominal_squared_effort': float(memo[SQUARED_EFFORT]) / SETTLING_STEPS,
+                'min_normal_force': float(memo[MIN_NORMAL]),
+                'max_friction_ratio': float(memo[MAX_FRICTION])}
+
+    def _step(self):
+        return self._walker.walk(self._longest, True)
+
+    def disturb(self, size):
+        """Disturb the settled walk; return None if it survives, else why not."""
+        walker, model = self._walker, self._walker.model
+        for array, kept in zip((*walker.state, walker.data.phases), self._kept, strict=True):
+            array[:] = kept
+        if self._kind in ('step_down', 'step_up'):
+            model.drops[self._at] = size if self._kind == 'step_down' else -size
+        elif self._kind == 'slope_change':
+            model.tilts[self._at:] = size
+        else:
+            walker.push(size * self._mass)
+        for _ in range(1 + FURTHER_STEPS):
+            status = self._step()
+            if status != STEPPED:
+                return REASONS[status]
+        return None
+
+
+def robot_mass(robot_file):
+    """Return the mass of a robot, kg."""
+    from walking_control.models.dynamics import PlanarDynamics
+    return float(PlanarDynamics(robot_file.robot).mass)
