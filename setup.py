@@ -33,6 +33,7 @@ setup(
         'ros': [f'ros-jazzy-rclpy[fastrtps]{wheels}', f'ros-jazzy-std-srvs{wheels}']
         + [f'ros-jazzy-{name}-msgs{wheels}' for name in messages],
         'sim': ['mujoco>=3.2'],
+        'fast': ['casadi', 'numba'],
         'plot': ['matplotlib', 'pillow'],
         'test': ['pytest<8.4'],  # launch_pytest needs an older pytest than the newest
     },

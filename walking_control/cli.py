@@ -5,6 +5,7 @@ import argparse
 import json
 import math
 from pathlib import Path
+import re
 import sys
 
 import yaml
@@ -15,6 +16,9 @@ from walking_control.exceptions import InvalidInput, MissingDependency, WalkingC
 EXAMPLES = {
     'demo': 'walking_control demo dribbel --duration 60 --out out/demo',
     'simulate': 'walking_control simulate dribbel --duration 60 --set set_point=0.35 --json',
+    'cycle': 'walking_control gait cycle compass --slope-deg 3 --json',
+    'impact': 'walking_control gait impact compass --q -0.25,0.5',
+    'robustness': 'walking_control robustness compass --disturbance step_down --resolution 0.0005',
     'check': 'walking_control check my_robot.yaml',
 }
 
@@ -64,6 +68,96 @@ def simulate(options):
     run = run_simulation(plant, loop, robot_file.start, options.duration,
                          progress=_progress(options.duration))
     return _report_run(run, options, {})
+
+
+def cycle(options):
+    """Find limit cycles on the return map of the rigid plant."""
+    from walking_control.experiments.cycles import find_robot_cycles, walk_cycle
+    _only_rigid(options)
+    robot_file = _load(options)
+    result = find_robot_cycles(robot_file, options.controller, options.seed)
+    result['files'] = []
+    if options.out is not None:
+        from walking_control.experiments import plots, plots_gait
+        for i, found in enumerate(result['cycles']):
+            run = walk_cycle(robot_file, found, options.controller)
+            result['files'] += _save_figures(options.out, {
+                f'cycle_{i}_phase_portrait': plots.plot_phase_portrait(run),
+                f'cycle_{i}_stick_figure': plots.plot_stick_figure(run),
+                f'cycle_{i}_energy': plots_gait.plot_energy(run)})
+    if options.json:
+        _print_json(result)
+        return 0
+    for found in result['cycles']:
+        values = ', '.join(f'{value:.4g}' for value in found['eigenvalues'])
+        print(f'{"stable" if found["stable"] else "unstable"}: period {found["period"]:.6g} s, '
+              f'step {found["step_length"]:.6g} m, speed {found["speed"]:.6g} m/s')
+        for name in ('q', 'v'):
+            print(f'  {name} = [' + ', '.join(f'{value:.9g}' for value in found[name]) + ']')
+        print(f'  eigenvalues {values}; residual {found["residual"]:.1e}')
+    _print_files(result)
+    return 0
+
+
+def impact(options):
+    """Analyse the impact map and energy loss at touchdown."""
+    from walking_control.experiments.impact import analyse_impact
+    robot_file = _load(options)
+    result = {**analyse_impact(robot_file, options.q, options.v), 'files': []}
+    if options.out is not None:
+        from walking_control.experiments import plots_gait
+        result['files'] = _save_figures(options.out, {
+            'impact_losses': plots_gait.plot_impact_losses(robot_file, result['q'][-1])})
+    if options.json:
+        _print_json(result)
+        return 0
+    for share, direction in zip(result['singular_values'], result['principal_directions'],
+                                strict=True):
+        rates = ', '.join(f'{value:.4g}' for value in direction)
+        print(f'loses {100 * share:.4g} % of the energy at rates ({rates}) '
+              f'of {", ".join(result["coordinates"])}')
+    print('support passes ' + ('at once' if result['instantaneous'] else 'through double support'))
+    _print_files(result)
+    return 0
+
+
+def robustness(options):
+    """Find the first one-off disturbance that fells the walker."""
+    from walking_control.experiments.robustness import find_first_failure
+    _only_rigid(options)
+    result = find_first_failure(_load(options), options.disturbance, options.controller, 'rigid',
+                                options.max, options.resolution)
+    result['files'] = []
+    if options.out is not None:
+        from walking_control.experiments import plots_gait
+        result['files'] = _save_figures(
+            options.out, {'robustness': plots_gait.plot_robustness(result)})
+    if options.json:
+        _print_json(result)
+        return 0
+    _print_summary({name: value for name, value in result.items() if name != 'samples'})
+    return 0
+
+
+def _only_rigid(options):
+    if options.plant not in (None, 'rigid'):
+        raise InvalidInput('plant', value=options.plant, limit='this verb runs on plant rigid')
+
+
+def _save_figures(directory, figures):
+    from walking_control.experiments.style import save
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInput(f'directory {directory}', limit=f'cannot be made: {error}') from error
+    for name, figure in figures.items():
+        save(figure, directory / f'{name}.png')
+    return [str(directory / f'{name}.png') for name in figures]
+
+
+def _print_files(result):
+    for file in result['files']:
+        print(f'wrote {file}')
 
 
 def check(options):
@@ -158,6 +252,8 @@ class _Parser(argparse.ArgumentParser):
 
     def __init__(self, **kwargs):
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **kwargs)
+        # a list that begins with a negative number is a value, not an option
+        self._negative_number_matcher = re.compile(r'^-[0-9.][0-9.,eE+-]*$')
 
     def error(self, message):
         self.exit(2, f'error: {message}; see {self.prog} --help\n')
@@ -178,6 +274,22 @@ def _parser():
                       help='2: the controller in a process of its own')
     verb = _add_verb(verbs, simulate, [walk])
     verb.add_argument('robot', help=_ROBOT_HELP)
+    gait = verbs.add_parser('gait', help='Find and judge gaits.').add_subparsers(
+        dest='gait_verb', required=True, metavar='VERB')
+    verb = _add_verb(gait, cycle, [walk])
+    verb.add_argument('robot', help=_ROBOT_HELP)
+    verb = _add_verb(gait, impact, [walk])
+    verb.add_argument('robot', help=_ROBOT_HELP)
+    verb.add_argument('--q', type=_numbers, required=True, metavar='A,B[,C]',
+                      help='coordinates at touchdown in rad')
+    verb.add_argument('--v', type=_numbers, metavar='A,B',
+                      help='rates before touchdown in rad/s (default: the least lossy direction)')
+    verb = _add_verb(verbs, robustness, [walk])
+    verb.add_argument('robot', help=_ROBOT_HELP)
+    verb.add_argument('--disturbance', required=True, metavar='KIND',
+                      help='step_down, step_up, push or slope_change')
+    verb.add_argument('--max', type=_positive, metavar='M', help='largest size tried')
+    verb.add_argument('--resolution', type=_positive, metavar='R', help='distance between sizes')
     verb = _add_verb(verbs, check, [_common_arguments()])
     verb.add_argument('robot', help=_ROBOT_HELP + ', or of a URDF')
     return parser
@@ -222,6 +334,10 @@ def _setting(text):
         return name, yaml.safe_load(value)
     except yaml.YAMLError as error:
         raise argparse.ArgumentTypeError(f'value of {name} is not YAML: {error}') from error
+
+
+def _numbers(text):
+    return [_finite(part) for part in text.split(',')]
 
 
 def _finite(text):

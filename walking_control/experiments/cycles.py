@@ -7,16 +7,22 @@ are not locked; the hip angle follows from both feet being down. A sampled law r
 each touchdown.
 """
 
+from dataclasses import replace
 import math
 
 import numpy as np
 
+from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import IncompatiblePlant
+from walking_control.experiments.impact import (
+    free_coordinates, lock_angles, reported_coordinates)
 from walking_control.gaits.return_map import find_cycles, Stride
-from walking_control.models.robot_file import WORLD
+from walking_control.models.robot_file import Start, WORLD
 from walking_control.simulation.compiled import make_walker
+from walking_control.simulation.registry import make_plant
 from walking_control.simulation.rigid_model import (
     FIRST_STOP, STANCE, STEP_LENGTH, STEPPED, SUPPORT, TIME)
+from walking_control.simulation.simulate import simulate
 
 LONGEST_STRIDE = 10.0   # in units of sqrt(leg length / gravity)
 STARTS = 3000
@@ -34,16 +40,10 @@ class Section:
     """
 
     def __init__(self, walker, gravity):
-        robot, model = walker.robot, walker.model
+        robot = walker.robot
         self.walker = walker
-        self._base_q = np.zeros(model.n)
-        locked = []
-        for i in range(model.n_locks):
-            row = model.lift[0, 1 + model.lock_joint[i]]
-            coordinate = int(np.argmax(np.abs(row)))
-            self._base_q[coordinate] = model.lock_angle[i] / row[coordinate]
-            locked.append(coordinate)
-        self.free = [i for i in range(model.n) if i not in locked]
+        self._base_q = lock_angles(robot)
+        self.free, self.reported = free_coordinates(robot), reported_coordinates(robot)
         if len(self.free) != 2:
             raise IncompatiblePlant(f'gait cycle of {robot.name}',
                                     value=[robot.coordinates[i] for i in self.free],
@@ -102,12 +102,25 @@ def find_robot_cycles(robot_file, controller=None, seed=0, starts=STARTS):
     cycles = find_cycles(section.stride, points)
     return {'robot': robot_file.robot.name,
             'controller': controller or robot_file.controller, 'plant': 'rigid',
+            'coordinates': [section.walker.robot.coordinates[i] for i in section.reported],
             'slope': robot_file.values(WORLD).slope, 'starts': starts,
             'cycles': [_describe(section, cycle) for cycle in cycles]}
 
 
+def walk_cycle(robot_file, cycle, controller=None, duration=4.0):
+    """Return the `Run` of a cycle of `find_robot_cycles` by plant and control loop."""
+    robot = robot_file.robot
+    reported = reported_coordinates(robot)
+    q, v = lock_angles(robot), np.zeros(len(robot.coordinates))
+    q[reported], v[reported] = cycle['q'], cycle['v']
+    start = Start(robot.feet[0], q, v)
+    started = replace(robot_file, start=start)
+    return simulate(make_plant(started, 'rigid'), ControlLoop(started, controller), start, duration)
+
+
 def _describe(section, cycle):
     q, v = section.state(cycle.x)
+    q, v = q[section.reported] + 0.0, v[section.reported] + 0.0
     return {'q': q.tolist(), 'v': v.tolist(), 'period': cycle.period,
             'step_length': cycle.length, 'speed': cycle.speed,
             'eigenvalues': [complex(value) for value in cycle.eigenvalues],

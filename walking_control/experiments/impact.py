@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What touchdown does to a walker: the work behind `gait impact` ([DS09] section 4.2.2)."""
+
+import numpy as np
+
+from walking_control.exceptions import InvalidInput
+from walking_control.models.contact import impact_of_second_foot, loss_matrix, project_velocity
+from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.robot_file import WORLD
+from walking_control.models.support import SupportDynamics
+
+
+def principal_losses(M, D):
+    """Return the shares of kinetic energy an impact takes and the velocities that lose them.
+
+    Args:
+        M: Mass matrix, ``(n, n)``.
+        D: Loss matrix of [DS09] (4.17), ``(n, n)``.
+
+    Returns:
+        ``(shares, directions)``: between 0 and 1, falling, ``(n,)``; columns of unit
+        ``v^T M v``, ``(n, n)`` ([DS09] (4.19) to (4.21)).
+    """
+    inverse = np.linalg.inv(np.linalg.cholesky(M)).T
+    shares, axes = np.linalg.eigh(inverse.T @ D @ inverse)
+    return shares[::-1], inverse @ axes[:, ::-1]
+
+
+class Touchdown:
+    """The touchdown of the swing foot with the first foot standing and all locks engaged.
+
+    Args:
+        robot_file: The `RobotFile`.
+    """
+
+    def __init__(self, robot_file):
+        world = robot_file.values(WORLD)
+        self.robot = robot_file.robot
+        self._support = SupportDynamics(PlanarDynamics(self.robot, world.gravity, world.slope))
+        self.reported = reported_coordinates(self.robot)
+        self.free = free_coordinates(self.robot)
+
+    def matrices(self, q):
+        """Return mass matrix and foot constraint matrices (old, new), locked coordinates left out.
+
+        Args:
+            q: All minimal coordinates, ``(n,)``.
+        """
+        layout = self._support.layout
+        terms = layout.split(self._support.terms(0, q, np.zeros(layout.n)))
+        keep = np.concatenate(([0, 1], 2 + np.array(self.free)))
+        A_new = np.vstack((np.eye(2), terms['jacobian'].T))[keep]
+        return terms['mass'][np.ix_(keep, keep)], np.eye(len(keep))[:, :2], A_new
+
+    def relabel(self):
+        """Return the relabelling of the free coordinates, square."""
+        return self._support.relabel(0)[np.ix_(self.free, self.free)]
+
+    def complete(self, q):
+        """Return all minimal coordinates of the reported ones, locked ones at their lock's angle.
+
+        Raises:
+            InvalidInput: Not that many numbers, or not finite.
+        """
+        q = np.asarray(q, dtype=float)
+        n = len(self.robot.coordinates)
+        names = [self.robot.coordinates[i] for i in self.reported]
+        if q.shape not in ((len(self.reported),), (n,), (len(self.free),)) \
+                or not np.isfinite(q).all():
+            raise InvalidInput('q', value=q.tolist(),
+                               limit=f'must be {len(names)} finite numbers: ' + ', '.join(names))
+        full = lock_angles(self.robot)
+        full[{len(self.free): self.free, len(self.reported): self.reported,
+              n: list(range(n))}[len(q)]] = q
+        return full
+
+
+def _locked(robot):
+    """Yield (coordinate, lock, factor) of locks that hold one minimal coordinate of foot 0."""
+    lift = np.linalg.inv(robot.supports[robot.feet[0]])
+    for lock in robot.locks:
+        row = lift[1 + robot.joint_index(lock.joint)]
+        coordinate = int(np.argmax(np.abs(row)))
+        yield coordinate, lock, row[coordinate]
+
+
+def lock_angles(robot):
+    """Return minimal coordinates with every lock engaged and zero elsewhere."""
+    q = np.zeros(len(robot.coordinates))
+    for coordinate, lock, factor in _locked(robot):
+        q[coordinate] = lock.angle / factor
+    return q
+
+
+def free_coordinates(robot):
+    """Return the minimal coordinates no lock holds."""
+    locked = {coordinate for coordinate, _, _ in _locked(robot)}
+    return [i for i in range(len(robot.coordinates)) if i not in locked]
+
+
+def reported_coordinates(robot):
+    """Return the minimal coordinates but for those locked throughout stance."""
+    locked = {coordinate for coordinate, lock, _ in _locked(robot) if lock.foot == robot.feet[0]}
+    return [i for i in range(len(robot.coordinates)) if i not in locked]
+
+
+def analyse_impact(robot_file, q, v=None):
+    """Analyse the touchdown at a configuration.
+
+    Args:
+        robot_file: The `RobotFile`.
+        q: Minimal coordinates at touchdown, as the command line gives them.
+        v: Rates of the coordinates no lock holds, before touchdown; None takes the direction that
+            loses least, the stance leg moving forward.
+
+    Returns:
+        Dictionary: ``singular_values`` (shares of the energy, falling), ``principal_directions``
+        (rows, one for each), ``loss_matrix`` D, ``impact_map`` from the rates before to the
+        relabelled rates after, ``velocity`` and whether support then passes at once,
+        ``instantaneous``.
+    """
+    touchdown = Touchdown(robot_file)
+    full = touchdown.complete(q)
+    M, A_old, A_new = touchdown.matrices(full)
+    D = loss_matrix(M, A_new)[2:, 2:]
+    shares, directions = principal_losses(M[2:, 2:], D)
+    directions = directions * np.where(directions[0] > 0.0, -1.0, 1.0)
+    if v is None:
+        v = directions[:, -1]
+    v = np.asarray(v, dtype=float)
+    if v.shape != (len(touchdown.free),) or not np.isfinite(v).all():
+        raise InvalidInput('v', value=v.tolist(),
+                           limit=f'must be {len(touchdown.free)} finite numbers')
+    before = np.concatenate(([0.0, 0.0], v))
+    _, instantaneous = impact_of_second_foot(M, A_old, A_new, before)
+    columns = [project_velocity(M, A_new, e)[2:] for e in np.eye(len(M))[2:]]
+    robot = robot_file.robot
+    return {'robot': robot.name, 'coordinates': [robot.coordinates[i] for i in touchdown.free],
+            'q': full.tolist(), 'singular_values': shares.tolist(),
+            'principal_directions': directions.T.tolist(), 'loss_matrix': D.tolist(),
+            'impact_map': (touchdown.relabel() @ np.array(columns).T).tolist(),
+            'velocity': v.tolist(), 'instantaneous': bool(instantaneous)}
+
+
+def losses_over_angle(robot_file, angles):
+    """Return the shares of energy lost at symmetric touchdowns, ``(len(angles), n)``.
+
+    Args:
+        robot_file: The `RobotFile`; two coordinates free of locks.
+        angles: Hip angles at touchdown, rad.
+    """
+    touchdown = Touchdown(robot_file)
+    shares = []
+    for angle in angles:
+        M, _, A_new = touchdown.matrices(touchdown.complete([-0.5 * angle, angle]))
+        shares.append(principal_losses(M[2:, 2:], loss_matrix(M, A_new)[2:, 2:])[0])
+    return np.array(shares)
