@@ -106,8 +106,11 @@ def impact(options):
     result = {**analyse_impact(robot_file, options.q, options.v), 'files': []}
     if options.out is not None:
         from walking_control.experiments import plots_gait
-        result['files'] = _save_figures(options.out, {
-            'impact_losses': plots_gait.plot_impact_losses(robot_file, result['q'][-1])})
+        figures = {'impact_losses': plots_gait.plot_impact_losses(robot_file, result['q'][-1])}
+        if robot_file.robot.name == 'compass':
+            figures['mass_ratio'] = plots_gait.plot_losses_over_mass_ratio(options.robot,
+                                                                           options.set)
+        result['files'] = _save_figures(options.out, figures)
     if options.json:
         _print_json(result)
         return 0

@@ -21,8 +21,8 @@ def plot_impact_losses(robot_file, angle=None):
     shares = losses_over_angle(robot_file, angles)
     figure, (axis,) = new_figure(1, height=4.0)
     axis.fill_between(angles, shares[:, 0], shares[:, -1], color=FAINT, alpha=0.4)
-    for column, name in ((0, 'most'), (-1, 'least')):
-        axis.plot(angles, shares[:, column], color=FOOT_COLOURS[column], label=f'{name} lossy')
+    for column, colour, name in ((0, FOOT_COLOURS[0], 'most'), (-1, FOOT_COLOURS[1], 'least')):
+        axis.plot(angles, shares[:, column], color=colour, label=f'{name} lossy direction')
     if angle is not None:
         axis.axvline(angle, color=NEUTRAL, linewidth=1.0)
     label(axis, f'Share of kinetic energy lost at touchdown, {robot_file.robot.name}', 'share')
