@@ -4,7 +4,7 @@
 import ast
 from pathlib import Path
 
-from walking_control.models.robot_file import MOTOR, WORLD
+from walking_control.models.robot_file import MOTOR, SPRING, WORLD
 from walking_control.simulation.registry import parameter_tables
 
 FOLDER = Path(__file__).parent
@@ -23,8 +23,9 @@ change while the robot walks; all others only while the controller is unconfigur
 def parameters_page():
     """Return the text of parameters.md."""
     lines = [HEADER]
-    for table in (WORLD, *parameter_tables(), MOTOR):
-        section = 'robot.actuators.<joint>' if table is MOTOR else table.section
+    for table in (WORLD, *parameter_tables(), MOTOR, SPRING):
+        section = {MOTOR.section: 'robot.actuators.<joint>',
+                   SPRING.section: 'robot.springs.<joint>'}.get(table.section, table.section)
         lines += [f'## {section}', '', '| name | default | unit | range | live | meaning |',
                   '|---|---|---|---|---|---|']
         lines += [_row(parameter) for parameter in table.parameters.values()]
