@@ -19,7 +19,7 @@ from launch_ros.parameter_descriptions import ParameterValue
 from lifecycle_msgs.msg import Transition
 
 from walking_control.launch_arguments import (CONTROLLER, node_parameters, read_arguments,
-                                              SIMULATION, SIMULATOR)
+                                              SIMULATION, SIMULATOR, WATCHDOG_TIMEOUT)
 from walking_control.models.robot_file import load_robot_file
 
 SIM_TIME = {'use_sim_time': True}
@@ -52,10 +52,19 @@ def _start(context):
         _end_with(controller, 'the controller'),
         *_bring_up(controller),
         _robot_state_publisher(robot, place),
+        *_watchdog(values, place),
         controller,
         simulator,
         _change_state(controller, Transition.TRANSITION_CONFIGURE),
     ]
+
+
+def _watchdog(values, place):
+    if not values['watchdog']:
+        return []
+    timeout = WATCHDOG_TIMEOUT[values['realtime']]
+    return [Node(package='walking_control', executable='watchdog_node', name='watchdog',
+                 parameters=[{'timeout': timeout}], **place)]
 
 
 def _end_with(process, what):

@@ -50,9 +50,14 @@ SIMULATION = (
                    'Pace by the wall clock (true) or tick by tick as fast as it goes (false).'),
     LaunchArgument('duration', '0.0', float, (SIMULATOR,),
                    'Simulated seconds after which everything ends; 0.0: none.'),
+    LaunchArgument('watchdog', 'true', bool, (),
+                   'Start the watchdog node, which sends zero effort when the controller dies.'),
     LaunchArgument('namespace', '', str, (),
                    'Namespace of all nodes and topics.'),
 )
+
+# How long the watchdog waits, s: in lockstep the simulator may hold the clock.
+WATCHDOG_TIMEOUT = {True: 0.1, False: 4.0}
 
 _TRUTH = {'true': True, 'false': False}
 

@@ -64,6 +64,23 @@ def test_overrides_reach_both_nodes():
     assert run.effort[0, 0] == pytest.approx(66 * 0.0302 * 6.0)
 
 
+def test_gains_change_while_walking(bench):
+    """Retuning in rqt while the robot walks must neither make it fall nor jerk it."""
+    node = simulator(bench, duration=16.0)
+    controller = bench.controller()
+    assert bench.spin_until(lambda: node.plant.time > 4.0, timeout=30.0)
+    assert all(result.successful for result in controller.set_parameters([
+        Parameter('hip_switching.derivative_gain', value=0.5),
+        Parameter('hip_switching.set_point', value=0.4)]))
+    assert bench.spin_until(lambda: node.finished, timeout=60.0)
+    run = node.result()
+    assert not run.fell, run.fall_reason
+    assert run.steps[-1] > 20
+    changes = np.abs(np.diff(run.effort[350:500, 0]))
+    same_support = np.diff(run.support[350:500]) == 0
+    assert changes[same_support].max() < 1.5, 'between touchdowns the effort runs on smoothly'
+
+
 def simulator(bench, **parameters):
     """Return a simulator node."""
     overrides = [Parameter(name, value=value) for name, value in parameters.items()]

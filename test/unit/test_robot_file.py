@@ -7,12 +7,20 @@ import pytest
 from walking_control.exceptions import InvalidInput
 from walking_control.models.resources import robot_names
 from walking_control.models.robot_file import load_robot_file
+from walking_control.simulation.registry import parameter_tables
 
 
 @pytest.mark.parametrize('name', robot_names())
 def test_shipped_robot_files_load(name):
     """A shipped robot that cannot be loaded is broken for everyone."""
-    assert load_robot_file(name).robot.name == name
+    assert load_robot_file(name, tables=parameter_tables()).robot.name == name
+
+
+def test_misspelt_section(edited_robot_file):
+    """A misspelt section would leave every parameter in it at its default, silently."""
+    path = edited_robot_file(lambda tree: tree.update(safty={'damping': 2.0}))
+    with pytest.raises(InvalidInput, match='did you mean safety'):
+        load_robot_file(path, tables=parameter_tables())
 
 
 def test_mirror_twice_is_identity(dribbel):

@@ -81,7 +81,11 @@ class HipSwitching:
         self.values = values
         self._steps = 0
         self._correction = 0.0
-        self.current = 0.0
+        self.current = self.set_point = 0.0
+
+    def telemetry(self):
+        """Return name -> value of what to watch: motor current in A, set point in rad."""
+        return {'current': self.current, 'set_point': self.set_point}
 
     def reset(self, state):
         """Start with locked knees and no speed correction."""
@@ -99,7 +103,7 @@ class HipSwitching:
             command: The `Command` to fill.
         """
         values = self.values
-        set_point = self._set_point(state, reference)
+        set_point = self.set_point = self._set_point(state, reference)
         self.current = hip_current(float(state.q[self._coordinate]),
                                    float(state.v[self._coordinate]), set_point,
                                    values.proportional_gain, values.derivative_gain,

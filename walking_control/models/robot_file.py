@@ -174,6 +174,13 @@ def load_robot_file(name_or_path, overrides=(), tables=()):
             raise RobotFileError(f'robot file {path}', limit=f'has no {key}')
     sections = {name: dict(values or {}) for name, values in tree.items()
                 if name not in _PLAIN_KEYS}
+    known = [table.section for table in tables]
+    for name in sections:
+        if len(tables) > 1 and name not in known:
+            near = get_close_matches(name, known, n=1)
+            raise RobotFileError(f'section {name} of {path}', limit='unknown',
+                                 remedy=f'did you mean {near[0]}?' if near
+                                 else 'known: ' + ', '.join(known))
     for table in tables:
         table.validate(sections.get(table.section, {}))
     robot = _robot(tree['robot'], path)

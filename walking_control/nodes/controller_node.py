@@ -25,6 +25,7 @@ from walking_control.nodes.runtime import run_node
 from walking_control.nodes.sensors import SensorSet
 from walking_control.nodes.telemetry import OdometryPublisher, Telemetry
 from walking_control.safety.supervisor import SAFETY
+from walking_control.simulation.registry import parameter_tables
 
 NODE = ParameterTable('node', [
     Parameter('robot_file', 'dribbel', '', 'Robot: a name or the path of a robot file.'),
@@ -78,7 +79,7 @@ class ControllerNode(LifecycleNode):
         loaded = values.robot_file, values.controller
         if loaded == self._loaded:
             return
-        robot_file = load_robot_file(values.robot_file)
+        robot_file = load_robot_file(values.robot_file, tables=parameter_tables())
         controller = values.controller or robot_file.controller
         tables = [WORLD, ESTIMATOR, SAFETY, find_controller(controller).parameters]
         if self._sections is not None:

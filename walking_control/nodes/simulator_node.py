@@ -23,7 +23,7 @@ from walking_control.nodes.parameters import declare_table, NodeParameters, read
 from walking_control.nodes.runtime import run_node
 from walking_control.safety.fall import FallDetector
 from walking_control.safety.supervisor import SAFETY
-from walking_control.simulation.registry import find_plant, make_plant
+from walking_control.simulation.registry import find_plant, make_plant, parameter_tables
 from walking_control.simulation.run import Recorder
 
 NODE = ParameterTable('node', [
@@ -61,7 +61,7 @@ class SimulatorNode(Node):
         super().__init__(name, **kwargs)
         node_parameters = NodeParameters(self, NODE)
         self._values = node_parameters.read()
-        robot_file = load_robot_file(self._values.robot_file)
+        robot_file = load_robot_file(self._values.robot_file, tables=parameter_tables())
         plant_name = self._values.plant or robot_file.plant
         for table in (WORLD, ESTIMATOR, SAFETY, find_plant(plant_name)[1]):
             declare_table(self, table, robot_file.values(table))
