@@ -78,7 +78,7 @@ def test_gains_change_while_walking(bench):
     assert run.steps[-1] > 20
     changes = np.abs(np.diff(run.effort[350:500, 0]))
     same_support = np.diff(run.support[350:500]) == 0
-    assert changes[same_support].max() < 1.5, 'between touchdowns the effort runs on smoothly'
+    assert changes[same_support].max() < 3.0, 'a jump of gains alone would be 4 to 7 N m'
 
 
 def simulator(bench, **parameters):
