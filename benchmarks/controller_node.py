@@ -2,9 +2,9 @@
 """What the hip controller costs: its tick alone, and its node against an echo node.
 
 The echo node has the same subscriptions and publications and does nothing but wait for a complete
-set of sensors and answer. Both answer the same recorded walk, in turns, in the driver's process and
-in one of their own; the ratios of their median round-trip times are printed, and the share of a core
-that the controller's process takes in real time at 500 Hz.
+set of sensors and answer. Both answer the same recorded walk, in turns, in the driver's process
+and in one of their own; the ratios of their median round-trip times are printed, and the shares
+of a core that controller and echo take in a process of their own in real time at 500 Hz.
 
     python benchmarks/controller_node.py [--ticks 2000] [--rounds 5]
 """
@@ -34,7 +34,7 @@ from walking_control.models.signals import Measurement
 from walking_control.nodes import topics
 from walking_control.nodes.controller_node import ControllerNode
 from walking_control.nodes.messages import ArrayWriter, JointStateWriter, write_force, write_imu
-from walking_control.nodes.runtime import isolate_domain, make_executor
+from walking_control.nodes.runtime import isolate_domain, make_executor, spin
 from walking_control.simulation.registry import make_plant
 
 
@@ -245,20 +245,24 @@ def cpu_seconds(process):
     return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
 
 
-def core_share(robot_file, rate, duration):
-    """Return the share of one core the controller's process takes in real time at a rate."""
-    ticks = round(rate * duration)
-    measurements = record_walk(robot_file, round(100 * duration))
-    process = start_controller(robot_file, 'realtime:=true', f'hip_switching.rate:={rate}',
-                               'safety.state_timeout:=1.0', 'safety.jump_margin:=5.0')
+def core_share(robot, process, rate, duration, measurements):
+    """Return the share of one core a process takes to answer in real time, and end it.
+
+    Args:
+        robot: The `Robot`.
+        process: The process, a controller or an echo node.
+        rate: Sets of sensors per second.
+        duration: How long to measure, s.
+        measurements: A walk recorded at 100 Hz.
+    """
     rclpy.init(args=[])
-    driver = Driver(robot_file.robot, measurements, replay=False)
+    driver = Driver(robot, measurements, replay=False)
     executor = make_executor()
     executor.add_node(driver)
     while not driver.matched:
         executor.spin_once(timeout_sec=0.1)
     begin, used = time.monotonic(), cpu_seconds(process)
-    for tick in range(ticks):
+    for tick in range(round(rate * duration)):
         measurement = measurements[min(tick * 100 // int(rate), len(measurements) - 1)]
         measurement.stamp = 1.0 + tick / rate
         driver.send(measurement)
@@ -270,6 +274,22 @@ def core_share(robot_file, rate, duration):
     rclpy.shutdown()
     end(process)
     return share
+
+
+def compare_core_shares(robot_file, rate, duration=6.0):
+    """Return the shares of a core of controller and echo node at a rate."""
+    measurements = record_walk(robot_file, round(100 * duration))
+    controller = start_controller(
+        robot_file, 'realtime:=true', f'hip_switching.rate:={rate}',
+        'safety.state_timeout:=1.0', 'safety.jump_margin:=5.0', 'safety.overrun_limit:=10000')
+    return {f'core_share_{name}': core_share(robot_file.robot, process, rate, duration,
+                                             measurements)
+            for name, process in (('controller', controller), ('echo', start_echo()))}
+
+
+def start_echo():
+    """Start the echo node in a process of its own."""
+    return subprocess.Popen([sys.executable, __file__, '--echo'])
 
 
 def make_controller(robot_file):
@@ -288,8 +308,7 @@ def run_echo(robot):
     executor = make_executor()
     executor.add_node(node)
     try:
-        while rclpy.ok():
-            executor.spin_once(timeout_sec=0.1)
+        spin(executor)
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
 
@@ -316,15 +335,14 @@ def main():
         times['echo'].append(time_here(lambda: EchoNode(robot), robot, measurements))
         times['controller_apart'].append(
             time_apart(start_controller(robot_file), robot, measurements))
-        times['echo_apart'].append(time_apart(
-            subprocess.Popen([sys.executable, __file__, '--echo']), robot, measurements))
+        times['echo_apart'].append(time_apart(start_echo(), robot, measurements))
     middle = {name: statistics.median(values) for name, values in times.items()}
     result = {'tick_us': 1e6 * time_tick(robot_file, measurements),
               **{f'{name}_round_trip_us': 1e6 * value for name, value in middle.items()},
               'ratio_to_echo': middle['controller'] / middle['echo'],
               'ratio_to_echo_two_processes': middle['controller_apart'] / middle['echo_apart']}
     if Path('/proc').is_dir():
-        result['core_share_at_500_Hz'] = core_share(robot_file, 500.0, 6.0)
+        result.update(compare_core_shares(robot_file, 500.0))
     if options.json:
         print(json.dumps(result))
     else:

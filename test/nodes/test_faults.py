@@ -356,8 +356,8 @@ def test_signals(bench, robot, process, number):
 
 
 @fault('Controller crash, SIGKILL', code=None,
-       detected='by the watchdog node: its timeout (0.1 s), steady clock; by the embedded simulator: '
-                'command_timeout (0.1 s), or lockstep_timeout',
+       detected='by the watchdog node: its timeout (0.1 s), steady clock; by the embedded '
+                'simulator: command_timeout (0.1 s), or lockstep_timeout',
        reaction='zero, sent by the watchdog', last='zero, again every timeout',
        clears='a new controller, activated by somebody')
 def test_killed_controller(bench, robot, process):

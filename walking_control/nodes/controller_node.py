@@ -237,7 +237,7 @@ class ControllerNode(LifecycleNode):
     # -- faults ----------------------------------------------------------------------------------
 
     def _on_watch(self):
-        """Notice on the steady clock that sensors have stopped; look again when they could have."""
+        """Notice on the steady clock that sensors stopped; look again when they could have."""
         oldest = self._watch() if self._sensors.heard else 0.0
         left = max(self._patience - oldest, self.loop.period)
         self._watch_timer.timer_period_ns = int(1e9 * left)

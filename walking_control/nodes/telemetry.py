@@ -65,8 +65,8 @@ class Telemetry:
 class OdometryPublisher:
     """Publishes Odometry and, where tf2_msgs exists, the transform odom -> base.
 
-    The stance foot is taken to rest; its place is the sum of the steps. The frame ``odom`` is level:
-    x forward, z up, with its origin at the first stance foot.
+    The stance foot is taken to rest; its place is the sum of the steps. The frame ``odom`` is
+    level: x forward, z up, with its origin at the first stance foot.
 
     Args:
         node: The rclpy node.
@@ -141,7 +141,7 @@ def base_pose(state, slope):
 
 
 def base_velocity(dynamics, state):
-    """Return the velocity of the base along and off the floor with the stance foot at rest, m/s."""
+    """Return the velocity of the base along and off the floor, stance foot at rest, m/s."""
     q = np.concatenate(([0.0, 0.0, state.pitch], state.position))
     v = np.concatenate(([0.0, 0.0, state.pitch_rate], state.velocity))
     foot = dynamics.robot.feet[state.support]
