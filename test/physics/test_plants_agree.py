@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rigid and the MuJoCo plant walk the same Dribbel."""
+
+from dataclasses import replace
+import math
+
+import numpy as np
+import pytest
+
+from walking_control.control_loop import ControlLoop
+from walking_control.experiments.metrics import summarize
+from walking_control.models.robot_file import load_robot_file, Start
+from walking_control.simulation.compiled import CompiledWalker
+from walking_control.simulation.registry import make_plant, parameter_tables
+from walking_control.simulation.rigid_model import DONE, STEPS
+from walking_control.simulation.simulate import simulate
+
+pytest.importorskip('mujoco')
+
+
+def walk(plant, robot_file, controller, duration):
+    """Return the summary of a walk."""
+    run = simulate(make_plant(robot_file, plant), ControlLoop(robot_file, controller),
+                   robot_file.start, duration)
+    return summarize(run)
+
+
+def test_hip_law_on_level_floor():
+    """If it failed, one of the plants would have other physics: 3 % speed and work, 5 % current."""
+    robot_file = load_robot_file('dribbel', (), parameter_tables())
+    rigid, soft = (walk(plant, robot_file, None, 12.0) for plant in ('rigid', 'mujoco'))
+    assert rigid['steady']['speed'] == pytest.approx(soft['steady']['speed'], rel=0.03)
+    assert rigid['steady']['cost_of_transport'] == pytest.approx(
+        soft['steady']['cost_of_transport'], rel=0.03)
+    assert rigid['peak_current'] == pytest.approx(soft['peak_current'], rel=0.05)
+
+
+def passive_dribbel():
+    """Return Dribbel without motor inertia on 3 degrees, on its stable passive cycle."""
+    robot_file = load_robot_file('dribbel', (('rotor_inertia', 1e-12),
+                                             ('slope', math.radians(3.0))), parameter_tables())
+    start = Start('outer_foot', np.array([0.2692, 0.0, -0.5384, 0.0]),
+                  np.array([-1.1448, 0.0, 0.3395, 0.0]))
+    return replace(robot_file, start=start)
+
+
+def test_passive_gait_on_three_degrees_lasts():
+    """If it failed, the stable passive gait of the kneed robot would die within a minute."""
+    summary = walk('mujoco', passive_dribbel(), 'none', 60.0)
+    assert not summary['fell'] and summary['steps'] >= 65
+    assert summary['energy_injected'] == 0.0
+    assert summary['steady']['speed'] == pytest.approx(0.564, abs=0.01)
+
+
+def test_passive_gait_lasts_on_the_rigid_floor_too():
+    """If it failed, the passive gait would owe its stability to MuJoCo's soft floor."""
+    pytest.importorskip('casadi')
+    pytest.importorskip('numba')
+    robot_file = passive_dribbel()
+    walker = CompiledWalker(robot_file, 'none')
+    walker.start(0, robot_file.start.q, robot_file.start.v)
+    assert walker.walk(60.0) == DONE
+    assert walker.state.mode[STEPS] >= 65
+    assert walker.state.y[0] / 60.0 == pytest.approx(0.564, abs=0.01)
