@@ -11,7 +11,8 @@ import sys
 import yaml
 
 from walking_control import __version__
-from walking_control.exceptions import InvalidInput, MissingDependency, WalkingControlError
+from walking_control.exceptions import (
+    IncompatiblePlant, InvalidInput, MissingDependency, WalkingControlError)
 
 EXAMPLES = {
     'demo': 'walking_control demo dribbel --duration 60 --out out/demo',
@@ -64,6 +65,11 @@ def simulate(options):
     from walking_control.simulation.simulate import simulate as run_simulation
     robot_file = _load(options)
     plant = make_plant(robot_file, options.plant)
+    for disturbance in options.disturb:
+        if not hasattr(plant, 'disturb'):
+            raise IncompatiblePlant(f'--disturb on plant {plant.name}',
+                                    limit='this plant has no disturbances', remedy='--plant rigid')
+        plant.disturb(*disturbance)
     loop = ControlLoop(robot_file, options.controller)
     run = run_simulation(plant, loop, robot_file.start, options.duration,
                          progress=_progress(options.duration))
@@ -277,6 +283,9 @@ def _parser():
                       help='2: the controller in a process of its own')
     verb = _add_verb(verbs, simulate, [walk])
     verb.add_argument('robot', help=_ROBOT_HELP)
+    verb.add_argument('--disturb', type=_disturbance, action='append', default=[],
+                      metavar='KIND=SIZE@STEP',
+                      help='step_down, step_up (m), push (N s/kg) or slope_change (rad) at a step')
     gait = verbs.add_parser('gait', help='Find and judge gaits.').add_subparsers(
         dest='gait_verb', required=True, metavar='VERB')
     verb = _add_verb(gait, cycle, [walk])
@@ -341,6 +350,14 @@ def _setting(text):
 
 def _numbers(text):
     return [_finite(part) for part in text.split(',')]
+
+
+def _disturbance(text):
+    kind, separator, rest = text.partition('=')
+    size, at, step = rest.partition('@')
+    if not separator or not at or not step.isdigit():
+        raise argparse.ArgumentTypeError(f'{text!r} is not of the form kind=size@step')
+    return kind, _finite(size), int(step)
 
 
 def _finite(text):

@@ -10,7 +10,7 @@ import pytest
 from walking_control.control_loop import ControlLoop
 from walking_control.experiments.metrics import summarize
 from walking_control.models.robot_file import load_robot_file, Start
-from walking_control.simulation.compiled import CompiledWalker
+from walking_control.simulation.compiled import CompiledWalker, PlainWalker
 from walking_control.simulation.registry import make_plant, parameter_tables
 from walking_control.simulation.rigid_model import DONE, STEPS
 from walking_control.simulation.simulate import simulate
@@ -33,6 +33,18 @@ def test_hip_law_on_level_floor():
     assert rigid['steady']['cost_of_transport'] == pytest.approx(
         soft['steady']['cost_of_transport'], rel=0.03)
     assert rigid['peak_current'] == pytest.approx(soft['peak_current'], rel=0.05)
+
+
+@pytest.mark.parametrize('name', ['compass', 'dribbel'])
+def test_control_loop_and_array_law_are_one(name):
+    """If it failed, robustness and cycles would judge another control law than simulate runs."""
+    robot_file = load_robot_file(name, (), parameter_tables())
+    plant = make_plant(robot_file, 'rigid')
+    simulate(plant, ControlLoop(robot_file), robot_file.start, 2.0)
+    walker = PlainWalker(robot_file)
+    walker.start(0, robot_file.start.q, robot_file.start.v)
+    walker.walk(2.0)
+    assert plant.state.y == pytest.approx(walker.state.y, abs=1e-9)
 
 
 def passive_dribbel():

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from walking_control.exceptions import IncompatiblePlant
+from walking_control.exceptions import IncompatiblePlant, InvalidInput, NotAchieved
 from walking_control.models import contact
 from walking_control.models.robot_file import load_robot_file, Start, WORLD
 from walking_control.models.signals import Command
@@ -243,3 +243,34 @@ def test_rigid_plant_refuses_what_it_cannot_do(edited_robot_file):
     robot_file = load_robot_file(edited_robot_file(edit), (), parameter_tables())
     with pytest.raises(IncompatiblePlant, match='joint limit'):
         make_plant(robot_file, 'rigid')
+
+
+def test_diverging_integration_is_an_error():
+    """If it failed, a state of NaN would go on as if it were a walk."""
+    plant = rigid('compass')
+    command = Command(plant.robot)
+    command.effort[0] = 1e300
+    with pytest.raises(NotAchieved, match='diverged'):
+        plant.step(command, 0.01)
+
+
+def test_planned_disturbances_come_at_their_step():
+    """If it failed, --disturb would do nothing, or come at another step than asked for."""
+    plant = rigid('compass')
+    plant.disturb('step_down', 0.008, 1)
+    plant.disturb('push', 0.01, 2)
+    robot_file = load_robot_file('compass', (), parameter_tables())
+    for _ in range(2):   # a second run has the same disturbances
+        plant.reset(robot_file.start)
+        speeds = []
+        while plant.state.mode[rm.STEPS] < 2 and plant.time < 3.0:
+            idle(plant, 0.01)
+            speeds.append(plant.truth.v[0])
+        assert plant.state.y[1] == pytest.approx(-0.008, abs=1e-12)
+        before = plant.truth.v[0]
+        idle(plant, 1e-6)
+        assert plant.truth.v[0] > before + 0.005
+        idle(plant, 0.01)
+    for bad in (('quake', 1.0, 1), ('push', 1.0, 0), ('push', np.nan, 1)):
+        with pytest.raises(InvalidInput):
+            plant.disturb(*bad)

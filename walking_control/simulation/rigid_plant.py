@@ -29,6 +29,7 @@ RIGID = ParameterTable('rigid', [
     Parameter('fall_height', 0.3, '1', 'Fraction of the standing height that counts as fallen.',
               0.01, 0.9),
 ])
+DISTURBANCES = ('step_down', 'step_up', 'push', 'slope_change')
 FAILURES = {rm.DIVERGED: 'the integration diverged', rm.CHATTERED: 'contacts chatter without end'}
 
 
@@ -122,7 +123,10 @@ class RigidPlant:
         self.truth = Truth(robot, 3)
         self._joints = [robot.joint_index(joint) for joint in robot.actuators]
         self._motors = list(robot.actuators.values())
+        self._mass = self._support.dynamics.mass
         self._fallen = False
+        self._pushes = []   # (step, impulse), still to come
+        self._planned_pushes = []
 
     def terms(self, support, q, v, parameters, out):
         """Fill the support terms by Pinocchio."""
@@ -137,9 +141,37 @@ class RigidPlant:
         """Put the robot into a `Start` state at time zero, locked joints engaged."""
         set_start(self.model, self.state, self.robot.feet.index(start.support), start.q, start.v)
         self._fallen = False
+        self._pushes = sorted(self._planned_pushes)
         self.truth.work[:] = 0.0
         self.truth.electrical_energy = 0.0
         self._update_truth()
+
+    def disturb(self, kind, size, step):
+        """Plan a one-off disturbance for every run from the next `reset` on.
+
+        Args:
+            kind: ``'step_down'``, ``'step_up'`` (m), ``'slope_change'`` (rad) or ``'push'`` (N s
+                per kg of robot, along the walk).
+            size: Its size.
+            step: The touchdown it comes with, counted from 1.
+
+        Raises:
+            InvalidInput: Unknown kind, or a step or size out of range.
+        """
+        if kind not in DISTURBANCES:
+            raise InvalidInput('disturbance', value=kind, limit='unknown',
+                               remedy='known: ' + ', '.join(DISTURBANCES))
+        last = len(self.model.drops) - 2
+        if not 1 <= step <= last:
+            raise InvalidInput('step of the disturbance', value=step, limit=f'must be 1 to {last}')
+        if not math.isfinite(size):
+            raise InvalidInput('size of the disturbance', value=size, limit='must be finite')
+        if kind == 'push':
+            self._planned_pushes.append((step, size * self._mass))
+        elif kind == 'slope_change':
+            self.model.tilts[step:] += size
+        else:
+            self.model.drops[step] += size if kind == 'step_down' else -size
 
     def step(self, command, duration):
         """Hold a `Command` for a duration in s.
@@ -147,6 +179,8 @@ class RigidPlant:
         Raises:
             NotAchieved: The integration diverges.
         """
+        while self._pushes and self.state.mode[rm.STEPS] >= self._pushes[0][0]:
+            self.push(self._pushes.pop(0)[1])
         state, before = self.state, self.truth.q.copy()
         state.effort[:] = command.effort
         state.armed[:self.model.n_locks] = command.lock
