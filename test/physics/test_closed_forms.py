@@ -51,12 +51,13 @@ def test_compass_mass_matrix_and_gravity(m, m_hip, support):
 
 
 def test_compass_foot_and_relabelling():
-    """If it failed, the swing foot or the exchange of feet would differ from (4.4), (4.8), (4.10)."""
+    """If it failed, swing foot or exchange of feet would differ from (4.4), (4.8), (4.10)."""
     model = support_dynamics('compass')
     q = np.array([0.3, -0.8])
     terms = parts(model, q, [0, 0])
     a, b = q[0], q.sum()
-    assert terms['foot'] == pytest.approx([-np.sin(a) + np.sin(b), np.cos(a) - np.cos(b)], abs=1e-14)
+    assert terms['foot'] == pytest.approx(
+        [-np.sin(a) + np.sin(b), np.cos(a) - np.cos(b)], abs=1e-14)
     assert terms['jacobian'] == pytest.approx(
         np.array([[np.cos(b) - np.cos(a), np.cos(b)], [np.sin(b) - np.sin(a), np.sin(b)]]),
         abs=1e-14)

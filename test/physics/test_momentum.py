@@ -69,7 +69,8 @@ def test_snakeboard_equations():
         beta = np.sqrt(M_BODY * R * R - J_TORSO * np.sin(phi) ** 2)
         a1, a2, a3 = alpha[0], alpha[1] / J_TORSO, alpha[2] / J_WHEELS
         assert dq == pytest.approx([
-            R / beta * np.cos(theta) * np.cos(phi) * a1, R / beta * np.sin(theta) * np.cos(phi) * a1,
+            R / beta * np.cos(theta) * np.cos(phi) * a1,
+            R / beta * np.sin(theta) * np.cos(phi) * a1,
             np.sin(phi) / beta * a1, -np.sin(phi) / beta * a1 + a2, a3], abs=1e-12)
         # the sign of the first input follows from the power balance; (2.111) prints it positive
         assert dalpha == pytest.approx([-np.sin(phi) / beta * u1, u1, u2], abs=1e-8)

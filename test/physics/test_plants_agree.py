@@ -26,7 +26,7 @@ def walk(plant, robot_file, controller, duration):
 
 
 def test_hip_law_on_level_floor():
-    """If it failed, one of the plants would have other physics: 3 % speed and work, 5 % current."""
+    """If it failed, one plant would have other physics: 3 % speed and work, 5 % current."""
     robot_file = load_robot_file('dribbel', (), parameter_tables())
     rigid, soft = (walk(plant, robot_file, None, 12.0) for plant in ('rigid', 'mujoco'))
     assert rigid['steady']['speed'] == pytest.approx(soft['steady']['speed'], rel=0.03)

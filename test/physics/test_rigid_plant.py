@@ -52,7 +52,8 @@ def test_energy_is_conserved_in_swing(name, lock):
 
 def test_spring_stores_and_damper_takes_energy():
     """If it failed, the hip spring would not be conservative or the damper would drive."""
-    robot_file = load_robot_file('compass', (('stiffness', 8.0), ('rest', 0.1)), parameter_tables())
+    overrides = (('stiffness', 8.0), ('rest', 0.1))
+    robot_file = load_robot_file('compass', overrides, parameter_tables())
     plant = make_plant(robot_file, 'rigid')
     plant.reset(robot_file.start)
 
@@ -69,7 +70,8 @@ def test_spring_stores_and_damper_takes_energy():
 
 
 @pytest.mark.parametrize('name, q, v', [
-    ('compass', [-0.28, 0.6], [-1.4, -0.2]), ('dribbel', [-0.12, 0.0, 0.26, 0.0], [-0.9, 0, -0.1, 0]),
+    ('compass', [-0.28, 0.6], [-1.4, -0.2]),
+    ('dribbel', [-0.12, 0.0, 0.26, 0.0], [-0.9, 0, -0.1, 0]),
 ])
 def test_touchdown_loses_what_the_projection_says(name, q, v):
     """If it failed, impacts would lose other energy than (3.45), or leave other velocities."""
@@ -85,7 +87,8 @@ def test_touchdown_loses_what_the_projection_says(name, q, v):
     before = state.y.copy()
     assert before[2:n + 2] == pytest.approx(q_end, abs=1e-9)
     terms = support.layout.split(support.terms(0, before[2:n + 2], before[n + 4:]))
-    locks = [plant.model.lift[0, 1 + plant.model.lock_joint[i]] for i in range(plant.model.n_locks)]
+    model = plant.model
+    locks = [model.lift[0, 1 + model.lock_joint[i]] for i in range(model.n_locks)]
     rows = [np.vstack((np.eye(2), terms['jacobian'].T))] \
         + [np.concatenate(([0.0, 0.0], row))[:, None] for row in locks]
     A = np.hstack(rows)
@@ -134,7 +137,7 @@ def test_collision_is_the_projection():
 
 
 def test_stance_foot_rests_and_carries_the_weight_on_average():
-    """If it failed, the foot would slide or the floor would push with another force than gravity."""
+    """If it failed, the foot would slide or the floor's force would not carry the weight."""
     plant = rigid('compass')
     world = load_robot_file('compass').values(WORLD)
     weight = 7.0 * world.gravity * np.cos(world.slope)

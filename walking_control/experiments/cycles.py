@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Limit cycles of a robot on the rigid plant: the work behind `gait cycle`.
 
-The section of the return map is the state just after touchdown: both feet on the floor, locked joints
-at rest. It is described by the first minimal coordinate and the rates of all coordinates that
-are not locked; the hip angle follows from both feet being down. A sampled law restarts its clock at
-each touchdown.
+The section of the return map is the state just after touchdown: both feet on the floor, locked
+joints at rest. It is described by the first minimal coordinate and the rates of all coordinates
+that are not locked; the hip angle follows from both feet being down. A sampled law restarts its
+clock at each touchdown.
 """
 
 from dataclasses import replace
@@ -115,7 +115,8 @@ def walk_cycle(robot_file, cycle, controller=None, duration=4.0):
     q[reported], v[reported] = cycle['q'], cycle['v']
     start = Start(robot.feet[0], q, v)
     started = replace(robot_file, start=start)
-    return simulate(make_plant(started, 'rigid'), ControlLoop(started, controller), start, duration)
+    plant, loop = make_plant(started, 'rigid'), ControlLoop(started, controller)
+    return simulate(plant, loop, start, duration)
 
 
 def _describe(section, cycle):

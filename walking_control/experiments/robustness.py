@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How large a one-off disturbance a walker survives: the work behind `robustness`.
 
-Sets of survived disturbances have holes, so every size of the grid is tried and the first failing one
-is reported. The walk starts from the robot file's start state; the disturbance comes with a step
-once the walk has settled, and counts as survived after a number of further steps.
+Sets of survived disturbances have holes, so every size of the grid is tried and the first failing
+one is reported. The walk starts from the robot file's start state; the disturbance comes with a
+step once the walk has settled, and counts as survived after a number of further steps.
 """
 
 import numpy as np

@@ -146,7 +146,7 @@ def find_cycles(stride, starts, newton_starts=24, tolerance=1e-11, distinct=1e-6
             cycles.append(cycle)
     if not cycles:
         raise NotAchieved(
-            'limit cycle', limit=f'none found from {len(strides)} starts, of which {len(alive)} made '
-            f'a step and {min(newton_starts, len(alive))} were refined',
+            'limit cycle', limit=f'none found from {len(strides)} starts, of which {len(alive)} '
+            f'made a step and {min(newton_starts, len(alive))} were refined',
             remedy='try another slope, controller or seed')
     return sorted(cycles, key=lambda cycle: (not cycle.stable, cycle.period))

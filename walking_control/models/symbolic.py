@@ -21,8 +21,8 @@ except ImportError:
 class _Numbers:
     """Turns numbers into parameters: zero stays zero, each other value gets a symbol.
 
-    Equal values of one kind (mass, length...) share a symbol, as those of equal legs do. Kinds keep
-    values apart that are equal by chance, so that the code depends on the structure alone.
+    Equal values of one kind (mass, length...) share a symbol, as those of equal legs do. Kinds
+    keep values apart that are equal by chance, so that the code depends on the structure alone.
     """
 
     def __init__(self):

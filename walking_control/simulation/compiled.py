@@ -158,8 +158,8 @@ class PlainWalker(Walker):
 
     def walk(self, duration, stop_at_step=False):
         """Walk on; see `walk.walk`."""
-        return walk(self._pinocchio_terms, self._law, self.model, self.state, self._work, self.data, duration,
-                    stop_at_step)
+        return walk(self._pinocchio_terms, self._law, self.model, self.state, self._work,
+                    self.data, duration, stop_at_step)
 
 
 def make_walker(robot_file, controller=None, steps=()):

@@ -2,8 +2,8 @@
 """Accelerations and impacts of the rigid walker under its active constraints.
 
 Small dense algebra written out, so that the same lines run plain and compiled: Cholesky (L D L^T)
-of the mass matrix, Schur complement of the constraints ([DS09] (3.46), (3.44)). A constraint that depends
-on others is skipped, which gives one of the equivalent force distributions.
+of the mass matrix, Schur complement of the constraints ([DS09] (3.46), (3.44)). A constraint that
+depends on others is skipped, which gives one of the equivalent force distributions.
 """
 
 from walking_control.simulation.rigid_model import FIRST_STOP, STANCE, SUPPORT, SWING

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the rigid walker is made of: constants, state and working memory as plain arrays.
 
-A state lives in support coordinates ``y = [z, dz/dt]``, ``z = [x, z of the reference foot, q]``; the
-reference foot is the stance foot, or in flight the last one. ``mode`` holds the discrete state.
+A state lives in support coordinates ``y = [z, dz/dt]``, ``z`` being x and z of the reference foot
+and the minimal coordinates q; the reference foot is the stance foot, or in flight the last one.
+``mode`` holds the discrete state.
 """
 
 from typing import NamedTuple
@@ -103,9 +104,8 @@ class Workspace(NamedTuple):
     g1: np.ndarray
     s0: np.ndarray
     s1: np.ndarray
-    s_trial: np.ndarray
-    slope_trial: np.ndarray
     impulse: np.ndarray
+    bracket: np.ndarray
 
 
 def make_state(model):
@@ -127,7 +127,7 @@ def make_workspace(model, terms_size):
                      np.zeros((rows, size)), np.zeros((rows, size)), np.zeros((rows, rows)),
                      np.zeros(rows), np.zeros(rows), np.zeros(size), np.zeros(size),
                      np.zeros(4), np.zeros((13, 2 * size)), np.zeros(2 * size), np.zeros(2 * size),
-                     *(np.zeros(events) for _ in range(6)), np.zeros(size))
+                     *(np.zeros(events) for _ in range(4)), np.zeros(size), np.zeros(6))
 
 
 def as_record(fields):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Integration of the rigid walker from event to event.
 
-An explicit method of order eight with local error control. An event is located by repeating the step
-with a shorter length until its signal vanishes, so that the state at an event has the full
-order of the method.
+An explicit method of order eight with local error control ([HNW93]). An event is located by
+repeating the step with a shorter length until its signal vanishes, so that the state at an event
+has the full order of the method.
 """
 
 import math
@@ -21,6 +21,9 @@ STAGES = 12
 SMALLEST = 1e-12   # s: shorter steps and brackets count as an instant
 FLAT = 1e-13       # a signal this small is at its zero
 MOST_EVENTS = 1000
+NOTHING, RETRY = -1, -2
+# places in Workspace.bracket
+LOW, HIGH, G_LOW, G_HIGH, RAISED, ROUNDS = range(6)
 
 
 @shared
@@ -128,20 +131,82 @@ def accept(state, work, h):
 
 
 @shared
-def next_trial(low, high, g_low, g_high, last, g_last, slope, rounds):
-    """Return where in a bracket to look for a zero next.
+def trial_length(model, state, work, target, last, left):
+    """Return the length of the next trial step: up to `left`, or towards the zero of `target`.
 
-    Newton's step from the last trial where the signal's slope is known, else false position
-    (Illinois); the middle where these leave the bracket or take too long.
+    Within a bracket this is Newton's step from the last trial where the signal's slope is known,
+    else false position (Illinois); the middle where these leave the bracket or take too long.
     """
-    if rounds < 12 or rounds % 2 == 0:
-        if slope < 0.0:
-            newton = last - g_last / slope
+    if target < 0:
+        return min(state.memo[STEP_SIZE], model.max_step, left)
+    bracket = work.bracket
+    low, high, g_low, g_high = bracket[LOW], bracket[HIGH], bracket[G_LOW], bracket[G_HIGH]
+    if bracket[ROUNDS] < 12 or bracket[ROUNDS] % 2 == 0:
+        if work.s1[target] < 0.0:
+            newton = last - work.g1[target] / work.s1[target]
             if low < newton < high:
                 return newton
         if g_low > 0.0:
             return low + (high - low) * g_low / (g_low - g_high)
     return 0.5 * (low + high)
+
+
+@shared
+def watch(model, state, work, target, h):
+    """Look for events in the trial step; return the one to close in on, NOTHING or RETRY.
+
+    Args:
+        target: The event closed in on so far, or NOTHING.
+        h: Length of the trial, s.
+    """
+    signals(model, state, work.trial, work, work.g1, work.s1)
+    if target < 0 and h > 1e-6 and dips_unseen(model, state, work, h):
+        return RETRY
+    bracket, found = work.bracket, crossing(work)
+    if found >= 0 and found != target:
+        bracket[LOW], bracket[HIGH], bracket[RAISED], bracket[ROUNDS] = 0.0, h, 0.0, 0.0
+        bracket[G_LOW], bracket[G_HIGH] = work.g0[found], work.g1[found]
+        target = found
+    elif target >= 0 and work.g1[target] > 0.0:
+        bracket[G_HIGH] *= 0.5 if bracket[RAISED] > 0.0 else 1.0
+        bracket[LOW], bracket[G_LOW], bracket[RAISED] = h, work.g1[target], 1.0
+    elif target >= 0:
+        bracket[G_LOW] *= 1.0 if bracket[RAISED] > 0.0 else 0.5
+        bracket[HIGH], bracket[G_HIGH], bracket[RAISED] = h, work.g1[target], 0.0
+    bracket[ROUNDS] += 1.0
+    return target
+
+
+@shared
+def is_located(work, target):
+    """Return whether the trial state is that of the event."""
+    bracket = work.bracket
+    return abs(work.g1[target]) <= FLAT or bracket[HIGH] - bracket[LOW] <= SMALLEST \
+        or bracket[ROUNDS] >= 100.0
+
+
+@shared
+def shorten(memo, h, error):
+    """Choose a shorter step after one that missed the tolerance."""
+    factor = 0.9 * error ** -0.125 if math.isfinite(error) else 0.2
+    memo[STEP_SIZE] = h * max(0.2, factor)
+
+
+@shared
+def lengthen(memo, h, error):
+    """Choose the next step after one within the tolerance."""
+    longer = h * (6.0 if error == 0.0 else min(6.0, 0.9 * error ** -0.125))
+    # a step cut short by the end of the tick says nothing against the longer one before it
+    memo[STEP_SIZE] = max(memo[STEP_SIZE], longer) if h < memo[STEP_SIZE] else longer
+
+
+@shared
+def begin(model, state, work):
+    """Make the present state the start of a step; return a release that is overdue, or NOTHING."""
+    signals(model, state, work.trial, work, work.g1, work.s1)
+    for i in range(work.g0.shape[0]):
+        work.g0[i], work.s0[i] = work.g1[i], work.s1[i]
+    return overdue(model, state, work)
 
 
 @shared
@@ -166,77 +231,49 @@ def advance(terms, model, state, work, duration, stop_at_step):
     Returns:
         DONE, STEPPED, FELL (the base is below the fall height), DIVERGED or CHATTERED.
     """
-    memo, y = state.memo, state.y
+    memo = state.memo
     end, steps, events = memo[TIME] + duration, state.mode[STEPS], 0
-    event = lock_due(model, state)
-    fresh, target, rounds = True, -1, 0   # fresh: only rates and signals of y are wanted
-    low, high, g_low, g_high, raised = 0.0, 0.0, 0.0, 0.0, False   # bracket of an event
-    h, error = 0.0, 0.0
+    event, target = lock_due(model, state), NOTHING
+    fresh, h, error = True, 0.0, 0.0   # fresh: rates and signals of the present state are wanted
     while True:
-        # One place each for step, signals and happen keeps the compiled code small.
+        # One call each of step and happen keeps the compiled code small.
         if fresh:
-            h = 0.0
-            for i in range(y.shape[0]):
-                work.start[i] = y[i]
-        elif target >= 0:
-            h = next_trial(low, high, g_low, g_high, h, work.g1[target], work.s1[target],
-                           rounds)
-        elif end - memo[TIME] <= SMALLEST:
+            for i in range(state.y.shape[0]):
+                work.start[i] = state.y[i]
+        elif target < 0 and end - memo[TIME] <= SMALLEST:
             return DONE
         else:
-            h = min(memo[STEP_SIZE], model.max_step, end - memo[TIME])
+            h = trial_length(model, state, work, target, h, end - memo[TIME])
         step(terms, model, state, work, 0 if fresh else 1, h)
         if fresh and event < 0:
-            signals(model, state, work.trial, work, work.g1, work.s1)
-            for i in range(work.g0.shape[0]):
-                work.g0[i], work.s0[i] = work.g1[i], work.s1[i]
-            event = overdue(model, state, work)
-            if event < 0:
-                fresh = False
-                if stop_at_step and state.mode[STEPS] > steps:
-                    return STEPPED
-                continue
+            event = begin(model, state, work)
+            fresh = event >= 0
+            if not fresh and stop_at_step and state.mode[STEPS] > steps:
+                return STEPPED
         elif not fresh:
             if target < 0:
                 error = error_of(model, work, h)
                 if not error <= 1.0:
                     if h <= 1e-10 or not math.isfinite(work.k[0, 0]):
                         return DIVERGED
-                    shrink = 0.9 * error ** -0.125 if math.isfinite(error) else 0.2
-                    memo[STEP_SIZE] = h * max(0.2, shrink)
+                    shorten(memo, h, error)
                     continue
-            signals(model, state, work.trial, work, work.g1, work.s1)
-            if target < 0 and h > 1e-6 and dips_unseen(model, state, work, h):
-                memo[STEP_SIZE] = 0.5 * h
-                continue
-            found = crossing(work)
-            if target < 0 and found < 0:
+            target = watch(model, state, work, target, h)
+            if target == RETRY:
+                memo[STEP_SIZE], target = 0.5 * h, NOTHING
+            elif target < 0:
                 accept(state, work, h)
                 if has_fallen(model, state, work):
                     return FELL
-                longer = h * (6.0 if error == 0.0 else min(6.0, 0.9 * error ** -0.125))
-                # a step cut short by the tick says nothing against the longer one before it
-                memo[STEP_SIZE] = max(memo[STEP_SIZE], longer) if h < memo[STEP_SIZE] else longer
-                continue
-            if found >= 0 and found != target:
-                target, rounds, low, high, raised = found, 0, 0.0, h, False
-                g_low, g_high = work.g0[found], work.g1[found]
-            elif work.g1[target] > 0.0:
-                g_high = 0.5 * g_high if raised else g_high
-                low, g_low, raised = h, work.g1[target], True
-            else:
-                g_low = g_low if raised else 0.5 * g_low
-                high, g_high, raised = h, work.g1[target], False
-            rounds += 1
-            if abs(work.g1[target]) > FLAT and high - low > SMALLEST and rounds < 100:
-                continue
-            accept(state, work, h)
-            event, target = target, -1
-            if event == TOUCHDOWN and not is_ahead(model, state, work):
-                work.g0[TOUCHDOWN], event = -1.0, -1   # passes through the floor
-                continue
-        events += 1
-        if events > MOST_EVENTS:
-            return CHATTERED
-        happen(model, state, work, event)
-        event, fresh = -1, True
+                lengthen(memo, h, error)
+            elif is_located(work, target):
+                accept(state, work, h)
+                event, target = target, NOTHING
+                if event == TOUCHDOWN and not is_ahead(model, state, work):
+                    work.g0[TOUCHDOWN], event = -1.0, NOTHING   # passes through the floor
+        if event >= 0:
+            events += 1
+            if events > MOST_EVENTS:
+                return CHATTERED
+            happen(model, state, work, event)
+            event, fresh = NOTHING, True

@@ -189,7 +189,8 @@ class RigidPlant:
             status = advance(self.terms, self.model, state, self._work, duration, False)
         if status in FAILURES:
             raise NotAchieved(f'plant rigid on {self.robot.name}', value=self.time,
-                              limit=FAILURES[status], remedy='loosen rigid.tolerance or check efforts')
+                              limit=FAILURES[status],
+                              remedy='loosen rigid.tolerance or check efforts')
         if status == rm.FELL:
             self._fallen = True
             state.y[self.model.n + 2:] = 0.0
@@ -243,7 +244,7 @@ class RigidPlant:
 
 
 def push_direction(support, state):
-    """Return the generalised impulse of a unit impulse on the base along the floor, ``(n + 2,)``."""
+    """Return the generalised impulse of a unit impulse on the base along x, ``(n + 2,)``."""
     n = support.layout.n
     foot = support.robot.feet[int(state.mode[rm.SUPPORT])]
     direction = np.zeros(n + 2)
@@ -272,5 +273,5 @@ def set_start(model, state, support, q, v):
     state.armed[:] = 1
     angles = model.lift[support] @ state.y[2:model.n + 2]
     for i in range(model.n_locks):
-        within = abs(angles[1 + model.lock_joint[i]] - model.lock_angle[i]) <= model.lock_capture[i]
-        state.mode[rm.FIRST_STOP + model.n_joints + i] = within
+        distance = abs(angles[1 + model.lock_joint[i]] - model.lock_angle[i])
+        state.mode[rm.FIRST_STOP + model.n_joints + i] = distance <= model.lock_capture[i]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A rigid walker under a sampled control law, tick by tick, plain or compiled.
 
-The law is an array function; knee locks follow the phases of `controllers.knee_locks`. The state is
-taken as known: what an estimator adds (debounce, delay) is not part of this loop.
+The law is an array function; knee locks follow the phases of `controllers.knee_locks`. The state
+is taken as known: what an estimator adds (debounce, delay) is not part of this loop.
 """
 
 from typing import NamedTuple
@@ -84,7 +84,7 @@ def make_law(robot, name, parameters):
     elif name == 'hip_switching':
         law, values = hip_law, hip_values(robot, parameters)
     else:
-        raise IncompatibleController(f'controller {name}', limit='cannot run on the return map yet',
+        raise IncompatibleController(f'controller {name}', limit='has no array function',
                                      remedy='choose none or hip_switching')
     if name == 'none' and not robot.locks:
         period = NO_TICKS
