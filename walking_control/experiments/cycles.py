@@ -18,14 +18,14 @@ from walking_control.experiments.impact import (
     free_coordinates, lock_angles, reported_coordinates)
 from walking_control.gaits.return_map import find_cycles, Stride
 from walking_control.models.robot_file import Start, WORLD
-from walking_control.simulation.compiled import make_walker
+from walking_control.simulation.compiled import CompiledWalker, make_walker
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.rigid_model import (
     FIRST_STOP, STANCE, STEP_LENGTH, STEPPED, SUPPORT, TIME)
 from walking_control.simulation.simulate import simulate
 
 LONGEST_STRIDE = 10.0   # in units of sqrt(leg length / gravity)
-STARTS = 3000
+STARTS, FEW_STARTS = 3000, 150
 
 
 class Section:
@@ -80,14 +80,14 @@ class Section:
                                 pace * rng.uniform(-0.6, 0.6, count)))
 
 
-def find_robot_cycles(robot_file, controller=None, seed=0, starts=STARTS):
+def find_robot_cycles(robot_file, controller=None, seed=0, starts=None):
     """Return the limit cycles of a robot on its slope, ready for JSON.
 
     Args:
         robot_file: The `RobotFile`.
         controller: Name of the controller; None takes the robot file's default.
         seed: Of the starts.
-        starts: How many.
+        starts: How many; None takes many where strides are compiled and few where not.
 
     Returns:
         Dictionary with ``cycles``: list of q, v (start of step), period, step_length, speed,
@@ -97,7 +97,9 @@ def find_robot_cycles(robot_file, controller=None, seed=0, starts=STARTS):
         NotAchieved: No cycle; says what was tried.
     """
     gravity = robot_file.values(WORLD).gravity
-    section = Section(make_walker(robot_file, controller), gravity)
+    walker = make_walker(robot_file, controller)
+    section = Section(walker, gravity)
+    starts = starts or (STARTS if isinstance(walker, CompiledWalker) else FEW_STARTS)
     points = section.sample(np.random.default_rng(seed), starts)
     cycles = find_cycles(section.stride, points)
     return {'robot': robot_file.robot.name,
