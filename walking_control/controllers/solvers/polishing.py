@@ -12,9 +12,8 @@ def polish(problem, solution, activity=1e-3):
     """Return the solution with its active constraints met exactly.
 
     The first guess of the active set are the inequalities with a multiplier above their slack, both
-    relative to the largest. Each round solves the optimality conditions for that set, drops the
-    constraint that pulls hardest in the wrong direction and adds the one violated most, as an
-    active-set method started from the loose answer would.
+    relative to the largest. Each round solves the optimality conditions for that set, then drops the
+    constraint that pulls hardest in the wrong direction or else adds the one violated most.
 
     Args:
         problem: The `Problem`.
@@ -36,9 +35,8 @@ def polish(problem, solution, activity=1e-3):
         error = _error(problem, candidate)
         if error < best_error:
             best, best_error = candidate, error
-        changed = _drop_pulling(candidate.multipliers, active)
-        changed |= _add_violated(problem, candidate.x, active, 1e-10 * scale)
-        if not changed:
+        if not (_drop_pulling(candidate.multipliers, active)
+                or _add_violated(problem, candidate.x, active, 1e-10 * scale)):
             break
     return best
 
