@@ -105,17 +105,20 @@ class Robot:
 
 @dataclass(frozen=True)
 class Start:
-    """The state a run begins with, just after touchdown.
+    """The state a run begins with: planar robots just after touchdown, others at rest.
 
     Args:
-        support: Stance foot.
+        support: Stance foot (of a robot at rest: the first foot).
         q: Minimal coordinates, rad, ``(n_coordinates,)``.
         v: Their rates, rad/s.
+        posture: Joint positions of a robot at rest, rad or m, ``(n_joints,)``; None for planar
+            robots.
     """
 
     support: str
     q: np.ndarray
     v: np.ndarray
+    posture: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -252,6 +255,7 @@ _ROBOT_KEYS = {'name': str, 'urdf': str, 'base_link': str, 'imu_link': str, 'pla
                'joints': list, 'feet': list, 'mirror': dict, 'coordinates': list, 'supports': dict,
                'actuators': dict, 'locks': dict, 'springs': dict, 'xacro_args': dict}
 _OPTIONAL_ROBOT_KEYS = ('imu_link', 'locks', 'springs', 'xacro_args')
+_PLANAR_ROBOT_KEYS = ('mirror', 'coordinates', 'supports')  # robots in space need none of them
 
 
 def _robot(section, path):
@@ -266,12 +270,14 @@ def _robot(section, path):
         _require(link, links, 'link', path)
     if len(section['feet']) < 2:
         raise RobotFileError('robot.feet', value=section['feet'], limit='a walker needs two feet')
+    if not section['planar']:
+        section = {'mirror': {}, 'coordinates': [], 'supports': {}, **section}
     return Robot(
         name=section['name'], urdf=urdf, base_link=section['base_link'], imu_link=imu_link,
         planar=section['planar'], joints=joints, limits=limits, feet=tuple(section['feet']),
-        mirror=_mirror(section['mirror'], joints, path),
+        mirror=_mirror(section['mirror'], joints, path) if section['mirror'] else {},
         coordinates=tuple(section['coordinates']),
-        supports=_supports(section, joints, path),
+        supports=_supports(section, joints, path) if section['coordinates'] else {},
         actuators=_actuators(section['actuators'], joints, path),
         locks=_locks(section.get('locks', {}), joints, section['feet'], path),
         springs=_springs(section.get('springs', {}), joints, path))
@@ -285,9 +291,12 @@ def _check_robot_keys(section, path):
         if key not in _ROBOT_KEYS:
             raise RobotFileError(f'robot.{key}', limit='unknown key',
                                  remedy='known: ' + ', '.join(_ROBOT_KEYS))
+    optional = _OPTIONAL_ROBOT_KEYS
+    if section.get('planar') is False:
+        optional += _PLANAR_ROBOT_KEYS
     for key, kind in _ROBOT_KEYS.items():
         if key not in section:
-            if key not in _OPTIONAL_ROBOT_KEYS:
+            if key not in optional:
                 raise RobotFileError(f'robot.{key}', limit=f'missing in {path}')
         elif not isinstance(section[key], kind):
             raise RobotFileError(f'robot.{key}', value=section[key],
@@ -387,6 +396,8 @@ def _locks(section, joints, feet, path):
 
 
 def _start(section, robot):
+    if not robot.planar:
+        return _rest(section, robot)
     if not isinstance(section, Mapping) or set(section) != {'support', 'q', 'v'}:
         raise RobotFileError('section start', value=section, limit='must hold support, q and v')
     if section['support'] not in robot.feet:
@@ -404,3 +415,21 @@ def _start(section, robot):
                                  + ', '.join(robot.coordinates))
         vectors[name] = vector
     return Start(section['support'], **vectors)
+
+
+def _rest(section, robot):
+    """Return the `Start` of a robot at rest: a posture by joint name, 0 where not named."""
+    if not isinstance(section, Mapping) or set(section) != {'posture'} \
+            or not isinstance(section['posture'], Mapping):
+        raise RobotFileError('section start', value=section,
+                             limit='of a robot that is not planar must hold posture: {joint: rad}')
+    posture = np.zeros(len(robot.joints))
+    for joint, value in section['posture'].items():
+        _require(joint, robot.joints, 'joint', 'start.posture')
+        if isinstance(value, bool) or not isinstance(value, (int, float)) \
+                or not robot.limits[joint].lower <= value <= robot.limits[joint].upper:
+            raise RobotFileError(f'start.posture.{joint}', value=value,
+                                 limit=f'must be a number from {robot.limits[joint].lower:g} '
+                                 f'to {robot.limits[joint].upper:g} (the URDF)')
+        posture[robot.joint_index(joint)] = value
+    return Start(robot.feet[0], np.zeros(0), np.zeros(0), posture)

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a floor can do to a sole: the set of contact wrenches as linear inequalities.
+
+A wrench is ``[fx, fy, fz, mx, my, mz]``, the action of the floor on the robot at the middle of the
+sole in its axes, z away from the floor. A rectangular sole (half length X, half width Y) that
+presses with its corners, each within a friction pyramid of slope m, transmits exactly
+
+    |fx|, |fy| <= m fz            friction
+    |mx| <= Y fz, |my| <= X fz    centre of pressure in the sole
+    |mz + m (...)| <= ...         torsion, eight faces coupled with the tangential force
+
+([CPN15] Prop. 4). The pyramid lies inside the friction cone: m = friction / sqrt(2), so that a force
+in the pyramid is one the floor gives in every direction.
+"""
+
+from dataclasses import dataclass
+import math
+
+import numpy as np
+
+from walking_control.exceptions import InvalidInput
+
+# The limits, in the order in which infeasibility is explained.
+MAX_FORCE, TORQUE, FRICTION, TORSION, CENTRE_OF_PRESSURE, UNILATERAL = LIMITS = (
+    'load_cap', 'joint_torque', 'friction', 'torsional_friction', 'centre_of_pressure',
+    'unilateral_force')
+_WORDS = {
+    MAX_FORCE: ('must carry {amount:.4g} N more than its load may be', 'N'),
+    TORQUE: ('needs {amount:.4g} N m more than its effort limit', 'N m'),
+    FRICTION: ('needs {amount:.4g} N more tangential force than friction gives', 'N'),
+    TORSION: ('needs {amount:.4g} N m more twist than friction gives', 'N m'),
+    CENTRE_OF_PRESSURE: ('lies {amount:.4g} m beyond the edge of the sole', 'm'),
+    UNILATERAL: ('would have to pull on the floor, {amount:.4g} N short', 'N'),
+}
+
+
+@dataclass(frozen=True)
+class Shortfall:
+    """A physical limit that a posture would break.
+
+    Args:
+        limit: One of `LIMITS`, or ``'base_equilibrium'`` when no forces at all balance the robot.
+        where: The contact or joint.
+        amount: By how much, in `unit`.
+    """
+
+    limit: str
+    where: str
+    amount: float
+
+    @property
+    def unit(self):
+        """Unit of the amount."""
+        return _WORDS.get(self.limit, ('', ''))[1]
+
+    def __str__(self):
+        words = _WORDS.get(self.limit, ('cannot balance the robot with any force', ''))[0]
+        return f'{self.limit}: {self.where} ' + words.format(amount=self.amount)
+
+
+@dataclass(frozen=True)
+class Contact:
+    """A flat part of the robot that may touch the floor.
+
+    Args:
+        frame: Link or fixed joint of the URDF, its z axis along the floor normal.
+        length: Size of the sole along x, m; length and width 0 make it a point contact.
+        width: Size along y, m.
+        friction: Coefficient of friction with the floor.
+        offset: Middle of the sole in the frame's axes, m.
+        torsional_friction: Largest |mz| / fz, m; None leaves the corners' friction alone to limit
+            it (no effect on point contacts, which transmit no moment).
+        min_force: Smallest normal force, N; above zero it keeps the sole pressed.
+        max_force: Largest normal force, N.
+    """
+
+    frame: str
+    length: float = 0.0
+    width: float = 0.0
+    friction: float = 0.7
+    offset: tuple = (0.0, 0.0, 0.0)
+    torsional_friction: float | None = None
+    min_force: float = 0.0
+    max_force: float = math.inf
+
+    def __post_init__(self):
+        """Refuse sizes and coefficients that describe no sole."""
+        for name in ('length', 'width', 'friction', 'torsional_friction', 'min_force', 'max_force'):
+            value = getattr(self, name)
+            if value is not None and not value >= 0.0:
+                raise InvalidInput(f'{name} of contact {self.frame}', value=value,
+                                   limit='must not be negative')
+        if (self.length > 0.0) != (self.width > 0.0):
+            raise InvalidInput(f'sole of contact {self.frame}', value=(self.length, self.width),
+                               limit='length and width must both be positive, or both 0 (a point)')
+        if not all(math.isfinite(v) for v in (*self.offset, self.length, self.width)):
+            raise InvalidInput(f'contact {self.frame}', limit='sizes and offset must be finite (m)')
+
+    @property
+    def is_point(self):
+        """Whether the contact transmits forces only."""
+        return self.length == 0.0
+
+    @property
+    def size(self):
+        """How many components of the wrench are free."""
+        return 3 if self.is_point else 6
+
+    @property
+    def pyramid(self):
+        """Slope of the friction pyramid inside the cone."""
+        return self.friction / math.sqrt(2.0)
+
+
+def wrench_limits(contact):
+    """Return the inequalities of a contact without its force bounds: rows f >= 0.
+
+    Args:
+        contact: The `Contact`.
+
+    Returns:
+        ``(rows, limits)``: ``(k, size)`` and the name of the limit each row stands for.
+    """
+    slope, half_length, half_width = contact.pyramid, 0.5 * contact.length, 0.5 * contact.width
+    rows, limits = [], []
+    for axis in (0, 1):
+        for sign in (-1.0, 1.0):
+            rows.append(_row({2: slope, axis: sign}))
+            limits.append(FRICTION)
+    if contact.is_point:
+        return np.array(rows)[:, :3], limits
+    for sign in (-1.0, 1.0):
+        rows.append(_row({2: half_width, 3: sign}))
+        rows.append(_row({2: half_length, 4: sign}))
+        limits += [CENTRE_OF_PRESSURE, CENTRE_OF_PRESSURE]
+    for turn in (-1.0, 1.0):
+        for a in (-1.0, 1.0):
+            for b in (-1.0, 1.0):
+                rows.append(_row({0: a * half_width, 1: b * half_length,
+                                  2: slope * (half_length + half_width),
+                                  3: turn * a * slope, 4: turn * b * slope, 5: -turn}))
+                limits.append(TORSION)
+    if contact.torsional_friction is not None:
+        for sign in (-1.0, 1.0):
+            rows.append(_row({2: contact.torsional_friction, 5: sign}))
+            limits.append(TORSION)
+    return np.array(rows), limits
+
+
+def _row(entries):
+    row = np.zeros(6)
+    for index, value in entries.items():
+        row[index] = value
+    return row
+
+
+def centre_of_pressure(wrench):
+    """Return the point of the sole plane where the normal pressure acts, ``(2,)``, m.
+
+    Args:
+        wrench: ``(6,)``.
+
+    Returns:
+        x, y in the sole frame; NaN where nothing presses.
+    """
+    if not wrench[2] > 0.0:
+        return np.array([math.nan, math.nan])
+    return np.array([-wrench[4], wrench[3]]) / wrench[2]
+
+
+def contact_margins(contact, wrench):
+    """Return how far a wrench is from each limit of its contact.
+
+    Args:
+        contact: The `Contact`.
+        wrench: ``(6,)``, N and N m.
+
+    Returns:
+        ``normal_force`` above `min_force` in N, ``friction`` still unused (1 unloaded, 0 at the
+        pyramid), ``centre_of_pressure`` to the sole's edge in m, ``torsion`` to its nearest face in
+        N m; None where the contact has no such limit.
+    """
+    margins = {'normal_force': float(wrench[2] - contact.min_force), 'friction': None,
+               'centre_of_pressure': None, 'torsion': None}
+    if wrench[2] > 0.0:
+        tangential = max(abs(wrench[0]), abs(wrench[1]))
+        reach = contact.pyramid * wrench[2]
+        margins['friction'] = float(1.0 - tangential / reach) if reach > 0.0 else None
+        if not contact.is_point:
+            x, y = abs(centre_of_pressure(wrench))
+            margins['centre_of_pressure'] = float(min(0.5 * contact.length - x,
+                                                      0.5 * contact.width - y))
+    if not contact.is_point:
+        rows, limits = wrench_limits(contact)
+        slack = rows @ wrench
+        margins['torsion'] = float(min(s for s, limit in zip(slack, limits) if limit == TORSION))
+    return margins
