@@ -18,6 +18,8 @@ from walking_control.models.spatial import ROOT
 _PRICE = 1.0e3      # of a limit that should hold, against 1 of the kind being lifted
 _SMALL = 1.0e-6     # curvature of the relaxed program
 _SINGLE_ORDER = (UNILATERAL, CENTRE_OF_PRESSURE, FRICTION, TORSION, TORQUE, MAX_FORCE)
+# Lifted one after the other; the corners' friction limits force and twist together.
+_STAGES = ((MAX_FORCE,), (TORQUE,), (FRICTION, TORSION), (CENTRE_OF_PRESSURE,), (UNILATERAL,))
 NO_BALANCE = 'base_equilibrium'
 
 
@@ -62,16 +64,17 @@ def explain(program, solve, diagnose=True):
         return forces, ()
     if not diagnose:
         return None, tuple(_shortfalls(program, forces, LIMITS))
-    for i, limit in enumerate(LIMITS):
-        lifted = set(LIMITS[:i])
-        prices = np.array([0.0 if kind in lifted else 1.0 if kind == limit else _PRICE
+    lifted = set()
+    for stage in _STAGES:
+        prices = np.array([0.0 if kind in lifted else 1.0 if kind in stage else _PRICE
                            for kind, _ in labels])
+        lifted.update(stage)
         forces = _relaxed(program, solve, prices)
         if forces is None:
             continue
         slack = _slack(program, forces)
         if slack[prices == _PRICE].min(initial=0.0) >= -10.0 * program.tolerance:
-            found = _shortfalls(program, forces, (limit,))
+            found = _shortfalls(program, forces, stage)
             if found:
                 return None, tuple(found)
     return None, (Shortfall(NO_BALANCE, ', '.join(program.support), 0.0),)
@@ -104,7 +107,8 @@ def _slack(program, forces):
 def _shortfalls(program, forces, limits):
     slack = _slack(program, forces)
     found = _worst(program.labels, slack, program, program.wrenches(forces))
-    return sorted((s for s in found if s.limit in limits), key=lambda s: -s.amount)
+    return sorted((s for s in found if s.limit in limits),
+                  key=lambda s: (limits.index(s.limit), -s.amount))
 
 
 def _worst(labels, slack, program, wrenches):

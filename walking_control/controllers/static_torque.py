@@ -20,7 +20,7 @@ from walking_control.controllers import solvers
 from walking_control.controllers.contact_wrench import centre_of_pressure, contact_margins
 from walking_control.controllers.static_diagnosis import explain, violations
 from walking_control.controllers.static_program import StaticProgram
-from walking_control.exceptions import InvalidInput, ParameterError
+from walking_control.exceptions import InvalidInput, ParameterError, UrdfError
 from walking_control.models.spatial import ROOT
 
 
@@ -92,6 +92,10 @@ class StaticTorque:
         effort_limits: joint -> limit in N m, in place of the URDF's.
         solver: Name of the quadratic-program solver; None takes the preferred one installed.
 
+    Attributes:
+        problems: `UrdfError` of every joint whose motor has an effort limit of zero. Such a joint
+            is taken at its word: a posture in which it must work is infeasible.
+
     Raises:
         InvalidInput: A frame is unknown, an effort limit names no joint.
         ParameterError: The objective is unknown or leaves nothing to minimise.
@@ -106,6 +110,7 @@ class StaticTorque:
                        for name, contact in self.contacts.items()}
         self.effort_limits = _effort_limits(dynamics, effort_limits)
         self.joint_weights = _joint_weights(dynamics, self.objective.joint_weights)
+        self.problems = effort_problems(dynamics, self.effort_limits)
         self.solver = solver or (solvers.available() or ('none',))[0]
         self._solve = solvers.load(solver)
         self._programs = {}
@@ -240,6 +245,14 @@ def _by_joint(dynamics, values, default, what):
 
 def _effort_limits(dynamics, values):
     return _by_joint(dynamics, values, dynamics.effort_limits(), 'effort limit')
+
+
+def effort_problems(dynamics, effort_limits):
+    """Return a `UrdfError` for every joint that may not work at all."""
+    return tuple(UrdfError(f'effort limit of joint {joint}', value=0.0,
+                           limit=f'the URDF of {dynamics.name} gives its motor no torque',
+                           remedy='write its real limit into the URDF or give effort_limits')
+                 for joint, limit in zip(dynamics.joints, effort_limits) if limit == 0.0)
 
 
 def _joint_weights(dynamics, values):
