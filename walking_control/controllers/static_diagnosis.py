@@ -35,7 +35,7 @@ def violations(program, wrench, torque):
         Tuple of `Shortfall`, the one to name first in front.
     """
     slack, over = program.contact_slack(wrench), abs(torque) - program.effort_limits
-    if slack.min() >= -program.tolerance and over.max() <= program.tolerance:
+    if min(slack.tolist()) >= -program.tolerance and max(over.tolist()) <= program.tolerance:
         return ()
     found = _worst(program.labels, slack, program, {program.support[0]: wrench})
     found += [Shortfall(TORQUE, program.dynamics.joints[i], float(over[i]))
@@ -60,7 +60,7 @@ def explain(program, solve, diagnose=True):
     forces = _relaxed(program, solve, np.ones(len(labels)))
     if forces is None:
         return None, (Shortfall(NO_BALANCE, ', '.join(program.support), 0.0),)
-    if program.holds(forces):
+    if program.accept(forces) is not None:
         return forces, ()
     if not diagnose:
         return None, tuple(_shortfalls(program, forces, LIMITS))

@@ -50,6 +50,7 @@ class StaticProgram:
         self._columns = ROOT + self._loaded
         self._limited = np.flatnonzero(np.isfinite(effort_limits[self._loaded]))
         self._free = np.setdiff1d(np.flatnonzero(np.isfinite(effort_limits)), self._loaded)
+        self._free_limits = effort_limits[self._free]
         self._lay_out(joint_weights)
 
     def _lay_out(self, joint_weights):
@@ -90,6 +91,10 @@ class StaticProgram:
         self._force_hessian = np.diag((objective.force + objective.regularisation) * scale)
         self._limits = self.effort_limits[self._loaded[self._limited]]
         self.gravity = None
+        self._own_caps = {name: min(contact.max_force, _NO_CAP * self.dynamics.weight)
+                          for name, contact in self.contacts.items()}
+        self._capped = True
+        self.fill_caps(None)
 
     def jacobian(self, q, index):
         """Return the Jacobian of a contact, ``(size, nv)``."""
@@ -97,16 +102,17 @@ class StaticProgram:
 
     def fill_caps(self, caps):
         """Write the largest normal forces, N: each contact's own, or the given ones if smaller."""
-        for i, (name, contact) in enumerate(self.contacts.items()):
-            cap = min(contact.max_force, _NO_CAP * self.dynamics.weight)
-            if caps and name in caps:
-                cap = min(cap, caps[name])
-            self.problem.bound[self._caps.start + i] = -cap
+        if not caps and not self._capped:
+            return
+        caps = caps or {}
+        for i, (name, cap) in enumerate(self._own_caps.items(), self._caps.start):
+            self.problem.bound[i] = -min(cap, caps.get(name, cap))
+        self._capped = bool(caps)
 
     def contact_slack(self, wrench):
         """Return the slack of the contact's own limits under a wrench, N and N m."""
         fixed = slice(ROOT, self._caps.stop)
-        return self.problem.rows[fixed] @ wrench - self.problem.bound[fixed]
+        return self.problem.rows[fixed].dot(wrench) - self.problem.bound[fixed]
 
     def assemble(self, q, caps=None):
         """Return the `Problem` at a configuration (the same object every time).
@@ -126,9 +132,9 @@ class StaticProgram:
         lever = jacobian.take(self._columns, 1)
         load = gravity.take(self._columns)
         pull = lever * self._torque_weights
-        np.matmul(pull, lever.T, out=problem.hessian)
+        np.dot(pull, lever.T, out=problem.hessian)
         problem.hessian += self._force_hessian
-        np.matmul(pull, -load, out=problem.gradient)
+        np.negative(pull.dot(load), out=problem.gradient)
         if len(self._limited) != len(self._loaded):
             lever, load = lever[:, self._limited], load[self._limited]
         problem.rows[self._upper] = lever.T
@@ -137,33 +143,37 @@ class StaticProgram:
         np.subtract(-load, self._limits, out=problem.bound[self._lower])
         return problem
 
-    def holds(self, forces):
-        """Return whether the base equations and every limit hold, whatever a solver says."""
+    def accept(self, forces):
+        """Return the error of the base equations if every limit holds, else None.
+
+        This, not a solver's word, decides what counts as a solution.
+        """
         equality, shortfall = solvers.primal_residuals(self.problem, forces)
-        return equality <= self._equality_tolerance and shortfall <= self.tolerance
+        if equality <= self._equality_tolerance and shortfall <= self.tolerance:
+            return equality
+        return None
 
     def torque(self, forces):
         """Return the joint torques of contact forces, ``(n_joints,)``, N m."""
-        return self.gravity[ROOT:] - forces @ self._jacobian[:, ROOT:]
+        return (self.gravity - forces.dot(self._jacobian))[ROOT:]
 
     def wrenches(self, forces):
         """Return contact -> wrench in its sole frame, ``(6,)``, N and N m."""
         wrenches = {}
         for name, part in zip(self.support, self._slices):
-            wrench = np.zeros(6)
-            wrench[:part.stop - part.start] = forces[part]
-            wrenches[name] = wrench
+            if part.stop - part.start == ROOT:
+                wrenches[name] = forces[part]
+            else:
+                wrenches[name] = np.concatenate((forces[part], np.zeros(3)))
         return wrenches
 
     def overloads(self, torque):
         """Return the shortfalls of joints that no contact loads (arms, head), worst first."""
-        if not len(self._free):
+        over = (abs(torque.take(self._free)) - self._free_limits).tolist()
+        if max(over, default=0.0) <= self.tolerance:
             return ()
-        over = abs(torque[self._free]) - self.effort_limits[self._free]
-        if over.max() <= self.tolerance:
-            return ()
-        order = [i for i in np.argsort(-over) if over[i] > self.tolerance]
-        return tuple(Shortfall(TORQUE, self.dynamics.joints[self._free[i]], float(over[i]))
+        order = sorted((i for i, v in enumerate(over) if v > self.tolerance), key=lambda i: -over[i])
+        return tuple(Shortfall(TORQUE, self.dynamics.joints[self._free[i]], over[i])
                      for i in order)
 
 

@@ -153,27 +153,26 @@ class StaticTorque:
 
     def _single(self, q, program, caps):
         gravity, jacobian = self.dynamics.gravity_efforts(q), program.jacobian(q, 0)
-        torque, wrench = closed_form(gravity, jacobian)
-        residual = abs(wrench @ jacobian[:, :ROOT] - gravity[:ROOT]).max()
+        torque, wrench, residual = closed_form(gravity, jacobian)
         program.fill_caps(caps)
         found = violations(program, wrench, torque)
         return StaticSolution(program.support, None if found else torque,
-                              {program.support[0]: wrench}, float(residual), found, 'closed form',
-                              0.0)
+                              {program.support[0]: wrench}, max(map(abs, residual.tolist())),
+                              found, 'closed form', 0.0)
 
     def _several(self, q, program, caps, diagnose):
         problem = program.assemble(q, caps)
         forces, name = self._solve(problem).x, self.solver
-        if forces is None or not program.holds(forces):
+        residual = None if forces is None else program.accept(forces)
+        if residual is None:
             forces, found = explain(program, self._solve, diagnose)
             if found:
                 return StaticSolution(program.support, None, None, None, found, name, 0.0)
-            name += ' (feasible point)'
+            residual, name = program.accept(forces), f'{name} (feasible point)'
         torque = program.torque(forces)
         found = program.overloads(torque)
-        residual = solvers.primal_residuals(problem, forces)[0]
         return StaticSolution(program.support, None if found else torque, program.wrenches(forces),
-                              float(residual), found, name, 0.0)
+                              residual, found, name, 0.0)
 
     def margins(self, solution):
         """Return how far a feasible solution is from every limit.
@@ -195,7 +194,7 @@ class StaticTorque:
 
 
 def closed_form(gravity, jacobian):
-    """Return torque and wrench on a single sole ([STATIC], one support leg).
+    """Return torque and wrench of a single sole ([STATIC], one support leg).
 
     The 6 x 6 base block of the sole's Jacobian is [[R, -R [p]], [0, R]] with R the rotation from
     base to sole axes and p the sole's place in the base, so its transpose is solved by two rotations.
@@ -205,13 +204,15 @@ def closed_form(gravity, jacobian):
         jacobian: Of the sole in its own axes, ``(6, nv)``.
 
     Returns:
-        ``(torque, wrench)``: ``(n_joints,)`` N m and ``(6,)`` N, N m in the sole frame.
+        ``(torque, wrench, residual)``: ``(n_joints,)`` N m; ``(6,)`` N, N m in the sole frame; what
+        is left of the base equations, ``(6,)``.
     """
-    rotation = jacobian[:3, :3]
+    rotation = jacobian[:3, :3]  # dot() costs half of @ on arrays this small
     wrench = np.empty(6)
-    force = wrench[:3] = rotation @ gravity[:3]
-    wrench[3:] = rotation @ (gravity[3:ROOT] - force @ jacobian[:3, 3:ROOT])
-    return gravity[ROOT:] - wrench @ jacobian[:, ROOT:], wrench
+    wrench[:3] = force = rotation.dot(gravity[:3])
+    wrench[3:] = rotation.dot(gravity[3:ROOT] - force.dot(jacobian[:3, 3:ROOT]))
+    efforts = gravity - wrench.dot(jacobian)
+    return efforts[ROOT:], wrench, efforts[:ROOT]
 
 
 def _find_objective(objective):

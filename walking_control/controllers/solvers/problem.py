@@ -67,12 +67,10 @@ class Residuals:
 
 def primal_residuals(problem, x):
     """Return the largest equality error and the largest shortfall of an inequality at x."""
-    slack = problem.rows @ x
-    slack -= problem.bound
+    slack = (problem.rows.dot(x) - problem.bound).tolist()  # small: Python is faster than numpy
     m = problem.equalities
-    equality = max(-slack[:m].min(), slack[:m].max()) if m else 0.0
-    inequality = -slack[m:].min() if len(slack) > m else 0.0
-    return equality, max(0.0, inequality)
+    return (max(map(abs, slack[:m]), default=0.0),
+            max(0.0, -min(slack[m:], default=0.0)))
 
 
 def residuals(problem, solution):
