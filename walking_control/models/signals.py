@@ -29,6 +29,7 @@ WalkerState.base_height           m        base above the stance foot, along the
 WalkerState.foothold              m        place of the stance foot, sum of the steps
 WalkerState.foot_height           m        of each foot above the stance foot
 WalkerState.flicker               1        contact changes suppressed within 1 s
+WalkerState.orientation           1        base to gravity-aligned world, xyzw (robots in space)
 Command.effort                    N m, N   by actuated joint, ``(n_actuators,)``
 Command.lock                      bool     lock armed, ``(n_locks,)``
 ================================  =======  ==================================================
@@ -73,7 +74,8 @@ class WalkerState:
 
     __slots__ = ('stamp', 'support', 'steps', 'touchdown', 'step_length', 'step_time', 'pitch',
                  'pitch_rate', 'q', 'v', 'position', 'velocity', 'contact', 'locked',
-                 'base_x', 'base_height', 'foothold', 'foot_height', 'flicker')
+                 'base_x', 'base_height', 'foothold', 'foot_height', 'flicker',
+                 'orientation')
 
     def __init__(self, robot):
         self.stamp = 0.0
@@ -95,6 +97,7 @@ class WalkerState:
         self.foothold = 0.0
         self.foot_height = [0.0] * len(robot.feet)
         self.flicker = 0
+        self.orientation = np.array([0.0, 0.0, 0.0, 1.0])
 
 
 class Command:
@@ -117,6 +120,10 @@ class Reference:
 
     Args:
         speed: Forward speed in m/s; None leaves it to the controller's parameters.
+        posture: Joint positions to hold, ``(n_joints,)``; None leaves them to the controller.
+        support: Feet that shall carry the robot; None takes all that touch the floor.
     """
 
     speed: float | None = None
+    posture: np.ndarray | None = None
+    support: tuple | None = None

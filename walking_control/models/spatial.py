@@ -152,6 +152,14 @@ class SpatialDynamics:
             q[index], q[index + 1] = math.cos(positions[i]), math.sin(positions[i])
         return q
 
+    def joint_positions(self, q):
+        """Return the joint positions of a configuration, ``(n_joints,)``, rad or m."""
+        positions = q[self._index_q]
+        for i in self._wound:
+            index = self._index_q[i]
+            positions[i] = math.atan2(q[index + 1], q[index])
+        return positions
+
     def gravity_efforts(self, q):
         """Return the generalised gravity g(q), ``(nv,)``: base wrench, then joints, N and N m."""
         return pin.computeGeneralizedGravity(self.model, self.data, q)

@@ -60,11 +60,14 @@ class MujocoPlant:
         self._values = values
         self.model = self._build()
         self.data = self._mj.MjData(self.model)
-        self._dynamics = PlanarDynamics(robot, world.gravity, world.slope)
         self._index()
-        self.truth = Truth(robot, 3)
+        self._make_truth()
         self.time = 0.0
         self._steps = 0
+
+    def _make_truth(self):
+        self._dynamics = PlanarDynamics(self.robot, self.world.gravity, self.world.slope)
+        self.truth = Truth(self.robot, 3)
 
     def _build(self):
         mj, robot, values = self._mj, self.robot, self._values
@@ -128,13 +131,17 @@ class MujocoPlant:
         spec.worldbody.add_geom(name='floor', type=mj.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1],
                                 contype=1, conaffinity=0, **contact)
 
-    def _index(self):
-        mj, model, robot = self._mj, self.model, self.robot
-        joints = ['root_x', 'root_z', 'root_pitch', *robot.joints]
+    def _index_joints(self):
+        mj, model = self._mj, self.model
+        joints = ['root_x', 'root_z', 'root_pitch', *self.robot.joints]
         ids = [mj.mj_name2id(model, mj.mjtObj.mjOBJ_JOINT, name) for name in joints]
         self._qpos = model.jnt_qposadr[ids]
         self._dof = model.jnt_dofadr[ids]
         self._joint_qpos, self._joint_dof = self._qpos[3:], self._dof[3:]
+
+    def _index(self):
+        mj, model, robot = self._mj, self.model, self.robot
+        self._index_joints()
         self._motors = list(robot.actuators.values())
         self._motor_dof = [int(self._joint_dof[robot.joint_index(name)])
                            for name in robot.actuators]
@@ -153,14 +160,17 @@ class MujocoPlant:
     def reset(self, start):
         """Put the robot into a `Start` state at time zero, locked joints engaged."""
         self._mj.mj_resetData(self.model, self.data)
-        q, v = self._dynamics.base_from_coordinates(start.support, start.q, start.v)
-        self.data.qpos[self._qpos] = q
-        self.data.qvel[self._dof] = v
+        self._place(start)
         self.time, self._steps = 0.0, 0
         self.truth.work[:] = 0.0
         self.truth.electrical_energy = 0.0
         self._arm(np.ones(len(self.robot.locks), dtype=bool))
         self._refresh()
+
+    def _place(self, start):
+        q, v = self._dynamics.base_from_coordinates(start.support, start.q, start.v)
+        self.data.qpos[self._qpos] = q
+        self.data.qvel[self._dof] = v
 
     def step(self, command, duration):
         """Hold a `Command` for a duration in s, a whole number of timesteps."""

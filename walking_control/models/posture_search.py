@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find joint positions that put the centre of mass above chosen feet without sliding any of them."""
+
+import numpy as np
+import pinocchio as pin
+
+from walking_control.exceptions import NotAchieved
+from walking_control.models.spatial import ROOT
+
+_ROUNDS = 100
+_TOLERANCE = 1e-7
+_TASK_WEIGHTS = (1.0, 1.0, 0.3)   # feet, centre of mass, level base and its height
+
+
+def search_posture(dynamics, posture, contacts, shares, lifts=None):
+    """Return the nearest posture whose centre of mass is above the weighted mean of the soles.
+
+    Soles stay where they are relative to each other, apart from those that are lifted; the base
+    keeps its height and orientation as far as the rest allows. Damped Gauss-Newton steps on all
+    joints with the base free.
+
+    Args:
+        dynamics: The `SpatialDynamics`.
+        posture: Where to begin, soles parallel and level with the base, ``(n_joints,)``.
+        contacts: foot -> `Contact`.
+        shares: foot -> weight of its sole in the mean, summing to 1.
+        lifts: foot -> how much higher its sole shall be, m.
+
+    Returns:
+        Joint positions, ``(n_joints,)``.
+
+    Raises:
+        NotAchieved: No such posture within the joint limits was found.
+    """
+    model, data = dynamics.model, dynamics.model.createData()
+    frames = {foot: dynamics.frame(contact.frame) for foot, contact in contacts.items()}
+    q = dynamics.configuration(posture)
+    pin.framesForwardKinematics(model, data, q)
+    goals = {}
+    for foot, frame in frames.items():
+        goals[foot] = data.oMf[frame].copy()
+        goals[foot].translation = goals[foot].translation + [0.0, 0.0, (lifts or {}).get(foot, 0.0)]
+    middle = sum(share * data.oMf[frames[foot]].translation[:2] for foot, share in shares.items())
+    base = pin.SE3(data.oMi[1])
+    lower, upper = _limits(dynamics)
+    for _ in range(_ROUNDS):
+        error, jacobian = _tasks(model, data, q, frames, goals, middle, base)
+        if abs(error[:-4]).max() < _TOLERANCE:
+            return dynamics.joint_positions(q)
+        normal = jacobian.T @ jacobian + 1e-6 * np.eye(model.nv)
+        step = np.linalg.solve(normal, jacobian.T @ error)
+        q = pin.integrate(model, q, step / max(1.0, abs(step).max() / 0.2))
+        inside = np.clip(dynamics.joint_positions(q), lower, upper)
+        q = dynamics.configuration(inside, q[3:7], q[:3])
+    raise NotAchieved('posture with the centre of mass above ' + ', '.join(
+        foot for foot, share in shares.items() if share > 0.0), value=float(abs(error[:-4]).max()),
+        limit=f'must be within {_TOLERANCE:g} m of it; out of reach of the joints')
+
+
+def _limits(dynamics):
+    limits = [dynamics.limits[joint] for joint in dynamics.joints]
+    return np.array([limit.lower for limit in limits]), np.array([limit.upper for limit in limits])
+
+
+def _tasks(model, data, q, frames, goals, middle, base):
+    """Return stacked errors and Jacobian: soles, centre of mass, then base rotation and height."""
+    pin.computeJointJacobians(model, data, q)
+    pin.jacobianCenterOfMass(model, data, q)
+    pin.updateFramePlacements(model, data)
+    errors, jacobians = [], []
+    for foot, frame in frames.items():
+        error = pin.log6(data.oMf[frame].actInv(goals[foot])).vector
+        errors.append(error)
+        jacobians.append(pin.getFrameJacobian(model, data, frame, pin.LOCAL))
+    errors.append(middle - data.com[0][:2])
+    jacobians.append(data.Jcom[:2])
+    here = data.oMi[1]
+    weight = _TASK_WEIGHTS[2]
+    errors.append(weight * np.append(pin.log3(here.rotation.T @ base.rotation),
+                                     base.translation[2] - here.translation[2]))
+    rows = np.zeros((4, model.nv))
+    rows[:3, 3:ROOT] = np.eye(3)
+    rows[3, :3] = here.rotation[2]
+    jacobians.append(weight * rows)
+    return np.concatenate(errors), np.vstack(jacobians)
