@@ -34,7 +34,7 @@ class PostureRoutine:
         return origin + s * (target - origin), support
 
 
-def shifting_routine(dynamics, posture, contacts, lift=0.04, move=1.5, pause=1.5):
+def shifting_routine(dynamics, posture, contacts, lift=0.04, press=0.004, move=1.5, pause=1.5):
     """Return the `PostureRoutine` that stands on every foot in turn.
 
     Args:
@@ -42,6 +42,7 @@ def shifting_routine(dynamics, posture, contacts, lift=0.04, move=1.5, pause=1.5
         posture: Posture on both feet, ``(n_joints,)``.
         contacts: foot -> `Contact`, two of them.
         lift: How high the free foot rises, m.
+        press: How far below the floor it is then aimed, so that it touches for certain, m.
         move: Time of every move, s.
         pause: Time of every rest, s.
 
@@ -53,8 +54,9 @@ def shifting_routine(dynamics, posture, contacts, lift=0.04, move=1.5, pause=1.5
     keys = [(move, pause, middle, feet)]
     for stance, swing in (feet, feet[::-1]):
         over = search_posture(dynamics, middle, contacts, {stance: 1.0, swing: 0.0})
-        raised = search_posture(dynamics, over, contacts, {stance: 1.0, swing: 0.0}, {swing: lift})
+        raised, pressed = (search_posture(dynamics, over, contacts, {stance: 1.0, swing: 0.0},
+                                          {swing: height}) for height in (lift, -press))
         keys += [(move, pause, over, feet), (0.0, pause, over, (stance,)),
-                 (move, pause, raised, (stance,)), (move, pause, over, feet),
+                 (move, pause, raised, (stance,)), (move, pause, pressed, feet),
                  (move, pause, middle, feet)]
     return PostureRoutine(keys, posture)
