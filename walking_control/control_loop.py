@@ -10,6 +10,7 @@ import numpy as np
 
 from walking_control.controllers.registry import make_controller
 from walking_control.estimation.planar import ESTIMATOR, PlanarEstimator
+from walking_control.estimation.spatial import SpatialEstimator
 from walking_control.models.robot_file import WORLD
 from walking_control.models.signals import Command, Reference
 from walking_control.safety.supervisor import SAFETY, Supervisor
@@ -33,7 +34,8 @@ class ControlLoop:
         robot = robot_file.robot
         slope = robot_file.values(WORLD).slope
         self.robot = robot
-        self.estimator = PlanarEstimator(robot, robot_file.values(ESTIMATOR), slope)
+        estimator = PlanarEstimator if robot.planar else SpatialEstimator
+        self.estimator = estimator(robot, robot_file.values(ESTIMATOR), slope)
         self.controller = make_controller(robot_file, controller)
         self.supervisor = Supervisor(robot, robot_file.values(SAFETY))
         self.period = 1.0 / self.controller.values.rate

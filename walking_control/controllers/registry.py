@@ -3,9 +3,11 @@
 
 from walking_control.controllers.hip_switching import HipSwitching
 from walking_control.controllers.none import NoControl
+from walking_control.controllers.posture_control import PostureControl
 from walking_control.exceptions import IncompatibleController, InvalidInput
 
-CONTROLLERS = {controller.name: controller for controller in (HipSwitching, NoControl)}
+CONTROLLERS = {controller.name: controller
+               for controller in (HipSwitching, NoControl, PostureControl)}
 
 
 def find_controller(name):

@@ -7,10 +7,12 @@ from walking_control.exceptions import IncompatiblePlant, InvalidInput
 from walking_control.models.robot_file import WORLD
 from walking_control.safety.supervisor import SAFETY
 from walking_control.simulation.mujoco_plant import MUJOCO, MujocoPlant
+from walking_control.simulation.mujoco_spatial import SpatialMujocoPlant
 from walking_control.simulation.rigid_plant import RIGID, RigidPlant
 
 PLANTS = {plant.name: (plant, table)
           for plant, table in ((MujocoPlant, MUJOCO), (RigidPlant, RIGID))}
+SPATIAL = {SpatialMujocoPlant.name: SpatialMujocoPlant}  # what serves robots in space
 
 
 def find_plant(name):
@@ -38,8 +40,10 @@ def make_plant(robot_file, name=None):
     name = name or robot_file.plant
     plant, table = find_plant(name)
     if not robot_file.robot.planar:
-        raise IncompatiblePlant(f'plant {name} on {robot_file.robot.name}',
-                                limit='needs a planar robot')
+        if name not in SPATIAL:
+            raise IncompatiblePlant(f'plant {name} on {robot_file.robot.name}',
+                                    limit='needs a planar robot')
+        plant = SPATIAL[name]
     return plant(robot_file.robot, robot_file.values(WORLD), robot_file.values(table))
 
 
