@@ -9,9 +9,7 @@ import math
 import numpy as np
 
 from walking_control.controllers.registry import make_controller
-from walking_control.estimation.planar import ESTIMATOR, PlanarEstimator
-from walking_control.estimation.spatial import SpatialEstimator
-from walking_control.models.robot_file import WORLD
+from walking_control.estimation.registry import make_estimator
 from walking_control.models.signals import Command, Reference
 from walking_control.safety.supervisor import SAFETY, Supervisor
 
@@ -32,10 +30,8 @@ class ControlLoop:
 
     def __init__(self, robot_file, controller=None):
         robot = robot_file.robot
-        slope = robot_file.values(WORLD).slope
         self.robot = robot
-        estimator = PlanarEstimator if robot.planar else SpatialEstimator
-        self.estimator = estimator(robot, robot_file.values(ESTIMATOR), slope)
+        self.estimator = make_estimator(robot_file)
         self.controller = make_controller(robot_file, controller)
         self.supervisor = Supervisor(robot, robot_file.values(SAFETY))
         self.period = 1.0 / self.controller.values.rate

@@ -13,7 +13,8 @@ from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Float64MultiArray
 
 from walking_control.controllers.registry import find_controller
-from walking_control.estimation.planar import ESTIMATOR, PlanarEstimator
+from walking_control.estimation.planar import ESTIMATOR
+from walking_control.estimation.registry import make_estimator
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.robot_file import load_robot_file, WORLD
 from walking_control.models.signals import Command, Measurement
@@ -87,8 +88,7 @@ class SimulatorNode(Node):
         self.plant.reset(robot_file.start)
         self._origin = float(self.plant.truth.q[0])
         # the record shows what an estimator sees, wherever the controller runs
-        self._observer = PlanarEstimator(robot, robot_file.values(ESTIMATOR),
-                                         robot_file.values(WORLD).slope)
+        self._observer = make_estimator(robot_file)
         self._observer.reset(robot_file.start.support)
         self._fall = FallDetector(robot, robot_file.values(SAFETY))
         self._measurement = Measurement(robot)
