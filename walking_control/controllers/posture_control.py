@@ -34,8 +34,8 @@ PARAMETERS = ParameterTable('static_torque', [
               0.0, 100.0, live=True),
     Parameter('damping', 0.15, 's/rad', 'Damping torque per joint speed, in effort limits.',
               0.0, 10.0, live=True),
-    Parameter('posture_rate', 0.5, 'rad/s', 'Fastest change of the held posture.', 0.001, 10.0,
-              live=True),
+    Parameter('posture_rate', 0.2, 'rad/s', 'Fastest joint on the straight way to a commanded '
+              'posture; the robot must stay in balance at rest all along.', 0.001, 10.0, live=True),
     Parameter('debounce', 0.02, 's', 'How long a contact must last to be believed.', 0.0, 1.0),
     Parameter('ramp_time', 0.5, 's', 'Time in which a foot gives or takes its whole load.',
               0.0, 10.0),
@@ -102,10 +102,9 @@ class PostureControl:
         self._time = 0.0
 
     def reset(self, state):
-        """Begin anew: hold the present posture on the feet that touch the floor."""
+        """Begin anew: the next tick holds its posture on the feet that touch the floor."""
         self._clear()
         self._held = None
-        self.support.reset(state.contact)
 
     def update(self, state, reference, dt, command):
         """Fill the `Command` for this tick.
@@ -118,9 +117,7 @@ class PostureControl:
         """
         position, velocity = state.position[self._to_model], state.velocity[self._to_model]
         if self._held is None:
-            self._held = position.copy()
-            if self.values.routine == 'shift':
-                self._routine = shifting_routine(self.dynamics, position, self.contacts)
+            self._begin(position, state)
         wanted = self._follow(reference, dt)
         self.dynamics.configuration(position, state.orientation, out=self._q)
         self.support.update(state.contact, wanted, dt)
@@ -130,18 +127,23 @@ class PostureControl:
         np.clip(effort, -self._limits, self._limits, out=effort)
         command.effort[:] = effort[self._to_command]
 
+    def _begin(self, position, state):
+        self._held = position.copy()
+        self.support.reset(state.contact)
+        if self.values.routine == 'shift':
+            self._routine = shifting_routine(self.dynamics, position, self.contacts)
+
     def _follow(self, reference, dt):
         """Move the held posture towards the commanded one; return the commanded support."""
         self._time += dt
         posture, wanted = reference.posture, reference.support
         if posture is not None:
-            posture = posture[self._to_model]
+            move = posture[self._to_model] - self._held
+            largest, step = abs(move).max(), self.values.posture_rate * dt
+            self._held += move if largest <= step else move * (step / largest)
         elif self._routine is not None:
-            posture, support = self._routine.at(self._time)
+            self._held[:], support = self._routine.at(self._time)
             wanted = support if wanted is None else wanted
-        if posture is not None:
-            step = self.values.posture_rate * dt
-            self._held += np.clip(posture - self._held, -step, step)
         return wanted
 
     def _static_torque(self, wanted, dt):
