@@ -20,6 +20,7 @@ EXAMPLES = {
     'cycle': 'walking_control gait cycle compass --slope-deg 3 --json',
     'impact': 'walking_control gait impact compass --q -0.25,0.5',
     'robustness': 'walking_control robustness compass --disturbance step_down --resolution 0.0005',
+    'statics': 'walking_control statics humanoid --support both --objective torque --out out/statics',
     'check': 'walking_control check my_robot.yaml',
 }
 
@@ -169,6 +170,23 @@ def _print_files(result):
         print(f'wrote {file}')
 
 
+def statics(options):
+    """Find the joint torques that hold a robot still on one or two legs."""
+    from walking_control.experiments.statics import Posture, solve_statics
+    posture = Posture(options.robot, options.left, options.right, options.q, options.friction,
+                      options.foot_size, options.set)
+    result = solve_statics(posture, options.support, options.objective, options.solver,
+                           out=options.out)
+    if options.json:
+        _print_json(result)
+    else:
+        _print_statics(result)
+    if result['status'] != 'feasible':
+        print(f'error: {posture.name} cannot be held: {result["reason"]}', file=sys.stderr)
+        return 1
+    return 0
+
+
 def check(options):
     """Say whether a robot can be used."""
     from walking_control.experiments.check import check_robot
@@ -222,6 +240,20 @@ def _print_summary(summary):
         if value is not None:
             text = f'{value:.4g}' if isinstance(value, float) else str(value)
             print(f'{name.replace("_", " "):>36}: {text}')
+
+
+def _print_statics(result):
+    for joint, torque in (result['joint_torques'] or {}).items():
+        print(f'{joint:>36}: {torque:10.4f} N m')
+    for side, wrench in result['wrenches'].items():
+        if wrench:
+            print(f'{side + " sole":>36}: '
+                  + '  '.join(f'{name} {value:.4g}' for name, value in wrench.items()))
+    for name in ('cop', 'margins', 'torque_norm', 'base_residual', 'solver', 'solve_time', 'files'):
+        if result[name]:
+            print(f'{name.replace("_", " "):>36}: {_plain(result[name])}')
+    for problem in result['problems']:
+        print(f'{"problem":>36}: {InvalidInput(**problem)}')
 
 
 def _print_json(result):
@@ -304,7 +336,23 @@ def _parser():
     verb.add_argument('--resolution', type=_positive, metavar='R', help='distance between sizes')
     verb = _add_verb(verbs, check, [_common_arguments()])
     verb.add_argument('robot', help=_ROBOT_HELP + ', or of a URDF')
+    verb = _add_verb(verbs, statics, [_common_arguments()])
+    verb.add_argument('robot', help=_ROBOT_HELP + ', or of a URDF')
+    _add_statics_arguments(verb)
     return parser
+
+
+def _add_statics_arguments(verb):
+    verb.add_argument('--left', metavar='FRAME', help='left sole (default: first foot)')
+    verb.add_argument('--right', metavar='FRAME', help='right sole (default: second foot)')
+    verb.add_argument('--support', choices=('left', 'right', 'both'), default='both')
+    verb.add_argument('--q', type=Path, metavar='FILE',
+                      help='configuration, YAML (default: start posture, or zero)')
+    verb.add_argument('--objective', choices=('torque', 'force'), default='torque')
+    verb.add_argument('--friction', type=_positive, default=0.7, metavar='MU')
+    verb.add_argument('--foot-size', type=_positive, nargs=2, default=(0.20, 0.10),
+                      metavar=('L', 'W'), help='length and width of the soles in m')
+    verb.add_argument('--solver', choices=('daqp', 'quadprog', 'osqp'))
 
 
 _ROBOT_HELP = 'name of a robot, or the path of a robot file'

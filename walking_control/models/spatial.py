@@ -76,7 +76,7 @@ class SpatialDynamics:
             InvalidInput: There is no such frame.
         """
         if not self.model.existFrame(name):
-            known = [frame.name for frame in self.model.frames if frame.name != 'universe']
+            known = [frame.name for frame in self.model.frames if frame.type == pin.FrameType.BODY]
             near = get_close_matches(str(name), known, n=3)
             raise InvalidInput(f'frame {name}', limit=f'is not a frame of {self.name}',
                                remedy=(f'did you mean {", ".join(near)}? ' if near else '')

@@ -125,7 +125,7 @@ def _check_inertial(link, inertial):
                for name in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')]
     xx, xy, xz, yy, yz, zz = entries
     moments = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    slack = 1e-9 * max(1e-12, abs(moments).max())
+    slack = 1e-9 * max(1e-6, abs(moments).max())  # kg m^2; exporters round
     if moments[0] < -slack or moments[2] > moments[0] + moments[1] + slack:
         raise UrdfError(f'inertia of link {link}', value=[float(m) for m in moments],
                         limit='principal moments must be positive, none above the sum of '

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verb `statics`: its numbers, its exit status, its bad input."""
+
+import json
+
+import pytest
+import yaml
+
+from walking_control.cli import main
+from walking_control.exceptions import InvalidInput
+from walking_control.experiments.statics import Posture, solve_statics
+from walking_control.models.resources import share_directory
+
+URDF = str(share_directory() / 'urdf' / 'humanoid.urdf.xacro')
+SOLES = ['--left', 'left_sole', '--right', 'right_sole']
+
+
+def run(capsys, *arguments):
+    """Return exit status, JSON document and error text."""
+    status = main(['statics', *arguments, '--json'])
+    output = capsys.readouterr()
+    return status, json.loads(output.out) if output.out else None, output.err
+
+
+def test_humanoid_on_two_legs(capsys):
+    """The verb would lack a key of its contract, or its numbers would not balance."""
+    status, result, _ = run(capsys, 'humanoid')
+    assert status == 0 and result['status'] == 'feasible' and result['reason'] is None
+    assert {'joint_torques', 'wrenches', 'torque_norm', 'base_residual', 'cop', 'margins',
+            'solve_time'} <= set(result)
+    wrenches = result['wrenches']
+    assert set(wrenches) == {'left', 'right'}
+    assert set(wrenches['left']) == {'fx', 'fy', 'fz', 'mx', 'my', 'mz'}
+    assert wrenches['left']['fz'] + wrenches['right']['fz'] == pytest.approx(31.6 * 9.81)
+    assert result['base_residual'] < 1e-8
+    assert result['torque_norm'] == pytest.approx(
+        sum(t * t for t in result['joint_torques'].values()) ** 0.5)
+
+
+def test_force_objective_needs_less_force(capsys):
+    """The objective would not reach the distributor."""
+    results = {name: run(capsys, 'humanoid', '--objective', name)[1] for name in ('torque', 'force')}
+    norms = {name: sum(value ** 2 for wrench in result['wrenches'].values()
+                       for value in wrench.values()) for name, result in results.items()}
+    assert norms['force'] <= norms['torque'] + 1e-9
+    assert results['torque']['torque_norm'] <= results['force']['torque_norm'] + 1e-9
+
+
+def test_one_leg_without_shifting_weight(capsys):
+    """An impossible posture would end with status 0, or with torques."""
+    status, result, error = run(capsys, 'humanoid', '--support', 'left')
+    assert status == 1 and result['status'] == 'infeasible' and result['joint_torques'] is None
+    assert result['shortfalls'][0] == {'limit': 'centre_of_pressure', 'where': 'left', 'unit': 'm',
+                                       'amount': pytest.approx(0.04, abs=1e-6)}
+    assert result['wrenches']['right'] is None
+    assert 'cannot be held: centre_of_pressure: left' in error
+
+
+def test_slippery_floor_and_small_soles(capsys, tmp_path):
+    """Friction and size of the soles would not reach the distributor."""
+    tilted = tmp_path / 'tilted.yaml'
+    joints = dict.fromkeys(Posture('humanoid').dynamics.joints, 0.0)
+    base = {'quaternion_xyzw': [0.02, 0.0, 0.0, 0.9998]}
+    tilted.write_text(yaml.safe_dump({'joints': joints, 'base': base}))
+    assert run(capsys, 'humanoid', '--q', str(tilted))[0] == 0
+    status, result, _ = run(capsys, 'humanoid', '--q', str(tilted), '--friction', '0.03')
+    assert status == 1 and result['shortfalls'][0]['limit'] == 'friction'
+    status, result, _ = run(capsys, 'humanoid', '--foot-size', '0.01', '0.01')
+    assert status == 1 and result['shortfalls'][0]['limit'] == 'centre_of_pressure'
+
+
+def test_bare_urdf_equals_robot_file(capsys, tmp_path):
+    """A URDF without a robot file would give other torques, or need one."""
+    posture = Posture('humanoid')
+    file = tmp_path / 'q.yaml'
+    joints = dict(zip(posture.dynamics.joints, posture.dynamics.joint_positions(posture.q).tolist()))
+    file.write_text(yaml.safe_dump({'joints': joints}))
+    named = run(capsys, 'humanoid')[1]
+    bare = run(capsys, URDF, *SOLES, '--q', str(file))[1]
+    assert bare['joint_torques'] == pytest.approx(named['joint_torques'], abs=1e-9)
+
+
+def test_picture(capsys, tmp_path):
+    """The picture would not be written, for a posture that holds or one that does not."""
+    pytest.importorskip('matplotlib')
+    for name, support in (('holds', 'both'), ('falls', 'left')):
+        result = run(capsys, 'humanoid', '--support', support, '--out', str(tmp_path / name))[1]
+        assert result['files'] == [str(tmp_path / name / 'statics.png')]
+        assert (tmp_path / name / 'statics.png').read_bytes().startswith(b'\x89PNG')
+
+
+@pytest.mark.parametrize('arguments, message', [
+    (['dribbel'], 'robot dribbel: is planar'),
+    ([URDF], 'give --left FRAME --right FRAME'),
+    ([URDF, '--left', 'left_foot_', '--right', 'right_sole'], 'did you mean left_foot'),
+    (['humanoid', '--q', '/no/such/file'], 'configuration /no/such/file: cannot be read'),
+    (['no_robot'], "robot is 'no_robot': unknown"),
+])
+def test_bad_input(capsys, arguments, message):
+    """Bad input would end in a traceback, or not say what to do."""
+    assert main(['statics', *arguments]) == 2
+    error = capsys.readouterr().err
+    assert message in error and error.count('\n') == 1
+
+
+@pytest.mark.parametrize('document', ['[]', 'joints: 3', 'joints: {left_knee: bent}',
+                                      'joints: {left_knee: 0.1}', 'joints: {left_kne: 0.1}',
+                                      'joints: {}\nbase: {position: [0, 0]}',
+                                      'joints: {}\nbase: {orientation: [0, 0, 0, 1]}'])
+def test_bad_configuration(capsys, tmp_path, document):
+    """A configuration file of another form would be read as something."""
+    file = tmp_path / 'q.yaml'
+    file.write_text(document)
+    assert main(['statics', 'humanoid', '--q', str(file)]) == 2
+    assert capsys.readouterr().err.count('\n') == 1
+
+
+def test_zero_effort_limits_are_reported(tmp_path):
+    """Joints whose URDF gives the motor no torque would go unmentioned."""
+    from walking_control.models.urdf import load_urdf
+    file = tmp_path / 'weak.urdf'
+    file.write_text(load_urdf(URDF).replace('effort="15"', 'effort="0"'))
+    result = solve_statics(Posture(file, 'left_sole', 'right_sole'))
+    assert [problem['what'] for problem in result['problems']] == [
+        'effort limit of joint left_elbow', 'effort limit of joint right_elbow']
+    with pytest.raises(InvalidInput, match='must be one of left, right, both'):
+        solve_statics(Posture(file, 'left_sole', 'right_sole'), 'none')

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The torques that hold a robot still: the work of the verb `statics`."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import yaml
+
+from walking_control.controllers.contact_wrench import Contact
+from walking_control.controllers.static_torque import StaticTorque
+from walking_control.exceptions import InvalidInput
+from walking_control.models.robot_file import load_robot_file
+from walking_control.models.spatial import SpatialDynamics
+from walking_control.models.urdf import load_urdf
+
+COMPONENTS = ('fx', 'fy', 'fz', 'mx', 'my', 'mz')
+SUPPORTS = {'left': ('left',), 'right': ('right',), 'both': ('left', 'right')}
+_URDF = ('.urdf', '.xacro')
+
+
+class Posture:
+    """A robot in a configuration with its two soles, ready to be asked for torques.
+
+    Args:
+        robot: Robot name, path of a robot file, or path of a URDF or xacro file.
+        left: Frame of the left sole; None takes the robot file's first foot.
+        right: Frame of the right sole; None takes the second.
+        configuration: Path of a YAML file with ``joints`` and ``base``; None takes the robot
+            file's start posture, or zero angles of a bare URDF.
+        friction: Coefficient of friction.
+        foot_size: Length and width of the soles, m.
+        overrides: Pairs (name, value) for the robot file.
+
+    Raises:
+        InvalidInput: The robot, a frame or the configuration is unusable.
+    """
+
+    def __init__(self, robot, left=None, right=None, configuration=None, friction=0.7,
+                 foot_size=(0.20, 0.10), overrides=()):
+        if str(robot).endswith(_URDF):
+            if overrides:
+                raise InvalidInput(f'parameter {overrides[0][0]}', limit='a URDF alone has none',
+                                   remedy='use a robot file')
+            self.name, urdf, feet = Path(robot).name.split('.')[0], load_urdf(robot), (left, right)
+            gravity, positions = 9.81, {}
+            if None in feet:
+                raise InvalidInput('the soles of ' + self.name, limit='a URDF alone names none',
+                                   remedy='give --left FRAME --right FRAME')
+        else:
+            file = load_robot_file(robot, overrides)
+            self.name, urdf = file.robot.name, file.robot.urdf
+            feet = (left or file.robot.feet[0], right or file.robot.feet[1])
+            gravity = file.sections.get('world', {}).get('gravity', 9.81)
+            if file.start.posture is None:
+                raise InvalidInput(f'robot {self.name}', limit='is planar',
+                                   remedy='statics needs a robot in space (planar: false)')
+            positions = dict(zip(file.robot.joints, file.start.posture))
+        self.dynamics = SpatialDynamics(urdf, gravity, self.name)
+        self.contacts = {side: Contact(frame, *foot_size, friction)
+                         for side, frame in zip(('left', 'right'), feet)}
+        self.assumptions = []
+        if not configuration and not positions:
+            self.assumptions.append('all joints at zero, base upright')
+        self.q = self._configuration(positions, configuration)
+
+    def _configuration(self, positions, path):
+        dynamics = self.dynamics
+        if path is None:
+            return dynamics.configuration({**dict.fromkeys(dynamics.joints, 0.0), **positions})
+        joints, position, orientation = read_configuration(path)
+        return dynamics.configuration(joints, orientation, position)
+
+
+def read_configuration(path):
+    """Return joint positions by name, base position and quaternion (xyzw) of a YAML file.
+
+    Raises:
+        InvalidInput: The file is unreadable or has another form.
+    """
+    form = 'must hold joints: {name: value} and, if not upright, base: {position: [x, y, z], ' \
+        'quaternion_xyzw: [x, y, z, w]}'
+    try:
+        document = yaml.safe_load(Path(path).read_text(encoding='utf-8'))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise InvalidInput(f'configuration {path}', limit=f'cannot be read: {error}') from error
+    if not isinstance(document, Mapping) or not isinstance(document.get('joints'), Mapping) \
+            or not set(document) <= {'joints', 'base'}:
+        raise InvalidInput(f'configuration {path}', limit=form)
+    base = document.get('base', {})
+    if not isinstance(base, Mapping) or not set(base) <= {'position', 'quaternion_xyzw'}:
+        raise InvalidInput(f'base of configuration {path}', value=base, limit=form)
+    try:
+        joints = {str(name): float(value) for name, value in document['joints'].items()}
+        position = [float(value) for value in base.get('position', (0.0, 0.0, 0.0))]
+        orientation = [float(value) for value in base.get('quaternion_xyzw', (0., 0., 0., 1.))]
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f'configuration {path}', limit=f'{form} ({error})') from None
+    if len(position) != 3 or len(orientation) != 4 or not np.isfinite(position).all():
+        raise InvalidInput(f'base of configuration {path}', value=base, limit=form)
+    return joints, position, orientation
+
+
+def solve_statics(posture, support='both', objective='torque', solver=None, effort_limits=None,
+                  out=None):
+    """Return what holds a robot still, or which limit forbids it.
+
+    Args:
+        posture: The `Posture`.
+        support: ``'left'``, ``'right'`` or ``'both'``.
+        objective: ``'torque'`` or ``'force'``.
+        solver: Name of the solver; None takes the preferred one installed.
+        effort_limits: joint -> N m, in place of the URDF's.
+        out: Folder for the picture; None writes none.
+
+    Returns:
+        dict: ``status`` (feasible or infeasible), ``reason``, ``joint_torques``, ``wrenches``,
+        ``torque_norm``, ``base_residual``, ``cop``, ``margins``, ``solve_time``; beside them
+        ``shortfalls``, ``problems``, ``assumptions``, ``objective``, ``solver``, ``files``.
+
+    Raises:
+        InvalidInput: The support, objective or solver is unknown.
+    """
+    if support not in SUPPORTS:
+        raise InvalidInput('support', value=support, limit='must be one of ' + ', '.join(SUPPORTS))
+    distributor = StaticTorque(posture.dynamics, posture.contacts, objective, effort_limits, solver)
+    distributor.solve(posture.q, SUPPORTS[support])   # the first call allocates; the second counts
+    solution = distributor.solve(posture.q, SUPPORTS[support])
+    files = []
+    if out is not None:
+        from walking_control.experiments.statics_picture import draw_statics
+        Path(out).mkdir(parents=True, exist_ok=True)
+        files.append(str(draw_statics(posture, distributor, solution, Path(out) / 'statics.png')))
+    return {**_numbers(posture, distributor, solution), 'robot': posture.name, 'support': support,
+            'objective': objective, 'solver': solution.solver, 'solve_time': solution.solve_time,
+            'problems': [problem.as_dict() for problem in distributor.problems],
+            'assumptions': posture.assumptions, 'files': files}
+
+
+def _numbers(posture, distributor, solution):
+    joints, wrenches = posture.dynamics.joints, solution.wrenches or {}
+    feasible = solution.feasible
+    return {
+        'status': 'feasible' if feasible else 'infeasible',
+        'reason': solution.reason,
+        'shortfalls': [{'limit': s.limit, 'where': s.where, 'amount': s.amount, 'unit': s.unit}
+                       for s in solution.shortfalls],
+        'joint_torques': dict(zip(joints, solution.torque.tolist())) if feasible else None,
+        'torque_norm': float(np.linalg.norm(solution.torque)) if feasible else None,
+        'wrenches': {side: dict(zip(COMPONENTS, wrenches[side].tolist())) if side in wrenches
+                     else None for side in ('left', 'right')},
+        'cop': {side: point.tolist() for side, point
+                in distributor.centres_of_pressure(solution).items()} if wrenches else None,
+        'margins': distributor.margins(solution) if feasible else None,
+        'base_residual': solution.base_residual,
+    }
