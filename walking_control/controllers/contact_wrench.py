@@ -9,7 +9,7 @@ presses with its corners, each within a friction pyramid of slope m, transmits e
     |mx| <= Y fz, |my| <= X fz    centre of pressure in the sole
     |mz + m (...)| <= ...         torsion, eight faces coupled with the tangential force
 
-([CPN15] Prop. 4). The pyramid lies inside the friction cone: m = friction / sqrt(2), so that a force
+([CPN15]). The pyramid lies inside the friction cone: m = friction / sqrt(2), so that a force
 in the pyramid is one the floor gives in every direction.
 """
 
