@@ -86,6 +86,7 @@ class PostureControl:
         limits = dict(zip(joints, values.effort_share * self._limits))
         self.distributor = StaticTorque(self.dynamics, self.contacts, values.objective, limits,
                                         None if values.solver == 'auto' else values.solver)
+        self.distributor.prepare()
         self.support = SupportChange(robot.feet, values.debounce, values.ramp_time)
         self._q = np.zeros(self.dynamics.model.nq)
         self._routine = None

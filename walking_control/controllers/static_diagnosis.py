@@ -60,7 +60,7 @@ def explain(program, solve, diagnose=True):
     forces = _relaxed(program, solve, np.ones(len(labels)))
     if forces is None:
         return None, (Shortfall(NO_BALANCE, ', '.join(program.support), 0.0),)
-    if program.accept(forces) is not None:
+    if program.judge(forces)[1] is not None:
         return forces, ()
     if not diagnose:
         return None, tuple(_shortfalls(program, forces, LIMITS))

@@ -12,6 +12,7 @@ import numpy as np
 from walking_control.controllers import solvers
 from walking_control.controllers.contact_wrench import (
     MAX_FORCE, TORQUE, UNILATERAL, Shortfall, wrench_limits)
+from walking_control.controllers.static_kernels import fill_program, judge_forces
 from walking_control.exceptions import InvalidInput
 from walking_control.models.spatial import ROOT
 
@@ -51,6 +52,7 @@ class StaticProgram:
         self._limited = np.flatnonzero(np.isfinite(effort_limits[self._loaded]))
         self._free = np.setdiff1d(np.flatnonzero(np.isfinite(effort_limits)), self._loaded)
         self._free_limits = effort_limits[self._free]
+        self._free = self._free + ROOT
         self._lay_out(joint_weights)
 
     def _lay_out(self, joint_weights):
@@ -59,6 +61,7 @@ class StaticProgram:
         ends = np.cumsum([contact.size for contact in self.contacts.values()])
         self._slices = [slice(end - contact.size, end)
                         for end, contact in zip(ends, self.contacts.values())]
+        self._sizes = [contact.size for contact in self.contacts.values()]
         n, k = int(ends[-1]), len(self._limited)
         blocks, bound, self.labels = [], [], []
         for name, contact, part in zip(names, self.contacts.values(), self._slices):
@@ -123,39 +126,33 @@ class StaticProgram:
         """
         problem, jacobian = self.problem, self._jacobian
         gravity = self.gravity = self.dynamics.gravity_efforts(q)
-        for part, frame in zip(self._slices, self.frames):
+        for part, size, frame in zip(self._slices, self._sizes, self.frames):
             found = self.dynamics.frame_jacobian(q, frame)
-            jacobian[part] = found if part.stop - part.start == ROOT else found[:3]
-        problem.rows[:ROOT] = jacobian[:, :ROOT].T
-        problem.bound[:ROOT] = gravity[:ROOT]
+            jacobian[part] = found if size == ROOT else found[:size]
         self.fill_caps(caps)
-        lever = jacobian.take(self._columns, 1)
-        load = gravity.take(self._columns)
-        pull = lever * self._torque_weights
-        np.dot(pull, lever.T, out=problem.hessian)
-        problem.hessian += self._force_hessian
-        np.negative(pull.dot(load), out=problem.gradient)
-        if len(self._limited) != len(self._loaded):
-            lever, load = lever[:, self._limited], load[self._limited]
-        problem.rows[self._upper] = lever.T
-        np.negative(lever.T, out=problem.rows[self._lower])
-        np.subtract(load, self._limits, out=problem.bound[self._upper])
-        np.subtract(-load, self._limits, out=problem.bound[self._lower])
+        fill_program(gravity, jacobian, self._columns, self._limited, self._torque_weights,
+                     self._limits, self._force_hessian, problem.hessian, problem.gradient,
+                     problem.rows, problem.bound, self._upper.start, self._lower.start)
         return problem
 
-    def accept(self, forces):
-        """Return the error of the base equations if every limit holds, else None.
+    def judge(self, forces):
+        """Return ``(torque, residual, overload)`` of forces; the residual is None if a limit breaks.
 
         This, not a solver's word, decides what counts as a solution.
-        """
-        equality, shortfall = solvers.primal_residuals(self.problem, forces)
-        if equality <= self._equality_tolerance and shortfall <= self.tolerance:
-            return equality
-        return None
 
-    def torque(self, forces):
-        """Return the joint torques of contact forces, ``(n_joints,)``, N m."""
-        return (self.gravity - forces.dot(self._jacobian))[ROOT:]
+        Args:
+            forces: ``(n,)``.
+
+        Returns:
+            Joint torques, ``(n_joints,)``, N m; largest error of the base equations, N and N m, or
+            None when it or a limit is beyond tolerance; whether a joint that no contact loads is
+            beyond its limit.
+        """
+        efforts, equality, shortfall, overload = judge_forces(
+            self.gravity, self._jacobian, self.problem.rows, self.problem.bound, forces, self._free,
+            self._free_limits)
+        good = equality <= self._equality_tolerance and shortfall <= self.tolerance
+        return efforts[ROOT:], equality if good else None, overload > self.tolerance
 
     def wrenches(self, forces):
         """Return contact -> wrench in its sole frame, ``(6,)``, N and N m."""
@@ -169,11 +166,9 @@ class StaticProgram:
 
     def overloads(self, torque):
         """Return the shortfalls of joints that no contact loads (arms, head), worst first."""
-        over = (abs(torque.take(self._free)) - self._free_limits).tolist()
-        if max(over, default=0.0) <= self.tolerance:
-            return ()
+        over = (abs(torque[self._free - ROOT]) - self._free_limits).tolist()
         order = sorted((i for i, v in enumerate(over) if v > self.tolerance), key=lambda i: -over[i])
-        return tuple(Shortfall(TORQUE, self.dynamics.joints[self._free[i]], over[i])
+        return tuple(Shortfall(TORQUE, self.dynamics.joints[self._free[i] - ROOT], over[i])
                      for i in order)
 
 

@@ -163,16 +163,22 @@ class StaticTorque:
     def _several(self, q, program, caps, diagnose):
         problem = program.assemble(q, caps)
         forces, name = self._solve(problem).x, self.solver
-        residual = None if forces is None else program.accept(forces)
+        residual = None
+        if forces is not None:
+            torque, residual, overloaded = program.judge(forces)
         if residual is None:
             forces, found = explain(program, self._solve, diagnose)
             if found:
                 return StaticSolution(program.support, None, None, None, found, name, 0.0)
-            residual, name = program.accept(forces), f'{name} (feasible point)'
-        torque = program.torque(forces)
-        found = program.overloads(torque)
+            (torque, residual, overloaded), name = program.judge(forces), f'{name} (feasible point)'
+        found = program.overloads(torque) if overloaded else ()
         return StaticSolution(program.support, None if found else torque, program.wrenches(forces),
                               residual, found, name, 0.0)
+
+    def prepare(self):
+        """Compile and allocate what the first solutions would have to: call before time counts."""
+        q = self.dynamics.configuration(np.zeros(len(self.dynamics.joints)))
+        self.solve(q, diagnose=False)
 
     def margins(self, solution):
         """Return how far a feasible solution is from every limit.
