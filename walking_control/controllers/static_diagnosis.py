@@ -34,9 +34,8 @@ def violations(program, wrench, torque):
     Returns:
         Tuple of `Shortfall`, the one to name first in front.
     """
-    slack, over = program.contact_slack(wrench), abs(torque) - program.effort_limits
-    if min(slack.tolist()) >= -program.tolerance and max(over.tolist()) <= program.tolerance:
-        return ()
+    rows, bound = program.contact_limits
+    slack, over = rows @ wrench - bound, abs(torque) - program.effort_limits
     found = _worst(program.labels, slack, program, {program.support[0]: wrench})
     found += [Shortfall(TORQUE, program.dynamics.joints[i], float(over[i]))
               for i in np.argsort(-over) if over[i] > program.tolerance]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The arithmetic of a static tick in two functions, compiled by numba where it is installed.
+"""The arithmetic of a static tick in three functions, compiled by numba where it is installed.
 
 They are plain numpy and run as such without numba; compiled, a tick on two legs takes about two
 thirds of the time. The first call compiles; call `StaticTorque.prepare` before time counts.
@@ -83,3 +83,35 @@ def judge_forces(gravity, jacobian, rows, bound, forces, free, free_limits):
     if len(free):
         overload = max(0.0, (np.abs(efforts[free]) - free_limits).max())
     return efforts, np.abs(slack[:ROOT]).max(), max(0.0, -slack[ROOT:].min()), overload
+
+
+@compiled
+def stand_on_one(gravity, jacobian, rows, bound, limits):
+    """Return what a single sole must do ([STATIC], one support leg), and whether it can.
+
+    The 6 x 6 base block of the sole's Jacobian is [[R, -R [p]], [0, R]] with R the rotation from
+    base to sole axes and p the sole's place in the base, so its transpose is solved by two rotations.
+
+    Args:
+        gravity: Generalised gravity, ``(nv,)``.
+        jacobian: Of the sole in its own axes, ``(6, nv)``.
+        rows: Limits of the contact, ``(m, 6)``.
+        bound: ``(m,)``.
+        limits: Torque limits, ``(n_joints,)``.
+
+    Returns:
+        ``(torque, wrench, residual, slack, overload)``: ``(n_joints,)`` N m; ``(6,)`` N, N m in the
+        sole frame; largest error of the base equations; least slack of the contact's limits; largest
+        excess of a torque over its limit.
+    """
+    rotation = np.ascontiguousarray(jacobian[:3, :3])
+    wrench = np.empty(6)
+    force = np.dot(rotation, gravity[:3])
+    moved = np.dot(np.ascontiguousarray(jacobian[:3, 3:ROOT]).T, force)
+    wrench[:3] = force
+    wrench[3:] = np.dot(rotation, gravity[3:ROOT] - moved)
+    efforts = gravity - np.dot(wrench, jacobian)
+    torque = efforts[ROOT:]
+    slack = np.dot(rows, wrench) - bound
+    return (torque, wrench, np.abs(efforts[:ROOT]).max(), slack.min(),
+            (np.abs(torque) - limits).max())

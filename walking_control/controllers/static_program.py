@@ -112,10 +112,10 @@ class StaticProgram:
             self.problem.bound[i] = -min(cap, caps.get(name, cap))
         self._capped = bool(caps)
 
-    def contact_slack(self, wrench):
-        """Return the slack of the contact's own limits under a wrench, N and N m."""
-        fixed = slice(ROOT, self._caps.stop)
-        return self.problem.rows[fixed].dot(wrench) - self.problem.bound[fixed]
+    @property
+    def contact_limits(self):
+        """Rows and bounds of the contacts' own limits."""
+        return self.problem.rows[ROOT:self._caps.stop], self.problem.bound[ROOT:self._caps.stop]
 
     def assemble(self, q, caps=None):
         """Return the `Problem` at a configuration (the same object every time).

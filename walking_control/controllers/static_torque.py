@@ -19,9 +19,9 @@ import numpy as np
 from walking_control.controllers import solvers
 from walking_control.controllers.contact_wrench import centre_of_pressure, contact_margins
 from walking_control.controllers.static_diagnosis import explain, violations
+from walking_control.controllers.static_kernels import stand_on_one
 from walking_control.controllers.static_program import StaticProgram
 from walking_control.exceptions import InvalidInput, ParameterError, UrdfError
-from walking_control.models.spatial import ROOT
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class StaticSolution:
         base_residual: Largest error of the base equations, N and N m.
         shortfalls: The broken limits, the one to name first; empty when feasible.
         solver: Name of what solved it.
-        solve_time: Thread time, s.
+        solve_time: Wall time, kinematics included, s.
     """
 
     support: tuple
@@ -128,12 +128,12 @@ class StaticTorque:
             InvalidInput: A contact is unknown, or the support cannot balance moments.
         """
         program = self.program(support)
-        start = time.thread_time()
+        start = time.perf_counter()
         if program.is_single:
             solution = self._single(q, program, caps)
         else:
             solution = self._several(q, program, caps, diagnose)
-        solution.solve_time = time.thread_time() - start
+        solution.solve_time = time.perf_counter() - start
         return solution
 
     def program(self, support=None):
@@ -152,13 +152,16 @@ class StaticTorque:
         return program
 
     def _single(self, q, program, caps):
-        gravity, jacobian = self.dynamics.gravity_efforts(q), program.jacobian(q, 0)
-        torque, wrench, residual = closed_form(gravity, jacobian)
         program.fill_caps(caps)
-        found = violations(program, wrench, torque)
-        return StaticSolution(program.support, None if found else torque,
-                              {program.support[0]: wrench}, max(map(abs, residual.tolist())),
-                              found, 'closed form', 0.0)
+        rows, bound = program.contact_limits
+        torque, wrench, residual, slack, overload = stand_on_one(
+            self.dynamics.gravity_efforts(q), program.jacobian(q, 0), rows, bound,
+            self.effort_limits)
+        # written so that a NaN counts as broken
+        held = slack >= -program.tolerance and overload <= program.tolerance
+        found = () if held else violations(program, wrench, torque)
+        return StaticSolution(program.support, torque if held else None,
+                              {program.support[0]: wrench}, residual, found, 'closed form', 0.0)
 
     def _several(self, q, program, caps, diagnose):
         problem = program.assemble(q, caps)
@@ -178,7 +181,10 @@ class StaticTorque:
     def prepare(self):
         """Compile and allocate what the first solutions would have to: call before time counts."""
         q = self.dynamics.configuration(np.zeros(len(self.dynamics.joints)))
-        self.solve(q, diagnose=False)
+        for support in ((name,) for name, contact in self.contacts.items() if not contact.is_point):
+            self.solve(q, support, diagnose=False)
+        if len(self.contacts) > 1:
+            self.solve(q, diagnose=False)
 
     def margins(self, solution):
         """Return how far a feasible solution is from every limit.
@@ -197,28 +203,6 @@ class StaticTorque:
     def centres_of_pressure(self, solution):
         """Return contact -> centre of pressure in its sole frame, ``(2,)``, m."""
         return {name: centre_of_pressure(wrench) for name, wrench in solution.wrenches.items()}
-
-
-def closed_form(gravity, jacobian):
-    """Return torque and wrench of a single sole ([STATIC], one support leg).
-
-    The 6 x 6 base block of the sole's Jacobian is [[R, -R [p]], [0, R]] with R the rotation from
-    base to sole axes and p the sole's place in the base, so its transpose is solved by two rotations.
-
-    Args:
-        gravity: Generalised gravity, ``(nv,)``.
-        jacobian: Of the sole in its own axes, ``(6, nv)``.
-
-    Returns:
-        ``(torque, wrench, residual)``: ``(n_joints,)`` N m; ``(6,)`` N, N m in the sole frame; what
-        is left of the base equations, ``(6,)``.
-    """
-    rotation = jacobian[:3, :3]  # dot() costs half of @ on arrays this small
-    wrench = np.empty(6)
-    wrench[:3] = force = rotation.dot(gravity[:3])
-    wrench[3:] = rotation.dot(gravity[3:ROOT] - force.dot(jacobian[:3, 3:ROOT]))
-    efforts = gravity - wrench.dot(jacobian)
-    return efforts[ROOT:], wrench, efforts[:ROOT]
 
 
 def _find_objective(objective):

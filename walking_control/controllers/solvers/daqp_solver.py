@@ -10,27 +10,26 @@ LOOSE = False
 
 _EQUALITY = 5
 _NO_BOUND = 1e30
-_senses = {}
+_patterns = {}
 
 
-def _sense(count, equalities):
-    """Return the row kinds and the upper bounds' pattern of a problem's shape."""
+def _pattern(count, equalities):
+    """Return row kinds and upper bounds of a problem's shape; the bounds of equalities are open."""
     key = count, equalities
-    if key not in _senses:
+    if key not in _patterns:
         sense = np.zeros(count, dtype=np.int32)
         sense[:equalities] = _EQUALITY
-        _senses[key] = sense
-    return _senses[key]
+        _patterns[key] = sense, np.full(count, _NO_BOUND)
+    return _patterns[key]
 
 
 def solve(problem):
     """Return DAQP's `Solution` of a `Problem`."""
-    m = problem.equalities
-    upper = np.full(len(problem.bound), _NO_BOUND)
-    upper[:m] = problem.bound[:m]
-    x, _, flag, info = daqp.solve(problem.hessian, problem.gradient, problem.rows, upper,
-                                  problem.bound, _sense(len(problem.bound), m).copy(),
-                                  primal_tol=1e-10)
+    m, bound = problem.equalities, problem.bound
+    sense, upper = _pattern(len(bound), m)
+    upper[:m] = bound[:m]
+    x, _, flag, info = daqp.solve(problem.hessian, problem.gradient, problem.rows, upper, bound,
+                                  sense, primal_tol=1e-10)
     if flag < 1:
         return Solution(None, None, f'exit flag {flag}')
     return Solution(x, -info['lam'], 'solved')
