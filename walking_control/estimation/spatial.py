@@ -60,6 +60,7 @@ class SpatialEstimator:
         forces = np.sqrt((measurement.foot_force ** 2).sum(axis=1)).tolist()
         for i, contact in enumerate(self._contacts):
             state.contact[i] = contact.update(forces[i], state.stamp)
+        state.flicker = max(contact.suppressed for contact in self._contacts)
         if any(forces):
             state.support = int(np.argmax(forces))
         self._update_height()
@@ -74,9 +75,16 @@ class SpatialEstimator:
         state.pitch_rate = float(self._imu_base[:, 1] @ measurement.angular_velocity)
 
     def _update_height(self):
-        state = self.state
+        """Update the heights of the base and of every foot above the stance foot, floor normal."""
+        state, model = self.state, self._dynamics.model
+        data = self._dynamics.data
         self._dynamics.configuration(state.position[self._to_model], state.orientation,
                                      out=self._q)
-        place, _ = self._dynamics.placement(self._q, self._feet[state.support])
-        state.base_height = float(math.sin(self._slope) * -place[0]
-                                  - math.cos(self._slope) * place[2])
+        pin.framesForwardKinematics(model, data, self._q)
+        down, along = math.cos(self._slope), math.sin(self._slope)
+        heights = []
+        for foot in self._feet:
+            x, _, z = data.oMf[foot].translation.tolist()
+            heights.append(along * x + down * z)
+        state.base_height = -heights[state.support]
+        state.foot_height[:] = [height - heights[state.support] for height in heights]

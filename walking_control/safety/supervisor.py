@@ -11,8 +11,8 @@ from walking_control.safety.faults import Fault, KINDS
 
 SAFETY = ParameterTable('safety', [
     Parameter('state_timeout', 0.05, 's', 'Longest silence of a sensor.', 0.001, 10.0),
-    Parameter('fall_lean', 0.9, 'rad', 'Lean of the stance leg (first coordinate) that is a fall.',
-              0.1, 3.2),
+    Parameter('fall_lean', 0.9, 'rad', 'Lean of the stance leg (first coordinate), or of the '
+              'base in space, that is a fall.', 0.1, 3.2),
     Parameter('fall_height', 0.6, '1', 'Height of the base, of its height at zero angles, '
               'below which the robot has fallen.', 0.0, 1.0),
     Parameter('joint_limit_margin', 0.15, 'rad',
