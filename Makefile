@@ -61,12 +61,12 @@ $(BIN)/python:
 $(VENV)/dependencies: setup.py $(BIN)/python
 	$(PIP) install --quiet --upgrade 'setuptools>=70.1'
 ifeq ($(ROS),)
-	$(PIP) install --quiet --no-build-isolation '.[ros,sim,fast,plot,test]'
+	$(PIP) install --quiet --no-build-isolation '.[ros,sim,fast,statics,plot,test]'
 else
 	@$(BIN)/python -c 'import pinocchio' 2>/dev/null || \
 	{ echo 'make: ROS 2 $(ROS) lacks Pinocchio: sudo apt install ros-$(ROS)-pinocchio, or do without ROS 2: env -u ROS_DISTRO make ...' >&2; exit 1; }
 	$(BIN)/python -c 'import numpy; print("numpy==" + numpy.__version__)' > $(VENV)/constraints
-	$(ADD) PyYAML xacro 'mujoco>=3.2' matplotlib pillow
+	$(ADD) PyYAML xacro 'mujoco>=3.2' matplotlib pillow daqp osqp
 	$(ADD) --ignore-installed 'pytest<8.4'
 endif
 	@touch $@

@@ -34,8 +34,11 @@ setup(
         + [f'ros-jazzy-{name}-msgs{wheels}' for name in messages],
         'sim': ['mujoco>=3.2'],
         'fast': ['casadi', 'numba'],
+        # a solver of quadratic programs (osqp and quadprog serve too), compiled where time counts
+        'statics': ['daqp', 'numba', 'scipy'],
         'plot': ['matplotlib', 'pillow'],
-        'test': ['pytest<8.4'],  # launch_pytest needs an older pytest than the newest
+        # launch_pytest needs an older pytest than the newest; all solvers and others' robots
+        'test': ['pytest<8.4', 'osqp', 'quadprog', 'scipy', 'example-robot-data'],
     },
     entry_points={'console_scripts': ['walking_control = walking_control.cli:main']},
     zip_safe=True,

@@ -7,7 +7,6 @@ from importlib import metadata
 import numpy as np
 import pinocchio as pin
 import pytest
-from scipy.optimize import linprog
 
 from walking_control.controllers.contact_wrench import Contact
 from walking_control.models.robot_file import load_robot_file
@@ -96,6 +95,7 @@ def linear_program(dynamics, q, contacts, frames, effort_limits, scale_torque=Fa
     Returns:
         True when it can be held; with scale_torque the least factor, None when there is none.
     """
+    from scipy.optimize import linprog
     gravity = dynamics.gravity_efforts(q).copy()
     maps, rows = [], []
     for contact, frame in zip(contacts, frames):

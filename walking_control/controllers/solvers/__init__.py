@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Solvers of quadratic programs: thin adapters behind one Problem and one Solution.
 
-| name     | method           | licence    | equality residual left (N)                |
+| name     | method           | licence    | left in equalities / limits (N)           |
 |----------|------------------|------------|-------------------------------------------|
-| daqp     | dual active set  | MIT        | 1e-9                                      |
-| quadprog | dual active set  | GPL-2      | 1e-9                                      |
-| osqp     | splitting        | Apache-2.0 | 1e-2 as it comes, 1e-9 after polishing    |
+| daqp     | dual active set  | MIT        | 2e-13 / 0                                 |
+| quadprog | dual active set  | GPL-2      | 1e-13 / 0                                 |
+| osqp     | splitting        | Apache-2.0 | 3e-6 / 3e-3 raw, 1e-13 / 0 when polished  |
 
 Any of them may be absent; one is enough.
 """
