@@ -6,9 +6,9 @@ same questions in turns with us; medians of thread time per solution from Python
 included, and their ratios are printed. A peer that cannot be set up is reported as such.
 
 Double support: torques and wrenches within friction pyramids, soles and effort limits. PlaCo and
-TSID have accelerations among their unknowns and hold the posture by a task on them; we have contact
-forces only. Single support: PlaCo's closed form in C++, which checks no limit; ours checks them all;
-TSID solves its program.
+TSID have accelerations among their unknowns and hold the posture by a task on them; we have
+contact forces only. Single support: PlaCo's closed form in C++, which checks no limit; ours checks
+them all; TSID solves its program.
 
     python benchmarks/static_torque.py [--rounds 5] [--repeats 1000] [--robot FILE.urdf LEFT RIGHT]
 """
@@ -34,7 +34,8 @@ from walking_control.models.spatial import SpatialDynamics
 
 HERE = Path(__file__).resolve().parent
 ENVIRONMENTS = HERE.parent / 'out' / 'benchmarks'
-# TSID's newest wheel crashes with the Pinocchio it installs; 1.7.1 works with the one it was built for.
+# TSID's newest wheel crashes with the Pinocchio it installs; 1.7.1 works with the one it was built
+# for.
 PEERS = {'placo': ['placo'],
          'tsid': ['tsid==1.7.1', 'pin==3.4.0', 'cmeel-urdfdom<5', 'cmeel-tinyxml2<11']}
 LENGTH, WIDTH, FRICTION = 0.20, 0.10, 0.7
@@ -123,7 +124,8 @@ def ask_us(question, repeats):
     contacts = {frame: Contact(frame, LENGTH, WIDTH, FRICTION) for frame in question['frames']}
     distributor = StaticTorque(dynamics, contacts)
     distributor.prepare()
-    double, single, falling = (np.array(question[name]) for name in ('double', 'single', 'falling'))
+    double, single, falling = (np.array(question[name])
+                               for name in ('double', 'single', 'falling'))
     alone = tuple(question['frames'][:1])
     verdict = distributor.solve(falling)
     return {
@@ -150,7 +152,8 @@ def compare(question, rounds, repeats):
                 del pythons[peer], answers[peer]
             else:
                 answers[peer].append(answer)
-    times = {name: {kind: statistics.median(a[kind] for a in found) for kind in ('double', 'single')}
+    times = {name: {kind: statistics.median(answer[kind] for answer in found)
+                    for kind in ('double', 'single')}
              for name, found in answers.items() if found}
     for name, found in answers.items():
         last = found[-1]

@@ -27,7 +27,8 @@ BENT = {
     'romeo': {'{}HipPitch': -0.4, '{}KneePitch': 0.8, '{}AnklePitch': -0.4},
     'g1': {'{}_hip_pitch_joint': -0.3, '{}_knee_joint': 0.6, '{}_ankle_pitch_joint': -0.3},
 }
-SIDES = {'talos': ('left', 'right'), 'icub': ('l', 'r'), 'romeo': ('L', 'R'), 'g1': ('left', 'right')}
+SIDES = {'talos': ('left', 'right'), 'icub': ('l', 'r'), 'romeo': ('L', 'R'),
+         'g1': ('left', 'right')}
 
 
 @cache

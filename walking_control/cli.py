@@ -20,7 +20,7 @@ EXAMPLES = {
     'cycle': 'walking_control gait cycle compass --slope-deg 3 --json',
     'impact': 'walking_control gait impact compass --q -0.25,0.5',
     'robustness': 'walking_control robustness compass --disturbance step_down --resolution 0.0005',
-    'statics': 'walking_control statics humanoid --support both --objective torque --out out/statics',
+    'statics': 'walking_control statics humanoid --support both --out out/statics',
     'check': 'walking_control check my_robot.yaml',
 }
 
@@ -249,7 +249,8 @@ def _print_statics(result):
         if wrench:
             print(f'{side + " sole":>36}: '
                   + '  '.join(f'{name} {value:.4g}' for name, value in wrench.items()))
-    for name in ('cop', 'margins', 'torque_norm', 'base_residual', 'solver', 'solve_time', 'files'):
+    for name in ('cop', 'margins', 'torque_norm', 'base_residual', 'solver', 'solve_time',
+                 'files'):
         if result[name]:
             print(f'{name.replace("_", " "):>36}: {_plain(result[name])}')
     for problem in result['problems']:

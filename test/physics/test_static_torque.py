@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Static torques against inverse dynamics, least squares, linear programs and the printed chain."""
+"""Static torques against inverse dynamics, least squares, linear programs, the printed chain."""
 
 import numpy as np
 import pinocchio as pin
@@ -17,7 +17,7 @@ WIDE = {'length': 20.0, 'width': 20.0, 'friction': 100.0}   # a sole without lim
 
 
 def with_contact_wrenches(dynamics, q, frames, wrenches):
-    """Return the base wrench and torques of Pinocchio's inverse dynamics with wrenches on soles."""
+    """Return the base wrench and torques of inverse dynamics with wrenches on soles."""
     model, data = dynamics.model, dynamics.model.createData()
     external = pin.StdVec_Force([pin.Force.Zero() for _ in range(model.njoints)])
     for frame, wrench in zip(frames, wrenches):
@@ -47,11 +47,12 @@ def independent_least_torque(gravity, stack):
 
 
 def test_single_support_equals_inverse_dynamics():
-    """Torques on one leg would not be those that inverse dynamics finds with the same floor wrench."""
+    """Torques on one leg would differ from inverse dynamics with the same floor wrench."""
     rng = np.random.default_rng(0)
     dynamics, contacts, posture = humanoid()
     contacts = {side: Contact(f'{side}_sole', **WIDE) for side in contacts}
-    distributor = StaticTorque(dynamics, contacts, effort_limits=dict.fromkeys(dynamics.joints, 1e4))
+    strong = dict.fromkeys(dynamics.joints, 1e4)
+    distributor = StaticTorque(dynamics, contacts, effort_limits=strong)
     for _ in range(50):
         q = dynamics.configuration(random_posture(rng, posture), random_orientation(rng, 0.3))
         for side in contacts:
@@ -137,8 +138,9 @@ def test_corner_forces_span_the_wrench_limits():
 def test_verdicts_equal_a_linear_program(solver, count):
     """A posture would be called possible that no forces can hold, or impossible that some can.
 
-    1000 postures (fewer for the second choices of solver): random ones, and the same with motors 0.1 % stronger and weaker than the least
-    that a linear program on corner forces finds sufficient.
+    1000 postures (fewer for the second choices of solver): random ones, and the same with motors
+    0.1 % stronger and weaker than the least that a linear program on corner forces finds
+    sufficient.
     """
     rng = np.random.default_rng(4)
     dynamics, contacts, posture = humanoid(friction=0.5)
@@ -146,14 +148,16 @@ def test_verdicts_equal_a_linear_program(solver, count):
     frames = list(StaticTorque(dynamics, contacts).frames.values())
     cases, verdicts = 0, []
     while cases < count:
-        q = dynamics.configuration(random_posture(rng, posture, 0.2), random_orientation(rng, 0.12))
+        q = dynamics.configuration(random_posture(rng, posture, 0.2),
+                                   random_orientation(rng, 0.12))
         least = linear_program(dynamics, q, contacts.values(), frames, limits, scale_torque=True)
         factors = (1.0,) if least is None else (1.0, 1.001 * least, 0.999 * least)
         for factor in factors:
             strong = dict(zip(dynamics.joints, factor * limits))
             distributor = StaticTorque(dynamics, contacts, effort_limits=strong, solver=solver)
             expected = least is not None and factor >= least
-            assert distributor.solve(q, diagnose=False).feasible == expected, (cases, factor, least)
+            found = distributor.solve(q, diagnose=False).feasible
+            assert found == expected, (cases, factor, least)
             verdicts.append(expected)
             cases += 1
     assert 0.2 < np.mean(verdicts) < 0.8
@@ -165,7 +169,8 @@ def test_friction_boundary():
     dynamics, contacts, posture = humanoid()
     found = 0
     while found < 12:
-        q = dynamics.configuration(random_posture(rng, posture, 0.2), random_orientation(rng, 0.12))
+        q = dynamics.configuration(random_posture(rng, posture, 0.2),
+                                   random_orientation(rng, 0.12))
         limits, frames = dynamics.effort_limits(), None
 
         def holds(friction):
@@ -187,7 +192,7 @@ def test_friction_boundary():
 
 
 def test_printed_chain():
-    """Least torque would differ from the chain C, D, E, F of [STATIC] where that can be computed."""
+    """Least torque would differ from the chain C, D, E, F of [STATIC] where that exists."""
     rng = np.random.default_rng(6)
     dynamics, contacts, posture = humanoid()
     distributor = StaticTorque(dynamics, contacts)

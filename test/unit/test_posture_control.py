@@ -196,7 +196,7 @@ def test_other_reactions(reaction):
 
 
 def test_reaction_stays():
-    """A robot that was let go would suddenly be held again when it happens to pass a good posture."""
+    """A robot that was let go would be held again when it happens to pass a good posture."""
     control, state, command = make(fade_time=0.0)
     ticks(control, state, command)
     upright = state.position.copy()
@@ -211,7 +211,7 @@ def test_reaction_stays():
 
 
 def test_short_trouble_is_forgiven():
-    """A moment of trouble would end in the reaction, or the feed-forward would return in a jump."""
+    """A moment of trouble would end in the reaction, or the feed-forward return in a jump."""
     control, state, command = make(fade_rate=2.0, fade_time=0.5)
     ticks(control, state, command, count=100)
     upright = state.position.copy()

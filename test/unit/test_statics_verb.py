@@ -39,7 +39,8 @@ def test_humanoid_on_two_legs(capsys):
 
 def test_force_objective_needs_less_force(capsys):
     """The objective would not reach the distributor."""
-    results = {name: run(capsys, 'humanoid', '--objective', name)[1] for name in ('torque', 'force')}
+    results = {name: run(capsys, 'humanoid', '--objective', name)[1]
+               for name in ('torque', 'force')}
     norms = {name: sum(value ** 2 for wrench in result['wrenches'].values()
                        for value in wrench.values()) for name, result in results.items()}
     assert norms['force'] <= norms['torque'] + 1e-9
@@ -73,7 +74,8 @@ def test_bare_urdf_equals_robot_file(capsys, tmp_path):
     """A URDF without a robot file would give other torques, or need one."""
     posture = Posture('humanoid')
     file = tmp_path / 'q.yaml'
-    joints = dict(zip(posture.dynamics.joints, posture.dynamics.joint_positions(posture.q).tolist()))
+    dynamics = posture.dynamics
+    joints = dict(zip(dynamics.joints, dynamics.joint_positions(posture.q).tolist()))
     file.write_text(yaml.safe_dump({'joints': joints}))
     named = run(capsys, 'humanoid')[1]
     bare = run(capsys, URDF, *SOLES, '--q', str(file))[1]

@@ -85,7 +85,8 @@ class Contact:
 
     def __post_init__(self):
         """Refuse sizes and coefficients that describe no sole."""
-        for name in ('length', 'width', 'friction', 'torsional_friction', 'min_force', 'max_force'):
+        for name in ('length', 'width', 'friction', 'torsional_friction', 'min_force',
+                     'max_force'):
             value = getattr(self, name)
             if value is not None and not value >= 0.0:
                 raise InvalidInput(f'{name} of contact {self.frame}', value=value,
@@ -94,7 +95,8 @@ class Contact:
             raise InvalidInput(f'sole of contact {self.frame}', value=(self.length, self.width),
                                limit='length and width must both be positive, or both 0 (a point)')
         if not all(math.isfinite(v) for v in (*self.offset, self.length, self.width)):
-            raise InvalidInput(f'contact {self.frame}', limit='sizes and offset must be finite (m)')
+            raise InvalidInput(f'contact {self.frame}',
+                               limit='sizes and offset must be finite (m)')
 
     @property
     def is_point(self):
@@ -177,8 +179,8 @@ def contact_margins(contact, wrench):
 
     Returns:
         ``normal_force`` above `min_force` in N, ``friction`` still unused (1 unloaded, 0 at the
-        pyramid), ``centre_of_pressure`` to the sole's edge in m, ``torsion`` to its nearest face in
-        N m; None where the contact has no such limit.
+        pyramid), ``centre_of_pressure`` to the sole's edge in m, ``torsion`` to its nearest face
+        in N m; None where the contact has no such limit.
     """
     margins = {'normal_force': float(wrench[2] - contact.min_force), 'friction': None,
                'centre_of_pressure': None, 'torsion': None}

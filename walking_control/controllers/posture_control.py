@@ -35,7 +35,8 @@ PARAMETERS = ParameterTable('static_torque', [
     Parameter('damping', 0.15, 's/rad', 'Damping torque per joint speed, in effort limits.',
               0.0, 10.0, live=True),
     Parameter('posture_rate', 0.2, 'rad/s', 'Fastest joint on the straight way to a commanded '
-              'posture; the robot must stay in balance at rest all along.', 0.001, 10.0, live=True),
+              'posture; the robot must stay in balance at rest all along.', 0.001, 10.0,
+              live=True),
     Parameter('debounce', 0.02, 's', 'How long a contact must last to be believed.', 0.0, 1.0),
     Parameter('ramp_time', 0.5, 's', 'Time in which a foot gives or takes its whole load.',
               0.0, 10.0),

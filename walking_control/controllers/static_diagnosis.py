@@ -2,10 +2,10 @@
 """Which physical limit makes a posture impossible, and by how much.
 
 No solver's flag is trusted. A relaxed program, in which every limit may be overstepped at a price,
-always has a solution; the posture is possible if that solution oversteps nothing. If it does, limits
-are lifted one kind after the other (load caps, motors, friction, torsion, sole edges, the floor's
-inability to pull); the kind whose lifting leaves a solution is the reason, and what it must give at
-least is the amount.
+always has a solution; the posture is possible if that solution oversteps nothing. If it does,
+limits are lifted one kind after the other (load caps, motors, friction, torsion, sole edges, the
+floor's inability to pull); the kind whose lifting leaves a solution is the reason, and what it
+must give at least is the amount.
 """
 
 import numpy as np

@@ -90,7 +90,8 @@ def stand_on_one(gravity, jacobian, rows, bound, limits):
     """Return what a single sole must do ([STATIC], one support leg), and whether it can.
 
     The 6 x 6 base block of the sole's Jacobian is [[R, -R [p]], [0, R]] with R the rotation from
-    base to sole axes and p the sole's place in the base, so its transpose is solved by two rotations.
+    base to sole axes and p the sole's place in the base, so its transpose is solved by two
+    rotations.
 
     Args:
         gravity: Generalised gravity, ``(nv,)``.
@@ -100,9 +101,9 @@ def stand_on_one(gravity, jacobian, rows, bound, limits):
         limits: Torque limits, ``(n_joints,)``.
 
     Returns:
-        ``(torque, wrench, residual, slack, overload)``: ``(n_joints,)`` N m; ``(6,)`` N, N m in the
-        sole frame; largest error of the base equations; least slack of the contact's limits; largest
-        excess of a torque over its limit.
+        ``(torque, wrench, residual, slack, overload)``: ``(n_joints,)`` N m; ``(6,)`` N, N m in
+        the sole frame; largest error of the base equations; least slack of the contact's limits;
+        largest excess of a torque over its limit.
     """
     rotation = np.ascontiguousarray(jacobian[:3, :3])
     wrench = np.empty(6)

@@ -2,9 +2,9 @@
 """The quadratic program of a static posture, assembled in place.
 
 The variables are the contact wrenches alone: torques follow from them, so torque limits are
-inequalities on the wrenches too. Rows: six base equations; the fixed inequalities of every contact;
-a cap on every normal force; the upper, then the lower torque limit of every joint that a contact
-loads.
+inequalities on the wrenches too. Rows: six base equations; the fixed inequalities of every
+contact; a cap on every normal force; the upper, then the lower torque limit of every joint that a
+contact loads.
 """
 
 import numpy as np
@@ -89,8 +89,8 @@ class StaticProgram:
         self.problem.bound[ROOT:self._caps.start] = bound
         self._jacobian = np.zeros((n, self.dynamics.model.nv))
         self._torque_weights = objective.torque * joint_weights[self._loaded]
-        scale = np.concatenate([(1.0, 1.0, 1.0, *[objective.moment_length ** -2] * 3)[:contact.size]
-                                for contact in self.contacts.values()])
+        norm = [1.0, 1.0, 1.0, *[objective.moment_length ** -2] * 3]
+        scale = np.concatenate([norm[:size] for size in self._sizes])
         self._force_hessian = np.diag((objective.force + objective.regularisation) * scale)
         self._limits = self.effort_limits[self._loaded[self._limited]]
         self.gravity = None
@@ -136,7 +136,7 @@ class StaticProgram:
         return problem
 
     def judge(self, forces):
-        """Return ``(torque, residual, overload)`` of forces; the residual is None if a limit breaks.
+        """Return ``(torque, residual, overload)`` of forces; no residual if a limit breaks.
 
         This, not a solver's word, decides what counts as a solution.
 
@@ -149,8 +149,8 @@ class StaticProgram:
             beyond its limit.
         """
         efforts, equality, shortfall, overload = judge_forces(
-            self.gravity, self._jacobian, self.problem.rows, self.problem.bound, forces, self._free,
-            self._free_limits)
+            self.gravity, self._jacobian, self.problem.rows, self.problem.bound, forces,
+            self._free, self._free_limits)
         good = equality <= self._equality_tolerance and shortfall <= self.tolerance
         return efforts[ROOT:], equality if good else None, overload > self.tolerance
 
@@ -167,7 +167,8 @@ class StaticProgram:
     def overloads(self, torque):
         """Return the shortfalls of joints that no contact loads (arms, head), worst first."""
         over = (abs(torque[self._free - ROOT]) - self._free_limits).tolist()
-        order = sorted((i for i, v in enumerate(over) if v > self.tolerance), key=lambda i: -over[i])
+        order = sorted((i for i, value in enumerate(over) if value > self.tolerance),
+                       key=lambda i: -over[i])
         return tuple(Shortfall(TORQUE, self.dynamics.joints[self._free[i] - ROOT], over[i])
                      for i in order)
 

@@ -173,7 +173,8 @@ class StaticTorque:
             forces, found = explain(program, self._solve, diagnose)
             if found:
                 return StaticSolution(program.support, None, None, None, found, name, 0.0)
-            (torque, residual, overloaded), name = program.judge(forces), f'{name} (feasible point)'
+            torque, residual, overloaded = program.judge(forces)
+            name += ' (feasible point)'
         found = program.overloads(torque) if overloaded else ()
         return StaticSolution(program.support, None if found else torque, program.wrenches(forces),
                               residual, found, name, 0.0)
@@ -181,8 +182,9 @@ class StaticTorque:
     def prepare(self):
         """Compile and allocate what the first solutions would have to: call before time counts."""
         q = self.dynamics.configuration(np.zeros(len(self.dynamics.joints)))
-        for support in ((name,) for name, contact in self.contacts.items() if not contact.is_point):
-            self.solve(q, support, diagnose=False)
+        for name, contact in self.contacts.items():
+            if not contact.is_point:
+                self.solve(q, (name,), diagnose=False)
         if len(self.contacts) > 1:
             self.solve(q, diagnose=False)
 
@@ -197,7 +199,8 @@ class StaticTorque:
                    for name, wrench in solution.wrenches.items()}
         used = abs(solution.torque) / np.maximum(self.effort_limits, 1e-12)
         worst = int(np.argmax(used))
-        margins['torque'] = {'joint': self.dynamics.joints[worst], 'free': float(1.0 - used[worst])}
+        margins['torque'] = {'joint': self.dynamics.joints[worst],
+                             'free': float(1.0 - used[worst])}
         return margins
 
     def centres_of_pressure(self, solution):

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From one support to another without a jump: contacts that hold still, shares that move slowly."""
+"""From one support to another without a jump: contacts held still, shares that move slowly."""
 
 
 class SupportChange:
     """Which feet carry, and how much of the weight each of them may carry.
 
-    A foot counts as on the floor once its contact has been the same for the debounce time. Its share
-    then moves to 1 if it is wanted, to 0 if it is not, within the ramp time; at 0 it is no longer
-    part of the support. A foot that has lost the floor leaves the support at once: nothing carries
-    it, so nothing may be planned on it.
+    A foot counts as on the floor once its contact has been the same for the debounce time. Its
+    share then moves to 1 if it is wanted, to 0 if it is not, within the ramp time; at 0 it is no
+    longer part of the support. A foot that has lost the floor leaves the support at once: nothing
+    carries it, so nothing may be planned on it.
 
     Args:
         feet: Names of the feet.

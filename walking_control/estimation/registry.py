@@ -8,5 +8,6 @@ from walking_control.models.robot_file import WORLD
 
 def make_estimator(robot_file):
     """Return the estimator of a robot file's robot: planar or in space."""
-    estimator = PlanarEstimator if robot_file.robot.planar else SpatialEstimator
-    return estimator(robot_file.robot, robot_file.values(ESTIMATOR), robot_file.values(WORLD).slope)
+    robot = robot_file.robot
+    estimator = PlanarEstimator if robot.planar else SpatialEstimator
+    return estimator(robot, robot_file.values(ESTIMATOR), robot_file.values(WORLD).slope)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find joint positions that put the centre of mass above chosen feet without sliding any of them."""
+"""Find joint positions that put the centre of mass above chosen feet without sliding any."""
 
 import numpy as np
 import pinocchio as pin
@@ -39,7 +39,8 @@ def search_posture(dynamics, posture, contacts, shares, lifts=None):
     goals = {}
     for foot, frame in frames.items():
         goals[foot] = data.oMf[frame].copy()
-        goals[foot].translation = goals[foot].translation + [0.0, 0.0, (lifts or {}).get(foot, 0.0)]
+        lift = (lifts or {}).get(foot, 0.0)
+        goals[foot].translation = goals[foot].translation + [0.0, 0.0, lift]
     middle = sum(share * data.oMf[frames[foot]].translation[:2] for foot, share in shares.items())
     base = pin.SE3(data.oMi[1])
     lower, upper = _limits(dynamics)

@@ -37,8 +37,8 @@ class SpatialDynamics:
     def __init__(self, urdf, gravity=9.81, name='robot'):
         for element in parse(urdf, name).findall('joint'):
             if element.get('type') not in (*MOVING, 'fixed'):
-                raise UrdfError(f'joint {element.get("name")} of {name}', value=element.get('type'),
-                                limit='must be fixed, ' + ', '.join(MOVING))
+                raise UrdfError(f'joint {element.get("name")} of {name}',
+                                value=element.get('type'), limit='must be fixed, ' + ', '.join(MOVING))
         try:
             self.model = pin.buildModelFromXML(urdf, pin.JointModelFreeFlyer())
         except (ValueError, RuntimeError) as error:
@@ -189,5 +189,6 @@ def unit_quaternion(quaternion):
     length = math.sqrt(x * x + y * y + z * z + w * w)
     if not abs(length - 1.0) <= _UNIT_TOLERANCE:
         raise MeasurementError('base orientation', value=[float(x), float(y), float(z), float(w)],
-                               limit=f'must be a unit quaternion (xyzw), its length is {length:.6g}')
+                               limit='must be a unit quaternion (xyzw), its length is '
+                               f'{length:.6g}')
     return x / length, y / length, z / length, w / length

@@ -35,7 +35,7 @@ class SpatialMujocoPlant(MujocoPlant):
         self._joint_qpos, self._joint_dof = model.jnt_qposadr[ids], model.jnt_dofadr[ids]
         first, dof = int(model.jnt_qposadr[root]), int(model.jnt_dofadr[root])
         # MuJoCo's quaternion is wxyz, ours xyzw
-        self._qpos = np.array([*range(first, first + 3), first + 4, first + 5, first + 6, first + 3,
+        self._qpos = np.array([*range(first, first + 3), *range(first + 4, first + 7), first + 3,
                                *self._joint_qpos])
         self._dof = np.array([*range(dof, dof + 6), *self._joint_dof])
 

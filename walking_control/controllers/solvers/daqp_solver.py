@@ -14,7 +14,7 @@ _patterns = {}
 
 
 def _pattern(count, equalities):
-    """Return row kinds and upper bounds of a problem's shape; the bounds of equalities are open."""
+    """Return row kinds and upper bounds of a problem's shape; those of equalities are open."""
     key = count, equalities
     if key not in _patterns:
         sense = np.zeros(count, dtype=np.int32)

@@ -11,9 +11,10 @@ _ROUNDS = 30
 def polish(problem, solution, activity=1e-3):
     """Return the solution with its active constraints met exactly.
 
-    The first guess of the active set are the inequalities with a multiplier above their slack, both
-    relative to the largest. Each round solves the optimality conditions for that set, then drops the
-    constraint that pulls hardest in the wrong direction or else adds the one violated most.
+    The first guess of the active set are the inequalities with a multiplier above their slack,
+    both relative to the largest. Each round solves the optimality conditions for that set, then
+    drops the constraint that pulls hardest in the wrong direction or else adds the one violated
+    most.
 
     Args:
         problem: The `Problem`.
