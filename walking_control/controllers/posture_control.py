@@ -201,6 +201,17 @@ class PostureControl:
         error = values.stiffness * (self._held - position) - values.damping * velocity
         return self.feedforward + limits * error
 
+    def telemetry(self):
+        """Return name -> value of what to watch.
+
+        ``feasible`` is 1 or 0, ``feedforward_share`` what is left of the static torques,
+        ``static_torque_norm`` in N m, ``solve_time`` in s.
+        """
+        solution = self.solution
+        return {'feasible': float(self.feasible), 'feedforward_share': self._fade,
+                'static_torque_norm': float(np.linalg.norm(self.feedforward)),
+                'solve_time': 0.0 if solution is None else solution.solve_time}
+
     @property
     def feasible(self):
         """Whether the feed-forward sent is a static torque that respects every limit."""

@@ -11,6 +11,7 @@ from std_msgs.msg import Bool, Float64MultiArray, String
 from std_srvs.srv import Trigger
 
 from walking_control.control_loop import ControlLoop
+from walking_control.controllers.posture_control import PostureControl
 from walking_control.controllers.registry import find_controller
 from walking_control.estimation.planar import ESTIMATOR
 from walking_control.exceptions import InvalidInput, WalkingControlError
@@ -21,6 +22,7 @@ from walking_control.nodes import topics
 from walking_control.nodes.diagnostics import DiagnosticsPublisher, TickTimes
 from walking_control.nodes.messages import ArrayWriter
 from walking_control.nodes.parameters import NodeParameters, SectionParameters
+from walking_control.nodes.posture_topics import PostureTopics
 from walking_control.nodes.runtime import run_node
 from walking_control.nodes.sensors import SensorSet
 from walking_control.nodes.telemetry import OdometryPublisher, Telemetry
@@ -130,13 +132,22 @@ class ControllerNode(LifecycleNode):
                           self.create_service(Trigger, '~/emergency_stop', self._on_stop_service)]
         self._stop_subscription = self.create_subscription(
             Bool, topics.EMERGENCY_STOP, self._on_stop_topic, topics.EVENTS)
-        self._telemetry = Telemetry(self, self.loop, values.telemetry_rate)
-        self._odometry = OdometryPublisher(self, robot, robot_file.values(WORLD).slope,
-                                           values.odometry_rate)
+        self._outputs = self._make_outputs(robot_file, values)
         self._diagnostics = DiagnosticsPublisher(self, robot.name)
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._reported = None
         self._times = TickTimes()
+
+    def _make_outputs(self, robot_file, values):
+        """Return what is published beside the commands."""
+        loop, rate = self.loop, values.telemetry_rate
+        outputs = [Telemetry(self, loop, rate)]
+        if robot_file.robot.planar:
+            outputs.append(OdometryPublisher(self, loop, robot_file.values(WORLD).slope,
+                                             values.odometry_rate))
+        if loop.controller.name == PostureControl.name:
+            outputs.append(PostureTopics(self, loop, rate))
+        return outputs
 
     def on_activate(self, state):
         """Begin to answer measurements."""
@@ -191,7 +202,7 @@ class ControllerNode(LifecycleNode):
         for service in self._services:
             self.destroy_service(service)
         self.destroy_subscription(self._stop_subscription)
-        for part in (self._telemetry, self._odometry, self._diagnostics):
+        for part in (*self._outputs, self._diagnostics):
             part.destroy()
 
     # -- one tick --------------------------------------------------------------------------------
@@ -214,8 +225,8 @@ class ControllerNode(LifecycleNode):
         if fresh:
             self._watch_time(start, stamp)
             if self.loop.fault is None:
-                self._telemetry.publish(stamp)
-                self._odometry.publish(self.loop.state)
+                for output in self._outputs:
+                    output.publish(stamp)
 
     def _watch_time(self, start, stamp):
         end = time.perf_counter()

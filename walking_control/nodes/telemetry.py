@@ -70,13 +70,14 @@ class OdometryPublisher:
 
     Args:
         node: The rclpy node.
-        robot: The `Robot`, planar.
+        loop: The `ControlLoop` of a planar robot.
         slope: Inclination of the floor, rad, downhill positive.
         rate: Messages per second of sensor time; 0 publishes nothing.
     """
 
-    def __init__(self, node, robot, slope, rate):
-        self._node, self._slope = node, slope
+    def __init__(self, node, loop, slope, rate):
+        self._node, self._loop, self._slope = node, loop, slope
+        robot = loop.robot
         self._dynamics = PlanarDynamics(robot)
         self._period = 1.0 / rate if rate > 0.0 else math.inf
         self._next = -math.inf
@@ -95,11 +96,12 @@ class OdometryPublisher:
         transform = TransformStamped()
         return self._node.create_publisher(TFMessage, '/tf', 10), TFMessage(transforms=[transform])
 
-    def publish(self, state):
+    def publish(self, stamp):
         """Publish the base's pose and velocity if it is time to."""
-        if not self._period < math.inf or state.stamp < self._next - 1e-9:
+        if not self._period < math.inf or stamp < self._next - 1e-9:
             return
-        self._next = state.stamp + self._period
+        self._next = stamp + self._period
+        state = self._loop.state
         x, z, pitch = base_pose(state, self._slope)
         message = self._message
         set_stamp(message.header.stamp, state.stamp)

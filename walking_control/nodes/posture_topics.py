@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Topics of the controller static_torque: what it is told, and the forces it relies on."""
+
+import math
+
+from geometry_msgs.msg import Point, WrenchStamped
+import numpy as np
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64, String
+from visualization_msgs.msg import Marker, MarkerArray
+
+from walking_control.exceptions import MeasurementError
+from walking_control.nodes import topics
+from walking_control.nodes.messages import JointStateReader, set_stamp
+
+FORCE_LENGTH = 0.5   # m of arrow for the robot's whole weight
+BOTH = 'both'
+
+
+class PostureTopics:
+    """Commands of posture and support in; wrenches, markers, margins and solver time out.
+
+    In: ``posture`` (JointState, every joint by name) and ``support`` (String: a foot link, or
+    ``both``). Out: ``~/wrench/<foot>`` in the sole's frame, ``~/markers`` for RViz (force, centre
+    of pressure, sole), ``~/telemetry/margin_<contact>_<limit>``.
+
+    Args:
+        node: The rclpy node.
+        loop: The `ControlLoop`; its controller is a `PostureControl`.
+        rate: Messages per second of sensor time; 0 publishes nothing.
+    """
+
+    def __init__(self, node, loop, rate):
+        self._node, self._loop = node, loop
+        self._law = loop.controller
+        self._period = 1.0 / rate if rate > 0.0 else math.inf
+        self._next = -math.inf
+        self._wrenches = {}
+        for foot in loop.robot.feet:
+            message = WrenchStamped()
+            message.header.frame_id = foot
+            self._wrenches[foot] = (
+                node.create_publisher(WrenchStamped, f'~/wrench/{foot}', topics.LATEST), message)
+        self._markers = node.create_publisher(MarkerArray, '~/markers', topics.LATEST)
+        self._margins = {}
+        self._reader = JointStateReader(loop.robot.joints)
+        self._subscriptions = [
+            node.create_subscription(JointState, 'posture', self._on_posture, topics.LATEST),
+            node.create_subscription(String, 'support', self._on_support, topics.LATEST)]
+
+    def _on_posture(self, message):
+        posture = np.zeros(len(self._loop.robot.joints))
+        try:
+            self._reader.read(message, posture)
+            self._check_posture(posture)
+        except MeasurementError as error:
+            self._node.get_logger().error(f'posture refused: {error}')
+            return
+        self._loop.reference.posture = posture
+
+    def _check_posture(self, posture):
+        robot = self._loop.robot
+        for joint, value in zip(robot.joints, posture.tolist()):
+            limits = robot.limits[joint]
+            if not limits.lower <= value <= limits.upper:   # NaN is refused here too
+                raise MeasurementError(f'joint {joint}', value=value, limit='must be from '
+                                       f'{limits.lower:g} to {limits.upper:g} rad')
+
+    def _on_support(self, message):
+        feet = self._loop.robot.feet
+        if message.data == BOTH:
+            self._loop.reference.support = None
+        elif message.data in feet:
+            self._loop.reference.support = (message.data,)
+        else:
+            self._node.get_logger().error(f'support refused: {message.data!r}; must be one of '
+                                          + ', '.join((*feet, BOTH)))
+
+    def publish(self, stamp):
+        """Publish if it is time to."""
+        if not self._period < math.inf or stamp < self._next - 1e-9:
+            return
+        self._next = stamp + self._period
+        solution = self._law.solution
+        wrenches = (solution.wrenches or {}) if solution is not None else {}
+        for foot, (publisher, message) in self._wrenches.items():
+            set_stamp(message.header.stamp, stamp)
+            _fill(message.wrench, wrenches.get(foot))
+            publisher.publish(message)
+        self._markers.publish(self._make_markers(stamp, wrenches))
+        if solution is not None and solution.feasible:
+            self._publish_margins(solution)
+
+    def _publish_margins(self, solution):
+        margins = self._law.distributor.margins(solution)
+        margins['torque'] = {'free': margins['torque']['free']}
+        for contact, values in margins.items():
+            for limit, value in values.items():
+                if value is None:   # this contact has no such limit
+                    continue
+                name = f'margin_{contact}_{limit}'
+                if name not in self._margins:
+                    self._margins[name] = self._node.create_publisher(
+                        Float64, f'~/telemetry/{name}', topics.LATEST)
+                self._margins[name].publish(Float64(data=float(value)))
+
+    def _make_markers(self, stamp, wrenches):
+        markers = []
+        for i, (foot, contact) in enumerate(self._law.contacts.items()):
+            sole = self._marker(stamp, foot, 3 * i, Marker.CUBE, (0.6, 0.6, 0.6, 0.6))
+            sole.scale.x, sole.scale.y = max(contact.length, 1e-3), max(contact.width, 1e-3)
+            sole.scale.z = 0.002
+            pressure = self._marker(stamp, foot, 3 * i + 1, Marker.SPHERE, (0.9, 0.4, 0.0, 1.0))
+            pressure.scale.x = pressure.scale.y = pressure.scale.z = 0.02
+            arrow = self._marker(stamp, foot, 3 * i + 2, Marker.ARROW, (0.0, 0.45, 0.7, 1.0))
+            arrow.scale.x, arrow.scale.y, arrow.scale.z = 0.01, 0.02, 0.03
+            wrench = wrenches.get(foot)
+            if wrench is None or wrench[2] <= 0.0:
+                pressure.action = arrow.action = Marker.DELETE
+            else:
+                x, y = -wrench[4] / wrench[2], wrench[3] / wrench[2]
+                pressure.pose.position.x, pressure.pose.position.y = float(x), float(y)
+                tip = wrench[:3] * (FORCE_LENGTH / self._law.dynamics.weight)
+                arrow.points = [Point(x=float(x), y=float(y)),
+                                Point(x=float(x + tip[0]), y=float(y + tip[1]), z=float(tip[2]))]
+            markers += [sole, pressure, arrow]
+        return MarkerArray(markers=markers)
+
+    @staticmethod
+    def _marker(stamp, frame, number, kind, colour):
+        marker = Marker(id=number, type=kind, action=Marker.ADD, ns='static_torque')
+        marker.header.frame_id = frame
+        set_stamp(marker.header.stamp, stamp)
+        marker.pose.orientation.w = 1.0
+        marker.color.r, marker.color.g, marker.color.b, marker.color.a = colour
+        return marker
+
+    def destroy(self):
+        """Take publishers and subscriptions away."""
+        publishers = [publisher for publisher, _ in self._wrenches.values()]
+        for publisher in (*publishers, self._markers, *self._margins.values()):
+            self._node.destroy_publisher(publisher)
+        for subscription in self._subscriptions:
+            self._node.destroy_subscription(subscription)
+
+
+def _fill(message, wrench):
+    force, torque = message.force, message.torque
+    values = [0.0] * 6 if wrench is None else wrench.tolist()
+    force.x, force.y, force.z, torque.x, torque.y, torque.z = values
