@@ -15,7 +15,7 @@ Generated from the parameter tables by `python doc/generate.py`; do not edit.
 
 Every section below is a section of a robot file (`config/robots/*.yaml`), a group of ROS parameters
 (`<section>.<name>`) of the nodes that use it, and can be set on the command line with
-`--set <section>.<name>=<value>` (the name alone suffices where it is unique). *Live* parameters may
+`--set <section>.<name>=<value>` (the name alone means the robot's own controller and plant). *Live* parameters may
 change while the robot walks; all others only while the controller is unconfigured.
 '''
 

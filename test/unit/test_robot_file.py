@@ -119,6 +119,12 @@ def test_overrides_by_short_name():
     assert robot_file.tree['robot']['xacro_args'] == {'hip_mass': 5.0}
 
 
+def test_short_name_means_the_robots_own_controller():
+    """`--set rate=...` must reach the robot's controller, whatever other controllers have."""
+    robot_file = load_robot_file('dribbel', [('knee_flexed', 0.07)], parameter_tables())
+    assert robot_file.sections['hip_switching']['knee_flexed'] == 0.07
+
+
 @pytest.mark.parametrize('name, words', [('redction', 'reduction'), ('angle', 'ambiguous')])
 def test_bad_overrides(name, words):
     """A misspelt or ambiguous name must not silently change nothing."""

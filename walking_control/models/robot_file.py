@@ -160,7 +160,8 @@ def load_robot_file(name_or_path, overrides=(), tables=()):
 
     Args:
         name_or_path: Name of a shipped robot or path of a robot file.
-        overrides: Pairs (name, value); the name is a dotted path in the file or its unique end.
+        overrides: Pairs (name, value); the name is a dotted path or its end. An end means what
+            the file writes, before what its own controller and plant could be told.
         tables: `ParameterTable` of the sections that may be overridden though the file does not
             write them, and that are validated at once.
 
@@ -215,27 +216,36 @@ def read_parameters(path):
 
 
 def _known_names(tree, path, tables):
-    """Return the dotted names that can be overridden: written, in a table, or a xacro argument."""
-    known = dict.fromkeys(name for name, _ in _leaves(tree))
-    for table in tables:
-        known.update(dict.fromkeys(f'{table.section}.{name}' for name in table.parameters))
+    """Return the dotted names that can be overridden, in groups, the nearest first.
+
+    What the file writes comes first, then xacro arguments and the sections of its own controller
+    and plant and of those every robot has, then all other tables.
+    """
+    written = [name for name, _ in _leaves(tree)]
+    own, others = [], []
     section = tree.get('robot')
     if isinstance(section, Mapping) and str(section.get('urdf')).endswith('.xacro'):
         arguments = declared_arguments(_urdf_path(section, path))
-        known.update(dict.fromkeys(f'robot.xacro_args.{name}' for name in arguments))
-    return list(known)
+        own += [f'robot.xacro_args.{name}' for name in arguments]
+    near = {'world', 'estimator', 'safety', tree.get('controller'), tree.get('plant')}
+    for table in tables:
+        names = own if table.section in near else others
+        names += [f'{table.section}.{name}' for name in table.parameters]
+    return written, own, others
 
 
-def _override(tree, name, value, known):
-    matches = [key for key in known if key == name] or \
-        [key for key in known if key.endswith('.' + name)]
+def _override(tree, name, value, groups):
+    known = [key for group in groups for key in group]
+    matches = {key for key in known if key == name}
+    for group in groups:
+        matches = matches or {key for key in group if key.endswith('.' + name)}
     if len(matches) != 1:
         ends = {key.rpartition('.')[2]: key for key in known}
-        near = matches or [ends[end] for end in get_close_matches(name, ends, n=3)]
+        near = sorted(matches) or [ends[end] for end in get_close_matches(name, ends, n=3)]
         raise ParameterError(f'parameter {name}',
                              limit='is ambiguous' if matches else 'unknown in this robot file',
                              remedy='did you mean ' + ', '.join(near) + '?' if near else None)
-    *parents, leaf = matches[0].split('.')
+    *parents, leaf = matches.pop().split('.')
     for key in parents:
         if not isinstance(tree.get(key), dict):
             tree[key] = {}
