@@ -36,7 +36,7 @@ class ControlLoop:
         self.supervisor = Supervisor(robot, robot_file.values(SAFETY))
         self.period = 1.0 / self.controller.values.rate
         self.command = Command(robot)
-        self._offset = np.zeros(len(robot.actuators))
+        self._offset = np.zeros(len(robot.efforts))
         safety = robot_file.values(SAFETY)
         self.sensor_timeout = safety.state_timeout
         self._retune_rate = safety.retune_rate

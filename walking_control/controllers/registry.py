@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Controllers by name."""
 
+from walking_control.controllers.curve_tracking import CurveTracking
+from walking_control.controllers.hip_pd import HipPd
 from walking_control.controllers.hip_switching import HipSwitching
 from walking_control.controllers.none import NoControl
 from walking_control.controllers.posture_control import PostureControl
+from walking_control.controllers.time_pd import TimePd
 from walking_control.exceptions import IncompatibleController, InvalidInput
+from walking_control.gaits.samples import GaitError
+from walking_control.models.robot_file import WORLD
 
 CONTROLLERS = {controller.name: controller
-               for controller in (HipSwitching, NoControl, PostureControl)}
+                for controller in (CurveTracking, HipPd, HipSwitching, NoControl, PostureControl,
+                                   TimePd)}
 
 
 def find_controller(name):
@@ -36,10 +42,17 @@ def make_controller(robot_file, name=None):
     law = find_controller(name or robot_file.controller)
     values = robot_file.values(law.parameters)
     try:
-        return law(robot_file.robot, values)
+        return _build(law, robot_file, values)
     except IncompatibleController as error:
         error.remedy = 'fitting: ' + ', '.join(fitting_controllers(robot_file))
         raise
+
+
+def _build(law, robot_file, values):
+    # model-based laws count on a gravity and a slope
+    if getattr(law, 'uses_world', False):
+        return law(robot_file.robot, values, robot_file.values(WORLD))
+    return law(robot_file.robot, values)
 
 
 def fitting_controllers(robot_file):
@@ -47,8 +60,8 @@ def fitting_controllers(robot_file):
     fitting = []
     for name, law in CONTROLLERS.items():
         try:
-            law(robot_file.robot, law.parameters.validate())
-        except IncompatibleController:
+            _build(law, robot_file, law.parameters.validate())
+        except (IncompatibleController, GaitError):
             continue
         fitting.append(name)
     return fitting

@@ -40,6 +40,10 @@ SPRING = ParameterTable('springs', [
     Parameter('rest', 0.0, 'rad', 'Joint angle at which the spring is relaxed.', -10.0, 10.0),
 ])
 
+GROUND_TORQUE = [
+    Parameter('limit', 100.0, 'N m', 'Largest torque of the floor on the stance foot.', 0.0, 1e6),
+]
+
 # Keys beside the sections that belong to parameter tables.
 _PLAIN_KEYS = ('robot', 'start', 'controller', 'plant')
 
@@ -81,6 +85,8 @@ class Robot:
         actuators: joint -> `GearedMotor`.
         locks: The `JointLock` of each lockable joint.
         springs: joint -> `JointSpring`, passive.
+        ground_torque: Largest torque of the floor on the stance foot, N m, a virtual effort of
+            plants (see `models.inputs`); None without.
     """
 
     name: str
@@ -97,6 +103,12 @@ class Robot:
     actuators: dict = field(repr=False)
     locks: tuple = field(repr=False)
     springs: dict = field(repr=False, default_factory=dict)
+    ground_torque: float | None = None
+
+    @property
+    def efforts(self):
+        """Return the names of all efforts in the order of `Command.effort`."""
+        return (*self.actuators, *(() if self.ground_torque is None else ('ground_torque',)))
 
     def joint_index(self, name):
         """Return the position of a joint in the package's order."""
@@ -263,8 +275,9 @@ def _leaves(tree, prefix=''):
 
 _ROBOT_KEYS = {'name': str, 'urdf': str, 'base_link': str, 'imu_link': str, 'planar': bool,
                'joints': list, 'feet': list, 'mirror': dict, 'coordinates': list, 'supports': dict,
-               'actuators': dict, 'locks': dict, 'springs': dict, 'xacro_args': dict}
-_OPTIONAL_ROBOT_KEYS = ('imu_link', 'locks', 'springs', 'xacro_args')
+               'actuators': dict, 'locks': dict, 'springs': dict, 'xacro_args': dict,
+               'ground_torque': dict}
+_OPTIONAL_ROBOT_KEYS = ('imu_link', 'locks', 'springs', 'xacro_args', 'ground_torque')
 _PLANAR_ROBOT_KEYS = ('mirror', 'coordinates', 'supports')  # robots in space need none of them
 
 
@@ -290,7 +303,8 @@ def _robot(section, path):
         supports=_supports(section, joints, path) if section['coordinates'] else {},
         actuators=_actuators(section['actuators'], joints, path),
         locks=_locks(section.get('locks', {}), joints, section['feet'], path),
-        springs=_springs(section.get('springs', {}), joints, path))
+        springs=_springs(section.get('springs', {}), joints, path),
+        ground_torque=_ground_torque(section))
 
 
 def _check_robot_keys(section, path):
@@ -386,6 +400,13 @@ def _springs(section, joints, path):
         table = ParameterTable(f'robot.springs.{joint}', SPRING.parameters.values())
         springs[joint] = JointSpring(**vars(table.validate(values)))
     return springs
+
+
+def _ground_torque(section):
+    if 'ground_torque' not in section:
+        return None
+    return ParameterTable('robot.ground_torque', GROUND_TORQUE).validate(
+        section['ground_torque']).limit
 
 
 def _locks(section, joints, feet, path):

@@ -30,7 +30,7 @@ WalkerState.foothold              m        place of the stance foot, sum of the 
 WalkerState.foot_height           m        of each foot above the stance foot
 WalkerState.flicker               1        contact changes suppressed within 1 s
 WalkerState.orientation           1        base to gravity-aligned world, xyzw (robots in space)
-Command.effort                    N m, N   by actuated joint, ``(n_actuators,)``
+Command.effort                    N m, N   by actuated joint, ground torque last, ``(n_efforts,)``
 Command.lock                      bool     lock armed, ``(n_locks,)``
 ================================  =======  ==================================================
 """
@@ -110,7 +110,7 @@ class Command:
     __slots__ = ('effort', 'lock')
 
     def __init__(self, robot):
-        self.effort = np.zeros(len(robot.actuators))
+        self.effort = np.zeros(len(robot.efforts))
         self.lock = np.zeros(len(robot.locks), dtype=bool)
 
 

@@ -121,7 +121,7 @@ class ControllerNode(LifecycleNode):
         self._lockstep = not values.realtime
         self._patience = values.lockstep_timeout if self._lockstep else self.loop.sensor_timeout
         self._sensors = SensorSet(robot, self._lockstep, self._control)
-        self._effort = ArrayWriter(len(robot.actuators))
+        self._effort = ArrayWriter(len(robot.efforts))
         self._lock = ArrayWriter(len(robot.locks))
         publish = self.create_publisher
         self._effort_publisher = publish(Float64MultiArray, topics.EFFORT_COMMANDS, topics.LATEST)

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 
+from walking_control.models.inputs import effort_limits
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.safety.fall import FallDetector
 from walking_control.safety.faults import Fault, KINDS
@@ -57,8 +58,7 @@ class Supervisor:
         self._values = values
         self._fall = FallDetector(robot, values)
         self._joints = [robot.joint_index(joint) for joint in robot.actuators]
-        self._limits = [min(motor.effort_limit, robot.limits[joint].effort)
-                        for joint, motor in robot.actuators.items()]
+        self._limits = effort_limits(robot)
         limits = [robot.limits[joint] for joint in robot.joints]
         margin = values.joint_limit_margin
         self._lower = [joint.lower - margin for joint in limits]
@@ -71,7 +71,7 @@ class Supervisor:
 
     @property
     def effort_limits(self):
-        """Largest effort of each actuator, N m: the smaller of motor and URDF limit."""
+        """Largest of each effort, N m."""
         return self._limits
 
     def latch(self, code, message, stamp):

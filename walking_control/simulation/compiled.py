@@ -86,6 +86,7 @@ class Walker:
         """Stand on a foot just after touchdown, every lock in its stance phase."""
         set_start(self.model, self.state, support, q, v)
         self.data.phases[:] = STANCE
+        self.data.values[:] = self._values
 
     def push(self, impulse):
         """Add an impulse in N s along the floor to the base, at once."""
@@ -123,7 +124,9 @@ class CompiledWalker(Walker):
         state, self.state = as_record(make_state(self.model))
         self._support = support
         work, self._work = as_record(make_workspace(self.model, support.layout.size))
-        function, data = make_law(robot, law.name, robot_file.values(law.parameters))
+        function, data = make_law(robot, law.name, robot_file.values(law.parameters), world,
+                                  self._terms, parameters)
+        self._values = data.values.copy()
         data, self.data = as_record(data)
         self._law = compile_shared(function)
         self._arguments = self._terms, self._law, model, state, work, data
@@ -154,7 +157,9 @@ class PlainWalker(Walker):
         self.model = build_rigid_model(self._support, world, robot_file.values(RIGID), None, steps)
         self.state = make_state(self.model)
         self._work = make_workspace(self.model, self._support.layout.size)
-        self._law, self.data = make_law(robot, law.name, robot_file.values(law.parameters))
+        self._law, self.data = make_law(robot, law.name, robot_file.values(law.parameters), world,
+                                        self._pinocchio_terms)
+        self._values = self.data.values.copy()
 
     def walk(self, duration, stop_at_step=False):
         """Walk on; see `walk.walk`."""

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from walking_control.exceptions import InvalidInput, MissingDependency, UrdfError
+from walking_control.exceptions import IncompatiblePlant, InvalidInput, MissingDependency, UrdfError
 from walking_control.models.dynamics import PlanarDynamics, floor_gravity
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.simulation.plant import Truth
@@ -55,6 +55,9 @@ class MujocoPlant:
 
     def __init__(self, robot, world, values):
         self._mj = import_mujoco()
+        if robot.ground_torque is not None:
+            raise IncompatiblePlant(f'plant mujoco on {robot.name}', value='ground_torque',
+                                    limit='is offered by plant rigid alone')
         self.robot = robot
         self.world = world
         self._values = values

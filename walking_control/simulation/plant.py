@@ -14,7 +14,7 @@ class Truth:
         v: Its rate.
         foot_force: Force of the floor on each foot in the floor frame, N, ``(n_feet, 3)``.
         locked: Engaged locks, ``(n_locks,)``.
-        work: Mechanical work of each actuator so far, J, ``(n_actuators,)``.
+        work: Mechanical work of each effort so far, J, ``(n_efforts,)``.
         electrical_energy: Energy drawn at the motor terminals so far, J (no recuperation).
     """
 
@@ -26,7 +26,7 @@ class Truth:
         self.v = np.zeros(n)
         self.foot_force = np.zeros((len(robot.feet), 3))
         self.locked = np.zeros(len(robot.locks), dtype=bool)
-        self.work = np.zeros(len(robot.actuators))
+        self.work = np.zeros(len(robot.efforts))
         self.electrical_energy = 0.0
 
 

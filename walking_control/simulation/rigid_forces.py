@@ -30,7 +30,8 @@ def apply_forces(model, mode, effort, work):
     for i in range(size):
         work.force[i] = -work.terms[size * size + i]
     for i in range(model.relabel.shape[1]):
-        for j in range(effort.shape[0]):
+        # a torque of the floor needs a standing foot
+        for j in range(effort.shape[0] if mode[STANCE] == 1 else model.n_driven):
             work.force[2 + i] += model.inputs[support, i, j] * effort[j]
 
 

@@ -26,6 +26,7 @@ class RigidModel(NamedTuple):
         n: Number of minimal coordinates.
         n_joints: Number of joints.
         n_locks: Number of joint locks.
+        n_driven: Number of efforts at joints; those after them act only while a foot stands.
         parameters: Of the support terms; gravity along x and z first.
         lift: Minimal coordinates to (pitch, joints), by support, ``(2, n, n)``.
         relabel: q of one support to q of the other, by the old support, ``(2, n, n)``.
@@ -48,6 +49,7 @@ class RigidModel(NamedTuple):
     n: int
     n_joints: int
     n_locks: int
+    n_driven: int
     parameters: np.ndarray
     lift: np.ndarray
     relabel: np.ndarray

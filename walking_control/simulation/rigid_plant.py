@@ -14,6 +14,7 @@ import numpy as np
 
 from walking_control.exceptions import IncompatiblePlant, InvalidInput, NotAchieved
 from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.inputs import effort_map, foot_turn
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.support import SupportDynamics
 from walking_control.simulation import rigid_model as rm
@@ -61,10 +62,10 @@ def build_rigid_model(support, world, values, parameters=None, steps=()):
     gravity = support.dynamics.model.gravity.linear
     standing = leg_length(support.dynamics)
     return rm.RigidModel(
-        support.layout.n, len(robot.joints), len(robot.locks),
+        support.layout.n, len(robot.joints), len(robot.locks), len(robot.actuators),
         np.array([gravity[0], gravity[2]]) if parameters is None else parameters,
         np.array(support.lift), np.array([support.relabel(i) for i in range(2)]),
-        np.array([input_map(support, i) for i in range(2)]),
+        np.array([effort_map(support, i) for i in range(2)]),
         np.array([limit.lower for limit in limits]), np.array([limit.upper for limit in limits]),
         np.array([robot.joint_index(lock.joint) for lock in robot.locks] or [-1]),
         np.array([lock.angle for lock in robot.locks] or [0.0]),
@@ -76,13 +77,6 @@ def leg_length(dynamics):
     """Return the height of the base above the lowest foot at zero angles, m."""
     dynamics.place(np.zeros(dynamics.nv))
     return -min(dynamics.foot_position(foot)[1] for foot in dynamics.robot.feet)
-
-
-def input_map(support, foot):
-    """Return generalised forces per actuator effort with a foot standing, ``(n, n_actuators)``."""
-    robot = support.robot
-    columns = [robot.joint_index(joint) for joint in robot.actuators]
-    return np.ascontiguousarray(support.input_map(foot)[:, columns])
 
 
 def floor_changes(steps):
@@ -124,6 +118,7 @@ class RigidPlant:
         self._joints = [robot.joint_index(joint) for joint in robot.actuators]
         self._motors = list(robot.actuators.values())
         self._mass = self._support.dynamics.mass
+        self._turns = [foot_turn(self._support, i) for i in range(2)]
         self._fallen = False
         self._pushes = []   # (step, impulse), still to come
         self._planned_pushes = []
@@ -204,6 +199,9 @@ class RigidPlant:
             moved = self.truth.q[3 + joint] - before[3 + joint]
             self.truth.work[i] += effort[i] * moved
             power += self._motors[i].electrical_power(float(effort[i]), moved / duration)
+        if self.robot.ground_torque is not None and self.state.mode[rm.STANCE]:
+            turn = self._turns[int(self.state.mode[rm.SUPPORT])]
+            self.truth.work[-1] += effort[-1] * (turn @ (self.truth.q[2:] - before[2:]))
         self.truth.electrical_energy += max(0.0, power) * duration
 
     def _update_truth(self):

@@ -20,8 +20,8 @@ class Run:
         columns: name -> array. ``time (T,)``; ``q, v (T, nv)`` floating base truth;
             ``coordinates, rates (T, n_coordinates)`` of the estimated `WalkerState`;
             ``support (T,)``; ``steps (T,)``; ``contact (T, n_feet)``; ``locked (T, n_locks)``;
-            ``foot_force (T, n_feet, 3)`` floor frame; ``effort (T, n_actuators)``;
-            ``work (T, n_actuators)`` cumulative, J; ``electrical_energy (T,)`` cumulative, J.
+            ``foot_force (T, n_feet, 3)`` floor frame; ``effort (T, n_efforts)``;
+            ``work (T, n_efforts)`` cumulative, J; ``electrical_energy (T,)`` cumulative, J.
     """
 
     robot: object
@@ -54,7 +54,7 @@ class Recorder:
         self.run = Run(robot, controller, plant.name, plant.world)
         truth = plant.truth
         nc, nf, nl, na = (len(robot.coordinates), len(robot.feet), len(robot.locks),
-                          len(robot.actuators))
+                          len(robot.efforts))
         shapes = {'time': (), 'q': truth.q.shape, 'v': truth.v.shape, 'coordinates': (nc,),
                   'rates': (nc,), 'support': (), 'steps': (), 'contact': (nf,), 'locked': (nl,),
                   'foot_force': (nf, 3), 'effort': (na,), 'work': (na,), 'electrical_energy': ()}

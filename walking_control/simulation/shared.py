@@ -1,17 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions that run as plain Python and, unchanged, inside numba-compiled loops."""
+"""The mark of functions that also run compiled, as simulation code knows it."""
 
-SHARED = []
+from walking_control.models.shared import register, SHARED, shared
 
-
-def shared(function):
-    """Mark a function for both ways; it stays the plain function it is."""
-    SHARED.append(function)
-    return function
-
-
-def register():
-    """Tell numba about all marked functions; needed once before compiling."""
-    from numba.extending import register_jitable
-    while SHARED:
-        register_jitable(error_model='numpy')(SHARED.pop())
+__all__ = ['SHARED', 'register', 'shared']

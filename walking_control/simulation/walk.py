@@ -12,6 +12,7 @@ import numpy as np
 from walking_control.controllers.hip_switching import find_hip, hip_current
 from walking_control.controllers.knee_locks import ARMED, next_lock_phase, STANCE as STANCE_PHASE
 from walking_control.exceptions import IncompatibleController
+from walking_control.simulation.gait_laws import make_gait_law, NAMES
 from walking_control.simulation.rigid_events import joint_angle
 from walking_control.simulation.rigid_forces import joint_rate
 from walking_control.simulation.rigid_model import (
@@ -68,13 +69,16 @@ def hip_values(robot, parameters):
                      *(sign * motor.torque_per_ampere for sign in signs)])
 
 
-def make_law(robot, name, parameters):
+def make_law(robot, name, parameters, world=None, terms=None, generated=None):
     """Return (array function, `LawData`) of a controller by name.
 
     Args:
         robot: The `Robot`.
         name: Name of the controller.
         parameters: Its validated parameter values.
+        world: Validated values of `WORLD`, for laws that follow a gait.
+        terms: Function of the support terms, for the same.
+        generated: Parameters of these; None where Pinocchio serves.
 
     Raises:
         IncompatibleController: It has no array function.
@@ -83,9 +87,12 @@ def make_law(robot, name, parameters):
         law, values = no_law, np.zeros(1)
     elif name == 'hip_switching':
         law, values = hip_law, hip_values(robot, parameters)
+    elif name in NAMES:
+        law, values = make_gait_law(robot, name, parameters, world, terms, generated)
     else:
         raise IncompatibleController(f'controller {name}', limit='has no array function',
-                                     remedy='choose none or hip_switching')
+                                     remedy='choose one of '
+                                     + ', '.join(('none', 'hip_switching', *NAMES)))
     if name == 'none' and not robot.locks:
         period = NO_TICKS
     else:

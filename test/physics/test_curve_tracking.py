@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Curve tracking as a controller of the compass: on its gait, off it, and with bad input."""
+
+import numpy as np
+import pytest
+
+from walking_control.control_loop import ControlLoop
+from walking_control.controllers import tracker
+from walking_control.controllers.curve_tracking import CurveTracking, load_gait, PARAMETERS
+from walking_control.controllers.time_pd import PARAMETERS as TIME_PD, TimePd
+from walking_control.exceptions import InvalidInput, ParameterError
+from walking_control.experiments.metrics import summarize
+from walking_control.experiments.robustness import find_first_failure
+from walking_control.gaits.samples import GaitError, read_samples, write_samples
+from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.robot_file import load_robot_file, WORLD
+from walking_control.models.signals import Command, Reference, WalkerState
+from walking_control.simulation.registry import make_plant
+from walking_control.simulation.simulate import simulate
+
+
+@pytest.fixture
+def compass():
+    """Return the compass's robot file."""
+    return load_robot_file('compass')
+
+
+def law(robot_file, **values):
+    """Return a `CurveTracking` of a robot file."""
+    return CurveTracking(robot_file.robot, PARAMETERS.validate(values), robot_file.values(WORLD))
+
+
+def tick(controller, robot_file, q, v, support=0):
+    """Return the effort at a state just after a touchdown."""
+    state, command = WalkerState(robot_file.robot), Command(robot_file.robot)
+    state.q[:], state.v[:], state.support, state.contact[support] = q, v, support, True
+    controller.reset(state)
+    controller.update(state, Reference(), 0.002, command)
+    return command.effort.copy()
+
+
+def test_natural_gait_needs_no_effort(compass):
+    """On the passive gait nominal and potential efforts must cancel: 0.01 (N m)^2 s is the
+    bound."""
+    controller = law(compass)
+    gait = load_gait(compass.robot, controller.values, compass.values(WORLD))
+    for q, v in zip(gait.q[::5], gait.v[::5], strict=True):
+        assert np.abs(tick(controller, compass, q, v)).max() < 1e-3
+        parts = controller.parts
+        assert parts[tracker.NOMINAL] == pytest.approx(-parts[tracker.COMPENSATION], abs=1e-3)
+    assert np.abs(controller.parts[tracker.NOMINAL]).max() < 5.0
+    assert controller.report[tracker.UNDESIRED] < 1e-9
+
+
+def test_feet_are_equal(compass):
+    """The same posture on either foot must get mirrored hip and equal ground torque."""
+    controller = law(compass)
+    q, v = np.array([0.05, 0.1]), np.array([-0.7, 1.9])
+    left, right = (tick(controller, compass, q, v, support) for support in (0, 1))
+    assert np.abs(left).min() > 0.05
+    assert right == pytest.approx([-left[0], left[1]], abs=1e-9)
+
+
+def test_energies_add_up(compass):
+    """Potential and both kinetic energies must be those of the whole robot by Pinocchio."""
+    controller, rng = law(compass), np.random.default_rng(8)
+    world = compass.values(WORLD)
+    dynamics, totals = PlanarDynamics(compass.robot, world.gravity, world.slope), []
+    for _ in range(4):
+        q, v = rng.uniform(-0.3, 0.3, 2), rng.normal(size=2)
+        tick(controller, compass, q, v)
+        base_q, base_v = dynamics.base_from_coordinates('left_foot', q, v)
+        report = controller.report
+        assert report[tracker.DESIRED] + report[tracker.UNDESIRED] == pytest.approx(
+            dynamics.kinetic_energy(base_q, base_v), rel=1e-9)
+        assert report[tracker.POTENTIAL] == pytest.approx(dynamics.potential_energy(base_q),
+                                                          rel=1e-9)
+        totals.append(report[tracker.ENERGY])
+    assert np.ptp(totals) > 0.1
+    assert len(controller.telemetry()) == len(controller.telemetry_fields())
+
+
+def test_foot_in_the_air_gets_no_effort(compass):
+    """The law takes the stance foot as fixed; in flight its efforts would be nonsense."""
+    controller = law(compass)
+    state, command = WalkerState(compass.robot), Command(compass.robot)
+    state.q[:], state.v[:] = (0.05, 0.1), (-0.7, 1.9)
+    efforts = []
+    for stands in (True, False):
+        state.contact[:] = stands, True
+        controller.reset(state)
+        controller.update(state, Reference(), 0.002, command)
+        efforts.append(np.abs(command.effort).max())
+    assert efforts[0] > 0.1 and efforts[1] == 0.0 and controller.report[tracker.TRUST] == 0.0
+
+
+def test_hip_alone_never_injects_more_than_asked(compass):
+    """With the hip alone the approximation must not pump energy the full law would not."""
+    object.__setattr__(compass.robot, 'ground_torque', None)
+    controller, rng = law(compass, limiting='off'), np.random.default_rng(6)
+    both, injected = load_robot_file('compass'), 0
+    full = law(both, limiting='off')
+    for _ in range(40):
+        q, v = rng.uniform(-0.3, 0.3, 2), rng.normal(size=2)
+        assert tick(controller, compass, q, v).shape == (1,)
+        tick(full, both, q, v)
+        asked = max(0.0, full.report[tracker.POWER])
+        assert controller.report[tracker.POWER] <= asked + 1e-9
+        injected += controller.report[tracker.POWER] > 0.0
+    assert injected > 3
+
+
+def test_walks_through_the_whole_chain(compass):
+    """Estimator, law, safety and plant together must walk, nearly without effort."""
+    run = simulate(make_plant(compass), ControlLoop(compass, 'curve_tracking'), compass.start, 2.5)
+    summary = summarize(run)
+    assert not summary['fell'] and summary['steps'] >= 2
+    assert summary['squared_effort_per_step'] < 0.5
+
+
+@pytest.mark.parametrize('values, words', [
+    ({'energy_gain': 0.0}, 'energy_gain'), ({'transfer_gain': -1.0}, 'transfer_gain'),
+    ({'bandwidth': 600.0}, 'must be at most 500 1/s'),
+    ({'damping_rate': 60.0, 'rate': 50.0, 'bandwidth': 20.0}, 'must be at most 50 1/s'),
+    ({'tank_initial': 30.0}, 'tank_capacity')])
+def test_gains_too_fast_or_not_positive_are_refused(values, words):
+    """A gain the sampled law cannot follow makes the robot shake; the limit must be said."""
+    with pytest.raises(ParameterError, match=words):
+        PARAMETERS.validate(values)
+
+
+def test_energy_gain_too_fast_is_refused(compass):
+    """The energy loop is as fast as the walker moves, which only the gait tells."""
+    with pytest.raises(ParameterError, match='energy_gain.*at most'):
+        law(compass, energy_gain=99.0, rate=50.0, bandwidth=40.0)
+
+
+def test_gaits_that_do_not_fit_are_refused(compass, tmp_path):
+    """The gait of another robot, or one that does not close, would throw the walker."""
+    gait = load_gait(compass.robot, PARAMETERS.validate({}), compass.values(WORLD))
+    path = tmp_path / 'gait.yaml'
+    for change, words in (({'robot': 'dribbel'}, 'must be of compass'),
+                          ({'gravity': 1.6}, 'gravity'), ({'period': 0.5}, 'gap')):
+        write_samples(type(gait)(**{**vars(gait), **change}), path)
+        with pytest.raises(GaitError, match=words):
+            law(compass, gait=str(path))
+    path.write_text('robot: compass')
+    with pytest.raises(GaitError, match='cannot be read'):
+        read_samples(path)
+    with pytest.raises(InvalidInput, match='2 weights'):
+        law(compass, metric=[1.0, 1.0, 1.0])
+
+
+def test_time_pd_is_quiet_on_the_gait(compass):
+    """Played back in time from touchdown, the gait itself must need next to no torque."""
+    world = compass.values(WORLD)
+    rival = TimePd(compass.robot, TIME_PD.validate({}), world)
+    gait = load_gait(compass.robot, rival.values, world)
+    state, command = WalkerState(compass.robot), Command(compass.robot)
+    rival.reset(state)
+    for time, q, v in zip(gait.time, gait.q, gait.v, strict=True):
+        if 0.0 <= time <= gait.period:
+            state.stamp, state.q[:], state.v[:] = time, q, v
+            rival.update(state, Reference(), 0.002, command)
+            assert np.abs(command.effort).max() < 1e-3
+    state.q[1] += 0.1
+    rival.update(state, Reference(), 0.002, command)
+    assert abs(command.effort[0]) > 0.5
+
+
+def test_survives_the_steps_down_of_the_book(compass):
+    """[DS09] 5.2.3: 0.11 m tuned, where the walker alone falls from half of that."""
+    pytest.importorskip('numba')
+    tracked = find_first_failure(compass, 'step_down', 'curve_tracking', largest=0.11,
+                                 resolution=0.055)
+    assert tracked['first_failure'] is None
+    assert tracked['nominal_squared_effort'] < 0.01
+    alone = find_first_failure(compass, 'step_down', 'none', largest=0.055, resolution=0.055)
+    assert alone['first_failure'] == pytest.approx(0.055)

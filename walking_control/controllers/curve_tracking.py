@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Port-based curve tracking with energy management ([DS09] section 5.2) as a controller.
+
+Follows the path of a natural gait instead of a timetable; see
+``doc/controllers/curve_tracking.md``.
+Simplification: the walker is taken as fixed to the floor at its stance foot; limits within the law
+keep it there, and while the foot is in the air the effort is zero.
+"""
+
+import math
+
+import numpy as np
+
+from walking_control.controllers import curve_law, tracker
+from walking_control.controllers.effort_limits import FOOT_PARAMETERS, make_limits
+from walking_control.controllers.knee_locks import KneeLocks
+from walking_control.controllers.vector_field import make_field
+from walking_control.exceptions import IncompatibleController, ParameterError
+from walking_control.gaits.samples import check_fit, read_samples
+from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.generated import compile_law, compile_terms, has_compiler
+from walking_control.models.parameters import Parameter, ParameterTable
+from walking_control.models.resources import share_directory
+from walking_control.models.support import SupportDynamics
+
+METHOD = {'damping': curve_law.DAMPING, 'transfer': curve_law.TRANSFER}
+
+
+def _slow_enough(values):
+    """Refuse a decay that a law sampled at this rate cannot follow."""
+    for name in ('bandwidth', 'damping_rate'):
+        if getattr(values, name) > values.rate:
+            raise ParameterError(f'parameter curve_tracking.{name}', value=getattr(values, name),
+                                 limit=f'must be at most {values.rate:g} 1/s at a rate of '
+                                 f'{values.rate:g} Hz', remedy='lower it or raise the rate')
+    if values.tank_initial > values.tank_capacity:
+        raise ParameterError('parameter curve_tracking.tank_initial', value=values.tank_initial,
+                             limit=f'must be at most tank_capacity, {values.tank_capacity:g} J')
+
+
+SMALLEST = 1e-9
+
+PARAMETERS = ParameterTable('curve_tracking', [
+    Parameter('rate', 500.0, 'Hz', 'Rate of the control law.', 10.0, 5000.0),
+    Parameter('gait', '', '', 'Gait file; empty takes config/gaits/<robot>.yaml.'),
+    Parameter('field', 'closest', '', 'Vector field: nearest point, or the surface (5.28).',
+              choices=('closest', 'surface')),
+    Parameter('metric', (), '1', 'Weight of each coordinate in the squared distance to the gait; '
+              'empty for ones.', 1e-3, 1e3),
+    Parameter('surface_offset', 0.05, 'rad', 'Distance of the curves the surface is fitted to.',
+              0.01, 1.0),
+    Parameter('attraction', 3.2, '1/s', 'Rate at which a gap to the gait is to close.', SMALLEST,
+              100.0),
+    Parameter('energy_gain', 0.6, '1/(s J^0.5)', 'Kp of (5.27).', SMALLEST, 100.0),
+    Parameter('integral_gain', 0.0, '1/(s^2 J^0.5)', 'Integral action on the energy error.', 0.0,
+              100.0),
+    Parameter('integral_limit', 5.0, 'J s', 'Bound of the integral of the energy error.', 0.0,
+              1e3),
+    Parameter('energy', 'constant', '', 'Desired energy: mean of the gait, or point by point.',
+              choices=('constant', 'gait')),
+    Parameter('method', 'transfer', '', 'Undesired momentum: moved into the gait (5.18) or damped '
+              '(5.17).', choices=('transfer', 'damping')),
+    Parameter('transfer_gain', 0.1, 'J^-0.5 s^-1', 'a0 of (5.21).', SMALLEST, 100.0),
+    Parameter('transfer_threshold', 0.01, 'J^0.5',
+              'a1 of (5.21): undesired momentum below which the transfer is linear.', SMALLEST,
+              100.0),
+    Parameter('bandwidth', 100.0, '1/s', 'Fastest decay of undesired momentum.', SMALLEST, 5000.0),
+    Parameter('damping_rate', 4.0, '1/s', 'R of (5.17), and where the motion runs backwards.',
+              SMALLEST, 5000.0),
+    Parameter('potential_share', 1.0, '1', 'Share of the compensation (5.25).', 0.0, 1.0),
+    Parameter('freedom_rate', 10.0, '1/s',
+              'How fast the free matrix Z of (5.12) may turn undesired momentum to save effort.',
+              0.0, 1e3),
+    *FOOT_PARAMETERS,
+    Parameter('tank_initial', 10.0, 'J', 'Energy the law may inject at first.', 0.0, 1e6),
+    Parameter('tank_capacity', 20.0, 'J', 'Most energy it may hold ready.', 0.0, 1e6),
+    Parameter('compiled', False, '', 'Compile the law at the start, some ten seconds.'),
+    Parameter('knee_flexed', 0.05, 'rad', 'Flexion after which an extending knee is re-armed.',
+              0.0, 0.5),
+], checks=[_slow_enough])
+
+
+def load_gait(robot, values, world):
+    """Return the `GaitSamples` a controller's values name, checked against robot and world."""
+    path = values.gait or share_directory() / 'config' / 'gaits' / f'{robot.name}.yaml'
+    gait = read_samples(path)
+    support = SupportDynamics(PlanarDynamics(robot, world.gravity, world.slope))
+    check_fit(gait, robot, world.gravity, support.relabel(0))
+    return gait
+
+
+def metric_of(weights, n):
+    """Return the constant metric of distances to a gait, ``(n, n)``.
+
+    Raises:
+        ParameterError: Not one weight per coordinate.
+    """
+    if weights and len(weights) != n:
+        raise ParameterError('parameter curve_tracking.metric', value=list(weights),
+                             limit=f'must hold {n} weights, one per coordinate, or none')
+    return np.diag(weights) if weights else np.eye(n)
+
+
+def build_tracker(robot, values, world, gait, parameters=None):
+    """Return the `TrackerData` of a robot and a gait.
+
+    Args:
+        robot: The `Robot`; planar, two feet.
+        values: Validated values of `PARAMETERS`.
+        world: Validated values of `WORLD`: slope and gravity the law counts on.
+        gait: `GaitSamples`.
+        parameters: Of generated support terms; gravity alone where Pinocchio serves.
+
+    Raises:
+        IncompatibleController: Springs or dampers, which the energy of the law does not know.
+        ParameterError: An energy gain too fast for the rate.
+    """
+    if any(spring.stiffness or spring.damping for spring in robot.springs.values()):
+        raise IncompatibleController(f'controller curve_tracking on {robot.name}',
+                                     value=sorted(robot.springs),
+                                     limit='does not know the energy of joint springs yet')
+    support = SupportDynamics(PlanarDynamics(robot, world.gravity, world.slope))
+    gravity = support.dynamics.model.gravity.linear[[0, 2]]
+    spin = np.array([robot.supports[foot][:, 0] for foot in robot.feet])
+    inside = np.ones(len(gait.time), bool) if values.field == 'closest' else \
+        (gait.time >= 0.0) & (gait.time <= gait.period)
+    field = make_field(values.field, gait.time[inside], gait.q[inside], gait.v[inside],
+                       metric_of(values.metric, len(gait.coordinates)), values.attraction,
+                       values.surface_offset)
+    energy, speed = _energies(support, gravity, spin, gait)
+    if values.energy == 'constant':
+        step = (gait.time >= 0.0) & (gait.time <= gait.period)
+        energy = np.full(len(energy), energy[step].mean())
+    fastest = values.rate / speed.max()
+    if values.energy_gain > fastest:
+        raise ParameterError('parameter curve_tracking.energy_gain', value=values.energy_gain,
+                             limit=f'must be at most {fastest:.3g} at a rate of '
+                             f'{values.rate:g} Hz', remedy='lower it or raise the rate')
+    gains = [getattr(values, name) for name in (
+        'energy_gain', 'integral_gain', 'integral_limit', 'transfer_gain', 'transfer_threshold',
+        'bandwidth', 'damping_rate', 'potential_share', 'freedom_rate')]
+    return tracker.TrackerData(
+        field, np.array(gravity if parameters is None else parameters), spin,
+        make_limits(support, values), energy[inside], np.array(gains), METHOD[values.method],
+        np.array([values.tank_initial, values.tank_capacity]))
+
+
+def _energies(support, gravity, spin, gait):
+    """Return energy, J, and speed in the kinetic metric, J^0.5, along a gait."""
+    energy, speed = np.zeros(len(gait.time)), np.zeros(len(gait.time))
+    for i, (q, v) in enumerate(zip(gait.q, gait.v, strict=True)):
+        M = support.layout.split(support.terms(0, q, v))['mass']
+        speed[i] = math.sqrt(v @ M[2:, 2:] @ v)
+        height, ahead = M[0, 2:] @ spin[0], -M[1, 2:] @ spin[0]
+        energy[i] = 0.5 * speed[i] ** 2 - gravity[0] * ahead - gravity[1] * height
+    return energy, speed
+
+
+class CurveTracking:
+    """Follow a natural gait on a planar walker.
+
+    Args:
+        robot: The `Robot`.
+        values: Validated values of `PARAMETERS`.
+        world: Validated values of `WORLD`: slope and gravity the law counts on.
+
+    Attributes:
+        report: Telemetry of the last tick, see `telemetry_fields`.
+
+    Raises:
+        IncompatibleController: Not a planar walker on two feet with something to drive.
+        InvalidInput: The gait does not fit, or a gain is too fast for the rate.
+    """
+
+    name = 'curve_tracking'
+    parameters = PARAMETERS
+    uses_world = True
+
+    def __init__(self, robot, values, world):
+        if not robot.planar or len(robot.feet) != 2 or not robot.efforts:
+            raise IncompatibleController(f'controller curve_tracking on {robot.name}',
+                                         limit='needs a planar walker on two feet with a motor')
+        self.values = values
+        gait = load_gait(robot, values, world)
+        dynamics = PlanarDynamics(robot, world.gravity, world.slope)
+        self._robot, self._locks = robot, KneeLocks(robot, values.knee_flexed)
+        if has_compiler():
+            self._terms, parameters = compile_terms(dynamics)
+        else:
+            support, parameters = SupportDynamics(dynamics), None
+            self._terms = lambda foot, q, v, _, out: support.terms(foot, q, v, out)
+        self._track = compile_law(tracker.track) if values.compiled else tracker.track
+        self.data = build_tracker(robot, values, world, gait, parameters)
+        self._memory = tracker.make_memory(self.data)
+        self.report, self.parts = tracker.make_report(self.data)
+        self._steps = None
+
+    def reset(self, state):
+        """Begin anew: full tank, no integral."""
+        self._locks.reset()
+        tracker.forget(self.data, self._memory)
+        self._steps = None
+
+    def update(self, state, reference, dt, command):
+        """Fill the `Command` for this tick."""
+        fresh = state.steps != self._steps
+        self._steps = state.steps
+        # until the first contact is reported the start's stance foot counts as standing
+        grounded = bool(state.contact[state.support]) or not state.contact.any()
+        period = min(dt, 1.0 / self.values.rate)
+        self._track(self._terms, self.data, self._memory, state.support, grounded, fresh, state.q,
+                    state.v, period, command.effort, self.report, self.parts)
+        self._locks.update(state, command)
+
+    def telemetry(self):
+        """Return the telemetry of the last tick, ``(k,)``; names by `telemetry_fields`."""
+        return np.concatenate((self.report, self.parts.ravel()))
+
+    def telemetry_fields(self):
+        """Return (name, unit) of each entry of `telemetry`."""
+        torques = ((f'{part}_{effort}', 'N m') for part in tracker.PARTS
+                   for effort in self._robot.efforts)
+        return (*tracker.TELEMETRY, *torques)

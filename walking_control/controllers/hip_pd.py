@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plain PD control of the hip to a fixed set point: the rival every other law is measured
+against."""
+
+from walking_control.controllers.hip_switching import find_hip
+from walking_control.controllers.knee_locks import KneeLocks
+from walking_control.models.inputs import effort_limits
+from walking_control.models.parameters import Parameter, ParameterTable
+from walking_control.models.shared import shared
+
+PARAMETERS = ParameterTable('hip_pd', [
+    Parameter('rate', 500.0, 'Hz', 'Rate of the control law.', 10.0, 5000.0),
+    Parameter('hip_stiffness', 20.0, 'N m/rad', 'Torque per error of the hip angle.', 0.0, 1e4,
+              live=True),
+    Parameter('hip_damping', 3.0, 'N m s/rad', 'Torque against the rate of the hip.', 0.0, 1e3,
+              live=True),
+    Parameter('hip_angle', 0.6, 'rad', 'Hip angle aimed at, swing leg ahead.', 0.0, 1.5,
+              live=True),
+    Parameter('knee_flexed', 0.05, 'rad', 'Flexion after which an extending knee is re-armed.',
+              0.0, 0.5),
+])
+
+
+@shared
+def hip_torque(angle, rate, set_point, stiffness, damping, limit):
+    """Return the clamped torque towards a set point, N m."""
+    torque = stiffness * (set_point - angle) - damping * rate
+    return min(max(torque, -limit), limit)
+
+
+class HipPd:
+    """Plain hip PD for a planar walker with one motor at the hip.
+
+    Args:
+        robot: The `Robot`.
+        values: Validated values of `PARAMETERS`.
+
+    Raises:
+        IncompatibleController: The robot has not exactly one motor, a hip between its two legs.
+    """
+
+    name = 'hip_pd'
+    parameters = PARAMETERS
+
+    def __init__(self, robot, values):
+        joint, self._coordinate = find_hip(robot)
+        self._signs = [robot.supports[foot][self._coordinate, 1 + joint] for foot in robot.feet]
+        self._limit = effort_limits(robot)[0]
+        self._locks = KneeLocks(robot, values.knee_flexed)
+        self.values = values
+
+    def reset(self, state):
+        """Start with locked knees."""
+        self._locks.reset()
+
+    def update(self, state, reference, dt, command):
+        """Fill the `Command` for this tick."""
+        values, i = self.values, self._coordinate
+        torque = hip_torque(float(state.q[i]), float(state.v[i]), values.hip_angle,
+                            values.hip_stiffness, values.hip_damping, self._limit)
+        command.effort[:] = 0.0
+        command.effort[0] = self._signs[state.support] * torque
+        self._locks.update(state, command)

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PD control to a gait played back in time from every touchdown: a rival of curve tracking.
+
+It uses the same efforts and the same limits of the stance foot (`effort_limits`). When a step
+lasts
+longer than the gait file goes, the last posture is held.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from walking_control.controllers.curve_tracking import load_gait
+from walking_control.controllers.effort_limits import (
+    FOOT_PARAMETERS, keep_foot, Limits, make_limits, nearest_effort)
+from walking_control.controllers.knee_locks import KneeLocks
+from walking_control.exceptions import IncompatibleController
+from walking_control.gaits.curve import Curve, evaluate, make_curve
+from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.generated import compile_terms, has_compiler
+from walking_control.models.parameters import Parameter, ParameterTable
+from walking_control.models.shared import shared
+from walking_control.models.small_algebra import factorise_spd
+from walking_control.models.support import SupportDynamics
+
+PARAMETERS = ParameterTable('time_pd', [
+    Parameter('rate', 500.0, 'Hz', 'Rate of the control law.', 10.0, 5000.0),
+    Parameter('gait', '', '', 'Gait file; empty takes config/gaits/<robot>.yaml.'),
+    Parameter('gait_stiffness', 20.0, 'N m/rad', 'Force on each coordinate per error.', 0.0, 1e4),
+    Parameter('gait_damping', 3.0, 'N m s/rad', 'Force on each coordinate per error of rate.', 0.0,
+              1e3),
+    *FOOT_PARAMETERS,
+    Parameter('knee_flexed', 0.05, 'rad', 'Flexion after which an extending knee is re-armed.',
+              0.0, 0.5),
+])
+
+
+class Playback(NamedTuple):
+    """What the law knows, as plain arrays and numbers.
+
+    Attributes:
+        curve: `Curve` of the gait over time.
+        limits: `Limits`.
+        parameters: Of the support terms.
+        stiffness: N m/rad.
+        damping: N m s/rad.
+    """
+
+    curve: Curve
+    limits: Limits
+    parameters: np.ndarray
+    stiffness: float
+    damping: float
+
+
+def build_playback(robot, values, world, gait, parameters=None):
+    """Return the `Playback` of a robot and a gait; arguments as `curve_tracking.build_tracker`."""
+    support = SupportDynamics(PlanarDynamics(robot, world.gravity, world.slope))
+    gravity = support.dynamics.model.gravity.linear[[0, 2]]
+    curve = make_curve(gait.time, gait.q, gait.v, np.eye(len(gait.coordinates)))
+    return Playback(curve, make_limits(support, values),
+                    np.array(gravity if parameters is None else parameters), values.gait_stiffness,
+                    values.gait_damping)
+
+
+@shared
+def play(terms, data, support, elapsed, q, v, effort):
+    """Fill the efforts of one tick, ``elapsed`` seconds after touchdown."""
+    n, k = q.shape[0], effort.shape[0]
+    size = n + 2
+    target, rate, spare = np.zeros(n), np.zeros(n), np.zeros(n)
+    M, L, M_f = np.zeros((n, n)), np.zeros((n, n)), np.zeros((2, n))
+    H, LH, h, h_f, buffer = np.zeros((k, k)), np.zeros((k, k)), np.zeros(n), np.zeros(2), \
+        np.zeros(size * size + 3 * n + 8)
+    last = data.curve.knots[data.curve.knots.shape[0] - 1]
+    evaluate(data.curve, min(elapsed, last), target, rate, spare)
+    terms(support, q, v, data.parameters, buffer)
+    for i in range(n):
+        h[i] = buffer[size * size + 2 + i]
+        going = rate[i] if elapsed < last else 0.0
+        spare[i] = data.stiffness * (target[i] - q[i]) + data.damping * (going - v[i])
+        for j in range(n):
+            M[i, j] = buffer[(2 + i) * size + 2 + j]
+    for i in range(2):
+        h_f[i] = buffer[size * size + i]
+        for j in range(n):
+            M_f[i, j] = buffer[i * size + 2 + j]
+    factorise_spd(M, L)
+    B = data.limits.inputs[support]
+    nearest_effort(L, B, spare, H, LH, effort)
+    keep_foot(data.limits, M_f, h_f, L, h, B, LH, effort)
+
+
+class TimePd:
+    """PD to a gait played back in time.
+
+    Args:
+        robot: The `Robot`.
+        values: Validated values of `PARAMETERS`.
+        world: Validated values of `WORLD`.
+
+    Raises:
+        IncompatibleController: Not a planar walker on two feet with something to drive.
+        InvalidInput: The gait does not fit.
+    """
+
+    name = 'time_pd'
+    parameters = PARAMETERS
+    uses_world = True
+
+    def __init__(self, robot, values, world):
+        if not robot.planar or len(robot.feet) != 2 or not robot.efforts:
+            raise IncompatibleController(f'controller time_pd on {robot.name}',
+                                         limit='needs a planar walker on two feet with a motor')
+        self.values = values
+        dynamics = PlanarDynamics(robot, world.gravity, world.slope)
+        if has_compiler():
+            self._terms, parameters = compile_terms(dynamics)
+        else:
+            support, parameters = SupportDynamics(dynamics), None
+            self._terms = lambda foot, q, v, _, out: support.terms(foot, q, v, out)
+        self.data = build_playback(robot, values, world, load_gait(robot, values, world),
+                                   parameters)
+        self._locks = KneeLocks(robot, values.knee_flexed)
+        self._since = 0.0
+
+    def reset(self, state):
+        """Start at the begin of the gait."""
+        self._locks.reset()
+        self._steps, self._since = None, 0.0
+
+    def update(self, state, reference, dt, command):
+        """Fill the `Command` for this tick."""
+        if state.steps != self._steps:
+            self._steps, self._since = state.steps, state.stamp
+        play(self._terms, self.data, state.support, state.stamp - self._since, state.q, state.v,
+             command.effort)
+        self._locks.update(state, command)

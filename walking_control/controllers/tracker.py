@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One tick of curve tracking as an array function: plain in the controller, compiled in sweeps."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from walking_control.controllers.curve_law import (
+    asymptotic_force, convergence, nominal_force, potential_force, relieve, split_velocity,
+    turn_of)
+from walking_control.controllers.effort_limits import keep_foot, Limits, nearest_effort
+from walking_control.controllers.energy import draw, energy_force, integrate_error, tank_share
+from walking_control.controllers.vector_field import apply_field, Field, trust_of
+from walking_control.models.shared import shared
+from walking_control.models.small_algebra import factorise_spd, inner, multiply, solve_spd
+
+# places in TrackerMemory.scalars
+PHASE, INTEGRAL, TANK, INJECTED, ABSORBED = range(5)
+
+# Telemetry: name and unit of each entry of the report; torques by effort follow.
+TELEMETRY = (
+    ('potential_energy', 'J'), ('kinetic_energy_desired', 'J'), ('kinetic_energy_undesired', 'J'),
+    ('energy', 'J'), ('desired_energy', 'J'), ('tank_level', 'J'), ('energy_injected', 'J'),
+    ('energy_absorbed', 'J'), ('gait_phase', 's'), ('gait_distance', 'kg^0.5 m'), ('trust', '1'),
+    ('convergence_rate', '1/s'), ('power', 'W'), ('normal_force', 'N'), ('friction_ratio', '1'),
+    ('foot_length', 'm'), ('effort_share', '1'))
+(POTENTIAL, DESIRED, UNDESIRED, ENERGY, WANTED, LEVEL, GIVEN, TAKEN, WHERE, DISTANCE, TRUST, RATE,
+ POWER, NORMAL, FRICTION, FOOT, SHARE) = range(len(TELEMETRY))
+PARTS = ('nominal', 'potential', 'asymptotic', 'energy', 'freedom', 'wanted', 'applied')
+NOMINAL, COMPENSATION, ASYMPTOTIC, MANAGEMENT, FREEDOM, SUM, APPLIED = range(len(PARTS))
+
+
+class TrackerData(NamedTuple):
+    """What the law knows, as plain arrays and numbers.
+
+    Attributes:
+        field: `Field`.
+        parameters: Of the support terms; gravity along x and z first.
+        spin: Rates of q when the robot turns about its foot at 1 rad/s, by support, ``(2, n)``.
+        limits: `Limits`.
+        energy: Desired energy at the knots of the gait, J.
+        gains: kp, ki, integral limit, a0, a1, bandwidth, damping rate, share of (5.25), turning
+            rate of the free matrix Z; see the parameter table of `curve_tracking`.
+        method: How r decays, DAMPING or TRANSFER.
+        tank: Initial level and capacity, J.
+    """
+
+    field: Field
+    parameters: np.ndarray
+    spin: np.ndarray
+    limits: Limits
+    energy: np.ndarray
+    gains: np.ndarray
+    method: int
+    tank: np.ndarray
+
+
+class TrackerMemory(NamedTuple):
+    """What the law remembers from tick to tick.
+
+    Attributes:
+        scalars: Parameter on the gait, integral of the energy error, tank, energies so far.
+        q: Coordinates at the last tick.
+        force: Generalised force held since.
+    """
+
+    scalars: np.ndarray
+    q: np.ndarray
+    force: np.ndarray
+
+
+def make_memory(data):
+    """Return a fresh `TrackerMemory`."""
+    n = data.spin.shape[1]
+    memory = TrackerMemory(np.zeros(5), np.zeros(n), np.zeros(n))
+    forget(data, memory)
+    return memory
+
+
+def forget(data, memory):
+    """Begin anew: full tank, no integral, phase unknown."""
+    memory.scalars[:] = np.nan, 0.0, data.tank[0], 0.0, 0.0
+    memory.q[:] = 0.0
+    memory.force[:] = 0.0
+
+
+def make_report(data):
+    """Return (report, parts): telemetry by `TELEMETRY`, and efforts by `PARTS`, ``(7, k)``."""
+    return np.zeros(len(TELEMETRY)), np.zeros((len(PARTS), data.limits.inputs.shape[2]))
+
+
+@shared
+def unpack(terms, data, support, q, v, buffer, M, M_f, h, h_f):
+    """Evaluate the support terms; fill mass matrix and bias of q and of the foot's directions."""
+    n = q.shape[0]
+    terms(support, q, v, data.parameters, buffer)
+    size = n + 2
+    for i in range(n):
+        h[i] = buffer[size * size + 2 + i]
+        for j in range(n):
+            M[i, j] = buffer[(2 + i) * size + 2 + j]
+    for i in range(2):
+        h_f[i] = buffer[size * size + i]
+        for j in range(n):
+            M_f[i, j] = buffer[i * size + 2 + j]
+
+
+@shared
+def potential(data, support, M_f):
+    """Return the potential energy relative to the stance foot, J.
+
+    Turning the robot about its foot moves the centre of mass at right angles to its offset, so
+    the foot's rows of the mass matrix tell where it is.
+    """
+    spin = data.spin[support]
+    height, ahead = inner(M_f[0], spin), -inner(M_f[1], spin)
+    return -data.parameters[0] * ahead - data.parameters[1] * height
+
+
+@shared
+def interpolate(knots, values, s):
+    """Return the linear interpolation of values at s, constant beyond the ends."""
+    last = knots.shape[0] - 1
+    i = min(max(np.searchsorted(knots, s) - 1, 0), last - 1)
+    share = min(max((s - knots[i]) / (knots[i + 1] - knots[i]), 0.0), 1.0)
+    return values[i] + share * (values[i + 1] - values[i])
+
+
+@shared
+def settle(data, memory, support, fresh, q, v, dt):
+    """Book the work the held effort did since the last tick, and fill or drain the tank."""
+    scalars, work = memory.scalars, 0.0
+    for i in range(q.shape[0]):
+        # across a touchdown coordinates jump; the last power stands for the last period
+        work += memory.force[i] * (v[i] * dt if fresh else q[i] - memory.q[i])
+    scalars[TANK] = draw(scalars[TANK], work, data.tank[1])
+    if work > 0.0:
+        scalars[INJECTED] += work
+    else:
+        scalars[ABSORBED] -= work
+
+
+@shared
+def track(terms, data, memory, support, grounded, fresh, q, v, dt, effort, report, parts):
+    """Fill the efforts of one tick.
+
+    Args:
+        terms: Function (support, q, v, parameters, out) of the support terms.
+        data: `TrackerData`.
+        memory: `TrackerMemory`, changed.
+        support: Index of the stance foot.
+        grounded: Whether it stands on the floor; without, the effort is zero.
+        fresh: Whether it took over since the last tick.
+        q: Minimal coordinates, ``(n,)``.
+        v: Their rates.
+        dt: Time since the last tick, s.
+        effort: Filled, ``(k,)``.
+        report: Filled, see `TELEMETRY`.
+        parts: Filled, efforts by `PARTS`, ``(7, k)``.
+    """
+    n, k, gains, scalars = q.shape[0], effort.shape[0], data.gains, memory.scalars
+    M, L, M_f = np.zeros((n, n)), np.zeros((n, n)), np.zeros((2, n))
+    biases = np.zeros((4, n))
+    w, dw, trial = np.zeros(n), np.zeros(n), np.zeros(n)
+    e, m, r, turn = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
+    h_f, buffer = np.zeros(2), np.zeros((n + 2) ** 2 + 3 * n + 8)
+    forces = np.zeros((6, n))
+    settle(data, memory, support, fresh, q, v, dt)
+    if fresh:
+        scalars[PHASE] = np.nan
+    s, margin, distance = apply_field(data.field, q, v, scalars[PHASE], w, dw)
+    scalars[PHASE] = s
+    for call in range(4):   # one call site keeps the compiled code small
+        for i in range(n):
+            trial[i] = v[i] + w[i] if call == 0 else v[i] - w[i] if call == 1 else \
+                0.0 if call == 2 else v[i]
+        unpack(terms, data, support, q, trial, buffer, M, M_f, biases[call], h_f)
+    plus, minus, gradient, h = biases[0], biases[1], biases[2], biases[3]
+    factorise_spd(M, L)
+    nu, rho, length = split_velocity(M, w, v, e, m, r)
+    # M D_v w: velocity forces are quadratic, so those of v and w together by polarisation
+    multiply(M, dw, trial)
+    for i in range(n):
+        trial[i] += 0.25 * (plus[i] - minus[i])
+    turn_of(trial, length, e, m, turn)
+    V = potential(data, support, M_f)
+    energy = 0.5 * (nu * nu + rho * rho) + V
+    wanted = interpolate(data.field.curve.knots, data.energy, s)
+    trust = trust_of(margin) if grounded else 0.0
+    scalars[INTEGRAL] = integrate_error(scalars[INTEGRAL], trust * (wanted - energy), dt, gains[2])
+    a = convergence(nu, rho, gains[3], gains[4], gains[5])
+    nominal_force(turn, m, nu, r, forces[NOMINAL])
+    potential_force(gradient, e, m, forces[COMPENSATION])
+    asymptotic_force(M, m, r, nu, rho, data.method, a, min(gains[6], gains[5]), forces[ASYMPTOTIC])
+    energy_force(wanted - energy, scalars[INTEGRAL], gains[0], gains[1], m, forces[MANAGEMENT])
+    for i in range(n):
+        forces[COMPENSATION, i] *= gains[7]
+        for part in range(4):
+            forces[SUM, i] += forces[part, i]
+    if gains[8] > 0.0 and n > 2:
+        solve_spd(L, forces[SUM], trial)
+        multiply(M, r, forces[FREEDOM])
+        relieve(forces[SUM], trial, m, e, r, rho, gains[8], forces[FREEDOM])
+    for i in range(n):
+        forces[SUM, i] += forces[FREEDOM, i]
+        for part in range(6):
+            forces[part, i] *= trust
+
+    B, H, LH = data.limits.inputs[support], np.zeros((k, k)), np.zeros((k, k))
+    for part in range(6):
+        nearest_effort(L, B, forces[part], H, LH, parts[part])
+    for j in range(k):
+        effort[j] = parts[SUM, j]
+    power = effort_power(B, effort, v)
+    allowed = max(inner(forces[SUM], v), 0.0)
+    share = 1.0
+    if k < n and power > allowed:
+        share = allowed / power
+    share *= tank_share(scalars[TANK], share * power, dt)
+    for j in range(k):
+        effort[j] *= share
+    kept, fx, fz = keep_foot(data.limits, M_f, h_f, L, h, B, LH, effort)
+    share *= kept
+    for j in range(k):
+        parts[APPLIED, j] = effort[j]
+    for i in range(n):
+        memory.q[i] = q[i]
+        memory.force[i] = inner(B[i], effort)
+
+    report[POTENTIAL], report[DESIRED], report[UNDESIRED] = V, 0.5 * nu * nu, 0.5 * rho * rho
+    report[ENERGY], report[WANTED], report[LEVEL] = energy, wanted, scalars[TANK]
+    report[GIVEN], report[TAKEN] = scalars[INJECTED], scalars[ABSORBED]
+    report[WHERE], report[DISTANCE], report[TRUST] = s, distance, trust
+    report[RATE], report[POWER] = a * nu * nu, effort_power(B, effort, v)
+    report[NORMAL], report[FRICTION] = fz, abs(fx) / fz if fz > 0.0 else math.inf
+    report[FOOT], report[SHARE] = 0.0, share
+    if data.limits.ankle >= 0 and fz > 0.0:
+        report[FOOT] = abs(effort[data.limits.ankle]) / fz
+
+
+@shared
+def effort_power(B, effort, v):
+    """Return the power of efforts on the robot, W."""
+    total = 0.0
+    for i in range(B.shape[0]):
+        for j in range(B.shape[1]):
+            total += v[i] * B[i, j] * effort[j]
+    return total

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What efforts do: from commanded efforts to forces on the minimal coordinates.
+
+The efforts of a robot are those of its actuated joints, then, if the robot file offers it,
+``ground_torque``: a torque of the floor on the stance foot about +y. No machine with point
+feet has it;
+plants here provide it, only while the foot stands, and say how long a foot would be needed.
+"""
+
+import numpy as np
+import pinocchio as pin
+
+GROUND = 'ground_torque'
+
+
+def foot_turn(support, foot):
+    """Return the rate of a foot's rotation about +y per rate of (pitch, joints), ``(1 +
+    n_joints,)``.
+
+    Args:
+        support: `SupportDynamics`.
+        foot: Index of the foot.
+    """
+    dynamics = support.dynamics
+    zero = np.zeros(dynamics.nv)
+    J = pin.computeFrameJacobian(dynamics.model, dynamics.data, zero,
+                                 dynamics.frames[support.robot.feet[foot]],
+                                 pin.LOCAL_WORLD_ALIGNED)
+    return np.round(J[4][dynamics._order][2:], 12)
+
+
+def effort_map(support, foot):
+    """Return generalised forces on q per effort with a foot standing, ``(n, n_efforts)``.
+
+    Args:
+        support: `SupportDynamics`.
+        foot: Index of the stance foot.
+    """
+    robot = support.robot
+    columns = [support.input_map(foot)[:, robot.joint_index(joint)] for joint in robot.actuators]
+    if robot.ground_torque is not None:
+        columns.append(support.lift[foot].T @ foot_turn(support, foot))
+    n = len(robot.coordinates)
+    return np.ascontiguousarray(np.array(columns).reshape(-1, n).T)
+
+
+def effort_limits(robot):
+    """Return the largest effort of each, N m: the smaller of motor and URDF limit."""
+    limits = [min(motor.effort_limit, robot.limits[joint].effort)
+              for joint, motor in robot.actuators.items()]
+    return limits + ([] if robot.ground_torque is None else [robot.ground_torque])

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Dense algebra of a few rows, written out so that it runs plain and compiled."""
+
+from walking_control.models.shared import shared
+
+
+@shared
+def multiply(A, x, out):
+    """Fill ``out = A x``."""
+    for i in range(A.shape[0]):
+        total = 0.0
+        for j in range(A.shape[1]):
+            total += A[i, j] * x[j]
+        out[i] = total
+
+
+@shared
+def inner(a, b):
+    """Return ``a . b``."""
+    total = 0.0
+    for i in range(a.shape[0]):
+        total += a[i] * b[i]
+    return total
+
+
+@shared
+def factorise_spd(A, L):
+    """Fill the Cholesky factor of a symmetric positive definite matrix."""
+    for i in range(A.shape[0]):
+        for j in range(i + 1):
+            total = A[i, j]
+            for k in range(j):
+                total -= L[i, k] * L[j, k]
+            if i == j:
+                L[i, i] = max(total, 1e-300) ** 0.5
+            else:
+                L[i, j] = total / L[j, j]
+
+
+@shared
+def solve_spd(L, b, out):
+    """Fill ``out = (L L^T)^-1 b``."""
+    n = L.shape[0]
+    for i in range(n):
+        total = b[i]
+        for k in range(i):
+            total -= L[i, k] * out[k]
+        out[i] = total / L[i, i]
+    for i in range(n - 1, -1, -1):
+        total = out[i]
+        for k in range(i + 1, n):
+            total -= L[k, i] * out[k]
+        out[i] = total / L[i, i]
