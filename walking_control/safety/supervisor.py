@@ -252,4 +252,4 @@ class Supervisor:
         for joint, limit in zip(self._joints, self._limits):
             effort = -self._values.damping * float(measurement.velocity[joint])
             efforts.append(max(min(effort, limit), -limit) if math.isfinite(effort) else 0.0)
-        return efforts
+        return efforts + [0.0] * (len(self._limits) - len(efforts))   # virtual efforts rest
