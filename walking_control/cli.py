@@ -17,6 +17,7 @@ from walking_control.exceptions import (
 EXAMPLES = {
     'demo': 'walking_control demo dribbel --duration 60 --out out/demo',
     'simulate': 'walking_control simulate dribbel --duration 60 --set set_point=0.35 --json',
+    'search': 'walking_control gait search compass --speed 0.8 --out out/gait',
     'cycle': 'walking_control gait cycle compass --slope-deg 3 --json',
     'impact': 'walking_control gait impact compass --q -0.25,0.5',
     'robustness': 'walking_control robustness compass --disturbance step_down --resolution 0.0005',
@@ -75,6 +76,59 @@ def simulate(options):
     run = run_simulation(plant, loop, robot_file.start, options.duration,
                          progress=_progress(options.duration))
     return _report_run(run, options, {})
+
+
+def search(options):
+    """Find the gait that takes the least torque."""
+    from walking_control.experiments.gait_search import find_gait, save_gait
+    robot_file = _load(options)
+    names = ('speed', 'degree', 'nodes', 'clearance', 'landing_speed', 'starts', 'quadrature')
+    task = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+    show = None if options.quiet else lambda text: print(text, file=sys.stderr, flush=True)
+    if options.speeds is not None:
+        return _search_speeds(options, robot_file, task, show)
+    found = find_gait(robot_file, task, options.optimise, options.seed, progress=show)
+    result = found.summary
+    result['files'] = []
+    if options.out is not None:
+        from walking_control.experiments.plots_search import search_figures
+        result['files'] = [str(save_gait(found, options.out)),
+                           *_save_figures(options.out, search_figures(found))]
+    if options.json:
+        _print_json(result)
+    else:
+        _print_summary({name: value for name, value in result.items() if name != 'attempts'})
+    if result['reason'] is not None:
+        print(f'error: no gait of {robot_file.robot.name}: {result["reason"]}', file=sys.stderr)
+        return 1
+    return 0
+
+
+def _search_speeds(options, robot_file, task, show):
+    """Search at several speeds, fixed mechanics beside adapted ones; draw Fig. 5.2."""
+    from walking_control.experiments.gait_search import sweep_speed
+    kinds = {'fixed mechanics': (), **({', '.join(options.optimise): options.optimise}
+                                       if options.optimise else {})}
+    curves = {name: sweep_speed(robot_file, options.speeds, task, kind, options.seed, show)
+              for name, kind in kinds.items()}
+    result = {'curves': curves, 'files': []}
+    if options.out is not None:
+        from walking_control.experiments.plots_search import plot_cost_over_speed
+        result['files'] = _save_figures(options.out,
+                                        {'cost_over_speed': plot_cost_over_speed(curves)})
+    rows = [(name, row) for name, rows in curves.items() for row in rows]
+    if options.json:
+        _print_json(result)
+    else:
+        for name, row in rows:
+            adapted = ', '.join(f'{key.rpartition(".")[2]} {value:.4g}'
+                                for key, value in row['parameters'].items())
+            print(f'{name}: {row["speed"]:.3g} m/s, cost {row["cost"]:.4g} {adapted}')
+        _print_files(result)
+    failed = [row['reason'] for _, row in rows if row['reason'] is not None]
+    for reason in failed:
+        print(f'error: {reason}', file=sys.stderr)
+    return 1 if failed else 0
 
 
 def cycle(options):
@@ -321,6 +375,7 @@ def _parser():
                       help='step_down, step_up (m), push (N s/kg) or slope_change (rad) at a step')
     gait = verbs.add_parser('gait', help='Find and judge gaits.').add_subparsers(
         dest='gait_verb', required=True, metavar='VERB')
+    _add_search_arguments(_add_verb(gait, search, [_common_arguments()]))
     verb = _add_verb(gait, cycle, [walk])
     verb.add_argument('robot', help=_ROBOT_HELP)
     verb = _add_verb(gait, impact, [walk])
@@ -354,6 +409,25 @@ def _add_statics_arguments(verb):
     verb.add_argument('--foot-size', type=_positive, nargs=2, default=(0.20, 0.10),
                       metavar=('L', 'W'), help='length and width of the soles in m')
     verb.add_argument('--solver', choices=('daqp', 'quadprog', 'osqp'))
+
+
+def _add_search_arguments(verb):
+    verb.add_argument('robot', help=_ROBOT_HELP)
+    verb.add_argument('--slope-deg', type=_finite, metavar='D', help='downhill positive')
+    verb.add_argument('--speed', type=_finite, metavar='V', help='walking speed in m/s')
+    verb.add_argument('--speeds', type=_range, metavar='LO:HI:N',
+                      help='search at N speeds instead and draw the cost over speed')
+    verb.add_argument('--degree', type=int, metavar='K', help='degree of the polynomials')
+    verb.add_argument('--nodes', type=int, metavar='N', help='intervals of the quadrature')
+    verb.add_argument('--quadrature', metavar='NAME', help='lobatto or riemann')
+    verb.add_argument('--clearance', type=_finite, metavar='M',
+                      help='height of the swing foot in mid-step in m; below 0: none')
+    verb.add_argument('--landing-speed', type=_finite, metavar='V',
+                      help='least downward speed of the foot at touchdown in m/s')
+    verb.add_argument('--starts', type=int, metavar='N', help='first guesses to try')
+    verb.add_argument('--optimise', type=_words, default=(), metavar='spring,damper,mass',
+                      help='mechanics that may change with the gait')
+    verb.add_argument('--quiet', action='store_true', help='no progress on stderr')
 
 
 _ROBOT_HELP = 'name of a robot, or the path of a robot file'
@@ -407,6 +481,19 @@ def _disturbance(text):
     if not separator or not at or not step.isdigit():
         raise argparse.ArgumentTypeError(f'{text!r} is not of the form kind=size@step')
     return kind, _finite(size), int(step)
+
+
+def _range(text):
+    """Return the N numbers of LO:HI:N."""
+    parts = text.split(':')
+    if len(parts) != 3 or not parts[2].isdigit() or int(parts[2]) < 1:
+        raise argparse.ArgumentTypeError(f'{text!r} is not of the form LO:HI:N')
+    low, high, count = _finite(parts[0]), _finite(parts[1]), int(parts[2])
+    return [low + (high - low) * i / max(1, count - 1) for i in range(count)]
+
+
+def _words(text):
+    return tuple(word for word in text.split(',') if word)
 
 
 def _finite(text):

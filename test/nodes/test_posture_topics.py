@@ -39,9 +39,8 @@ def test_wrenches_carry_the_weight(bench, standing):
                         (Float64, f'{base}/telemetry/solve_time'),
                         (Float64, f'{base}/telemetry/feasible'),
                         (Float64, f'{base}/telemetry/margin_torque_free')):
-        listener.create_subscription(kind, topic,
-                                     lambda message, topic=topic: heard.__setitem__(topic, message),
-                                     10)
+        listener.create_subscription(
+            kind, topic, lambda message, topic=topic: heard.__setitem__(topic, message), 10)
     assert bench.spin_until(lambda: len(heard) == 6 and simulator.plant.time > 0.5, timeout=60.0)
     weight = controller.loop.controller.dynamics.weight
     loads = [heard[f'{base}/wrench/{side}_sole'].wrench.force.z for side in ('left', 'right')]

@@ -24,7 +24,7 @@ from walking_control.simulation.rigid_model import (
     FIRST_STOP, STANCE, STEP_LENGTH, STEPPED, SUPPORT, TIME)
 from walking_control.simulation.simulate import simulate
 
-# In units of sqrt(leg length / gravity): in a longer step the leg swings to and fro more than once.
+# In units of sqrt(leg length / gravity): in a longer step the leg swings more than once.
 LONGEST_STRIDE = 5.0
 STARTS, FEW_STARTS = 3000, 150
 

@@ -81,7 +81,8 @@ class Robot:
         mirror: joint -> (partner, sign): the relabelling at touchdown.
         coordinates: Names of the minimal coordinates.
         supports: foot -> matrix, ``(n_coordinates, 1 + n_joints)``, that maps the base pitch
-            (about +y, from the floor normal) followed by the joints to the minimal coordinates.
+            (about +y, from the floor normal) followed by the joints to the minimal coordinates;
+            of spatial robots ``(n_coordinates, n_joints)``, without pitch.
         actuators: joint -> `GearedMotor`.
         locks: The `JointLock` of each lockable joint.
         springs: joint -> `JointSpring`, passive.
@@ -365,7 +366,8 @@ def _mirror(section, joints, path):
 
 def _supports(section, joints, path):
     coordinates = section['coordinates']
-    columns = ('pitch', *joints)
+    # the base of a spatial robot does not count: its joints leave from a point
+    columns = ('pitch', *joints) if section['planar'] else joints
     supports = {}
     for foot in section['feet']:
         rows = section['supports'].get(foot)
@@ -379,7 +381,8 @@ def _supports(section, joints, path):
                 matrix[i, columns.index(name)] = factor
         if matrix.shape[0] != matrix.shape[1] or abs(np.linalg.det(matrix)) < 1e-9:
             raise RobotFileError(f'robot.supports.{foot}',
-                                 limit='coordinates do not determine pitch and joints one to one')
+                                 limit='coordinates do not determine '
+                                 f'{"pitch and " if section["planar"] else ""}joints one to one')
         supports[foot] = matrix
     return supports
 
@@ -427,7 +430,7 @@ def _locks(section, joints, feet, path):
 
 
 def _start(section, robot):
-    if not robot.planar:
+    if not robot.coordinates:
         return _rest(section, robot)
     if not isinstance(section, Mapping) or set(section) != {'support', 'q', 'v'}:
         raise RobotFileError('section start', value=section, limit='must hold support, q and v')
@@ -453,7 +456,7 @@ def _rest(section, robot):
     if not isinstance(section, Mapping) or set(section) != {'posture'} \
             or not isinstance(section['posture'], Mapping):
         raise RobotFileError('section start', value=section,
-                             limit='of a robot that is not planar must hold posture: {joint: rad}')
+                             limit='of a robot without coordinates must hold posture: {joint: rad}')
     posture = np.zeros(len(robot.joints))
     for joint, value in section['posture'].items():
         _require(joint, robot.joints, 'joint', 'start.posture')

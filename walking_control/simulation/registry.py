@@ -4,6 +4,7 @@
 from walking_control.controllers.registry import parameter_tables as controller_tables
 from walking_control.estimation.planar import ESTIMATOR
 from walking_control.exceptions import IncompatiblePlant, InvalidInput
+from walking_control.gaits.search_task import SEARCH
 from walking_control.models.robot_file import WORLD
 from walking_control.safety.supervisor import SAFETY
 from walking_control.simulation.mujoco_plant import MUJOCO, MujocoPlant
@@ -49,4 +50,5 @@ def make_plant(robot_file, name=None):
 
 def parameter_tables():
     """Return every parameter table a robot file may hold a section of."""
-    return [ESTIMATOR, SAFETY, *controller_tables(), *(table for _, table in PLANTS.values())]
+    return [ESTIMATOR, SAFETY, SEARCH, *controller_tables(),
+            *(table for _, table in PLANTS.values())]

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verb `gait search`: find a gait, put it to the test, keep it."""
+
+from pathlib import Path
+import tempfile
+from types import SimpleNamespace
+
+import numpy as np
+
+from walking_control.exceptions import InvalidInput, NotAchieved
+from walking_control.experiments.gait_check import resimulate
+from walking_control.gaits.gait_file import gait_document, write_gait
+from walking_control.gaits.search import search
+from walking_control.gaits.search_task import SEARCH
+from walking_control.models.robot_file import load_robot_file
+from walking_control.simulation.registry import parameter_tables
+
+
+def find_gait(robot_file, task=None, optimise=(), seed=0, start=None, progress=None):
+    """Search a gait and re-simulate it.
+
+    Args:
+        robot_file: The `RobotFile`.
+        task: Values of `SEARCH` that differ from the robot file's, name -> value.
+        optimise: Of ``'spring'``, ``'damper'``, ``'mass'``.
+        seed: Of the first guesses.
+        start: `Gait` to start from beside the guesses.
+        progress: Called with a line of text now and then.
+
+    Returns:
+        Namespace with ``result`` (`SearchResult`), ``resimulation``, ``robot_file`` (adapted),
+        ``values``, ``seed``, ``optimise`` and ``summary``, the contract's JSON keys; its
+        ``reason`` says why nothing usable was found, or is None.
+
+    Raises:
+        InvalidInput: The task contradicts itself or the robot.
+        MissingDependency: CasADi is not installed.
+    """
+    section = {**robot_file.sections.get('search', {}), **(task or {})}
+    values = SEARCH.validate(section)
+    result = search(robot_file, values, optimise, seed, start, progress)
+    adapted = adapt(robot_file, result.parameters)
+    check = resimulate(adapted, result.gait)
+    found = SimpleNamespace(result=result, resimulation=check, robot_file=adapted, values=values,
+                            seed=seed, optimise=tuple(optimise))
+    found.summary = summarize_search(found)
+    return found
+
+
+def adapt(robot_file, parameters):
+    """Return the robot file with adapted parameters, name -> value, applied."""
+    if not parameters:
+        return robot_file
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / 'adapted.yaml'
+        robot_file.write(path)
+        return load_robot_file(path, list(parameters.items()), parameter_tables())
+
+
+def summarize_search(found):
+    """Return the JSON keys of `gait search`."""
+    result, check, judgement = found.result, found.resimulation, found.result.judgement
+    gait = result.gait
+    q, v = gait.start
+    free = [i for i in range(len(q)) if i not in gait.phases[0].held]
+    reason = None
+    if not result.converged:
+        reason = (f'{result.status}: the best iterate misses "{result.worst}" by '
+                  f'{result.violation:.3g}')
+    elif not check.follows:
+        reason = f'the plant does not follow the gait: {check.reason}'
+    step = judgement.step
+    return {
+        'robot': found.robot_file.robot.name, 'converged': result.converged, 'reason': reason,
+        'cost': judgement.cost, 'cost_on_nodes': result.cost_on_nodes, 'period': gait.period,
+        'phase_durations': [phase.duration for phase in gait.phases],
+        'step_length': step[0], 'step_width': abs(step[1]) if len(step) == 3 else 0.0,
+        'speed': result.speed, 'q': q[free], 'v': v[free],
+        'mechanical_power': judgement.mechanical_power,
+        'impact_loss_power': judgement.impact_loss_power,
+        'gravity_power': judgement.gravity_power, 'damping_power': judgement.damping_power,
+        'power_mismatch': judgement.power_mismatch,
+        'clearance': judgement.clearance if found.values.clearance >= 0.0 else None,
+        'min_normal_force': judgement.min_normal_force,
+        'max_friction_ratio': judgement.max_friction_ratio,
+        'peak_effort': judgement.peak_effort[free],
+        'parameters': result.parameters, 'degree': found.values.degree, 'nodes': result.nodes,
+        'quadrature': found.values.quadrature, 'seed': found.seed,
+        'attempts': [{'converged': a.converged, 'status': a.status, 'cost': a.cost,
+                      'iterations': a.iterations} for a in result.attempts],
+        'resimulation': vars(check), 'solve_time': result.solve_time,
+        'build_time': result.build_time, 'file': None}
+
+
+def save_gait(found, directory):
+    """Write the gait file and return its path.
+
+    A gait that did not converge is kept as well, under a name that says so.
+
+    Raises:
+        InvalidInput: The directory cannot be written.
+    """
+    directory = Path(directory)
+    stem = 'gait' if found.summary['reason'] is None else 'not_converged'
+    path = directory / f'{found.summary["robot"]}_{stem}.yaml'
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        write_gait(document_of(found), path)
+    except OSError as error:
+        raise InvalidInput(f'directory {directory}',
+                           limit=f'cannot be written: {error.strerror}') from error
+    found.summary['file'] = str(path)
+    return path
+
+
+def sweep_speed(robot_file, speeds, task=None, optimise=(), seed=0, progress=None):
+    """Search a gait at each speed, starting also from that of the speed before.
+
+    Returns:
+        List of rows, the JSON keys of each search.
+    """
+    rows, start = [], None
+    for speed in speeds:
+        found = find_gait(robot_file, {**(task or {}), 'speed': float(speed)}, optimise, seed,
+                          start, progress)
+        start = found.result.gait if found.result.converged else None
+        rows.append(found.summary)
+    return rows
+
+
+def document_of(found):
+    """Return the gait document of a search."""
+    keep = ('converged', 'reason', 'cost', 'period', 'step_length', 'step_width', 'speed',
+            'mechanical_power', 'impact_loss_power', 'max_friction_ratio', 'min_normal_force')
+    figures = {key: found.summary[key] for key in keep}
+    figures = {key: value.item() if isinstance(value, np.generic) else value
+               for key, value in figures.items()}
+    task = {key: list(value) if isinstance(value, tuple) else value
+            for key, value in vars(found.values).items()}
+    return gait_document(found.robot_file, found.result.gait, figures, {
+        'overrides': dict(found.result.parameters), 'task': task, 'seed': found.seed,
+        'optimise': list(found.optimise)})
+
+
+def require_gait(found):
+    """Raise `NotAchieved` with the reason unless a usable gait was found."""
+    if found.summary['reason'] is not None:
+        raise NotAchieved(f'gait of {found.summary["robot"]}', limit=found.summary['reason'],
+                          remedy='try another speed, slope or seed, a higher degree, more starts')

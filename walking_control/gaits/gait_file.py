@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gait files: a gait as YAML, with the robot it belongs to and where it came from.
+
+The file is refused where it does not fit: another version, other coordinates, another skeleton or
+masses, another floor. Polynomials are stored by their values at Chebyshev points of each phase.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timezone
+import math
+from pathlib import Path
+
+import numpy as np
+import yaml
+
+from walking_control import __version__
+from walking_control.exceptions import InvalidInput
+from walking_control.gaits.gait import Gait, Phase
+from walking_control.models.robot_file import WORLD
+from walking_control.models.step_equations import step_parameters
+
+VERSION = 1
+TOLERANCE = 1e-6     # relative, of masses, springs and gravity
+SLOPE_TOLERANCE = 1e-6   # rad
+
+
+class GaitFileError(InvalidInput):
+    """A gait file cannot be read or does not fit the robot."""
+
+
+def gait_document(robot_file, gait, found, provenance):
+    """Return a gait as a tree of plain values.
+
+    Args:
+        robot_file: The `RobotFile` with all adapted parameters applied.
+        gait: `Gait`.
+        found: Figures of the search, name -> number.
+        provenance: How it was found, name -> value.
+    """
+    robot, world = robot_file.robot, robot_file.values(WORLD)
+    phases = [{'duration': phase.duration,
+               'held': [robot.coordinates[i] for i in phase.held],
+               'values': {name: [float(value) for value in phase.values[:, i]]
+                          for i, name in enumerate(robot.coordinates)}} for phase in gait.phases]
+    return {'walking_control_gait': VERSION,
+            'robot': {'name': robot.name, 'coordinates': list(robot.coordinates),
+                      'feet': list(robot.feet), 'joints': list(robot.joints),
+                      'parameters': step_parameters(robot, world.gravity, world.slope).tolist()},
+            'world': {'slope': world.slope, 'gravity': world.gravity},
+            'overrides': provenance.pop('overrides', {}),
+            'found': found,
+            'provenance': {'walking_control': __version__,
+                           'written': datetime.now(timezone.utc).isoformat(timespec='seconds'),
+                           **provenance},
+            'phases': phases}
+
+
+def write_gait(document, path):
+    """Write a gait document as YAML."""
+    text = yaml.safe_dump(document, sort_keys=False, default_flow_style=None, width=99)
+    Path(path).write_text('# A gait of walking_control: polynomials by their values at Chebyshev '
+                          'points of each phase, rad.\n' + text, encoding='utf-8')
+
+
+def read_gait(path):
+    """Return the checked document of a gait file.
+
+    Raises:
+        GaitFileError: Unreadable, not a gait, or of another version.
+    """
+    try:
+        document = yaml.safe_load(Path(path).read_text(encoding='utf-8'))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise GaitFileError(f'gait file {path}', limit=f'cannot be read: {error}') from error
+    if not isinstance(document, Mapping) or 'walking_control_gait' not in document:
+        raise GaitFileError(f'gait file {path}', limit='is not a gait file',
+                            remedy='make one with walking_control gait search ROBOT --out DIR')
+    version = document['walking_control_gait']
+    if version != VERSION:
+        raise GaitFileError(f'gait file {path}', value=version,
+                            limit=f'is of another version than {VERSION}',
+                            remedy='search the gait again')
+    for key in ('robot', 'world', 'phases'):
+        if key not in document:
+            raise GaitFileError(f'gait file {path}', limit=f'has no {key}')
+    return document
+
+
+def overrides_of(document):
+    """Return the pairs (name, value) a robot file needs before the gait fits it."""
+    return list((document.get('overrides') or {}).items())
+
+
+def load_gait(path, robot_file):
+    """Return the `Gait` of a file, checked against the robot and its floor.
+
+    Args:
+        path: Of the gait file.
+        robot_file: The `RobotFile`; `overrides_of` tells what it needs where the mechanics were
+            adapted.
+
+    Raises:
+        GaitFileError: It does not fit; says what differs.
+    """
+    document = read_gait(path)
+    robot, world = robot_file.robot, robot_file.values(WORLD)
+    given = document['robot']
+    for name, mine in (('name', robot.name), ('coordinates', list(robot.coordinates)),
+                       ('feet', list(robot.feet)), ('joints', list(robot.joints))):
+        if given.get(name) != mine:
+            raise GaitFileError(f'gait file {path}', value=given.get(name),
+                                limit=f'belongs to a robot with another {name}: here {mine}',
+                                remedy='search a gait for this robot')
+    if not math.isclose(document['world'].get('slope', math.nan), world.slope,
+                        abs_tol=SLOPE_TOLERANCE):
+        raise GaitFileError(f'gait file {path}', value=document['world'].get('slope'),
+                            limit=f'is for another slope than {world.slope:.6g} rad',
+                            remedy='set world.slope or search again')
+    mine = step_parameters(robot, world.gravity, world.slope)
+    theirs = np.array(given.get('parameters', []), dtype=float)
+    if theirs.shape != mine.shape or not np.allclose(theirs, mine, TOLERANCE, 1e-9):
+        adapted = ', '.join(f'{name}={value:.6g}' for name, value in overrides_of(document))
+        raise GaitFileError(f'gait file {path}',
+                            limit='was found for other masses, springs, rotors or gravity',
+                            remedy=f'set {adapted}' if adapted else 'search again')
+    return Gait(tuple(_phase(phase, robot, path) for phase in document['phases']))
+
+
+def _phase(entry, robot, path):
+    try:
+        values = np.array([entry['values'][name] for name in robot.coordinates], dtype=float).T
+        held = tuple(robot.coordinates.index(name) for name in entry['held'])
+        duration = float(entry['duration'])
+    except (KeyError, TypeError, ValueError) as error:
+        raise GaitFileError(f'gait file {path}', limit=f'has a broken phase: {error!r}') from error
+    if values.ndim != 2 or len(values) < 2 or not np.isfinite(values).all() or not duration > 0.0:
+        raise GaitFileError(f'gait file {path}', limit='has a phase without finite values')
+    return Phase(duration, values, held)

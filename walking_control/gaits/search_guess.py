@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""First guesses for a gait search, made without a human: a posture with feet apart, swung through.
+
+The posture with the feet a step apart closest to a given one is found by Newton's method; the
+guess interpolates from it to its mirror image. A robot with locks is first searched as the simpler
+robot it is with all of them engaged.
+"""
+
+import casadi as ca
+import numpy as np
+
+from walking_control.gaits.gait import Gait, Phase
+from walking_control.gaits.polynomials import evaluation, points
+
+STRIKE = 0.7        # share of the step at which locks are guessed to engage
+
+
+def stride_posture(equations, step, q, held):
+    """Return the posture near q with the other foot a step behind on the floor, ``(n,)``.
+
+    Args:
+        equations: `StepEquations`.
+        step: Step length, m.
+        q: Where to start from, ``(n,)``; held coordinates stay.
+        held: Indices of held coordinates.
+    """
+    symbol = ca.SX.sym('q', equations.n)
+    jacobian = ca.Function('J', [symbol], [ca.jacobian(equations.foot(symbol), symbol)])
+    free = [i for i in range(equations.n) if i not in held]
+    q = np.array(q, dtype=float)
+    for _ in range(30):
+        foot = np.array(equations.foot(q)).ravel()
+        # from feet together the height has no slope, so a step is found by way of a short one
+        error = np.array([foot[0] + step, foot[-1]])
+        rows = np.array(jacobian(q))[[0, -1]][:, free]
+        change = np.linalg.lstsq(rows, -error, rcond=1e-6)[0]
+        q[free] += change * min(1.0, 0.3 / max(1e-9, np.abs(change).max()))
+        if np.abs(error).max() < 1e-9:
+            break
+    return q
+
+
+def guess_gait(equations, shape, step, period, posture):
+    """Return a `Gait` of one phase that swings from feet apart to feet apart, locks engaged.
+
+    Args:
+        equations: `StepEquations`.
+        shape: `Shape` of the search.
+        step: Step length, m.
+        period: s.
+        posture: Start of the posture's search, ``(n,)``.
+    """
+    first = stride_posture(equations, step, posture, shape.held[-1])
+    last = np.array(equations.relabel) @ first
+    values = first + points(shape.degree)[:, None] * (last - first)
+    return Gait((Phase(period, values, shape.held[-1]),))
+
+
+def expand_gait(gait, shape, bends, bend):
+    """Return a gait of a simpler robot, locks engaged throughout, as one of all joints.
+
+    The idea of [DS09] Fig. 6.1: the simpler motion, with the joints the simpler robot does not
+    have flexed in mid-swing, is where the search of the full robot starts.
+
+    Args:
+        gait: `Gait` of one phase.
+        shape: `Shape` of the full search.
+        bends: Sign of flexion by coordinate, ``(n,)``; zero where no lock acts.
+        bend: Flexion in mid-swing, rad.
+    """
+    if len(shape.held) == 1:
+        return gait
+    phases, simple = [], gait.phases[0]
+    for begin, end, held in ((0.0, STRIKE, shape.held[0]), (STRIKE, 1.0, shape.held[1])):
+        s = points(shape.degree)
+        values = evaluation(simple.degree, begin + (end - begin) * s) @ simple.values
+        if begin == 0.0:
+            free = np.array([i not in held for i in range(values.shape[1])])
+            values = values + bend * np.sin(np.pi * s)[:, None] * bends * free
+        phases.append(Phase((end - begin) * gait.period, values, held))
+    return Gait(tuple(phases))
+
+
+def pack(gait, degree, adapted):
+    """Return the unknowns of a program of a degree that stand for a gait.
+
+    Args:
+        gait: `Gait`.
+        degree: Of the program; the gait's may be another.
+        adapted: Values of the adapted parameters.
+    """
+    pieces = []
+    for phase in gait.phases:
+        values = evaluation(phase.degree, points(degree)) @ phase.values
+        free = [i for i in range(values.shape[1]) if i not in phase.held]
+        pieces += [values[:, free].ravel(order='F'), [phase.duration]]
+    return np.concatenate([*pieces, adapted])
+
+
+def unpack(x, shape, n):
+    """Return the `Gait` and the adapted parameters that unknowns stand for."""
+    phases, place = [], 0
+    for held in shape.held:
+        free = [i for i in range(n) if i not in held]
+        size = (shape.degree + 1) * len(free)
+        values = np.zeros((shape.degree + 1, n))
+        values[:, free] = x[place:place + size].reshape(-1, len(free), order='F')
+        phases.append(Phase(float(x[place + size]), values, held))
+        place += size + 1
+    return Gait(tuple(phases)), x[place:]

@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What one step obeys, as CasADi functions of a robot's minimal coordinates.
+
+Lagrange's equations over the URDF's tree with one foot at rest: torques, contact force and the
+jump at touchdown, planar or spatial. Masses, first moments, inertias, gravity, springs and rotor
+inertias enter linearly and stay parameters, so that one set of functions serves every mass
+distribution on the same skeleton, and an optimiser may change them.
+
+Simplifications: rigid bodies; the other foot is the only one that may land; the base of a spatial
+robot does not turn (its joints leave from a point mass), so its angles count from the floor frame.
+"""
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+import pinocchio as pin
+
+from walking_control.exceptions import MissingDependency, UrdfError
+from walking_control.models.dynamics import PlanarDynamics, floor_gravity
+
+try:
+    import casadi as ca
+except ImportError:
+    ca = None
+
+REFLECTION = np.diag([1.0, -1.0, 1.0])
+
+
+@dataclass(frozen=True, eq=False)
+class StepEquations:
+    """Functions of one step; ``theta`` is the vector of `step_parameters`.
+
+    Attributes:
+        n: Number of minimal coordinates.
+        axes: Axes of the floor frame a force has: (0, 2) planar, (0, 1, 2) spatial.
+        relabel: S of [DS09] (4.10): coordinates of one support to those of the other.
+        masses: Where the bodies' masses stand in theta.
+        effort: (q, v, a, theta) -> forces collocated with q that the motion takes beside springs.
+        force: (q, v, a, theta) -> force of the floor on the stance foot, N, ``(len(axes),)``.
+        foot: (q) -> the other foot relative to the stance foot, m, ``(len(axes),)``.
+        foot_velocity: (q, v) -> its velocity, m/s.
+        impact: (q, v, v_new, theta) -> (momentum mismatch ``(n,)`` in the coordinates of the new
+            support, impulse on the landing foot, velocity of the foot left behind).
+        momentum: (q, v, theta) -> mass matrix times v with the stance foot at rest, ``(n,)``.
+        energy: (q, v, theta) -> kinetic and potential energy, J; potential counts from the
+            stance foot.
+    """
+
+    n: int
+    axes: tuple
+    relabel: tuple
+    masses: slice
+    effort: object = field(repr=False)
+    force: object = field(repr=False)
+    foot: object = field(repr=False)
+    foot_velocity: object = field(repr=False)
+    impact: object = field(repr=False)
+    momentum: object = field(repr=False)
+    energy: object = field(repr=False)
+
+
+def build_model(robot):
+    """Return the Pinocchio model of a robot with the root joint its kind takes.
+
+    Raises:
+        UrdfError: Pinocchio refuses the URDF.
+    """
+    if robot.planar:
+        return PlanarDynamics(robot).model
+    try:
+        return pin.buildModelFromXML(robot.urdf, pin.JointModelTranslation())
+    except (ValueError, RuntimeError) as error:
+        raise UrdfError(f'URDF of {robot.name}', limit=f'Pinocchio refuses it: {error}') from error
+
+
+def step_parameters(robot, gravity, slope):
+    """Return the numbers theta a robot and its floor give the equations.
+
+    Args:
+        robot: The `Robot`.
+        gravity: m/s^2.
+        slope: rad, downhill positive.
+
+    Returns:
+        Gravity ``(3,)``; rotor inertia, stiffness, damping and rest angle by joint; then ten
+        inertial parameters (mass, first moment, inertia about the joint) by body.
+    """
+    model = build_model(robot)
+    motors = [robot.actuators.get(joint) for joint in robot.joints]
+    springs = [robot.springs.get(joint) for joint in robot.joints]
+    rows = [floor_gravity(gravity, slope),
+            [0.0 if motor is None else motor.armature for motor in motors]]
+    for name in ('stiffness', 'damping', 'rest'):
+        rows.append([0.0 if spring is None else getattr(spring, name) for spring in springs])
+    rows += [model.inertias[i].toDynamicParameters() for i in range(1, model.njoints)]
+    return np.concatenate(rows)
+
+
+def spring_places(robot, joint):
+    """Return where stiffness and damping of a joint stand in theta."""
+    n, i = len(robot.joints), robot.joint_index(joint)
+    return 3 + n + i, 3 + 2 * n + i
+
+
+def spring_rows(robot, theta):
+    """Return (row of the joint in the coordinates, damping) of every joint with a spring."""
+    lift = np.linalg.inv(robot.supports[robot.feet[0]])[1 if robot.planar else 0:]
+    return [(lift[robot.joint_index(joint)], float(theta[spring_places(robot, joint)[1]]))
+            for joint in robot.springs]
+
+
+def step_equations(robot):
+    """Return the `StepEquations` of a robot standing on its first foot.
+
+    Robots with the same skeleton share them.
+
+    Raises:
+        MissingDependency: CasADi is not installed.
+        UrdfError: A joint neither turns nor slides about one axis.
+    """
+    if ca is None:
+        raise MissingDependency('casadi', limit='is needed for gait search',
+                                remedy='pip install casadi')
+    return _build(_Skeleton(robot))
+
+
+class _Skeleton:
+    """What of a robot is built into the functions; equal skeletons share them."""
+
+    def __init__(self, robot):
+        model = build_model(robot)
+        lifts = [np.linalg.inv(robot.supports[foot]) for foot in robot.feet]
+        self.planar = robot.planar
+        self.pitch = lifts[0][0] if robot.planar else np.zeros(len(robot.coordinates))
+        rows = lifts[0][1:] if robot.planar else lifts[0]
+        self.rows = rows
+        self.relabel = robot.supports[robot.feet[1]] @ lifts[0]
+        by_joint = {model.getJointId(name): rows[i] for i, name in enumerate(robot.joints)}
+        self.tree = [(model.parents[i], model.jointPlacements[i].rotation.copy(),
+                      model.jointPlacements[i].translation.copy(), *_axis(model, i), by_joint[i])
+                     for i in range(2, model.njoints)]
+        frames = [model.frames[model.getFrameId(foot)] for foot in robot.feet]
+        self.feet = [(frame.parentJoint, frame.placement.translation.copy()) for frame in frames]
+        self.key = repr((self.planar, np.round(self.pitch, 12).tolist(),
+                         np.round(rows, 12).tolist(), np.round(self.relabel, 12).tolist(),
+                         [[np.round(np.asarray(item, dtype=float), 12).tolist() for item in entry]
+                          for entry in (*self.tree, *self.feet)]))
+
+    def __hash__(self):
+        return hash(self.key)
+
+    def __eq__(self, other):
+        return self.key == other.key
+
+
+def _axis(model, i):
+    """Return the unit axis of a joint and whether it slides."""
+    joint = model.joints[i]
+    data = joint.createData()
+    joint.calc(data, pin.neutral(model))
+    motion = np.asarray(data.S).reshape(6, -1)
+    if motion.shape[1] != 1:
+        raise UrdfError(f'joint {model.names[i]}', limit='must turn or slide about one axis')
+    slides = bool(np.linalg.norm(motion[:3]) > 0.5)
+    return motion[:3, 0] if slides else motion[3:, 0], slides
+
+
+def _turn(axis, angle):
+    """Return the rotation about a constant unit axis (Rodrigues)."""
+    K = ca.DM(pin.skew(np.asarray(axis, dtype=float)))
+    return ca.sparsify(ca.SX.eye(3) + ca.sin(angle) * K + (1.0 - ca.cos(angle)) * (K @ K))
+
+
+class _Walk:
+    """Placements and velocities of all bodies with the stance foot at the origin."""
+
+    def __init__(self, skeleton, q, v, slip):
+        pitch = _combine(skeleton.pitch, q)
+        rotations = {1: _turn([0.0, 1.0, 0.0], pitch)}
+        spins = {1: ca.DM([0.0, 1.0, 0.0]) * _combine(skeleton.pitch, v)}
+        places = {1: ca.SX(3, 1)}
+        for i, (parent, turn, shift, axis, slides, row) in enumerate(skeleton.tree, start=2):
+            angle, rate = _combine(row, q), _combine(row, v)
+            rotation = rotations[parent] @ _tidy(turn)
+            place = places[parent] + rotations[parent] @ _tidy(shift)
+            spin = _tidy(turn).T @ spins[parent]
+            if slides:
+                place = place + rotation @ _tidy(axis) * angle
+            else:
+                relative = _turn(axis, angle)
+                rotation, spin = rotation @ relative, relative.T @ spin + _tidy(axis) * rate
+            rotations[i], places[i], spins[i] = rotation, place, spin
+        feet = [places[joint] + rotations[joint] @ _tidy(point) for joint, point in skeleton.feet]
+        self.foot = feet[1] - feet[0]
+        self.bodies = [(places[i] - feet[0], rotations[i], spins[i]) for i in rotations]
+        self.velocities = [slip + ca.jtimes(place, q, v) for place, _, _ in self.bodies]
+
+
+def _tidy(array):
+    array = np.asarray(array, dtype=float)
+    return ca.sparsify(ca.DM(np.where(abs(array) < 1e-14, 0.0, array)))
+
+
+def _combine(row, vector):
+    return sum((float(factor) * vector[i] for i, factor in enumerate(row) if factor), ca.SX(0))
+
+
+def _energies(walk, inertias, gravity):
+    """Return kinetic energy, potential energy and linear momentum; all linear in `inertias`."""
+    kinetic, potential, momentum = 0.0, 0.0, 0.0
+    for k, (place, rotation, spin) in enumerate(walk.bodies):
+        mass, first = inertias[0, k], inertias[1:4, k]
+        xx, xy, yy, xz, yz, zz = (inertias[4 + j, k] for j in range(6))
+        inertia = ca.vertcat(ca.horzcat(xx, xy, xz), ca.horzcat(xy, yy, yz),
+                             ca.horzcat(xz, yz, zz))
+        along = rotation.T @ walk.velocities[k]
+        swirl = ca.cross(spin, first)
+        kinetic += (0.5 * mass * ca.dot(walk.velocities[k], walk.velocities[k])
+                    + ca.dot(along, swirl) + 0.5 * ca.dot(spin, inertia @ spin))
+        potential -= ca.dot(gravity, mass * place + rotation @ first)
+        momentum += mass * walk.velocities[k] + rotation @ swirl
+    return kinetic, potential, momentum
+
+
+@lru_cache(maxsize=8)
+def _build(skeleton):
+    n, joints = len(skeleton.pitch), len(skeleton.rows)
+    bodies = len(skeleton.tree) + 1
+    q, v, a = (ca.SX.sym(name, n) for name in 'qva')
+    v_new, slip = ca.SX.sym('v_new', n), ca.SX.sym('slip', 3)
+    theta = ca.SX.sym('theta', 3 + 4 * joints + 10 * bodies)
+    gravity = theta[:3]
+    armature, stiffness, damping, rest = (theta[3 + k * joints:3 + (k + 1) * joints]
+                                          for k in range(4))
+    inertias = ca.reshape(theta[3 + 4 * joints:], 10, bodies)
+    walk = _Walk(skeleton, q, v, slip)
+    kinetic, potential, momentum = _energies(walk, inertias, gravity)
+    rows = _tidy(skeleton.rows)
+    rotors = 0.5 * ca.dot(armature, (rows @ v) ** 2)
+    standing = ca.substitute(kinetic, slip, ca.DM.zeros(3)) + rotors
+    axes = (0, 2) if skeleton.planar else (0, 1, 2)
+
+    momenta = ca.gradient(standing, v)
+    passive = rows.T @ (stiffness * (rows @ q - rest) + damping * (rows @ v))
+    effort = (ca.jtimes(momenta, v, a) + ca.jtimes(momenta, q, v) - ca.gradient(standing, q)
+              + ca.gradient(potential, q) + passive)
+    still = ca.substitute(momentum, slip, ca.DM.zeros(3))
+    mass = ca.sum2(inertias[0, :])
+    force = ca.jtimes(still, v, a) + ca.jtimes(still, q, v) - mass * gravity
+    foot = walk.foot[list(axes)]
+    foot_velocity = ca.jtimes(foot, q, v)
+
+    def function(name, inputs, *outputs):
+        outputs = [ca.cse(ca.densify(output)) for output in outputs]
+        return ca.Function(name, inputs, outputs)
+
+    foot_speed = function('foot_velocity', [q, v], ca.jtimes(walk.foot, q, v))
+    moving = function('moving', [q, slip, v, theta], ca.gradient(kinetic + rotors, v),
+                      ca.gradient(kinetic, slip))
+    S = ca.DM(skeleton.relabel)
+    mirror = ca.DM(np.eye(3) if skeleton.planar else REFLECTION)
+    new_q = S @ q
+    before = moving(new_q, mirror @ foot_speed(q, v), S @ v, theta)
+    after = moving(new_q, ca.DM.zeros(3), v_new, theta)
+    left = foot_speed(new_q, v_new)
+    return StepEquations(
+        n, axes, tuple(map(tuple, skeleton.relabel)), slice(3 + 4 * joints, None, 10),
+        function('effort', [q, v, a, theta], effort),
+        function('force', [q, v, a, theta], force[list(axes)]),
+        function('foot', [q], foot),
+        function('foot_velocity', [q, v], foot_velocity),
+        function('impact', [q, v, v_new, theta], after[0] - before[0],
+                 (after[1] - before[1])[list(axes)], left[list(axes)]),
+        function('momentum', [q, v, theta], momenta),
+        function('energy', [q, v, theta], standing, potential))
