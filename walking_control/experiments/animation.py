@@ -7,7 +7,7 @@ import numpy as np
 
 from walking_control.exceptions import MissingDependency
 from walking_control.experiments.kinematics import Skeleton, tilt
-from walking_control.experiments.metrics import touchdowns
+from walking_control.experiments.measures import touchdowns
 from walking_control.experiments.style import FOOT_COLOURS, in_words
 from walking_control.models.dynamics import PlanarDynamics
 

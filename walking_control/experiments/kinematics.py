@@ -47,7 +47,7 @@ def legs_of_joints(dynamics):
     """Return, for each joint of Pinocchio's model, the index of the only foot it carries, or None.
 
     Args:
-        dynamics: The `PlanarDynamics`.
+        dynamics: The `PlanarDynamics` or `SpatialKinematics`.
     """
     model = dynamics.model
     chains = [set(model.supports[model.frames[dynamics.frames[foot]].parentJoint])
@@ -58,10 +58,10 @@ def legs_of_joints(dynamics):
 
 
 class Skeleton:
-    """Stick figure of any planar robot: joint origins, feet, and the bodies that end nowhere.
+    """Stick figure of any robot: joint origins, feet, and the bodies that end nowhere.
 
     Args:
-        dynamics: The `PlanarDynamics`.
+        dynamics: The `PlanarDynamics`, or the `SpatialKinematics` of a robot in space.
 
     Attributes:
         segments: The `Segment` list; indices refer to the points of `points`.
@@ -103,12 +103,15 @@ class Skeleton:
         distances = [_distance_to_segment(place, end) for end in ends]
         return min([np.linalg.norm(place), *distances]) < _OFF_SEGMENT
 
-    def points(self, q):
-        """Return x and z of all points at a floating-base position, m, ``(n_points, 2)``."""
+    def places(self, q):
+        """Return all points at a floating-base position, floor frame, m, ``(n_points, 3)``."""
         self._dynamics.place(q)
         placements = self._dynamics.data.oMi
-        points = np.array([placements[joint].act(place) for joint, place in self._points])
-        return points[:, [0, 2]]
+        return np.array([placements[joint].act(place) for joint, place in self._points])
+
+    def points(self, q):
+        """Return x and z of all points at a floating-base position, m, ``(n_points, 2)``."""
+        return self.places(q)[:, [0, 2]]
 
 
 def _distance_to_segment(place, end):

@@ -15,18 +15,17 @@ import math
 import numpy as np
 
 from walking_control.experiments.kinematics import foot_positions
+from walking_control.experiments.measures import (
+    electrical_cost, gain, largest, LOADED, peak_current, per_distance, plain,
+    squared_effort_per_step, touchdowns)
+from walking_control.experiments.metrics_spatial import summarize_spatial
 from walking_control.models.dynamics import PlanarDynamics
-
-# Below this part of the weight a foot counts as landing or leaving: the ratio of two small forces
-# says nothing about slipping.
-LOADED = 0.05
-
 
 def summarize(run):
     """Return the measures of a run, ready for JSON.
 
     Args:
-        run: The `Run`; its robot must be planar.
+        run: The `Run`; of a robot in space see `summarize_spatial` for what differs.
 
     Returns:
         Dictionary in SI units. Beside names and counts: ``distance`` of the base along the floor
@@ -39,33 +38,30 @@ def summarize(run):
         (J); ``squared_effort_per_step``, the time integral of the sum of squared efforts up to the
         last touchdown / steps; ``steady``, see `steady_state`.
     """
+    if not run.robot.planar:
+        return summarize_spatial(run)
     dynamics = PlanarDynamics(run.robot, run.world.gravity, run.world.slope)
     weight = dynamics.mass * run.world.gravity
     rows = len(run.time)
     duration = run.time[-1] - run.time[0] if rows else 0.0
     distance = run.q[-1, 0] - run.q[0, 0] if rows else 0.0
-    work = _gain(run.work).sum()
+    work = gain(run.work).sum()
     normal_force, friction_ratio = contact_extremes(run, weight)
     summary = {
         'robot': run.robot.name, 'controller': run.controller, 'plant': run.plant,
         'fell': bool(run.fell), 'fall_reason': run.fall_reason,
         'duration': duration, 'steps': int(run.steps[-1]) if rows else 0,
         'distance': distance, 'speed': distance / duration if duration > 0.0 else None,
-        'cost_of_transport': _per_distance(work, weight, run, 0, rows - 1),
-        'cost_of_transport_electrical': _electrical_cost(run, weight, 0, rows - 1),
-        'peak_effort': _largest(np.abs(run.effort)), 'peak_current': peak_current(run),
+        'cost_of_transport': per_distance(work, weight, run, 0, rows - 1),
+        'cost_of_transport_electrical': electrical_cost(run, weight, 0, rows - 1),
+        'peak_effort': largest(np.abs(run.effort)), 'peak_current': peak_current(run),
         'min_normal_force': normal_force, 'max_friction_ratio': friction_ratio,
         'energy_injected': work, 'squared_effort_per_step': squared_effort_per_step(run),
         'mass': dynamics.mass, 'slope': run.world.slope, 'gravity': run.world.gravity,
         'friction': run.world.friction,
         'steady': steady_state(run, dynamics),
     }
-    return {name: _plain(value) for name, value in summary.items()}
-
-
-def touchdowns(run):
-    """Return the rows at which a step begins, the start of the run first."""
-    return np.concatenate(([0], 1 + np.flatnonzero(np.diff(run.steps) > 0))).astype(int)
+    return {name: plain(value) for name, value in summary.items()}
 
 
 def step_table(run, dynamics):
@@ -143,18 +139,18 @@ def steady_state(run, dynamics):
     first, last = window
     duration = run.time[last] - run.time[first]
     distance = run.q[last, 0] - run.q[first, 0]
-    work = _gain(run.work[[first, last]]).sum()
+    work = gain(run.work[[first, last]]).sum()
     weight = dynamics.mass * run.world.gravity
     table = step_table(run, dynamics)
     chosen = (table['row'] >= first) & (table['end'] <= last)
     length, clearance = table['length'][chosen], table['clearance'][chosen]
     by_foot = [length[0::2].mean(), length[1::2].mean()]
     values = (run.time[first], run.time[last], int(chosen.sum()), distance / duration,
-              work / duration, _per_distance(work, weight, run, first, last),
-              _electrical_cost(run, weight, first, last), length.mean(),
+              work / duration, per_distance(work, weight, run, first, last),
+              electrical_cost(run, weight, first, last), length.mean(),
               table['duration'][chosen].mean(), clearance.mean(), clearance.min(),
               abs(by_foot[0] - by_foot[1]) / length.mean() if length.mean() > 0.0 else None)
-    return {name: _plain(value) for name, value in zip(names, values, strict=True)}
+    return {name: plain(value) for name, value in zip(names, values, strict=True)}
 
 
 def contact_extremes(run, weight):
@@ -178,61 +174,4 @@ def contact_extremes(run, weight):
     normal = force[:, 2]
     loaded = normal >= LOADED * weight
     ratio = np.hypot(force[loaded, 0], force[loaded, 1]) / normal[loaded]
-    return (normal.min() if normal.size else None), _largest(ratio)
-
-
-def motors(robot):
-    """Return (column, joint, motor) of the actuators that model a motor: resistance above 0."""
-    return [(i, joint, motor) for i, (joint, motor) in enumerate(robot.actuators.items())
-            if motor.resistance > 0.0]
-
-
-def peak_current(run):
-    """Return the largest motor current in A, or None without a motor."""
-    return _largest(np.array([np.abs(motor.current(run.effort[:, i]))
-                              for i, _, motor in motors(run.robot)]))
-
-
-def squared_effort_per_step(run):
-    """Return the integral of the sum of squared efforts over the completed steps / their number.
-
-    The effort of a row is held until the next one. None without a completed step.
-    """
-    rows = touchdowns(run)
-    if len(rows) < 2:
-        return None
-    last = rows[-1]
-    squares = (run.effort[:last] ** 2).sum(axis=1)
-    return squares @ np.diff(run.time[:last + 1]) / (len(rows) - 1)
-
-
-def _electrical_cost(run, weight, first, last):
-    actuators = run.robot.actuators
-    if not actuators or len(motors(run.robot)) < len(actuators) or last < first:
-        return None
-    energy = run.electrical_energy[last] - run.electrical_energy[first]
-    return _per_distance(energy, weight, run, first, last)
-
-
-def _per_distance(energy, weight, run, first, last):
-    if last <= first or run.steps[last] == run.steps[first]:
-        return None
-    distance = run.q[last, 0] - run.q[first, 0]
-    return energy / (weight * distance) if distance > 0.0 else None
-
-
-def _gain(cumulative):
-    return cumulative[-1] - cumulative[0] if len(cumulative) else np.zeros(1)
-
-
-def _largest(values):
-    return values.max() if values.size else None
-
-
-def _plain(value):
-    """Return a number as Python's own, None when it is not finite."""
-    if isinstance(value, (np.integer, np.bool_)):
-        return value.item()
-    if isinstance(value, (float, np.floating)):
-        return float(value) if math.isfinite(value) else None
-    return value
+    return (normal.min() if normal.size else None), largest(ratio)

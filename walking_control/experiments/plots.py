@@ -7,7 +7,8 @@ A band in the colour of a foot marks the time it is the stance foot.
 import numpy as np
 
 from walking_control.experiments.kinematics import Skeleton, legs_of_joints, tilt
-from walking_control.experiments.metrics import LOADED, motors, step_table, touchdowns
+from walking_control.experiments.measures import LOADED, motors, touchdowns
+from walking_control.experiments.metrics import step_table
 from walking_control.experiments.style import (
     FAINT, FOOT_COLOURS, NEUTRAL, add_foot_legend, in_words, label, new_figure)
 from walking_control.models.dynamics import PlanarDynamics

@@ -4,7 +4,7 @@
 import numpy as np
 
 from walking_control.experiments.impact import losses_over_angle
-from walking_control.experiments.metrics import touchdowns
+from walking_control.experiments.measures import touchdowns
 from walking_control.experiments.style import FAINT, FOOT_COLOURS, label, NEUTRAL, new_figure
 from walking_control.models.dynamics import PlanarDynamics
 from walking_control.models.robot_file import load_robot_file

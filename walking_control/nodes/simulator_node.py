@@ -82,7 +82,8 @@ class SimulatorNode(Node):
 
     def _build(self, robot_file, plant_name):
         controller = find_controller(self._values.controller or robot_file.controller)
-        self.period = 1.0 / robot_file.values(controller.parameters).rate
+        settings = robot_file.values(controller.parameters)
+        self.period = 1.0 / settings.rate
         robot = robot_file.robot
         self.plant = make_plant(robot_file, plant_name)
         self.plant.reset(robot_file.start)
@@ -95,7 +96,7 @@ class SimulatorNode(Node):
         self._command = Command(robot)
         self._command.lock[:] = True
         rows = round(self._values.duration / self.period) if self._values.duration else 6000
-        self.recorder = Recorder(robot, controller.name, self.plant, rows + 1)
+        self.recorder = Recorder(robot, controller.name, self.plant, rows + 1, vars(settings))
 
     def _create_topics(self, robot):
         out, latest = topics.SENSOR_OUT, topics.LATEST

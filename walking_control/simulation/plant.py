@@ -10,8 +10,10 @@ class Truth:
     """The plant's own state, for records and judgement, never for the controller.
 
     Attributes:
-        q: Floating-base position ``[x, z, pitch, joints...]`` in the floor frame, m and rad.
-        v: Its rate.
+        q: Floating-base position ``[x, z, pitch, joints...]`` in the floor frame, m and rad; of a
+            robot in space ``[x, y, z, quaternion xyzw, joints...]``.
+        v: Its rate; of a robot in space base velocity in the floor frame, angular velocity in base
+            axes, joint rates.
         foot_force: Force of the floor on each foot in the floor frame, N, ``(n_feet, 3)``.
         locked: Engaged locks, ``(n_locks,)``.
         work: Mechanical work of each effort so far, J, ``(n_efforts,)``.

@@ -17,7 +17,8 @@ class Run:
         world: Namespace of the world's parameters (slope, gravity, friction).
         fell: Whether the robot fell, or was stopped by a fault.
         fall_reason: Why, or None.
-        columns: name -> array. ``time (T,)``; ``q, v (T, nv)`` floating base truth;
+        settings: name -> value of the controller's parameters; empty when not known.
+        columns: name -> array. ``time (T,)``; ``q, v`` floating base truth, as `Truth` has it;
             ``coordinates, rates (T, n_coordinates)`` of the estimated `WalkerState`;
             ``support (T,)``; ``steps (T,)``; ``contact (T, n_feet)``; ``locked (T, n_locks)``;
             ``foot_force (T, n_feet, 3)`` floor frame; ``effort (T, n_efforts)``;
@@ -30,6 +31,7 @@ class Run:
     world: object
     fell: bool = False
     fall_reason: str | None = None
+    settings: dict = field(default_factory=dict, repr=False)
     columns: dict = field(default_factory=dict, repr=False)
 
     def __getattr__(self, name):
@@ -48,10 +50,11 @@ class Recorder:
         controller: Name of the controller.
         plant: The `Plant`.
         capacity: Expected number of rows; the record grows beyond it by doubling.
+        settings: name -> value of the controller's parameters.
     """
 
-    def __init__(self, robot, controller, plant, capacity=6000):
-        self.run = Run(robot, controller, plant.name, plant.world)
+    def __init__(self, robot, controller, plant, capacity=6000, settings=None):
+        self.run = Run(robot, controller, plant.name, plant.world, settings=dict(settings or {}))
         truth = plant.truth
         nc, nf, nl, na = (len(robot.coordinates), len(robot.feet), len(robot.locks),
                           len(robot.efforts))

@@ -25,7 +25,8 @@ def simulate(plant, loop, start, duration, progress=None):
     plant.reset(start)
     loop.reset()
     measurement = Measurement(plant.robot)
-    recorder = Recorder(plant.robot, loop.controller.name, plant, ticks + 1)
+    recorder = Recorder(plant.robot, loop.controller.name, plant, ticks + 1,
+                        vars(loop.controller.values))
     for tick in range(ticks + 1):
         plant.measure(measurement)
         command = loop.tick(measurement)
