@@ -9,7 +9,8 @@ from pathlib import Path
 
 from walking_control.exceptions import InvalidInput
 from walking_control.experiments import plots
-from walking_control.experiments.animation import import_pillow, write_animation
+from walking_control.experiments.animation import write_animation
+from walking_control.experiments.canvas import import_pillow
 from walking_control.experiments.page import STYLE
 from walking_control.experiments.style import import_matplotlib, in_words, save
 from walking_control.experiments.table import write_run_table
