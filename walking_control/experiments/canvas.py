@@ -49,12 +49,21 @@ def make_palette(image):
     """Return an image whose palette holds every colour drawn, blended with the background."""
     colours = []
     for name in (INK, SOFT, *FOOT_COLOURS):
-        colour = np.array([int(name[i:i + 2], 16) for i in (1, 3, 5)])
         for share in (1.0, 0.75, 0.5, 0.25):
-            colours += (share * colour + (1.0 - share) * 255.0).round().astype(int).tolist()
+            colours += _blend(name, share)
     palette = image.new('P', (1, 1))
     palette.putpalette(colours + [255, 255, 255])
     return palette
+
+
+def pale(name, share=0.5):
+    """Return a colour that holds a share of another one, the rest background."""
+    return '#' + ''.join(f'{value:02X}' for value in _blend(name, share))
+
+
+def _blend(name, share):
+    colour = np.array([int(name[i:i + 2], 16) for i in (1, 3, 5)])
+    return (share * colour + (1.0 - share) * 255.0).round().astype(int).tolist()
 
 
 def smooth(values):

@@ -5,9 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-# A body whose centre of mass lies farther than this from its drawn segments gets one of its own.
-_OFF_SEGMENT = 0.02
-
 
 @dataclass(frozen=True)
 class Segment:
@@ -63,14 +60,18 @@ class Skeleton:
     Args:
         dynamics: The `PlanarDynamics`, or the `SpatialKinematics` of a robot in space.
 
+        off_segment: A body whose centre of mass lies farther than this from its drawn segments
+            gets one of its own, m.
+
     Attributes:
         segments: The `Segment` list; indices refer to the points of `points`.
         feet: Index of the point of each foot, in the robot's order.
         base: Index of the base link's origin.
     """
 
-    def __init__(self, dynamics):
+    def __init__(self, dynamics, off_segment=0.02):
         self._dynamics = dynamics
+        self._off_segment = off_segment
         model = dynamics.model
         # A point is a joint and a place fixed to it.
         self._points = [(joint, np.zeros(3)) for joint in range(1, model.njoints)]
@@ -101,7 +102,7 @@ class Skeleton:
         ends = [model.jointPlacements[child].translation for child in model.children[joint]]
         ends += [self._points[point][1] for point in self.feet if self._points[point][0] == joint]
         distances = [_distance_to_segment(place, end) for end in ends]
-        return min([np.linalg.norm(place), *distances]) < _OFF_SEGMENT
+        return min([np.linalg.norm(place), *distances]) < self._off_segment
 
     def places(self, q):
         """Return all points at a floating-base position, floor frame, m, ``(n_points, 3)``."""

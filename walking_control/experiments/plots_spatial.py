@@ -11,8 +11,9 @@ from walking_control.experiments.kinematics_spatial import base_lean, SpatialKin
 from walking_control.experiments.measures import LOADED
 from walking_control.experiments.metrics_spatial import (
     effort_limits, friction_ratios, is_held, joint_motion, support_intervals)
+from walking_control.experiments.scene_spatial import Scene, telling_rows
 from walking_control.experiments.style import (
-    add_foot_legend, FAINT, FOOT_COLOURS, in_words, label, new_figure)
+    add_foot_legend, FAINT, FOOT_COLOURS, in_words, label, NEUTRAL, new_figure)
 
 _JOINT_COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9', '#4D4D4D')
 _DASHES = ('-', '--', ':')     # beyond seven joints in a panel
@@ -48,9 +49,9 @@ def _plot_joints(run, columns, title, ylabel, least):
     reach = 1.08 * max(least, *(np.abs(column).max() for column in columns.values()))
     for axis, (name, joints) in zip(axes, groups.items(), strict=True):
         for i, joint in enumerate(joint for joint in joints if joint in columns):
-            dash = _DASHES[i // len(_JOINT_COLOURS) % len(_DASHES)]
-            axis.plot(run.time, columns[joint], dash, color=_JOINT_COLOURS[i % len(_JOINT_COLOURS)],
-                      linewidth=1.5, label=_short(joint, joints))
+            lap, hue = divmod(i, len(_JOINT_COLOURS))
+            axis.plot(run.time, columns[joint], _DASHES[lap % len(_DASHES)], linewidth=1.5,
+                      color=_JOINT_COLOURS[hue], label=_short(joint, joints))
         axis.set_ylim(-reach, reach)
         axis.legend(loc='center left', bbox_to_anchor=(1.0, 0.5), fontsize=9.5,
                     frameon=False)
@@ -155,3 +156,63 @@ def _finish(figure, axes, run):
     axes[-1].set_xlabel('time (s)')
     axes[-1].set_xlim(time[0], time[-1])
     add_foot_legend(figure, run.robot, '(band: stands alone)')
+
+
+def plot_poses(run):
+    """Draw the robot with the forces on its feet, from the front and from the right."""
+    rows, scene = telling_rows(run), Scene(run)
+    columns = max(2, len(rows))
+    lines = 1 if len(rows) == 1 else 2
+    figure, axes = new_figure(lines, width=3.6 * columns, height=4.4, columns=columns,
+                              sharey=True)
+    for i, (row, words) in enumerate(rows):
+        pose = scene.pose(row)
+        front, side = (axes[0], axes[1]) if lines == 1 else (axes[i], axes[columns + i])
+        for axis, across in ((front, 1), (side, 0)):
+            _draw_pose(axis, scene, pose, across)
+        front.set_title(f'{words}, {run.time[row]:.2f} s', loc='left', fontsize=11)
+        front.set_xlabel('from the front: left (m)')
+        side.set_xlabel('from the right: forward (m)')
+        _name_forces(front, scene, pose, run.foot_force[row])
+    for axis in axes[::columns]:
+        axis.set_ylabel('up (m)')
+    add_foot_legend(figure, run.robot, 'and the force on it')
+    return figure
+
+
+def _draw_pose(axis, scene, pose, across):
+    from matplotlib.patheffects import withStroke
+    axis.axhline(0.0, color='black', linewidth=1.0, zorder=1)
+    for segment in scene.segments:
+        ends = pose.points[[segment.start, segment.end]]
+        axis.plot(ends[:, across], ends[:, 2], linewidth=4.5, solid_capstyle='round',
+                  color=NEUTRAL if segment.foot is None else FOOT_COLOURS[segment.foot],
+                  alpha=0.45)
+    for i, sole in enumerate(pose.soles):
+        axis.plot(sole[:, across], sole[:, 2], color=FOOT_COLOURS[i], linewidth=4.0)
+    halo = [withStroke(linewidth=3.2, foreground='white')]
+    for i, (foot, tip) in pose.arrows.items():
+        axis.annotate('', (tip[across], tip[2]), (foot[across], foot[2]), zorder=6,
+                      arrowprops={'arrowstyle': '-|>', 'color': FOOT_COLOURS[i], 'linewidth': 2.0,
+                                  'mutation_scale': 15, 'shrinkA': 0, 'shrinkB': 0,
+                                  'path_effects': halo})
+    axis.plot([pose.com[across], pose.plumb[across]], [pose.com[2], pose.plumb[2]], color='black',
+              linewidth=1.0, linestyle='--', zorder=5)
+    axis.plot(pose.com[across], pose.com[2], marker='X', markersize=9, color='black', zorder=6)
+    middle = np.mean([sole.mean(axis=0) for sole in pose.soles], axis=0)[across]
+    reach = 0.42 * scene.height
+    low, high = pose.points[:, across].min() - 0.06, pose.points[:, across].max() + 0.06
+    axis.set_xlim(min(middle - reach, low), max(middle + reach, high))
+    axis.set_ylim(-0.07 * scene.height, 1.1 * scene.height)
+    axis.set_aspect('equal', adjustable='box')
+
+
+def _name_forces(axis, scene, pose, forces):
+    """Write the normal force beside each foot, outside the legs."""
+    middle = np.mean([sole.mean(axis=0)[1] for sole in pose.soles])
+    for i, sole in enumerate(pose.soles):
+        outside = sole[:, 1].mean() > middle
+        edge = (sole[:, 1].max() if outside else sole[:, 1].min(), 0.06 * scene.height)
+        axis.annotate(f'{forces[i, 2]:.0f} N', edge, color=FOOT_COLOURS[i], fontsize=10,
+                      ha='left' if outside else 'right',
+                      xytext=(5 if outside else -5, 0), textcoords='offset points')
