@@ -286,14 +286,24 @@ def _report_run(run, options, extra):
 
 
 def _print_summary(summary):
-    steady = summary.get('steady') or {}
-    rows = [(name, value) for name, value in summary.items() if name not in ('files', 'steady')]
-    rows += [(f'steady {name}', value) for name, value in steady.items()]
+    rows = [(name, value) for name, value in summary.items()
+            if name != 'files' and not isinstance(value, dict)]
+    for group, values in summary.items():
+        if isinstance(values, dict):
+            rows += [(f'{group} {name}', value) for name, value in values.items()]
     rows += [('wrote', file) for file in summary['files']]
     for name, value in rows:
         if value is not None:
-            text = f'{value:.4g}' if isinstance(value, float) else str(value)
-            print(f'{name.replace("_", " "):>36}: {text}')
+            print(f'{name.replace("_", " "):>36}: {_text(value)}')
+
+
+def _text(value):
+    """Return a value of a summary as people read it, a range or group in one line."""
+    if isinstance(value, dict):
+        return ', '.join(f'{name.replace("_", " ")} {_text(item)}' for name, item in value.items())
+    if isinstance(value, (list, tuple)):
+        return ' to '.join(_text(item) for item in value)
+    return f'{value:.4g}' if isinstance(value, float) else str(value)
 
 
 def _print_statics(result):

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The look of the pages the package writes; follows the reader's light or dark setting."""
 
+from dataclasses import dataclass
+from typing import Callable
+
 STYLE = """
 :root { color-scheme: light dark; --ink: #1d1f21; --soft: #666; --ground: #fff; --line: #ddd;
   --good: #0072b2; --bad: #b34700; }
@@ -31,3 +34,35 @@ figure img { display: block; max-width: 100%; height: auto; background: #fff; bo
 figcaption { margin-top: .4rem; color: var(--soft); font-size: .9rem; }
 .notes { margin-top: 2.5rem; color: var(--soft); font-size: .9rem; }
 """
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a report says of a kind of robot.
+
+    Args:
+        figures: Triples (name, function of a run that returns a figure or None, caption).
+        write_animation: Function of a run and a path.
+        animation_caption: Its caption.
+        verb: Function of a summary: what the robot does, for the title.
+        outcome: Function of a summary: HTML paragraph of how the run went.
+        table: Function of a summary: HTML table of its numbers.
+        definitions: Function of a summary: HTML section of what the numbers mean.
+    """
+
+    figures: tuple
+    write_animation: Callable
+    animation_caption: str
+    verb: Callable
+    outcome: Callable
+    table: Callable
+    definitions: Callable
+
+
+def format_number(value, unit, digits):
+    """Return a number in text, in hundredths where the unit is %; nothing for None."""
+    if value is None:
+        return ''
+    if isinstance(value, int):
+        return str(value)
+    return f'{value * 100.0 if unit == "%" else value:#.{digits}g}'.rstrip('.')

@@ -11,7 +11,8 @@ from walking_control.exceptions import InvalidInput
 from walking_control.experiments import plots
 from walking_control.experiments.animation import write_animation
 from walking_control.experiments.canvas import import_pillow
-from walking_control.experiments.page import STYLE
+from walking_control.experiments.page import Contents, format_number, STYLE
+from walking_control.experiments.report_spatial import SPATIAL
 from walking_control.experiments.style import import_matplotlib, in_words, save
 from walking_control.experiments.table import write_run_table
 
@@ -83,12 +84,13 @@ def write_report(run, summary, directory):
 
 
 def _write_files(run, summary, directory):
+    contents = PLANAR if run.robot.planar else SPATIAL
     animation, table = directory / 'animation.gif', directory / 'run.csv'
-    write_animation(run, animation)
+    contents.write_animation(run, animation)
     write_run_table(run, table)
     figures = []
     # one tick, as after a fault in the very first, is nothing to plot
-    for name, plot, caption in FIGURES if len(run.time) > 1 else ():
+    for name, plot, caption in contents.figures if len(run.time) > 1 else ():
         figure = plot(run)
         if figure is not None:
             path = directory / f'{name}.png'
@@ -100,21 +102,21 @@ def _write_files(run, summary, directory):
              (page, numbers, table, animation, *(path for path, _ in figures))]
     text = json.dumps({**summary, 'files': files}, indent=2, allow_nan=False)
     numbers.write_text(text + '\n', encoding='utf-8')
-    page.write_text(_page(summary, animation, figures), encoding='utf-8')
+    page.write_text(_page(contents, summary, animation, figures), encoding='utf-8')
     return files
 
 
-def _page(summary, animation, figures):
-    title = f'{summary["robot"]} {_verb(summary)}'
+def _page(contents, summary, animation, figures):
+    title = f'{summary["robot"]} {contents.verb(summary)}'
     world = (f'{in_words(summary["controller"])} on plant {summary["plant"]}, '
              f'{_floor(summary)}, friction {summary["friction"]:.3g}, '
              f'gravity {summary["gravity"]:.4g} m/s², {summary["mass"]:.3g} kg')
     parts = [f'<h1>{escape(title)}</h1>', f'<p class="world">{escape(world)}</p>',
-             _outcome(summary), '<div class="top">',
-             _figure(animation, 'image/gif', 'The end of the run, real time.'),
-             _table(summary), '</div>']
+             contents.outcome(summary), '<div class="top">',
+             _figure(animation, 'image/gif', contents.animation_caption),
+             contents.table(summary), '</div>']
     parts += [_figure(path, 'image/png', caption) for path, caption in figures]
-    parts.append(_definitions(summary))
+    parts.append(contents.definitions(summary))
     body = '\n'.join(parts)
     return (f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
             f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -152,19 +154,11 @@ def _table(summary):
              '<thead><tr><th></th><th>steady</th><th>whole run</th><th></th></tr></thead>',
              '<tbody>']
     for key, name, unit, digits in _ROWS:
-        values = [_number(source.get(key), unit, digits) for source in (steady, summary)]
+        values = [format_number(source.get(key), unit, digits) for source in (steady, summary)]
         if values != ['', '']:
             lines.append(f'<tr><th>{name}</th><td>{values[0]}</td><td>{values[1]}</td>'
                          f'<td class="unit">{unit}</td></tr>')
     return '\n'.join([*lines, '</tbody>', '</table>'])
-
-
-def _number(value, unit, digits):
-    if value is None:
-        return ''
-    if isinstance(value, int):
-        return str(value)
-    return f'{value * 100.0 if unit == "%" else value:#.{digits}g}'.rstrip('.')
 
 
 def _figure(path, kind, caption):
@@ -185,3 +179,7 @@ def _definitions(summary):
             'the motor terminals, none of it fed back. Normal force and friction ratio count '
             'while no other foot touches the floor, the ratio only while the stance foot carries '
             'at least 5 % of the weight.</p></section>')
+
+
+PLANAR = Contents(FIGURES, write_animation, 'The end of the run, real time.', _verb, _outcome,
+                  _table, _definitions)

@@ -5,6 +5,12 @@ import csv
 
 import numpy as np
 
+# base coordinates of the plant's truth and their rates: name, unit
+_PLANAR = ([('x', 'm'), ('z', 'm'), ('pitch', 'rad')],
+           [('x_rate', 'm/s'), ('z_rate', 'm/s'), ('pitch_rate', 'rad/s')])
+_SPATIAL = ([*((axis, 'm') for axis in 'xyz'), *((f'quaternion_{axis}', '1') for axis in 'xyzw')],
+            [*((f'{axis}_rate', 'm/s') for axis in 'xyz'),
+             *((f'angular_velocity_{axis}', 'rad/s') for axis in 'xyz')])
 
 def run_columns(run):
     """Return the table of a run.
@@ -14,16 +20,18 @@ def run_columns(run):
 
     Returns:
         header -> ``(T,)``, the header being ``name [unit]``. Base and joints are the plant's
-        truth in the floor frame; minimal coordinates and support are the estimator's.
+        truth in the floor frame; minimal coordinates and support are the estimator's. Of a robot
+        in space the angular velocity is in base axes.
     """
     robot = run.robot
     columns = {'time [s]': run.time}
-    places = [('x', 'm'), ('z', 'm'), ('pitch', 'rad')]
-    places += [(joint, _joint_unit(robot, joint)) for joint in robot.joints]
-    for i, (name, unit) in enumerate(places):
+    places, rates = _PLANAR if robot.planar else _SPATIAL
+    joints = [(joint, _joint_unit(robot, joint)) for joint in robot.joints]
+    for i, (name, unit) in enumerate([*places, *joints]):
         columns[f'{name} [{unit}]'] = run.q[:, i]
-    for i, (name, unit) in enumerate(places):
-        columns[f'{name}_rate [{unit}/s]'] = run.v[:, i]
+    for i, (name, unit) in enumerate([*rates, *((f'{name}_rate', f'{unit}/s')
+                                                for name, unit in joints)]):
+        columns[f'{name} [{unit}]'] = run.v[:, i]
     for i, name in enumerate(robot.coordinates):
         columns[f'{name} [rad]'] = run.coordinates[:, i]
         columns[f'{name}_rate [rad/s]'] = run.rates[:, i]
