@@ -249,11 +249,11 @@ def check(options):
         _print_json(result)
     else:
         for name, value in result['facts'].items():
-            print(f'{name:>12}: {", ".join(value) if isinstance(value, list) else value}')
+            print(f'{name:>16}: {", ".join(value) if isinstance(value, list) else value}')
         for sentence in result['assumptions']:
-            print(f'     assumed: {sentence}')
+            print(f'         assumed: {sentence}')
         for problem in result['problems']:
-            print(f'     problem: {InvalidInput(**problem)}')
+            print(f'         problem: {InvalidInput(**problem)}')
         print('usable' if result['ok'] else 'not usable')
     return 0 if result['ok'] else 2
 

@@ -5,6 +5,8 @@ import math
 
 from walking_control.controllers.registry import fitting_controllers, make_controller
 from walking_control.exceptions import InvalidInput, MissingDependency
+from walking_control.experiments.check_spatial import check_spatial_robot
+from walking_control.experiments.kinematics_spatial import SpatialKinematics
 from walking_control.models.dynamics import PlanarDynamics
 from walking_control.models.robot_file import load_robot_file
 from walking_control.models.urdf import link_names, load_urdf, moving_joints
@@ -50,11 +52,12 @@ def _check_limits(urdf, problems):
 
 def _check_robot_file(robot_file, problems, assumptions, facts):
     robot = robot_file.robot
-    dynamics = PlanarDynamics(robot)
-    facts.update(name=robot.name, mass=dynamics.mass, joints=list(robot.joints),
+    mass = PlanarDynamics(robot).mass if robot.planar else SpatialKinematics(robot).mass
+    facts.update(name=robot.name, mass=round(mass, 9), joints=list(robot.joints),
                  feet=list(robot.feet), motors=sorted(robot.actuators),
                  controllers=_fitting_controllers(robot_file, problems),
                  plants=_fitting_plants(robot_file, problems, assumptions))
+    sentences = []
     for joint, motor in robot.actuators.items():
         limit = robot.limits[joint].effort
         if limit <= 0.0:
@@ -63,9 +66,12 @@ def _check_robot_file(robot_file, problems, assumptions, facts):
                              'remedy': 'set it in the URDF'})
         elif not math.isinf(limit):
             least = min(limit, motor.effort_limit)
-            assumptions.append(f'{joint}: effort limited to {least:.3g} N m, the smaller of URDF '
-                               f'({limit:.3g}) and motor ({motor.effort_limit:.3g})')
-    if robot.planar:
+            sentences.append(f'{joint}: effort limited to {least:.3g} N m, the smaller of URDF '
+                             f'({limit:.3g}) and motor ({motor.effort_limit:.3g})')
+    if not robot.planar:
+        check_spatial_robot(robot_file, problems, assumptions, facts)
+    else:
+        assumptions += sentences
         assumptions.append('the robot moves in the x-z plane; nothing tips it sideways')
     assumptions.append('motors: no friction, no gear losses, current follows its command at once')
 

@@ -10,8 +10,8 @@ from walking_control.experiments.style import in_words
 
 FIGURES = (
     ('poses', plots_spatial.plot_poses,
-     'The middle of the longest time on each support, or the moment of largest effort when the '
-     'support never changed. An arrow is the force of the floor on a foot, drawn from the middle '
+     'The middle of the longest time on each support, or the end when the support never '
+     'changed. An arrow is the force of the floor on a foot, drawn from the middle '
      'of the sole because the place it acts at is not recorded; cross and dashes: centre of mass '
      'and the vertical through it.'),
     ('foot_forces', plots_spatial.plot_foot_forces,

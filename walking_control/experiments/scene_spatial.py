@@ -8,7 +8,7 @@ import numpy as np
 from walking_control.experiments.kinematics import Skeleton
 from walking_control.experiments.kinematics_spatial import SpatialKinematics
 from walking_control.experiments.measures import LOADED
-from walking_control.experiments.metrics_spatial import effort_shares, support_intervals
+from walking_control.experiments.metrics_spatial import support_intervals
 
 _ARROW = 0.45  # of the robot's height: length of an arrow of its whole weight
 _OFF_SEGMENT = 0.05  # m; small motor housings beside a joint are not drawn
@@ -79,8 +79,7 @@ def telling_rows(run):
     """Return the rows that tell most of a run, in order of time, with the reason for each.
 
     They are the middle of the longest time on every set of feet, at most three of them; after a
-    fall also the last row; where the robot never changed its support, the row of its largest
-    effort.
+    fall also the last row; where the robot never changed its support, only the last row.
 
     Args:
         run: The `Run`.
@@ -95,9 +94,8 @@ def telling_rows(run):
     if run.fell:
         longest = dict(list(longest.items())[-2:])
     rows = [((begin + end - 1) // 2, _stands(run, feet)) for feet, (begin, end) in longest.items()]
-    shares = effort_shares(run)
-    if len(rows) == 1 and not run.fell and shares.size:
-        rows = [(int(shares.max(axis=1).argmax()), 'largest effort')]
+    if len(longest) < 2 and not run.fell:
+        rows = []
     if run.fell or not rows:
         rows.append((len(run.time) - 1, 'the end'))
     return sorted(rows[-3:])

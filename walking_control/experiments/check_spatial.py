@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `check` says of a robot in space: size, soles, and what its start posture takes."""
+
+import numpy as np
+
+from walking_control.controllers.contact_wrench import Contact
+from walking_control.controllers.posture_control import PARAMETERS, PostureControl
+from walking_control.controllers.static_torque import StaticTorque
+from walking_control.experiments.kinematics_spatial import sole_corners
+from walking_control.experiments.metrics_spatial import effort_limits
+from walking_control.experiments.style import in_words
+from walking_control.models.robot_file import WORLD
+from walking_control.models.spatial import SpatialDynamics
+
+# A sole lies on the floor when it is no higher above the lowest one and no more tilted than this.
+_HIGH, _TILTED = 0.005, 0.05   # m, rad
+
+
+def check_spatial_robot(robot_file, problems, assumptions, facts):
+    """Add what is known of a robot in space to the findings of `check_robot`.
+
+    Args:
+        robot_file: The `RobotFile`.
+        problems: List of dictionaries, added to.
+        assumptions: List of sentences, added to.
+        facts: name -> value, added to.
+    """
+    robot, world = robot_file.robot, robot_file.values(WORLD)
+    dynamics = SpatialDynamics(robot.urdf, world.gravity, robot.name)
+    posture = dict(zip(robot.joints, robot_file.start.posture, strict=True))
+    q = dynamics.configuration(posture)
+    height, standing = _standing(robot, dynamics, q)
+    facts['base height'] = f'{height:.3f} m in the start posture'
+    facts['soles'] = [f'{in_words(foot)} {_size(robot.urdf, foot)}' for foot in robot.feet]
+    _assume_limits(robot, assumptions)
+    if not standing:
+        problems.append({'what': 'start.posture', 'value': None,
+                         'limit': 'no sole lies flat on the floor with the base upright',
+                         'remedy': 'change the ankles of the start posture'})
+    elif all(joint in robot.actuators for joint in robot.joints):
+        half = 0.5 * world.slope   # the base starts upright from the floor, not from gravity
+        q = dynamics.configuration(posture, (0.0, np.sin(half), 0.0, np.cos(half)))
+        _check_statics(robot_file, dynamics, q, standing, problems, assumptions, facts)
+    assumptions.append('the robot moves freely in space on a flat floor; standing soles lie flat')
+    assumptions.append('the base’s orientation comes from the IMU, in the gravity-aligned world; '
+                       'its place and speed are not estimated')
+
+
+def _standing(robot, dynamics, q):
+    """Return the height of the base above the lowest sole, m, and the feet that lie on the floor.
+    """
+    places = {foot: dynamics.placement(q, dynamics.frame(foot)) for foot in robot.feet}
+    lowest = min(place[2] for place, _ in places.values())
+    return -lowest, tuple(
+        foot for foot, (place, rotation) in places.items()
+        if place[2] - lowest <= _HIGH and rotation[2, 2] >= np.cos(_TILTED))
+
+
+def _size(urdf, foot):
+    corners = sole_corners(urdf, foot)
+    if len(corners) == 1:
+        return 'of unknown size'
+    length, width = np.ptp(corners[:, 0]), np.ptp(corners[:, 1])
+    return f'{length:.3g} m x {width:.3g} m'
+
+
+def _assume_limits(robot, assumptions):
+    """Say which limit of effort counts: one sentence where URDF and motor agree."""
+    if not robot.actuators:
+        return
+    urdf = np.array([robot.limits[joint].effort for joint in robot.actuators])
+    least = effort_limits(robot)
+    motors = np.array([motor.effort_limit for motor in robot.actuators.values()])
+    assumptions.append(f'efforts limited to the smaller of URDF and motor, {least.min():.3g} to '
+                       f'{least.max():.3g} N m')
+    for i, joint in enumerate(robot.actuators):
+        if np.isfinite(urdf[i]) and abs(urdf[i] - motors[i]) > 1e-3 * motors[i]:
+            assumptions.append(f'{joint}: effort limited to {least[i]:.3g} N m; URDF '
+                               f'{urdf[i]:.3g}, motor {motors[i]:.3g}')
+
+
+def _check_statics(robot_file, dynamics, q, standing, problems, assumptions, facts):
+    """Judge the start posture at rest on the feet that stand, and on each of them alone."""
+    robot, values = robot_file.robot, robot_file.values(PARAMETERS)
+    share = values.effort_share
+    limits = dict(zip(robot.actuators, share * effort_limits(robot), strict=True))
+    contacts = {foot: Contact(foot, values.sole_length, values.sole_width, values.friction)
+                for foot in robot.feet}
+    statics = StaticTorque(dynamics, contacts, values.objective, limits,
+                           None if values.solver == 'auto' else values.solver)
+    solution = statics.solve(q, standing)
+    feet = ' and '.join(in_words(foot) for foot in standing)
+    if solution.feasible:
+        facts['start'] = f'posture can be held on {feet}, {_effort(statics, solution, share)}'
+    elif robot_file.controller == PostureControl.name:
+        problems.append({'what': 'start.posture', 'value': None,
+                         'limit': f'cannot be held on {feet}: {solution.reason}',
+                         'remedy': 'bring the centre of mass above the soles, or see '
+                         'walking_control statics'})
+    for foot in standing if len(standing) > 1 else ():
+        solution = statics.solve(q, (foot,))
+        facts[f'{in_words(foot)} alone'] = _effort(statics, solution, share) if solution.feasible \
+            else f'not in the start posture; {solution.reason}'
+    assumptions.append(f'static torques rely on a friction of {values.friction:g} and soles of '
+                       f'{values.sole_length:g} m x {values.sole_width:g} m, and on '
+                       f'{100 * share:g} % of each effort limit')
+
+
+def _effort(statics, solution, share):
+    """Return the largest torque in words, as a share of the joint's whole limit."""
+    largest = statics.margins(solution)['torque']
+    used = 100.0 * share * (1.0 - largest['free'])
+    return f'{used:.0f} % of the limit of {in_words(largest["joint"])} at most'
