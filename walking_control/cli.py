@@ -4,6 +4,7 @@
 import argparse
 import json
 import math
+import os
 from pathlib import Path
 import re
 import sys
@@ -30,7 +31,12 @@ def main(arguments=None):
     """Run the command line and return the exit status: 0 done, 1 not achieved, 2 bad input."""
     options = _parser().parse_args(arguments)
     try:
-        return options.run(options)
+        status = options.run(options)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:   # the reader, such as head, has gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except WalkingControlError as error:
         print(f'error: {error}', file=sys.stderr)
         return error.exit_status
@@ -261,6 +267,12 @@ def check(options):
 # -- shared ---------------------------------------------------------------------------------------
 
 def _load(options):
+    if options.out is not None:   # better now than after a long run
+        try:
+            options.out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InvalidInput(f'folder {options.out}', limit=f'cannot be made: {error.strerror}',
+                               remedy='choose another --out') from error
     from walking_control.models.robot_file import load_robot_file
     from walking_control.simulation.registry import parameter_tables
     overrides = list(options.set)
@@ -455,7 +467,7 @@ def _common_arguments():
     common = _Parser(add_help=False)
     common.add_argument('--json', action='store_true', help='print one JSON document')
     common.add_argument('--out', type=Path, metavar='DIR', help='write plots, tables and a report')
-    common.add_argument('--seed', type=int, default=0, metavar='N', help='seed of random numbers')
+    common.add_argument('--seed', type=_seed, default=0, metavar='N', help='seed of random numbers')
     common.add_argument('--set', type=_setting, action='append', default=[], metavar='NAME=VALUE',
                         help='override a parameter of the robot file (repeatable)')
     return common
@@ -504,6 +516,12 @@ def _range(text):
 
 def _words(text):
     return tuple(word for word in text.split(',') if word)
+
+
+def _seed(text):
+    if not text.isdigit():
+        raise argparse.ArgumentTypeError(f'{text!r} is not a whole number from 0')
+    return int(text)
 
 
 def _finite(text):

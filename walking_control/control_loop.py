@@ -10,6 +10,7 @@ import numpy as np
 
 from walking_control.controllers.registry import make_controller
 from walking_control.estimation.registry import make_estimator
+from walking_control.exceptions import ParameterError
 from walking_control.models.signals import Command, Reference
 from walking_control.safety.supervisor import SAFETY, Supervisor
 
@@ -38,10 +39,16 @@ class ControlLoop:
         self.command = Command(robot)
         self._offset = np.zeros(len(robot.efforts))
         safety = robot_file.values(SAFETY)
+        if safety.state_timeout < 1.5 * self.period:
+            raise ParameterError('parameter safety.state_timeout', value=safety.state_timeout,
+                                 limit='must be at least one and a half control periods '
+                                 f'({1.5 * self.period:g} s)',
+                                 remedy='raise it or the rate of the controller')
         self.sensor_timeout = safety.state_timeout
         self._retune_rate = safety.retune_rate
         self.reference = Reference()
         self._support = robot_file.start.support
+        self._retuned = None
         self.reset()
 
     @property
@@ -54,10 +61,18 @@ class ControlLoop:
         """The latched `Fault`, or None."""
         return self.supervisor.fault
 
-    def reset(self):
-        """Begin anew: no fault, the start's stance foot stands."""
+    def reset(self, clear_fault=True):
+        """Begin anew: the start's stance foot stands, parameters are as last set.
+
+        Args:
+            clear_fault: Whether a latched fault is forgotten.
+        """
+        if self._retuned is not None:
+            self.controller.values = self._retuned
+        fault = None if clear_fault else self.supervisor.fault
         self.estimator.reset(self._support)
         self.supervisor.clear()
+        self.supervisor.fault = fault
         self.controller.reset(self.state)
         self.command.effort[:] = 0.0
         self.command.lock[:] = True

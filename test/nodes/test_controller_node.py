@@ -149,6 +149,7 @@ def test_cmd_vel_steers(bench, robot):
     ({'controller': 'magic'}, 'magic'),
     ({'hip_switching__set_point': 7.0}, 'from 0.05 to 0.8 rad'),
     ({'hip_switching__set_point': 'far'}, 'set_point'),
+    ({'hip_switching__set_pint': 0.3}, 'did you mean set_point'),
     ({'lockstep_timeout': -1.0}, 'lockstep_timeout'),
 ])
 def test_bad_parameters_are_refused_at_the_start(bench, parameters, words):

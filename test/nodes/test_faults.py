@@ -33,7 +33,8 @@ def node(bench, robot):
 @pytest.fixture
 def realtime(bench, robot):
     """Return an active controller in real time that has answered."""
-    node = bench.controller(realtime=True)
+    # patient enough for a loaded machine; the default is tested in test_controller_node.py
+    node = bench.controller(realtime=True, safety__state_timeout=0.15)
     robot.wait()
     assert robot.stream_until(lambda: moving(robot))
     return node

@@ -40,6 +40,9 @@ def test_a_fall_is_exit_status_1(capsys):
     (['simulate', 'dribbel', '--set', 'foot_mass=-1'], 'must not be negative'),
     (['simulate', 'dribbel', '--set', 'setpoint=0.3'], 'unknown'),
     (['simulate', 'dribbel', '--set', 'timestep=0.003'], 'multiple of mujoco.timestep'),
+    (['simulate', 'dribbel', '--set', 'rate=15.0'], 'one and a half control periods'),
+    (['simulate', 'dribbel', '--out', '/proc/nowhere'], 'cannot be made'),
+    (['gait', 'cycle', 'humanoid'], 'planar'),
 ])
 def test_bad_input_is_one_line_and_exit_status_2(capsys, arguments, words):
     """A stack trace is no answer to a typing error."""
@@ -52,7 +55,7 @@ def test_bad_input_is_one_line_and_exit_status_2(capsys, arguments, words):
 
 @pytest.mark.parametrize('arguments', [
     [], ['walk'], ['simulate'], ['simulate', 'dribbel', '--duration', '-1'],
-    ['simulate', 'dribbel', '--slope-deg', 'nan'], ['simulate', 'dribbel', '--set', 'x'],
+    ['simulate', 'dribbel', '--slope-deg', 'nan'], ['simulate', 'dribbel', '--seed', '-1'], ['simulate', 'dribbel', '--set', 'x'],
 ])
 def test_bad_usage_is_one_line_and_exit_status_2(capsys, arguments):
     """Usage errors follow the same rule as bad values."""

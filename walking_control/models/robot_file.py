@@ -189,8 +189,11 @@ def load_robot_file(name_or_path, overrides=(), tables=()):
     for key in ('robot', 'start', 'controller', 'plant'):
         if key not in tree:
             raise RobotFileError(f'robot file {path}', limit=f'has no {key}')
-    sections = {name: dict(values or {}) for name, values in tree.items()
-                if name not in _PLAIN_KEYS}
+    for name in ('controller', 'plant'):
+        if not isinstance(tree[name], str):
+            raise RobotFileError(name, value=tree[name], limit='must be a name')
+    sections = {name: dict(_mapping({} if values is None else values, f'section {name}'))
+                for name, values in tree.items() if name not in _PLAIN_KEYS}
     known = [table.section for table in tables]
     for name in sections:
         if len(tables) > 1 and name not in known:
@@ -203,6 +206,30 @@ def load_robot_file(name_or_path, overrides=(), tables=()):
     robot = _robot(tree['robot'], path)
     return RobotFile(path, robot, _start(tree['start'], robot), tree['controller'], tree['plant'],
                      sections, tree)
+
+
+def _mapping(value, what):
+    """Return a value that must be a mapping.
+
+    Raises:
+        RobotFileError: It is not.
+    """
+    if not isinstance(value, Mapping):
+        raise RobotFileError(what, value=value, limit='must hold name: value pairs')
+    return value
+
+
+def _finite(value, what, least=-math.inf):
+    """Return a value that must be a finite number of at least some size, as float.
+
+    Raises:
+        RobotFileError: It is not.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float)) \
+            or not math.isfinite(value) or value < least:
+        at_least = '' if least == -math.inf else f' of at least {least:g}'
+        raise RobotFileError(what, value=value, limit=f'must be a finite number{at_least}')
+    return float(value)
 
 
 def _urdf_path(section, path):
@@ -278,6 +305,8 @@ _ROBOT_KEYS = {'name': str, 'urdf': str, 'base_link': str, 'imu_link': str, 'pla
                'joints': list, 'feet': list, 'mirror': dict, 'coordinates': list, 'supports': dict,
                'actuators': dict, 'locks': dict, 'springs': dict, 'xacro_args': dict,
                'ground_torque': dict}
+_KIND_WORDS = {str: 'a text', bool: 'true or false', list: 'a list',
+               dict: 'a mapping of name: value'}
 _OPTIONAL_ROBOT_KEYS = ('imu_link', 'locks', 'springs', 'xacro_args', 'ground_torque')
 _PLANAR_ROBOT_KEYS = ('mirror', 'coordinates', 'supports')  # robots in space need none of them
 
@@ -325,7 +354,10 @@ def _check_robot_keys(section, path):
                 raise RobotFileError(f'robot.{key}', limit=f'missing in {path}')
         elif not isinstance(section[key], kind):
             raise RobotFileError(f'robot.{key}', value=section[key],
-                                 limit=f'must be a {kind.__name__}')
+                                 limit=f'must be {_KIND_WORDS[kind]}')
+        elif kind is list and not all(isinstance(item, str) for item in section[key]):
+            raise RobotFileError(f'robot.{key}', value=section[key],
+                                 limit='must be a list of names')
 
 
 def _check_joints(joints, limits, path):
@@ -351,7 +383,7 @@ def _mirror(section, joints, path):
     for joint in joints:
         if joint not in section:
             raise RobotFileError(f'robot.mirror.{joint}', limit=f'missing in {path}')
-        entry = section[joint]
+        entry = _mapping(section[joint], f'robot.mirror.{joint}')
         _require(entry.get('partner'), joints, 'joint', path)
         if entry.get('sign') not in (-1.0, 1.0):
             raise RobotFileError(f'robot.mirror.{joint}.sign', value=entry.get('sign'),
@@ -376,9 +408,10 @@ def _supports(section, joints, path):
                                  limit='must give every coordinate: ' + ', '.join(coordinates))
         matrix = np.zeros((len(coordinates), len(columns)))
         for i, coordinate in enumerate(coordinates):
-            for name, factor in rows[coordinate].items():
+            what = f'robot.supports.{foot}.{coordinate}'
+            for name, factor in _mapping(rows[coordinate], what).items():
                 _require(name, columns, 'joint', path)
-                matrix[i, columns.index(name)] = factor
+                matrix[i, columns.index(name)] = _finite(factor, f'{what}.{name}')
         if matrix.shape[0] != matrix.shape[1] or abs(np.linalg.det(matrix)) < 1e-9:
             raise RobotFileError(f'robot.supports.{foot}',
                                  limit='coordinates do not determine '
@@ -416,16 +449,13 @@ def _locks(section, joints, feet, path):
     locks = []
     for joint, values in section.items():
         _require(joint, joints, 'joint', path)
+        _mapping(values, f'robot.locks.{joint}')
         if values.get('foot') not in feet:
             raise RobotFileError(f'robot.locks.{joint}.foot', value=values.get('foot'),
                                  limit='must be one of ' + ', '.join(feet))
-        angle, capture = values.get('angle'), values.get('capture')
-        for name, value in (('angle', angle), ('capture', capture)):
-            if isinstance(value, bool) or not isinstance(value, (int, float)) \
-                    or not math.isfinite(value):
-                raise RobotFileError(f'robot.locks.{joint}.{name}', value=value,
-                                     limit='must be a number (rad)')
-        locks.append(JointLock(joint, values['foot'], float(angle), float(capture)))
+        angle = _finite(values.get('angle'), f'robot.locks.{joint}.angle')
+        capture = _finite(values.get('capture'), f'robot.locks.{joint}.capture', 0.0)
+        locks.append(JointLock(joint, values['foot'], angle, capture))
     return tuple(locks)
 
 

@@ -127,3 +127,7 @@ class Reference:
     speed: float | None = None
     posture: np.ndarray | None = None
     support: tuple | None = None
+
+    def clear(self):
+        """Want nothing: the controller's parameters decide."""
+        self.speed = self.posture = self.support = None

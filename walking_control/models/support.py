@@ -14,6 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from walking_control.exceptions import InvalidInput
+
 
 @dataclass(frozen=True)
 class TermsLayout:
@@ -55,10 +57,16 @@ class SupportDynamics:
 
     Args:
         dynamics: `PlanarDynamics` of the robot.
+
+    Raises:
+        InvalidInput: The robot is not planar.
     """
 
     def __init__(self, dynamics):
         robot = dynamics.robot
+        if not robot.planar:
+            raise InvalidInput(f'robot {robot.name}', value='planar: false',
+                               limit='support reduction is for planar robots')
         self.dynamics = dynamics
         self.robot = robot
         self.layout = TermsLayout(len(robot.coordinates))

@@ -86,7 +86,7 @@ class ControllerNode(LifecycleNode):
         tables = [WORLD, ESTIMATOR, SAFETY, find_controller(controller).parameters]
         if self._sections is not None:
             self._sections.undeclare()
-            self._sections = None
+            self._sections = self._loaded = None
         self._sections = SectionParameters(self, tables, robot_file)
         self._robot_file, self._controller, self._loaded = robot_file, controller, loaded
 
@@ -128,7 +128,7 @@ class ControllerNode(LifecycleNode):
         self._lock_publisher = publish(Float64MultiArray, topics.LOCK_COMMANDS, topics.LATEST)
         self._fault_publisher = publish(String, '~/fault', topics.LATCHED)
         self._published = [self._effort_publisher, self._lock_publisher, self._fault_publisher]
-        self._services = [self.create_service(Trigger, '~/clear_fault', self._on_clear),
+        self._offered = [self.create_service(Trigger, '~/clear_fault', self._on_clear),
                           self.create_service(Trigger, '~/emergency_stop', self._on_stop_service)]
         self._stop_subscription = self.create_subscription(
             Bool, topics.EMERGENCY_STOP, self._on_stop_topic, topics.EVENTS)
@@ -150,9 +150,9 @@ class ControllerNode(LifecycleNode):
         return outputs
 
     def on_activate(self, state):
-        """Begin to answer measurements."""
-        self.loop.reset()
-        self._reported = None
+        """Begin to answer measurements; a fault that nobody has cleared stays."""
+        self.loop.reset(clear_fault=False)
+        self.loop.reference.clear()
         self._answered = None
         self._times = TickTimes()
         self._sensors.subscribe(self, self.loop.reference)
@@ -160,6 +160,7 @@ class ControllerNode(LifecycleNode):
         self._timers_active = [
             self._watch_timer, self.create_timer(1.0, self._on_diagnostics, clock=self._steady)]
         self._active = True
+        self._report()
         return super().on_activate(state)
 
     def on_deactivate(self, state):
@@ -179,8 +180,9 @@ class ControllerNode(LifecycleNode):
         return super().on_shutdown(state)
 
     def on_error(self, state):
-        """Send zero effort."""
+        """Send zero effort and forget the control loop."""
         self.stop()
+        self._release()
         return super().on_error(state)
 
     def stop(self):
@@ -199,8 +201,9 @@ class ControllerNode(LifecycleNode):
         self.loop = None
         for publisher in self._published:
             self.destroy_publisher(publisher)
-        for service in self._services:
+        for service in self._offered:
             self.destroy_service(service)
+        self._offered = []
         self.destroy_subscription(self._stop_subscription)
         for part in (*self._outputs, self._diagnostics):
             part.destroy()
@@ -209,6 +212,8 @@ class ControllerNode(LifecycleNode):
 
     def _control(self, tick):
         """Answer a complete set of sensors; a repeated one gets the same answer again."""
+        if not self._active:   # the set was under way while the node was deactivated
+            return
         start = time.perf_counter()
         measurement = self._sensors.measurement
         stamp = measurement.stamp
@@ -249,6 +254,8 @@ class ControllerNode(LifecycleNode):
 
     def _on_watch(self):
         """Notice on the steady clock that sensors stopped; look again when they could have."""
+        if not self._active:
+            return
         oldest = self._watch() if self._sensors.heard else 0.0
         left = max(self._patience - oldest, self.loop.period)
         self._watch_timer.timer_period_ns = int(1e9 * left)
@@ -281,9 +288,8 @@ class ControllerNode(LifecycleNode):
         return oldest
 
     def _on_stop_service(self, request, response):
-        response.success = self._active
-        response.message = 'stopped' if self._active else 'the controller is not active'
         self._emergency_stop()
+        response.success, response.message = True, 'stopped'
         return response
 
     def _on_stop_topic(self, message):
@@ -291,17 +297,21 @@ class ControllerNode(LifecycleNode):
             self._emergency_stop()
 
     def _emergency_stop(self):
-        if self._active:
-            self.loop.stop('emergency_stop', 'emergency stop', self._sensors.measurement)
-            self._send(0)
+        self.loop.stop('emergency_stop', 'emergency stop', self._sensors.measurement)
+        if not self._active:
+            self._report()
+            return
+        if self._sensors.silence() > 2.0 * self.loop.period:
+            self.loop.command.effort[:] = 0.0   # nobody can say how the joints move
+        self._send(0)
+        self._watch_timer.timer_period_ns = int(2e9 * self.loop.period)
+        self._watch_timer.reset()
 
     def _on_clear(self, request, response):
-        response.success = self._active
-        response.message = 'cleared' if self._active else 'the controller is not active'
-        if self._active:
-            self.loop.reset()
-            self._sensors.problem = None
-            self._report()
+        self.loop.reset()
+        self._sensors.problem = None
+        self._report()
+        response.success, response.message = True, 'cleared'
         return response
 
     def _report(self):
@@ -311,7 +321,10 @@ class ControllerNode(LifecycleNode):
         self._fault_publisher.publish(String(data='' if fault is None else str(fault)))
 
     def _on_diagnostics(self):
-        self._diagnostics.publish('active', self.loop.fault, self._times,
+        state = 'active' if self._sensors.heard else 'active, waiting for sensors'
+        if not self._sensors.heard:
+            self.get_logger().warning('no sensor heard yet', throttle_duration_sec=5.0)
+        self._diagnostics.publish(state, self.loop.fault, self._times,
                                   {'clamped commands': self.loop.supervisor.clamped})
 
     # -- parameters and description --------------------------------------------------------------

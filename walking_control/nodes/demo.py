@@ -3,6 +3,7 @@
 
 import contextlib
 from dataclasses import dataclass
+import os
 from pathlib import Path
 import signal
 import subprocess
@@ -15,7 +16,7 @@ from rclpy.parameter import Parameter
 
 from walking_control.exceptions import NotAchieved
 from walking_control.nodes.controller_node import ControllerNode
-from walking_control.nodes.runtime import isolate_domain, make_executor, spin
+from walking_control.nodes.runtime import isolate_domain, make_executor, spin, StopSignal
 from walking_control.nodes.simulator_node import SimulatorNode
 
 
@@ -63,12 +64,18 @@ def run_demo(robot_file, controller, plant, duration, realtime=False, processes=
         shared = {'robot_file': str(path), 'controller': controller or robot_file.controller,
                   'realtime': realtime}
         simulation = {**shared, 'plant': plant or robot_file.plant, 'duration': float(duration)}
+        # a namespace of its own keeps it off the topics of a robot in the same domain
+        namespace = f'/demo_{os.getpid()}'
         rclpy.init(args=[], signal_handler_options=rclpy.SignalHandlerOptions.NO)
         try:
-            with contextlib.ExitStack() as stack:
-                simulator = _add(stack, SimulatorNode(parameter_overrides=_overrides(simulation)))
+            with StopSignal() as stop, contextlib.ExitStack() as stack:
+                simulator = _add(stack, SimulatorNode(
+                    namespace=namespace, parameter_overrides=_overrides(simulation)))
                 start = _start_process if processes == 2 else _start_here
-                return _walk(simulator, start(stack, shared), progress)
+                result = _walk(simulator, start(stack, namespace, shared), stop, progress)
+            if stop.received:
+                raise KeyboardInterrupt
+            return result
         finally:
             rclpy.try_shutdown()
 
@@ -85,23 +92,24 @@ def _add(stack, node):
     return node
 
 
-def _start_here(stack, parameters):
+def _start_here(stack, namespace, parameters):
     """Return the nodes to spin beside the simulator: a controller in this process."""
-    controller = _add(stack, ControllerNode(parameter_overrides=_overrides(parameters)))
+    controller = _add(stack, ControllerNode(
+        namespace=namespace, parameter_overrides=_overrides(parameters)))
     for transition in (controller.trigger_configure, controller.trigger_activate):
         if transition() != TransitionCallbackReturn.SUCCESS:
             raise NotAchieved('controller node', limit='could not be configured and activated')
     return [controller]
 
 
-def _start_process(stack, parameters):
+def _start_process(stack, namespace, parameters):
     """Start a controller in a process of its own; nothing more is to be spun here."""
-    arguments = ['--ros-args', '-p', 'autostart:=true']
+    arguments = ['--ros-args', '-r', f'__ns:={namespace}', '-p', 'autostart:=true']
     for name, value in parameters.items():
         arguments += ['-p', f'{name}:={str(value).lower() if isinstance(value, bool) else value}']
     process = subprocess.Popen(
         [sys.executable, '-m', 'walking_control.nodes.controller_node', *arguments],
-        stdout=sys.stderr)
+        stdout=sys.stderr, start_new_session=True)   # Ctrl-C reaches it through us, once
 
     def leave():
         process.send_signal(signal.SIGINT)
@@ -114,7 +122,7 @@ def _start_process(stack, parameters):
     return []
 
 
-def _walk(simulator, others, progress):
+def _walk(simulator, others, stop, progress):
     executor = make_executor()
     for node in (simulator, *others):
         executor.add_node(node)
@@ -125,7 +133,7 @@ def _walk(simulator, others, progress):
         if progress is not None and simulator.plant.time - shown >= 1.0:
             shown = simulator.plant.time
             progress(shown)
-        return simulator.finished
+        return simulator.finished or stop.received
 
     spin(executor, done)
     return DemoResult(simulator.result(), simulator.ticks, simulator.missed_ticks,

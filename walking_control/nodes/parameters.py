@@ -99,14 +99,27 @@ class SectionParameters:
     def __init__(self, node, tables, robot_file):
         self._node = node
         self._tables = {table.section: table for table in tables}
-        for table in tables:
-            declare_table(node, table, robot_file.values(table))
+        try:
+            for table in tables:
+                declare_table(node, table, robot_file.values(table))
+            self._refuse_unknown()
+        except ParameterError:
+            self.undeclare()
+            raise
+
+    def _refuse_unknown(self):
+        """Refuse what was given from outside under a known section but is not in its table."""
+        for name in self._node._parameter_overrides:
+            section, _, leaf = name.rpartition('.')
+            if section in self._tables and leaf not in self._tables[section].parameters:
+                self._tables[section].validate({leaf: None})
 
     def undeclare(self):
         """Take the parameters back, to declare those of another robot."""
         for section, table in self._tables.items():
             for name in table.parameters:
-                self._node.undeclare_parameter(f'{section}.{name}')
+                if self._node.has_parameter(f'{section}.{name}'):
+                    self._node.undeclare_parameter(f'{section}.{name}')
 
     def read_into(self, robot_file):
         """Put the parameters as they are now into a robot file's sections."""

@@ -8,7 +8,7 @@ import sys
 import rclpy
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 
-from walking_control.exceptions import WalkingControlError
+from walking_control.exceptions import InvalidInput, WalkingControlError
 
 
 def make_executor():
@@ -29,22 +29,36 @@ def spin(executor, until=lambda: False):
         executor.spin_once(timeout_sec=0.1)
 
 
+def _init(args):
+    try:
+        rclpy.init(args=args, signal_handler_options=rclpy.SignalHandlerOptions.NO)
+    except Exception as error:   # rclpy raises several kinds for bad arguments and files
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else 'refused'
+        raise InvalidInput('ROS arguments', value=' '.join(args or sys.argv[1:]),
+                           limit=reason) from error
+
+
 class StopSignal:
     """Remembers SIGINT and SIGTERM, so that a tick is finished before the node stops.
 
-    The ROS context stays alive through them: the last command can still be sent. A second signal
-    interrupts at once.
+    The ROS context stays alive through them: the last command can still be sent. Nothing is raised
+    in the middle of a callback. As a context manager it puts the former handlers back.
     """
 
     def __init__(self):
         self.received = False
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._on_signal)
+        self._former = {number: signal.signal(number, self._on_signal)
+                        for number in (signal.SIGINT, signal.SIGTERM)}
 
     def _on_signal(self, number, frame):
-        if self.received:
-            raise KeyboardInterrupt
         self.received = True
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        for number, handler in self._former.items():
+            signal.signal(number, handler)
 
 
 def run_node(make_node, args=None):
@@ -58,10 +72,10 @@ def run_node(make_node, args=None):
     Returns:
         Exit status: the node's, or that of the error.
     """
-    rclpy.init(args=args, signal_handler_options=rclpy.SignalHandlerOptions.NO)
     stop = StopSignal()
     node, status = None, 0
     try:
+        _init(args)
         node = make_node()
         executor = make_executor()
         executor.add_node(node)

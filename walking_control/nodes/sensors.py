@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The sensors of a robot: subscriptions, when a set is complete, how old each is."""
 
+import math
 import time
 
 from geometry_msgs.msg import Twist, WrenchStamped
@@ -43,6 +44,7 @@ class SensorSet:
     def subscribe(self, node, reference):
         """Begin to listen; speeds on cmd_vel go to the `Reference`."""
         self.problem = None
+        self.measurement.velocity[:] = 0.0   # of an earlier activation
         self._ticks, self._heard = {}, {}
         self._complete_at = self._advanced_at = None
         self._node = node
@@ -85,6 +87,8 @@ class SensorSet:
     def silence(self):
         """Return the time since the last complete set, s, or since the first sensor was heard."""
         since = self._complete_at
+        if since is None and not self._heard:
+            return math.inf
         return time.monotonic() - (min(self._heard.values()) if since is None else since)
 
     def frozen(self):

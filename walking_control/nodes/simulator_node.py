@@ -113,8 +113,8 @@ class SimulatorNode(Node):
             self._wrenches.append((publisher, message))
         self._lock_publisher = self.create_publisher(JointState, topics.LOCK_STATES, out)
         self._joint_publisher = self.create_publisher(JointState, topics.JOINT_STATES, out)
-        self._clock = ClockMessage()
-        self._clock_publisher = self.create_publisher(ClockMessage, topics.CLOCK, latest)
+        self._time = ClockMessage()
+        self._time_publisher = self.create_publisher(ClockMessage, topics.CLOCK, latest)
         self._effort_tick = self._lock_tick = None
         self.create_subscription(Float64MultiArray, topics.EFFORT_COMMANDS, self._on_effort,
                                  latest)
@@ -226,13 +226,13 @@ class SimulatorNode(Node):
         measurement = self._measurement
         self.plant.measure(measurement)
         self._observer.update(measurement)
-        set_stamp(self._clock.clock, measurement.stamp)
-        self._tick = topics.tick_number(self._clock.clock)
+        set_stamp(self._time.clock, measurement.stamp)
+        self._tick = topics.tick_number(self._time.clock)
 
     def _publish(self):
         measurement = self._measurement
         stamp = measurement.stamp
-        self._clock_publisher.publish(self._clock)
+        self._time_publisher.publish(self._time)
         write_imu(self._imu, measurement)
         self._imu_publisher.publish(self._imu)
         for (publisher, message), force in zip(self._wrenches, measurement.foot_force):

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The lifecycle as others see it: through services, with faults and messages under way."""
+
+from lifecycle_msgs.msg import State, Transition
+from lifecycle_msgs.srv import ChangeState, GetState
+import pytest
+from rcl_interfaces.srv import GetParameters, SetParameters
+from rclpy.parameter import Parameter
+from std_msgs.msg import Bool, String
+from std_srvs.srv import Trigger
+
+from walking_control.nodes import topics
+
+EFFORT = 74 * 0.0302 * 10.0 * 0.6   # N kt Kp (0.3 + 0.3 rad)
+NODE = 'walking_controller'
+
+
+def call(bench, robot, kind, name, request):
+    """Call a service of the controller and return the response."""
+    client = robot.node.create_client(kind, f'{NODE}/{name}')
+    assert client.wait_for_service(10.0), name
+    future = client.call_async(request)
+    assert bench.spin_until(future.done), f'{name} does not answer'
+    return future.result()
+
+
+def change_state(bench, robot, transition):
+    """Ask for a transition and return whether it succeeded."""
+    request = ChangeState.Request(transition=Transition(id=transition))
+    return call(bench, robot, ChangeState, 'change_state', request).success
+
+
+def test_everything_through_services(bench, robot):
+    """ros2 lifecycle, rqt and launch files reach the node by its services alone."""
+    bench.controller(activate=False)
+    assert change_state(bench, robot, Transition.TRANSITION_CONFIGURE)
+    assert change_state(bench, robot, Transition.TRANSITION_ACTIVATE)
+    state = call(bench, robot, GetState, 'get_state', GetState.Request())
+    assert state.current_state.id == State.PRIMARY_STATE_ACTIVE
+    robot.wait()
+    assert robot.ask(1.0) == pytest.approx(EFFORT)
+    gain = Parameter('hip_switching.proportional_gain', value=5.0).to_parameter_msg()
+    response = call(bench, robot, SetParameters, 'set_parameters',
+                    SetParameters.Request(parameters=[gain]))
+    assert response.results[0].successful
+    response = call(bench, robot, GetParameters, 'get_parameters',
+                    GetParameters.Request(names=['hip_switching.proportional_gain']))
+    assert response.values[0].double_value == 5.0
+    for transition in (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP):
+        assert change_state(bench, robot, transition)
+
+
+def test_a_fault_survives_reactivation(bench, robot):
+    """Only an explicit clear may re-arm, or a restart in somebody's hands would walk."""
+    node = bench.controller()
+    robot.wait()
+    assert robot.ask(1.0) != 0.0
+    assert robot.ask(1.01, position=(float('nan'), 0.0, 0.0)) == 0.0
+    heard = []
+    robot.node.create_subscription(String, f'{NODE}/fault', heard.append, topics.LATCHED)
+    node.trigger_deactivate()
+    node.trigger_activate()
+    robot.wait()
+    assert robot.ask(3.0) == 0.0 and node.loop.fault.code == 'not_finite'
+    assert bench.spin_until(lambda: heard and 'not_finite' in heard[-1].data)
+    assert call(bench, robot, Trigger, 'clear_fault', Trigger.Request()).success
+    assert robot.ask(3.01) == pytest.approx(EFFORT)
+
+
+def test_sensors_under_way_do_not_wake_a_deactivated_node(bench, robot):
+    """A set that was queued when the node left active must not become the last command."""
+    for round_ in range(5):
+        node = bench.controller() if round_ == 0 else node
+        robot.wait()
+        robot.ask(1.0 + round_)
+        robot.send(1.01 + round_)
+        node.trigger_deactivate()
+        bench.spin_until(lambda: False, timeout=0.1)
+        assert robot.efforts[-1].data[0] == 0.0
+        node.trigger_activate()
+
+
+@pytest.mark.parametrize('moment', ['inactive', 'fault'])
+def test_gains_set_while_not_walking_are_kept(bench, robot, moment):
+    """Retuning after a fall is the usual moment: what was accepted must be in force."""
+    node = bench.controller()
+    robot.wait()
+    robot.ask(1.0)
+    gain = Parameter('hip_switching.proportional_gain', value=5.0)
+    if moment == 'inactive':
+        node.trigger_deactivate()
+        assert node.set_parameters([gain])[0].successful
+        node.trigger_activate()
+        robot.wait()
+    else:
+        robot.ask(1.01, position=(float('nan'), 0.0, 0.0))
+        assert node.set_parameters([gain])[0].successful
+        assert call(bench, robot, Trigger, 'clear_fault', Trigger.Request()).success
+    assert robot.ask(2.0) == pytest.approx(EFFORT / 2)
+
+
+def test_emergency_stop_while_inactive_counts(bench, robot):
+    """A button pressed before activation must keep the robot from starting."""
+    node = bench.controller()
+    node.trigger_deactivate()
+    publisher = robot.node.create_publisher(Bool, topics.EMERGENCY_STOP, topics.EVENTS)
+    assert bench.spin_until(lambda: publisher.get_subscription_count() > 0)
+    publisher.publish(Bool(data=True))
+    assert bench.spin_until(lambda: node.loop.fault is not None)
+    node.trigger_activate()
+    robot.wait()
+    assert robot.ask(1.0) == 0.0 and node.loop.fault.code == 'emergency_stop'
+
+
+def test_a_failed_configure_can_be_mended(bench):
+    """A bad parameter must not leave a node that only a restart can save."""
+    node = bench.controller(activate=False, controller='none', hip_switching__set_point=9.0)
+    for controller, works in (('hip_switching', False), ('none', True)):
+        assert node.set_parameters([Parameter('controller', value=controller)])[0].successful
+        outcome = node.trigger_configure()
+        assert (outcome.name == 'SUCCESS') == works
