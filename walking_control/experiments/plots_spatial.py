@@ -147,7 +147,9 @@ def _plot_lines(axis, run, lines, least):
 def _finish(figure, axes, run):
     """Shade what the robot stands on, label time, name the colours."""
     time, every = run.time, len(run.robot.feet)
+    flies = None
     for begin, end, feet in support_intervals(run):
+        flies = flies if feet else ('no foot on the floor', FAINT)
         if len(feet) == every:
             continue
         colour = FOOT_COLOURS[feet[0]] if feet else FAINT
@@ -156,7 +158,7 @@ def _finish(figure, axes, run):
                          alpha=0.09 if feet else 0.35, linewidth=0)
     axes[-1].set_xlabel('time (s)')
     axes[-1].set_xlim(time[0], time[-1])
-    add_foot_legend(figure, run.robot, '(band: stands alone)')
+    add_foot_legend(figure, run.robot, '(band: stands alone)', flies)
 
 
 def plot_poses(run):

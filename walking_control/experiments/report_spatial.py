@@ -108,8 +108,8 @@ def _definitions(summary):
             'force along the floor, whatever its direction, over the normal force of a foot that '
             'carries at least 5 % of the weight; it counts feet that land or leave as well, and '
             'at the coefficient of friction a foot slides. Contacts and support are those the '
-            'estimator believes. A negative work of the actuators means that gravity drove '
-            'them.</p></section>')
+            'estimator believes. Negative work of the actuators means that on the whole they '
+            'braked.</p></section>')
 
 
 SPATIAL = Contents(
