@@ -81,8 +81,11 @@ def test_arrow_starts_at_its_sole_and_grows_with_the_force():
     scene = Scene(run)
     both, alone = scene.pose(0), scene.pose(ALONE.start)
     assert set(both.arrows) == {0, 1} and set(alone.arrows) == {0}
-    lengths = [np.linalg.norm(pose.arrows[0][1] - pose.arrows[0][0]) for pose in (both, alone)]
-    assert lengths[1] == pytest.approx(2.0 * lengths[0])
+    arrows = [pose.arrows[0][1] - pose.arrows[0][0] for pose in (both, alone)]
+    assert arrows[1] == pytest.approx(2.0 * arrows[0])
+    force = run.foot_force[0, 0]
+    assert arrows[0] @ force == pytest.approx(np.linalg.norm(arrows[0]) * np.linalg.norm(force))
+    assert 0.1 < arrows[0][2] / scene.height < 0.5
     assert both.arrows[1][0] == pytest.approx(both.soles[1][:-1].mean(axis=0))
     assert both.plumb[2] == pytest.approx(0.0, abs=1e-12)
 
@@ -139,3 +142,10 @@ def test_check_finds_a_posture_that_falls_over():
     result = check_robot('humanoid', overrides)
     assert not result['ok']
     assert [problem['what'] for problem in result['problems']] == ['start.posture']
+
+
+def test_check_finds_soles_that_do_not_lie_on_the_floor():
+    """Statics would be judged for soles that touch the floor with an edge only."""
+    overrides = [(f'start.posture.{side}_ankle_pitch', 0.0) for side in ('left', 'right')]
+    problem, = check_robot('humanoid', overrides)['problems']
+    assert problem['limit'].startswith('no sole lies flat')
