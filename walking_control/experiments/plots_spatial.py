@@ -97,7 +97,7 @@ def plot_foot_forces(run):
     for i in range(len(run.robot.feet)):
         for axis, values in zip(axes, (normal, along, ratio), strict=True):
             axis.plot(run.time, values[:, i], color=FOOT_COLOURS[i],
-                      linewidth=2.4 if i == 0 else 1.2)   # equal feet both stay visible
+                      linewidth=2.0 if i == 0 else 1.2)   # equal feet both stay visible
     peak = normal.max()
     beyond = f'; sampled peaks reach {peak:.0f} N' if peak > _FORCE_FRAME * weight else ''
     axes[0].axhline(weight, color='black', linestyle=':', linewidth=1.0)
