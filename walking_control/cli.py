@@ -13,7 +13,7 @@ import yaml
 
 from walking_control import __version__
 from walking_control.exceptions import (
-    IncompatiblePlant, InvalidInput, MissingDependency, WalkingControlError)
+    InvalidInput, MissingDependency, WalkingControlError)
 
 EXAMPLES = {
     'demo': 'walking_control demo dribbel --duration 60 --out out/demo',
@@ -58,7 +58,8 @@ def demo(options):
                                 ) from error
     robot_file = _load(options)
     result = run_demo(robot_file, options.controller, options.plant, options.duration,
-                      options.realtime, options.processes, _progress(options.duration))
+                      options.realtime, options.processes, options.disturb,
+                      _progress(options.duration))
     simulated = len(result.run.time) and float(result.run.time[-1])
     extra = {'transport': 'ros2', 'rmw': result.rmw, 'ticks': result.ticks,
              'missed_ticks': result.missed_ticks,
@@ -69,15 +70,12 @@ def demo(options):
 def simulate(options):
     """Walk a robot by the same chain without ROS."""
     from walking_control.control_loop import ControlLoop
+    from walking_control.simulation.disturbance import plan_disturbances
     from walking_control.simulation.registry import make_plant
     from walking_control.simulation.simulate import simulate as run_simulation
     robot_file = _load(options)
     plant = make_plant(robot_file, options.plant)
-    for disturbance in options.disturb:
-        if not hasattr(plant, 'disturb'):
-            raise IncompatiblePlant(f'--disturb on plant {plant.name}',
-                                    limit='this plant has no disturbances', remedy='--plant rigid')
-        plant.disturb(*disturbance)
+    plan_disturbances(plant, options.disturb)
     loop = ControlLoop(robot_file, options.controller)
     run = run_simulation(plant, loop, robot_file.start, options.duration,
                          progress=_progress(options.duration))
@@ -388,13 +386,12 @@ def _parser():
     verb.add_argument('robot', nargs='?', default='dribbel', help=_ROBOT_HELP)
     verb.add_argument('--realtime', action='store_true',
                       help='step by the clock instead of in lockstep')
+    _add_disturbances(verb)
     verb.add_argument('--processes', type=int, choices=(1, 2), default=1,
                       help='2: the controller in a process of its own')
     verb = _add_verb(verbs, simulate, [walk])
     verb.add_argument('robot', help=_ROBOT_HELP)
-    verb.add_argument('--disturb', type=_disturbance, action='append', default=[],
-                      metavar='KIND=SIZE@STEP',
-                      help='step_down, step_up (m), push (N s/kg) or slope_change (rad) at a step')
+    _add_disturbances(verb)
     gait = verbs.add_parser('gait', help='Find and judge gaits.').add_subparsers(
         dest='gait_verb', required=True, metavar='VERB')
     _add_search_arguments(_add_verb(gait, search, [_common_arguments()]))
@@ -455,6 +452,12 @@ def _add_search_arguments(verb):
 _ROBOT_HELP = 'name of a robot, or the path of a robot file'
 
 
+def _add_disturbances(verb):
+    verb.add_argument('--disturb', action='append', default=[], metavar='KIND=SIZE@STEP',
+                      help='step_down, step_up (m), push (N s/kg) or slope_change (rad) at a '
+                      'touchdown, on plant rigid (repeatable)')
+
+
 def _add_verb(verbs, function, parents):
     name = function.__name__
     verb = verbs.add_parser(name, parents=parents, help=function.__doc__,
@@ -467,7 +470,8 @@ def _common_arguments():
     common = _Parser(add_help=False)
     common.add_argument('--json', action='store_true', help='print one JSON document')
     common.add_argument('--out', type=Path, metavar='DIR', help='write plots, tables and a report')
-    common.add_argument('--seed', type=_seed, default=0, metavar='N', help='seed of random numbers')
+    common.add_argument('--seed', type=_seed, default=0, metavar='N',
+                        help='seed of random numbers')
     common.add_argument('--set', type=_setting, action='append', default=[], metavar='NAME=VALUE',
                         help='override a parameter of the robot file (repeatable)')
     return common
@@ -495,14 +499,6 @@ def _setting(text):
 
 def _numbers(text):
     return [_finite(part) for part in text.split(',')]
-
-
-def _disturbance(text):
-    kind, separator, rest = text.partition('=')
-    size, at, step = rest.partition('@')
-    if not separator or not at or not step.isdigit():
-        raise argparse.ArgumentTypeError(f'{text!r} is not of the form kind=size@step')
-    return kind, _finite(size), int(step)
 
 
 def _range(text):

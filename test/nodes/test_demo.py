@@ -14,7 +14,7 @@ from walking_control.nodes import demo as demo_module
 from walking_control.nodes.controller_node import ControllerNode
 from walking_control.nodes.demo import run_demo
 from walking_control.nodes.simulator_node import SimulatorNode
-from walking_control.simulation.registry import make_plant
+from walking_control.simulation.registry import make_plant, parameter_tables
 from walking_control.simulation.simulate import simulate
 
 pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
@@ -79,6 +79,15 @@ def test_gains_change_while_walking(bench):
     changes = np.abs(np.diff(run.effort[350:500, 0]))
     same_support = np.diff(run.support[350:500]) == 0
     assert changes[same_support].max() < 3.0, 'a jump of gains alone would be 4 to 7 N m'
+
+
+def test_step_down_over_topics(dribbel):
+    """The step down that fells the uncontrolled compass must be survived under curve tracking."""
+    compass = load_robot_file('compass', tables=parameter_tables())
+    disturb = ['step_down=0.06@4']
+    assert run_demo(compass, 'none', None, 6.0, disturb=disturb).run.fell
+    run = run_demo(compass, 'curve_tracking', None, 6.0, disturb=disturb).run
+    assert not run.fell and run.steps[-1] >= 7
 
 
 def simulator(bench, **parameters):

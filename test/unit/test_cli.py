@@ -55,7 +55,8 @@ def test_bad_input_is_one_line_and_exit_status_2(capsys, arguments, words):
 
 @pytest.mark.parametrize('arguments', [
     [], ['walk'], ['simulate'], ['simulate', 'dribbel', '--duration', '-1'],
-    ['simulate', 'dribbel', '--slope-deg', 'nan'], ['simulate', 'dribbel', '--seed', '-1'], ['simulate', 'dribbel', '--set', 'x'],
+    ['simulate', 'dribbel', '--slope-deg', 'nan'],
+    ['simulate', 'dribbel', '--seed', '-1'], ['simulate', 'dribbel', '--set', 'x'],
 ])
 def test_bad_usage_is_one_line_and_exit_status_2(capsys, arguments):
     """Usage errors follow the same rule as bad values."""

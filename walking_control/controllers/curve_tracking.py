@@ -213,8 +213,9 @@ class CurveTracking:
         self._locks.update(state, command)
 
     def telemetry(self):
-        """Return the telemetry of the last tick, ``(k,)``; names by `telemetry_fields`."""
-        return np.concatenate((self.report, self.parts.ravel()))
+        """Return name -> value of the last tick; units by `telemetry_fields`."""
+        values = np.concatenate((self.report, self.parts.ravel())).tolist()
+        return {name: value for (name, _), value in zip(self.telemetry_fields(), values)}
 
     def telemetry_fields(self):
         """Return (name, unit) of each entry of `telemetry`."""

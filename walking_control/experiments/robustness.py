@@ -109,7 +109,7 @@ class _Trial:
                                   value=int(walker.state.mode[STEPS]),
                                   limit=f'{REASONS[status]} after that many steps',
                                   remedy='change start, slope or controller')
-        self._kept = [array.copy() for array in (*walker.state, walker.data.phases, walker.data.values)]
+        self._kept = [array.copy() for array in self._arrays()]
         memo = walker.state.memo
         return {'nominal_squared_effort': float(memo[SQUARED_EFFORT]) / SETTLING_STEPS,
                 'min_normal_force': float(memo[MIN_NORMAL]),
@@ -118,10 +118,15 @@ class _Trial:
     def _step(self):
         return self._walker.walk(self._longest, True)
 
+    def _arrays(self):
+        """Return everything that a walk changes."""
+        walker = self._walker
+        return (*walker.state, walker.data.phases, walker.data.values)
+
     def disturb(self, size):
         """Disturb the settled walk; return None if it survives, else why not."""
         walker, model = self._walker, self._walker.model
-        for array, kept in zip((*walker.state, walker.data.phases, walker.data.values), self._kept, strict=True):
+        for array, kept in zip(self._arrays(), self._kept, strict=True):
             array[:] = kept
         if self._kind in ('step_down', 'step_up'):
             model.drops[self._at] = size if self._kind == 'step_down' else -size

@@ -486,7 +486,8 @@ def _rest(section, robot):
     if not isinstance(section, Mapping) or set(section) != {'posture'} \
             or not isinstance(section['posture'], Mapping):
         raise RobotFileError('section start', value=section,
-                             limit='of a robot without coordinates must hold posture: {joint: rad}')
+                             limit='of a robot without coordinates must hold posture: '
+                             '{joint: rad}')
     posture = np.zeros(len(robot.joints))
     for joint, value in section['posture'].items():
         _require(joint, robot.joints, 'joint', 'start.posture')

@@ -38,7 +38,8 @@ class SpatialDynamics:
         for element in parse(urdf, name).findall('joint'):
             if element.get('type') not in (*MOVING, 'fixed'):
                 raise UrdfError(f'joint {element.get("name")} of {name}',
-                                value=element.get('type'), limit='must be fixed, ' + ', '.join(MOVING))
+                                value=element.get('type'),
+                                limit='must be fixed, ' + ', '.join(MOVING))
         try:
             self.model = pin.buildModelFromXML(urdf, pin.JointModelFreeFlyer())
         except (ValueError, RuntimeError) as error:

@@ -39,7 +39,8 @@ class DemoResult:
     rmw: str
 
 
-def run_demo(robot_file, controller, plant, duration, realtime=False, processes=1, progress=None):
+def run_demo(robot_file, controller, plant, duration, realtime=False, processes=1, disturb=(),
+             progress=None):
     """Walk a robot over ROS 2 topics.
 
     Args:
@@ -49,6 +50,7 @@ def run_demo(robot_file, controller, plant, duration, realtime=False, processes=
         duration: Simulated time, s.
         realtime: Step by the clock instead of in lockstep.
         processes: 1 for both nodes in this process, 2 for a controller in one of its own.
+        disturb: Disturbances ``KIND=SIZE@STEP``.
         progress: Called with the simulated time now and then.
 
     Returns:
@@ -63,7 +65,8 @@ def run_demo(robot_file, controller, plant, duration, realtime=False, processes=
         robot_file.write(path)
         shared = {'robot_file': str(path), 'controller': controller or robot_file.controller,
                   'realtime': realtime}
-        simulation = {**shared, 'plant': plant or robot_file.plant, 'duration': float(duration)}
+        simulation = {**shared, 'plant': plant or robot_file.plant, 'duration': float(duration),
+                      'disturb': ','.join(disturb)}
         # a namespace of its own keeps it off the topics of a robot in the same domain
         namespace = f'/demo_{os.getpid()}'
         rclpy.init(args=[], signal_handler_options=rclpy.SignalHandlerOptions.NO)

@@ -24,6 +24,7 @@ from walking_control.nodes.parameters import declare_table, NodeParameters, read
 from walking_control.nodes.runtime import run_node
 from walking_control.safety.fall import FallDetector
 from walking_control.safety.supervisor import SAFETY
+from walking_control.simulation.disturbance import plan_disturbances
 from walking_control.simulation.registry import find_plant, make_plant, parameter_tables
 from walking_control.simulation.run import Recorder
 
@@ -37,6 +38,7 @@ NODE = ParameterTable('node', [
               0.1, 600.0),
     Parameter('command_timeout', 0.1, 's',
               'In real time, age of a command after which the effort is zero.', 0.001, 10.0),
+    Parameter('disturb', '', '', 'Disturbances KIND=SIZE@STEP, separated by commas.'),
     Parameter('discovery_timeout', 30.0, 's', 'Longest wait for a controller.', 0.1, 600.0),
 ])
 
@@ -86,6 +88,7 @@ class SimulatorNode(Node):
         self.period = 1.0 / settings.rate
         robot = robot_file.robot
         self.plant = make_plant(robot_file, plant_name)
+        plan_disturbances(self.plant, [text for text in self._values.disturb.split(',') if text])
         self.plant.reset(robot_file.start)
         self._origin = float(self.plant.truth.q[0])
         # the record shows what an estimator sees, wherever the controller runs

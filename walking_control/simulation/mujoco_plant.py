@@ -9,7 +9,8 @@ import math
 
 import numpy as np
 
-from walking_control.exceptions import IncompatiblePlant, InvalidInput, MissingDependency, UrdfError
+from walking_control.exceptions import (IncompatiblePlant, InvalidInput, MissingDependency,
+                                        UrdfError)
 from walking_control.models.dynamics import PlanarDynamics, floor_gravity
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.simulation.plant import Truth
