@@ -13,10 +13,11 @@ HEADER = '''# Parameters
 
 Generated from the parameter tables by `python doc/generate.py`; do not edit.
 
-Every section below is a section of a robot file (`config/robots/*.yaml`), a group of ROS parameters
-(`<section>.<name>`) of the nodes that use it, and can be set on the command line with
-`--set <section>.<name>=<value>` (the name alone means the robot's own controller and plant). *Live* parameters may
-change while the robot walks; all others only while the controller is unconfigured.
+Every section below is a section of a robot file (`config/robots/*.yaml`), a group of ROS
+parameters (`<section>.<name>`) of the nodes that use it, and can be set on the command line with
+`--set <section>.<name>=<value>` (the name alone means the robot's own controller and plant).
+*Live* parameters may change while the robot walks; all others only while the controller is
+unconfigured.
 '''
 
 
@@ -48,10 +49,11 @@ Generated from the tests that prove each row (`test/nodes/test_faults.py`) by
 `python doc/generate.py`; do not edit.
 
 A fault latches: whatever the sensors say next, only safe commands are sent until somebody calls
-`~/clear_fault`. Where a code is given, the reaction shown is the default; `safety.on_<code>` chooses
-another for a robot ([parameters](parameters.md)): `damping` damps the actuated joints for
-`damping_time` and then sends zero, `fade` lets the last effort fade at `fade_rate`, `zero` sends zero
-at once. What is not guaranteed: [safety.md](safety.md).
+`~/clear_fault`; deactivating and activating does not clear it. Where a code is given, the reaction
+shown is the default; `safety.on_<code>` chooses another for a robot
+([parameters](parameters.md)): `damping` damps the actuated joints for `damping_time` and then
+sends zero, `fade` lets the last effort fade at `fade_rate`, `zero` sends zero at once. What is
+not guaranteed: [safety.md](safety.md).
 
 | fault | code | detected | reaction | last message | cleared by |
 |---|---|---|---|---|---|

@@ -23,6 +23,7 @@ from walking_control.launch_arguments import (CONTROLLER, node_parameters, read_
 from walking_control.models.robot_file import load_robot_file
 
 SIM_TIME = {'use_sim_time': True}
+SIMULATED = {'virtual_efforts': True}
 # Where a failed configure, a failed activate and an error in either lead.
 FAILURES = (('configuring', 'unconfigured'), ('activating', 'inactive'),
             ('errorprocessing', 'unconfigured'), ('errorprocessing', 'finalized'))
@@ -46,7 +47,7 @@ def _start(context):
         parameters=node_parameters(SIMULATOR, values), **place)
     controller = LifecycleNode(
         package='walking_control', executable='controller_node', name=CONTROLLER,
-        parameters=[*node_parameters(CONTROLLER, values), SIM_TIME], **place)
+        parameters=[*node_parameters(CONTROLLER, values), SIM_TIME, SIMULATED], **place)
     return [
         _end_with(simulator, 'the simulator'),
         _end_with(controller, 'the controller'),

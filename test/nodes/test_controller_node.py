@@ -220,7 +220,7 @@ def dump(node):
 @pytest.mark.parametrize('name', robot_names())
 def test_param_dump_starts_the_same_controller(bench, tmp_path, name):
     """What `ros2 param dump` writes must give the same controller back, parameter by parameter."""
-    node = bench.controller(activate=False, robot_file=name)
+    node = bench.controller(activate=False, robot_file=name, virtual_efforts=True)
     path = tmp_path / 'dump.yaml'
     path.write_text(yaml.safe_dump(dump(node)))
     copy = bench.add(ControllerNode(cli_args=['--ros-args', '--params-file', str(path)]))
@@ -232,6 +232,12 @@ def test_param_dump_starts_the_same_controller(bench, tmp_path, name):
             if copy.has_parameter(f'{section}.{parameter}'):
                 found = copy.get_parameter(f'{section}.{parameter}').value
                 assert found == value if not isinstance(value, list) else list(found) == value
+
+
+def test_virtual_efforts_need_the_simulator(bench):
+    """A ground torque sent to hardware would be a command too many."""
+    node = bench.controller(activate=False, robot_file='compass')
+    assert node.trigger_configure() == TransitionCallbackReturn.FAILURE
 
 
 def test_robot_description_is_compared(bench, robot):

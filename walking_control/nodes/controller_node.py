@@ -36,6 +36,8 @@ NODE = ParameterTable('node', [
               'stamp are there. True: a tick starts with every joint state.'),
     Parameter('lockstep_timeout', 2.0, 's', 'Longest wait for the next tick in lockstep.',
               0.1, 600.0),
+    Parameter('virtual_efforts', False, '', 'Allow efforts that no hardware has, such as the '
+              'ground torque of the compass: true with the embedded simulator only.'),
     Parameter('autostart', False, '', 'Configure and activate without being told to.'),
     Parameter('telemetry_rate', 20.0, 'Hz', 'Rate of the telemetry topics; 0: none.', 0.0, 1000.0),
     Parameter('odometry_rate', 20.0, 'Hz', 'Rate of odometry and tf; 0: none.', 0.0, 1000.0),
@@ -116,6 +118,11 @@ class ControllerNode(LifecycleNode):
         robot_file = self._robot_file
         self._sections.read_into(robot_file)
         self._check_description()
+        if robot_file.robot.ground_torque is not None \
+                and not self._node_parameters.read().virtual_efforts:
+            raise InvalidInput(f'robot {robot_file.robot.name}', value='ground_torque',
+                               limit='no hardware has this effort',
+                               remedy='with the embedded simulator, set virtual_efforts')
         self.loop = ControlLoop(robot_file, self._controller)
         robot, values = robot_file.robot, self._node_parameters.read()
         self._lockstep = not values.realtime

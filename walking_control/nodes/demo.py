@@ -65,6 +65,7 @@ def run_demo(robot_file, controller, plant, duration, realtime=False, processes=
         robot_file.write(path)
         shared = {'robot_file': str(path), 'controller': controller or robot_file.controller,
                   'realtime': realtime}
+        control = {**shared, 'virtual_efforts': True}
         simulation = {**shared, 'plant': plant or robot_file.plant, 'duration': float(duration),
                       'disturb': ','.join(disturb)}
         # a namespace of its own keeps it off the topics of a robot in the same domain
@@ -75,7 +76,7 @@ def run_demo(robot_file, controller, plant, duration, realtime=False, processes=
                 simulator = _add(stack, SimulatorNode(
                     namespace=namespace, parameter_overrides=_overrides(simulation)))
                 start = _start_process if processes == 2 else _start_here
-                result = _walk(simulator, start(stack, namespace, shared), stop, progress)
+                result = _walk(simulator, start(stack, namespace, control), stop, progress)
             if stop.received:
                 raise KeyboardInterrupt
             return result
