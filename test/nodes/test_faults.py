@@ -34,7 +34,7 @@ def node(bench, robot):
 def realtime(bench, robot):
     """Return an active controller in real time that has answered."""
     # patient enough for a loaded machine; the default is tested in test_controller_node.py
-    node = bench.controller(realtime=True, safety__state_timeout=0.15)
+    node = bench.controller(realtime=True, safety__state_timeout=0.3)
     robot.wait()
     assert robot.stream_until(lambda: moving(robot))
     return node
@@ -333,7 +333,8 @@ def start(module, *parameters):
 @pytest.fixture
 def process(bench, robot):
     """Return a controller in a process of its own that answers in real time."""
-    process = start('controller_node', 'autostart:=true', 'realtime:=true')
+    process = start('controller_node', 'autostart:=true', 'realtime:=true',
+                    'safety.state_timeout:=1.0')   # the sensors come from a busy test
     robot.wait(timeout=30.0)
     assert robot.stream_until(lambda: moving(robot), timeout=20.0)
     yield process
@@ -377,7 +378,8 @@ def test_killed_controller(bench, robot, process):
 def test_killed_simulator(bench, realtime):
     """A controller whose robot has gone must not wake up with an old effort."""
     pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
-    node = bench.controller(realtime=realtime == 'true', lockstep_timeout=0.5)
+    node = bench.controller(realtime=realtime == 'true', lockstep_timeout=0.5,
+                            safety__state_timeout=0.3)
     simulator = start('simulator_node', f'realtime:={realtime}')
     try:
         assert bench.spin_until(lambda: node.loop.state.steps > 1, timeout=30.0)
