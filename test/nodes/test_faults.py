@@ -301,7 +301,8 @@ def test_emergency_stop_topic(bench, robot, node):
 
 
 @fault('Deactivation while walking', code=None, detected='at the transition',
-       reaction='zero', last='zero, before the node leaves active', clears='activate, if no fault is latched')
+       reaction='zero', last='zero, before the node leaves active',
+       clears='activate, if no fault is latched')
 def test_deactivation(bench, robot, node):
     """ros2_control holds the last command for ever: it must be zero."""
     node.trigger_deactivate()

@@ -7,6 +7,7 @@ Laws call ``terms(support, q, v, parameters, out)`` and do not know which of the
 from functools import cache
 import math
 
+from walking_control.exceptions import MissingDependency
 from walking_control.models import symbolic
 from walking_control.models.shared import register
 
@@ -17,6 +18,20 @@ def terms(support, q, v, p, out):
     else:
         terms_1(q, v, p, out)
 '''
+
+
+def import_numba():
+    """Return numba.
+
+    Raises:
+        MissingDependency: It is not installed.
+    """
+    try:
+        import numba
+    except ImportError as error:
+        raise MissingDependency('numba', limit='is needed for the compiled plant',
+                                remedy='pip install casadi numba') from error
+    return numba
 
 
 def has_compiler():
@@ -30,7 +45,7 @@ def has_compiler():
 
 @cache
 def _compile(sources):
-    import numba
+    numba = import_numba()
     scope = {'math': math}
     for i, source in enumerate(sources):
         exec(source, scope)
@@ -54,6 +69,6 @@ def compile_terms(dynamics):
 @cache
 def compile_law(function):
     """Return a shared function compiled, with everything it calls."""
-    import numba
+    numba = import_numba()
     register()
     return numba.njit(function, error_model='numpy')

@@ -5,78 +5,17 @@ The same model and the same integration as `rigid_plant`, some hundred times fas
 rounding. The first use in a process compiles for some seconds.
 """
 
-from functools import cache
-import math
-
 from walking_control.controllers.knee_locks import STANCE
 from walking_control.controllers.registry import find_controller
 from walking_control.exceptions import MissingDependency
-from walking_control.models import symbolic
 from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.generated import compile_law, compile_terms
 from walking_control.models.robot_file import WORLD
 from walking_control.models.support import SupportDynamics
 from walking_control.simulation.rigid_model import as_record, make_state, make_workspace
 from walking_control.simulation.rigid_plant import (build_rigid_model, leg_length, push,
                                                       push_direction, RIGID, set_start)
-from walking_control.simulation.shared import register
 from walking_control.simulation.walk import make_law, stride_many, walk
-
-
-def import_numba():
-    """Return numba.
-
-    Raises:
-        MissingDependency: It is not installed.
-    """
-    try:
-        import numba
-    except ImportError as error:
-        raise MissingDependency('numba', limit='is needed for the compiled plant',
-                                remedy='pip install casadi numba') from error
-    return numba
-
-
-def compile_terms(dynamics):
-    """Return the generated support terms of a robot, compiled, and their parameters.
-
-    Args:
-        dynamics: `PlanarDynamics`.
-
-    Returns:
-        ``(terms, parameters)``; robots of equal structure share the compiled code.
-    """
-    functions, parameters = symbolic.support_terms(dynamics)
-    sources = tuple(symbolic.write_python(function, f'terms_{i}')
-                    for i, function in enumerate(functions))
-    return _compile(sources), parameters
-
-
-_CHOICE = '''
-def terms(support, q, v, p, out):
-    if support == 0:
-        terms_0(q, v, p, out)
-    else:
-        terms_1(q, v, p, out)
-'''
-
-
-@cache
-def _compile(sources):
-    numba = import_numba()
-    scope = {'math': math}
-    for i, source in enumerate(sources):
-        exec(source, scope)
-        scope[f'terms_{i}'] = numba.njit(scope[f'terms_{i}'])
-    exec(_CHOICE, scope)
-    return numba.njit(scope['terms'])
-
-
-@cache
-def compile_shared(function):
-    """Return a shared function compiled, with everything it calls."""
-    numba = import_numba()
-    register()
-    return numba.njit(function, error_model='numpy')
 
 
 class Walker:
@@ -128,16 +67,16 @@ class CompiledWalker(Walker):
                                   self._terms, parameters)
         self._values = data.values.copy()
         data, self.data = as_record(data)
-        self._law = compile_shared(function)
+        self._law = compile_law(function)
         self._arguments = self._terms, self._law, model, state, work, data
 
     def walk(self, duration, stop_at_step=False):
         """Walk on; see `walk.walk`."""
-        return compile_shared(walk)(*self._arguments, duration, stop_at_step)
+        return compile_law(walk)(*self._arguments, duration, stop_at_step)
 
     def stride_many(self, count, longest=3.0):
         """Make strides in a row; see `walk.stride_many`."""
-        return compile_shared(stride_many)(*self._arguments, count, longest)
+        return compile_law(stride_many)(*self._arguments, count, longest)
 
 
 class PlainWalker(Walker):
