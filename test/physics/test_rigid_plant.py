@@ -179,6 +179,19 @@ def test_fast_hip_takes_off_flies_and_lands():
     assert plant.state.y[1] == pytest.approx(0.0, abs=1e-12)
 
 
+def test_ground_torque_goes_with_the_contact():
+    """A torque of the floor must not lift the foot it acts on: it ends when the foot leaves.
+
+    Were it counted in the free acceleration, the foot would leave and land without end.
+    """
+    plant = rigid('compass')
+    plant.reset(Start('right_foot', (0.2215, -0.5825), (-1.2272, 0.7742)))
+    command = Command(plant.robot)
+    command.effort[:] = -0.77, -9.5
+    plant.step(command, 0.004)
+    assert plant.state.mode[rm.STANCE] == 1 and plant.truth.foot_force[1, 2] > 20.0
+
+
 def test_unlocked_knee_stops_at_the_kneecap():
     """If it failed, a knee would bend backwards or chatter at its stop."""
     plant = rigid('dribbel')

@@ -53,7 +53,7 @@ def height_above_floor(model, state, x, z, steps):
 def signals(model, state, y, work, g, slope):
     """Write all event signals and, for foot heights, their rates; after `accelerate` at y."""
     _foot_signals(model, state, y, work, g, slope)
-    g[RELEASE] = _release_signal(model, state.mode, work)
+    g[RELEASE] = _release_signal(model, state, work)
     for joint in range(model.lower.shape[0]):
         _stop_signals(model, state.mode, y, work, joint, g)
     for i in range(model.n_locks):
@@ -78,12 +78,13 @@ def _foot_signals(model, state, y, work, g, slope):
 
 
 @shared
-def _release_signal(model, mode, work):
+def _release_signal(model, state, work):
+    mode = state.mode
     if mode[SWING] == 1 and mode[STANCE] == 1:
-        return -max(normal_acceleration(model, mode, work, STANCE),
-                    normal_acceleration(model, mode, work, SWING))
+        return -max(normal_acceleration(model, state, work, STANCE),
+                    normal_acceleration(model, state, work, SWING))
     if mode[STANCE] == 1:
-        return -normal_acceleration(model, mode, work, STANCE)
+        return -normal_acceleration(model, state, work, STANCE)
     return 1.0
 
 
@@ -216,8 +217,8 @@ def _release(model, state, work):
     if mode[SWING] == 0:
         mode[STANCE] = 0
         return
-    stance_leaves = normal_acceleration(model, mode, work, STANCE)
-    swing_leaves = normal_acceleration(model, mode, work, SWING)
+    stance_leaves = normal_acceleration(model, state, work, STANCE)
+    swing_leaves = normal_acceleration(model, state, work, SWING)
     if swing_leaves > 0.0 and swing_leaves >= stance_leaves:
         mode[SWING] = 0
     else:

@@ -205,19 +205,33 @@ def find_reactions(model, mode, work):
 
 
 @shared
-def normal_acceleration(model, mode, work, foot):
+def add_ground_torque(model, state, work, share):
+    """Add a share of the floor's torque on the reference foot to the generalised forces."""
+    for i in range(model.relabel.shape[1]):
+        for j in range(model.n_driven, state.effort.shape[0]):
+            work.force[2 + i] += share * model.inputs[state.mode[SUPPORT], i, j] * state.effort[j]
+
+
+@shared
+def normal_acceleration(model, state, work, foot):
     """Return how fast a foot would leave the floor if it were released ([DS09] (3.55)), m/s^2.
+
+    With the reference foot goes the floor's torque on it, for it is part of the contact.
 
     Args:
         foot: STANCE or SWING; the other, if in contact, and locks and stops stay closed.
     """
-    k = 0
+    mode, k = state.mode, 0
     if foot == STANCE and mode[SWING] == 1:
         k = add_swing_rows(model, work, k)
     k = add_lock_rows(model, mode, work, k)
     k = add_stop_rows(model, mode, work, k)
     start = 2 if foot == SWING and mode[STANCE] == 1 else 0
+    if foot == STANCE and mode[STANCE] == 1:
+        add_ground_torque(model, state, work, -1.0)
     solve_constrained(model, work, work.force, work.acceleration, start, k)
+    if foot == STANCE and mode[STANCE] == 1:
+        add_ground_torque(model, state, work, 1.0)
     if foot == STANCE:
         return work.acceleration[1]
     return swing_normal(model, work, work.acceleration, True)
