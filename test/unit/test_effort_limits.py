@@ -6,8 +6,9 @@ import pytest
 from scipy.optimize import nnls
 
 from walking_control.controllers.effort_limits import (
-    foot_limits, nearest_effort, project_effort, scale_effort)
+    foot_limits, nearest_effort, scale_effort)
 from walking_control.controllers.energy import draw, energy_force, tank_share
+from walking_control.controllers.small_program import nearest_allowed
 from walking_control.models.dynamics import PlanarDynamics
 from walking_control.models.inputs import effort_map, foot_turn
 from walking_control.models.robot_file import load_robot_file
@@ -30,7 +31,7 @@ def test_projection_is_optimal():
         A, d = rng.normal(size=(8, k)), rng.uniform(0.2, 1.0, 8)
         wanted = 3.0 * rng.normal(size=k)
         tau = wanted.copy()
-        assert project_effort(np.linalg.cholesky(H), A, d, tau)
+        assert nearest_allowed(np.linalg.cholesky(H), A, d, tau)
         slack = d - A @ tau
         assert slack.min() > -1e-6
         tight = slack < 1e-6
@@ -45,7 +46,7 @@ def test_impossible_limits_are_reported():
     """When no effort is allowed the wanted one must stay untouched, for the caller to decide."""
     A, d = np.array([[1.0], [-1.0]]), np.array([-1.0, -1.0])
     tau = np.array([0.3])
-    assert not project_effort(np.eye(1), A, d, tau)
+    assert not nearest_allowed(np.eye(1), A, d, tau)
     assert tau[0] == 0.3
     assert scale_effort(A, d, tau) == 0.0 and tau[0] == 0.0
 
@@ -108,10 +109,11 @@ def test_nearest_effort_of_one_motor():
 
 def test_tank_bounds_what_is_injected():
     """An empty tank must stop injection; absorbed energy must come back, up to the capacity."""
-    assert tank_share(1.0, 100.0, 0.01) == 1.0
-    assert tank_share(0.5, 100.0, 0.01) == pytest.approx(0.5)
-    assert tank_share(0.0, 100.0, 0.01) == 0.0 and tank_share(0.0, -5.0, 0.01) == 1.0
+    assert tank_share(1.0, 1.0) == 1.0 and tank_share(0.5, 1.0) == pytest.approx(0.5)
+    assert tank_share(0.0, 1.0) == 0.0 and tank_share(-0.1, 1.0) == 0.0
+    assert tank_share(-0.1, 0.0) == 1.0 and tank_share(0.0, -5.0) == 1.0
     assert draw(1.0, 0.4, 2.0) == pytest.approx(0.6) and draw(1.0, -3.0, 2.0) == 2.0
+    assert draw(0.1, 0.4, 2.0) == pytest.approx(-0.3)
     out, m = np.zeros(2), np.array([0.6, -0.8])
     energy_force(0.5, 2.0, 3.0, 0.25, m, out)
     assert out == pytest.approx(2.0 * m)

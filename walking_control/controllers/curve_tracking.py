@@ -140,7 +140,8 @@ def build_tracker(robot, values, world, gait, parameters=None):
         'energy_gain', 'integral_gain', 'integral_limit', 'transfer_gain', 'transfer_threshold',
         'bandwidth', 'damping_rate', 'potential_share', 'freedom_rate')]
     return tracker.TrackerData(
-        field, np.array(gravity if parameters is None else parameters), spin,
+        field, np.array(gravity if parameters is None else parameters),
+        np.array([support.relabel(foot) for foot in range(2)]), spin,
         make_limits(support, values), energy[inside], np.array(gains), METHOD[values.method],
         np.array([values.tank_initial, values.tank_capacity]))
 

@@ -7,8 +7,9 @@ that is an approximation, and it is cut back so that it never injects more power
 force would. Then limits: effort limits, a stance foot that pushes (normal force above a
 floor), does
 not slip (friction) and, where the ankle is driven, does not tip (foot length). Efforts are scaled
-down together, or projected on what is allowed by a small quadratic program (Hildreth's dual
-ascent).
+down together, or moved to the nearest allowed ones (`small_program`). Last comes the energy at
+hand: what foot or motors ask for instead of the wanted effort must not inject more than the tank
+holds either.
 
 Contact forces are affine in the efforts: ``F = M_f M^-1 (B tau - h) + h_f``.
 """
@@ -17,14 +18,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from walking_control.controllers.energy import tank_share
+from walking_control.controllers.small_program import nearest_allowed
 from walking_control.models.inputs import effort_limits, effort_map
 from walking_control.models.parameters import Parameter
 from walking_control.models.shared import shared
 from walking_control.models.small_algebra import factorise_spd, inner, solve_spd
 
 OFF, SCALE, PROJECT = 0, 1, 2
-SWEEPS = 1000
-RELAXATION = 1.5   # of the dual ascent; between 0 and 2
 LIMITING = {'off': OFF, 'scale': SCALE, 'project': PROJECT}
 
 
@@ -167,53 +168,10 @@ def scale_effort(A, d, tau):
 
 
 @shared
-def project_effort(LH, A, d, tau):
-    """Move efforts to the nearest allowed ones (metric M^-1); return whether there are any.
-
-    Args:
-        LH: Cholesky factor of H, see `nearest_effort`.
-        A: Rows, ``(r, k)``.
-        d: Bounds, ``(r,)``.
-        tau: Wanted, changed in place; unchanged if nothing allowed was found: there is none,
-        or the
-            ascent, which is meant for two or three efforts, did not get there in time.
-    """
-    rows, k = A.shape
-    Y, G, multipliers = A * 0.0, np.zeros((rows, rows)), d * 0.0
-    worst = 0.0
-    for i in range(rows):
-        solve_spd(LH, A[i], Y[i])
-        worst = max(worst, inner(A[i], tau) - d[i])
-    if worst <= 0.0:
-        return True
-    for i in range(rows):
-        for j in range(rows):
-            G[i, j] = inner(A[i], Y[j])
-    for _ in range(SWEEPS):
-        change = 0.0
-        for i in range(rows):
-            if G[i, i] > 1e-12:
-                load = inner(A[i], tau) - d[i] - inner(G[i], multipliers)
-                new = max(0.0, multipliers[i] + RELAXATION * load / G[i, i])
-                change = max(change, abs(new - multipliers[i]) * G[i, i])
-                multipliers[i] = new
-        if change < 1e-10 * (1.0 + worst):
-            break
-    trial = tau.copy()
-    for j in range(k):
-        for i in range(rows):
-            trial[j] -= Y[i, j] * multipliers[i]
-    for i in range(rows):
-        if inner(A[i], trial) - d[i] > 1e-6 * (1.0 + worst):
-            return False
-    for j in range(k):
-        tau[j] = trial[j]
-    return True
-
-
-@shared
-def keep_foot(limits, M_f, h_f, L, h, B, LH, effort):
+def keep_foot(limits, M_f, h_f, L, h, B, LH, work, tank, effort):
     """Bring efforts within all limits; return ``(share, Fx, Fz)``.
+
+    Who asks for nothing, as a law does that is not trusted or has an empty tank, gets nothing.
 
     Args:
         limits: `Limits`.
@@ -223,21 +181,27 @@ def keep_foot(limits, M_f, h_f, L, h, B, LH, effort):
         h: Bias, ``(n,)``.
         B: Generalised force per effort, ``(n, k)``.
         LH: Cholesky factor of B^T M^-1 B, ``(k, k)``.
+        work: Energy each effort injects during the period per N m, ``(k,)``.
+        tank: Energy at hand, J.
         effort: Changed in place, ``(k,)``.
 
     Returns:
         Factor efforts were scaled by (1 where projected), and the force of the floor then, N.
     """
-    k, share = effort.shape[0], 1.0
+    k, share, asked = effort.shape[0], 1.0, False
+    for j in range(k):
+        asked = asked or effort[j] != 0.0
     A, d = np.zeros((2 * k + 5, k)), np.zeros(2 * k + 5)
     fx, fz = foot_limits(M_f, h_f, L, h, B, limits.largest, limits.least, limits.friction,
                          limits.half_length, limits.ankle, A, d)
-    if limits.limiting == OFF:
-        for j in range(k):
-            effort[j] = min(max(effort[j], -limits.largest[j]), limits.largest[j])
-    elif limits.limiting == SCALE or not project_effort(LH, A, d, effort):
+    if limits.limiting == SCALE or \
+            (limits.limiting == PROJECT and asked and not nearest_allowed(LH, A, d, effort)):
         share = scale_effort(A, d, effort)
     for j in range(k):
+        effort[j] = min(max(effort[j], -limits.largest[j]), limits.largest[j])
+    paid = tank_share(tank, inner(work, effort))
+    for j in range(k):
+        effort[j] *= paid
         fz -= A[2 * k, j] * effort[j]
         fx += 0.5 * (A[2 * k + 1, j] - A[2 * k + 2, j]) * effort[j]
-    return share, fx, fz
+    return share * paid, fx, fz

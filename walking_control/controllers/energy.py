@@ -37,14 +37,21 @@ def energy_force(error, integral, proportional, integral_gain, m, out):
 def draw(tank, work, capacity):
     """Return the tank level after the controller did work on the robot, J.
 
-    Work taken from the robot fills the tank up to its capacity; more is lost.
+    Work taken from the robot fills the tank up to its capacity; more is lost. A period may inject
+    a little more than foreseen at its begin: that stays as a debt, to be absorbed before anything
+    is injected again.
     """
-    return min(max(tank - work, 0.0), capacity)
+    return min(tank - work, capacity)
 
 
 @shared
-def tank_share(tank, power, dt):
-    """Return the part of an effort the tank can pay for during a period, 0 to 1."""
-    if power * dt <= tank:
+def tank_share(tank, work):
+    """Return the part of an effort the tank can pay for, 0 to 1.
+
+    Args:
+        tank: Level, J.
+        work: Energy the effort will inject, J; absorbing is always allowed.
+    """
+    if work <= max(tank, 0.0):
         return 1.0
-    return max(tank, 0.0) / (power * dt)
+    return max(tank, 0.0) / work

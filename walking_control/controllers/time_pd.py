@@ -88,7 +88,7 @@ def play(terms, data, support, elapsed, q, v, effort):
     factorise_spd(M, L)
     B = data.limits.inputs[support]
     nearest_effort(L, B, spare, H, LH, effort)
-    keep_foot(data.limits, M_f, h_f, L, h, B, LH, effort)
+    keep_foot(data.limits, M_f, h_f, L, h, B, LH, effort * 0.0, 0.0, effort)
 
 
 class TimePd:

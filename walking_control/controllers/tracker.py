@@ -37,6 +37,7 @@ class TrackerData(NamedTuple):
     Attributes:
         field: `Field`.
         parameters: Of the support terms; gravity along x and z first.
+        relabel: q of the old stance foot to q of the new one, by the old one, ``(2, n, n)``.
         spin: Rates of q when the robot turns about its foot at 1 rad/s, by support, ``(2, n)``.
         limits: `Limits`.
         energy: Desired energy at the knots of the gait, J.
@@ -48,6 +49,7 @@ class TrackerData(NamedTuple):
 
     field: Field
     parameters: np.ndarray
+    relabel: np.ndarray
     spin: np.ndarray
     limits: Limits
     energy: np.ndarray
@@ -62,18 +64,19 @@ class TrackerMemory(NamedTuple):
     Attributes:
         scalars: Parameter on the gait, integral of the energy error, tank, energies so far.
         q: Coordinates at the last tick.
-        force: Generalised force held since.
+        effort: Held since.
     """
 
     scalars: np.ndarray
     q: np.ndarray
-    force: np.ndarray
+    effort: np.ndarray
 
 
 def make_memory(data):
     """Return a fresh `TrackerMemory`."""
     n = data.spin.shape[1]
-    memory = TrackerMemory(np.zeros(5), np.zeros(n), np.zeros(n))
+    memory = TrackerMemory(np.zeros(5), np.zeros(n),
+                           np.zeros(data.limits.inputs.shape[2]))
     forget(data, memory)
     return memory
 
@@ -82,7 +85,7 @@ def forget(data, memory):
     """Begin anew: full tank, no integral, phase unknown."""
     memory.scalars[:] = np.nan, 0.0, data.tank[0], 0.0, 0.0
     memory.q[:] = 0.0
-    memory.force[:] = 0.0
+    memory.effort[:] = 0.0
 
 
 def make_report(data):
@@ -128,12 +131,20 @@ def interpolate(knots, values, s):
 
 
 @shared
-def settle(data, memory, support, fresh, q, v, dt):
-    """Book the work the held effort did since the last tick, and fill or drain the tank."""
-    scalars, work = memory.scalars, 0.0
+def settle(data, memory, support, fresh, q):
+    """Book the work the held effort did since the last tick, and fill or drain the tank.
+
+    Exact, but for the ground torque's in the period of a touchdown: then the turn of the new
+    stance foot stands for that of both.
+    """
+    scalars, work, before = memory.scalars, 0.0, q * 0.0
+    if fresh:
+        multiply(data.relabel[1 - support], memory.q, before)
+    else:
+        before[:] = memory.q
     for i in range(q.shape[0]):
-        # across a touchdown coordinates jump; the last power stands for the last period
-        work += memory.force[i] * (v[i] * dt if fresh else q[i] - memory.q[i])
+        for j in range(memory.effort.shape[0]):
+            work += (q[i] - before[i]) * data.limits.inputs[support, i, j] * memory.effort[j]
     scalars[TANK] = draw(scalars[TANK], work, data.tank[1])
     if work > 0.0:
         scalars[INJECTED] += work
@@ -166,7 +177,7 @@ def track(terms, data, memory, support, grounded, fresh, q, v, dt, effort, repor
     e, m, r, turn = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
     h_f, buffer = np.zeros(2), np.zeros((n + 2) ** 2 + 3 * n + 8)
     forces = np.zeros((6, n))
-    settle(data, memory, support, fresh, q, v, dt)
+    settle(data, memory, support, fresh, q)
     if fresh:
         scalars[PHASE] = np.nan
     s, margin, distance = apply_field(data.field, q, v, scalars[PHASE], w, dw)
@@ -188,6 +199,7 @@ def track(terms, data, memory, support, grounded, fresh, q, v, dt, effort, repor
     energy = 0.5 * (nu * nu + rho * rho) + V
     wanted = interpolate(data.field.curve.knots, data.energy, s)
     trust = trust_of(margin) if grounded else 0.0
+    integral = scalars[INTEGRAL]
     scalars[INTEGRAL] = integrate_error(scalars[INTEGRAL], trust * (wanted - energy), dt, gains[2])
     a = convergence(nu, rho, gains[3], gains[4], gains[5])
     nominal_force(turn, m, nu, r, forces[NOMINAL])
@@ -208,28 +220,36 @@ def track(terms, data, memory, support, grounded, fresh, q, v, dt, effort, repor
             forces[part, i] *= trust
 
     B, H, LH = data.limits.inputs[support], np.zeros((k, k)), np.zeros((k, k))
+    work = np.zeros(k)
     for part in range(6):
         nearest_effort(L, B, forces[part], H, LH, parts[part])
     for j in range(k):
         effort[j] = parts[SUM, j]
+        work[j] = inner(B[:, j], v) * dt
     power = effort_power(B, effort, v)
     allowed = max(inner(forces[SUM], v), 0.0)
     share = 1.0
     if k < n and power > allowed:
         share = allowed / power
-    share *= tank_share(scalars[TANK], share * power, dt)
+    share *= tank_share(scalars[TANK], share * power * dt)
     for j in range(k):
         effort[j] *= share
-    kept, fx, fz = keep_foot(data.limits, M_f, h_f, L, h, B, LH, effort)
+    kept, fx, fz = keep_foot(data.limits, M_f, h_f, L, h, B, LH, work, scalars[TANK],
+                             effort)
     share *= kept
+    if not is_finite(effort, energy):
+        trust, share = 0.0, 0.0
+        effort[:] = 0.0
+        scalars[INTEGRAL] = integral
+    elif lacks(B, e, parts[SUM], effort, wanted - energy):
+        scalars[INTEGRAL] = integral
     for j in range(k):
-        parts[APPLIED, j] = effort[j]
+        parts[APPLIED, j] = memory.effort[j] = effort[j]
     for i in range(n):
         memory.q[i] = q[i]
-        memory.force[i] = inner(B[i], effort)
 
     report[POTENTIAL], report[DESIRED], report[UNDESIRED] = V, 0.5 * nu * nu, 0.5 * rho * rho
-    report[ENERGY], report[WANTED], report[LEVEL] = energy, wanted, scalars[TANK]
+    report[ENERGY], report[WANTED], report[LEVEL] = energy, wanted, max(scalars[TANK], 0.0)
     report[GIVEN], report[TAKEN] = scalars[INJECTED], scalars[ABSORBED]
     report[WHERE], report[DISTANCE], report[TRUST] = s, distance, trust
     report[RATE], report[POWER] = a * nu * nu, effort_power(B, effort, v)
@@ -247,3 +267,26 @@ def effort_power(B, effort, v):
         for j in range(B.shape[1]):
             total += v[i] * B[i, j] * effort[j]
     return total
+
+
+@shared
+def is_finite(effort, energy):
+    """Return whether a tick gave numbers; rates beyond all bounds overflow."""
+    total = energy
+    for j in range(effort.shape[0]):
+        total += effort[j]
+    return math.isfinite(total)
+
+
+@shared
+def lacks(B, e, wanted, applied, error):
+    """Return whether limits or tank withhold effort along e that would lessen the energy error.
+
+    Integrating the error meanwhile would only store up an overshoot.
+    """
+    asked, given = 0.0, 0.0
+    for i in range(B.shape[0]):
+        for j in range(B.shape[1]):
+            asked += e[i] * B[i, j] * wanted[j]
+            given += e[i] * B[i, j] * applied[j]
+    return (asked - given) * error > 1e-9 * abs(asked * error)

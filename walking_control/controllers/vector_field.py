@@ -24,6 +24,7 @@ from walking_control.gaits.curve import closest_point, Curve, evaluate, make_cur
 from walking_control.models.shared import shared
 
 CLOSEST, SURFACE = 0, 1
+STANDSTILL = 1e-9   # rad/s: a field this short has no direction
 FULL, NONE = 0.3, 0.1   # margin from which the law acts fully, and below which not at all
 
 
@@ -182,10 +183,24 @@ def apply_field(field, q, v, s, w, dw):
         for i in range(n):
             w[i] = first[i] - field.attraction * gap[i]
             dw[i] = second[i] * rate - field.attraction * (v[i] - first[i] * rate)
-    return s, margin, math.sqrt(max(squared, 0.0))
+    return s, margin if is_direction(w, dw) else 0.0, math.sqrt(max(squared, 0.0))
+
+
+@shared
+def is_direction(w, dw):
+    """Return whether w gives a direction; where not, fill one to compute with and no rate."""
+    n, largest, total = w.shape[0], 0.0, 0.0
+    for i in range(n):
+        largest = max(largest, abs(w[i]))
+        total += w[i] + dw[i]
+    if largest > STANDSTILL and math.isfinite(total):
+        return True
+    for i in range(n):
+        w[i], dw[i] = 1.0 if i == 0 else 0.0, 0.0
+    return False
 
 
 @shared
 def trust_of(margin):
     """Return how far the law may act at a margin: 1 inside the domain, 0 outside."""
-    return min(max((margin - NONE) / (FULL - NONE), 0.0), 1.0)
+    return min((margin - NONE) / (FULL - NONE), 1.0) if margin > NONE else 0.0

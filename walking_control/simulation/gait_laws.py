@@ -44,7 +44,7 @@ def _tracking_law(data, terms, period):
     memory = make_memory(data)
     n, scalars = len(memory.q), len(memory.scalars)
     report_size, parts_shape = (part.shape for part in make_report(data))
-    last = scalars + 2 * n
+    last = scalars + n + len(memory.effort)
 
     def law(values, stance, q, v, effort):
         kept = TrackerMemory(values[:scalars], values[scalars:scalars + n],
