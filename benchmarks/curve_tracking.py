@@ -4,8 +4,9 @@ one run.
 
 The law evaluates the support terms four times a tick. Compared are: these four evaluations by
 Pinocchio as the law would make them; bare Pinocchio calls of the same quantities (one mass matrix,
-four bias vectors); the law with limits off, scaled and projected (none of them active), plain and
-compiled.
+four bias vectors); the law with limits off, scaled and projected, plain and compiled, near
+the gait, where no limit acts, and so fast that the wanted efforts would make the foot slip; and, at
+these two states, the small program of `limiting` project by itself.
 
 Run: python benchmarks/curve_tracking.py
 """
@@ -18,12 +19,15 @@ import pinocchio as pin
 
 from walking_control.controllers import tracker
 from walking_control.controllers.curve_tracking import build_tracker, load_gait, PARAMETERS
+from walking_control.controllers.effort_limits import foot_limits, nearest_effort
+from walking_control.controllers.small_program import nearest_allowed
 from walking_control.models.dynamics import PlanarDynamics
 from walking_control.models.generated import compile_law, compile_terms
 from walking_control.models.robot_file import load_robot_file, WORLD
 from walking_control.models.support import SupportDynamics
 
 ROUNDS = 400
+FAST = np.array([-2.5, 2.0])   # rad/s: the wanted efforts would make the foot slip
 
 
 def median(function, rounds=ROUNDS):
@@ -62,19 +66,65 @@ def main():
           f'{called / floor:6.1f}')
     terms, parameters = compile_terms(dynamics)
     compiled = compile_law(tracker.track)
-    for limiting in ('off', 'scale', 'project'):
-        for name, function in (('plain', tracker.track), ('compiled', compiled)):
-            settings = {**vars(values), 'limiting': limiting}
-            law = build_tracker(robot, PARAMETERS.validate(settings), world, gait, parameters)
-            memory, (report, parts) = tracker.make_memory(law), tracker.make_report(law)
-            effort = np.zeros(2)
+    law = build_tracker(robot, values, world, gait, parameters)
+    for state, rates in (('inactive', v), ('active', FAST)):
+        for limiting in ('off', 'scale', 'project'):
+            for name, function in (('plain', tracker.track), ('compiled', compiled)):
+                settings = {**vars(values), 'limiting': limiting}
+                data = build_tracker(robot, PARAMETERS.validate(settings), world, gait, parameters)
+                spent = median(one_tick(function, terms, data, q, rates))
+                print_row(f'law {name}, limits {limiting}, {state}', spent, floor)
+        problem = program_of(support, law, q, rates)
+        for name, function in (('plain', nearest_allowed),
+                               ('compiled', compile_law(nearest_allowed))):
+            spent, moved = time_program(function, problem)
+            assert moved == (state == 'active')
+            print_row(f'program {name}, {state}', spent, floor)
 
-            def tick():
-                function(terms, law, memory, 0, True, False, q, v, 0.002, effort, report, parts)
-            tick()
-            spent = median(tick)
-            label = f'law {name}, limits {limiting}'
-            print(f'{label:>48}: {1e6 * spent:8.1f} us {spent / floor:6.1f}')
+
+def print_row(label, spent, floor):
+    """Print one row of the table."""
+    print(f'{label:>48}: {1e6 * spent:8.1f} us {spent / floor:6.2f}')
+
+
+def one_tick(function, terms, data, q, v):
+    """Return a call of the law at a state, compiled if it is to be."""
+    memory, (report, parts) = tracker.make_memory(data), tracker.make_report(data)
+    effort = np.zeros(2)
+
+    def tick():
+        memory.scalars[tracker.TANK] = data.tank[0]
+        function(terms, data, memory, 0, True, True, q, v, 0.002, effort, report, parts)
+    tick()
+    return tick
+
+
+def program_of(support, law, q, v):
+    """Return (L, A, d, wanted) of the small program at a state."""
+    parts = support.layout.split(support.terms(0, q, v))
+    L, B = np.linalg.cholesky(parts['mass'][2:, 2:]), law.limits.inputs[0]
+    memory, (report, efforts) = tracker.make_memory(law), tracker.make_report(law)
+    tracker.track(lambda foot, q, v, _, out: support.terms(foot, q, v, out), law, memory, 0, True,
+                  True, q, v, 0.002, np.zeros(2), report, efforts)
+    H, LH, wanted = np.zeros((2, 2)), np.zeros((2, 2)), np.zeros(2)
+    nearest_effort(L, B, B @ efforts[tracker.SUM], H, LH, wanted)
+    A, d = np.zeros((9, 2)), np.zeros(9)
+    M_f, h_f = parts['mass'][:2, 2:].copy(), parts['bias'][:2].copy()
+    foot_limits(M_f, h_f, L, parts['bias'][2:].copy(), B, law.limits.largest, law.limits.least,
+                law.limits.friction, law.limits.half_length, law.limits.ankle, A, d)
+    return LH, A, d, wanted
+
+
+def time_program(function, problem):
+    """Return the median time of the small program, s, and whether it moved the efforts."""
+    LH, A, d, wanted = problem
+    effort = wanted.copy()
+
+    def solve():
+        effort[:] = wanted
+        assert function(LH, A, d, effort)
+    solve()
+    return median(solve), bool(np.abs(effort - wanted).max() > 1e-6)
 
 
 if __name__ == '__main__':

@@ -12,6 +12,7 @@ import math
 import numpy as np
 
 from walking_control.controllers import curve_law, tracker
+from walking_control.controllers.control_period import check_period
 from walking_control.controllers.effort_limits import FOOT_PARAMETERS, make_limits
 from walking_control.controllers.knee_locks import KneeLocks
 from walking_control.controllers.vector_field import make_field
@@ -26,13 +27,8 @@ from walking_control.models.support import SupportDynamics
 METHOD = {'damping': curve_law.DAMPING, 'transfer': curve_law.TRANSFER}
 
 
-def _slow_enough(values):
-    """Refuse a decay that a law sampled at this rate cannot follow."""
-    for name in ('bandwidth', 'damping_rate'):
-        if getattr(values, name) > values.rate:
-            raise ParameterError(f'parameter curve_tracking.{name}', value=getattr(values, name),
-                                 limit=f'must be at most {values.rate:g} 1/s at a rate of '
-                                 f'{values.rate:g} Hz', remedy='lower it or raise the rate')
+def _tank_holds(values):
+    """Refuse a tank that is fuller than it can be."""
     if values.tank_initial > values.tank_capacity:
         raise ParameterError('parameter curve_tracking.tank_initial', value=values.tank_initial,
                              limit=f'must be at most tank_capacity, {values.tank_capacity:g} J')
@@ -54,7 +50,7 @@ PARAMETERS = ParameterTable('curve_tracking', [
     Parameter('energy_gain', 0.6, '1/(s J^0.5)', 'Kp of (5.27).', SMALLEST, 100.0),
     Parameter('integral_gain', 0.0, '1/(s^2 J^0.5)', 'Integral action on the energy error.', 0.0,
               100.0),
-    Parameter('integral_limit', 5.0, 'J s', 'Bound of the integral of the energy error.', 0.0,
+    Parameter('integral_limit', 10.0, 'J s', 'Bound of the integral of the energy error.', 0.0,
               1e3),
     Parameter('energy', 'constant', '', 'Desired energy: mean of the gait, or point by point.',
               choices=('constant', 'gait')),
@@ -77,7 +73,7 @@ PARAMETERS = ParameterTable('curve_tracking', [
     Parameter('compiled', False, '', 'Compile the law at the start, some ten seconds.'),
     Parameter('knee_flexed', 0.05, 'rad', 'Flexion after which an extending knee is re-armed.',
               0.0, 0.5),
-], checks=[_slow_enough])
+], checks=[_tank_holds])
 
 
 def load_gait(robot, values, world):
@@ -113,7 +109,7 @@ def build_tracker(robot, values, world, gait, parameters=None):
 
     Raises:
         IncompatibleController: Springs or dampers, which the energy of the law does not know.
-        ParameterError: An energy gain too fast for the rate.
+        ParameterError: A gain too fast for the rate, see `control_period`.
     """
     if any(spring.stiffness or spring.damping for spring in robot.springs.values()):
         raise IncompatibleController(f'controller curve_tracking on {robot.name}',
@@ -128,14 +124,10 @@ def build_tracker(robot, values, world, gait, parameters=None):
                        metric_of(values.metric, len(gait.coordinates)), values.attraction,
                        values.surface_offset)
     energy, speed = _energies(support, gravity, spin, gait)
+    step = (gait.time >= 0.0) & (gait.time <= gait.period)
     if values.energy == 'constant':
-        step = (gait.time >= 0.0) & (gait.time <= gait.period)
         energy = np.full(len(energy), energy[step].mean())
-    fastest = values.rate / speed.max()
-    if values.energy_gain > fastest:
-        raise ParameterError('parameter curve_tracking.energy_gain', value=values.energy_gain,
-                             limit=f'must be at most {fastest:.3g} at a rate of '
-                             f'{values.rate:g} Hz', remedy='lower it or raise the rate')
+    check_period(values, speed[step], field, gait.q[step], gait.v[step])
     gains = [getattr(values, name) for name in (
         'energy_gain', 'integral_gain', 'integral_limit', 'transfer_gain', 'transfer_threshold',
         'bandwidth', 'damping_rate', 'potential_share', 'freedom_rate')]

@@ -200,7 +200,8 @@ def track(terms, data, memory, support, grounded, fresh, q, v, dt, effort, repor
     wanted = interpolate(data.field.curve.knots, data.energy, s)
     trust = trust_of(margin) if grounded else 0.0
     integral = scalars[INTEGRAL]
-    scalars[INTEGRAL] = integrate_error(scalars[INTEGRAL], trust * (wanted - energy), dt, gains[2])
+    if nu > 0.0:   # backwards, an effort along e changes the energy the other way round
+        scalars[INTEGRAL] = integrate_error(integral, trust * (wanted - energy), dt, gains[2])
     a = convergence(nu, rho, gains[3], gains[4], gains[5])
     nominal_force(turn, m, nu, r, forces[NOMINAL])
     potential_force(gradient, e, m, forces[COMPENSATION])
@@ -228,9 +229,7 @@ def track(terms, data, memory, support, grounded, fresh, q, v, dt, effort, repor
         work[j] = inner(B[:, j], v) * dt
     power = effort_power(B, effort, v)
     allowed = max(inner(forces[SUM], v), 0.0)
-    share = 1.0
-    if k < n and power > allowed:
-        share = allowed / power
+    share = cut = allowed / power if k < n and power > allowed else 1.0
     share *= tank_share(scalars[TANK], share * power * dt)
     for j in range(k):
         effort[j] *= share
@@ -241,7 +240,9 @@ def track(terms, data, memory, support, grounded, fresh, q, v, dt, effort, repor
         trust, share = 0.0, 0.0
         effort[:] = 0.0
         scalars[INTEGRAL] = integral
-    elif lacks(B, e, parts[SUM], effort, wanted - energy):
+    elif abs(scalars[INTEGRAL]) > abs(integral) \
+            and (share < cut or scalars[TANK] <= 0.0
+                 or lacks(B, e, parts[SUM], effort, wanted - energy)):
         scalars[INTEGRAL] = integral
     for j in range(k):
         parts[APPLIED, j] = memory.effort[j] = effort[j]
@@ -280,7 +281,7 @@ def is_finite(effort, energy):
 
 @shared
 def lacks(B, e, wanted, applied, error):
-    """Return whether limits or tank withhold effort along e that would lessen the energy error.
+    """Return whether limits withhold effort along e that would lessen the energy error.
 
     Integrating the error meanwhile would only store up an overshoot.
     """

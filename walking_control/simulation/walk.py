@@ -12,6 +12,7 @@ import numpy as np
 from walking_control.controllers.hip_switching import find_hip, hip_current
 from walking_control.controllers.knee_locks import ARMED, next_lock_phase, STANCE as STANCE_PHASE
 from walking_control.exceptions import IncompatibleController
+from walking_control.models.small_algebra import multiply
 from walking_control.simulation.gait_laws import make_gait_law, NAMES
 from walking_control.simulation.rigid_events import joint_angle
 from walking_control.simulation.rigid_forces import joint_rate
@@ -119,12 +120,12 @@ def control(law, model, state, data):
 
 
 @shared
-def actuated_work(model, state):
-    """Return the work the held effort would do from zero angles to the present ones, J."""
-    support, total = state.mode[SUPPORT], 0.0
-    for i in range(state.effort.shape[0]):
-        for j in range(model.relabel.shape[1]):
-            total += state.effort[i] * model.inputs[support, j, i] * state.y[2 + j]
+def actuated_work(model, effort, support, q):
+    """Return the work held efforts would do from zero angles to q on a foot, J."""
+    total = 0.0
+    for i in range(effort.shape[0]):
+        for j in range(q.shape[0]):
+            total += effort[i] * model.inputs[support, j, i] * q[j]
     return total
 
 
@@ -147,11 +148,19 @@ def walk(terms, law, model, state, work, data, duration, stop_at_step):
         A status of `rigid_motion.advance`.
     """
     period = min(data.period, duration)
+    n = model.relabel.shape[1]
+    before = np.zeros(n)
     for _ in range(int(round(duration / period))):
         control(law, model, state, data)
-        before, time = actuated_work(model, state), state.memo[TIME]
+        support, time = state.mode[SUPPORT], state.memo[TIME]
+        before[:] = state.y[2:n + 2]
         status = advance(terms, model, state, work, period, stop_at_step)
-        state.memo[WORK] += actuated_work(model, state) - before
+        if state.mode[SUPPORT] != support:
+            # the angles of the new stance foot, lest its renaming count as turning
+            support = state.mode[SUPPORT]
+            multiply(model.relabel[1 - support], before.copy(), before)
+        state.memo[WORK] += actuated_work(model, state.effort, support, state.y[2:n + 2]) \
+            - actuated_work(model, state.effort, support, before)
         for i in range(state.effort.shape[0]):
             state.memo[SQUARED_EFFORT] += state.effort[i] ** 2 * (state.memo[TIME] - time)
         if status != DONE:

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Curve tracking in states no gait comes near: whatever comes in, a bounded effort goes out."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from walking_control.controllers import tracker
+from walking_control.controllers.curve_tracking import build_tracker, load_gait, PARAMETERS
+from walking_control.controllers.vector_field import is_direction, trust_of
+from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.robot_file import load_robot_file, WORLD
+from walking_control.models.support import SupportDynamics
+
+ROBOT_FILE = load_robot_file('compass')
+ROBOT, WORLD_VALUES = ROBOT_FILE.robot, ROBOT_FILE.values(WORLD)
+SUPPORT = SupportDynamics(PlanarDynamics(ROBOT, WORLD_VALUES.gravity, WORLD_VALUES.slope))
+
+
+def terms(foot, q, v, _, out):
+    """Evaluate the support terms by Pinocchio."""
+    SUPPORT.terms(foot, q, v, out)
+
+
+def build(**values):
+    """Return the `TrackerData` of settings on top of the shipped ones."""
+    values = PARAMETERS.validate({**ROBOT_FILE.sections['curve_tracking'], **values})
+    return build_tracker(ROBOT, values, WORLD_VALUES, load_gait(ROBOT, values, WORLD_VALUES))
+
+
+def random_state(rng):
+    """Return (q, v): any posture, folded ones included, rates from rest to absurd."""
+    q = rng.uniform(-np.pi, np.pi, 2) * rng.choice([0.1, 1.0, 1.0, 10.0])
+    if rng.uniform() < 0.2:
+        q[1] = rng.choice([0.0, np.pi, -np.pi, -2.0 * q[0]])
+    size = 10.0 ** (rng.uniform(-3, 6) if rng.uniform() < 0.95 else rng.uniform(6, 300))
+    return q, size * rng.normal(size=2)
+
+
+def try_states(function, evaluate, law, rng, count):
+    """Tick a law in random states; return how many efforts were not zero."""
+    memory, (report, parts) = tracker.make_memory(law), tracker.make_report(law)
+    acted, largest = 0, law.limits.largest
+    for _ in range(count):
+        q, v = random_state(rng)
+        if rng.uniform() < 0.3:
+            tracker.forget(law, memory)
+            memory.scalars[tracker.INTEGRAL] = rng.normal()
+            memory.scalars[tracker.TANK] = rng.choice([0.0, 1e-3, 10.0])
+        effort, dt = np.zeros(2), rng.choice([0.0, 1e-4, 0.002])
+        grounded = rng.uniform() < 0.9
+        function(evaluate, law, memory, int(rng.integers(2)), grounded, rng.uniform() < 0.3, q, v,
+                 dt, effort, report, parts)
+        assert np.isfinite(effort).all() and np.all(np.abs(effort) <= largest), (q, v, effort)
+        assert np.isfinite(memory.effort).all() and np.isfinite(memory.scalars[1:]).all(), (q, v)
+        assert grounded or not effort.any()
+        if report[tracker.TRUST] == 0.0:
+            assert not effort.any()
+        acted += effort.any()
+    return acted
+
+
+@pytest.mark.filterwarnings('ignore::RuntimeWarning')
+@pytest.mark.parametrize('field, method, limiting', [
+    ('closest', 'transfer', 'project'), ('closest', 'damping', 'scale'),
+    ('surface', 'transfer', 'project'), ('surface', 'damping', 'off')])
+def test_no_state_gives_an_effort_out_of_bounds(field, method, limiting):
+    """A number that is not finite, or beyond the motor, must never leave the law."""
+    law = build(field=field, method=method, limiting=limiting, integral_gain=0.3)
+    acted = try_states(tracker.track, terms, law, np.random.default_rng(5), 250)
+    assert acted > 20
+
+
+def test_field_without_direction_gives_no_effort():
+    """Where a field vanishes or is not a number there is nowhere to go: hands off."""
+    closest, surface = build(), build(field='surface')
+    curve = closest.field.curve
+    still = curve._replace(coefficients=curve.coefficients * np.eye(6)[0][:, None])
+    for law in (surface._replace(field=surface.field._replace(surface=np.full(15, np.nan))),
+                closest._replace(field=closest.field._replace(curve=still))):
+        q, v, effort = np.array([0.05, 0.1]), np.array([-0.7, 1.9]), np.zeros(2)
+        memory, (report, parts) = tracker.make_memory(law), tracker.make_report(law)
+        with np.errstate(all='ignore'):
+            tracker.track(terms, law, memory, 0, True, False, q, v, 0.002, effort, report, parts)
+        assert not effort.any() and report[tracker.TRUST] == 0.0
+        assert np.isfinite(memory.scalars[1:]).all()
+
+
+def test_fields_and_margins_meet_in_no_gap():
+    """The trust must fall to exactly zero, also where the margin is no number."""
+    assert trust_of(np.nan) == 0.0 and trust_of(-np.inf) == 0.0 and trust_of(1.0) == 1.0
+    for w, dw in itertools.product(([0.0, 0.0], [np.nan, 1.0], [np.inf, 1.0]), ([0.0, 1.0],)):
+        w, dw = np.array(w), np.array(dw)
+        assert not is_direction(w, dw)
+        assert np.isfinite(w).all() and w.any() and not dw.any()
+    assert is_direction(np.array([1e-3, 0.0]), np.zeros(2))
+    assert not is_direction(np.array([1.0, 0.0]), np.array([np.inf, 0.0]))
