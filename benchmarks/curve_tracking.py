@@ -4,8 +4,8 @@ one run.
 
 The law evaluates the support terms four times a tick. Compared are: these four evaluations by
 Pinocchio as the law would make them; bare Pinocchio calls of the same quantities (one mass matrix,
-four bias vectors); the law with limits off, scaled and projected, plain and compiled, near
-the gait, where no limit acts, and so fast that the wanted efforts would make the foot slip; and, at
+four bias vectors); the law with limits off, scaled and projected, plain and compiled, near the
+gait, where no limit acts, and so fast that the wanted efforts would make the foot slip; and, at
 these two states, the small program of `limiting` project by itself.
 
 Run: python benchmarks/curve_tracking.py

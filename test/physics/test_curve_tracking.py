@@ -15,7 +15,9 @@ from walking_control.gaits.samples import GaitError, read_samples, write_samples
 from walking_control.models.dynamics import PlanarDynamics
 from walking_control.models.robot_file import load_robot_file, WORLD
 from walking_control.models.signals import Command, Reference, WalkerState
+from walking_control.simulation.compiled import PlainWalker
 from walking_control.simulation.registry import make_plant
+from walking_control.simulation.rigid_model import DONE, STEPS, WORK
 from walking_control.simulation.simulate import simulate
 
 
@@ -172,3 +174,16 @@ def test_survives_the_steps_down_of_the_book(compass):
     assert tracked['nominal_squared_effort'] < 0.01
     alone = find_first_failure(compass, 'step_down', 'none', largest=0.055, resolution=0.055)
     assert alone['first_failure'] == pytest.approx(0.055)
+
+
+def test_plant_and_tank_keep_the_same_books(compass):
+    """Work on the robot must be one number, for the plant and for the tank, across a touchdown
+    too."""
+    walker = PlainWalker(compass, 'curve_tracking')
+    walker.start(0, np.array(compass.start.q), 0.9 * np.array(compass.start.v))
+    assert walker.walk(1.2, False) == DONE and walker.state.mode[STEPS] == 1
+    done = float(walker.state.memo[WORK])
+    walker.walk(0.002, False)   # the law books a period at the begin of the next
+    booked = walker.data.values[tracker.INJECTED] - walker.data.values[tracker.ABSORBED]
+    assert booked == pytest.approx(done, abs=1e-12)
+    assert walker.data.values[tracker.INJECTED] > 0.01 and abs(done) < 5.0

@@ -96,3 +96,77 @@ def test_fields_and_margins_meet_in_no_gap():
         assert np.isfinite(w).all() and w.any() and not dw.any()
     assert is_direction(np.array([1e-3, 0.0]), np.zeros(2))
     assert not is_direction(np.array([1.0, 0.0]), np.array([np.inf, 0.0]))
+
+
+def tick(law, memory, q, v, grounded=True, fresh=False, dt=0.002):
+    """Tick on the left foot; return (effort, report)."""
+    effort, (report, parts) = np.zeros(2), tracker.make_report(law)
+    tracker.track(terms, law, memory, 0, grounded, fresh, q, v, dt, effort, report, parts)
+    return effort, report
+
+
+def integral_after(law, v, integral=0.0, tank=10.0, grounded=True, ticks=3):
+    """Return the integral of the energy error after some ticks in one state."""
+    memory = tracker.make_memory(law)
+    memory.scalars[tracker.INTEGRAL] = integral
+    for _ in range(ticks):
+        memory.effort[:] = 0.0
+        memory.scalars[tracker.TANK] = tank
+        tick(law, memory, np.array([0.02, 0.1]), v, grounded)
+    return memory.scalars[tracker.INTEGRAL]
+
+
+def test_integral_waits_while_its_effort_is_withheld():
+    """An integral that goes on with an empty tank, a lifted foot, efforts at their limit or a
+    walker going backwards stores an overshoot for later; it must still run down."""
+    law, slow = build(integral_gain=0.3), np.array([-0.5, 1.2])
+    assert integral_after(law, slow) > 1e-4
+    weak = law._replace(limits=law.limits._replace(largest=np.array([1e-3, 1e-3])))
+    for held in (integral_after(law, slow, tank=0.0), integral_after(law, slow, tank=-0.1),
+                 integral_after(law, slow, grounded=False), integral_after(weak, slow),
+                 integral_after(law, -slow)):
+        assert held == 0.0
+    assert -1.0 < integral_after(weak, slow, integral=-1.0)
+    assert -1.0 < integral_after(law, slow, integral=-1.0, tank=0.0)
+
+
+def test_late_ticks_are_booked_by_the_motion():
+    """A tick that comes late held its effort all the while: the tank must see all of its work."""
+    law, rng = build(), np.random.default_rng(3)
+    memory, q, v = tracker.make_memory(law), np.array([0.02, 0.1]), np.array([-0.5, 1.2])
+    effort, _ = tick(law, memory, q, v)
+    assert np.abs(effort).min() > 0.1
+    moved = 0.05 * rng.normal(size=2)
+    tick(law, memory, q + moved, v)
+    work = effort @ law.limits.inputs[0].T @ moved
+    scalars = memory.scalars
+    assert scalars[tracker.INJECTED] - scalars[tracker.ABSORBED] == pytest.approx(work, rel=1e-12)
+    assert scalars[tracker.TANK] == pytest.approx(law.tank[0] - work, rel=1e-12)
+
+
+def test_touchdown_does_not_change_the_books_of_the_hip():
+    """The names of the legs change at touchdown, the hip has not moved: no work."""
+    law = build()
+    memory, q = tracker.make_memory(law), np.array([-0.3, 0.6])
+    memory.q[:], memory.effort[:] = q, [7.0, 0.0]
+    renamed = law.relabel[0] @ q
+    effort, (report, parts) = np.zeros(2), tracker.make_report(law)
+    tracker.track(terms, law, memory, 1, True, True, renamed, np.array([-0.7, 0.5]), 0.002, effort,
+                  report, parts)
+    assert memory.scalars[tracker.INJECTED] == pytest.approx(0.0, abs=1e-12)
+    assert memory.scalars[tracker.ABSORBED] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_foot_limits_do_not_overdraw_the_tank():
+    """Efforts the foot asks for cost energy too: an empty tank must not pay for them."""
+    law, rng, bound = build(min_normal_force=0.6, friction_used=0.1), np.random.default_rng(6), 0
+    for _ in range(150):
+        memory, tank = tracker.make_memory(law), float(rng.choice([1e-4, 1e-3]))
+        memory.scalars[tracker.TANK] = tank
+        place = law.field.curve.coefficients[int(rng.integers(5, 50)), :2]
+        v = place[1] + rng.normal(size=2)
+        effort, report = tick(law, memory, place[0] + 0.1 * rng.normal(size=2), v)
+        power = v @ law.limits.inputs[0] @ effort
+        assert power * 0.002 <= tank * (1.0 + 1e-9)
+        bound += power * 0.002 > 0.99 * tank
+    assert bound > 10
