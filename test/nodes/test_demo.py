@@ -38,6 +38,10 @@ def test_demo_equals_simulation_to_the_last_bit(dribbel, monkeypatch):
     assert len(over_ros.time) == len(direct.time) == 1001
     for name, column in direct.columns.items():
         assert np.array_equal(column, over_ros.columns[name]), name
+    assert direct.telemetry.keys() == over_ros.telemetry.keys() == {'current', 'set_point'}
+    for name, values in direct.telemetry.items():
+        assert np.ptp(values) > 0.0 or name == 'set_point'
+        assert np.array_equal(values, over_ros.telemetry[name]), name
 
 
 def test_two_processes_walk_the_same_way(dribbel):
@@ -46,6 +50,7 @@ def test_two_processes_walk_the_same_way(dribbel):
     result = run_demo(dribbel, None, None, 4.0, processes=2)
     assert len(result.run.time) == 401
     assert np.array_equal(one.q, result.run.q)
+    assert np.array_equal(one.telemetry['current'], result.run.telemetry['current'])
 
 
 def test_real_time_demo_walks():

@@ -79,7 +79,7 @@ def test_energies_add_up(compass):
                                                           rel=1e-9)
         totals.append(report[tracker.ENERGY])
     assert np.ptp(totals) > 0.1
-    assert len(controller.telemetry()) == len(controller.telemetry_fields())
+    assert len(controller.telemetry()) == len(controller.telemetry_fields(compass.robot))
 
 
 def test_foot_in_the_air_gets_no_effort(compass):

@@ -208,10 +208,17 @@ class CurveTracking:
     def telemetry(self):
         """Return name -> value of the last tick; units by `telemetry_fields`."""
         values = np.concatenate((self.report, self.parts.ravel())).tolist()
-        return {name: value for (name, _), value in zip(self.telemetry_fields(), values)}
+        names = (name for name, _ in self.telemetry_fields(self._robot))
+        return dict(zip(names, values, strict=True))
 
-    def telemetry_fields(self):
-        """Return (name, unit) of each entry of `telemetry`."""
+    def write_telemetry(self, out):
+        """Fill an array with the values of `telemetry`."""
+        out[:len(self.report)] = self.report
+        out[len(self.report):] = self.parts.ravel()
+
+    @staticmethod
+    def telemetry_fields(robot):
+        """Return (name, unit) of each entry of `telemetry` on a robot."""
         torques = ((f'{part}_{effort}', 'N m') for part in tracker.PARTS
-                   for effort in self._robot.efforts)
+                   for effort in robot.efforts)
         return (*tracker.TELEMETRY, *torques)

@@ -87,6 +87,15 @@ class HipSwitching:
         """Return name -> value of what to watch: motor current in A, set point in rad."""
         return {'current': self.current, 'set_point': self.set_point}
 
+    def write_telemetry(self, out):
+        """Fill an array with the values of `telemetry`."""
+        out[0], out[1] = self.current, self.set_point
+
+    @staticmethod
+    def telemetry_fields(robot):
+        """Return (name, unit) of each entry of `telemetry`."""
+        return ('current', 'A'), ('set_point', 'rad')
+
     def reset(self, state):
         """Start with locked knees and no speed correction."""
         self._locks.reset()

@@ -212,6 +212,16 @@ class PostureControl:
                 'static_torque_norm': float(np.linalg.norm(self.feedforward)),
                 'solve_time': 0.0 if solution is None else solution.solve_time}
 
+    def write_telemetry(self, out):
+        """Fill an array with the values of `telemetry`."""
+        out[:] = list(self.telemetry().values())
+
+    @staticmethod
+    def telemetry_fields(robot):
+        """Return (name, unit) of each entry of `telemetry`."""
+        return (('feasible', 'bool'), ('feedforward_share', '1'), ('static_torque_norm', 'N m'),
+                ('solve_time', 's'))
+
     @property
     def feasible(self):
         """Whether the feed-forward sent is a static torque that respects every limit."""

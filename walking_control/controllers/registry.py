@@ -55,6 +55,12 @@ def _build(law, robot_file, values):
     return law(robot_file.robot, values)
 
 
+def telemetry_fields(law, robot):
+    """Return (name, unit) of what a controller, or its class, says of each tick on a robot."""
+    fields = getattr(law, 'telemetry_fields', None)
+    return () if fields is None else tuple(fields(robot))
+
+
 def fitting_controllers(robot_file):
     """Return the names of the controllers that fit a robot."""
     fitting = []

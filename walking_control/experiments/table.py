@@ -21,7 +21,8 @@ def run_columns(run):
     Returns:
         header -> ``(T,)``, the header being ``name [unit]``. Base and joints are the plant's
         truth in the floor frame; minimal coordinates and support are the estimator's. Of a robot
-        in space the angular velocity is in base axes.
+        in space the angular velocity is in base axes. What the controller said of each tick
+        comes last, its name in front.
     """
     robot = run.robot
     columns = {'time [s]': run.time}
@@ -50,6 +51,9 @@ def run_columns(run):
             columns[f'{joint}_current [A]'] = motor.current(run.effort[:, i])
         columns[f'{joint}_work [J]'] = run.work[:, i]
     columns['electrical_energy [J]'] = run.electrical_energy
+    for name, values in run.telemetry.items():
+        # a law may say the same word as the robot, such as the current of its motor
+        columns[f'{run.controller}_{name} [{run.units[name]}]'] = values
     return columns
 
 

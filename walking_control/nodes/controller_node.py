@@ -4,6 +4,7 @@
 import sys
 import time
 
+import numpy as np
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
@@ -12,7 +13,7 @@ from std_srvs.srv import Trigger
 
 from walking_control.control_loop import ControlLoop
 from walking_control.controllers.posture_control import PostureControl
-from walking_control.controllers.registry import find_controller
+from walking_control.controllers.registry import find_controller, telemetry_fields
 from walking_control.estimation.planar import ESTIMATOR
 from walking_control.exceptions import InvalidInput, WalkingControlError
 from walking_control.models.parameters import Parameter, ParameterTable
@@ -40,6 +41,8 @@ NODE = ParameterTable('node', [
               'ground torque of the compass: true with the embedded simulator only.'),
     Parameter('autostart', False, '', 'Configure and activate without being told to.'),
     Parameter('telemetry_rate', 20.0, 'Hz', 'Rate of the telemetry topics; 0: none.', 0.0, 1000.0),
+    Parameter('record_telemetry', False, '', 'Send what the law says of every tick on one topic, '
+              'for a simulator that records it.'),
     Parameter('odometry_rate', 20.0, 'Hz', 'Rate of odometry and tf; 0: none.', 0.0, 1000.0),
 ])
 
@@ -135,6 +138,13 @@ class ControllerNode(LifecycleNode):
         self._lock_publisher = publish(Float64MultiArray, topics.LOCK_COMMANDS, topics.LATEST)
         self._fault_publisher = publish(String, '~/fault', topics.LATCHED)
         self._published = [self._effort_publisher, self._lock_publisher, self._fault_publisher]
+        fields = telemetry_fields(self.loop.controller, robot) if values.record_telemetry else ()
+        self._telemetry = ArrayWriter(len(fields)) if fields else None
+        if fields:
+            self._said = np.zeros(len(fields))
+            self._telemetry_publisher = publish(Float64MultiArray, topics.TELEMETRY,
+                                                topics.LATEST)
+            self._published.append(self._telemetry_publisher)
         self._offered = [self.create_service(Trigger, '~/clear_fault', self._on_clear),
                           self.create_service(Trigger, '~/emergency_stop', self._on_stop_service)]
         self._stop_subscription = self.create_subscription(
@@ -248,6 +258,9 @@ class ControllerNode(LifecycleNode):
 
     def _send(self, tick):
         command = self.loop.command
+        if self._telemetry is not None and tick:
+            self.loop.controller.write_telemetry(self._said)
+            self._telemetry_publisher.publish(self._telemetry.write(self._said, tick))
         self._publish_commands(command.effort, command.lock, tick)
         if self.loop.fault is not self._reported:
             self._report()

@@ -64,7 +64,7 @@ def run_demo(robot_file, controller, plant, duration, realtime=False, processes=
         path = Path(directory) / f'{robot_file.robot.name}.yaml'
         robot_file.write(path)
         shared = {'robot_file': str(path), 'controller': controller or robot_file.controller,
-                  'realtime': realtime}
+                  'realtime': realtime, 'record_telemetry': True}
         control = {**shared, 'virtual_efforts': True}
         simulation = {**shared, 'plant': plant or robot_file.plant, 'duration': float(duration),
                       'disturb': ','.join(disturb)}

@@ -12,7 +12,7 @@ from rosgraph_msgs.msg import Clock as ClockMessage
 from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Float64MultiArray
 
-from walking_control.controllers.registry import find_controller
+from walking_control.controllers.registry import find_controller, telemetry_fields
 from walking_control.estimation.planar import ESTIMATOR
 from walking_control.estimation.registry import make_estimator
 from walking_control.models.parameters import Parameter, ParameterTable
@@ -39,6 +39,8 @@ NODE = ParameterTable('node', [
     Parameter('command_timeout', 0.1, 's',
               'In real time, age of a command after which the effort is zero.', 0.001, 10.0),
     Parameter('disturb', '', '', 'Disturbances KIND=SIZE@STEP, separated by commas.'),
+    Parameter('record_telemetry', False, '', 'Record what the controller says of every tick; its '
+              'node must be told to send it.'),
     Parameter('discovery_timeout', 30.0, 's', 'Longest wait for a controller.', 0.1, 600.0),
 ])
 
@@ -99,7 +101,10 @@ class SimulatorNode(Node):
         self._command = Command(robot)
         self._command.lock[:] = True
         rows = round(self._values.duration / self.period) if self._values.duration else 6000
-        self.recorder = Recorder(robot, controller.name, self.plant, rows + 1, vars(settings))
+        fields = telemetry_fields(controller, robot) if self._values.record_telemetry else ()
+        self._said = np.zeros(len(fields))
+        self.recorder = Recorder(robot, controller.name, self.plant, rows + 1, vars(settings),
+                                 fields)
 
     def _create_topics(self, robot):
         out, latest = topics.SENSOR_OUT, topics.LATEST
@@ -118,7 +123,10 @@ class SimulatorNode(Node):
         self._joint_publisher = self.create_publisher(JointState, topics.JOINT_STATES, out)
         self._time = ClockMessage()
         self._time_publisher = self.create_publisher(ClockMessage, topics.CLOCK, latest)
-        self._effort_tick = self._lock_tick = None
+        self._effort_tick = self._lock_tick = self._telemetry_tick = None
+        if len(self._said):
+            self.create_subscription(Float64MultiArray, topics.TELEMETRY, self._on_telemetry,
+                                     latest)
         self.create_subscription(Float64MultiArray, topics.EFFORT_COMMANDS, self._on_effort,
                                  latest)
         self.create_subscription(Float64MultiArray, topics.LOCK_COMMANDS, self._on_lock, latest)
@@ -133,6 +141,8 @@ class SimulatorNode(Node):
         if self.plant.robot.locks:
             publishers.append(self._lock_publisher)
             commands.append(topics.LOCK_COMMANDS)
+        if len(self._said):
+            commands.append(topics.TELEMETRY)
         if all(publisher.get_subscription_count() for publisher in publishers) and \
                 all(self.count_publishers(topic) for topic in commands):
             self.destroy_timer(self._waiting)
@@ -164,6 +174,15 @@ class SimulatorNode(Node):
             self._lock_tick = message.layout.data_offset
             self._advance()
 
+    def _on_telemetry(self, message):
+        if len(message.data) == len(self._said):
+            self._said[:] = message.data
+            self._telemetry_tick = message.layout.data_offset
+            self._advance()
+
+    def _write_telemetry(self, out):
+        out[:] = self._said
+
     def _accept(self, message, out, topic):
         """Copy a command, as ros2_control would: a wrong one is dropped."""
         data = np.frombuffer(message.data) if len(message.data) else np.empty(0)
@@ -179,17 +198,23 @@ class SimulatorNode(Node):
         """In lockstep, step when all commands of this tick are there."""
         if self._values.realtime or self._started is None or self.finished:
             return
-        locks = self.plant.robot.locks
-        if self._effort_tick == self._tick and (not locks or self._lock_tick == self._tick):
+        if all(tick == self._tick for _, tick in self._answers()):
             self._step()
+
+    def _answers(self):
+        """Return (topic, tick of the newest message) of all that answers a tick."""
+        answers = [(topics.EFFORT_COMMANDS, self._effort_tick)]
+        if self.plant.robot.locks:
+            answers.append((topics.LOCK_COMMANDS, self._lock_tick))
+        if len(self._said):
+            answers.append((topics.TELEMETRY, self._telemetry_tick))
+        return answers
 
     def _on_patience(self):
         """In lockstep, ask again after a while and give up in the end."""
         waited = time.monotonic() - self._asked
         if waited > self._values.lockstep_timeout:
-            missing = [topic for topic, tick in ((topics.EFFORT_COMMANDS, self._effort_tick),
-                                                 (topics.LOCK_COMMANDS, self._lock_tick))
-                       if tick != self._tick]
+            missing = [topic for topic, tick in self._answers() if tick != self._tick]
             self._finish(f'no command for {self._values.lockstep_timeout:g} s from '
                          + ', '.join(missing))
         elif time.monotonic() - self._sent > REPEAT_AFTER:
@@ -210,7 +235,8 @@ class SimulatorNode(Node):
     # -- one tick --------------------------------------------------------------------------------
 
     def _step(self):
-        self.recorder.record(self.plant, self._observer.state, self._command)
+        self.recorder.record(self.plant, self._observer.state, self._command,
+                             self._write_telemetry)
         duration = self._values.duration
         if duration and self.ticks >= round(duration / self.period):
             self._finish()

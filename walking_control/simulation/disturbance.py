@@ -2,8 +2,27 @@
 """One-off disturbances in words: ``KIND=SIZE@STEP``."""
 
 import math
+from typing import NamedTuple
 
 from walking_control.exceptions import IncompatiblePlant, InvalidInput
+
+
+class Disturbance(NamedTuple):
+    """A one-off change of the walker's world.
+
+    Attributes:
+        kind: ``'step_down'``, ``'step_up'`` (m), ``'slope_change'`` (rad) or ``'push'`` (N s per
+            kg of robot).
+        size: Its size.
+        step: The touchdown it comes with, counted from 1.
+    """
+
+    kind: str
+    size: float
+    step: int
+
+    def __str__(self):
+        return f'{self.kind}={self.size:g}@{self.step}'
 
 
 def plan_disturbances(plant, texts):
@@ -17,14 +36,19 @@ def plan_disturbances(plant, texts):
         InvalidInput: A text has another form, or the plant knows no such disturbance.
     """
     for text in texts:
-        kind, size, step = _parse(text)
+        kind, size, step = parse_disturbance(text)
         if not hasattr(plant, 'disturb'):
             raise IncompatiblePlant(f'disturbance {text} on plant {plant.name}',
                                     limit='this plant has none', remedy='choose plant rigid')
         plant.disturb(kind, size, step)
 
 
-def _parse(text):
+def parse_disturbance(text):
+    """Return the `Disturbance` of a text ``KIND=SIZE@STEP``.
+
+    Raises:
+        InvalidInput: The text has another form.
+    """
     kind, _, rest = text.partition('=')
     size, _, step = rest.partition('@')
     try:
@@ -34,4 +58,4 @@ def _parse(text):
     if not math.isfinite(value) or not step.isdigit():
         raise InvalidInput('disturbance', value=text, limit='must have the form kind=size@step',
                            remedy='for example step_down=0.05@3')
-    return kind, value, int(step)
+    return Disturbance(kind, value, int(step))

@@ -18,6 +18,7 @@ from walking_control.models.inputs import effort_map, foot_turn
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.support import SupportDynamics
 from walking_control.simulation import rigid_model as rm
+from walking_control.simulation.disturbance import Disturbance
 from walking_control.simulation.plant import Truth
 from walking_control.simulation.rigid_forces import accelerate, collide, find_reactions
 from walking_control.simulation.rigid_motion import advance
@@ -102,6 +103,9 @@ class RigidPlant:
         values: Validated values of `RIGID`.
         steps: Floor changes, see `build_rigid_model`.
 
+    Attributes:
+        disturbances: Every `Disturbance` planned so far.
+
     Raises:
         IncompatiblePlant: The robot is not a planar walker on two feet.
     """
@@ -122,6 +126,9 @@ class RigidPlant:
         self._fallen = False
         self._pushes = []   # (step, impulse), still to come
         self._planned_pushes = []
+        self.disturbances = [Disturbance(*change) for step, drop, tilt in steps
+                             for change in (('step_down', drop, step),
+                                            ('slope_change', tilt, step)) if change[1] != 0.0]
 
     def terms(self, support, q, v, parameters, out):
         """Fill the support terms by Pinocchio."""
@@ -167,6 +174,7 @@ class RigidPlant:
             self.model.tilts[step:] += size
         else:
             self.model.drops[step] += size if kind == 'step_down' else -size
+        self.disturbances.append(Disturbance(kind, size, step))
 
     def step(self, command, duration):
         """Hold a `Command` for a duration in s.

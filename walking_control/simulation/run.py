@@ -18,6 +18,10 @@ class Run:
         fell: Whether the robot fell, or was stopped by a fault.
         fall_reason: Why, or None.
         settings: name -> value of the controller's parameters; empty when not known.
+        disturbances: Planned `Disturbance` of the plant, as a tuple.
+        telemetry: name -> ``(T,)``, what the controller said of each tick; empty where it says
+            nothing.
+        units: name -> unit of each entry of `telemetry`.
         columns: name -> array. ``time (T,)``; ``q, v`` floating base truth, as `Truth` has it;
             ``coordinates, rates (T, n_coordinates)`` of the estimated `WalkerState`;
             ``support (T,)``; ``steps (T,)``; ``contact (T, n_feet)``; ``locked (T, n_locks)``;
@@ -32,6 +36,9 @@ class Run:
     fell: bool = False
     fall_reason: str | None = None
     settings: dict = field(default_factory=dict, repr=False)
+    disturbances: tuple = ()
+    telemetry: dict = field(default_factory=dict, repr=False)
+    units: dict = field(default_factory=dict, repr=False)
     columns: dict = field(default_factory=dict, repr=False)
 
     def __getattr__(self, name):
@@ -51,23 +58,34 @@ class Recorder:
         plant: The `Plant`.
         capacity: Expected number of rows; the record grows beyond it by doubling.
         settings: name -> value of the controller's parameters.
+        fields: (name, unit) of each entry of the controller's telemetry, if it is recorded.
     """
 
-    def __init__(self, robot, controller, plant, capacity=6000, settings=None):
-        self.run = Run(robot, controller, plant.name, plant.world, settings=dict(settings or {}))
+    def __init__(self, robot, controller, plant, capacity=6000, settings=None, fields=()):
+        self.run = Run(robot, controller, plant.name, plant.world, settings=dict(settings or {}),
+                       disturbances=tuple(getattr(plant, 'disturbances', ())),
+                       units=dict(fields))
         truth = plant.truth
         nc, nf, nl, na = (len(robot.coordinates), len(robot.feet), len(robot.locks),
                           len(robot.efforts))
         shapes = {'time': (), 'q': truth.q.shape, 'v': truth.v.shape, 'coordinates': (nc,),
                   'rates': (nc,), 'support': (), 'steps': (), 'contact': (nf,), 'locked': (nl,),
-                  'foot_force': (nf, 3), 'effort': (na,), 'work': (na,), 'electrical_energy': ()}
+                  'foot_force': (nf, 3), 'effort': (na,), 'work': (na,), 'electrical_energy': (),
+                  'telemetry': (len(fields),)}
         kinds = {'support': int, 'steps': int, 'contact': bool, 'locked': bool}
         self._arrays = {name: np.zeros((capacity, *shape), dtype=kinds.get(name, float))
                         for name, shape in shapes.items()}
         self._rows = 0
 
-    def record(self, plant, state, command):
-        """Append the state of this tick and the command that answers it."""
+    def record(self, plant, state, command, write_telemetry=None):
+        """Append the state of this tick and the command that answers it.
+
+        Args:
+            plant: The `Plant`.
+            state: The `WalkerState`.
+            command: The `Command`.
+            write_telemetry: Fills an array with what the controller says of this tick.
+        """
         row = self._rows
         if row == len(self._arrays['time']):
             for name, array in self._arrays.items():
@@ -86,11 +104,15 @@ class Recorder:
         arrays['steps'][row] = state.steps
         arrays['contact'][row] = state.contact
         arrays['effort'][row] = command.effort
+        if write_telemetry is not None:
+            write_telemetry(arrays['telemetry'][row])
         self._rows += 1
 
     def finish(self, fall_reason=None):
         """Return the `Run`."""
-        self.run.columns = {name: array[:self._rows] for name, array in self._arrays.items()}
+        columns = {name: array[:self._rows] for name, array in self._arrays.items()}
+        self.run.telemetry = dict(zip(self.run.units, columns.pop('telemetry').T, strict=True))
+        self.run.columns = columns
         self.run.fell = fall_reason is not None
         self.run.fall_reason = fall_reason
         return self.run
