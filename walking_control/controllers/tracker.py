@@ -22,7 +22,7 @@ PHASE, INTEGRAL, TANK, INJECTED, ABSORBED = range(5)
 TELEMETRY = (
     ('potential_energy', 'J'), ('kinetic_energy_desired', 'J'), ('kinetic_energy_undesired', 'J'),
     ('energy', 'J'), ('desired_energy', 'J'), ('tank_level', 'J'), ('energy_injected', 'J'),
-    ('energy_absorbed', 'J'), ('gait_phase', 's'), ('gait_distance', 'kg^0.5 m'), ('trust', '1'),
+    ('energy_absorbed', 'J'), ('gait_phase', 's'), ('gait_distance', 'rad'), ('trust', '1'),
     ('convergence_rate', '1/s'), ('power', 'W'), ('normal_force', 'N'), ('friction_ratio', '1'),
     ('foot_length', 'm'), ('effort_share', '1'))
 (POTENTIAL, DESIRED, UNDESIRED, ENERGY, WANTED, LEVEL, GIVEN, TAKEN, WHERE, DISTANCE, TRUST, RATE,

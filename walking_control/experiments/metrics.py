@@ -83,10 +83,8 @@ def step_table(run, dynamics):
     """
     rows = touchdowns(run)
     feet = foot_positions(dynamics, run.q)
-    bounds = np.append(rows, len(run.time))
     stance = run.support[rows]
-    places = np.array([np.median(feet[begin:end, foot], axis=0)
-                       for begin, end, foot in zip(bounds[:-1], bounds[1:], stance, strict=True)])
+    places = footholds(run, feet)
     begin, end = rows[:-1], rows[1:]
     duration = run.time[end] - run.time[begin]
     clearance = [_clearance(feet[i:j + 1, swing], place[1]) for i, j, swing, place
@@ -94,6 +92,19 @@ def step_table(run, dynamics):
     return {'row': begin, 'end': end, 'support': stance[:-1], 'time': run.time[begin],
             'duration': duration, 'speed': (run.q[end, 0] - run.q[begin, 0]) / duration,
             'length': np.diff(places[:, 0]), 'clearance': np.array(clearance)}
+
+
+def footholds(run, feet):
+    """Return where the stance foot of each step stands, the last one included, m, ``(k, 2)``.
+
+    Args:
+        run: The `Run`.
+        feet: Paths of its feet, see `foot_positions`.
+    """
+    rows = touchdowns(run)
+    bounds = np.append(rows, len(run.time))
+    return np.array([np.median(feet[begin:end, foot], axis=0) for begin, end, foot
+                     in zip(bounds[:-1], bounds[1:], run.support[rows], strict=True)])
 
 
 def _clearance(path, floor):

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The look of the pages the package writes; follows the reader's light or dark setting."""
 
+import base64
 from dataclasses import dataclass
+from html import escape
 from typing import Callable
 
 STYLE = """
@@ -32,6 +34,8 @@ figure { margin: 2rem 0 0; }
 figure img { display: block; max-width: 100%; height: auto; background: #fff; border-radius: 6px;
   border: 1px solid var(--line); box-sizing: border-box; }
 figcaption { margin-top: .4rem; color: var(--soft); font-size: .9rem; }
+.wide { overflow-x: auto; margin: 0 0 1.4rem; }
+.wide thead th { vertical-align: bottom; max-width: 7.5rem; }
 .notes { margin-top: 2.5rem; color: var(--soft); font-size: .9rem; }
 """
 
@@ -66,3 +70,25 @@ def format_number(value, unit, digits):
     if isinstance(value, int):
         return str(value)
     return f'{value * 100.0 if unit == "%" else value:#.{digits}g}'.rstrip('.')
+
+
+def embed_figure(path, kind, caption):
+    """Return a figure in HTML that holds its picture.
+
+    Args:
+        path: Of the picture.
+        kind: Its media type.
+        caption: What it shows.
+    """
+    data = base64.b64encode(path.read_bytes()).decode('ascii')
+    return (f'<figure><img alt="{escape(caption)}" src="data:{kind};base64,{data}">'
+            f'<figcaption>{escape(caption)}</figcaption></figure>')
+
+
+def write_page(title, parts):
+    """Return a page that needs nothing else: its title as heading, then parts in HTML."""
+    body = '\n'.join([f'<h1>{escape(title)}</h1>', *parts])
+    return (f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+            f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+            f'<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n'
+            f'<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n')

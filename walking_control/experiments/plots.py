@@ -214,7 +214,7 @@ def _draw_poses(axis, skeleton, points, poses):
         strength = 0.2 + 0.8 * (k / max(1, poses - 1)) ** 1.3
         for segment in skeleton.segments:
             axis.plot(*points[row, [segment.start, segment.end]].T, alpha=strength, linewidth=2.6,
-                      color=_segment_colour(segment), solid_capstyle='round')
+                      color=segment_colour(segment), solid_capstyle='round')
 
 
 def _mirror_groups(robot):
@@ -239,18 +239,25 @@ def _joint_colours(robot):
     return colours
 
 
-def _segment_colour(segment):
+def segment_colour(segment):
+    """Return the colour of a segment: that of the foot of its leg."""
     return NEUTRAL if segment.foot is None else FOOT_COLOURS[segment.foot]
+
+
+def shade_stance(axis, run, rows):
+    """Mark the time each foot stands by a band in its colour."""
+    time, support = run.time[rows], run.support[rows]
+    changes = [0, *(1 + np.flatnonzero(np.diff(support))), len(time) - 1]
+    for begin, end in zip(changes[:-1], changes[1:], strict=True):
+        axis.axvspan(time[begin], time[end], color=FOOT_COLOURS[support[begin]], alpha=0.09,
+                     linewidth=0)
 
 
 def _finish(figure, axes, run, rows):
     """Shade the stance feet, label time, name the colours."""
-    time, support = run.time[rows], run.support[rows]
-    changes = [0, *(1 + np.flatnonzero(np.diff(support))), len(time) - 1]
+    time = run.time[rows]
     for axis in axes:
-        for begin, end in zip(changes[:-1], changes[1:], strict=True):
-            axis.axvspan(time[begin], time[end], color=FOOT_COLOURS[support[begin]], alpha=0.09,
-                         linewidth=0)
+        shade_stance(axis, run, rows)
     axes[-1].set_xlabel('time (s)')
     axes[-1].set_xlim(time[0], time[-1])
     add_foot_legend(figure, run.robot, '(band: stance)')

@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is worth keeping of a run: numbers, table, figures, animation, one page of it all."""
 
-import base64
 from html import escape
 import json
 import math
 from pathlib import Path
 
 from walking_control.exceptions import InvalidInput
-from walking_control.experiments import plots
+from walking_control.experiments import plots, plots_disturbance, plots_energy
 from walking_control.experiments.animation import write_animation
 from walking_control.experiments.canvas import import_pillow
-from walking_control.experiments.page import Contents, format_number, STYLE
+from walking_control.experiments.page import Contents, embed_figure, format_number, write_page
 from walking_control.experiments.report_spatial import SPATIAL
 from walking_control.experiments.style import import_matplotlib, in_words, save
 from walking_control.experiments.table import write_run_table
@@ -31,6 +30,18 @@ FIGURES = (
     ('actuators', plots.plot_actuators, 'What the actuators did over the last six steps.'),
     ('ground_forces', plots.plot_ground_forces,
      'What the floor did over the last six steps, sampled once a control tick.'),
+)
+# the same, of runs that have what they show
+FURTHER_FIGURES = (
+    ('disturbed_walk', plots_disturbance.plot_disturbed_walk,
+     'The steps around the disturbance, six poses each; strong: just after touchdown. The edge of '
+     'a step is drawn half way between the footholds on either side.'),
+    ('energies', plots_energy.plot_energies,
+     'Energies by the field of curve tracking. Potential energy counts from the stance foot. '
+     'While the walker follows the gait all kinetic energy is in the desired direction.'),
+    ('effort_parts', plots_energy.plot_effort_parts,
+     'What the efforts consist of around the disturbance: parts that shape the natural gait and '
+     'cancel on it, corrections, and the total, as wanted and as applied within all limits.'),
 )
 
 # key in the summary, name, unit, significant digits
@@ -111,17 +122,12 @@ def _page(contents, summary, animation, figures):
     world = (f'{in_words(summary["controller"])} on plant {summary["plant"]}, '
              f'{_floor(summary)}, friction {summary["friction"]:.3g}, '
              f'gravity {summary["gravity"]:.4g} m/s², {summary["mass"]:.3g} kg')
-    parts = [f'<h1>{escape(title)}</h1>', f'<p class="world">{escape(world)}</p>',
+    parts = [f'<p class="world">{escape(world)}</p>',
              contents.outcome(summary), '<div class="top">',
-             _figure(animation, 'image/gif', contents.animation_caption),
+             embed_figure(animation, 'image/gif', contents.animation_caption),
              contents.table(summary), '</div>']
-    parts += [_figure(path, 'image/png', caption) for path, caption in figures]
-    parts.append(contents.definitions(summary))
-    body = '\n'.join(parts)
-    return (f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-            f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-            f'<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n'
-            f'<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n')
+    parts += [embed_figure(path, 'image/png', caption) for path, caption in figures]
+    return write_page(title, [*parts, contents.definitions(summary)])
 
 
 def _verb(summary):
@@ -161,12 +167,6 @@ def _table(summary):
     return '\n'.join([*lines, '</tbody>', '</table>'])
 
 
-def _figure(path, kind, caption):
-    data = base64.b64encode(path.read_bytes()).decode('ascii')
-    return (f'<figure><img alt="{escape(caption)}" src="data:{kind};base64,{data}">'
-            f'<figcaption>{escape(caption)}</figcaption></figure>')
-
-
 def _definitions(summary):
     steady = summary['steady']
     window = ('There is no steady state: the run fell, or its second half holds no whole stride.'
@@ -181,5 +181,5 @@ def _definitions(summary):
             'at least 5 % of the weight.</p></section>')
 
 
-PLANAR = Contents(FIGURES, write_animation, 'The end of the run, real time.', _verb, _outcome,
-                  _table, _definitions)
+PLANAR = Contents((*FIGURES, *FURTHER_FIGURES), write_animation,
+                  'The end of the run, real time.', _verb, _outcome, _table, _definitions)

@@ -9,6 +9,7 @@ from walking_control.exceptions import MissingDependency
 FOOT_COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7')
 NEUTRAL = '#4D4D4D'
 FAINT = '#B0B0B0'
+MARK = '#A4134C'   # where something happens to the walker
 _STYLE = {
     'font.size': 11, 'axes.labelsize': 11,
     'axes.spines.top': False, 'axes.spines.right': False, 'axes.grid': True,

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The energies of any walk as curve tracking sees them ([DS09] Figs. 5.8b and 5.10b).
+
+An observer, not a controller: the field, the split of the velocity and the potential energy are
+the law's own functions (`controllers.tracker`), applied to recorded states. Potential energy
+counts from the stance foot, so on a steady gait it begins each step at the same value, as in the
+book.
+"""
+
+import numpy as np
+
+from walking_control.controllers.curve_law import split_velocity
+from walking_control.controllers.curve_tracking import build_tracker, load_gait, PARAMETERS
+from walking_control.controllers.tracker import interpolate, potential, unpack
+from walking_control.controllers.vector_field import apply_field
+from walking_control.exceptions import IncompatibleController
+from walking_control.gaits.samples import GaitError
+from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.generated import compile_terms, has_compiler
+from walking_control.models.support import SupportDynamics
+
+# name and unit of each entry, with the names of the law's telemetry
+FIELDS = (('potential_energy', 'J'), ('kinetic_energy_desired', 'J'),
+          ('kinetic_energy_undesired', 'J'), ('energy', 'J'), ('desired_energy', 'J'),
+          ('gait_distance', 'rad'), ('gait_phase', 's'))
+
+
+def observe_energies(run, values=None):
+    """Return the energies along the recorded states of a run, whatever its controller.
+
+    Args:
+        run: The `Run` of a planar robot that has a gait.
+        values: Validated values of curve tracking's parameters: gait, field and metric to measure
+            by. None takes those of the run if curve tracking ran, else the defaults.
+
+    Returns:
+        name -> ``(T,)`` by `FIELDS`: potential energy relative to the stance foot, kinetic energy
+        along and across the desired field, their sum, the energy wanted there, distance to the
+        gait in the field's metric, and the place on it.
+
+    Raises:
+        IncompatibleController: Curve tracking does not know this kind of robot.
+        GaitError: The robot has no gait, or another one.
+    """
+    robot, world = run.robot, run.world
+    if not robot.planar:
+        raise IncompatibleController(f'energies of {robot.name}', limit='need a planar robot')
+    if values is None:
+        values = PARAMETERS.validate(run.settings if run.controller == 'curve_tracking' else {})
+    terms, parameters = _support_terms(robot, world)
+    data = build_tracker(robot, values, world, load_gait(robot, values, world), parameters)
+    return _along(run, terms, data)
+
+
+def _support_terms(robot, world):
+    """Return (function, parameters) of the support terms, as the law takes them."""
+    dynamics = PlanarDynamics(robot, world.gravity, world.slope)
+    if has_compiler():
+        return compile_terms(dynamics)
+    support = SupportDynamics(dynamics)
+    return lambda foot, q, v, _, out: support.terms(foot, q, v, out), None
+
+
+def _along(run, terms, data):
+    n = run.coordinates.shape[1]
+    M, M_f, h, h_f = np.zeros((n, n)), np.zeros((2, n)), np.zeros(n), np.zeros(2)
+    buffer = np.zeros((n + 2) ** 2 + 3 * n + 8)
+    w, dw, e, m, r = np.zeros((5, n))
+    rows = np.zeros((len(run.time), len(FIELDS)))
+    steps, s = None, np.nan
+    for row, (support, q, v) in enumerate(zip(run.support.tolist(), run.coordinates, run.rates,
+                                              strict=True)):
+        if run.steps[row] != steps:
+            steps, s = run.steps[row], np.nan
+        s, _, distance = apply_field(data.field, q, v, s, w, dw)
+        unpack(terms, data, support, q, v, buffer, M, M_f, h, h_f)
+        nu, rho, _ = split_velocity(M, w, v, e, m, r)
+        V = potential(data, support, M_f)
+        rows[row] = (V, 0.5 * nu * nu, 0.5 * rho * rho, 0.5 * (nu * nu + rho * rho) + V,
+                     interpolate(data.field.curve.knots, data.energy, s), distance, s)
+    return {name: column for (name, _), column in zip(FIELDS, rows.T, strict=True)}

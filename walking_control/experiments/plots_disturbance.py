@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A walk over its floor, step by step around a disturbance, as Figs. 5.8a and 5.10a of [DS09]."""
+
+import numpy as np
+
+from walking_control.experiments.kinematics import foot_positions, Skeleton, tilt
+from walking_control.experiments.measures import touchdowns
+from walking_control.experiments.metrics import footholds
+from walking_control.experiments.plots import segment_colour
+from walking_control.experiments.style import (
+    add_foot_legend, FAINT, in_words, label, MARK, new_figure, NEUTRAL)
+from walking_control.models.dynamics import PlanarDynamics
+
+POSES = 6   # of each step; the one at touchdown is strong
+
+
+def disturbed_row(run):
+    """Return the row of the touchdown that the first disturbance comes with, or None."""
+    step = min((disturbance.step for disturbance in run.disturbances), default=None)
+    if step is None or not len(run.time) or run.steps[-1] < step:
+        return None
+    return int(np.argmax(run.steps >= step))
+
+
+def rows_around(run, before=2, after=5):
+    """Return the slice of rows from some steps before the first disturbance to some after it.
+
+    Of a run without a disturbance, or one that ended before it, the last steps.
+    """
+    begins, row = touchdowns(run), disturbed_row(run)
+    at = len(begins) - 1 - after if row is None else int(np.searchsorted(begins, row))
+    end = begins[at + after] + 1 if 0 <= at + after < len(begins) else len(run.time)
+    return slice(int(begins[max(0, at - before)]), int(end))
+
+
+def describe(disturbance):
+    """Return a `Disturbance` in words."""
+    unit = {'push': 'N s/kg', 'slope_change': 'rad'}.get(disturbance.kind, 'm')
+    return f'{in_words(disturbance.kind)} {disturbance.size:g} {unit}'
+
+
+def mark_time(axis, run):
+    """Mark the first disturbance by a line in a plot over time."""
+    row = disturbed_row(run)
+    if row is not None:
+        axis.axvline(run.time[row], color=MARK, linewidth=1.2, linestyle='--', zorder=1.5)
+
+
+def floor_profile(run, places):
+    """Return the floor that a run went over, ``(p, 2)`` in the floor frame, m.
+
+    A change of level is drawn half way between two footholds: where exactly it lies the plant does
+    not say, for it counts from step to step.
+
+    Args:
+        run: The `Run`.
+        places: Its footholds, ``(k, 2)``.
+    """
+    length = np.median(np.diff(places[:, 0])) if len(places) > 1 else 1.0
+    ahead = np.append(places[1:, 0], places[-1, 0] + length)
+    points = [places[0] + [-length, length * np.tan(_tilt(run, 0))]]
+    for k, (x, z) in enumerate(places):
+        edge = 0.5 * (x + ahead[k])
+        level = z - np.tan(_tilt(run, k + 1)) * (edge - x)
+        points += [(x, z), (edge, level), (edge, level - _drop(run, k + 1))]
+    slope = np.tan(_tilt(run, len(places)))
+    return np.array([*points, points[-1] + 2.0 * length * np.array([1.0, -slope])])
+
+
+def _drop(run, step):
+    signs = {'step_down': 1.0, 'step_up': -1.0}
+    return sum(signs[kind] * size for kind, size, at in run.disturbances
+               if at == step and kind in signs)
+
+
+def _tilt(run, step):
+    return sum(size for kind, size, at in run.disturbances
+               if kind == 'slope_change' and at <= step)
+
+
+def plot_disturbed_walk(run):
+    """Draw the steps around the first disturbance; None without one."""
+    if not run.disturbances or len(touchdowns(run)) < 2:
+        return None
+    figure, (axis,) = new_figure(1, width=11.0, height=3.6)
+    draw_walk(axis, run)
+    label(axis, 'steps around the disturbance', 'up (m)')
+    axis.set_xlabel('forward of the disturbance (m)')
+    add_foot_legend(figure, run.robot)
+    return figure
+
+
+def draw_walk(axis, run):
+    """Draw stick figures and floor into axes, gravity down; the disturbance is at the origin."""
+    rows = rows_around(run)
+    dynamics = PlanarDynamics(run.robot)
+    skeleton = Skeleton(dynamics)
+    places = footholds(run, foot_positions(dynamics, run.q))
+    origin = _origin(run, places)
+    begins = [row for row in touchdowns(run) if rows.start <= row < rows.stop]
+    for begin, end in zip(begins, [*begins[1:], rows.stop], strict=True):
+        for k, row in enumerate(np.linspace(begin, end - 1, POSES).round().astype(int)):
+            points = tilt(skeleton.points(run.q[row]) - origin, run.world.slope)
+            last = end == len(run.time) and k == POSES - 1
+            _draw_pose(axis, skeleton, points, strong=k == 0 or last)
+    floor = tilt(floor_profile(run, places) - origin, run.world.slope)
+    axis.plot(*floor.T, color='black', linewidth=1.4)
+    x = tilt(np.array([run.q[row, :2] for row in (rows.start, rows.stop - 1)]) - origin,
+             run.world.slope)[:, 0]
+    axis.set_xlim(x[0] - 0.6, x[1] + 0.6)
+    axis.set_aspect('equal')
+    if disturbed_row(run) is not None:
+        text = ', '.join(describe(disturbance) for disturbance in run.disturbances)
+        axis.annotate(text, (0.0, 0.0), (0.0, -0.32), color=MARK, ha='center', fontsize=9.5,
+                      arrowprops={'arrowstyle': '->', 'color': MARK})
+
+
+def _origin(run, places):
+    """Return the edge of the first disturbance, or where the run starts."""
+    if disturbed_row(run) is None:
+        return places[0]
+    step = min(disturbance.step for disturbance in run.disturbances)
+    if step >= len(places):
+        return places[-1]
+    floor = floor_profile(run, places)
+    return floor[3 * step - 1]   # three points a foothold after the first point
+
+
+def _draw_pose(axis, skeleton, points, strong):
+    for segment in skeleton.segments:
+        colour = segment_colour(segment)
+        axis.plot(*points[[segment.start, segment.end]].T, color=colour,
+                  alpha=1.0 if strong else 0.22, linewidth=2.2 if strong else 1.4,
+                  solid_capstyle='round', zorder=3 if strong else 2)
+    axis.plot(*points[skeleton.base], 'o', color=NEUTRAL if strong else FAINT, markersize=4,
+              zorder=4 if strong else 2)
