@@ -14,7 +14,6 @@ from walking_control.controllers.curve_tracking import build_tracker, load_gait,
 from walking_control.controllers.tracker import interpolate, potential, unpack
 from walking_control.controllers.vector_field import apply_field
 from walking_control.exceptions import IncompatibleController
-from walking_control.gaits.samples import GaitError
 from walking_control.models.dynamics import PlanarDynamics
 from walking_control.models.generated import compile_terms, has_compiler
 from walking_control.models.support import SupportDynamics

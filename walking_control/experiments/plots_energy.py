@@ -73,7 +73,7 @@ def plot_effort_parts(run):
     if not has_parts(run):
         return None
     efforts = ordered_efforts(run.robot)
-    figure, axes = new_figure(3, height=1.9, columns=len(efforts), sharex=True, sharey='row')
+    figure, axes = new_figure(3, height=1.9, columns=len(efforts), sharex=True)
     grid = np.array(axes, dtype=object).reshape(3, len(efforts))
     for column, effort in enumerate(efforts):
         draw_effort_parts(grid[:, column], run, effort)
@@ -111,10 +111,21 @@ def draw_effort_parts(axes, run, effort):
         for part, colour, style in parts:
             axis.plot(time, run.telemetry[f'{part}_{effort}'][rows], style, color=colour,
                       linewidth=1.5, label=part)
-        axis.set_title(f'{name}: {parts[0][0]}, {parts[1][0]}', loc='left', fontsize=10.5)
+        peak = _frame(axis)
+        axis.set_title(f'{name}: {parts[0][0]}, {parts[1][0]}{peak}', loc='left', fontsize=10.5)
         axis.legend(loc='upper right', fontsize=9)
         shade_stance(axis, run, rows)
         mark_time(axis, run)
+
+
+def _frame(axis):
+    """Let lone peaks leave the frame; return words that say so."""
+    sizes = np.abs(np.concatenate([line.get_ydata() for line in axis.get_lines()]))
+    usual = 1.5 * np.quantile(sizes, 0.97)
+    if sizes.max() <= 2.0 * usual or usual == 0.0:
+        return ''
+    axis.set_ylim(-usual, usual)
+    return f'; peak {sizes.max():.3g} N m'
 
 
 def _finish(figure, axes, run, rows):

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several controllers and settings on one plant under one disturbance, side by side."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import yaml
+
+from walking_control.control_loop import ControlLoop
+from walking_control.controllers.curve_tracking import PARAMETERS as TRACKING
+from walking_control.controllers.registry import find_controller
+from walking_control.exceptions import (
+    IncompatibleController, IncompatiblePlant, InvalidInput, NotAchieved, WalkingControlError)
+from walking_control.experiments.energies import observe_energies
+from walking_control.experiments.response import measure_response, MEASURES
+from walking_control.experiments.robustness import find_first_failure
+from walking_control.gaits.samples import GaitError
+from walking_control.models.resources import share_directory
+from walking_control.models.robot_file import load_robot_file
+from walking_control.simulation.disturbance import parse_disturbance, plan_disturbances
+from walking_control.simulation.registry import make_plant, parameter_tables
+from walking_control.simulation.simulate import simulate
+
+DISTURBANCE = 'step_down=0.05@6'   # as in [DS09] 5.2.3
+# largest size and resolution of the search for the first failure, by kind
+GRIDS = {'step_down': (0.25, 0.005), 'step_up': (0.1, 0.0025), 'push': (0.8, 0.01),
+         'slope_change': (0.1, 0.005)}
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One walk of a comparison.
+
+    Args:
+        name: What to call it.
+        controller: Name of the controller.
+        settings: name -> value of its parameters, over those of the robot file.
+    """
+
+    name: str
+    controller: str
+    settings: dict = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Walk:
+    """What came of a variant.
+
+    Args:
+        variant: The `Variant`.
+        measures: What `measure_response` says; with ``robustness`` where asked for.
+        run: The `Run`; None when the simulation broke off.
+        energies: What `observe_energies` gives, by the robot file's own field; None without a
+            gait.
+    """
+
+    variant: Variant
+    measures: dict
+    run: object = field(repr=False, default=None)
+    energies: dict | None = field(repr=False, default=None)
+
+
+def variants_path(robot):
+    """Return the path of the shipped variants of a robot.
+
+    Raises:
+        InvalidInput: There are none.
+    """
+    path = share_directory() / 'config' / 'comparisons' / f'{robot}.yaml'
+    if not path.is_file():
+        raise InvalidInput(f'comparison of {robot}', limit='no variants ship for this robot',
+                           remedy='give --variants FILE')
+    return path
+
+
+def read_variants(path):
+    """Return the `Variant` list of a file.
+
+    Raises:
+        InvalidInput: It cannot be read, or is not a list of name, controller and settings.
+    """
+    what = f'variants {path}'
+    try:
+        entries = yaml.safe_load(Path(path).read_text(encoding='utf-8'))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise InvalidInput(what, limit=f'cannot be read: {error}') from error
+    if not isinstance(entries, list) or not entries:
+        raise InvalidInput(what, limit='must be a list of entries with name, controller and, if '
+                           'need be, settings')
+    variants = [_read_variant(entry, f'entry {i + 1} of {what}')
+                for i, entry in enumerate(entries)]
+    names = [variant.name for variant in variants]
+    for name in names:
+        if names.count(name) > 1:
+            raise InvalidInput(f'name in {what}', value=name, limit='is given twice')
+    return variants
+
+
+def _read_variant(entry, what):
+    if not isinstance(entry, dict):
+        raise InvalidInput(what, value=entry, limit='must hold name and controller')
+    for key in entry:
+        if key not in ('name', 'controller', 'settings'):
+            raise InvalidInput(f'{key} in {what}', limit='unknown',
+                               remedy='known: name, controller, settings')
+    for key in ('name', 'controller'):
+        if not isinstance(entry.get(key), str) or not entry[key]:
+            raise InvalidInput(f'{key} in {what}', value=entry.get(key), limit='must be a text')
+    settings = {} if entry.get('settings') is None else entry['settings']
+    if not isinstance(settings, dict):
+        raise InvalidInput(f'settings in {what}', value=settings,
+                           limit='must hold name: value pairs')
+    return Variant(entry['name'], entry['controller'], settings)
+
+
+def load_variant(robot, variant, overrides=()):
+    """Return the `RobotFile` of a variant.
+
+    Raises:
+        InvalidInput: A bad controller or setting; says of which variant.
+    """
+    try:
+        find_controller(variant.controller)
+        settings = [(f'{variant.controller}.{name}', value)
+                    for name, value in variant.settings.items()]
+        return load_robot_file(robot, [*overrides, *settings], parameter_tables())
+    except WalkingControlError as error:
+        raise _of(variant, error) from error
+
+
+def _of(variant, error):
+    return InvalidInput(f'variant {variant.name}: {error.what}', value=error.value,
+                        limit=error.limit, remedy=error.remedy)
+
+
+def compare(robot, variants, disturb=(DISTURBANCE,), duration=12.0, overrides=(),
+            robustness=False, progress=None):
+    """Walk every variant under the same disturbances.
+
+    Everything is checked before the first walk. All start as the robot file says, and all are
+    measured by one field: the robot file's own of curve tracking.
+
+    Args:
+        robot: Name or path of a robot file.
+        variants: `Variant` list.
+        disturb: Texts ``KIND=SIZE@STEP``.
+        duration: Simulated time, s.
+        overrides: Pairs (name, value) for every variant.
+        robustness: Whether to look for the first failing size of each kind of disturbance too.
+        progress: Called with a line of text now and then.
+
+    Returns:
+        List of `Walk`.
+
+    Raises:
+        InvalidInput: A variant, a disturbance or an override is unusable.
+    """
+    show = progress or (lambda text: None)
+    disturbances = [parse_disturbance(text) for text in disturb]
+    base = load_robot_file(robot, overrides, parameter_tables())
+    _check_plant(base, disturb)
+    prepared = [_prepare(robot, variant, overrides) for variant in variants]
+    walks = []
+    for i, (variant, (robot_file, loop)) in enumerate(zip(variants, prepared, strict=True)):
+        walk = _walk(variant, robot_file, loop, base.values(TRACKING), disturb, duration)
+        show(f'[{i + 1}/{len(variants)}] {variant.name}: {outcome(walk.measures)}')
+        if robustness:
+            walk.measures['robustness'] = _first_failures(robot_file, variant, disturbances, show)
+        walks.append(walk)
+    return walks
+
+
+def _check_plant(base, disturb):
+    if not base.robot.planar:
+        raise IncompatiblePlant(f'comparison of {base.robot.name}', limit='needs a planar robot')
+    plan_disturbances(make_plant(base), disturb)
+
+
+def _prepare(robot, variant, overrides):
+    robot_file = load_variant(robot, variant, overrides)
+    try:
+        return robot_file, ControlLoop(robot_file, variant.controller)
+    except InvalidInput as error:
+        raise _of(variant, error) from error
+
+
+def _walk(variant, robot_file, loop, field_values, disturb, duration):
+    plant = make_plant(robot_file)
+    plan_disturbances(plant, disturb)
+    try:
+        run = simulate(plant, loop, robot_file.start, duration)
+    except NotAchieved as error:
+        unknown = dict.fromkeys(name for name, *_ in MEASURES)
+        return Walk(variant, {'survived': False, 'reason': str(error), 'disturbed': None,
+                              **unknown})
+    try:
+        energies = observe_energies(run, field_values)
+    except (IncompatibleController, GaitError):
+        energies = None
+    return Walk(variant, measure_response(run, energies), run, energies)
+
+
+def _first_failures(robot_file, variant, disturbances, show):
+    """Return kind -> first failing size and more, see `find_first_failure`."""
+    found = {}
+    for kind in dict.fromkeys(disturbance.kind for disturbance in disturbances):
+        largest, resolution = GRIDS[kind]
+        try:
+            result = find_first_failure(robot_file, kind, variant.controller, 'rigid', largest,
+                                        resolution)
+            found[kind] = {name: result[name] for name in (
+                'first_failure', 'largest_survived', 'holes', 'unit', 'further_steps')}
+            found[kind] |= {'largest_tried': largest, 'resolution': resolution, 'reason': None}
+            first = result['first_failure']
+            text = f'none up to {largest:g}' if first is None else f'{first:g}'
+        except (NotAchieved, IncompatibleController) as error:
+            found[kind] = {'first_failure': None, 'largest_tried': largest,
+                           'resolution': resolution, 'reason': str(error)}
+            text = str(error)
+        show(f'  first failing {kind}: {text}')
+    return found
+
+
+def outcome(measures):
+    """Return in words how a walk ended."""
+    if not measures['survived']:
+        steps = '' if measures['steps'] is None else f' after {measures["steps"]} steps'
+        return f'fell{steps}: {measures["reason"]}'
+    late = '' if measures['disturbed'] else ', before the disturbance'
+    return f'survived, {measures["steps"]} steps{late}'
