@@ -14,6 +14,7 @@ from walking_control.nodes import demo as demo_module
 from walking_control.nodes.controller_node import ControllerNode
 from walking_control.nodes.demo import run_demo
 from walking_control.nodes.simulator_node import SimulatorNode
+from walking_control.simulation.disturbance import plan_disturbances
 from walking_control.simulation.registry import make_plant, parameter_tables
 from walking_control.simulation.simulate import simulate
 
@@ -51,6 +52,19 @@ def test_two_processes_walk_the_same_way(dribbel):
     assert len(result.run.time) == 401
     assert np.array_equal(one.q, result.run.q)
     assert np.array_equal(one.telemetry['current'], result.run.telemetry['current'])
+
+
+def test_telemetry_of_tracking_is_the_same_over_topics():
+    """The figures of a report would depend on whether ROS was in between."""
+    robot_file = load_robot_file('compass', tables=parameter_tables())
+    over_ros = run_demo(robot_file, 'curve_tracking', None, 0.6, disturb=['push=0.1@1']).run
+    plant = make_plant(robot_file)
+    plan_disturbances(plant, ['push=0.1@1'])
+    direct = simulate(plant, ControlLoop(robot_file, 'curve_tracking'), robot_file.start, 0.6)
+    assert over_ros.disturbances == direct.disturbances != ()
+    assert over_ros.units == direct.units and len(direct.telemetry) > 20
+    for name, values in direct.telemetry.items():
+        assert np.array_equal(values, over_ros.telemetry[name]), name
 
 
 def test_real_time_demo_walks():

@@ -17,12 +17,12 @@ from walking_control.experiments.style import import_matplotlib, in_words, save
 
 NOTES = '''<section class="notes"><h2>What the numbers mean</h2><p>Every walk starts in the state
 of the robot file, on the same floor, under the same disturbance. Squared effort per step counts
-whole steps before the one that meets the disturbance, and from that one on. Injected and absorbed energy
-count every actuator for itself. Foot length is how far from the ankle the centre of pressure would
-have to lie. Undesired kinetic energy and distance to the gait are measured on all walks alike, by
-the field, metric and gait that the robot file gives curve tracking, whatever field a variant
-follows itself. Normal force and friction ratio are those of the stance foot, at every tick; of a
-walk that fell they include the fall.</p></section>'''
+whole steps before the one that meets the disturbance, and from that one on. Injected and absorbed
+energy count every actuator for itself. Foot length is how far from the ankle the centre of
+pressure would have to lie. Undesired kinetic energy and distance to the gait are measured on all
+walks alike, by the field, metric and gait that the robot file gives curve tracking, whatever field
+a variant follows itself. Normal force and friction ratio are those of the stance foot, at every
+tick; of a walk that fell they include the fall.</p></section>'''
 
 
 def summarize_comparison(walks, robot, disturb, duration):

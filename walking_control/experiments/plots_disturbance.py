@@ -29,7 +29,8 @@ def rows_around(run, before=2, after=5):
     """
     begins, row = touchdowns(run), disturbed_row(run)
     at = len(begins) - 1 - after if row is None else int(np.searchsorted(begins, row))
-    end = begins[at + after] + 1 if 0 <= at + after < len(begins) else len(run.time)
+    cut = 0 <= at + after < len(begins) and not (run.fell and row is None)
+    end = begins[at + after] + 1 if cut else len(run.time)
     return slice(int(begins[max(0, at - before)]), int(end))
 
 

@@ -121,7 +121,7 @@ def draw_effort_parts(axes, run, effort):
 def _frame(axis):
     """Let lone peaks leave the frame; return words that say so."""
     sizes = np.abs(np.concatenate([line.get_ydata() for line in axis.get_lines()]))
-    usual = 1.5 * np.quantile(sizes, 0.97)
+    usual = 2.0 * np.quantile(sizes, 0.97)
     if sizes.max() <= 2.0 * usual or usual == 0.0:
         return ''
     axis.set_ylim(-usual, usual)

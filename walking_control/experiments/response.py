@@ -36,15 +36,17 @@ def measure_response(run, energies=None):
         before the end), and the keys of `MEASURES` in SI units. Squared efforts are integrals over
         the whole steps before the one that ends at the disturbance, and from that one on, over
         their number: a walker meets another floor while its foot is still in the air. Injected and
-        absorbed energy are summed over ticks, each actuator for itself. The reaction to a fall is
-        no effort of the controller. The foot length is how far from the ankle the centre of pressure would have to lie: ground torque
-        over normal force, while the foot carries at least 5 % of the weight; None without a driven
-        ankle.
+        absorbed energy are summed over ticks, each actuator for itself. The step of a fall counts
+        as a whole one, the reaction to it not as an effort. The foot length is how far from the
+        ankle the centre of pressure would have to lie: ground torque over normal force, while the
+        foot carries at least 5 % of the weight; None without a driven ankle.
     """
     whole = summarize(run)
     row = disturbed_row(run)
     begins = touchdowns(run)
-    at = len(begins) - 1 if row is None else max(0, int(np.searchsorted(begins, row)) - 1)
+    if run.fell:
+        begins = np.append(begins, len(run.time) - 1)
+    at = len(begins) - 1 if row is None else int(np.searchsorted(begins, row)) - 1
     work = np.diff(run.work, axis=0)
     effort = run.effort[:-1] if run.fell else run.effort
     measures = {
