@@ -223,8 +223,9 @@ def _first_failures(robot_file, variant, disturbances, show):
 
 def outcome(measures):
     """Return in words how a walk ended."""
+    if measures['steps'] is None:
+        return f'broke off: {measures["reason"]}'
     if not measures['survived']:
-        steps = '' if measures['steps'] is None else f' after {measures["steps"]} steps'
-        return f'fell{steps}: {measures["reason"]}'
+        return f'fell after {measures["steps"]} steps: {measures["reason"]}'
     late = '' if measures['disturbed'] else ', before the disturbance'
     return f'survived, {measures["steps"]} steps{late}'

@@ -6,6 +6,7 @@ from html import escape
 import json
 import math
 from pathlib import Path
+import re
 
 from walking_control.exceptions import InvalidInput
 from walking_control.experiments.comparison import outcome
@@ -142,7 +143,8 @@ def _table(summary):
              f'<thead><tr><th></th>{head}<th></th></tr></thead>', '<tbody>',
              '<tr><th>Outcome</th>' + ''.join(
                  f'<td title="{escape(outcome(variant))}">'
-                 f'{"survived" if variant["survived"] else "fell"}</td>' for variant in variants)
+                 f'{re.match("survived|fell|broke off", outcome(variant))[0]}</td>'
+                 for variant in variants)
              + '<td></td></tr>']
     for name, unit, digits, values in rows_of(summary):
         cells = ''.join(f'<td>{escape(text_of(value, unit, digits))}</td>' for value in values)

@@ -110,21 +110,30 @@ def draw_walk(axis, run):
              run.world.slope)[:, 0]
     axis.set_xlim(x[0] - 0.6, x[1] + 0.6)
     axis.set_aspect('equal')
-    if disturbed_row(run) is not None:
-        text = ', '.join(describe(disturbance) for disturbance in run.disturbances)
-        axis.annotate(text, (0.0, 0.0), (0.0, -0.32), color=MARK, ha='center', fontsize=9.5,
-                      arrowprops={'arrowstyle': '->', 'color': MARK})
+    low, high = axis.get_ylim()
+    axis.set_ylim(min(low, -0.42 * high), high)
+    for disturbance in run.disturbances:
+        if disturbance.step < len(places):
+            x, z = tilt(_place_of(run, places, disturbance) - origin, run.world.slope)
+            axis.annotate(describe(disturbance), (x, z), (x, z - 0.32 * high), color=MARK,
+                          ha='center', fontsize=9.5, clip_on=True, annotation_clip=True,
+                          arrowprops={'arrowstyle': '->', 'color': MARK})
+
+
+def _place_of(run, places, disturbance):
+    """Return where a disturbance comes: at an edge of the floor, or at the foothold of a push."""
+    if disturbance.kind == 'push':
+        return places[disturbance.step]
+    # three points a foothold after the first point
+    return floor_profile(run, places)[3 * disturbance.step - 1]
 
 
 def _origin(run, places):
-    """Return the edge of the first disturbance, or where the run starts."""
+    """Return the place of the first disturbance, or where the run starts."""
     if disturbed_row(run) is None:
         return places[0]
-    step = min(disturbance.step for disturbance in run.disturbances)
-    if step >= len(places):
-        return places[-1]
-    floor = floor_profile(run, places)
-    return floor[3 * step - 1]   # three points a foothold after the first point
+    first = min(run.disturbances, key=lambda disturbance: disturbance.step)
+    return _place_of(run, places, first) if first.step < len(places) else places[-1]
 
 
 def _draw_pose(axis, skeleton, points, strong):
