@@ -22,6 +22,7 @@ EXAMPLES = {
     'cycle': 'walking_control gait cycle compass --slope-deg 3 --json',
     'impact': 'walking_control gait impact compass --q -0.25,0.5',
     'robustness': 'walking_control robustness compass --disturbance step_down --resolution 0.0005',
+    'compare': 'walking_control compare compass --disturb step_down=0.05@6 --out out/compare',
     'statics': 'walking_control statics humanoid --support both --out out/statics',
     'check': 'walking_control check my_robot.yaml',
 }
@@ -204,6 +205,28 @@ def robustness(options):
         _print_json(result)
         return 0
     _print_summary({name: value for name, value in result.items() if name != 'samples'})
+    return 0
+
+
+def compare(options):
+    """Walk several controllers under one disturbance and set them side by side."""
+    from walking_control.experiments import comparison
+    from walking_control.experiments import comparison_page as pages
+    robot = _load(options).robot.name
+    variants = comparison.read_variants(options.variants or comparison.variants_path(robot))
+    disturb = options.disturb or [comparison.DISTURBANCE]
+    slope = [] if options.slope_deg is None else [('world.slope', math.radians(options.slope_deg))]
+    walks = comparison.compare(
+        options.robot, variants, disturb, options.duration, [*options.set, *slope],
+        options.robustness, lambda text: print(text, file=sys.stderr, flush=True))
+    result = pages.summarize_comparison(walks, robot, disturb, options.duration)
+    if options.out is not None:
+        result['files'] = pages.write_comparison(walks, result, options.out)
+    if options.json:
+        _print_json(result)
+        return 0
+    print('\n'.join(pages.format_comparison(result)))
+    _print_files(result)
     return 0
 
 
@@ -409,6 +432,16 @@ def _parser():
                       help='step_down, step_up, push or slope_change')
     verb.add_argument('--max', type=_positive, metavar='M', help='largest size tried')
     verb.add_argument('--resolution', type=_positive, metavar='R', help='distance between sizes')
+    verb = _add_verb(verbs, compare, [_common_arguments()])
+    verb.add_argument('robot', help=_ROBOT_HELP)
+    _add_disturbances(verb)
+    verb.add_argument('--duration', type=_positive, default=12.0, metavar='S',
+                      help='simulated time in s (default: 12)')
+    verb.add_argument('--slope-deg', type=_finite, metavar='D', help='downhill positive')
+    verb.add_argument('--variants', type=Path, metavar='FILE', help='list of name, controller, '
+                      'settings (default: config/comparisons/ROBOT.yaml)')
+    verb.add_argument('--robustness', action='store_true',
+                      help='look for the first failing size of the disturbance too (minutes)')
     verb = _add_verb(verbs, check, [_common_arguments()])
     verb.add_argument('robot', help=_ROBOT_HELP + ', or of a URDF')
     verb = _add_verb(verbs, statics, [_common_arguments()])
