@@ -198,15 +198,18 @@ def track(terms, data, memory, support, grounded, fresh, q, v, dt, effort, repor
     V = potential(data, support, M_f)
     energy = 0.5 * (nu * nu + rho * rho) + V
     wanted = interpolate(data.field.curve.knots, data.energy, s)
+    # of the desired motion alone, signed: against the field an effort along it must turn the
+    # walker round, while by the total energy of (5.27) an excess would drive it on backwards
+    error = wanted - V - 0.5 * nu * abs(nu)
     trust = trust_of(margin) if grounded else 0.0
     integral = scalars[INTEGRAL]
     if nu > 0.0:   # backwards, an effort along e changes the energy the other way round
-        scalars[INTEGRAL] = integrate_error(integral, trust * (wanted - energy), dt, gains[2])
+        scalars[INTEGRAL] = integrate_error(integral, trust * (error), dt, gains[2])
     a = convergence(nu, rho, gains[3], gains[4], gains[5])
     nominal_force(turn, m, nu, r, forces[NOMINAL])
     potential_force(gradient, e, m, forces[COMPENSATION])
     asymptotic_force(M, m, r, nu, rho, data.method, a, min(gains[6], gains[5]), forces[ASYMPTOTIC])
-    energy_force(wanted - energy, scalars[INTEGRAL], gains[0], gains[1], m, forces[MANAGEMENT])
+    energy_force(error, scalars[INTEGRAL], gains[0], gains[1], m, forces[MANAGEMENT])
     for i in range(n):
         forces[COMPENSATION, i] *= gains[7]
         for part in range(4):
@@ -242,7 +245,7 @@ def track(terms, data, memory, support, grounded, fresh, q, v, dt, effort, repor
         scalars[INTEGRAL] = integral
     elif abs(scalars[INTEGRAL]) > abs(integral) \
             and (share < cut or scalars[TANK] <= 0.0
-                 or lacks(B, e, parts[SUM], effort, wanted - energy)):
+                 or lacks(B, e, parts[SUM], effort, error)):
         scalars[INTEGRAL] = integral
     for j in range(k):
         parts[APPLIED, j] = memory.effort[j] = effort[j]
