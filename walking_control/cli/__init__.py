@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line: thin verbs over the rooms; see `walking_control <verb> --help`."""
+
+import os
+import sys
+
+from walking_control.cli.parser import make_parser
+from walking_control.exceptions import WalkingControlError
+
+
+def main(arguments=None):
+    """Run the command line and return the exit status: 0 done, 1 not achieved, 2 bad input."""
+    options = make_parser().parse_args(arguments)
+    try:
+        status = options.run(options)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:   # the reader, such as head, has gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except WalkingControlError as error:
+        print(f'error: {error}', file=sys.stderr)
+        return error.exit_status
+    except KeyboardInterrupt:
+        print('interrupted', file=sys.stderr)
+        return 130

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Texts of the command line as values, refused in one line where they are none."""
+
+import argparse
+import math
+
+import yaml
+
+
+def setting(text):
+    """Return name and value of NAME=VALUE."""
+    name, separator, value = text.partition('=')
+    if not separator or not name:
+        raise argparse.ArgumentTypeError(f'{text!r} is not of the form name=value')
+    try:
+        return name, yaml.safe_load(value)
+    except yaml.YAMLError as error:
+        raise argparse.ArgumentTypeError(f'value of {name} is not YAML: {error}') from error
+
+
+def numbers(text):
+    """Return the numbers of A,B,C."""
+    return [finite(part) for part in text.split(',')]
+
+
+def number_range(text):
+    """Return the N numbers of LO:HI:N."""
+    parts = text.split(':')
+    if len(parts) != 3 or not parts[2].isdigit() or int(parts[2]) < 1:
+        raise argparse.ArgumentTypeError(f'{text!r} is not of the form LO:HI:N')
+    low, high, count = finite(parts[0]), finite(parts[1]), int(parts[2])
+    return [low + (high - low) * i / max(1, count - 1) for i in range(count)]
+
+
+def words(text):
+    """Return the words of A,B,C."""
+    return tuple(word for word in text.split(',') if word)
+
+
+def seed(text):
+    """Return a whole number from 0."""
+    if not text.isdigit():
+        raise argparse.ArgumentTypeError(f'{text!r} is not a whole number from 0')
+    return int(text)
+
+
+def finite(text):
+    """Return a finite number."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise argparse.ArgumentTypeError(f'{text!r} is not a finite number')
+    return value
+
+
+def positive(text):
+    """Return a finite number above 0."""
+    value = finite(text)
+    if value <= 0.0:
+        raise argparse.ArgumentTypeError(f'{text} must be above 0')
+    return value

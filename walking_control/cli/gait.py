@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Verbs that find and judge gaits: gait search, gait cycle, gait impact."""
+
+import sys
+
+from walking_control.cli.inputs import load_robot, require_rigid
+from walking_control.cli.output import print_files, print_json, print_summary, save_figures
+
+
+def search(options):
+    """Find the gait that takes the least torque."""
+    from walking_control.experiments.gait_search import find_gait, save_gait
+    robot_file = load_robot(options)
+    names = ('speed', 'degree', 'nodes', 'clearance', 'landing_speed', 'starts', 'quadrature')
+    task = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+    show = None if options.quiet else lambda text: print(text, file=sys.stderr, flush=True)
+    if options.speeds is not None:
+        return _search_speeds(options, robot_file, task, show)
+    found = find_gait(robot_file, task, options.optimise, options.seed, progress=show)
+    result = found.summary
+    result['files'] = []
+    if options.out is not None:
+        from walking_control.experiments.plots_search import search_figures
+        result['files'] = [str(save_gait(found, options.out)),
+                           *save_figures(options.out, search_figures(found))]
+    if options.json:
+        print_json(result)
+    else:
+        print_summary({name: value for name, value in result.items() if name != 'attempts'})
+    if result['reason'] is not None:
+        print(f'error: no gait of {robot_file.robot.name}: {result["reason"]}', file=sys.stderr)
+        return 1
+    return 0
+
+
+def _search_speeds(options, robot_file, task, show):
+    """Search at several speeds, fixed mechanics beside adapted ones; draw Fig. 5.2."""
+    from walking_control.experiments.gait_search import sweep_speed
+    kinds = {'fixed mechanics': (), **({', '.join(options.optimise): options.optimise}
+                                       if options.optimise else {})}
+    curves = {name: sweep_speed(robot_file, options.speeds, task, kind, options.seed, show)
+              for name, kind in kinds.items()}
+    result = {'curves': curves, 'files': []}
+    if options.out is not None:
+        from walking_control.experiments.plots_search import plot_cost_over_speed
+        result['files'] = save_figures(options.out,
+                                       {'cost_over_speed': plot_cost_over_speed(curves)})
+    rows = [(name, row) for name, rows in curves.items() for row in rows]
+    if options.json:
+        print_json(result)
+    else:
+        for name, row in rows:
+            adapted = ', '.join(f'{key.rpartition(".")[2]} {value:.4g}'
+                                for key, value in row['parameters'].items())
+            print(f'{name}: {row["speed"]:.3g} m/s, cost {row["cost"]:.4g} {adapted}')
+        print_files(result)
+    failed = [row['reason'] for _, row in rows if row['reason'] is not None]
+    for reason in failed:
+        print(f'error: {reason}', file=sys.stderr)
+    return 1 if failed else 0
+
+
+def cycle(options):
+    """Find limit cycles on the return map of the rigid plant."""
+    from walking_control.experiments.cycles import find_robot_cycles, walk_cycle
+    require_rigid(options)
+    robot_file = load_robot(options)
+    result = find_robot_cycles(robot_file, options.controller, options.seed)
+    result['files'] = []
+    if options.out is not None:
+        from walking_control.experiments import plots, plots_gait
+        for i, found in enumerate(result['cycles']):
+            run = walk_cycle(robot_file, found, options.controller)
+            result['files'] += save_figures(options.out, {
+                f'cycle_{i}_phase_portrait': plots.plot_phase_portrait(run),
+                f'cycle_{i}_stick_figure': plots.plot_stick_figure(run),
+                f'cycle_{i}_energy': plots_gait.plot_energy(run)})
+    if options.json:
+        print_json(result)
+        return 0
+    for found in result['cycles']:
+        values = ', '.join(f'{value:.4g}' for value in found['eigenvalues'])
+        print(f'{"stable" if found["stable"] else "unstable"}: period {found["period"]:.6g} s, '
+              f'step {found["step_length"]:.6g} m, speed {found["speed"]:.6g} m/s')
+        for name in ('q', 'v'):
+            print(f'  {name} = [' + ', '.join(f'{value:.9g}' for value in found[name]) + ']')
+        print(f'  eigenvalues {values}; residual {found["residual"]:.1e}')
+    print_files(result)
+    return 0
+
+
+def impact(options):
+    """Analyse the impact map and energy loss at touchdown."""
+    from walking_control.experiments.impact import analyse_impact
+    robot_file = load_robot(options)
+    result = {**analyse_impact(robot_file, options.q, options.v), 'files': []}
+    if options.out is not None:
+        from walking_control.experiments import plots_gait
+        figures = {'impact_losses': plots_gait.plot_impact_losses(robot_file, result['q'][-1])}
+        if robot_file.robot.name == 'compass':
+            figures['mass_ratio'] = plots_gait.plot_losses_over_mass_ratio(options.robot,
+                                                                           options.set)
+        result['files'] = save_figures(options.out, figures)
+    if options.json:
+        print_json(result)
+        return 0
+    for share, direction in zip(result['singular_values'], result['principal_directions'],
+                                strict=True):
+        rates = ', '.join(f'{value:.4g}' for value in direction)
+        print(f'loses {100 * share:.4g} % of the energy at rates ({rates}) '
+              f'of {", ".join(result["coordinates"])}')
+    print('support passes ' + ('at once' if result['instantaneous'] else 'through double support'))
+    print_files(result)
+    return 0

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What verbs print and write: one JSON document or text, figures, reports."""
+
+import json
+import math
+import sys
+
+from walking_control.exceptions import InvalidInput
+
+
+def report_run(run, options, extra):
+    """Print and write what a run amounts to; return the exit status."""
+    from walking_control.experiments.metrics import summarize
+    summary = {**summarize(run), **extra, 'files': []}
+    if options.out is not None:
+        from walking_control.experiments.report import write_report
+        summary['files'] = [str(file) for file in write_report(run, summary, options.out)]
+    if options.json:
+        print_json(summary)
+    else:
+        print_summary(summary)
+    if run.fell:
+        print(f'error: {run.robot.name} fell: {run.fall_reason}', file=sys.stderr)
+        return 1
+    return 0
+
+
+def save_figures(directory, figures):
+    """Write figures, name -> figure, as PNG and return their paths."""
+    from walking_control.experiments.style import save
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInput(f'directory {directory}', limit=f'cannot be made: {error}') from error
+    for name, figure in figures.items():
+        save(figure, directory / f'{name}.png')
+    return [str(directory / f'{name}.png') for name in figures]
+
+
+def print_summary(summary):
+    """Print the entries of a summary that are known, one a line."""
+    rows = [(name, value) for name, value in summary.items()
+            if name != 'files' and not isinstance(value, dict)]
+    for group, values in summary.items():
+        if isinstance(values, dict):
+            rows += [(f'{group} {name}', value) for name, value in values.items()]
+    rows += [('wrote', file) for file in summary['files']]
+    for name, value in rows:
+        if value is not None:
+            print(f'{name.replace("_", " "):>36}: {_text(value)}')
+
+
+def _text(value):
+    """Return a value of a summary as people read it, a range or group in one line."""
+    if isinstance(value, dict):
+        return ', '.join(f'{name.replace("_", " ")} {_text(item)}' for name, item in value.items())
+    if isinstance(value, (list, tuple)):
+        return ' to '.join(_text(item) for item in value)
+    return f'{value:.4g}' if isinstance(value, float) else str(value)
+
+
+def print_files(result):
+    """Print which files were written."""
+    for file in result['files']:
+        print(f'wrote {file}')
+
+
+def print_json(result):
+    """Print a result as one JSON document."""
+    print(json.dumps(plain(result), allow_nan=False, indent=2))
+
+
+def plain(value):
+    """Return the value in JSON's types: complex as [re, im], unknown as null."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if hasattr(value, 'tolist'):
+        return plain(value.tolist())
+    if isinstance(value, complex):
+        return [plain(value.real), plain(value.imag)]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def show_progress(duration):
+    """Return a callable that shows the simulated time on a terminal, or None."""
+    if not sys.stderr.isatty():
+        return None
+
+    def show(time):
+        end = '\n' if time >= duration - 1.0 else ''
+        print(f'\rsimulated {time:6.1f} of {duration:g} s', end=end, file=sys.stderr, flush=True)
+    return show

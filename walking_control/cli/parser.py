@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The arguments of every verb."""
+
+import argparse
+from pathlib import Path
+import re
+
+from walking_control import __version__
+from walking_control.cli.argument_types import (
+    finite, number_range, numbers, positive, seed, setting, words)
+from walking_control.cli.gait import cycle, impact, search
+from walking_control.cli.statics import check, statics
+from walking_control.cli.walking import compare, demo, robustness, simulate
+
+EXAMPLES = {
+    'demo': 'walking_control demo dribbel --duration 60 --out out/demo',
+    'simulate': 'walking_control simulate dribbel --duration 60 --set set_point=0.35 --json',
+    'search': 'walking_control gait search compass --speed 0.8 --out out/gait',
+    'cycle': 'walking_control gait cycle compass --slope-deg 3 --json',
+    'impact': 'walking_control gait impact compass --q -0.25,0.5',
+    'robustness': 'walking_control robustness compass --disturbance step_down --resolution 0.0005',
+    'compare': 'walking_control compare compass --disturb step_down=0.05@6 --out out/compare',
+    'statics': 'walking_control statics humanoid --support both --out out/statics',
+    'check': 'walking_control check my_robot.yaml',
+}
+
+_ROBOT_HELP = 'name of a robot, or the path of a robot file'
+
+
+class Parser(argparse.ArgumentParser):
+    """Says in one line what is wrong."""
+
+    def __init__(self, **kwargs):
+        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **kwargs)
+        # a list that begins with a negative number is a value, not an option
+        self._negative_number_matcher = re.compile(r'^-[0-9.][0-9.,eE+-]*$')
+
+    def error(self, message):
+        self.exit(2, f'error: {message}; see {self.prog} --help\n')
+
+
+def make_parser():
+    """Return the parser of all verbs; `run` of what it returns is the verb's function."""
+    parser = Parser(
+        prog='walking_control', description='Make a walking robot walk.',
+        epilog='Exit status: 0 done; 1 it did not happen (a fall), with the reason; 2 bad input.')
+    parser.add_argument('--version', action='version', version=__version__)
+    verbs = parser.add_subparsers(dest='verb', required=True, metavar='VERB')
+    walk = _walk_arguments()
+    verb = _add_verb(verbs, demo, [walk])
+    verb.add_argument('robot', nargs='?', default='dribbel', help=_ROBOT_HELP)
+    verb.add_argument('--realtime', action='store_true',
+                      help='step by the clock instead of in lockstep')
+    _add_disturbances(verb)
+    verb.add_argument('--processes', type=int, choices=(1, 2), default=1,
+                      help='2: the controller in a process of its own')
+    verb = _add_verb(verbs, simulate, [walk])
+    verb.add_argument('robot', help=_ROBOT_HELP)
+    _add_disturbances(verb)
+    _add_gait_verbs(verbs, walk)
+    verb = _add_verb(verbs, robustness, [walk])
+    verb.add_argument('robot', help=_ROBOT_HELP)
+    verb.add_argument('--disturbance', required=True, metavar='KIND',
+                      help='step_down, step_up, push or slope_change')
+    verb.add_argument('--max', type=positive, metavar='M', help='largest size tried')
+    verb.add_argument('--resolution', type=positive, metavar='R', help='distance between sizes')
+    _add_compare_arguments(_add_verb(verbs, compare, [_common_arguments()]))
+    verb = _add_verb(verbs, check, [_common_arguments()])
+    verb.add_argument('robot', help=_ROBOT_HELP + ', or of a URDF')
+    verb = _add_verb(verbs, statics, [_common_arguments()])
+    verb.add_argument('robot', help=_ROBOT_HELP + ', or of a URDF')
+    _add_statics_arguments(verb)
+    return parser
+
+
+def _add_gait_verbs(verbs, walk):
+    gait = verbs.add_parser('gait', help='Find and judge gaits.').add_subparsers(
+        dest='gait_verb', required=True, metavar='VERB')
+    _add_search_arguments(_add_verb(gait, search, [_common_arguments()]))
+    verb = _add_verb(gait, cycle, [walk])
+    verb.add_argument('robot', help=_ROBOT_HELP)
+    verb = _add_verb(gait, impact, [walk])
+    verb.add_argument('robot', help=_ROBOT_HELP)
+    verb.add_argument('--q', type=numbers, required=True, metavar='A,B[,C]',
+                      help='coordinates at touchdown in rad')
+    verb.add_argument('--v', type=numbers, metavar='A,B',
+                      help='rates before touchdown in rad/s (default: the least lossy direction)')
+
+
+def _add_compare_arguments(verb):
+    verb.add_argument('robot', help=_ROBOT_HELP)
+    _add_disturbances(verb)
+    verb.add_argument('--duration', type=positive, default=12.0, metavar='S',
+                      help='simulated time in s (default: 12)')
+    verb.add_argument('--slope-deg', type=finite, metavar='D', help='downhill positive')
+    verb.add_argument('--variants', type=Path, metavar='FILE', help='list of name, controller, '
+                      'settings (default: config/comparisons/ROBOT.yaml)')
+    verb.add_argument('--robustness', action='store_true',
+                      help='look for the first failing size of the disturbance too (minutes)')
+
+
+def _add_statics_arguments(verb):
+    verb.add_argument('--left', metavar='FRAME', help='left sole (default: first foot)')
+    verb.add_argument('--right', metavar='FRAME', help='right sole (default: second foot)')
+    verb.add_argument('--support', choices=('left', 'right', 'both'), default='both')
+    verb.add_argument('--q', type=Path, metavar='FILE',
+                      help='configuration, YAML (default: start posture, or zero)')
+    verb.add_argument('--objective', choices=('torque', 'force'), default='torque')
+    verb.add_argument('--friction', type=positive, default=0.7, metavar='MU')
+    verb.add_argument('--foot-size', type=positive, nargs=2, default=(0.20, 0.10),
+                      metavar=('L', 'W'), help='length and width of the soles in m')
+    verb.add_argument('--solver', choices=('daqp', 'quadprog', 'osqp'))
+
+
+def _add_search_arguments(verb):
+    verb.add_argument('robot', help=_ROBOT_HELP)
+    verb.add_argument('--slope-deg', type=finite, metavar='D', help='downhill positive')
+    verb.add_argument('--speed', type=finite, metavar='V', help='walking speed in m/s')
+    verb.add_argument('--speeds', type=number_range, metavar='LO:HI:N',
+                      help='search at N speeds instead and draw the cost over speed')
+    verb.add_argument('--degree', type=int, metavar='K', help='degree of the polynomials')
+    verb.add_argument('--nodes', type=int, metavar='N', help='intervals of the quadrature')
+    verb.add_argument('--quadrature', metavar='NAME', help='lobatto or riemann')
+    verb.add_argument('--clearance', type=finite, metavar='M',
+                      help='height of the swing foot in mid-step in m; below 0: none')
+    verb.add_argument('--landing-speed', type=finite, metavar='V',
+                      help='least downward speed of the foot at touchdown in m/s')
+    verb.add_argument('--starts', type=int, metavar='N', help='first guesses to try')
+    verb.add_argument('--optimise', type=words, default=(), metavar='spring,damper,mass',
+                      help='mechanics that may change with the gait')
+    verb.add_argument('--quiet', action='store_true', help='no progress on stderr')
+
+
+def _add_disturbances(verb):
+    verb.add_argument('--disturb', action='append', default=[], metavar='KIND=SIZE@STEP',
+                      help='step_down, step_up (m), push (N s/kg) or slope_change (rad) at a '
+                      'touchdown, on plant rigid (repeatable)')
+
+
+def _add_verb(verbs, function, parents):
+    name = function.__name__
+    verb = verbs.add_parser(name, parents=parents, help=function.__doc__,
+                            description=function.__doc__, epilog=f'Example:\n  {EXAMPLES[name]}')
+    verb.set_defaults(run=function)
+    return verb
+
+
+def _common_arguments():
+    common = Parser(add_help=False)
+    common.add_argument('--json', action='store_true', help='print one JSON document')
+    common.add_argument('--out', type=Path, metavar='DIR', help='write plots, tables and a report')
+    common.add_argument('--seed', type=seed, default=0, metavar='N',
+                        help='seed of random numbers')
+    common.add_argument('--set', type=setting, action='append', default=[], metavar='NAME=VALUE',
+                        help='override a parameter of the robot file (repeatable)')
+    return common
+
+
+def _walk_arguments():
+    walk = Parser(add_help=False, parents=[_common_arguments()])
+    walk.add_argument('--controller', metavar='C', help="default: the robot file's")
+    walk.add_argument('--plant', metavar='P', help="default: the robot file's")
+    walk.add_argument('--slope-deg', type=finite, metavar='D', help='downhill positive')
+    walk.add_argument('--duration', type=positive, default=20.0, metavar='S',
+                      help='simulated time in s (default: 20)')
+    return walk

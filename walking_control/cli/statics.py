@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Verbs of a robot at rest: statics, check."""
+
+import sys
+
+from walking_control.cli.output import plain, print_json
+from walking_control.exceptions import InvalidInput
+
+
+def statics(options):
+    """Find the joint torques that hold a robot still on one or two legs."""
+    from walking_control.experiments.statics import Posture, solve_statics
+    posture = Posture(options.robot, options.left, options.right, options.q, options.friction,
+                      options.foot_size, options.set)
+    result = solve_statics(posture, options.support, options.objective, options.solver,
+                           out=options.out)
+    if options.json:
+        print_json(result)
+    else:
+        _print_statics(result)
+    if result['status'] != 'feasible':
+        print(f'error: {posture.name} cannot be held: {result["reason"]}', file=sys.stderr)
+        return 1
+    return 0
+
+
+def check(options):
+    """Say whether a robot can be used."""
+    from walking_control.experiments.check import check_robot
+    result = check_robot(options.robot, options.set)
+    if options.json:
+        print_json(result)
+    else:
+        for name, value in result['facts'].items():
+            print(f'{name:>16}: {", ".join(value) if isinstance(value, list) else value}')
+        for sentence in result['assumptions']:
+            print(f'         assumed: {sentence}')
+        for problem in result['problems']:
+            print(f'         problem: {InvalidInput(**problem)}')
+        print('usable' if result['ok'] else 'not usable')
+    return 0 if result['ok'] else 2
+
+
+def _print_statics(result):
+    for joint, torque in (result['joint_torques'] or {}).items():
+        print(f'{joint:>36}: {torque:10.4f} N m')
+    for side, wrench in result['wrenches'].items():
+        if wrench:
+            print(f'{side + " sole":>36}: '
+                  + '  '.join(f'{name} {value:.4g}' for name, value in wrench.items()))
+    for name in ('cop', 'margins', 'torque_norm', 'base_residual', 'solver', 'solve_time',
+                 'files'):
+        if result[name]:
+            print(f'{name.replace("_", " "):>36}: {plain(result[name])}')
+    for problem in result['problems']:
+        print(f'{"problem":>36}: {InvalidInput(**problem)}')

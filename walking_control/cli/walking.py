@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Verbs that walk a robot: demo, simulate, robustness, compare."""
+
+import math
+import sys
+
+from walking_control.cli.inputs import load_robot, require_rigid
+from walking_control.cli.output import (
+    print_files, print_json, print_summary, report_run, save_figures, show_progress)
+from walking_control.exceptions import MissingDependency
+
+
+def demo(options):
+    """Walk a robot over ROS 2 topics."""
+    try:
+        from walking_control.nodes.demo import run_demo
+    except ImportError as error:
+        raise MissingDependency('demo', limit=f'needs ROS 2 ({error})',
+                                remedy='source a ROS 2 installation or pip install '
+                                '"walking_control[ros]"; without ROS: walking_control simulate'
+                                ) from error
+    robot_file = load_robot(options)
+    result = run_demo(robot_file, options.controller, options.plant, options.duration,
+                      options.realtime, options.processes, options.disturb,
+                      show_progress(options.duration))
+    simulated = len(result.run.time) and float(result.run.time[-1])
+    extra = {'transport': 'ros2', 'rmw': result.rmw, 'ticks': result.ticks,
+             'missed_ticks': result.missed_ticks,
+             'real_time_factor': simulated / result.wall_time if result.wall_time else None}
+    return report_run(result.run, options, extra)
+
+
+def simulate(options):
+    """Walk a robot by the same chain without ROS."""
+    from walking_control.control_loop import ControlLoop
+    from walking_control.simulation.disturbance import plan_disturbances
+    from walking_control.simulation.registry import make_plant
+    from walking_control.simulation.simulate import simulate as run_simulation
+    robot_file = load_robot(options)
+    plant = make_plant(robot_file, options.plant)
+    plan_disturbances(plant, options.disturb)
+    loop = ControlLoop(robot_file, options.controller)
+    run = run_simulation(plant, loop, robot_file.start, options.duration,
+                         progress=show_progress(options.duration))
+    return report_run(run, options, {})
+
+
+def robustness(options):
+    """Find the first one-off disturbance that fells the walker."""
+    from walking_control.experiments.robustness import find_first_failure
+    require_rigid(options)
+    result = find_first_failure(load_robot(options), options.disturbance, options.controller,
+                                'rigid', options.max, options.resolution)
+    result['files'] = []
+    if options.out is not None:
+        from walking_control.experiments import plots_gait
+        result['files'] = save_figures(
+            options.out, {'robustness': plots_gait.plot_robustness(result)})
+    if options.json:
+        print_json(result)
+        return 0
+    print_summary({name: value for name, value in result.items() if name != 'samples'})
+    return 0
+
+
+def compare(options):
+    """Walk several controllers under one disturbance and set them side by side."""
+    from walking_control.experiments import comparison
+    from walking_control.experiments import comparison_page as pages
+    robot = load_robot(options).robot.name
+    variants = comparison.read_variants(options.variants or comparison.variants_path(robot))
+    disturb = options.disturb or [comparison.DISTURBANCE]
+    slope = [] if options.slope_deg is None else [('world.slope', math.radians(options.slope_deg))]
+    walks = comparison.compare(
+        options.robot, variants, disturb, options.duration, [*options.set, *slope],
+        options.robustness, lambda text: print(text, file=sys.stderr, flush=True))
+    result = pages.summarize_comparison(walks, robot, disturb, options.duration)
+    if options.out is not None:
+        result['files'] = pages.write_comparison(walks, result, options.out)
+    if options.json:
+        print_json(result)
+        return 0
+    print('\n'.join(pages.format_comparison(result)))
+    print_files(result)
+    return 0
