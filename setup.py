@@ -30,17 +30,17 @@ setup(
         # pip ignores install_scripts, so `ros2 run` and `ros2 launch` find these wrappers instead
         (f'lib/{package}', glob('scripts/*')),
     ],
-    install_requires=['setuptools', 'numpy', 'pin', 'PyYAML', 'xacro'],
+    install_requires=['setuptools', 'numpy', 'pin', 'PyYAML', 'scipy', 'xacro'],
     extras_require={
         'ros': [f'ros-jazzy-rclpy[fastrtps]{wheels}', f'ros-jazzy-std-srvs{wheels}']
         + [f'ros-jazzy-{name}-msgs{wheels}' for name in messages],
         'sim': ['mujoco>=3.2'],
         'fast': ['casadi', 'numba'],
         # a solver of quadratic programs (osqp and quadprog serve too), compiled where time counts
-        'statics': ['daqp', 'numba', 'scipy'],
+        'statics': ['daqp', 'numba'],
         'plot': ['matplotlib', 'pillow'],
         # launch_pytest needs an older pytest than the newest; all solvers and others' robots
-        'test': ['pytest<8.4', 'osqp', 'quadprog', 'scipy', 'example-robot-data'],
+        'test': ['pytest<8.4', 'osqp', 'quadprog', 'example-robot-data'],
     },
     entry_points={'console_scripts': ['walking_control = walking_control.cli:main']},
     zip_safe=True,

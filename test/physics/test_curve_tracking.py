@@ -11,8 +11,9 @@ from walking_control.controllers.time_pd import PARAMETERS as TIME_PD, TimePd
 from walking_control.exceptions import InvalidInput, ParameterError
 from walking_control.experiments.metrics import summarize
 from walking_control.experiments.robustness import find_first_failure
-from walking_control.gaits.samples import GaitError, read_samples, write_samples
+from walking_control.gaits.gait import GaitError
 from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.resources import share_directory
 from walking_control.models.robot_file import load_robot_file, WORLD
 from walking_control.models.signals import Command, Reference, WalkerState
 from walking_control.simulation.compiled import PlainWalker
@@ -45,7 +46,7 @@ def test_natural_gait_needs_no_effort(compass):
     """On the passive gait nominal and potential efforts must cancel: 0.01 (N m)^2 s is the
     bound."""
     controller = law(compass)
-    gait = load_gait(compass.robot, controller.values, compass.values(WORLD))
+    gait, = load_gait(compass.robot, controller.values, compass.values(WORLD)).pieces
     for q, v in zip(gait.q[::5], gait.v[::5], strict=True):
         assert np.abs(tick(controller, compass, q, v)).max() < 1e-3
         parts = controller.parts
@@ -132,18 +133,14 @@ def test_gains_that_are_not_positive_are_refused(values, words):
         PARAMETERS.validate(values)
 
 
-def test_gaits_that_do_not_fit_are_refused(compass, tmp_path):
-    """The gait of another robot, or one that does not close, would throw the walker."""
-    gait = load_gait(compass.robot, PARAMETERS.validate({}), compass.values(WORLD))
-    path = tmp_path / 'gait.yaml'
-    for change, words in (({'robot': 'dribbel'}, 'must be of compass'),
-                          ({'gravity': 1.6}, 'gravity'), ({'period': 0.5}, 'gap')):
-        write_samples(type(gait)(**{**vars(gait), **change}), path)
-        with pytest.raises(GaitError, match=words):
-            law(compass, gait=str(path))
-    path.write_text('robot: compass')
-    with pytest.raises(GaitError, match='cannot be read'):
-        read_samples(path)
+def test_gaits_that_do_not_fit_are_refused(compass):
+    """The gait of another robot, or one of several phases, would throw the walker."""
+    gaits = share_directory() / 'config' / 'gaits'
+    with pytest.raises(GaitError, match='another name'):
+        law(compass, gait=str(gaits / 'dribbel.yaml'))
+    dribbel = load_robot_file('dribbel')
+    with pytest.raises(InvalidInput, match='2 phases.*of one phase'):
+        law(dribbel)
     with pytest.raises(InvalidInput, match='2 weights'):
         law(compass, metric=[1.0, 1.0, 1.0])
 
@@ -153,14 +150,36 @@ def test_time_pd_is_quiet_on_the_gait(compass):
     world = compass.values(WORLD)
     rival = TimePd(compass.robot, TIME_PD.validate({}), world)
     gait = load_gait(compass.robot, rival.values, world)
+    piece, = gait.pieces
     state, command = WalkerState(compass.robot), Command(compass.robot)
     rival.reset(state)
-    for time, q, v in zip(gait.time, gait.q, gait.v, strict=True):
+    for time, q, v in zip(piece.time, piece.q, piece.v, strict=True):
         if 0.0 <= time <= gait.period:
             state.stamp, state.q[:], state.v[:] = time, q, v
             rival.update(state, Reference(), 0.002, command)
             assert np.abs(command.effort).max() < 1e-3
     state.q[1] += 0.1
+    rival.update(state, Reference(), 0.002, command)
+    assert abs(command.effort[0]) > 0.5
+
+
+def test_time_pd_plays_the_phases_of_a_kneed_walker():
+    """Played through the knee strike, Dribbel's own gait must need next to no torque either."""
+    dribbel = load_robot_file('dribbel')
+    world = dribbel.values(WORLD)
+    rival = TimePd(dribbel.robot, TIME_PD.validate({}), world)
+    gait = load_gait(dribbel.robot, rival.values, world)
+    state, command = WalkerState(dribbel.robot), Command(dribbel.robot)
+    rival.reset(state)
+    rates = []
+    for piece in gait.pieces:
+        for i in np.flatnonzero(piece.inside)[:-1]:   # the last one belongs to the next piece
+            state.stamp, state.q[:], state.v[:] = piece.time[i], piece.q[i], piece.v[i]
+            rival.update(state, Reference(), 0.002, command)
+            assert np.abs(command.effort).max() < 1e-3
+            rates.append(piece.v[i, 3])
+    assert np.abs(np.diff(rates)).max() > 1.0   # the strike is in it
+    state.q[2] += 0.1
     rival.update(state, Reference(), 0.002, command)
     assert abs(command.effort[0]) > 0.5
 

@@ -6,6 +6,8 @@ import json
 import pytest
 
 from walking_control.cli import main
+from walking_control.gaits.gait_file import read_gait
+from walking_control.models.resources import share_directory
 
 pytest.importorskip('casadi')
 pytest.importorskip('numba')
@@ -18,9 +20,9 @@ def run(capsys, *arguments):
     return status, json.loads(output.out) if output.out else output.err
 
 
-def test_gait_cycle(capsys):
-    """If it failed, the promised keys of a cycle would be missing or not JSON."""
-    status, result = run(capsys, 'gait', 'cycle', 'compass')
+def test_gait_cycle(capsys, tmp_path):
+    """If it failed, promised keys of a cycle would be missing, or the shipped gait out of date."""
+    status, result = run(capsys, 'gait', 'cycle', 'compass', '--out', str(tmp_path))
     assert status == 0
     assert [cycle['stable'] for cycle in result['cycles']] == [True, False]
     cycle = result['cycles'][0]
@@ -28,6 +30,17 @@ def test_gait_cycle(capsys):
                           'residual'}
     assert cycle['q'][1] == pytest.approx(-2 * cycle['q'][0])
     assert len(cycle['eigenvalues'][0]) == 2
+    assert result['files'][:2] == [str(tmp_path / f'cycle_{i}.yaml') for i in (0, 1)]
+    assert cycle['file'] == result['files'][0]
+    made, shipped = (read_gait(path) for path in (
+        cycle['file'], share_directory() / 'config' / 'gaits' / 'compass.yaml'))
+    assert made['provenance']['controller'] == 'none' and made['provenance']['plant'] == 'rigid'
+    assert made['robot'] == shipped['robot'] and made['world'] == shipped['world']
+    assert made['found']['fit_error_q'] < 1e-9 and made['found']['fit_error_v'] < 1e-7
+    for new, old in zip(made['phases'], shipped['phases'], strict=True):
+        assert new['duration'] == pytest.approx(old['duration'], abs=1e-9)
+        for name in ('q3', 'q4'):
+            assert new['values'][name] == pytest.approx(old['values'][name], abs=1e-9)
 
 
 def test_gait_impact_accepts_negative_numbers(capsys, tmp_path):
@@ -61,6 +74,10 @@ def test_robustness(capsys):
 
 @pytest.mark.parametrize('arguments, status, reason', [
     (['gait', 'impact', 'compass', '--q', '1'], 2, 'must be 2 finite numbers'),
+    (['simulate', 'compass', '--gait', 'README.md'], 2, 'controller none follows no gait; choose '
+     '--controller curve_tracking or time_pd'),
+    (['robustness', 'compass', '--disturbance', 'push', '--controller', 'time_pd', '--gait',
+      'nowhere.yaml'], 2, 'gait file nowhere.yaml: cannot be read: No such file'),
     (['gait', 'cycle', 'compass', '--set', 'leg_mass=-1'], 2, 'must not be negative'),
     (['gait', 'cycle', 'compass', '--plant', 'mujoco'], 2, 'runs on plant rigid'),
     (['gait', 'cycle', 'compass', '--slope-deg', '-4'], 1, 'starts'),
@@ -70,4 +87,19 @@ def test_robustness(capsys):
 def test_bad_input_and_failure_say_why(capsys, arguments, status, reason):
     """If it failed, nonsense would crash or a missing gait would look like success."""
     assert main(arguments) == status
-    assert reason in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert reason in error and error.count('\n') == 1
+
+
+def test_curve_tracking_walks_with_any_gait_file(capsys, tmp_path):
+    """If it failed, a gait found by search or cycle could not be walked."""
+    assert main(['gait', 'search', 'compass', '--speed', '0.75', '--starts', '2', '--quiet',
+                 '--out', str(tmp_path)]) == 0
+    capsys.readouterr()
+    shipped = share_directory() / 'config' / 'gaits' / 'compass.yaml'
+    for path in (tmp_path / 'compass_gait.yaml', shipped):
+        status, result = run(capsys, 'simulate', 'compass', '--controller', 'curve_tracking',
+                             '--gait', str(path), '--duration', '2.5')
+        assert status == 0 and result['steps'] >= 2
+        assert result['squared_effort_per_step'] < 0.02
+    assert result['controller'] == 'curve_tracking'

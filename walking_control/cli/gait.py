@@ -69,6 +69,8 @@ def cycle(options):
     result['files'] = []
     if options.out is not None:
         from walking_control.experiments import plots, plots_gait
+        from walking_control.experiments.cycle_gait import save_cycles
+        result['files'] = save_cycles(robot_file, result, options.out)
         for i, found in enumerate(result['cycles']):
             run = walk_cycle(robot_file, found, options.controller)
             result['files'] += save_figures(options.out, {
@@ -85,6 +87,8 @@ def cycle(options):
         for name in ('q', 'v'):
             print(f'  {name} = [' + ', '.join(f'{value:.9g}' for value in found[name]) + ']')
         print(f'  eigenvalues {values}; residual {found["residual"]:.1e}')
+        if found.get('reason'):
+            print(f'  no gait file: {found["reason"]}')
     print_files(result)
     return 0
 

@@ -19,7 +19,28 @@ def load_robot(options):
     overrides = list(options.set)
     if options.slope_deg is not None:
         overrides.append(('world.slope', math.radians(options.slope_deg)))
+    robot_file = load_robot_file(options.robot, overrides, parameter_tables())
+    if getattr(options, 'gait', None) is None:
+        return robot_file
+    name = _check_gait(robot_file, options.gait, options.controller)
+    overrides.append((name, str(options.gait.resolve())))
     return load_robot_file(options.robot, overrides, parameter_tables())
+
+
+def _check_gait(robot_file, path, controller):
+    """Return the name of the parameter that takes a gait file, once the gait is known to fit."""
+    from walking_control.controllers.registry import CONTROLLERS, find_controller
+    from walking_control.gaits.samples import read_samples
+    from walking_control.models.robot_file import WORLD
+    law = find_controller(controller or robot_file.controller)
+    if 'gait' not in law.parameters.parameters:
+        followers = sorted(name for name, other in CONTROLLERS.items()
+                           if 'gait' in other.parameters.parameters)
+        raise InvalidInput('option --gait', value=str(path),
+                           limit=f'controller {law.name} follows no gait',
+                           remedy='choose --controller ' + ' or '.join(followers))
+    read_samples(path, robot_file.robot, robot_file.values(WORLD))
+    return f'{law.parameters.section}.gait'
 
 
 def require_rigid(options):

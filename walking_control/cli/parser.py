@@ -16,7 +16,7 @@ EXAMPLES = {
     'demo': 'walking_control demo dribbel --duration 60 --out out/demo',
     'simulate': 'walking_control simulate dribbel --duration 60 --set set_point=0.35 --json',
     'search': 'walking_control gait search compass --speed 0.8 --out out/gait',
-    'cycle': 'walking_control gait cycle compass --slope-deg 3 --json',
+    'cycle': 'walking_control gait cycle compass --slope-deg 3 --out out/cycle',
     'impact': 'walking_control gait impact compass --q -0.25,0.5',
     'robustness': 'walking_control robustness compass --disturbance step_down --resolution 0.0005',
     'compare': 'walking_control compare compass --disturb step_down=0.05@6 --out out/compare',
@@ -47,18 +47,19 @@ def make_parser():
     parser.add_argument('--version', action='version', version=__version__)
     verbs = parser.add_subparsers(dest='verb', required=True, metavar='VERB')
     walk = _walk_arguments()
-    verb = _add_verb(verbs, demo, [walk])
+    follow = _follow_arguments(walk)
+    verb = _add_verb(verbs, demo, [follow])
     verb.add_argument('robot', nargs='?', default='dribbel', help=_ROBOT_HELP)
     verb.add_argument('--realtime', action='store_true',
                       help='step by the clock instead of in lockstep')
     _add_disturbances(verb)
     verb.add_argument('--processes', type=int, choices=(1, 2), default=1,
                       help='2: the controller in a process of its own')
-    verb = _add_verb(verbs, simulate, [walk])
+    verb = _add_verb(verbs, simulate, [follow])
     verb.add_argument('robot', help=_ROBOT_HELP)
     _add_disturbances(verb)
-    _add_gait_verbs(verbs, walk)
-    verb = _add_verb(verbs, robustness, [walk])
+    _add_gait_verbs(verbs, walk, follow)
+    verb = _add_verb(verbs, robustness, [follow])
     verb.add_argument('robot', help=_ROBOT_HELP)
     verb.add_argument('--disturbance', required=True, metavar='KIND',
                       help='step_down, step_up, push or slope_change')
@@ -73,11 +74,11 @@ def make_parser():
     return parser
 
 
-def _add_gait_verbs(verbs, walk):
+def _add_gait_verbs(verbs, walk, follow):
     gait = verbs.add_parser('gait', help='Find and judge gaits.').add_subparsers(
         dest='gait_verb', required=True, metavar='VERB')
     _add_search_arguments(_add_verb(gait, search, [_common_arguments()]))
-    verb = _add_verb(gait, cycle, [walk])
+    verb = _add_verb(gait, cycle, [follow])
     verb.add_argument('robot', help=_ROBOT_HELP)
     verb = _add_verb(gait, impact, [walk])
     verb.add_argument('robot', help=_ROBOT_HELP)
@@ -164,3 +165,10 @@ def _walk_arguments():
     walk.add_argument('--duration', type=positive, default=20.0, metavar='S',
                       help='simulated time in s (default: 20)')
     return walk
+
+
+def _follow_arguments(walk):
+    follow = Parser(add_help=False, parents=[walk])
+    follow.add_argument('--gait', type=Path, metavar='FILE',
+                        help='gait file the controller follows (default: the one shipped)')
+    return follow

@@ -17,7 +17,7 @@ from walking_control.controllers.effort_limits import FOOT_PARAMETERS, make_limi
 from walking_control.controllers.knee_locks import KneeLocks
 from walking_control.controllers.vector_field import make_field
 from walking_control.exceptions import IncompatibleController, ParameterError
-from walking_control.gaits.samples import check_fit, read_samples
+from walking_control.gaits.samples import read_samples
 from walking_control.models.dynamics import PlanarDynamics
 from walking_control.models.generated import compile_law, compile_terms, has_compiler
 from walking_control.models.parameters import Parameter, ParameterTable
@@ -79,10 +79,7 @@ PARAMETERS = ParameterTable('curve_tracking', [
 def load_gait(robot, values, world):
     """Return the `GaitSamples` a controller's values name, checked against robot and world."""
     path = values.gait or share_directory() / 'config' / 'gaits' / f'{robot.name}.yaml'
-    gait = read_samples(path)
-    support = SupportDynamics(PlanarDynamics(robot, world.gravity, world.slope))
-    check_fit(gait, robot, world.gravity, support.relabel(0))
-    return gait
+    return read_samples(path, robot, world)
 
 
 def metric_of(weights, n):
@@ -115,19 +112,22 @@ def build_tracker(robot, values, world, gait, parameters=None):
         raise IncompatibleController(f'controller curve_tracking on {robot.name}',
                                      value=sorted(robot.springs),
                                      limit='does not know the energy of joint springs yet')
+    if len(gait.pieces) > 1:
+        raise IncompatibleController(f'gait of {robot.name}', value=f'{len(gait.pieces)} phases',
+                                     limit='curve_tracking follows gaits of one phase')
+    piece = gait.pieces[0]
     support = SupportDynamics(PlanarDynamics(robot, world.gravity, world.slope))
     gravity = support.dynamics.model.gravity.linear[[0, 2]]
     spin = np.array([robot.supports[foot][:, 0] for foot in robot.feet])
-    inside = np.ones(len(gait.time), bool) if values.field == 'closest' else \
-        (gait.time >= 0.0) & (gait.time <= gait.period)
-    field = make_field(values.field, gait.time[inside], gait.q[inside], gait.v[inside],
+    inside = np.ones(len(piece.time), bool) if values.field == 'closest' else piece.inside
+    field = make_field(values.field, piece.time[inside], piece.q[inside], piece.v[inside],
                        metric_of(values.metric, len(gait.coordinates)), values.attraction,
                        values.surface_offset)
-    energy, speed = _energies(support, gravity, spin, gait)
-    step = (gait.time >= 0.0) & (gait.time <= gait.period)
+    energy, speed = _energies(support, gravity, spin, piece)
+    proper = piece.inside
     if values.energy == 'constant':
-        energy = np.full(len(energy), energy[step].mean())
-    check_period(values, speed[step], field, gait.q[step], gait.v[step])
+        energy = np.full(len(energy), energy[proper].mean())
+    check_period(values, speed[proper], field, piece.q[proper], piece.v[proper])
     gains = [getattr(values, name) for name in (
         'energy_gain', 'integral_gain', 'integral_limit', 'transfer_gain', 'transfer_threshold',
         'bandwidth', 'damping_rate', 'potential_share', 'freedom_rate')]
@@ -138,10 +138,10 @@ def build_tracker(robot, values, world, gait, parameters=None):
         np.array([values.tank_initial, values.tank_capacity]))
 
 
-def _energies(support, gravity, spin, gait):
-    """Return energy, J, and speed in the kinetic metric, J^0.5, along a gait."""
-    energy, speed = np.zeros(len(gait.time)), np.zeros(len(gait.time))
-    for i, (q, v) in enumerate(zip(gait.q, gait.v, strict=True)):
+def _energies(support, gravity, spin, piece):
+    """Return energy, J, and speed in the kinetic metric, J^0.5, along a piece of a gait."""
+    energy, speed = np.zeros(len(piece.time)), np.zeros(len(piece.time))
+    for i, (q, v) in enumerate(zip(piece.q, piece.v, strict=True)):
         M = support.layout.split(support.terms(0, q, v))['mass']
         speed[i] = math.sqrt(v @ M[2:, 2:] @ v)
         height, ahead = M[0, 2:] @ spin[0], -M[1, 2:] @ spin[0]

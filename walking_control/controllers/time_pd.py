@@ -15,7 +15,7 @@ from walking_control.controllers.effort_limits import (
     FOOT_PARAMETERS, keep_foot, Limits, make_limits, nearest_effort)
 from walking_control.controllers.knee_locks import KneeLocks
 from walking_control.exceptions import IncompatibleController
-from walking_control.gaits.curve import Curve, evaluate, make_curve
+from walking_control.gaits.curve import Curve, evaluate, make_time_curve
 from walking_control.models.dynamics import PlanarDynamics
 from walking_control.models.generated import compile_terms, has_compiler
 from walking_control.models.parameters import Parameter, ParameterTable
@@ -57,8 +57,7 @@ def build_playback(robot, values, world, gait, parameters=None):
     """Return the `Playback` of a robot and a gait; arguments as `curve_tracking.build_tracker`."""
     support = SupportDynamics(PlanarDynamics(robot, world.gravity, world.slope))
     gravity = support.dynamics.model.gravity.linear[[0, 2]]
-    curve = make_curve(gait.time, gait.q, gait.v, np.eye(len(gait.coordinates)))
-    return Playback(curve, make_limits(support, values),
+    return Playback(make_time_curve(gait.pieces), make_limits(support, values),
                     np.array(gravity if parameters is None else parameters), values.gait_stiffness,
                     values.gait_damping)
 

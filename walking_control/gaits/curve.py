@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from walking_control.gaits.samples import GaitError
+from walking_control.gaits.gait import GaitError
 from walking_control.models.shared import shared
 
 ROUNDS = 30
@@ -61,6 +61,22 @@ def make_curve(time, q, v, metric):
         q[:-1], v[:-1], 0.5 * a[:-1], (10.0 * d0 - 4.0 * d1 + 0.5 * d2) / h ** 3,
         (-15.0 * d0 + 7.0 * d1 - d2) / h ** 4, (6.0 * d0 - 3.0 * d1 + 0.5 * d2) / h ** 5), axis=1)
     return Curve(np.array(time, dtype=float), np.ascontiguousarray(coefficients), metric)
+
+
+def make_time_curve(pieces):
+    """Return the `Curve` of a whole step over time; rates may jump from piece to piece.
+
+    Args:
+        pieces: `samples.Piece` in order; the first one's free motion before touchdown is left out.
+    """
+    curves = []
+    for piece in pieces:
+        kept = piece.time >= piece.start if piece is pieces[-1] else piece.inside
+        curves.append(make_curve(piece.time[kept], piece.q[kept], piece.v[kept],
+                                 np.eye(piece.q.shape[1])))
+    knots = [curve.knots[:-1] for curve in curves[:-1]] + [curves[-1].knots]
+    return Curve(np.concatenate(knots), np.concatenate([curve.coefficients for curve in curves]),
+                 curves[0].metric)
 
 
 def _slopes(time, v):

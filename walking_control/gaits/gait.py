@@ -5,7 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from walking_control.exceptions import InvalidInput
 from walking_control.gaits.polynomials import evaluation
+
+
+class GaitError(InvalidInput):
+    """A gait cannot be read, contradicts itself or does not belong to the robot."""
 
 
 @dataclass(frozen=True)

@@ -14,17 +14,17 @@ import numpy as np
 import yaml
 
 from walking_control import __version__
-from walking_control.exceptions import InvalidInput
-from walking_control.gaits.gait import Gait, Phase
+from walking_control.gaits.gait import Gait, GaitError, Phase
 from walking_control.models.robot_file import WORLD
 from walking_control.models.step_equations import step_parameters
 
 VERSION = 1
 TOLERANCE = 1e-6     # relative, of masses, springs and gravity
 SLOPE_TOLERANCE = 1e-6   # rad
+FIND_ONE = 'find one for this robot: walking_control gait cycle ROBOT --out DIR, or gait search'
 
 
-class GaitFileError(InvalidInput):
+class GaitFileError(GaitError):
     """A gait file cannot be read or does not fit the robot."""
 
 
@@ -71,18 +71,29 @@ def read_gait(path):
     try:
         document = yaml.safe_load(Path(path).read_text(encoding='utf-8'))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise GaitFileError(f'gait file {path}', limit=f'cannot be read: {error}') from error
+        mark = getattr(error, 'problem_mark', None)
+        reason = f'not YAML in line {mark.line + 1}' if mark else \
+            getattr(error, 'strerror', None) or 'not YAML in UTF-8'
+        raise GaitFileError(f'gait file {path}', limit=f'cannot be read: {reason}',
+                            remedy='give a file that gait cycle or gait search wrote') from error
     if not isinstance(document, Mapping) or 'walking_control_gait' not in document:
         raise GaitFileError(f'gait file {path}', limit='is not a gait file',
-                            remedy='make one with walking_control gait search ROBOT --out DIR')
+                            remedy='make one with walking_control gait cycle ROBOT --out DIR, '
+                            'or gait search')
     version = document['walking_control_gait']
     if version != VERSION:
         raise GaitFileError(f'gait file {path}', value=version,
                             limit=f'is of another version than {VERSION}',
-                            remedy='search the gait again')
-    for key in ('robot', 'world', 'phases'):
-        if key not in document:
+                            remedy='find the gait again')
+    for key, kind in (('robot', Mapping), ('world', Mapping), ('phases', list)):
+        if not isinstance(document.get(key), kind) or not document[key]:
             raise GaitFileError(f'gait file {path}', limit=f'has no {key}')
+    for name in ('slope', 'gravity'):
+        value = document['world'].get(name)
+        if isinstance(value, bool) or not isinstance(value, (int, float)) \
+                or not math.isfinite(value):
+            raise GaitFileError(f'world.{name} of gait file {path}', value=value,
+                                limit='must be a finite number')
     return document
 
 
@@ -102,28 +113,56 @@ def load_gait(path, robot_file):
     Raises:
         GaitFileError: It does not fit; says what differs.
     """
-    document = read_gait(path)
-    robot, world = robot_file.robot, robot_file.values(WORLD)
+    return fit_gait(read_gait(path), path, robot_file.robot, robot_file.values(WORLD))
+
+
+def fit_gait(document, path, robot, world, any_slope=False):
+    """Return the `Gait` of a document, checked against the robot and its floor.
+
+    Args:
+        document: Of `read_gait`.
+        path: Of the gait file, for errors.
+        robot: The `Robot`.
+        world: Validated values of `WORLD`.
+        any_slope: Whether the gait may be of another slope, as laws that follow it can bear.
+
+    Raises:
+        GaitFileError: It does not fit; says what differs.
+    """
     given = document['robot']
     for name, mine in (('name', robot.name), ('coordinates', list(robot.coordinates)),
                        ('feet', list(robot.feet)), ('joints', list(robot.joints))):
         if given.get(name) != mine:
             raise GaitFileError(f'gait file {path}', value=given.get(name),
                                 limit=f'belongs to a robot with another {name}: here {mine}',
-                                remedy='search a gait for this robot')
-    if not math.isclose(document['world'].get('slope', math.nan), world.slope,
-                        abs_tol=SLOPE_TOLERANCE):
-        raise GaitFileError(f'gait file {path}', value=document['world'].get('slope'),
+                                remedy=FIND_ONE)
+    if not any_slope and abs(document['world']['slope'] - world.slope) > SLOPE_TOLERANCE:
+        raise GaitFileError(f'gait file {path}', value=document['world']['slope'],
                             limit=f'is for another slope than {world.slope:.6g} rad',
                             remedy='set world.slope or search again')
-    mine = step_parameters(robot, world.gravity, world.slope)
-    theirs = np.array(given.get('parameters', []), dtype=float)
+    if abs(document['world']['gravity'] - world.gravity) > TOLERANCE * world.gravity:
+        raise GaitFileError(f'gravity of gait file {path}', value=document['world']['gravity'],
+                            limit=f'the world has {world.gravity:g} m/s^2',
+                            remedy='set world.gravity or find a gait for this world')
+    mine = step_parameters(robot, world.gravity, document['world']['slope'])
+    theirs = _numbers(given.get('parameters', []), 'parameters', path)
     if theirs.shape != mine.shape or not np.allclose(theirs, mine, TOLERANCE, 1e-9):
         adapted = ', '.join(f'{name}={value:.6g}' for name, value in overrides_of(document))
         raise GaitFileError(f'gait file {path}',
-                            limit='was found for other masses, springs, rotors or gravity',
-                            remedy=f'set {adapted}' if adapted else 'search again')
+                            limit='was found for other masses, springs or rotors',
+                            remedy=f'set {adapted}' if adapted else FIND_ONE)
     return Gait(tuple(_phase(phase, robot, path) for phase in document['phases']))
+
+
+def _numbers(values, name, path):
+    """Return an array of finite numbers."""
+    try:
+        array = np.array(values, dtype=float)
+    except (TypeError, ValueError):
+        array = np.array(math.nan)
+    if not np.isfinite(array).all():
+        raise GaitFileError(f'gait file {path}', limit=f'has {name} that are not finite numbers')
+    return array
 
 
 def _phase(entry, robot, path):
@@ -133,6 +172,7 @@ def _phase(entry, robot, path):
         duration = float(entry['duration'])
     except (KeyError, TypeError, ValueError) as error:
         raise GaitFileError(f'gait file {path}', limit=f'has a broken phase: {error!r}') from error
-    if values.ndim != 2 or len(values) < 2 or not np.isfinite(values).all() or not duration > 0.0:
+    if values.ndim != 2 or len(values) < 2 or not np.isfinite(values).all() \
+            or not 0.0 < duration < math.inf:
         raise GaitFileError(f'gait file {path}', limit='has a phase without finite values')
     return Phase(duration, values, held)

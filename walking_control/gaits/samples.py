@@ -1,35 +1,66 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A gait as samples of position and velocity over one step, as controllers follow it.
+"""A gait as samples of position and velocity, as controllers follow it.
 
-This file is the one place that knows how such a gait is stored.
+Each piece, a phase of the gait, goes on before its begin and past its end by the free motion of
+the walker: no effort, its stance foot pinned, held coordinates held. A walker that comes late, as
+where the floor lies lower, still finds the path ahead of it.
 """
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
-import yaml
+from scipy.integrate import solve_ivp
 
-from walking_control.exceptions import InvalidInput
+from walking_control.gaits.gait import GaitError
+from walking_control.gaits.gait_file import fit_gait, read_gait
+from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.support import SupportDynamics
+
+INTERVALS = 60      # samples per step
+FEWEST = 8          # intervals of a short piece
+GAP = 1e-3          # rad, largest gap where one piece ends and the next begins
+STILL = 1e-3        # of the fastest rates of a piece: below, it stands still
+SLOW = 1e-2         # of the same: where a free motion ends
+PRECISE = 1e-12     # tolerance of the integration
 
 
-class GaitError(InvalidInput):
-    """A gait cannot be read or does not belong to the robot."""
+@dataclass(frozen=True)
+class Piece:
+    """A part of a step without jumps, and how the walker would move before and past it.
+
+    Attributes:
+        held: Indices of the coordinates held by a lock or stop.
+        start: Where the part itself begins, s after touchdown.
+        end: Where it ends, s.
+        time: s, rising, ``(k,)``; before `start` and past `end` the motion is free.
+        q: Minimal coordinates, ``(k, n)``.
+        v: Their rates.
+    """
+
+    held: tuple
+    start: float
+    end: float
+    time: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+
+    @property
+    def inside(self):
+        """Return which samples lie within the part itself, ``(k,)``."""
+        return (self.time >= self.start) & (self.time <= self.end)
 
 
 @dataclass(frozen=True)
 class GaitSamples:
-    """One step of a gait; samples may go on before its begin and past its touchdown.
+    """One step of a gait, from touchdown at time 0 to touchdown.
 
-    Args:
+    Attributes:
         robot: Name of the robot.
         coordinates: Names of the minimal coordinates.
         slope: Inclination of the floor it was found on, rad, downhill positive.
         gravity: m/s^2.
-        period: Duration of the step, s; it begins at time 0.
-        time: s, rising, ``(k,)``.
-        q: Minimal coordinates, ``(k, n)``.
-        v: Their rates.
+        period: Duration of the step, s.
+        pieces: Tuple of `Piece`, in order.
     """
 
     robot: str
@@ -37,71 +68,126 @@ class GaitSamples:
     slope: float
     gravity: float
     period: float
-    time: np.ndarray
-    q: np.ndarray
-    v: np.ndarray
+    pieces: tuple
 
 
-def read_samples(path):
-    """Return the `GaitSamples` of a file.
-
-    Raises:
-        GaitError: It cannot be read or its entries contradict each other.
-    """
-    try:
-        document = yaml.safe_load(Path(path).read_text(encoding='utf-8'))
-        gait = GaitSamples(
-            document['robot'], tuple(document['coordinates']), float(document['slope']),
-            float(document['gravity']), float(document['period']),
-            *(np.array(document[name], dtype=float) for name in ('time', 'q', 'v')))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, KeyError, TypeError, ValueError) as error:
-        raise GaitError(f'gait {path}', limit=f'cannot be read: {error!r}',
-                        remedy='it must hold robot, coordinates, slope, gravity, period, time, q, '
-                        'v') from error
-    shape = len(gait.time), len(gait.coordinates)
-    if gait.q.shape != shape or gait.v.shape != shape or shape[0] < 8:
-        raise GaitError(f'gait {path}', value=[*gait.q.shape, *gait.v.shape],
-                        limit=f'q and v must each hold {shape[0]} rows of {shape[1]} numbers, '
-                        'eight rows or more')
-    if not all(np.isfinite(values).all() for values in (gait.time, gait.q, gait.v)) \
-            or np.any(np.diff(gait.time) <= 0.0) or not 0.0 < gait.period <= gait.time[-1]:
-        raise GaitError(f'gait {path}', limit='numbers must be finite, times rise to the period')
-    return gait
-
-
-def write_samples(gait, path):
-    """Write `GaitSamples` to a file."""
-    lines = [f'robot: {gait.robot}', f'coordinates: [{", ".join(gait.coordinates)}]',
-             *(f'{name}: {getattr(gait, name)!r}' for name in ('slope', 'gravity', 'period')),
-             f'time: {np.round(gait.time, 12).tolist()}   # s']
-    for name, unit in (('q', 'rad'), ('v', 'rad/s')):
-        lines.append(f'{name}:   # {unit}')
-        lines += [f'  - {row}' for row in np.round(getattr(gait, name), 12).tolist()]
-    Path(path).write_text('\n'.join(lines) + '\n', encoding='utf-8')
-
-
-def check_fit(gait, robot, gravity, relabel, tolerance=1e-3):
-    """Refuse a gait that does not belong to a robot on its floor.
+def read_samples(path, robot, world, before=0.15, after=0.25):
+    """Return the `GaitSamples` of a gait file for a robot; the slope may be another.
 
     Args:
-        gait: `GaitSamples`.
-        robot: The `Robot`.
-        gravity: m/s^2.
-        relabel: q of the stance foot's end of step to q of the next step, ``(n, n)``.
-        tolerance: Gap at touchdown, rad, and difference of gravity, m/s^2, that are allowed.
+        path: Of the gait file.
+        robot: The `Robot`; planar.
+        world: Validated values of `WORLD`.
+        before: How far each piece goes on backwards, as a fraction of the period.
+        after: And forwards.
 
     Raises:
-        GaitError: With the reason.
+        GaitError: The file does not fit or its gait does not close; says what differs.
     """
-    if gait.robot != robot.name or tuple(gait.coordinates) != tuple(robot.coordinates):
-        raise GaitError('gait', value=f'of {gait.robot} in {list(gait.coordinates)}',
-                        limit=f'must be of {robot.name} in {list(robot.coordinates)}')
-    if abs(gait.gravity - gravity) > tolerance:
-        raise GaitError('gravity of the gait', value=gait.gravity,
-                        limit=f'the world has {gravity:g}', remedy='find a gait for this world')
-    start, end = (np.array([np.interp(t, gait.time, column) for column in gait.q.T])
-                  for t in (0.0, gait.period))
-    gap = np.abs(relabel @ end - start).max()
-    if gap > tolerance:
-        raise GaitError('gap of the gait between touchdown and next step', value=float(gap),
-                        limit=f'at most {tolerance:g} rad')
+    document = read_gait(path)
+    gait = fit_gait(document, path, robot, world, any_slope=True)
+    slope = document['world']['slope']
+    support = SupportDynamics(PlanarDynamics(robot, world.gravity, slope))
+    _check_gaps(gait, support.relabel(0), path)
+    try:
+        pieces = sample_gait(gait, support, before, after)
+    except GaitError as error:
+        error.what = f'{error.what} of gait file {path}'
+        raise
+    return GaitSamples(robot.name, robot.coordinates, slope, world.gravity, gait.period, pieces)
+
+
+def _check_gaps(gait, relabel, path):
+    """Refuse a gait whose phases do not meet."""
+    ends = [phase.motion([1.0])[0][0] for phase in gait.phases]
+    starts = [phase.motion([0.0])[0][0] for phase in gait.phases]
+    pairs = [(end, start, 'phases') for end, start in zip(ends[:-1], starts[1:])]
+    for end, start, where in (*pairs, (relabel @ ends[-1], starts[0], 'touchdown and next step')):
+        gap = float(np.abs(end - start).max())
+        if gap > GAP:
+            raise GaitError(f'gap between {where} of gait file {path}', value=gap,
+                            limit=f'at most {GAP:g} rad', remedy='find the gait again')
+
+
+def sample_gait(gait, support, before=0.15, after=0.25, intervals=INTERVALS):
+    """Return the pieces of a gait, each with its free continuations.
+
+    Args:
+        gait: `Gait`, first foot standing.
+        support: `SupportDynamics` of the robot.
+        before: How far each piece goes on backwards, as a fraction of the period.
+        after: And forwards.
+        intervals: Of the samples within the period.
+
+    Raises:
+        GaitError: A phase stands still somewhere, or moves a coordinate it holds.
+    """
+    pieces, start = [], 0.0
+    for phase in gait.phases:
+        count = max(FEWEST, round(intervals * phase.duration / gait.period))
+        step = phase.duration / count
+        q, v, _ = phase.motion(np.arange(count + 1) / count)
+        slowest = SLOW * _check_motion(phase, q, v, start, step)
+        (q_before, v_before), (q_after, v_after) = (
+            _go_on(support, phase.held, q[at], v[at], sign * step,
+                   round(part * gait.period / step), slowest)
+            for at, sign, part in ((0, -1.0, before), (-1, 1.0, after)))
+        earlier, end = len(q_before), start + phase.duration
+        time = start + step * np.arange(-earlier, count + 1 + len(q_after))
+        time[earlier + count] = end
+        pieces.append(Piece(phase.held, start, end, time,
+                            np.concatenate((q_before[::-1], q, q_after)),
+                            np.concatenate((v_before[::-1], v, v_after))))
+        start = end
+    return tuple(pieces)
+
+
+def _check_motion(phase, q, v, start, step):
+    """Return the fastest rates of a phase, rad/s; refuse one that stands still."""
+    speed = np.linalg.norm(v, axis=1)
+    if speed.min() <= STILL * speed.max():
+        at = int(np.argmin(speed))
+        raise GaitError(f'speed at {start + at * step:.3g} s', value=float(speed[at]),
+                        limit=f'must exceed {STILL * speed.max():.3g} rad/s: a motion that stands '
+                        'still has no direction to follow', remedy='choose another gait')
+    moved = float(np.ptp(q[:, phase.held], axis=0).max(initial=0.0))
+    if moved > GAP:
+        raise GaitError('motion of held coordinates', value=moved, limit=f'at most {GAP:g} rad',
+                        remedy='find the gait again')
+    return speed.max()
+
+
+def _go_on(support, held, q, v, step, count, slowest):
+    """Return coordinates and rates of the free motion at multiples of a step, ``(<= count, n)``.
+
+    They end early where the motion would stand still or is no longer finite.
+    """
+    n, layout = len(q), support.layout
+    free = np.setdiff1d(np.arange(n), held)
+
+    def rates(_, x):
+        parts = layout.split(support.terms(0, x[:n], x[n:]))
+        out = np.zeros(2 * n)
+        out[:n] = x[n:]
+        mass = parts['mass'][2:, 2:]
+        out[n + free] = np.linalg.solve(mass[np.ix_(free, free)], -parts['bias'][2:][free])
+        return out
+
+    def turns(_, x):
+        return x[n:] @ rates(_, x)[n:]   # zero where the speed is least
+
+    if np.linalg.norm(v) <= slowest or count == 0:
+        return np.empty((0, n)), np.empty((0, n))
+    x = np.concatenate((q, v))
+    x[n + np.array(held, dtype=int)] = 0.0
+    times = step * np.arange(1, count + 1)
+    with np.errstate(all='ignore'):
+        solution = solve_ivp(rates, (0.0, step * count), x, 'DOP853', times, events=turns,
+                             rtol=PRECISE, atol=PRECISE)
+    q, v = np.reshape(solution.y.T, (-1, 2, n)).swapaxes(0, 1)
+    stops = [abs(t) for t, x in zip(solution.t_events[0], solution.y_events[0], strict=True)
+             if np.linalg.norm(x[n:]) <= slowest]
+    good = np.isfinite(q).all(axis=1) & (np.linalg.norm(v, axis=1) > slowest) \
+        & (np.abs(times[:len(q)]) < min(stops, default=np.inf))
+    kept = np.argmin(np.append(good, False))
+    return q[:kept], v[:kept]

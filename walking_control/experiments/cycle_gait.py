@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A limit cycle of the rigid plant as a gait: phases between its events, polynomials of time.
+
+One step is walked tick by tick. Within a tick the plant is asked again and again from the same
+snapshot, up to any instant wanted, so that switches and samples are as accurate as the plant's own
+event location. A phase ends where a lock or joint stop takes or frees a joint, or where an impact
+makes the rates jump; touchdown ends the last one.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from walking_control.exceptions import InvalidInput, NotAchieved
+from walking_control.experiments.impact import lock_angles, reported_coordinates
+from walking_control.gaits.gait import Gait, Phase
+from walking_control.gaits.gait_file import gait_document, write_gait
+from walking_control.gaits.polynomials import points
+from walking_control.simulation.compiled import make_walker
+from walking_control.simulation.rigid_model import (
+    DONE, FIRST_STOP, LOSS, STANCE, STEPPED, SUPPORT, SWING, TIME)
+
+TOLERANCE = 1e-13   # local error of the integration
+INSTANT = 1e-12     # s, to which events within a step are known
+NEAR = 1e-11        # s: as near before an event as samples are taken
+SHORTEST = 1e-7     # s: events closer than this are one
+SAME_LOSS = 1e-10   # J: impacts that lose less are the rounding of another one
+DEGREES = (*range(8, 41, 4), 48, 56, 64, 80)
+GOOD_Q, GOOD_V = 1e-10, 1e-8   # rad and rad/s: error at which a degree is high enough
+FIT_POINTS = 97
+
+
+class CycleError(NotAchieved):
+    """A cycle is not a gait of phases with held coordinates."""
+
+
+@dataclass(frozen=True)
+class CycleGait:
+    """A limit cycle as a gait.
+
+    Attributes:
+        gait: `Gait`.
+        error_q: Largest error of the polynomials between their points, rad.
+        error_v: Of their rates, rad/s.
+    """
+
+    gait: Gait
+    error_q: float
+    error_v: float
+
+
+class StepRecord:
+    """One step of a walker that can be asked for its state at any time.
+
+    Args:
+        walker: `CompiledWalker` or `PlainWalker`.
+        q: Minimal coordinates just after touchdown, first foot standing, ``(n,)``.
+        v: Their rates.
+        longest: s, within which the step must end.
+
+    Attributes:
+        period: s.
+        events: Times within the step at which rates jump or a joint is taken or freed, s.
+
+    Raises:
+        CycleError: No step within that time.
+    """
+
+    def __init__(self, walker, q, v, longest):
+        self._walker = walker
+        self._tick = min(walker.data.period, longest)
+        self._ticks, self.events = [], []
+        walker.start(0, q, v)
+        status = DONE
+        while status == DONE and self._now() < longest:
+            self._ticks.append((self._now(), [array.copy() for array in self._arrays()]))
+            status = walker.walk(self._tick, True)
+            end = self._now()
+            if status not in (DONE, STEPPED):
+                break
+            self._find_events(min(self._tick, end - self._ticks[-1][0]), status)
+        if status != STEPPED:
+            raise CycleError('cycle', limit=f'makes no step within {longest:.3g} s')
+        self.period = end
+
+    def state(self, time):
+        """Return coordinates, rates and mode at a time within the step."""
+        at = max(i for i, (begin, _) in enumerate(self._ticks) if begin <= time)
+        self._go(at, time - self._ticks[at][0])
+        state, n = self._walker.state, self._walker.model.n
+        return state.y[2:n + 2].copy(), state.y[n + 4:].copy(), state.mode.copy()
+
+    def _now(self):
+        return float(self._walker.state.memo[TIME])
+
+    def _arrays(self):
+        walker = self._walker
+        return (*walker.state, walker.data.phases, walker.data.values)
+
+    def _go(self, at, duration):
+        """Walk on from the begin of a tick for a duration; return mode and energy lost."""
+        for array, kept in zip(self._arrays(), self._ticks[at][1], strict=True):
+            array[:] = kept
+        if duration > 0.0:
+            self._walker.walk(duration, True)
+        return self._walker.state.mode.copy(), float(self._walker.state.memo[LOSS])
+
+    def _find_events(self, duration, status):
+        """Note the events of the last tick, but for the touchdown that ends the step."""
+        at = len(self._ticks) - 1
+        after = [array.copy() for array in self._arrays()]
+        # what a command changes at once belongs to the begin of the tick
+        first, begin = 0.0, self._ticks[at][0]
+        before = self._go(at, 0.0) if begin > 0.0 else self._go(at, NEAR)
+        last = duration - (SHORTEST if status == STEPPED else 0.0)
+        ending = self._go(at, last)
+        while not _alike(before, ending):
+            low, high = first, last
+            while high - low > INSTANT:
+                middle = 0.5 * (low + high)
+                passed = not _alike(self._go(at, middle), before)
+                low, high = (low, middle) if passed else (middle, high)
+            self.events.append(begin + high)
+            first = min(high + SHORTEST, last)
+            before = self._go(at, first)
+        for array, kept in zip(self._arrays(), after, strict=True):
+            array[:] = kept
+
+
+def _alike(one, other):
+    """Return whether no event lies between two states, given as mode and energy lost."""
+    return np.array_equal(one[0], other[0]) and abs(one[1] - other[1]) < SAME_LOSS
+
+
+def held_coordinates(robot, model, mode):
+    """Return the indices of the coordinates that engaged locks and stops hold in a mode.
+
+    Raises:
+        CycleError: The stance foot is in the air, the other one on the floor, or a joint is held
+            that is no coordinate.
+    """
+    if mode[SUPPORT] != 0 or mode[STANCE] != 1 or mode[SWING] != 0:
+        raise CycleError('cycle', limit='has a phase with both feet or none on the floor')
+    stops = mode[FIRST_STOP:FIRST_STOP + model.n_joints]
+    locks = mode[FIRST_STOP + model.n_joints:FIRST_STOP + model.n_joints + model.n_locks]
+    joints = {i for i, stop in enumerate(stops) if stop} \
+        | {int(model.lock_joint[i]) for i, lock in enumerate(locks) if lock}
+    held = []
+    for joint in joints:
+        row = model.lift[0, 1 + joint]
+        if np.count_nonzero(row) != 1:
+            raise CycleError('cycle', value=robot.joints[joint],
+                             limit='is held while not one of the minimal coordinates')
+        held.append(int(np.argmax(np.abs(row))))
+    return tuple(sorted(held))
+
+
+def make_gait(record, robot, model):
+    """Return the `CycleGait` of a `StepRecord`."""
+    bounds = [0.0, *(time for time in record.events if SHORTEST < time < record.period - SHORTEST),
+              record.period]
+    fits = [_fit(record, robot, model, *pair) for pair in zip(bounds[:-1], bounds[1:])]
+    phases, errors_q, errors_v = zip(*fits)
+    return CycleGait(Gait(phases), max(errors_q), max(errors_v))
+
+
+def _fit(record, robot, model, start, end):
+    """Return the `Phase` between two times with its errors, of the lowest degree that will do."""
+    held = held_coordinates(robot, model, record.state(0.5 * (start + end))[2])
+    begin, length = start + NEAR, end - start - 2.0 * NEAR
+    between = (np.arange(FIT_POINTS) + 0.5) / FIT_POINTS
+    q_true, v_true = _samples(record, begin + length * between)
+    best = None
+    for degree in DEGREES:
+        values = _samples(record, begin + length * points(degree))[0]
+        values[:, held] = np.round(values[0, held], 9)   # located to an instant
+        # finer digits are rounding, and ugly where a coordinate is zero
+        phase = Phase(float(end - start), np.round(values, 15) + 0.0, held)
+        q, v, _ = phase.motion(between)
+        errors = float(np.abs(q - q_true).max()), float(np.abs(v - v_true).max())
+        if best is None or errors[1] < best[2]:
+            best = phase, *errors
+        if errors[0] < GOOD_Q and errors[1] < GOOD_V:
+            break
+    return best
+
+
+def _samples(record, times):
+    states = [record.state(time)[:2] for time in times]
+    return tuple(np.array(part) for part in zip(*states, strict=True))
+
+
+def gait_of_cycle(robot_file, cycle, controller=None):
+    """Return the `CycleGait` of a cycle of `cycles.find_robot_cycles`.
+
+    Args:
+        robot_file: The `RobotFile`.
+        cycle: Its description, with q, v and period.
+        controller: Name of the controller; None takes the robot file's default.
+
+    Raises:
+        CycleError: It has a phase with both feet or none on the floor.
+    """
+    precise = replace(robot_file, sections={**robot_file.sections, 'rigid': {
+        **robot_file.sections.get('rigid', {}), 'tolerance': TOLERANCE}})
+    robot = robot_file.robot
+    reported = reported_coordinates(robot)
+    q, v = lock_angles(robot), np.zeros(len(robot.coordinates))
+    q[reported], v[reported] = cycle['q'], cycle['v']
+    walker = make_walker(precise, controller)
+    return make_gait(StepRecord(walker, q, v, 1.5 * cycle['period']), robot, walker.model)
+
+
+def save_cycles(robot_file, result, directory):
+    """Write the cycles of `cycles.find_robot_cycles` as gait files; add to each its ``file``.
+
+    A cycle that is no gait of phases gets ``file`` None and a ``reason``.
+
+    Args:
+        robot_file: The `RobotFile`.
+        result: What `find_robot_cycles` returned, changed.
+        directory: Path of the folder.
+
+    Returns:
+        List of the paths written.
+
+    Raises:
+        InvalidInput: The directory cannot be written.
+    """
+    for i, cycle in enumerate(result['cycles']):
+        path = directory / f'cycle_{i}.yaml'
+        cycle['file'] = cycle['reason'] = None
+        try:
+            found = gait_of_cycle(robot_file, cycle, result['controller'])
+            write_gait(cycle_document(robot_file, cycle, found, result['controller']), path)
+            cycle['file'] = str(path)
+        except CycleError as error:
+            cycle['reason'] = str(error)
+        except OSError as error:
+            raise InvalidInput(f'gait file {path}',
+                               limit=f'cannot be written: {error.strerror}') from error
+    return [cycle['file'] for cycle in result['cycles'] if cycle['file'] is not None]
+
+
+def cycle_document(robot_file, cycle, found, controller=None):
+    """Return the gait document of a cycle and its `CycleGait`."""
+    figures = {key: cycle[key] for key in ('period', 'step_length', 'speed', 'stable', 'residual')}
+    figures['eigenvalues'] = [[value.real, value.imag] for value in cycle['eigenvalues']]
+    figures['fit_error_q'], figures['fit_error_v'] = found.error_q, found.error_v
+    return gait_document(robot_file, found.gait, figures, {
+        'method': 'fixed point of the return map',
+        'controller': controller or robot_file.controller, 'plant': 'rigid'})
