@@ -66,7 +66,7 @@ else
 	@$(BIN)/python -c 'import pinocchio' 2>/dev/null || \
 	{ echo 'make: ROS 2 $(ROS) lacks Pinocchio: sudo apt install ros-$(ROS)-pinocchio, or do without ROS 2: env -u ROS_DISTRO make ...' >&2; exit 1; }
 	$(BIN)/python -c 'import numpy; print("numpy==" + numpy.__version__)' > $(VENV)/constraints
-	$(ADD) PyYAML xacro 'mujoco>=3.2' matplotlib pillow daqp osqp
+	$(ADD) PyYAML scipy xacro 'mujoco>=3.2' matplotlib pillow daqp osqp
 	$(ADD) --ignore-installed 'pytest<8.4'
 endif
 	@touch $@

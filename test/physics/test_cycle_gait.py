@@ -6,7 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from walking_control.experiments.cycle_gait import gait_of_cycle, save_cycles
+from walking_control.experiments.cycle_gait import (
+    gait_of_cycle, make_precise_walker, save_cycles)
 from walking_control.experiments.gait_check import resimulate
 from walking_control.gaits.gait_file import load_gait, read_gait
 from walking_control.models.dynamics import PlanarDynamics
@@ -54,8 +55,8 @@ def test_shipped_gait_of_dribbel_is_what_the_command_makes():
     shipped = read_gait(SHIPPED / 'dribbel.yaml')
     robot_file = on_slope('dribbel', 1.5)
     q, v = load_gait(SHIPPED / 'dribbel.yaml', robot_file).start
-    made = gait_of_cycle(robot_file, {'q': q[[0, 2, 3]], 'v': v[[0, 2, 3]],
-                                      'period': shipped['found']['period']}, 'none')
+    made = gait_of_cycle(make_precise_walker(robot_file, 'none'), {
+        'q': q[[0, 2, 3]], 'v': v[[0, 2, 3]], 'period': shipped['found']['period']})
     assert made.error_q < 1e-9 and made.error_v < 1e-7
     assert [phase.held for phase in made.gait.phases] == [(1,), (1, 3)]
     for phase, old in zip(made.gait.phases, shipped['phases'], strict=True):
@@ -70,7 +71,7 @@ def test_gait_under_a_sampled_law():
     robot_file = load_robot_file('dribbel')
     cycle = {'q': [0.146177586, -0.292355173, 0.0], 'v': [-0.84525676, 0.15552345, 0.0],
              'period': 0.5685}
-    found = gait_of_cycle(robot_file, cycle, 'hip_switching')
+    found = gait_of_cycle(make_precise_walker(robot_file, 'hip_switching'), cycle)
     assert [phase.held for phase in found.gait.phases] == [(1,), (1, 3)]
     assert found.error_q < 2e-5 and found.error_v < 1e-2   # efforts held for 10 ms leave kinks
     assert found.gait.period == pytest.approx(0.5685, abs=1e-4)

@@ -2,13 +2,21 @@
 """The worked example of doc/gaits.md."""
 
 import importlib.util
+import json
+import math
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip('casadi', reason='gait search needs the package casadi')
 
+from walking_control.cli import main  # noqa: E402
+from walking_control.experiments.cycle_gait import save_cycles  # noqa: E402
+from walking_control.models.robot_file import load_robot_file  # noqa: E402
+from walking_control.simulation.registry import parameter_tables  # noqa: E402
+
 EXAMPLE = Path(__file__).parents[2] / 'examples' / 'find_gait.py'
+OWN = EXAMPLE.with_name('three_link_walker.yaml')
 
 
 def test_own_urdf_to_gait(tmp_path, capsys):
@@ -23,3 +31,18 @@ def test_own_urdf_to_gait(tmp_path, capsys):
     assert gait.period == summary['period']
     assert (tmp_path / 'three_link_walker_gait.yaml').exists()
     assert 'steps of' in capsys.readouterr().out
+
+
+def test_own_robot_follows_its_own_cycle(tmp_path, capsys):
+    """A user's robot must walk on the gait file of its cycle, from the page's start on it."""
+    pytest.importorskip('numba', reason='a cycle by plain Python takes long')
+    robot_file = load_robot_file(OWN, [('world.slope', math.radians(2.0))], parameter_tables())
+    q, v = [0.267816485, -0.53563297], [-1.37766374, 0.57840974]
+    cycle = {'q': q, 'v': v, 'period': 0.594344, 'step_length': 0.264626, 'speed': 0.445241,
+             'stable': True, 'residual': 2e-9, 'eigenvalues': [0.5 + 0j]}
+    path, = save_cycles(robot_file, {'controller': 'none', 'cycles': [cycle]}, tmp_path)
+    assert main(['simulate', str(OWN), '--slope-deg', '2', '--controller', 'curve_tracking',
+                 '--gait', path, '--duration', '2', '--json',
+                 '--set', f'start.q={q}', '--set', f'start.v={v}']) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result['steps'] == 3 and result['squared_effort_per_step'] < 1e-6

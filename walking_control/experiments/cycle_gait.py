@@ -190,24 +190,26 @@ def _samples(record, times):
     return tuple(np.array(part) for part in zip(*states, strict=True))
 
 
-def gait_of_cycle(robot_file, cycle, controller=None):
+def make_precise_walker(robot_file, controller=None):
+    """Return the walker of a robot file with the tolerance that gaits take."""
+    return make_walker(replace(robot_file, sections={**robot_file.sections, 'rigid': {
+        **robot_file.sections.get('rigid', {}), 'tolerance': TOLERANCE}}), controller)
+
+
+def gait_of_cycle(walker, cycle):
     """Return the `CycleGait` of a cycle of `cycles.find_robot_cycles`.
 
     Args:
-        robot_file: The `RobotFile`.
+        walker: Of `make_precise_walker`.
         cycle: Its description, with q, v and period.
-        controller: Name of the controller; None takes the robot file's default.
 
     Raises:
         CycleError: It has a phase with both feet or none on the floor.
     """
-    precise = replace(robot_file, sections={**robot_file.sections, 'rigid': {
-        **robot_file.sections.get('rigid', {}), 'tolerance': TOLERANCE}})
-    robot = robot_file.robot
+    robot = walker.robot
     reported = reported_coordinates(robot)
     q, v = lock_angles(robot), np.zeros(len(robot.coordinates))
     q[reported], v[reported] = cycle['q'], cycle['v']
-    walker = make_walker(precise, controller)
     return make_gait(StepRecord(walker, q, v, 1.5 * cycle['period']), robot, walker.model)
 
 
@@ -227,11 +229,12 @@ def save_cycles(robot_file, result, directory):
     Raises:
         InvalidInput: The directory cannot be written.
     """
+    walker = make_precise_walker(robot_file, result['controller'])
     for i, cycle in enumerate(result['cycles']):
         path = directory / f'cycle_{i}.yaml'
         cycle['file'] = cycle['reason'] = None
         try:
-            found = gait_of_cycle(robot_file, cycle, result['controller'])
+            found = gait_of_cycle(walker, cycle)
             write_gait(cycle_document(robot_file, cycle, found, result['controller']), path)
             cycle['file'] = str(path)
         except CycleError as error:
@@ -242,11 +245,11 @@ def save_cycles(robot_file, result, directory):
     return [cycle['file'] for cycle in result['cycles'] if cycle['file'] is not None]
 
 
-def cycle_document(robot_file, cycle, found, controller=None):
-    """Return the gait document of a cycle and its `CycleGait`."""
+def cycle_document(robot_file, cycle, found, controller):
+    """Return the gait document of a cycle, its `CycleGait` and the controller's name."""
     figures = {key: cycle[key] for key in ('period', 'step_length', 'speed', 'stable', 'residual')}
     figures['eigenvalues'] = [[value.real, value.imag] for value in cycle['eigenvalues']]
     figures['fit_error_q'], figures['fit_error_v'] = found.error_q, found.error_v
     return gait_document(robot_file, found.gait, figures, {
         'method': 'fixed point of the return map',
-        'controller': controller or robot_file.controller, 'plant': 'rigid'})
+        'controller': controller, 'plant': 'rigid'})
