@@ -38,8 +38,8 @@ def build(**values):
     """Return (values, law, gait samples of one step) of settings."""
     values = PARAMETERS.validate({**PINNED, **values})
     gait = load_gait(ROBOT, values, WORLD_VALUES)
-    step = (gait.time >= 0.0) & (gait.time <= gait.period)
-    return values, build_tracker(ROBOT, values, WORLD_VALUES, gait), gait.q[step], gait.v[step]
+    piece, step = gait.pieces[0], gait.pieces[0].inside
+    return values, build_tracker(ROBOT, values, WORLD_VALUES, gait), piece.q[step], piece.v[step]
 
 
 def inertia_and_bias(q, v):

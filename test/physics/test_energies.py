@@ -139,6 +139,7 @@ def test_report_shows_what_a_run_has(tracked, alone):
 def test_robot_without_gait_is_refused():
     """A robot without a gait would end in a bare KeyError or a made-up gait."""
     robot_file = load_robot_file('dribbel')
+    object.__setattr__(robot_file.robot, 'name', 'nobody')
     plant = make_plant(robot_file, 'rigid')
     run = simulate(plant, ControlLoop(robot_file), robot_file.start, 0.05)
     with pytest.raises((GaitError, IncompatibleController), match='gait'):

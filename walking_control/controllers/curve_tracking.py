@@ -94,8 +94,8 @@ def metric_of(weights, n):
     return np.diag(weights) if weights else np.eye(n)
 
 
-def build_tracker(robot, values, world, gait, parameters=None):
-    """Return the `TrackerData` of a robot and a gait.
+def build_tracker(robot, values, world, gait, parameters=None, piece=0):
+    """Return the `TrackerData` of a robot and one piece of a gait.
 
     Args:
         robot: The `Robot`; planar, two feet.
@@ -103,6 +103,7 @@ def build_tracker(robot, values, world, gait, parameters=None):
         world: Validated values of `WORLD`: slope and gravity the law counts on.
         gait: `GaitSamples`.
         parameters: Of generated support terms; gravity alone where Pinocchio serves.
+        piece: Which.
 
     Raises:
         IncompatibleController: Springs or dampers, which the energy of the law does not know.
@@ -112,29 +113,30 @@ def build_tracker(robot, values, world, gait, parameters=None):
         raise IncompatibleController(f'controller curve_tracking on {robot.name}',
                                      value=sorted(robot.springs),
                                      limit='does not know the energy of joint springs yet')
-    if len(gait.pieces) > 1:
-        raise IncompatibleController(f'gait of {robot.name}', value=f'{len(gait.pieces)} phases',
-                                     limit='curve_tracking follows gaits of one phase')
-    piece = gait.pieces[0]
+    piece = gait.pieces[piece]
+    free = np.array([i for i in range(len(robot.coordinates)) if i not in piece.held])
     support = SupportDynamics(PlanarDynamics(robot, world.gravity, world.slope))
     gravity = support.dynamics.model.gravity.linear[[0, 2]]
     spin = np.array([robot.supports[foot][:, 0] for foot in robot.feet])
     inside = np.ones(len(piece.time), bool) if values.field == 'closest' else piece.inside
-    field = make_field(values.field, piece.time[inside], piece.q[inside], piece.v[inside],
-                       metric_of(values.metric, len(gait.coordinates)), values.attraction,
-                       values.surface_offset)
+    metric = metric_of(values.metric, len(gait.coordinates))[np.ix_(free, free)]
+    q, v = piece.q[:, free], piece.v[:, free]
+    field = make_field(values.field, piece.time[inside], q[inside], v[inside], metric,
+                       values.attraction, values.surface_offset)
     energy, speed = _energies(support, gravity, spin, piece)
     proper = piece.inside
     if values.energy == 'constant':
         energy = np.full(len(energy), energy[proper].mean())
-    check_period(values, speed[proper], field, piece.q[proper], piece.v[proper])
+    check_period(values, speed[proper], field, q[proper], v[proper])
     gains = [getattr(values, name) for name in (
         'energy_gain', 'integral_gain', 'integral_limit', 'transfer_gain', 'transfer_threshold',
         'bandwidth', 'damping_rate', 'potential_share', 'freedom_rate')]
+    limits = make_limits(support, values)
+    reduced = limits._replace(inputs=np.ascontiguousarray(limits.inputs[:, free]))
     return tracker.TrackerData(
-        field, np.array(gravity if parameters is None else parameters),
-        np.array([support.relabel(foot) for foot in range(2)]), spin,
-        make_limits(support, values), energy[inside], np.array(gains), METHOD[values.method],
+        free, limits.inputs, field, np.array(gravity if parameters is None else parameters),
+        np.array([support.relabel(foot) for foot in range(2)]), spin, reduced, energy[inside],
+        np.array(gains), METHOD[values.method],
         np.array([values.tank_initial, values.tank_capacity]))
 
 
@@ -147,6 +149,31 @@ def _energies(support, gravity, spin, piece):
         height, ahead = M[0, 2:] @ spin[0], -M[1, 2:] @ spin[0]
         energy[i] = 0.5 * speed[i] ** 2 - gravity[0] * ahead - gravity[1] * height
     return energy, speed
+
+
+def build_pieces(robot, values, world, gait, parameters=None):
+    """Return (tuple of `TrackerData`, masks, coordinates of locks) for `tracker.follow`.
+
+    Arguments as for `build_tracker`.
+
+    Raises:
+        IncompatibleController: A locked joint is not a coordinate of its own.
+    """
+    pieces = tuple(build_tracker(robot, values, world, gait, parameters, i)
+                   for i in range(len(gait.pieces)))
+    masks = np.array([sum(1 << i for i in piece.held) for piece in gait.pieces])
+    held = np.zeros((len(robot.feet), len(robot.locks)), dtype=np.int64)
+    for i, foot in enumerate(robot.feet):
+        for k, lock in enumerate(robot.locks):
+            rows = robot.supports[foot]
+            alone = [row for row in np.flatnonzero(rows[:, 1 + robot.joint_index(lock.joint)])
+                     if np.count_nonzero(rows[row]) == 1]
+            if len(alone) != 1:
+                raise IncompatibleController(
+                    f'controller curve_tracking on {robot.name}', value=lock.joint,
+                    limit='a locked joint must be a minimal coordinate')
+            held[i, k] = alone[0]
+    return pieces, masks, held
 
 
 class CurveTracking:
@@ -182,8 +209,9 @@ class CurveTracking:
         else:
             support, parameters = SupportDynamics(dynamics), None
             self._terms = lambda foot, q, v, _, out: support.terms(foot, q, v, out)
-        self._track = compile_law(tracker.track) if values.compiled else tracker.track
-        self.data = build_tracker(robot, values, world, gait, parameters)
+        self._follow = compile_law(tracker.follow) if values.compiled else tracker.follow
+        self._pieces = build_pieces(robot, values, world, gait, parameters)
+        self.data = self._pieces[0][0]
         self._memory = tracker.make_memory(self.data)
         self.report, self.parts = tracker.make_report(self.data)
         self._steps = None
@@ -201,8 +229,9 @@ class CurveTracking:
         # until the first contact is reported the start's stance foot counts as standing
         grounded = bool(state.contact[state.support]) or not state.contact.any()
         period = min(dt, 1.0 / self.values.rate)
-        self._track(self._terms, self.data, self._memory, state.support, grounded, fresh, state.q,
-                    state.v, period, command.effort, self.report, self.parts)
+        self._follow(self._terms, *self._pieces, self._memory, state.support, state.locked,
+                     grounded, fresh, state.q, state.v, period, command.effort, self.report,
+                     self.parts)
         self._locks.update(state, command)
 
     def telemetry(self):

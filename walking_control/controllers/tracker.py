@@ -16,7 +16,8 @@ from walking_control.models.shared import shared
 from walking_control.models.small_algebra import factorise_spd, inner, multiply, solve_spd
 
 # places in TrackerMemory.scalars
-PHASE, INTEGRAL, TANK, INJECTED, ABSORBED = range(5)
+PHASE, INTEGRAL, TANK, INJECTED, ABSORBED, PIECE = range(6)
+NOWHERE = -1.0   # no piece of the gait has the knees held as they are
 
 # Telemetry: name and unit of each entry of the report; torques by effort follow.
 TELEMETRY = (
@@ -32,14 +33,19 @@ NOMINAL, COMPENSATION, ASYMPTOTIC, MANAGEMENT, FREEDOM, SUM, APPLIED = range(len
 
 
 class TrackerData(NamedTuple):
-    """What the law knows, as plain arrays and numbers.
+    """What the law knows of one piece of a gait, as plain arrays and numbers.
+
+    A walker with knees held by locks is a mechanism of its own, with fewer coordinates: ``m`` of
+    all ``n`` are free in a piece, and field, forces and limits are in these.
 
     Attributes:
+        free: Indices of the free coordinates, ``(m,)``.
+        inputs: Generalised force on all coordinates per effort, by support, ``(2, n, k)``.
         field: `Field`.
         parameters: Of the support terms; gravity along x and z first.
         relabel: q of the old stance foot to q of the new one, by the old one, ``(2, n, n)``.
         spin: Rates of q when the robot turns about its foot at 1 rad/s, by support, ``(2, n)``.
-        limits: `Limits`.
+        limits: `Limits`, with inputs ``(2, m, k)``.
         energy: Desired energy at the knots of the gait, J.
         gains: kp, ki, integral limit, a0, a1, bandwidth, damping rate, share of (5.25), turning
             rate of the free matrix Z; see the parameter table of `curve_tracking`.
@@ -47,6 +53,8 @@ class TrackerData(NamedTuple):
         tank: Initial level and capacity, J.
     """
 
+    free: np.ndarray
+    inputs: np.ndarray
     field: Field
     parameters: np.ndarray
     relabel: np.ndarray
@@ -75,7 +83,7 @@ class TrackerMemory(NamedTuple):
 def make_memory(data):
     """Return a fresh `TrackerMemory`."""
     n = data.spin.shape[1]
-    memory = TrackerMemory(np.zeros(5), np.zeros(n),
+    memory = TrackerMemory(np.zeros(6), np.zeros(n),
                            np.zeros(data.limits.inputs.shape[2]))
     forget(data, memory)
     return memory
@@ -83,7 +91,7 @@ def make_memory(data):
 
 def forget(data, memory):
     """Begin anew: full tank, no integral, phase unknown."""
-    memory.scalars[:] = np.nan, 0.0, data.tank[0], 0.0, 0.0
+    memory.scalars[:] = np.nan, 0.0, data.tank[0], 0.0, 0.0, NOWHERE
     memory.q[:] = 0.0
     memory.effort[:] = 0.0
 
@@ -95,17 +103,19 @@ def make_report(data):
 
 @shared
 def unpack(terms, data, support, q, v, buffer, M, M_f, h, h_f):
-    """Evaluate the support terms; fill mass matrix and bias of q and of the foot's directions."""
-    n = q.shape[0]
+    """Evaluate the support terms; fill mass matrix and bias of the free coordinates, ``(m, m)``
+    and ``(m,)``, rows of the mass matrix and bias of the foot's directions, ``(2, n)``, ``(2,)``.
+    """
+    free, size = data.free, q.shape[0] + 2
     terms(support, q, v, data.parameters, buffer)
-    size = n + 2
-    for i in range(n):
-        h[i] = buffer[size * size + 2 + i]
-        for j in range(n):
-            M[i, j] = buffer[(2 + i) * size + 2 + j]
+    for i in range(free.shape[0]):
+        row = 2 + free[i]
+        h[i] = buffer[size * size + row]
+        for j in range(free.shape[0]):
+            M[i, j] = buffer[row * size + 2 + free[j]]
     for i in range(2):
         h_f[i] = buffer[size * size + i]
-        for j in range(n):
+        for j in range(size - 2):
             M_f[i, j] = buffer[i * size + 2 + j]
 
 
@@ -144,7 +154,7 @@ def settle(data, memory, support, fresh, q):
         before[:] = memory.q
     for i in range(q.shape[0]):
         for j in range(memory.effort.shape[0]):
-            work += (q[i] - before[i]) * data.limits.inputs[support, i, j] * memory.effort[j]
+            work += (q[i] - before[i]) * data.inputs[support, i, j] * memory.effort[j]
     scalars[TANK] = draw(scalars[TANK], work, data.tank[1])
     if work > 0.0:
         scalars[INJECTED] += work
@@ -154,7 +164,7 @@ def settle(data, memory, support, fresh, q):
 
 @shared
 def track(terms, data, memory, support, grounded, fresh, q, v, dt, effort, report, parts):
-    """Fill the efforts of one tick.
+    """Fill the efforts of one tick on one piece of a gait.
 
     Args:
         terms: Function (support, q, v, parameters, out) of the support terms.
@@ -163,39 +173,42 @@ def track(terms, data, memory, support, grounded, fresh, q, v, dt, effort, repor
         support: Index of the stance foot.
         grounded: Whether it stands on the floor; without, the effort is zero.
         fresh: Whether it took over since the last tick.
-        q: Minimal coordinates, ``(n,)``.
+        q: Minimal coordinates, all of them, ``(n,)``.
         v: Their rates.
         dt: Time since the last tick, s.
         effort: Filled, ``(k,)``.
         report: Filled, see `TELEMETRY`.
         parts: Filled, efforts by `PARTS`, ``(7, k)``.
     """
-    n, k, gains, scalars = q.shape[0], effort.shape[0], data.gains, memory.scalars
-    M, L, M_f = np.zeros((n, n)), np.zeros((n, n)), np.zeros((2, n))
-    biases = np.zeros((4, n))
+    free, k, gains, scalars = data.free, effort.shape[0], data.gains, memory.scalars
+    n, size = free.shape[0], q.shape[0] + 2
+    M, L, M_f, rows = np.zeros((n, n)), np.zeros((n, n)), np.zeros((2, n)), np.zeros((2, size - 2))
+    biases, place, rate, rates = np.zeros((4, n)), np.zeros(n), np.zeros(n), np.zeros(size - 2)
     w, dw, trial = np.zeros(n), np.zeros(n), np.zeros(n)
     e, m, r, turn = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
-    h_f, buffer = np.zeros(2), np.zeros((n + 2) ** 2 + 3 * n + 8)
+    h_f, buffer = np.zeros(2), np.zeros(size * size + 3 * size + 2)
     forces = np.zeros((6, n))
     settle(data, memory, support, fresh, q)
     if fresh:
         scalars[PHASE] = np.nan
-    s, margin, distance = apply_field(data.field, q, v, scalars[PHASE], w, dw)
+    for i in range(n):
+        place[i], rate[i] = q[free[i]], v[free[i]]
+    s, margin, distance = apply_field(data.field, place, rate, scalars[PHASE], w, dw)
     scalars[PHASE] = s
     for call in range(4):   # one call site keeps the compiled code small
         for i in range(n):
-            trial[i] = v[i] + w[i] if call == 0 else v[i] - w[i] if call == 1 else \
-                0.0 if call == 2 else v[i]
-        unpack(terms, data, support, q, trial, buffer, M, M_f, biases[call], h_f)
+            rates[free[i]] = rate[i] + w[i] if call == 0 else rate[i] - w[i] if call == 1 else \
+                0.0 if call == 2 else rate[i]
+        unpack(terms, data, support, q, rates, buffer, M, rows, biases[call], h_f)
     plus, minus, gradient, h = biases[0], biases[1], biases[2], biases[3]
     factorise_spd(M, L)
-    nu, rho, length = split_velocity(M, w, v, e, m, r)
+    nu, rho, length = split_velocity(M, w, rate, e, m, r)
     # M D_v w: velocity forces are quadratic, so those of v and w together by polarisation
     multiply(M, dw, trial)
     for i in range(n):
         trial[i] += 0.25 * (plus[i] - minus[i])
     turn_of(trial, length, e, m, turn)
-    V = potential(data, support, M_f)
+    V = potential(data, support, rows)
     energy = 0.5 * (nu * nu + rho * rho) + V
     wanted = interpolate(data.field.curve.knots, data.energy, s)
     # of the desired motion alone, signed: against the field an effort along it must turn the
@@ -229,13 +242,16 @@ def track(terms, data, memory, support, grounded, fresh, q, v, dt, effort, repor
         nearest_effort(L, B, forces[part], H, LH, parts[part])
     for j in range(k):
         effort[j] = parts[SUM, j]
-        work[j] = inner(B[:, j], v) * dt
-    power = effort_power(B, effort, v)
-    allowed = max(inner(forces[SUM], v), 0.0)
+        work[j] = inner(B[:, j], rate) * dt
+    power = effort_power(B, effort, rate)
+    allowed = max(inner(forces[SUM], rate), 0.0)
     share = cut = allowed / power if k < n and power > allowed else 1.0
     share *= tank_share(scalars[TANK], share * power * dt)
     for j in range(k):
         effort[j] *= share
+    for i in range(2):
+        for j in range(n):
+            M_f[i, j] = rows[i, free[j]]
     kept, fx, fz = keep_foot(data.limits, M_f, h_f, L, h, B, LH, work, scalars[TANK],
                              effort)
     share *= kept
@@ -249,18 +265,65 @@ def track(terms, data, memory, support, grounded, fresh, q, v, dt, effort, repor
         scalars[INTEGRAL] = integral
     for j in range(k):
         parts[APPLIED, j] = memory.effort[j] = effort[j]
-    for i in range(n):
-        memory.q[i] = q[i]
+    memory.q[:] = q
 
     report[POTENTIAL], report[DESIRED], report[UNDESIRED] = V, 0.5 * nu * nu, 0.5 * rho * rho
     report[ENERGY], report[WANTED], report[LEVEL] = energy, wanted, max(scalars[TANK], 0.0)
     report[GIVEN], report[TAKEN] = scalars[INJECTED], scalars[ABSORBED]
     report[WHERE], report[DISTANCE], report[TRUST] = s, distance, trust
-    report[RATE], report[POWER] = a * nu * nu, effort_power(B, effort, v)
+    report[RATE], report[POWER] = a * nu * nu, effort_power(B, effort, rate)
     report[NORMAL], report[FRICTION] = fz, abs(fx) / fz if fz > 0.0 else math.inf
     report[FOOT], report[SHARE] = 0.0, share
     if data.limits.ankle >= 0 and fz > 0.0:
         report[FOOT] = abs(effort[data.limits.ankle]) / fz
+
+
+@shared
+def held_mask(coordinate_of, support, locked):
+    """Return the coordinates held by engaged locks, as a sum of powers of two.
+
+    Args:
+        coordinate_of: Coordinate each lock holds, by support, ``(2, n_locks)``.
+        support: Index of the stance foot.
+        locked: Engaged locks, ``(n_locks,)``.
+    """
+    mask = 0
+    for i in range(coordinate_of.shape[1]):
+        if locked[i]:
+            mask += 1 << coordinate_of[support, i]
+    return mask
+
+
+@shared
+def follow(terms, pieces, masks, coordinate_of, memory, support, locked, grounded, fresh, q, v, dt,
+           effort, report, parts):
+    """Fill the efforts of one tick on whatever piece of the gait has the knees held as they are.
+
+    Where none has, the effort is zero and ``trust`` in the report 0. Arguments as for `track`,
+    and:
+
+    Args:
+        pieces: Tuple of `TrackerData`.
+        masks: Coordinates held in each piece, see `held_mask`, ``(n_pieces,)``.
+        coordinate_of: See `held_mask`.
+        locked: Engaged locks, ``(n_locks,)``.
+    """
+    scalars, mask, found = memory.scalars, held_mask(coordinate_of, support, locked), -1
+    for i in range(masks.shape[0]):
+        if masks[i] == mask:
+            found = i
+    if found != int(scalars[PIECE]):
+        scalars[PHASE] = np.nan
+    scalars[PIECE] = found
+    if found >= 0:
+        track(terms, pieces[found], memory, support, grounded, fresh, q, v, dt, effort, report,
+              parts)
+        return
+    settle(pieces[0], memory, support, fresh, q)
+    memory.q[:] = q
+    effort[:], memory.effort[:], report[:], parts[:] = 0.0, 0.0, 0.0, 0.0
+    report[LEVEL] = max(scalars[TANK], 0.0)
+    report[GIVEN], report[TAKEN] = scalars[INJECTED], scalars[ABSORBED]
 
 
 @shared

@@ -10,8 +10,8 @@ book.
 import numpy as np
 
 from walking_control.controllers.curve_law import split_velocity
-from walking_control.controllers.curve_tracking import build_tracker, load_gait, PARAMETERS
-from walking_control.controllers.tracker import interpolate, potential, unpack
+from walking_control.controllers.curve_tracking import build_pieces, load_gait, PARAMETERS
+from walking_control.controllers.tracker import held_mask, interpolate, potential, unpack
 from walking_control.controllers.vector_field import apply_field
 from walking_control.exceptions import IncompatibleController
 from walking_control.models.dynamics import PlanarDynamics
@@ -47,8 +47,8 @@ def observe_energies(run, values=None):
     if values is None:
         values = PARAMETERS.validate(run.settings if run.controller == 'curve_tracking' else {})
     terms, parameters = _support_terms(robot, world)
-    data = build_tracker(robot, values, world, load_gait(robot, values, world), parameters)
-    return _along(run, terms, data)
+    pieces = build_pieces(robot, values, world, load_gait(robot, values, world), parameters)
+    return _along(run, terms, *pieces)
 
 
 def _support_terms(robot, world):
@@ -60,20 +60,26 @@ def _support_terms(robot, world):
     return lambda foot, q, v, _, out: support.terms(foot, q, v, out), None
 
 
-def _along(run, terms, data):
+def _along(run, terms, pieces, masks, coordinate_of):
     n = run.coordinates.shape[1]
-    M, M_f, h, h_f = np.zeros((n, n)), np.zeros((2, n)), np.zeros(n), np.zeros(2)
-    buffer = np.zeros((n + 2) ** 2 + 3 * n + 8)
-    w, dw, e, m, r = np.zeros((5, n))
+    M_f, h_f, buffer = np.zeros((2, n)), np.zeros(2), np.zeros((n + 2) ** 2 + 3 * n + 8)
+    known = masks.tolist()
     rows = np.zeros((len(run.time), len(FIELDS)))
-    steps, s = None, np.nan
+    before, s = None, np.nan
     for row, (support, q, v) in enumerate(zip(run.support.tolist(), run.coordinates, run.rates,
                                               strict=True)):
-        if run.steps[row] != steps:
-            steps, s = run.steps[row], np.nan
-        s, _, distance = apply_field(data.field, q, v, s, w, dw)
+        mask = held_mask(coordinate_of, support, run.locked[row])
+        if mask not in known:
+            rows[row] = np.nan
+            continue
+        data = pieces[known.index(mask)]
+        if (run.steps[row], mask) != before:
+            before, s = (run.steps[row], mask), np.nan
+        w, dw, e, m, r, h = np.zeros((6, len(data.free)))
+        M, place, rate = np.diag(h), q[data.free], v[data.free]
+        s, _, distance = apply_field(data.field, place, rate, s, w, dw)
         unpack(terms, data, support, q, v, buffer, M, M_f, h, h_f)
-        nu, rho, _ = split_velocity(M, w, v, e, m, r)
+        nu, rho, _ = split_velocity(M, w, rate, e, m, r)
         V = potential(data, support, M_f)
         rows[row] = (V, 0.5 * nu * nu, 0.5 * rho * rho, 0.5 * (nu * nu + rho * rho) + V,
                      interpolate(data.field.curve.knots, data.energy, s), distance, s)

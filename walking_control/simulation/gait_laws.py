@@ -7,11 +7,11 @@ that the walk hands to it, so that a walk can be stored and taken up again.
 
 import numpy as np
 
-from walking_control.controllers.curve_tracking import build_tracker, load_gait
+from walking_control.controllers.curve_tracking import build_pieces, load_gait
 from walking_control.controllers.hip_pd import hip_torque
 from walking_control.controllers.hip_switching import find_hip
 from walking_control.controllers.time_pd import build_playback, play
-from walking_control.controllers.tracker import make_memory, make_report, track, TrackerMemory
+from walking_control.controllers.tracker import follow, make_memory, make_report, TrackerMemory
 from walking_control.models.inputs import effort_limits
 
 NAMES = ('curve_tracking', 'hip_pd', 'time_pd')
@@ -35,30 +35,30 @@ def make_gait_law(robot, name, parameters, world, terms, generated):
     if name == 'time_pd':
         return _time_law(build_playback(robot, parameters, world, gait, generated), terms,
                          1.0 / parameters.rate)
-    return _tracking_law(build_tracker(robot, parameters, world, gait, generated), terms,
+    return _tracking_law(*build_pieces(robot, parameters, world, gait, generated), terms,
                          1.0 / parameters.rate)
 
 
-def _tracking_law(data, terms, period):
+def _tracking_law(pieces, masks, coordinate_of, terms, period):
     """Values: scalars of the memory, q, force, then the foot that stood last."""
-    memory = make_memory(data)
+    memory = make_memory(pieces[0])
     n, scalars = len(memory.q), len(memory.scalars)
-    report_size, parts_shape = (part.shape for part in make_report(data))
+    report_size, parts_shape = (part.shape for part in make_report(pieces[0]))
     last = scalars + n + len(memory.effort)
 
-    def law(values, stance, q, v, effort):
+    def law(values, stance, locked, q, v, effort):
         kept = TrackerMemory(values[:scalars], values[scalars:scalars + n],
                              values[scalars + n:last])
         fresh = stance != values[last]
         values[last] = stance
-        track(terms, data, kept, stance, True, fresh, q, v, period, effort, np.zeros(report_size),
-              np.zeros(parts_shape))
+        follow(terms, pieces, masks, coordinate_of, kept, stance, locked, True, fresh, q, v,
+               period, effort, np.zeros(report_size), np.zeros(parts_shape))
     return law, np.concatenate((*memory, [NOBODY]))
 
 
 def _time_law(data, terms, period):
     """Values: time since touchdown, and the foot that stood last."""
-    def law(values, stance, q, v, effort):
+    def law(values, stance, locked, q, v, effort):
         values[0] = values[0] + period if stance == values[1] else 0.0
         values[1] = stance
         play(terms, data, stance, values[0], q, v, effort)
@@ -72,7 +72,7 @@ def _hip_law(robot, parameters):
     gains = parameters.hip_angle, parameters.hip_stiffness, parameters.hip_damping, \
         effort_limits(robot)[0]
 
-    def law(values, stance, q, v, effort):
+    def law(values, stance, locked, q, v, effort):
         effort[:] = 0.0
         effort[0] = signs[stance] * hip_torque(q[i], v[i], gains[0], gains[1], gains[2], gains[3])
     return law, np.zeros(1)

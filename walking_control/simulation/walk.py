@@ -17,7 +17,7 @@ from walking_control.simulation.gait_laws import make_gait_law, NAMES
 from walking_control.simulation.rigid_events import joint_angle
 from walking_control.simulation.rigid_forces import joint_rate
 from walking_control.simulation.rigid_model import (
-    DONE, SQUARED_EFFORT, STANCE, STEPPED, SUPPORT, SWING, TIME, WORK)
+    DONE, FIRST_STOP, SQUARED_EFFORT, STANCE, STEPPED, SUPPORT, SWING, TIME, WORK)
 from walking_control.simulation.rigid_motion import advance
 from walking_control.simulation.shared import shared
 
@@ -46,14 +46,14 @@ class LawData(NamedTuple):
 
 
 @shared
-def no_law(values, stance, q, v, effort):
+def no_law(values, stance, locked, q, v, effort):
     """No effort."""
     for i in range(effort.shape[0]):
         effort[i] = 0.0
 
 
 @shared
-def hip_law(values, stance, q, v, effort):
+def hip_law(values, stance, locked, q, v, effort):
     """The hip law of [DS09] (5.29) at a fixed set point; values by `hip_values`."""
     hip = int(values[0])
     current = hip_current(q[hip], v[hip], values[1], values[2], values[3], values[4])
@@ -108,7 +108,8 @@ def control(law, model, state, data):
     """Fill effort and armed locks for the next tick."""
     n, mode = model.relabel.shape[1], state.mode
     support = mode[SUPPORT]
-    law(data.values, support, state.y[2:n + 2], state.y[n + 4:], state.effort)
+    law(data.values, support, mode[FIRST_STOP + model.n_joints:], state.y[2:n + 2],
+        state.y[n + 4:], state.effort)
     for i in range(model.n_locks):
         foot, joint = data.lock_foot[i], model.lock_joint[i]
         contact = mode[STANCE] == 1 if foot == support else mode[SWING] == 1
@@ -135,7 +136,7 @@ def walk(terms, law, model, state, work, data, duration, stop_at_step):
 
     Args:
         terms: Function of the support terms.
-        law: Function (values, stance, q, v, effort).
+        law: Function (values, stance, engaged locks, q, v, effort).
         model: `RigidModel`.
         state: `RigidState`, changed in place.
         work: `Workspace`.
