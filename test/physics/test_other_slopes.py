@@ -22,6 +22,10 @@ pytest.importorskip('casadi')
 pytest.importorskip('numba')
 
 ROBOT_FILE = load_robot_file('compass')
+# the gains of the table in doc/controllers/curve_tracking.md: slower than the shipped ones, so that
+# the error the integral removes is there
+GENTLE = {'attraction': 3.2, 'metric': [0.3, 1.0], 'energy_gain': 0.6, 'transfer_gain': 0.1,
+          'transfer_threshold': 0.01, 'damping_rate': 4.0, 'min_normal_force': 0.3}
 PLENTY = {'tank_initial': 1e4, 'tank_capacity': 1e4}
 INTEGRAL = {'integral_gain': 0.3}
 COLUMNS = ('step', 'error', 'energy', 'injected', 'absorbed', 'tank', 'integral', 'power')
@@ -34,14 +38,14 @@ def walk(known, steps, tilt=0.0, **values):
         known: Slope the law counts on, degrees downhill.
         steps: Steps to make.
         tilt: What the floor falls more than that from the first touchdown on, degrees.
-        values: Settings on top of the shipped ones.
+        values: Settings on top of `GENTLE`.
 
     Returns:
         Namespace of arrays by `COLUMNS`; ``walked`` tells whether all steps were made.
     """
     robot = ROBOT_FILE.robot
     world = SimpleNamespace(**{**vars(ROBOT_FILE.values(WORLD)), 'slope': math.radians(known)})
-    values = PARAMETERS.validate({**ROBOT_FILE.sections['curve_tracking'], **values})
+    values = PARAMETERS.validate({**GENTLE, **values})
     support = SupportDynamics(PlanarDynamics(robot, world.gravity, world.slope))
     terms, parameters = compile_terms(support.dynamics)
     model, fields = as_record(build_rigid_model(support, world, ROBOT_FILE.values(RIGID),
@@ -114,7 +118,7 @@ def test_tank_bounds_what_is_injected(slope):
     record = walk(slope, 30, tank_initial=5.0, **INTEGRAL)
     assert not record.walked
     empty = record.tank == 0.0
-    assert empty.sum() > 20 and record.injected[empty].min() >= 5.0
+    assert empty.sum() > 20 and record.injected[empty].min() >= 5.0 - 1e-9
     beyond = record.injected - record.absorbed - 5.0
     assert beyond.max() < 1e-3
     # nothing is stored up meanwhile
