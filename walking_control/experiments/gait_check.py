@@ -71,8 +71,8 @@ def _simulate_planar_step(robot_file, gait):
     support = SupportDynamics(PlanarDynamics(robot, world.gravity, world.slope))
     n = support.layout.n
     model = build_rigid_model(support, world, robot_file.values(RIGID))
-    # an input on every coordinate instead of on the motors alone
-    model = model._replace(inputs=np.stack([np.eye(n), np.eye(n)]))
+    # an input on every coordinate instead of on the motors alone, none of them from the floor
+    model = model._replace(inputs=np.stack([np.eye(n), np.eye(n)]), n_driven=n)
     state, work = rm.make_state(model), rm.make_workspace(model, support.layout.size)
     q, v = gait.start
     set_start(model, state, 0, q, v)
