@@ -53,6 +53,37 @@ def test_frame_has_constant_diagonal_mass(case):
         assert np.abs((S @ w(q))[1:]).max() < 1e-11 * abs((S @ w(q))[0])
 
 
+def test_free_motion_in_momentum_coordinates(case):
+    """X and Y of (5.6) would be those of another mechanism; computed from accelerations
+    instead."""
+    system, w, _, states = case
+    diagonal = 1.0 + np.arange(system.n)
+    for q, v in states[:5]:
+        pole = w(q)
+
+        def frame(x):
+            return momentum_frame(system.inertia(x), w(x), diagonal, pole=pole)
+
+        def momenta(x, rate):
+            return np.linalg.solve(frame(x).T, system.inertia(x) @ rate)
+        S, M, alpha = frame(q), system.inertia(q), momenta(q, v)
+        assert (S @ w(q))[0] > 0.0
+        coupling = junction(S, difference(lambda x: frame(x).T @ alpha, q))
+        gradient = system.bias(q, np.zeros(system.n))
+        said = coupling @ (alpha / diagonal) - np.linalg.solve(S.T, gradient)
+        acceleration, step = np.linalg.solve(M, -system.bias(q, v)), 1e-6
+        ahead, behind = (momenta(q + h * v, v + h * acceleration) for h in (step, -step))
+        assert said == pytest.approx((ahead - behind) / (2 * step), abs=1e-7 * (1 + v @ M @ v))
+
+
+def test_frame_is_continuous_about_its_pole():
+    """A jump of the basis along the path would appear as a force; the pole is to prevent it."""
+    M, away = np.array([[3.0, 0.7, 0.1], [0.7, 1.2, 0.2], [0.1, 0.2, 0.8]]), -np.eye(3)[0]
+    S = momentum_frame(M, away, pole=away)
+    for turn in 1e-6 * np.eye(3):
+        assert momentum_frame(M, away + turn, pole=away) == pytest.approx(S, abs=1e-5)
+
+
 def test_frame_of_the_book_example():
     """For circles about the origin the frame must be the one of example 5.2, up to sign."""
     q = np.array([0.6, 0.8])
@@ -174,9 +205,12 @@ def test_free_matrix_saves_effort_on_the_arm():
         needed = m * (e @ both) + M @ r * (r @ both) / rho ** 2
         assert both == pytest.approx(needed, abs=1e-10 * np.abs(nominal).max())
         assert [e @ free, r @ free] == pytest.approx([0.0, 0.0], abs=1e-9 * np.abs(free).max())
-        bounded = M @ r
-        curve_law.relieve(nominal, np.linalg.solve(M, nominal), m, e, r, rho, 2.0, bounded)
-        assert bounded @ np.linalg.solve(M, bounded) <= (2.0 * rho) ** 2 * (1 + 1e-9)
+        # bounded, it turns r (an acceleration across it) at just that rate, the same way
+        bounded, most = M @ r, 0.3 * np.sqrt(free @ np.linalg.solve(M, free)) / rho
+        curve_law.relieve(nominal, np.linalg.solve(M, nominal), m, e, r, rho, most, bounded)
+        turning = np.linalg.solve(M, bounded)
+        assert np.sqrt(turning @ M @ turning) == pytest.approx(most * rho, rel=1e-9)
+        assert turning @ free > 0.0
 
 
 def test_centripetal_force_of_example_5_6():
@@ -208,19 +242,24 @@ def follow(field_of, start, duration, a0=0.5, a1=0.1):
 
     run = solve_ivp(lambda t, x: np.concatenate((x[n:], force(x)[0])), (0, duration), start,
                     'DOP853', rtol=1e-11, atol=1e-12, max_step=0.1)
-    for x in run.y.T:
+    for t, x in zip(run.t, run.y.T, strict=True):
         u, rho = force(x)
-        record.append((0.5 * x[n:] @ x[n:], u @ x[n:], rho))
+        record.append((t, 0.5 * x[n:] @ x[n:], u @ x[n:], rho))
     return np.array(record).T
 
 
 def test_point_mass_comes_to_circle_with_its_energy():
     """Example 5.6: any motion must turn into a circle at constant kinetic energy."""
-    energy, power, rest = follow(lambda q, v: (np.array([-q[1], q[0]]), np.array([-v[1], v[0]])),
-                                 np.array([1.0, 0.2, 0.9, 0.7]), 12.0)
+    times, energy, power, rest = follow(
+        lambda q, v: (np.array([-q[1], q[0]]), np.array([-v[1], v[0]])),
+        np.array([1.0, 0.2, 0.9, 0.7]), 12.0)
     assert np.abs(energy / energy[0] - 1.0).max() < 1e-9
     assert np.abs(power).max() < 1e-12
     assert rest[0] > 0.5 and rest[-1] < 1e-6
+    # the two energies by themselves, (5.19) to (5.21): one equation for rho, whatever the path
+    alone = solve_ivp(lambda t, rho: -0.5 / (rho + 0.1) * (2.0 * energy[0] - rho ** 2) * rho,
+                      (0.0, times[-1]), rest[:1], 'DOP853', times, rtol=1e-11, atol=1e-13)
+    assert rest == pytest.approx(alone.y[0], abs=1e-9)
 
 
 def test_point_mass_comes_to_a_curve_in_space():
@@ -235,7 +274,7 @@ def test_point_mass_comes_to_a_curve_in_space():
         apply_field(field, q, v, np.nan, w, dw)
         return w, dw
     start = np.array([1.25, -0.1, 0.2, 0.3, 1.1, -0.2])
-    energy, power, rest = follow(field_of, start, 9.0)
+    _, energy, power, rest = follow(field_of, start, 9.0)
     assert np.abs(energy / energy[0] - 1.0).max() < 1e-9
     assert np.abs(power).max() < 1e-12
     assert rest[0] > 0.3 and rest[-1] < 1e-5
