@@ -6,8 +6,10 @@ import pytest
 
 from walking_control.control_loop import ControlLoop
 from walking_control.controllers import tracker
-from walking_control.controllers.curve_tracking import CurveTracking, load_gait, PARAMETERS
+from walking_control.controllers.curve_tracking import (
+    build_tracker, CurveTracking, load_gait, PARAMETERS)
 from walking_control.controllers.time_pd import PARAMETERS as TIME_PD, TimePd
+from walking_control.controllers.vector_field import apply_field
 from walking_control.exceptions import InvalidInput, ParameterError
 from walking_control.experiments.metrics import summarize
 from walking_control.experiments.robustness import find_first_failure
@@ -16,6 +18,7 @@ from walking_control.models.dynamics import PlanarDynamics
 from walking_control.models.resources import share_directory
 from walking_control.models.robot_file import load_robot_file, WORLD
 from walking_control.models.signals import Command, Reference, WalkerState
+from walking_control.models.support import SupportDynamics
 from walking_control.simulation.compiled import PlainWalker
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.rigid_model import DONE, STEPS, WORK
@@ -109,6 +112,84 @@ def test_energies_add_up(compass):
         totals.append(report[tracker.ENERGY])
     assert np.ptp(totals) > 0.1
     assert len(controller.telemetry()) == len(controller.telemetry_fields(compass.robot))
+
+
+def fully_actuated(name, slope, **values):
+    """Return (terms by Pinocchio, law with a motor for each free coordinate, its values)."""
+    robot_file = load_robot_file(name, [('world.slope', np.radians(slope))])
+    robot, world = robot_file.robot, robot_file.values(WORLD)
+    values = PARAMETERS.validate({'limiting': 'off', **values})
+    data = build_tracker(robot, values, world, load_gait(robot, values, world))
+    motors = np.tile(np.eye(len(data.free)), (2, 1, 1))
+    limits = data.limits._replace(inputs=motors, largest=np.full(len(data.free), 1e9), ankle=-1)
+    inputs = np.tile(np.eye(len(robot.coordinates))[:, data.free], (2, 1, 1))
+    support = SupportDynamics(PlanarDynamics(robot, world.gravity, world.slope))
+    return lambda q, v, *out: support.layout.split(support.terms(0, q, v, *out)), \
+        data._replace(inputs=inputs, limits=limits), values
+
+
+def expected_flows(values, report, integral, M, w, v, gradient):
+    """Return (nu, power into the desired motion, power into the rest) by the book, W."""
+    e = w / np.sqrt(w @ M @ w)
+    nu = e @ M @ v
+    rest = v - nu * e
+    square = rest @ M @ rest
+    a = values.transfer_gain / (np.sqrt(square) + values.transfer_threshold)
+    transferred = values.method == 'transfer' and nu > 0.0
+    lost = min(a * nu ** 2 if transferred else values.damping_rate, values.bandwidth) * square
+    error = report[tracker.WANTED] - report[tracker.POTENTIAL] - 0.5 * nu * abs(nu)
+    push = values.energy_gain * error + values.integral_gain * integral - e @ gradient
+    return nu, lost * transferred + nu * push, \
+        -lost - (1.0 - values.potential_share) * (rest @ gradient)
+
+
+FLOWS = {'transfer': {'transfer_gain': 0.5, 'transfer_threshold': 0.2, 'bandwidth': 20.0},
+         'transfer_at_its_bound': {'transfer_gain': 50.0, 'bandwidth': 3.0},
+         'damping': {'method': 'damping', 'damping_rate': 3.0},
+         'surface': {'field': 'surface', 'potential_share': 0.6},
+         'integral': {'integral_gain': 0.7, 'energy': 'gait'}}
+
+
+@pytest.mark.parametrize('name, slope, case', [
+    *(('compass', 3.0, case) for case in FLOWS), ('dribbel', 1.5, 'transfer')])
+def test_energies_flow_as_the_equations_say(name, slope, case):
+    """The efforts together would leak energy between the buffers, or feed the wrong one.
+
+    Flows by differences along the motion that the efforts cause, on and off the gait and against
+    it: (5.12), (5.17) to (5.21), (5.25) and (5.27) in one.
+    """
+    evaluate, data, values = fully_actuated(name, slope, **FLOWS[case])
+    rng, integral, nus, step = np.random.default_rng(4), 0.4, [], 1e-5
+    free, gait, n = data.free, data.field.curve.coefficients, data.spin.shape[1]
+
+    def observe(q, v):
+        memory, (report, parts) = tracker.make_memory(data), tracker.make_report(data)
+        memory.scalars[tracker.INTEGRAL] = integral
+        tracker.track(lambda foot, q, v, _, out: evaluate(q, v, out), data, memory, 0, True, True,
+                      q, v, 0.0, parts[tracker.APPLIED], report, parts)
+        return report, parts
+    while len(nus) < 20:
+        q, v, a, w, spare = np.zeros((5, n))
+        place = gait[rng.integers(10, len(gait) - 10)]
+        q[free] = place[0] + 0.05 * rng.normal(size=len(free))
+        v[free] = place[1] * rng.choice([1.0, 1.0, -1.0]) + 0.3 * rng.normal(size=len(free))
+        report, parts = observe(q, v)
+        if report[tracker.TRUST] < 1.0:
+            continue
+        M, h = (evaluate(q, v)[key][2:][free] for key in ('mass', 'bias'))
+        M, gradient = M[:, 2 + free].copy(), evaluate(q, 0.0 * v)['bias'][2:][free]
+        a[free] = np.linalg.solve(M, parts[tracker.APPLIED] - h)
+        ahead, behind = (observe(q + t * v, v + t * a)[0] for t in (step, -step))
+        flow = (ahead - behind) / (2.0 * step)
+        w, v = w[free], v[free]
+        apply_field(data.field, q[free], v, np.nan, w, spare[free])
+        nu, desired, undesired = expected_flows(values, report, integral, M, w, v, gradient)
+        bound = 1e-6 * (1.0 + v @ M @ v) * (1.0 + np.abs(parts).max())
+        assert flow[tracker.DESIRED] == pytest.approx(desired, abs=bound)
+        assert flow[tracker.UNDESIRED] == pytest.approx(undesired, abs=bound)
+        assert len(free) == 2 or np.abs(parts[tracker.FREEDOM]).max() > 1e-3
+        nus.append(nu)
+    assert min(nus) < -0.1 and max(nus) > 0.1
 
 
 def test_foot_in_the_air_gets_no_effort(compass):
