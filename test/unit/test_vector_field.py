@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from walking_control.controllers.vector_field import (
-    apply_field, fit_surface, make_field, monomials, NONE, trust_of)
+    apply_field, fit_surface, FULL, make_field, monomials, NONE, trust_of)
 from walking_control.exceptions import InvalidInput
 from walking_control.gaits.curve import closest_point, evaluate, make_curve, nearest_knot
 from walking_control.gaits.gait import GaitError
@@ -137,7 +137,59 @@ def test_domain_ends_at_the_centre_of_curvature():
         q = radius * np.array([np.cos(1.0), np.sin(1.0)])
         _, margin, _ = apply_field(field, q, np.ones(2), 1.0, w, dw)
         assert margin == pytest.approx(radius, abs=1e-6)
-    assert trust_of(1.0) == 1.0 and trust_of(NONE) == 0.0 and 0.0 < trust_of(0.2) < 1.0
+    margins = np.linspace(-0.5, 1.5, 81)
+    expected = np.interp(margins, [NONE, FULL], [0.0, 1.0])
+    assert [trust_of(margin) for margin in margins] == pytest.approx(expected, abs=1e-12)
+
+
+def test_distance_is_measured_by_the_metric():
+    """The distance reported would not be the one that the nearest point is nearest in."""
+    field, rng = make_field('closest', *sample(3), METRICS[3], 1.0), np.random.default_rng(1)
+    path, w, dw = wave(np.linspace(0.0, 2.0, 20001), 3)[0], np.zeros(3), np.zeros(3)
+    for _ in range(5):
+        q = path[rng.integers(3000, 17000)] + 0.1 * rng.normal(size=3)
+        gap = q - path
+        least = math.sqrt(np.einsum('ki,ij,kj->k', gap, METRICS[3], gap).min())
+        assert apply_field(field, q, q, math.nan, w, dw)[2] == pytest.approx(least, abs=2e-6)
+
+
+def test_surface_is_the_polynomial_of_the_book():
+    """Coefficients of (5.28) read in another order than they were fitted in point anywhere."""
+    rng, w, dw, a = np.random.default_rng(3), np.zeros(2), np.zeros(2), np.zeros((5, 5))
+    field = make_field('surface', *sample(2), np.eye(2), 1.0)
+    field = field._replace(surface=rng.normal(size=15))
+    for k, (i, j) in enumerate((i, j) for i in range(5) for j in range(i + 1)):
+        a[i - j, j] = field.surface[k]
+    for q in rng.uniform(-1.0, 1.0, (5, 2)):
+        apply_field(field, q, q, math.nan, w, dw)
+        angle = np.polynomial.polynomial.polyval2d(*q, a)
+        assert monomials(q) @ field.surface == pytest.approx(angle, abs=1e-12)
+        assert w == pytest.approx([-math.sin(angle), math.cos(angle)], abs=1e-12)
+
+
+def test_surface_leads_along_a_gait_and_to_it():
+    """Fitted with a wrong sign or rate it would lead off the gait, or back too fast."""
+    t, v, w, dw = np.linspace(0.0, 1.0, 20), np.array([-1.0, 2.0]), np.zeros(2), np.zeros(2)
+    field = make_field('surface', t, np.outer(t, v), np.tile(v, (20, 1)), np.eye(2), 3.0, 0.1)
+    left = np.array([-v[1], v[0]]) / np.linalg.norm(v)
+    for s in (0.1, 0.5, 0.9):
+        for gap in (-0.08, 0.0, 0.08):
+            apply_field(field, s * v + gap * left, v, math.nan, w, dw)
+            pace = v @ v / (w @ v)   # w gives the direction alone; along the gait at its speed
+            assert pace * (w @ left) == pytest.approx(-3.0 * gap, abs=0.01)
+
+
+def test_surface_is_trusted_around_its_angles():
+    """A polynomial means nothing where its angle is more than a right angle off those fitted."""
+    t, q, v = sample(2)
+    field, w, dw = make_field('surface', t, q, v, np.eye(2), 2.0, 0.1), np.zeros(2), np.zeros(2)
+    angles = fit_surface(field.curve, 2.0, 0.1)[1]
+    low, high = angles.min() - 0.5 * math.pi, angles.max() + 0.5 * math.pi
+    for angle, expected in ((low, 0.0), (0.75 * low + 0.25 * high, 0.5), (0.5 * (low + high), 1.0),
+                            (high, 0.0)):
+        constant = field._replace(surface=angle * np.eye(15)[0])
+        assert apply_field(constant, q[0], v[0], math.nan, w, dw)[1] == pytest.approx(
+            expected, abs=1e-12)
 
 
 def test_surface_reproduces_its_angle_on_the_gait():
