@@ -8,7 +8,8 @@ import pytest
 
 from walking_control.controllers import tracker
 from walking_control.controllers.curve_tracking import build_tracker, load_gait, PARAMETERS
-from walking_control.controllers.vector_field import is_direction, trust_of
+from walking_control.controllers.energy import integrate_error
+from walking_control.controllers.vector_field import FULL, is_direction, NONE, trust_of
 from walking_control.models.dynamics import PlanarDynamics
 from walking_control.models.robot_file import load_robot_file, WORLD
 from walking_control.models.support import SupportDynamics
@@ -96,6 +97,35 @@ def test_fields_and_margins_meet_in_no_gap():
         assert np.isfinite(w).all() and w.any() and not dw.any()
     assert is_direction(np.array([1e-3, 0.0]), np.zeros(2))
     assert not is_direction(np.array([1.0, 0.0]), np.array([np.inf, 0.0]))
+
+
+def test_law_fades_out_as_its_trust(monkeypatch):
+    """Towards the end of the field's domain every effort must go as the trust does, without a
+    jump."""
+    law, curve = build(limiting='off', integral_gain=0.3), build().field.curve
+    for knot, margin in itertools.product((10, 25, 40), (0.35, 0.25, 0.12, 0.05)):
+        point, first, half = curve.coefficients[knot, :3]
+        inward = half - first * (half @ first) / (first @ first)
+        q = point + 0.5 * (1.0 - margin) * (first @ first) / (inward @ inward) * inward
+        taken = []
+        for trust_by in (trust_of, lambda _: 1.0):
+            monkeypatch.setattr(tracker, 'trust_of', trust_by)
+            memory, (report, parts) = tracker.make_memory(law), tracker.make_report(law)
+            memory.scalars[tracker.PHASE] = curve.knots[knot]
+            tracker.track(terms, law, memory, 0, True, False, q, 0.8 * first, 0.0, np.zeros(2),
+                          report, parts)
+            taken.append((report[tracker.TRUST], parts[:tracker.APPLIED]))
+        (trust, faded), (_, full) = taken
+        assert trust == pytest.approx(np.interp(margin, [NONE, FULL], [0.0, 1.0]), abs=1e-6)
+        assert faded == pytest.approx(trust * full, rel=1e-6) and np.abs(full).max() > 0.1
+
+
+def test_integral_is_bounded():
+    """Wound up without bound, the integral would drive the walker on long after the slope."""
+    assert integrate_error(9.0, 3.0, 0.5, 10.0) == 10.0
+    assert integrate_error(-9.0, -3.0, 0.5, 10.0) == -10.0
+    law = build(integral_gain=0.3, integral_limit=1e-4)
+    assert integral_after(law, np.array([-0.5, 1.2])) == pytest.approx(1e-4)
 
 
 def tick(law, memory, q, v, grounded=True, fresh=False, dt=0.002):
