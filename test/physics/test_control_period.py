@@ -13,6 +13,7 @@ import pytest
 
 from walking_control.controllers import tracker
 from walking_control.controllers.control_period import closing_rate, loop_rates
+from walking_control.controllers.curve_law import asymptotic_force, DAMPING, relieve
 from walking_control.controllers.curve_tracking import build_tracker, load_gait, PARAMETERS
 from walking_control.controllers.vector_field import apply_field, make_field
 from walking_control.exceptions import ParameterError
@@ -141,6 +142,12 @@ def test_errors_shrink_at_the_bound_and_grow_beyond(loop):
     """A bound that is no bound lets a walker shake itself to pieces; one too low refuses gains
     that work."""
     kept, values = LOOPS[loop]
+    said, law, q, v = build(rate=5000.0, **{**values, 'integral_gain': 0.0})
+    said.integral_gain = values.get('integral_gain', 0.0)
+    speed = np.array([math.sqrt(b @ inertia_and_bias(a, b)[0] @ b)
+                      for a, b in zip(q, v, strict=True)])
+    rates = loop_rates(said, speed, closing_rate(law.field, q, v), 2)
+    assert rates.get(loop, rates['direction'])[0] == pytest.approx(1.0 / PERIOD, rel=1e-3)
     law, q, v = build_loop(**values)
     for share, grows in ((0.5, False), (1.0, False), (2.5, True)):
         largest = max(factors(law, place, rate, share * PERIOD, kept)
@@ -206,6 +213,24 @@ def test_free_matrix_counts_from_three_coordinates():
     assert loops[2][0] == 0.0
     assert loops[3][0] == pytest.approx(500.0 ** 2 / 40.0) and loops[3][1] == 'freedom_rate'
     assert loops[3][2] == pytest.approx(math.sqrt(40.0 * 500.0))
+
+
+def test_held_rotation_by_the_free_matrix():
+    """Held too long, the rotation by Z lengthens undesired momentum faster than it decays."""
+    M, e, decay = np.diag([1.0, 2.0, 0.7]), np.array([1.0, 0.0, 0.0]), 4.0
+    values = PARAMETERS.validate({'method': 'damping', 'damping_rate': decay})
+    rate = loop_rates(values, np.array([1.0]), 0.0, 3)['free matrix'][0]
+    for share, grows in ((1.0, False), (2.5, True)):
+        r = np.array([0.0, 0.3, -0.4])
+        rho = math.sqrt(r @ M @ r)
+        damping, m = np.zeros(3), M @ e
+        asymptotic_force(M, m, r, 0.0, rho, DAMPING, 0.0, decay, damping)
+        # whatever is to be lessened acts across r, and is more than Z may take away
+        across = 1e3 * np.cross(e, M @ r)
+        free = M @ r
+        relieve(M @ across, across, m, e, r, rho, values.freedom_rate, free)
+        after = r + share / rate * np.linalg.solve(M, damping + free)
+        assert (math.sqrt(after @ M @ after) > rho) == grows
 
 
 @pytest.mark.parametrize('field', ['closest', 'surface'])
