@@ -3,10 +3,10 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import nnls
+from scipy.optimize import linprog, nnls
 
 from walking_control.controllers.effort_limits import (
-    foot_limits, nearest_effort, scale_effort)
+    foot_limits, keep_foot, Limits, nearest_effort, OFF, scale_effort)
 from walking_control.controllers.energy import draw, energy_force, tank_share
 from walking_control.controllers.small_program import nearest_allowed
 from walking_control.models.dynamics import PlanarDynamics
@@ -51,6 +51,20 @@ def test_impossible_limits_are_reported():
     assert scale_effort(A, d, tau) == 0.0 and tau[0] == 0.0
 
 
+def test_scaling_is_the_largest_that_is_allowed():
+    """Efforts scaled by less would throw away what the foot bears; a linear program says how
+    much."""
+    rng, scaled = np.random.default_rng(2), 0
+    for _ in range(40):
+        A, d, tau = rng.normal(size=(9, 2)), rng.uniform(0.0, 2.0, 9), rng.normal(size=2)
+        most = linprog([-1.0], A_ub=(A @ tau)[:, None], b_ub=d, bounds=[(0.0, 1.0)]).x[0]
+        wanted = tau.copy()
+        assert scale_effort(A, d, tau) == pytest.approx(most, abs=1e-9)
+        assert tau == pytest.approx(most * wanted, abs=1e-9)
+        scaled += most < 1.0
+    assert 5 < scaled < 40
+
+
 def test_foot_forces_against_newton(compass):
     """The rows must be the change of the whole robot's momentum: force = m times com
     acceleration."""
@@ -79,6 +93,12 @@ def test_foot_forces_against_newton(compass):
             force -= gravity
             assert fz - A[4] @ tau == pytest.approx(force[1], abs=1e-5)
             assert fx + 0.5 * (A[5] - A[6]) @ tau == pytest.approx(force[0], abs=1e-5)
+            effort, free = tau.copy(), Limits(np.array([B, B]), np.full(2, 1e3), 1, OFF, 0.0, 1.0,
+                                              0.0)
+            kept = keep_foot(free, parts['mass'][:2, 2:].copy(), parts['bias'][:2].copy(),
+                             np.linalg.cholesky(M), h.copy(), B, np.eye(2), np.zeros(2), 1.0,
+                             effort)
+            assert kept == pytest.approx([1.0, *force], abs=1e-5) and np.array_equal(effort, tau)
             tipping = pytest.approx(tau[1] - 0.1 * force[1], abs=1e-5)
             assert A[7] @ tau - d[7] == tipping or fz < 0.0
 
