@@ -88,6 +88,24 @@ def test_energies_are_those_of_physics(alone, tracked):
             pytest.approx(kinetic, abs=1e-9)
 
 
+def test_foot_is_reported_as_the_plant_finds_it(tracked):
+    """Telemetry would call for another foot, or another floor, than the walker needs."""
+    force = tracked.foot_force[np.arange(len(tracked.time)), tracked.support]
+    # the plant's force is that of the effort held till then: compare where it hardly changes
+    change = np.abs(np.diff(tracked.effort, axis=0, prepend=0.0)).max(axis=1)
+    rows = (change < 0.02) & (np.abs(tracked.effort).min(axis=1) > 0.3)
+    assert rows.sum() > 20
+    normal, along = force[rows, 2], np.abs(force[rows, 0])
+    said = {name: values[rows] for name, values in tracked.telemetry.items()}
+    assert said['normal_force'] == pytest.approx(normal, abs=0.05)
+    assert said['friction_ratio'] == pytest.approx(along / normal, abs=2e-3)
+    ankle = np.abs(tracked.effort[rows, 1])
+    assert said['foot_length'] == pytest.approx(ankle / normal, abs=1e-3)
+    # and what the efforts do is the plant's own work
+    done = np.diff(tracked.work.sum(axis=1), append=np.nan)[rows] / 0.002
+    assert said['power'] == pytest.approx(done, abs=0.1)
+
+
 def test_passive_walk_goes_astray_only_after_the_step(alone):
     """[DS09] 5.2.3: undesired energy is nil in nominal walking, then wild until the fall."""
     undesired, row = observe_energies(alone)['kinetic_energy_undesired'], disturbed_row(alone)
