@@ -180,6 +180,14 @@ def test_closing_rate_of_a_straight_gait():
         assert closing_rate(field, t[:, None] * v, v) == pytest.approx(7.0, rel=1e-6)
 
 
+def test_closing_rate_of_a_bend():
+    """In a bend too the gap closes at the attraction, across it as the metric sees it."""
+    t = np.linspace(0.0, 2.0, 40)
+    q, v = np.stack((np.sin(t), 0.5 * t), axis=1), np.stack((np.cos(t), 0.5 + 0.0 * t), axis=1)
+    field = make_field('closest', t, q, v, np.array([[2.0, 0.6], [0.6, 0.7]]), 3.0)
+    assert closing_rate(field, q[1:-1], v[1:-1]) == pytest.approx(3.0, rel=1e-4)
+
+
 @pytest.mark.parametrize('values, name', [
     ({'bandwidth': 600.0}, 'bandwidth'),
     ({'bandwidth': 600.0, 'field': 'surface'}, 'bandwidth'),
