@@ -68,7 +68,7 @@ def test_scaling_is_the_largest_that_is_allowed():
 def test_foot_forces_against_newton(compass):
     """The rows must be the change of the whole robot's momentum: force = m times com
     acceleration."""
-    rng, n, robot = np.random.default_rng(3), 2, compass.robot
+    rng, n, robot, standing = np.random.default_rng(3), 2, compass.robot, 0
     for foot in (0, 1):
         B = effort_map(compass, foot)
         for _ in range(5):
@@ -99,8 +99,13 @@ def test_foot_forces_against_newton(compass):
                              np.linalg.cholesky(M), h.copy(), B, np.eye(2), np.zeros(2), 1.0,
                              effort)
             assert kept == pytest.approx([1.0, *force], abs=1e-5) and np.array_equal(effort, tau)
-            tipping = pytest.approx(tau[1] - 0.1 * force[1], abs=1e-5)
-            assert A[7] @ tau - d[7] == tipping or fz < 0.0
+            (x, z), ankle = force, tau[1]
+            # 7 N kept, friction 0.6 either way, a foot of 0.1 m either way
+            excess = [7.0 - z, x - 0.6 * z, -x - 0.6 * z, ankle - 0.1 * z, -ankle - 0.1 * z]
+            rows = slice(4, 9 if fz > 0.0 else 7)
+            assert (A @ tau - d)[rows] == pytest.approx(excess[:rows.stop - 4], abs=1e-5)
+            standing += fz > 0.0
+    assert standing > 5
 
 
 def test_ground_torque_turns_the_stance_foot(compass):
