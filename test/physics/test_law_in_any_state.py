@@ -151,10 +151,11 @@ def test_integral_waits_while_its_effort_is_withheld():
     walker going backwards stores an overshoot for later; it must still run down."""
     law, slow = build(integral_gain=0.3), np.array([-0.5, 1.2])
     assert integral_after(law, slow) > 1e-4
+    unlimited = build(integral_gain=0.3, limiting='off')
     weak = law._replace(limits=law.limits._replace(largest=np.array([1e-3, 1e-3])))
     for held in (integral_after(law, slow, tank=0.0), integral_after(law, slow, tank=-0.1),
                  integral_after(law, slow, grounded=False), integral_after(weak, slow),
-                 integral_after(law, -slow)):
+                 integral_after(law, -slow), integral_after(unlimited, -0.1 * slow)):
         assert held == 0.0
     assert -1.0 < integral_after(weak, slow, integral=-1.0)
     assert -1.0 < integral_after(law, slow, integral=-1.0, tank=0.0)
