@@ -146,10 +146,20 @@ def test_push_and_bad_disturbances():
     """If it failed, a tiny push would fell the walker or nonsense would be accepted."""
     result = find_first_failure(load('compass'), 'push', largest=0.02, resolution=0.01)
     assert result['first_failure'] is None and result['largest_survived'] == pytest.approx(0.02)
-    for kind, largest in (('earthquake', 1.0), ('push', -1.0), ('push', math.nan)):
+    for kind, largest, resolution in (('earthquake', 1.0, 0.1), ('push', 0.0, 0.1),
+                                      ('push', math.nan, 0.1), ('push', 1.0, -0.1),
+                                      ('push', 0.1, 0.2)):
         with pytest.raises(InvalidInput):
-            find_first_failure(load('compass'), kind, largest=largest)
+            find_first_failure(load('compass'), kind, largest=largest, resolution=resolution)
 
+
+def test_sizes_below_zero_disturb_the_other_way():
+    """If it failed, a push against the walk would be taken for one along it, or never tried."""
+    back = find_first_failure(load('compass'), 'push', largest=-0.08, resolution=0.02)
+    assert [size for size, *_ in back['samples']] == [-0.02, -0.04, -0.06, -0.08]
+    assert back['first_failure'] == -0.06 and back['largest_survived'] == -0.04
+    along = find_first_failure(load('compass'), 'push', largest=0.08, resolution=0.02)
+    assert along['first_failure'] is None
 
 def test_dribbel_has_a_stable_passive_gait_without_motor():
     """If it failed, the kneed robot on 3 degrees could not walk passively."""

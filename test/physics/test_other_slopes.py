@@ -22,8 +22,8 @@ pytest.importorskip('casadi')
 pytest.importorskip('numba')
 
 ROBOT_FILE = load_robot_file('compass')
-# the gains of the table in doc/controllers/curve_tracking.md: slower than the shipped ones, so that
-# the error the integral removes is there
+# the gains of the table in doc/controllers/curve_tracking.md: slower than the shipped ones, so
+# that the error the integral removes is there
 GENTLE = {'attraction': 3.2, 'metric': [0.3, 1.0], 'energy_gain': 0.6, 'transfer_gain': 0.1,
           'transfer_threshold': 0.01, 'damping_rate': 4.0, 'min_normal_force': 0.3}
 PLENTY = {'tank_initial': 1e4, 'tank_capacity': 1e4}

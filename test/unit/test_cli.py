@@ -2,9 +2,12 @@
 """The command line keeps its contract: JSON on stdout, one line on errors, exit status."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
+from walking_control import __version__
 from walking_control.cli import main
 
 WALK_KEYS = {'robot', 'controller', 'plant', 'fell', 'fall_reason', 'duration', 'steps',
@@ -98,3 +101,10 @@ def test_controller_that_does_not_fit(capsys, edited_robot_file):
     path = edited_robot_file(lambda tree: tree['robot'].update(actuators={}))
     assert main(['simulate', str(path)]) == 2
     assert 'needs a planar robot with one motor' in capsys.readouterr().err
+
+
+def test_runs_as_a_module():
+    """If it failed, `python -m walking_control` would not be the command."""
+    done = subprocess.run([sys.executable, '-m', 'walking_control', '--version'],
+                          capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == __version__

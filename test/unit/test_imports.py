@@ -23,6 +23,7 @@ ALLOWED = {
 ALLOWED['experiments'] = {*ALLOWED['simulation'], 'simulation', 'design'}
 ALLOWED['nodes'] = {*ALLOWED['experiments'], 'experiments'}
 ALLOWED['cli'] = {*ALLOWED['nodes'], 'nodes'}
+ALLOWED['__main__'] = {'cli'}
 ROS = {'rclpy', 'std_msgs', 'sensor_msgs', 'geometry_msgs', 'std_srvs', 'lifecycle_msgs',
        'rcl_interfaces', 'rosgraph_msgs', 'nav_msgs', 'diagnostic_msgs', 'visualization_msgs',
        'trajectory_msgs', 'tf2_msgs', 'builtin_interfaces'}

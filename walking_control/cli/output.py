@@ -87,10 +87,17 @@ def plain(value):
 
 def show_progress(duration):
     """Return a callable that shows the simulated time on a terminal, or None."""
-    if not sys.stderr.isatty():
-        return None
-
     def show(time):
-        end = '\n' if time >= duration - 1.0 else ''
-        print(f'\rsimulated {time:6.1f} of {duration:g} s', end=end, file=sys.stderr, flush=True)
-    return show
+        _show_line(f'simulated {time:6.1f} of {duration:g} s', time >= duration - 1.0)
+    return show if sys.stderr.isatty() else None
+
+
+def show_share(what):
+    """Return a callable that shows on a terminal how much is done, from 0 to 1, or None."""
+    def show(share):
+        _show_line(f'{what} {100 * share:3.0f} %', share >= 1.0)
+    return show if sys.stderr.isatty() else None
+
+
+def _show_line(text, last):
+    print(f'\r{text}', end='\n' if last else '', file=sys.stderr, flush=True)

@@ -18,7 +18,8 @@ EXAMPLES = {
     'search': 'walking_control gait search compass --speed 0.8 --out out/gait',
     'cycle': 'walking_control gait cycle compass --slope-deg 3 --out out/cycle',
     'impact': 'walking_control gait impact compass --q -0.25,0.5',
-    'robustness': 'walking_control robustness compass --disturbance step_down --resolution 0.0005',
+    'robustness': 'walking_control robustness compass --controller curve_tracking --disturbance '
+    'step_down',
     'compare': 'walking_control compare compass --disturb step_down=0.05@6 --out out/compare',
     'statics': 'walking_control statics humanoid --support both --out out/statics',
     'check': 'walking_control check my_robot.yaml',
@@ -63,8 +64,11 @@ def make_parser():
     verb.add_argument('robot', help=_ROBOT_HELP)
     verb.add_argument('--disturbance', required=True, metavar='KIND',
                       help='step_down, step_up, push or slope_change')
-    verb.add_argument('--max', type=positive, metavar='M', help='largest size tried')
-    verb.add_argument('--resolution', type=positive, metavar='R', help='distance between sizes')
+    verb.add_argument('--max', type=finite, metavar='M',
+                      help='last size tried; below 0 for pushes against the walk '
+                      '(default: 0.3 m down, 0.1 m up, 1.6 N s/kg, 0.1 rad)')
+    verb.add_argument('--resolution', type=positive, metavar='R', help='distance between sizes '
+                      '(default: 0.001 m, 0.01 N s/kg, 0.002 rad)')
     _add_compare_arguments(_add_verb(verbs, compare, [_common_arguments()]))
     verb = _add_verb(verbs, check, [_common_arguments()])
     verb.add_argument('robot', help=_ROBOT_HELP + ', or of a URDF')

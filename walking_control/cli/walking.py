@@ -6,7 +6,7 @@ import sys
 
 from walking_control.cli.inputs import load_robot, require_rigid
 from walking_control.cli.output import (
-    print_files, print_json, print_summary, report_run, save_figures, show_progress)
+    print_files, print_json, print_summary, report_run, save_figures, show_progress, show_share)
 from walking_control.exceptions import MissingDependency
 
 
@@ -50,7 +50,8 @@ def robustness(options):
     from walking_control.experiments.robustness import find_first_failure
     require_rigid(options)
     result = find_first_failure(load_robot(options), options.disturbance, options.controller,
-                                'rigid', options.max, options.resolution)
+                                'rigid', options.max, options.resolution,
+                                show_share('tried'))
     result['files'] = []
     if options.out is not None:
         from walking_control.experiments import plots_gait

@@ -2,6 +2,7 @@
 """Several controllers and settings on one plant under one disturbance, side by side."""
 
 from dataclasses import dataclass, field
+import math
 from pathlib import Path
 
 import yaml
@@ -13,7 +14,7 @@ from walking_control.exceptions import (
     IncompatibleController, IncompatiblePlant, InvalidInput, NotAchieved, WalkingControlError)
 from walking_control.experiments.energies import observe_energies
 from walking_control.experiments.response import measure_response, MEASURES
-from walking_control.experiments.robustness import find_first_failure
+from walking_control.experiments.robustness import find_first_failure, KINDS
 from walking_control.gaits.samples import GaitError
 from walking_control.models.resources import share_directory
 from walking_control.models.robot_file import load_robot_file
@@ -22,9 +23,6 @@ from walking_control.simulation.registry import make_plant, parameter_tables
 from walking_control.simulation.simulate import simulate
 
 DISTURBANCE = 'step_down=0.05@6'   # as in [DS09] 5.2.3
-# largest size and resolution of the search for the first failure, by kind
-GRIDS = {'step_down': (0.25, 0.005), 'step_up': (0.1, 0.0025), 'push': (0.8, 0.01),
-         'slope_change': (0.1, 0.005)}
 
 
 @dataclass(frozen=True)
@@ -203,8 +201,10 @@ def _walk(variant, robot_file, loop, field_values, disturb, duration):
 def _first_failures(robot_file, variant, disturbances, show):
     """Return kind -> first failing size and more, see `find_first_failure`."""
     found = {}
-    for kind in dict.fromkeys(disturbance.kind for disturbance in disturbances):
-        largest, resolution = GRIDS[kind]
+    signs = {disturbance.kind: math.copysign(1.0, disturbance.size)
+             for disturbance in disturbances}
+    for kind, sign in signs.items():
+        largest, resolution = sign * KINDS[kind][0], KINDS[kind][1]
         try:
             result = find_first_failure(robot_file, kind, variant.controller, 'rigid', largest,
                                         resolution)

@@ -17,8 +17,8 @@ from walking_control.simulation.rigid_model import (
 FURTHER_STEPS = 20
 SETTLING_STEPS = 30
 # kind -> (largest size, resolution, unit)
-KINDS = {'step_down': (0.05, 0.001, 'm'), 'step_up': (0.02, 0.001, 'm'),
-         'push': (0.5, 0.01, 'N s/kg'), 'slope_change': (0.1, 0.002, 'rad')}
+KINDS = {'step_down': (0.3, 0.001, 'm'), 'step_up': (0.1, 0.001, 'm'),
+         'push': (1.6, 0.01, 'N s/kg'), 'slope_change': (0.1, 0.002, 'rad')}
 REASONS = {FELL: 'fell', DONE: 'made no further step', DIVERGED: 'the integration diverged',
            CHATTERED: 'contacts chattered'}
 
@@ -29,18 +29,19 @@ def find_first_failure(robot_file, kind, controller=None, plant='rigid', largest
 
     Args:
         robot_file: The `RobotFile`.
-        kind: ``'step_down'``, ``'step_up'`` (m), ``'push'`` (N s per kg of robot, along the walk)
-            or ``'slope_change'`` (rad, downhill positive).
+        kind: ``'step_down'``, ``'step_up'`` (m), ``'push'`` (N s per kg of robot, along the walk
+            positive) or ``'slope_change'`` (rad, downhill positive).
         controller: Name of the controller; None takes the robot file's default.
         plant: ``'rigid'``.
-        largest: Largest size tried; None takes the kind's own.
+        largest: Last size tried; below 0, sizes fall from 0, as for pushes against the walk. None
+            takes the kind's own.
         resolution: Distance between sizes.
-        progress: Called with (size, survived) after each.
+        progress: Called with the share of sizes tried, 0 to 1, after each.
 
     Returns:
-        Dictionary: ``first_failure`` (None: none up to the largest), ``largest_survived``,
-        ``samples`` as [size, survived, reason], ``holes`` (survived sizes above the first
-        failure), ``nominal_squared_effort`` per step, ``min_normal_force``,
+        Dictionary: ``first_failure`` (None: none up to the last), ``largest_survived`` (farthest
+        from 0), ``samples`` as [size, survived, reason], ``holes`` (survived sizes beyond the
+        first failure), ``nominal_squared_effort`` per step, ``min_normal_force``,
         ``max_friction_ratio`` of the undisturbed walk.
 
     Raises:
@@ -57,15 +58,15 @@ def find_first_failure(robot_file, kind, controller=None, plant='rigid', largest
         reason = trial.disturb(size)
         samples.append([float(size), reason is None, reason])
         if progress is not None:
-            progress(size, reason is None)
+            progress(len(samples) / len(sizes))
     failed = [size for size, survived, _ in samples if not survived]
     survived = [size for size, lives, _ in samples if lives]
     first = failed[0] if failed else None
     return {'robot': robot_file.robot.name, 'controller': controller or robot_file.controller,
             'plant': plant, 'disturbance': kind, 'unit': KINDS[kind][2],
             'further_steps': FURTHER_STEPS, 'first_failure': first,
-            'largest_survived': max(survived, default=0.0),
-            'holes': [size for size in survived if first is not None and size > first],
+            'largest_survived': max(survived, key=abs, default=0.0),
+            'holes': [size for size in survived if first is not None and abs(size) > abs(first)],
             **nominal, 'samples': samples}
 
 
@@ -75,14 +76,15 @@ def _sizes(kind, largest, resolution):
                            remedy='known: ' + ', '.join(KINDS))
     largest = KINDS[kind][0] if largest is None else largest
     resolution = KINDS[kind][1] if resolution is None else resolution
-    for name, value in (('max', largest), ('resolution', resolution)):
-        if not np.isfinite(value) or value <= 0.0:
-            raise InvalidInput(name, value=value, limit='must be above 0')
-    count = int(largest / resolution + 1e-9)
+    if not np.isfinite(largest) or largest == 0.0:
+        raise InvalidInput('max', value=largest, limit='must be a finite number other than 0')
+    if not np.isfinite(resolution) or resolution <= 0.0:
+        raise InvalidInput('resolution', value=resolution, limit='must be above 0')
+    count = int(abs(largest) / resolution + 1e-9)
     if not 1 <= count <= 100000:
         raise InvalidInput('resolution', value=resolution,
-                           limit=f'must give 1 to 100000 sizes up to {largest:g}')
-    return resolution * np.arange(1, count + 1)
+                           limit=f'must give 1 to 100000 sizes up to {abs(largest):g}')
+    return np.copysign(np.round(resolution * np.arange(1, count + 1), 12), largest)
 
 
 class _Trial:
