@@ -2,20 +2,16 @@
 """The forces of port-based curve tracking ([DS09] section 5.2), by projection.
 
 Notation: M mass matrix, ``e = w / |w|`` the desired direction of unit length in the metric M,
-``m = M e`` the desired momentum direction, ``nu = m . v`` the speed along it and ``r = v - nu
-e`` the
-undesired rest of the velocity. The book's coordinates are ``alpha1 = nu`` and ``alpha2``, the
+``m = M e`` the desired momentum direction, ``nu = m . v`` the speed along it and ``r = v - nu e``
+the undesired rest of the velocity. The book's coordinates are ``alpha1 = nu`` and ``alpha2``, the
 components of r in any basis that is orthonormal in M (Mbar = identity); kinetic energies are
 ``nu^2 / 2`` and ``r^T M r / 2``.
 
 The book writes the decoupling with Lie brackets of that basis. Here it is one covariant
-derivative:
-``b = D_v e`` is how fast the desired direction turns along the motion, as the kinetic metric
-sees it,
-and always orthogonal to e. Then ``d(nu)/dt = b^T M r`` without effort, and the effort
-``M b nu - m (b^T M r)`` cancels it and returns as much power as it takes. It equals (5.12)
-with one
-choice of the free skew matrix Z, and needs no basis, so it is smooth in any dimension.
+derivative: ``b = D_v e`` is how fast the desired direction turns along the motion, as the kinetic
+metric sees it, and always orthogonal to e. Then ``d(nu)/dt = b^T M r`` without effort, and the
+effort ``M b nu - m (b^T M r)`` cancels it and returns as much power as it takes. It equals (5.12)
+with one choice of the free skew matrix Z, and needs no basis, so it is smooth in any dimension.
 """
 
 import math
@@ -66,7 +62,7 @@ def turn_of(turning, length, e, m, out):
         length: Length of w.
         e: Desired direction.
         m: Desired momentum direction.
-        out: Filled, ``(n,)``.
+        out: Filled, ``(n,)``; may be ``turning``.
     """
     along = inner(e, turning)
     for i in range(e.shape[0]):
@@ -75,8 +71,7 @@ def turn_of(turning, length, e, m, out):
 
 @shared
 def nominal_force(turn, m, nu, r, out):
-    """Fill the decoupling effort (5.12): power-continuous, keeps the two kinetic energies
-    apart."""
+    """Fill the decoupling effort (5.12), power-continuous: both kinetic energies stay apart."""
     bent = inner(turn, r)
     for i in range(m.shape[0]):
         out[i] = turn[i] * nu - m[i] * bent
@@ -92,8 +87,7 @@ def potential_force(gradient, e, m, out):
 
 @shared
 def convergence(nu, rho, a0, a1, bandwidth):
-    """Return a of (5.18), by (5.21), limited so that r decays no faster than the bandwidth,
-    1/s."""
+    """Return a of (5.18), by (5.21), limited so that r decays no faster than bandwidth, 1/s."""
     a = a0 / (rho + a1)
     return min(a, bandwidth / max(nu * nu, 1e-12))
 
@@ -103,9 +97,8 @@ def asymptotic_force(M, m, r, nu, rho, method, a, rate, out):
     """Fill the effort that drives r to zero.
 
     TRANSFER moves its energy irreversibly into the desired motion (5.18); power-continuous.
-    DAMPING
-    dissipates it (5.17), and takes over where the motion runs against the field, for there a
-    transfer would speed up the wrong way.
+    DAMPING dissipates it (5.17), and takes over where the motion runs against the field, for
+    there a transfer would speed up the wrong way.
 
     Args:
         M: Mass matrix.
@@ -117,14 +110,18 @@ def asymptotic_force(M, m, r, nu, rho, method, a, rate, out):
         a: Of (5.18).
         rate: R of (5.17) per unit of Mbar, 1/s.
         out: Filled, ``(n,)``.
+
+    Returns:
+        Rate at which r decays, 1/s.
     """
     multiply(M, r, out)
     if method == TRANSFER and nu > 0.0:
         for i in range(m.shape[0]):
             out[i] = a * nu * (m[i] * rho * rho - out[i] * nu)
-    else:
-        for i in range(m.shape[0]):
-            out[i] = -rate * out[i]
+        return a * nu * nu
+    for i in range(m.shape[0]):
+        out[i] = -rate * out[i]
+    return rate
 
 
 @shared

@@ -229,10 +229,10 @@ class CurveTracking:
         # until the first contact is reported the start's stance foot counts as standing
         grounded = bool(state.contact[state.support]) or not state.contact.any()
         period = min(dt, 1.0 / self.values.rate)
-        self._follow(self._terms, *self._pieces, self._memory, state.support, state.locked,
+        self._locks.update(state, command)
+        self._follow(self._terms, *self._pieces, self._memory, state.support, self._locks.held,
                      grounded, fresh, state.q, state.v, period, command.effort, self.report,
                      self.parts)
-        self._locks.update(state, command)
 
     def telemetry(self):
         """Return name -> value of the last tick; units by `telemetry_fields`."""

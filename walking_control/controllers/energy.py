@@ -2,8 +2,7 @@
 """Energy management along the desired motion ([DS09] eq. (5.27)), and a tank that bounds it.
 
 (5.27) multiplies the field w, a velocity; an effort is a covector, so the desired momentum
-direction
-``m = M w / |w|`` takes its place: the effort then changes the speed along the field and
+direction ``m = M w / |w|`` takes its place: the effort then changes the speed along the field and
 nothing else.
 """
 

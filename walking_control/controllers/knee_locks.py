@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """When a knee lock is armed: in stance, and again once the swinging knee extends."""
 
+import numpy as np
+
 # Phases of a knee lock over a stride: stance, early swing, flexed, extending.
 STANCE, RELEASED, FLEXED, ARMED = 0, 1, 2, 3
 
@@ -30,23 +32,41 @@ def next_lock_phase(phase, is_stance, in_contact, angle, rate, flexed):
     return phase
 
 
+def holds(phase, is_stance, engaged):
+    """Return whether a lock holds a knee from now on: engaged, and not about to open.
+
+    At touchdown the lock of the leg that begins to swing is still engaged.
+
+    Args:
+        phase: As `next_lock_phase` returns it.
+        is_stance: Whether the leg is the stance leg.
+        engaged: Whether the lock holds at this instant.
+    """
+    return engaged and (is_stance or phase == ARMED)
+
+
 class KneeLocks:
     """The phases of all knee locks of a robot, for any control law.
 
     Args:
         robot: The `Robot`.
         flexed: Flexion that counts as flexed, rad.
+
+    Attributes:
+        held: Which knees are held from now on, see `holds`.
     """
 
     def __init__(self, robot, flexed):
         self._locks = [(robot.joint_index(lock.joint), robot.feet.index(lock.foot), lock.angle)
                        for lock in robot.locks]
         self._flexed = flexed
+        self.held = np.zeros(len(self._locks), bool)
         self.reset()
 
     def reset(self):
         """Start with every lock armed."""
         self._phases = [STANCE] * len(self._locks)
+        self.held[:] = False
 
     def update(self, state, command):
         """Fill the locks of a `Command` from a `WalkerState`."""
@@ -57,3 +77,4 @@ class KneeLocks:
                                     float(state.velocity[joint]), self._flexed)
             self._phases[i] = phase
             command.lock[i] = phase in (STANCE, ARMED)
+            self.held[i] = holds(phase, foot == state.support, bool(state.locked[i]))

@@ -80,6 +80,50 @@ class TrackerMemory(NamedTuple):
     effort: np.ndarray
 
 
+class Motion(NamedTuple):
+    """A state as the law sees it, in the free coordinates of a piece.
+
+    Attributes:
+        v: Rates, ``(m,)``.
+        M: Mass matrix, ``(m, m)``.
+        L: Its Cholesky factor.
+        M_f: Rows of the mass matrix of the foot's directions x, z, ``(2, m)``.
+        h: Bias, ``(m,)``.
+        h_f: Bias of the foot's directions, ``(2,)``.
+        gradient: Of the potential energy, ``(m,)``.
+        e: Desired direction, of unit length in M.
+        m: Desired momentum direction M e.
+        r: Undesired rates.
+        turn: M times the covariant rate of e, see `curve_law.turn_of`.
+        nu: Speed along e, J^0.5.
+        rho: Size of r, J^0.5.
+        potential: Potential energy, J.
+        wanted: Desired energy, J.
+        s: Parameter on the gait, s.
+        distance: From the gait, rad.
+        margin: See `vector_field.apply_field`.
+    """
+
+    v: np.ndarray
+    M: np.ndarray
+    L: np.ndarray
+    M_f: np.ndarray
+    h: np.ndarray
+    h_f: np.ndarray
+    gradient: np.ndarray
+    e: np.ndarray
+    m: np.ndarray
+    r: np.ndarray
+    turn: np.ndarray
+    nu: float
+    rho: float
+    potential: float
+    wanted: float
+    s: float
+    distance: float
+    margin: float
+
+
 def make_memory(data):
     """Return a fresh `TrackerMemory`."""
     n = data.spin.shape[1]
@@ -102,12 +146,55 @@ def make_report(data):
 
 
 @shared
-def unpack(terms, data, support, q, v, buffer, M, M_f, h, h_f):
-    """Evaluate the support terms; fill mass matrix and bias of the free coordinates, ``(m, m)``
-    and ``(m,)``, rows of the mass matrix and bias of the foot's directions, ``(2, n)``, ``(2,)``.
+def observe(terms, data, support, s, q, v):
+    """Return the `Motion` of a state.
+
+    Args:
+        terms: Function (support, q, v, parameters, out) of the support terms.
+        data: `TrackerData`.
+        support: Index of the stance foot.
+        s: Parameter on the gait found last; not finite to search anew.
+        q: Minimal coordinates, all of them, ``(n,)``.
+        v: Their rates.
     """
-    free, size = data.free, q.shape[0] + 2
-    terms(support, q, v, data.parameters, buffer)
+    free, n = data.free, data.free.shape[0]
+    place, rate, w, dw = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
+    M, L, M_f, h_f = np.zeros((n, n)), np.zeros((n, n)), np.zeros((2, n)), np.zeros(2)
+    e, m, r, turn = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
+    biases, rates, rows = np.zeros((4, n)), v * 0.0, np.zeros((2, q.shape[0]))
+    size = q.shape[0] + 2
+    buffer = np.zeros(size * size + 3 * size + 2)
+    for i in range(n):
+        place[i], rate[i] = q[free[i]], v[free[i]]
+    s, margin, distance = apply_field(data.field, place, rate, s, w, dw)
+    for call in range(4):   # one call site keeps the compiled code small
+        for i in range(n):
+            rates[free[i]] = rate[i] + w[i] if call == 0 else rate[i] - w[i] if call == 1 else \
+                0.0 if call == 2 else rate[i]
+        terms(support, q, rates, data.parameters, buffer)
+        unpack(buffer, free, M, rows, biases[call], h_f)
+    plus, minus = biases[0], biases[1]
+    factorise_spd(M, L)
+    nu, rho, length = split_velocity(M, w, rate, e, m, r)
+    # M D_v w: velocity forces are quadratic, so those of v and w together by polarisation
+    multiply(M, dw, turn)
+    for i in range(n):
+        turn[i] += 0.25 * (plus[i] - minus[i])
+    turn_of(turn, length, e, m, turn)
+    for i in range(2):
+        for j in range(n):
+            M_f[i, j] = rows[i, free[j]]
+    return Motion(rate, M, L, M_f, biases[3], h_f, biases[2], e, m, r, turn, nu, rho,
+                  potential(data, support, rows),
+                  interpolate(data.field.curve.knots, data.energy, s), s, distance, margin)
+
+
+@shared
+def unpack(buffer, free, M, M_f, h, h_f):
+    """Take support terms apart: fill mass matrix and bias of the free coordinates, ``(m, m)`` and
+    ``(m,)``, rows of the mass matrix and bias of the foot's directions, ``(2, n)`` and ``(2,)``.
+    """
+    size = M_f.shape[1] + 2
     for i in range(free.shape[0]):
         row = 2 + free[i]
         h[i] = buffer[size * size + row]
@@ -163,6 +250,77 @@ def settle(data, memory, support, fresh, q):
 
 
 @shared
+def compose(data, motion, error, integral, trust, forces):
+    """Fill the wanted generalised forces, rows NOMINAL to SUM, ``(6, m)``.
+
+    Args:
+        data: `TrackerData`.
+        motion: `Motion`.
+        error: Energy the desired motion lacks, J.
+        integral: Its integral, J s.
+        trust: How far the law may act, 0 to 1.
+        forces: Zero on entry, filled.
+
+    Returns:
+        Rate at which undesired momentum decays, 1/s.
+    """
+    gains, e, m, r = data.gains, motion.e, motion.m, motion.r
+    n, nu, rho = e.shape[0], motion.nu, motion.rho
+    a = convergence(nu, rho, gains[3], gains[4], gains[5])
+    nominal_force(motion.turn, m, nu, r, forces[NOMINAL])
+    potential_force(motion.gradient, e, m, forces[COMPENSATION])
+    rate = asymptotic_force(motion.M, m, r, nu, rho, data.method, a, min(gains[6], gains[5]),
+                            forces[ASYMPTOTIC])
+    energy_force(error, integral, gains[0], gains[1], m, forces[MANAGEMENT])
+    for i in range(n):
+        forces[COMPENSATION, i] *= gains[7]
+        for part in range(4):
+            forces[SUM, i] += forces[part, i]
+    if gains[8] > 0.0 and n > 2:
+        direction = e * 0.0
+        solve_spd(motion.L, forces[SUM], direction)
+        multiply(motion.M, r, forces[FREEDOM])
+        relieve(forces[SUM], direction, m, e, r, rho, gains[8], forces[FREEDOM])
+    for i in range(n):
+        forces[SUM, i] += forces[FREEDOM, i]
+        for part in range(6):
+            forces[part, i] *= trust
+    return rate
+
+
+@shared
+def realise(data, motion, support, tank, dt, forces, effort, parts):
+    """Fill the efforts that come nearest to wanted forces within tank and limits.
+
+    Args:
+        data: `TrackerData`.
+        motion: `Motion`.
+        support: Index of the stance foot.
+        tank: Energy at hand, J.
+        dt: Period the efforts are held for, s.
+        forces: See `compose`.
+        effort: Filled, ``(k,)``.
+        parts: Filled but for the last row, efforts by `PARTS`, ``(7, k)``.
+
+    Returns:
+        ``(share, Fx, Fz)``: factor efforts were scaled by, and the force of the floor, N.
+    """
+    B, k = data.limits.inputs[support], effort.shape[0]
+    H, LH, work = np.zeros((k, k)), np.zeros((k, k)), np.zeros(k)
+    for part in range(6):
+        nearest_effort(motion.L, B, forces[part], H, LH, parts[part])
+    for j in range(k):
+        effort[j] = parts[SUM, j]
+        work[j] = inner(B[:, j], motion.v) * dt
+    share = tank_share(tank, inner(work, effort))
+    for j in range(k):
+        effort[j] *= share
+    kept, fx, fz = keep_foot(data.limits, motion.M_f, motion.h_f, motion.L, motion.h, B, LH, work,
+                             tank, effort)
+    return share * kept, fx, fz
+
+
+@shared
 def track(terms, data, memory, support, grounded, fresh, q, v, dt, effort, report, parts):
     """Fill the efforts of one tick on one piece of a gait.
 
@@ -180,122 +338,69 @@ def track(terms, data, memory, support, grounded, fresh, q, v, dt, effort, repor
         report: Filled, see `TELEMETRY`.
         parts: Filled, efforts by `PARTS`, ``(7, k)``.
     """
-    free, k, gains, scalars = data.free, effort.shape[0], data.gains, memory.scalars
-    n, size = free.shape[0], q.shape[0] + 2
-    M, L, M_f, rows = np.zeros((n, n)), np.zeros((n, n)), np.zeros((2, n)), np.zeros((2, size - 2))
-    biases, place, rate, rates = np.zeros((4, n)), np.zeros(n), np.zeros(n), np.zeros(size - 2)
-    w, dw, trial = np.zeros(n), np.zeros(n), np.zeros(n)
-    e, m, r, turn = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
-    h_f, buffer = np.zeros(2), np.zeros(size * size + 3 * size + 2)
-    forces = np.zeros((6, n))
+    scalars, integral = memory.scalars, memory.scalars[INTEGRAL]
     settle(data, memory, support, fresh, q)
-    if fresh:
-        scalars[PHASE] = np.nan
-    for i in range(n):
-        place[i], rate[i] = q[free[i]], v[free[i]]
-    s, margin, distance = apply_field(data.field, place, rate, scalars[PHASE], w, dw)
-    scalars[PHASE] = s
-    for call in range(4):   # one call site keeps the compiled code small
-        for i in range(n):
-            rates[free[i]] = rate[i] + w[i] if call == 0 else rate[i] - w[i] if call == 1 else \
-                0.0 if call == 2 else rate[i]
-        unpack(terms, data, support, q, rates, buffer, M, rows, biases[call], h_f)
-    plus, minus, gradient, h = biases[0], biases[1], biases[2], biases[3]
-    factorise_spd(M, L)
-    nu, rho, length = split_velocity(M, w, rate, e, m, r)
-    # M D_v w: velocity forces are quadratic, so those of v and w together by polarisation
-    multiply(M, dw, trial)
-    for i in range(n):
-        trial[i] += 0.25 * (plus[i] - minus[i])
-    turn_of(trial, length, e, m, turn)
-    V = potential(data, support, rows)
-    energy = 0.5 * (nu * nu + rho * rho) + V
-    wanted = interpolate(data.field.curve.knots, data.energy, s)
+    motion = observe(terms, data, support, np.nan if fresh else scalars[PHASE], q, v)
+    nu = motion.nu
     # of the desired motion alone, signed: against the field an effort along it must turn the
     # walker round, while by the total energy of (5.27) an excess would drive it on backwards
-    error = wanted - V - 0.5 * nu * abs(nu)
-    trust = trust_of(margin) if grounded else 0.0
-    integral = scalars[INTEGRAL]
+    error = motion.wanted - motion.potential - 0.5 * nu * abs(nu)
+    trust = trust_of(motion.margin) if grounded else 0.0
     if nu > 0.0:   # backwards, an effort along e changes the energy the other way round
-        scalars[INTEGRAL] = integrate_error(integral, trust * (error), dt, gains[2])
-    a = convergence(nu, rho, gains[3], gains[4], gains[5])
-    nominal_force(turn, m, nu, r, forces[NOMINAL])
-    potential_force(gradient, e, m, forces[COMPENSATION])
-    asymptotic_force(M, m, r, nu, rho, data.method, a, min(gains[6], gains[5]), forces[ASYMPTOTIC])
-    energy_force(error, scalars[INTEGRAL], gains[0], gains[1], m, forces[MANAGEMENT])
-    for i in range(n):
-        forces[COMPENSATION, i] *= gains[7]
-        for part in range(4):
-            forces[SUM, i] += forces[part, i]
-    if gains[8] > 0.0 and n > 2:
-        solve_spd(L, forces[SUM], trial)
-        multiply(M, r, forces[FREEDOM])
-        relieve(forces[SUM], trial, m, e, r, rho, gains[8], forces[FREEDOM])
-    for i in range(n):
-        forces[SUM, i] += forces[FREEDOM, i]
-        for part in range(6):
-            forces[part, i] *= trust
-
-    B, H, LH = data.limits.inputs[support], np.zeros((k, k)), np.zeros((k, k))
-    work = np.zeros(k)
-    for part in range(6):
-        nearest_effort(L, B, forces[part], H, LH, parts[part])
-    for j in range(k):
-        effort[j] = parts[SUM, j]
-        work[j] = inner(B[:, j], rate) * dt
-    power = effort_power(B, effort, rate)
-    allowed = max(inner(forces[SUM], rate), 0.0)
-    share = cut = allowed / power if k < n and power > allowed else 1.0
-    share *= tank_share(scalars[TANK], share * power * dt)
-    for j in range(k):
-        effort[j] *= share
-    for i in range(2):
-        for j in range(n):
-            M_f[i, j] = rows[i, free[j]]
-    kept, fx, fz = keep_foot(data.limits, M_f, h_f, L, h, B, LH, work, scalars[TANK],
-                             effort)
-    share *= kept
-    if not is_finite(effort, energy):
+        scalars[INTEGRAL] = integrate_error(integral, trust * error, dt, data.gains[2])
+    forces = np.zeros((6, motion.e.shape[0]))
+    rate = compose(data, motion, error, scalars[INTEGRAL], trust, forces)
+    share, fx, fz = realise(data, motion, support, scalars[TANK], dt, forces, effort, parts)
+    if not is_finite(effort, motion.potential + motion.rho + nu):
         trust, share = 0.0, 0.0
         effort[:] = 0.0
         scalars[INTEGRAL] = integral
     elif abs(scalars[INTEGRAL]) > abs(integral) \
-            and (share < cut or scalars[TANK] <= 0.0
-                 or lacks(B, e, parts[SUM], effort, error)):
+            and (share < 1.0 or scalars[TANK] <= 0.0
+                 or lacks(data.limits.inputs[support], motion.e, parts[SUM], effort, error)):
         scalars[INTEGRAL] = integral
-    for j in range(k):
-        parts[APPLIED, j] = memory.effort[j] = effort[j]
+    scalars[PHASE] = motion.s
     memory.q[:] = q
-
-    report[POTENTIAL], report[DESIRED], report[UNDESIRED] = V, 0.5 * nu * nu, 0.5 * rho * rho
-    report[ENERGY], report[WANTED], report[LEVEL] = energy, wanted, max(scalars[TANK], 0.0)
-    report[GIVEN], report[TAKEN] = scalars[INJECTED], scalars[ABSORBED]
-    report[WHERE], report[DISTANCE], report[TRUST] = s, distance, trust
-    report[RATE], report[POWER] = a * nu * nu, effort_power(B, effort, rate)
+    memory.effort[:] = effort
+    parts[APPLIED, :] = effort
+    report_energies(motion, scalars, report)
+    report[TRUST], report[RATE], report[SHARE] = trust, rate, share
+    report[POWER] = effort_power(data.limits.inputs[support], effort, motion.v)
     report[NORMAL], report[FRICTION] = fz, abs(fx) / fz if fz > 0.0 else math.inf
-    report[FOOT], report[SHARE] = 0.0, share
+    report[FOOT] = 0.0
     if data.limits.ankle >= 0 and fz > 0.0:
         report[FOOT] = abs(effort[data.limits.ankle]) / fz
 
 
 @shared
-def held_mask(coordinate_of, support, locked):
-    """Return the coordinates held by engaged locks, as a sum of powers of two.
+def report_energies(motion, scalars, report):
+    """Fill the report's energies and the place on the gait."""
+    desired, undesired = 0.5 * motion.nu * motion.nu, 0.5 * motion.rho * motion.rho
+    report[POTENTIAL], report[DESIRED], report[UNDESIRED] = motion.potential, desired, undesired
+    report[ENERGY], report[WANTED] = desired + undesired + motion.potential, motion.wanted
+    report[LEVEL] = max(scalars[TANK], 0.0)
+    report[GIVEN], report[TAKEN] = scalars[INJECTED], scalars[ABSORBED]
+    report[WHERE], report[DISTANCE] = motion.s, motion.distance
+
+
+@shared
+def held_mask(coordinate_of, support, held):
+    """Return the coordinates locks hold, as a sum of powers of two.
 
     Args:
         coordinate_of: Coordinate each lock holds, by support, ``(2, n_locks)``.
         support: Index of the stance foot.
-        locked: Engaged locks, ``(n_locks,)``.
+        held: Which locks hold, see `knee_locks.holds`, ``(n_locks,)``.
     """
     mask = 0
     for i in range(coordinate_of.shape[1]):
-        if locked[i]:
+        if held[i]:
             mask += 1 << coordinate_of[support, i]
     return mask
 
 
 @shared
-def follow(terms, pieces, masks, coordinate_of, memory, support, locked, grounded, fresh, q, v, dt,
+def follow(terms, pieces, masks, coordinate_of, memory, support, held, grounded, fresh, q, v, dt,
            effort, report, parts):
     """Fill the efforts of one tick on whatever piece of the gait has the knees held as they are.
 
@@ -306,9 +411,9 @@ def follow(terms, pieces, masks, coordinate_of, memory, support, locked, grounde
         pieces: Tuple of `TrackerData`.
         masks: Coordinates held in each piece, see `held_mask`, ``(n_pieces,)``.
         coordinate_of: See `held_mask`.
-        locked: Engaged locks, ``(n_locks,)``.
+        held: See `held_mask`.
     """
-    scalars, mask, found = memory.scalars, held_mask(coordinate_of, support, locked), -1
+    scalars, mask, found = memory.scalars, held_mask(coordinate_of, support, held), -1
     for i in range(masks.shape[0]):
         if masks[i] == mask:
             found = i

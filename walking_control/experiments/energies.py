@@ -9,10 +9,8 @@ book.
 
 import numpy as np
 
-from walking_control.controllers.curve_law import split_velocity
 from walking_control.controllers.curve_tracking import build_pieces, load_gait, PARAMETERS
-from walking_control.controllers.tracker import held_mask, interpolate, potential, unpack
-from walking_control.controllers.vector_field import apply_field
+from walking_control.controllers.tracker import held_mask, observe
 from walking_control.exceptions import IncompatibleController
 from walking_control.models.dynamics import PlanarDynamics
 from walking_control.models.generated import compile_terms, has_compiler
@@ -61,26 +59,25 @@ def _support_terms(robot, world):
 
 
 def _along(run, terms, pieces, masks, coordinate_of):
-    n = run.coordinates.shape[1]
-    M_f, h_f, buffer = np.zeros((2, n)), np.zeros(2), np.zeros((n + 2) ** 2 + 3 * n + 8)
     known = masks.tolist()
-    rows = np.zeros((len(run.time), len(FIELDS)))
-    before, s = None, np.nan
-    for row, (support, q, v) in enumerate(zip(run.support.tolist(), run.coordinates, run.rates,
-                                              strict=True)):
-        mask = held_mask(coordinate_of, support, run.locked[row])
+    lock_foot = np.array([run.robot.feet.index(lock.foot) for lock in run.robot.locks], int)
+    rows = np.full((len(run.time), len(FIELDS)), np.nan)
+    before, s, opened = None, np.nan, None
+    for row, support in enumerate(run.support.tolist()):
+        locked, step = run.locked[row], run.steps[row]
+        if before is None or step != before[0]:
+            opened = np.zeros(len(locked), bool)
+        # for a tick or so after touchdown the knee of the new swing leg waits to be released
+        opened |= ~locked
+        mask = held_mask(coordinate_of, support, locked & (opened | (lock_foot == support)))
+        if (step, mask) != before:
+            before, s = (step, mask), np.nan
         if mask not in known:
-            rows[row] = np.nan
             continue
-        data = pieces[known.index(mask)]
-        if (run.steps[row], mask) != before:
-            before, s = (run.steps[row], mask), np.nan
-        w, dw, e, m, r, h = np.zeros((6, len(data.free)))
-        M, place, rate = np.diag(h), q[data.free], v[data.free]
-        s, _, distance = apply_field(data.field, place, rate, s, w, dw)
-        unpack(terms, data, support, q, v, buffer, M, M_f, h, h_f)
-        nu, rho, _ = split_velocity(M, w, rate, e, m, r)
-        V = potential(data, support, M_f)
-        rows[row] = (V, 0.5 * nu * nu, 0.5 * rho * rho, 0.5 * (nu * nu + rho * rho) + V,
-                     interpolate(data.field.curve.knots, data.energy, s), distance, s)
+        motion = observe(terms, pieces[known.index(mask)], support, s, run.coordinates[row],
+                         run.rates[row])
+        desired, undesired = 0.5 * motion.nu * motion.nu, 0.5 * motion.rho * motion.rho
+        s = motion.s
+        rows[row] = (motion.potential, desired, undesired, desired + undesired + motion.potential,
+                     motion.wanted, motion.distance, s)
     return {name: column for (name, _), column in zip(FIELDS, rows.T, strict=True)}

@@ -46,19 +46,19 @@ def _tracking_law(pieces, masks, coordinate_of, terms, period):
     report_size, parts_shape = (part.shape for part in make_report(pieces[0]))
     last = scalars + n + len(memory.effort)
 
-    def law(values, stance, locked, q, v, effort):
+    def law(values, stance, held, q, v, effort):
         kept = TrackerMemory(values[:scalars], values[scalars:scalars + n],
                              values[scalars + n:last])
         fresh = stance != values[last]
         values[last] = stance
-        follow(terms, pieces, masks, coordinate_of, kept, stance, locked, True, fresh, q, v,
+        follow(terms, pieces, masks, coordinate_of, kept, stance, held, True, fresh, q, v,
                period, effort, np.zeros(report_size), np.zeros(parts_shape))
     return law, np.concatenate((*memory, [NOBODY]))
 
 
 def _time_law(data, terms, period):
     """Values: time since touchdown, and the foot that stood last."""
-    def law(values, stance, locked, q, v, effort):
+    def law(values, stance, held, q, v, effort):
         values[0] = values[0] + period if stance == values[1] else 0.0
         values[1] = stance
         play(terms, data, stance, values[0], q, v, effort)
@@ -72,7 +72,7 @@ def _hip_law(robot, parameters):
     gains = parameters.hip_angle, parameters.hip_stiffness, parameters.hip_damping, \
         effort_limits(robot)[0]
 
-    def law(values, stance, locked, q, v, effort):
+    def law(values, stance, held, q, v, effort):
         effort[:] = 0.0
         effort[0] = signs[stance] * hip_torque(q[i], v[i], gains[0], gains[1], gains[2], gains[3])
     return law, np.zeros(1)

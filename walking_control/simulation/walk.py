@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from walking_control.controllers.hip_switching import find_hip, hip_current
-from walking_control.controllers.knee_locks import ARMED, next_lock_phase, STANCE as STANCE_PHASE
+from walking_control.controllers.knee_locks import (
+    ARMED, holds, next_lock_phase, STANCE as STANCE_PHASE)
 from walking_control.exceptions import IncompatibleController
 from walking_control.models.small_algebra import multiply
 from walking_control.simulation.gait_laws import make_gait_law, NAMES
@@ -25,6 +26,7 @@ NO_TICKS = 1e9   # s: nothing to control
 
 shared(hip_current)
 shared(next_lock_phase)
+shared(holds)
 
 
 class LawData(NamedTuple):
@@ -46,14 +48,14 @@ class LawData(NamedTuple):
 
 
 @shared
-def no_law(values, stance, locked, q, v, effort):
+def no_law(values, stance, held, q, v, effort):
     """No effort."""
     for i in range(effort.shape[0]):
         effort[i] = 0.0
 
 
 @shared
-def hip_law(values, stance, locked, q, v, effort):
+def hip_law(values, stance, held, q, v, effort):
     """The hip law of [DS09] (5.29) at a fixed set point; values by `hip_values`."""
     hip = int(values[0])
     current = hip_current(q[hip], v[hip], values[1], values[2], values[3], values[4])
@@ -108,8 +110,7 @@ def control(law, model, state, data):
     """Fill effort and armed locks for the next tick."""
     n, mode = model.relabel.shape[1], state.mode
     support = mode[SUPPORT]
-    law(data.values, support, mode[FIRST_STOP + model.n_joints:], state.y[2:n + 2],
-        state.y[n + 4:], state.effort)
+    held = np.zeros(model.n_locks, np.bool_)
     for i in range(model.n_locks):
         foot, joint = data.lock_foot[i], model.lock_joint[i]
         contact = mode[STANCE] == 1 if foot == support else mode[SWING] == 1
@@ -118,6 +119,9 @@ def control(law, model, state, data):
                                 joint_rate(model, mode, state.y[n + 2:], joint), data.flexed)
         data.phases[i] = phase
         state.armed[i] = 1 if phase == STANCE_PHASE or phase == ARMED else 0
+        engaged = mode[FIRST_STOP + model.n_joints + i] == 1
+        held[i] = holds(phase, foot == support, engaged)
+    law(data.values, support, held, state.y[2:n + 2], state.y[n + 4:], state.effort)
 
 
 @shared
@@ -136,7 +140,7 @@ def walk(terms, law, model, state, work, data, duration, stop_at_step):
 
     Args:
         terms: Function of the support terms.
-        law: Function (values, stance, engaged locks, q, v, effort).
+        law: Function (values, stance, holding locks, q, v, effort).
         model: `RigidModel`.
         state: `RigidState`, changed in place.
         work: `Workspace`.
