@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors of the package: one root, children carry what was wrong as data."""
 
+import importlib
+
 
 class WalkingControlError(Exception):
     """Something the caller can act on.
@@ -75,3 +77,22 @@ class NotAchieved(WalkingControlError):
     """What was asked for did not happen: a fall, no solution, outside tolerance."""
 
     exit_status = 1
+
+
+def import_optional(module, what, package=None):
+    """Return a module of a package that not everybody has.
+
+    Args:
+        module: Its dotted name.
+        what: What needs it, for the message.
+        package: What to install; None takes the first part of the name.
+
+    Raises:
+        MissingDependency: It is not installed.
+    """
+    package = package or module.partition('.')[0]
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise MissingDependency(what, limit=f'needs the package {package} ({error})',
+                                remedy=f'pip install {package}') from error

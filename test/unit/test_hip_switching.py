@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from walking_control.controllers.hip_switching import hip_current, HipSwitching, PARAMETERS
+from walking_control.controllers.hip_switching import clamped_pd, HipSwitching, PARAMETERS
 from walking_control.controllers.knee_locks import (ARMED, FLEXED, next_lock_phase, RELEASED,
                                                     STANCE)
 from walking_control.exceptions import IncompatibleController, ParameterError
@@ -14,9 +14,9 @@ from walking_control.models.signals import Command, Reference, WalkerState
 
 def test_law_by_hand():
     """(5.29): 10 A/rad times 0.5 rad minus 0.2 A s/rad times 2 rad/s is 4.6 A."""
-    assert hip_current(-0.2, 2.0, 0.3, 10.0, 0.2, 8.0) == pytest.approx(4.6)
-    assert hip_current(-2.0, 0.0, 0.3, 10.0, 0.0, 8.0) == 8.0
-    assert hip_current(2.0, 0.0, 0.3, 10.0, 0.0, 8.0) == -8.0
+    assert clamped_pd(-0.2, 2.0, 0.3, 10.0, 0.2, 8.0) == pytest.approx(4.6)
+    assert clamped_pd(-2.0, 0.0, 0.3, 10.0, 0.0, 8.0) == 8.0
+    assert clamped_pd(2.0, 0.0, 0.3, 10.0, 0.0, 8.0) == -8.0
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from walking_control.controllers.vector_field import make_field
 from walking_control.exceptions import IncompatibleController, ParameterError
 from walking_control.gaits.samples import read_samples
 from walking_control.models.dynamics import PlanarDynamics
-from walking_control.models.generated import compile_law, compile_terms, has_compiler
+from walking_control.models.generated import compile_law, make_terms
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.resources import share_directory
 from walking_control.models.support import SupportDynamics
@@ -45,8 +45,8 @@ PARAMETERS = ParameterTable('curve_tracking', [
               'empty for ones.', 1e-3, 1e3),
     Parameter('surface_offset', 0.05, 'rad', 'Distance of the curves the surface is fitted to.',
               0.01, 1.0),
-    Parameter('attraction', 3.2, '1/s', 'Rate at which a gap to the gait is to close.', SMALLEST,
-              100.0),
+    Parameter('attraction', 3.2, '1/s', 'Rate at which a gap to the gait is to close; with field '
+              'surface about that.', SMALLEST, 100.0),
     Parameter('energy_gain', 0.6, '1/(s J^0.5)', 'Kp of (5.27).', SMALLEST, 100.0),
     Parameter('integral_gain', 0.0, '1/(s^2 J^0.5)', 'Integral action on the energy error.', 0.0,
               100.0),
@@ -204,11 +204,7 @@ class CurveTracking:
         gait = load_gait(robot, values, world)
         dynamics = PlanarDynamics(robot, world.gravity, world.slope)
         self._robot, self._locks = robot, KneeLocks(robot, values.knee_flexed)
-        if has_compiler():
-            self._terms, parameters = compile_terms(dynamics)
-        else:
-            support, parameters = SupportDynamics(dynamics), None
-            self._terms = lambda foot, q, v, _, out: support.terms(foot, q, v, out)
+        self._terms, parameters = make_terms(dynamics)
         self._follow = compile_law(tracker.follow) if values.compiled else tracker.follow
         self._pieces = build_pieces(robot, values, world, gait, parameters)
         self.data = self._pieces[0][0]

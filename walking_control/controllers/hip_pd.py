@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plain PD control of the hip to a fixed set point: the rival every other law is measured
-against."""
+"""Plain PD control of the hip to a fixed set point: the rival of every other law."""
 
-from walking_control.controllers.hip_switching import find_hip
+from walking_control.controllers.hip_switching import clamped_pd, find_hip
 from walking_control.controllers.knee_locks import KneeLocks
 from walking_control.models.inputs import effort_limits
 from walking_control.models.parameters import Parameter, ParameterTable
-from walking_control.models.shared import shared
 
 PARAMETERS = ParameterTable('hip_pd', [
     Parameter('rate', 500.0, 'Hz', 'Rate of the control law.', 10.0, 5000.0),
@@ -19,13 +17,6 @@ PARAMETERS = ParameterTable('hip_pd', [
     Parameter('knee_flexed', 0.05, 'rad', 'Flexion after which an extending knee is re-armed.',
               0.0, 0.5),
 ])
-
-
-@shared
-def hip_torque(angle, rate, set_point, stiffness, damping, limit):
-    """Return the clamped torque towards a set point, N m."""
-    torque = stiffness * (set_point - angle) - damping * rate
-    return min(max(torque, -limit), limit)
 
 
 class HipPd:
@@ -56,7 +47,7 @@ class HipPd:
     def update(self, state, reference, dt, command):
         """Fill the `Command` for this tick."""
         values, i = self.values, self._coordinate
-        torque = hip_torque(float(state.q[i]), float(state.v[i]), values.hip_angle,
+        torque = clamped_pd(float(state.q[i]), float(state.v[i]), values.hip_angle,
                             values.hip_stiffness, values.hip_damping, self._limit)
         command.effort[:] = 0.0
         command.effort[0] = self._signs[state.support] * torque

@@ -10,6 +10,7 @@ import numpy as np
 from walking_control.controllers.knee_locks import KneeLocks
 from walking_control.exceptions import IncompatibleController, ParameterError
 from walking_control.models.parameters import Parameter, ParameterTable
+from walking_control.models.shared import shared
 
 
 def _speeds_rise(values):
@@ -40,22 +41,23 @@ PARAMETERS = ParameterTable('hip_switching', [
 ], checks=[_speeds_rise])
 
 
-def hip_current(q5, dq5, set_point, proportional_gain, derivative_gain, limit):
-    """Return the motor current of [DS09] eq. (5.29), clamped.
+@shared
+def clamped_pd(q5, dq5, set_point, proportional_gain, derivative_gain, limit):
+    """Return the motor current of [DS09] eq. (5.29), clamped; a torque where gains are of torques.
 
     Args:
         q5: Hip angle seen from the stance leg, rad.
         dq5: Its rate, rad/s.
         set_point: q5 aimed at, rad.
-        proportional_gain: Kp, A/rad.
-        derivative_gain: Kd, A s/rad.
-        limit: Largest current, A.
+        proportional_gain: Kp, A/rad or N m/rad.
+        derivative_gain: Kd, A s/rad or N m s/rad.
+        limit: Largest current, A, or torque, N m.
 
     Returns:
-        Current in A, positive towards larger q5.
+        Current or torque, positive towards larger q5.
     """
-    current = proportional_gain * (set_point - q5) - derivative_gain * dq5
-    return min(max(current, -limit), limit)
+    command = proportional_gain * (set_point - q5) - derivative_gain * dq5
+    return min(max(command, -limit), limit)
 
 
 class HipSwitching:
@@ -113,10 +115,10 @@ class HipSwitching:
         """
         values = self.values
         set_point = self.set_point = self._set_point(state, reference)
-        self.current = hip_current(float(state.q[self._coordinate]),
-                                   float(state.v[self._coordinate]), set_point,
-                                   values.proportional_gain, values.derivative_gain,
-                                   self._motor.current_limit)
+        self.current = clamped_pd(float(state.q[self._coordinate]),
+                                  float(state.v[self._coordinate]), set_point,
+                                  values.proportional_gain, values.derivative_gain,
+                                  self._motor.current_limit)
         command.effort[0] = (self._signs[state.support] * self._motor.torque_per_ampere
                              * self.current)
         self._locks.update(state, command)

@@ -17,7 +17,7 @@ from walking_control.controllers.knee_locks import KneeLocks
 from walking_control.exceptions import IncompatibleController
 from walking_control.gaits.curve import Curve, evaluate, make_time_curve
 from walking_control.models.dynamics import PlanarDynamics
-from walking_control.models.generated import compile_terms, has_compiler
+from walking_control.models.generated import make_terms
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.shared import shared
 from walking_control.models.small_algebra import factorise_spd
@@ -113,11 +113,7 @@ class TimePd:
                                          limit='needs a planar walker on two feet with a motor')
         self.values = values
         dynamics = PlanarDynamics(robot, world.gravity, world.slope)
-        if has_compiler():
-            self._terms, parameters = compile_terms(dynamics)
-        else:
-            support, parameters = SupportDynamics(dynamics), None
-            self._terms = lambda foot, q, v, _, out: support.terms(foot, q, v, out)
+        self._terms, parameters = make_terms(dynamics)
         self.data = build_playback(robot, values, world, load_gait(robot, values, world),
                                    parameters)
         self._locks = KneeLocks(robot, values.knee_flexed)

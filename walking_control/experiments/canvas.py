@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from walking_control.exceptions import MissingDependency
+from walking_control.exceptions import import_optional
 from walking_control.experiments.style import FOOT_COLOURS
 
 WIDTH, HEIGHT = 560, 380
@@ -19,12 +19,7 @@ def import_pillow():
     Raises:
         MissingDependency: It is not installed.
     """
-    try:
-        from PIL import Image
-    except ImportError as error:
-        raise MissingDependency('animation', limit='needs the package pillow',
-                                remedy='pip install pillow') from error
-    return Image
+    return import_optional('PIL.Image', 'animation', 'pillow')
 
 
 def save_frames(frames, path, linger=False):

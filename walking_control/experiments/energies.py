@@ -13,8 +13,7 @@ from walking_control.controllers.curve_tracking import build_pieces, load_gait, 
 from walking_control.controllers.tracker import held_mask, observe
 from walking_control.exceptions import IncompatibleController
 from walking_control.models.dynamics import PlanarDynamics
-from walking_control.models.generated import compile_terms, has_compiler
-from walking_control.models.support import SupportDynamics
+from walking_control.models.generated import make_terms
 
 # name and unit of each entry, with the names of the law's telemetry
 FIELDS = (('potential_energy', 'J'), ('kinetic_energy_desired', 'J'),
@@ -44,18 +43,9 @@ def observe_energies(run, values=None):
         raise IncompatibleController(f'energies of {robot.name}', limit='need a planar robot')
     if values is None:
         values = PARAMETERS.validate(run.settings if run.controller == 'curve_tracking' else {})
-    terms, parameters = _support_terms(robot, world)
+    terms, parameters = make_terms(PlanarDynamics(robot, world.gravity, world.slope))
     pieces = build_pieces(robot, values, world, load_gait(robot, values, world), parameters)
     return _along(run, terms, *pieces)
-
-
-def _support_terms(robot, world):
-    """Return (function, parameters) of the support terms, as the law takes them."""
-    dynamics = PlanarDynamics(robot, world.gravity, world.slope)
-    if has_compiler():
-        return compile_terms(dynamics)
-    support = SupportDynamics(dynamics)
-    return lambda foot, q, v, _, out: support.terms(foot, q, v, out), None
 
 
 def _along(run, terms, pieces, masks, coordinate_of):

@@ -4,7 +4,7 @@
 Colours follow the foot (blue, orange: distinguishable with any colour vision).
 """
 
-from walking_control.exceptions import MissingDependency
+from walking_control.exceptions import import_optional
 
 FOOT_COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7')
 NEUTRAL = '#4D4D4D'
@@ -24,12 +24,8 @@ def import_matplotlib():
     Raises:
         MissingDependency: It is not installed.
     """
-    try:
-        import matplotlib.figure
-    except ImportError as error:
-        raise MissingDependency('plots', limit='need the package matplotlib',
-                                remedy='pip install matplotlib') from error
-    return matplotlib
+    import_optional('matplotlib.figure', 'drawing plots')
+    return import_optional('matplotlib', 'drawing plots')
 
 
 def new_figure(rows, width=9.0, height=2.1, columns=1, **options):

@@ -7,9 +7,10 @@ Laws call ``terms(support, q, v, parameters, out)`` and do not know which of the
 from functools import cache
 import math
 
-from walking_control.exceptions import MissingDependency
+from walking_control.exceptions import import_optional
 from walking_control.models import symbolic
 from walking_control.models.shared import register
+from walking_control.models.support import SupportDynamics
 
 _CHOICE = '''
 def terms(support, q, v, p, out):
@@ -18,20 +19,6 @@ def terms(support, q, v, p, out):
     else:
         terms_1(q, v, p, out)
 '''
-
-
-def import_numba():
-    """Return numba.
-
-    Raises:
-        MissingDependency: It is not installed.
-    """
-    try:
-        import numba
-    except ImportError as error:
-        raise MissingDependency('numba', limit='is needed for the compiled plant',
-                                remedy='pip install casadi numba') from error
-    return numba
 
 
 def has_compiler():
@@ -45,7 +32,7 @@ def has_compiler():
 
 @cache
 def _compile(sources):
-    numba = import_numba()
+    numba = import_optional('numba', 'compiling')
     scope = {'math': math}
     for i, source in enumerate(sources):
         exec(source, scope)
@@ -66,9 +53,20 @@ def compile_terms(dynamics):
     return _compile(sources), parameters
 
 
+def make_terms(dynamics):
+    """Return (function, parameters) of a robot's support terms for a control law.
+
+    Compiled where that is possible; else by Pinocchio, which has no parameters: None.
+    """
+    if has_compiler():
+        return compile_terms(dynamics)
+    support = SupportDynamics(dynamics)
+    return lambda foot, q, v, _, out: support.terms(foot, q, v, out), None
+
+
 @cache
 def compile_law(function):
     """Return a shared function compiled, with everything it calls."""
-    numba = import_numba()
+    numba = import_optional('numba', 'compiling')
     register()
     return numba.njit(function, error_model='numpy')

@@ -8,8 +8,7 @@ that the walk hands to it, so that a walk can be stored and taken up again.
 import numpy as np
 
 from walking_control.controllers.curve_tracking import build_pieces, load_gait
-from walking_control.controllers.hip_pd import hip_torque
-from walking_control.controllers.hip_switching import find_hip
+from walking_control.controllers.hip_switching import clamped_pd, find_hip
 from walking_control.controllers.time_pd import build_playback, play
 from walking_control.controllers.tracker import follow, make_memory, make_report, TrackerMemory
 from walking_control.models.inputs import effort_limits
@@ -74,5 +73,5 @@ def _hip_law(robot, parameters):
 
     def law(values, stance, held, q, v, effort):
         effort[:] = 0.0
-        effort[0] = signs[stance] * hip_torque(q[i], v[i], gains[0], gains[1], gains[2], gains[3])
+        effort[0] = signs[stance] * clamped_pd(q[i], v[i], gains[0], gains[1], gains[2], gains[3])
     return law, np.zeros(1)

@@ -9,8 +9,8 @@ import math
 
 import numpy as np
 
-from walking_control.exceptions import (IncompatiblePlant, InvalidInput, MissingDependency,
-                                        UrdfError)
+from walking_control.exceptions import (
+    import_optional, IncompatiblePlant, InvalidInput, UrdfError)
 from walking_control.models.dynamics import PlanarDynamics, floor_gravity
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.simulation.plant import Truth
@@ -23,20 +23,6 @@ MUJOCO = ParameterTable('mujoco', [
               0.1, 1000.0),
     Parameter('joint_damping', 0.0, 'N m s/rad', 'Viscous friction of every joint.', 0.0, 100.0),
 ])
-
-
-def import_mujoco():
-    """Return the mujoco module.
-
-    Raises:
-        MissingDependency: It is not installed.
-    """
-    try:
-        import mujoco
-    except ImportError as error:
-        raise MissingDependency('plant mujoco', limit='needs the package mujoco',
-                                remedy='pip install mujoco') from error
-    return mujoco
 
 
 class MujocoPlant:
@@ -55,7 +41,7 @@ class MujocoPlant:
     name = 'mujoco'
 
     def __init__(self, robot, world, values):
-        self._mj = import_mujoco()
+        self._mj = import_optional('mujoco', 'plant mujoco')
         if robot.ground_torque is not None:
             raise IncompatiblePlant(f'plant mujoco on {robot.name}', value='ground_torque',
                                     limit='is offered by plant rigid alone')

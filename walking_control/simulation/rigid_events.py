@@ -9,12 +9,12 @@ then upper and lower stop of each joint; then each lock's approach.
 
 import math
 
+from walking_control.models.shared import shared
 from walking_control.simulation.rigid_forces import (
     add_lock_rows, add_stop_rows, add_swing_rows, collide, joint_rate, normal_acceleration,
     solve_constrained, swing_normal)
 from walking_control.simulation.rigid_model import (
     ANCHOR_X, ANCHOR_Z, FIRST_STOP, LOSS, STANCE, STEP_LENGTH, STEPS, SUPPORT, SWING)
-from walking_control.simulation.shared import shared
 
 TOUCHDOWN, LANDING, RELEASE, FIRST_JOINT = 0, 1, 2, 3
 ZERO = 1e-10   # signals closer to zero than this count as zero

@@ -6,8 +6,8 @@ of the mass matrix, Schur complement of the constraints ([DS09] (3.46), (3.44)).
 depends on others is skipped, which gives one of the equivalent force distributions.
 """
 
+from walking_control.models.shared import shared
 from walking_control.simulation.rigid_model import FIRST_STOP, STANCE, SUPPORT, SWING
-from walking_control.simulation.shared import shared
 
 DEPENDENT = 1e-10   # relative pivot below which a constraint counts as dependent
 RESTING = 1e-9      # normal speed below which a contact does not separate, m/s or rad/s

@@ -8,6 +8,7 @@ has the full order of the method.
 
 import math
 
+from walking_control.models.shared import shared
 from walking_control.simulation.dormand_prince import A, E3, E5
 from walking_control.simulation.rigid_events import (
     LANDING, TOUCHDOWN, ZERO, happen, is_ahead, lock_due, overdue, signals)
@@ -15,7 +16,6 @@ from walking_control.simulation.rigid_forces import accelerate, find_reactions
 from walking_control.simulation.rigid_model import (
     ANCHOR_Z, CHATTERED, DIVERGED, DONE, FELL, MAX_FRICTION, MIN_NORMAL, STANCE, STEP_SIZE,
     STEPPED, STEPS, TIME)
-from walking_control.simulation.shared import shared
 
 STAGES = 12
 SMALLEST = 1e-12   # s: shorter steps and brackets count as an instant

@@ -9,10 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from walking_control.controllers.hip_switching import find_hip, hip_current
+from walking_control.controllers.hip_switching import clamped_pd, find_hip
 from walking_control.controllers.knee_locks import (
     ARMED, holds, next_lock_phase, STANCE as STANCE_PHASE)
 from walking_control.exceptions import IncompatibleController
+from walking_control.models.shared import shared
 from walking_control.models.small_algebra import multiply
 from walking_control.simulation.gait_laws import make_gait_law, NAMES
 from walking_control.simulation.rigid_events import joint_angle
@@ -20,13 +21,8 @@ from walking_control.simulation.rigid_forces import joint_rate
 from walking_control.simulation.rigid_model import (
     DONE, FIRST_STOP, SQUARED_EFFORT, STANCE, STEPPED, SUPPORT, SWING, TIME, WORK)
 from walking_control.simulation.rigid_motion import advance
-from walking_control.simulation.shared import shared
 
 NO_TICKS = 1e9   # s: nothing to control
-
-shared(hip_current)
-shared(next_lock_phase)
-shared(holds)
 
 
 class LawData(NamedTuple):
@@ -58,7 +54,7 @@ def no_law(values, stance, held, q, v, effort):
 def hip_law(values, stance, held, q, v, effort):
     """The hip law of [DS09] (5.29) at a fixed set point; values by `hip_values`."""
     hip = int(values[0])
-    current = hip_current(q[hip], v[hip], values[1], values[2], values[3], values[4])
+    current = clamped_pd(q[hip], v[hip], values[1], values[2], values[3], values[4])
     effort[0] = values[5 + stance] * current
 
 
