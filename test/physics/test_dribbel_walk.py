@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dribbel walks on level floor with the gains of [DS09] section 5.3."""
+"""Dribbel walks on level floor with the gains of [DS09] section 5.3, and downhill by its natural gait."""
 
+import numpy as np
 import pytest
 
 from walking_control.control_loop import ControlLoop
@@ -47,3 +48,21 @@ def test_a_backward_start_is_reported_as_a_fall():
     """A robot that cannot start must be called fallen, with the reason."""
     summary = walk(10.0, v=[0.8, 0.0, 0.0, 0.0])
     assert summary['fell'] and 'lean' in summary['fall_reason']
+
+
+def test_curve_tracking_walks_dribbel_by_its_hip_where_nothing_else_would():
+    """From the start of the robot file Dribbel must come to its passive gait and stay there.
+
+    Without control it falls in the first step. A law that misreads the locks at a touchdown, or
+    lets go of the hip at the wrong time, falls too.
+    """
+    slope = [('world.slope', np.radians(1.5))]
+    robot_file = load_robot_file('dribbel', slope, parameter_tables())
+    for name, falls in (('none', True), ('curve_tracking', False)):
+        run = simulate(make_plant(robot_file), ControlLoop(robot_file, name), robot_file.start,
+                       8.0)
+        assert run.fell == falls
+    summary = summarize(run)
+    assert summary['steps'] >= 8 and summary['squared_effort_per_step'] < 5.0
+    late = run.time > 6.0
+    assert np.nanmax(run.telemetry['gait_distance'][late]) < 0.1
