@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dribbel walks on level floor with the gains of [DS09] section 5.3, and downhill by its natural gait."""
+"""Dribbel walks: on level floor with the gains of [DS09] 5.3, downhill by its natural gait."""
 
 import numpy as np
 import pytest
