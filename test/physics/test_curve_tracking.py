@@ -21,7 +21,7 @@ from walking_control.models.robot_file import load_robot_file, WORLD
 from walking_control.models.signals import Command, Reference, WalkerState
 from walking_control.models.support import SupportDynamics
 from walking_control.simulation.compiled import PlainWalker
-from walking_control.simulation.registry import make_plant
+from walking_control.simulation.registry import make_plant, parameter_tables
 from walking_control.simulation.rigid_model import DONE, STEPS, WORK
 from walking_control.simulation.simulate import simulate
 
@@ -67,7 +67,7 @@ def test_kneed_gait_needs_no_effort_in_any_piece():
     piece, the law must leave the walker alone.
     """
     dribbel = load_robot_file('dribbel', [('world.slope', np.radians(1.5))])
-    robot, controller = dribbel.robot, law(dribbel)
+    robot, controller = dribbel.robot, law(dribbel, gait='dribbel_passive')
     state, command = WalkerState(robot), Command(robot)
     controller.reset(state)
     to_joints = np.linalg.inv(robot.supports[robot.feet[0]])
@@ -303,7 +303,7 @@ def test_time_pd_plays_the_phases_of_a_kneed_walker():
     """Played through the knee strike, Dribbel's own gait must need next to no torque either."""
     dribbel = load_robot_file('dribbel')
     world = dribbel.values(WORLD)
-    rival = TimePd(dribbel.robot, TIME_PD.validate({}), world)
+    rival = TimePd(dribbel.robot, TIME_PD.validate({'gait': 'dribbel_passive'}), world)
     gait = load_gait(dribbel.robot, rival.values, world)
     state, command = WalkerState(dribbel.robot), Command(dribbel.robot)
     rival.reset(state)
@@ -329,6 +329,26 @@ def test_survives_the_steps_down_of_the_book(compass):
     assert tracked['nominal_squared_effort'] < 0.01
     alone = find_first_failure(compass, 'step_down', 'none', largest=0.055, resolution=0.055)
     assert alone['first_failure'] == pytest.approx(0.055)
+
+
+def test_supply_bounds_what_goes_into_the_walker(compass):
+    """What is injected must stay below the supply so far, and a full tank must not run over."""
+    robot_file = load_robot_file('compass', [('world.slope', 0.0), *(
+        (f'curve_tracking.tank_{name}', value)
+        for name, value in (('initial', 0.0), ('capacity', 0.5), ('supply', 2.0)))],
+        parameter_tables())
+    run = simulate(make_plant(robot_file), ControlLoop(robot_file, 'curve_tracking'),
+                   robot_file.start, 2.0)
+    given = run.telemetry['energy_injected'] - run.telemetry['energy_absorbed']
+    assert given.max() > 0.3 and np.all(given <= 2.0 * run.time + 1e-3)
+    resting = law(compass, tank_initial=0.0, tank_capacity=0.5, tank_supply=2.0)
+    state, command, levels = WalkerState(compass.robot), Command(compass.robot), []
+    resting.reset(state)   # no foot bears: no effort
+    state.contact[1] = True
+    for _ in range(200):
+        resting.update(state, Reference(), 0.002, command)
+        levels.append(resting.report[tracker.LEVEL])
+    assert levels == pytest.approx(np.minimum(0.004 * np.arange(1, 201), 0.5))
 
 
 def test_plant_and_tank_keep_the_same_books(compass):

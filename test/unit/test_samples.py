@@ -22,9 +22,10 @@ GAITS = share_directory() / 'config' / 'gaits'
 
 
 def read(robot_file, path=None, **changes):
-    """Return the samples of a file, by default the shipped one, in a changed world."""
+    """Return the samples of a file, by default of the passive gait, in a changed world."""
     world = SimpleNamespace(**{**vars(robot_file.values(WORLD)), **changes})
-    return read_samples(path or GAITS / f'{robot_file.robot.name}.yaml', robot_file.robot, world)
+    passive = {'compass': 'compass.yaml', 'dribbel': 'dribbel_passive.yaml'}
+    return read_samples(path or GAITS / passive[robot_file.robot.name], robot_file.robot, world)
 
 
 def energy_of(robot_file, slope, q, v):

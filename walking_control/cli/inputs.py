@@ -14,6 +14,7 @@ def load_robot(options):
         except OSError as error:
             raise InvalidInput(f'folder {options.out}', limit=f'cannot be made: {error.strerror}',
                                remedy='choose another --out') from error
+    from walking_control.models.resources import gait_path
     from walking_control.models.robot_file import load_robot_file
     from walking_control.simulation.registry import parameter_tables
     overrides = list(options.set)
@@ -23,7 +24,7 @@ def load_robot(options):
     if getattr(options, 'gait', None) is None:
         return robot_file
     name = _check_gait(robot_file, options.gait, options.controller)
-    overrides.append((name, str(options.gait.resolve())))
+    overrides.append((name, str(gait_path(options.gait).resolve())))
     return load_robot_file(options.robot, overrides, parameter_tables())
 
 
@@ -31,6 +32,7 @@ def _check_gait(robot_file, path, controller):
     """Return the name of the parameter that takes a gait file, once the gait is known to fit."""
     from walking_control.controllers.registry import CONTROLLERS, find_controller
     from walking_control.gaits.samples import read_samples
+    from walking_control.models.resources import gait_path
     from walking_control.models.robot_file import WORLD
     law = find_controller(controller or robot_file.controller)
     if 'gait' not in law.parameters.parameters:
@@ -39,7 +41,7 @@ def _check_gait(robot_file, path, controller):
         raise InvalidInput('option --gait', value=str(path),
                            limit=f'controller {law.name} follows no gait',
                            remedy='choose --controller ' + ' or '.join(followers))
-    read_samples(path, robot_file.robot, robot_file.values(WORLD))
+    read_samples(gait_path(path), robot_file.robot, robot_file.values(WORLD))
     return f'{law.parameters.section}.gait'
 
 

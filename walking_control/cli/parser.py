@@ -174,5 +174,6 @@ def _walk_arguments():
 def _follow_arguments(walk):
     follow = Parser(add_help=False, parents=[walk])
     follow.add_argument('--gait', type=Path, metavar='FILE',
-                        help='gait file the controller follows (default: the one shipped)')
+                        help='gait file the controller follows, or name of a shipped one '
+                        '(default: the one of the robot)')
     return follow

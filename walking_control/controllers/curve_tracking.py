@@ -21,7 +21,7 @@ from walking_control.gaits.samples import read_samples
 from walking_control.models.dynamics import PlanarDynamics
 from walking_control.models.generated import compile_law, make_terms
 from walking_control.models.parameters import Parameter, ParameterTable
-from walking_control.models.resources import share_directory
+from walking_control.models.resources import gait_path
 from walking_control.models.support import SupportDynamics
 
 METHOD = {'damping': curve_law.DAMPING, 'transfer': curve_law.TRANSFER}
@@ -38,7 +38,8 @@ SMALLEST = 1e-9
 
 PARAMETERS = ParameterTable('curve_tracking', [
     Parameter('rate', 500.0, 'Hz', 'Rate of the control law.', 10.0, 5000.0),
-    Parameter('gait', '', '', 'Gait file; empty takes config/gaits/<robot>.yaml.'),
+    Parameter('gait', '', '', 'Gait file, or name of one in config/gaits; empty takes that of the '
+              'robot.'),
     Parameter('field', 'closest', '', 'Vector field: nearest point, or the surface (5.28).',
               choices=('closest', 'surface')),
     Parameter('metric', (), '1', 'Weight of each coordinate in the squared distance to the gait; '
@@ -70,6 +71,8 @@ PARAMETERS = ParameterTable('curve_tracking', [
     *FOOT_PARAMETERS,
     Parameter('tank_initial', 10.0, 'J', 'Energy the law may inject at first.', 0.0, 1e6),
     Parameter('tank_capacity', 20.0, 'J', 'Most energy it may hold ready.', 0.0, 1e6),
+    Parameter('tank_supply', 0.0, 'W', 'Power that flows into the tank, for gaits that need work, '
+              'as on level floor.', 0.0, 1e5),
     Parameter('compiled', False, '', 'Compile the law at the start, some ten seconds.'),
     Parameter('knee_flexed', 0.05, 'rad', 'Flexion after which an extending knee is re-armed.',
               0.0, 0.5),
@@ -78,8 +81,7 @@ PARAMETERS = ParameterTable('curve_tracking', [
 
 def load_gait(robot, values, world):
     """Return the `GaitSamples` a controller's values name, checked against robot and world."""
-    path = values.gait or share_directory() / 'config' / 'gaits' / f'{robot.name}.yaml'
-    return read_samples(path, robot, world)
+    return read_samples(gait_path(values.gait or robot.name), robot, world)
 
 
 def metric_of(weights, n):
@@ -137,7 +139,7 @@ def build_tracker(robot, values, world, gait, parameters=None, piece=0):
         free, limits.inputs, field, np.array(gravity if parameters is None else parameters),
         np.array([support.relabel(foot) for foot in range(2)]), spin, reduced, energy[inside],
         np.array(gains), METHOD[values.method],
-        np.array([values.tank_initial, values.tank_capacity]))
+        np.array([values.tank_initial, values.tank_capacity, values.tank_supply]))
 
 
 def _energies(support, gravity, spin, piece):

@@ -50,7 +50,7 @@ class TrackerData(NamedTuple):
         gains: kp, ki, integral limit, a0, a1, bandwidth, damping rate, share of (5.25), turning
             rate of the free matrix Z; see the parameter table of `curve_tracking`.
         method: How r decays, DAMPING or TRANSFER.
-        tank: Initial level and capacity, J.
+        tank: Initial level and capacity, J, and supply, W.
     """
 
     free: np.ndarray
@@ -228,8 +228,8 @@ def interpolate(knots, values, s):
 
 
 @shared
-def settle(data, memory, support, fresh, q):
-    """Book the work the held effort did since the last tick, and fill or drain the tank.
+def settle(data, memory, support, fresh, q, dt):
+    """Book the work the held effort did in the last dt seconds, and fill or drain the tank.
 
     Exact, but for the ground torque's in the period of a touchdown: then the turn of the new
     stance foot stands for that of both.
@@ -242,7 +242,7 @@ def settle(data, memory, support, fresh, q):
     for i in range(q.shape[0]):
         for j in range(memory.effort.shape[0]):
             work += (q[i] - before[i]) * data.inputs[support, i, j] * memory.effort[j]
-    scalars[TANK] = draw(scalars[TANK], work, data.tank[1])
+    scalars[TANK] = draw(scalars[TANK], work - data.tank[2] * dt, data.tank[1])
     if work > 0.0:
         scalars[INJECTED] += work
     else:
@@ -339,7 +339,7 @@ def track(terms, data, memory, support, grounded, fresh, q, v, dt, effort, repor
         parts: Filled, efforts by `PARTS`, ``(7, k)``.
     """
     scalars, integral = memory.scalars, memory.scalars[INTEGRAL]
-    settle(data, memory, support, fresh, q)
+    settle(data, memory, support, fresh, q, dt)
     motion = observe(terms, data, support, np.nan if fresh else scalars[PHASE], q, v)
     nu = motion.nu
     # of the desired motion alone, signed: against the field an effort along it must turn the
@@ -424,7 +424,7 @@ def follow(terms, pieces, masks, coordinate_of, memory, support, held, grounded,
         track(terms, pieces[found], memory, support, grounded, fresh, q, v, dt, effort, report,
               parts)
         return
-    settle(pieces[0], memory, support, fresh, q)
+    settle(pieces[0], memory, support, fresh, q, dt)
     memory.q[:] = q
     effort[:], memory.effort[:], report[:], parts[:] = 0.0, 0.0, 0.0, 0.0
     report[LEVEL] = max(scalars[TANK], 0.0)

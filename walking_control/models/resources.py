@@ -52,6 +52,14 @@ def _missing():
                        remedy='install it with pip or colcon (pip install -e leaves them out)')
 
 
+def gait_path(name_or_path):
+    """Return the path of a gait file given its path, or its name if it ships with the package."""
+    if Path(name_or_path).suffix or Path(name_or_path).exists():
+        return Path(name_or_path)
+    shipped = share_directory() / 'config' / 'gaits' / f'{name_or_path}.yaml'
+    return shipped if shipped.is_file() else Path(name_or_path)
+
+
 def robot_names():
     """Return the names of the robots that ship with the package."""
     return sorted(path.stem for path in (share_directory() / 'config' / 'robots').glob('*.yaml'))
