@@ -201,3 +201,17 @@ def test_foot_limits_do_not_overdraw_the_tank():
         assert power * 0.002 <= tank * (1.0 + 1e-9)
         bound += power * 0.002 > 0.99 * tank
     assert bound > 10
+
+
+def test_no_effort_while_an_impact_lasts():
+    """Rates that still jump would be answered with all the motors have; later nothing is held
+    back."""
+    law, q, v = build(impact_time=0.01), np.array([0.02, 0.1]), np.array([-0.5, 1.2])
+    memory, (report, parts) = tracker.make_memory(law), tracker.make_report(law)
+    effort, given = np.zeros(2), []
+    for tick in range(12):
+        tracker.track(terms, law, memory, 0, True, tick in (0, 7), q, v, 0.002, effort, report,
+                      parts)
+        given.append(bool(np.abs(effort).max() > 0.1))
+        assert given[-1] == (report[tracker.TRUST] > 0.0)
+    assert given == [False] * 5 + [True] * 2 + [False] * 5

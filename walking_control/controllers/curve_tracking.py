@@ -68,6 +68,8 @@ PARAMETERS = ParameterTable('curve_tracking', [
     Parameter('freedom_rate', 10.0, '1/s',
               'How fast the free matrix Z of (5.12) may turn undesired momentum to save effort.',
               0.0, 1e3),
+    Parameter('impact_time', 0.0, 's', 'How long no effort is given after a touchdown or a knee '
+              'strike, while rates still jump.', 0.0, 0.1),
     *FOOT_PARAMETERS,
     Parameter('tank_initial', 10.0, 'J', 'Energy the law may inject at first.', 0.0, 1e6),
     Parameter('tank_capacity', 20.0, 'J', 'Most energy it may hold ready.', 0.0, 1e6),
@@ -132,7 +134,7 @@ def build_tracker(robot, values, world, gait, parameters=None, piece=0):
     check_period(values, speed[proper], field, q[proper], v[proper])
     gains = [getattr(values, name) for name in (
         'energy_gain', 'integral_gain', 'integral_limit', 'transfer_gain', 'transfer_threshold',
-        'bandwidth', 'damping_rate', 'potential_share', 'freedom_rate')]
+        'bandwidth', 'damping_rate', 'potential_share', 'freedom_rate', 'impact_time')]
     limits = make_limits(support, values)
     reduced = limits._replace(inputs=np.ascontiguousarray(limits.inputs[:, free]))
     return tracker.TrackerData(

@@ -16,7 +16,7 @@ from walking_control.models.shared import shared
 from walking_control.models.small_algebra import factorise_spd, inner, multiply, solve_spd
 
 # places in TrackerMemory.scalars
-PHASE, INTEGRAL, TANK, INJECTED, ABSORBED, PIECE = range(6)
+PHASE, INTEGRAL, TANK, INJECTED, ABSORBED, PIECE, SINCE = range(7)
 NOWHERE = -1.0   # no piece of the gait has the knees held as they are
 
 # Telemetry: name and unit of each entry of the report; torques by effort follow.
@@ -48,7 +48,7 @@ class TrackerData(NamedTuple):
         limits: `Limits`, with inputs ``(2, m, k)``.
         energy: Desired energy at the knots of the gait, J.
         gains: kp, ki, integral limit, a0, a1, bandwidth, damping rate, share of (5.25), turning
-            rate of the free matrix Z; see the parameter table of `curve_tracking`.
+            rate of the free matrix Z, time an impact takes; see the parameter table of `curve_tracking`.
         method: How r decays, DAMPING or TRANSFER.
         tank: Initial level and capacity, J, and supply, W.
     """
@@ -70,7 +70,8 @@ class TrackerMemory(NamedTuple):
     """What the law remembers from tick to tick.
 
     Attributes:
-        scalars: Parameter on the gait, integral of the energy error, tank, energies so far.
+        scalars: Parameter on the gait, integral of the energy error, tank, energies so far, piece
+            of the gait, time since the last impact.
         q: Coordinates at the last tick.
         effort: Held since.
     """
@@ -127,7 +128,7 @@ class Motion(NamedTuple):
 def make_memory(data):
     """Return a fresh `TrackerMemory`."""
     n = data.spin.shape[1]
-    memory = TrackerMemory(np.zeros(6), np.zeros(n),
+    memory = TrackerMemory(np.zeros(7), np.zeros(n),
                            np.zeros(data.limits.inputs.shape[2]))
     forget(data, memory)
     return memory
@@ -135,7 +136,7 @@ def make_memory(data):
 
 def forget(data, memory):
     """Begin anew: full tank, no integral, phase unknown."""
-    memory.scalars[:] = np.nan, 0.0, data.tank[0], 0.0, 0.0, NOWHERE
+    memory.scalars[:] = np.nan, 0.0, data.tank[0], 0.0, 0.0, NOWHERE, 0.0
     memory.q[:] = 0.0
     memory.effort[:] = 0.0
 
@@ -345,7 +346,9 @@ def track(terms, data, memory, support, grounded, fresh, q, v, dt, effort, repor
     # of the desired motion alone, signed: against the field an effort along it must turn the
     # walker round, while by the total energy of (5.27) an excess would drive it on backwards
     error = motion.wanted - motion.potential - 0.5 * nu * abs(nu)
-    trust = trust_of(motion.margin) if grounded else 0.0
+    scalars[SINCE] = 0.0 if fresh else scalars[SINCE] + dt
+    rigid = grounded and scalars[SINCE] >= data.gains[9]   # else an impact is under way
+    trust = trust_of(motion.margin) if rigid else 0.0
     if nu > 0.0:   # backwards, an effort along e changes the energy the other way round
         scalars[INTEGRAL] = integrate_error(integral, trust * error, dt, data.gains[2])
     forces = np.zeros((6, motion.e.shape[0]))
@@ -418,7 +421,7 @@ def follow(terms, pieces, masks, coordinate_of, memory, support, held, grounded,
         if masks[i] == mask:
             found = i
     if found != int(scalars[PIECE]):
-        scalars[PHASE] = np.nan
+        scalars[PHASE], scalars[SINCE] = np.nan, -dt   # a knee has struck or come free
     scalars[PIECE] = found
     if found >= 0:
         track(terms, pieces[found], memory, support, grounded, fresh, q, v, dt, effort, report,
