@@ -53,8 +53,11 @@ def _missing():
 
 
 def gait_path(name_or_path):
-    """Return the path of a gait file given its path, or its name if it ships with the package."""
-    if Path(name_or_path).suffix or Path(name_or_path).exists():
+    """Return the path of a gait file given its path, or its name if it ships with the package.
+
+    A folder of that name, as a robot's reports may lie in, hides no shipped gait.
+    """
+    if Path(name_or_path).suffix or Path(name_or_path).is_file():
         return Path(name_or_path)
     shipped = share_directory() / 'config' / 'gaits' / f'{name_or_path}.yaml'
     return shipped if shipped.is_file() else Path(name_or_path)
