@@ -103,6 +103,17 @@ def test_controller_that_does_not_fit(capsys, edited_robot_file):
     assert 'needs a planar robot with one motor' in capsys.readouterr().err
 
 
+@pytest.mark.parametrize('arguments, words', [
+    (['--set', 'rate=200'], 'at a rate of 200 Hz'),
+    (['--set', 'gait=nowhere'], 'gait file nowhere'),
+])
+def test_an_override_means_the_chosen_controller(capsys, arguments, words):
+    """It would silently change a controller that does not run, or be called ambiguous."""
+    assert main(['simulate', 'compass', '--controller', 'curve_tracking', '--duration', '0.1',
+                 '--set', 'bandwidth=1000', *arguments]) == 2
+    assert words in capsys.readouterr().err
+
+
 def test_runs_as_a_module():
     """If it failed, `python -m walking_control` would not be the command."""
     done = subprocess.run([sys.executable, '-m', 'walking_control', '--version'],

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from walking_control.exceptions import InvalidInput
-from walking_control.models.resources import robot_names
+from walking_control.models.resources import gait_path, robot_names
 from walking_control.models.robot_file import load_robot_file
 from walking_control.simulation.registry import parameter_tables
 
@@ -153,3 +153,16 @@ def test_write_gives_the_same_robot(tmp_path):
     assert copy.robot.urdf == robot_file.robot.urdf
     assert copy.robot.actuators == robot_file.robot.actuators
     assert copy.sections == robot_file.sections
+
+
+def test_a_folder_named_as_a_robot_hides_no_shipped_gait(tmp_path, monkeypatch):
+    """A report in a folder of the robot's name would break every walk started beside it."""
+    (tmp_path / 'compass').mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert gait_path('compass').is_file()
+
+
+def test_a_controller_that_is_no_name_is_refused_before_other_overrides():
+    """The command line would end in a stack trace."""
+    with pytest.raises(InvalidInput, match='must be a name'):
+        load_robot_file('compass', [('controller', [1]), ('bandwidth', 100.0)], parameter_tables())

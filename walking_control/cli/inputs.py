@@ -17,7 +17,9 @@ def load_robot(options):
     from walking_control.models.resources import gait_path
     from walking_control.models.robot_file import load_robot_file
     from walking_control.simulation.registry import parameter_tables
-    overrides = list(options.set)
+    # first, so that the end of a name means a parameter of what was chosen
+    overrides = [(name, chosen) for name in ('controller', 'plant')
+                 if (chosen := getattr(options, name, None)) is not None] + list(options.set)
     if options.slope_deg is not None:
         overrides.append(('world.slope', math.radians(options.slope_deg)))
     robot_file = load_robot_file(options.robot, overrides, parameter_tables())

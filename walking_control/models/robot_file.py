@@ -184,11 +184,11 @@ def load_robot_file(name_or_path, overrides=(), tables=()):
     path = robot_path(name_or_path)
     tree = read_parameters(path)
     tables = (WORLD, *tables)
-    for name, value in overrides:
-        _override(tree, name, value, _known_names(tree, path, tables))
     for key in ('robot', 'start', 'controller', 'plant'):
         if key not in tree:
             raise RobotFileError(f'robot file {path}', limit=f'has no {key}')
+    for name, value in overrides:
+        _override(tree, name, value, _known_names(tree, path, tables))
     for name in ('controller', 'plant'):
         if not isinstance(tree[name], str):
             raise RobotFileError(name, value=tree[name], limit='must be a name')
@@ -267,7 +267,7 @@ def _known_names(tree, path, tables):
     if isinstance(section, Mapping) and str(section.get('urdf')).endswith('.xacro'):
         arguments = declared_arguments(_urdf_path(section, path))
         own += [f'robot.xacro_args.{name}' for name in arguments]
-    near = {'world', 'estimator', 'safety', tree.get('controller'), tree.get('plant')}
+    near = {'world', 'estimator', 'safety', str(tree.get('controller')), str(tree.get('plant'))}
     for table in tables:
         names = own if table.section in near else others
         names += [f'{table.section}.{name}' for name in table.parameters]
