@@ -13,7 +13,8 @@ from walking_control.experiments.energies import observe_energies
 from walking_control.experiments.kinematics import foot_positions
 from walking_control.experiments.measures import touchdowns
 from walking_control.experiments.metrics import footholds
-from walking_control.experiments.plots_disturbance import disturbed_row, floor_profile, rows_around
+from walking_control.experiments.floor import floor_profile
+from walking_control.experiments.plots_disturbance import disturbed_row, rows_around
 from walking_control.experiments.table import run_columns
 from walking_control.gaits.samples import GaitError
 from walking_control.models.dynamics import PlanarDynamics

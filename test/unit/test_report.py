@@ -2,6 +2,7 @@
 """Files of a report: complete, self-contained, readable by others, small."""
 
 import csv
+import io
 import json
 from pathlib import Path
 import re
@@ -12,11 +13,12 @@ import pytest
 from synthetic_run import STEP_LENGTH, STEP_TICKS, synthetic_run
 
 from walking_control.exceptions import InvalidInput, MissingDependency
-from walking_control.experiments import plots
+from walking_control.experiments import plots, style
 from walking_control.experiments.animation import write_animation
 from walking_control.experiments.metrics import summarize
 from walking_control.experiments.report import FIGURES, write_report
 from walking_control.experiments.table import run_columns
+from walking_control.simulation.disturbance import Disturbance
 
 PIL_Image = pytest.importorskip('PIL.Image')
 pytest.importorskip('matplotlib')
@@ -137,6 +139,47 @@ def test_animation_follows_the_robot(tmp_path):
             coloured = np.ptp(pixels, axis=2) > 60
             across = np.flatnonzero(coloured.any(axis=0))
             assert 150 < across[0] and across[-1] < 410
+
+
+@pytest.fixture(scope='module')
+def lowered():
+    """Return a run that goes down a step of 0.2 m at its third touchdown."""
+    run = synthetic_run(steps=6)
+    run.columns['q'][run.steps >= 3, 1] -= 0.2
+    run.disturbances = (Disturbance('step_down', 0.2, 3),)
+    return run
+
+
+def test_animation_stands_on_the_floor_below_a_step(lowered, tmp_path):
+    """The walker would sink into a floor drawn where it no longer is, or out of the picture."""
+    write_animation(lowered, tmp_path / 'walk.gif')
+    with PIL_Image.open(tmp_path / 'walk.gif') as image:
+        image.seek(image.n_frames - 1)
+        pixels = np.asarray(image.convert('RGB')).astype(int)
+    coloured = np.ptp(pixels, axis=2) > 60
+    lowest = np.flatnonzero(coloured.any(axis=1))[-1]
+    floor = np.flatnonzero(pixels[:, -20].max(axis=1) < 90)[-1]
+    assert abs(lowest - floor) < 10
+    assert 300 < floor < 330
+
+
+def test_stick_figure_stands_on_the_floor_below_a_step(lowered):
+    """The last steps would be drawn under a floor left behind."""
+    figure = plots.plot_stick_figure(lowered)
+    for axis in figure.axes:
+        place = [line.get_xy1() for line in axis.lines if hasattr(line, 'get_xy1')]
+        assert place[0][1] == pytest.approx(-0.2, abs=1e-3)
+
+
+@pytest.mark.parametrize('steps', [1, 2, 3])
+def test_stick_figure_has_room_for_its_words(steps):
+    """Legend, titles and labels would lie on each other or beyond the edge."""
+    figure = plots.plot_stick_figure(synthetic_run(steps=6), steps=steps)
+    style.save(figure, io.BytesIO())
+    legend = figure.legends[0].get_window_extent()
+    for axis in figure.axes:
+        assert not legend.overlaps(axis._left_title.get_window_extent())
+        assert axis.xaxis.label.get_window_extent().y0 >= 0.0
 
 
 @pytest.mark.parametrize('rows', [1, 2, STEP_TICKS // 2])

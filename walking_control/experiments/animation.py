@@ -8,12 +8,15 @@ import numpy as np
 from walking_control.experiments.canvas import (
     BACKGROUND, draw_disc, FRAME_RATE, HEIGHT, import_pillow, INK, load_font, OVERSAMPLING,
     save_frames, smooth, SOFT, WIDTH, write_text)
-from walking_control.experiments.kinematics import Skeleton, tilt
+from walking_control.experiments.floor import floor_profile, floor_tilt
+from walking_control.experiments.kinematics import foot_positions, Skeleton, tilt
 from walking_control.experiments.measures import touchdowns
+from walking_control.experiments.metrics import footholds
 from walking_control.experiments.style import FOOT_COLOURS, in_words
 from walking_control.models.dynamics import PlanarDynamics
 
 _FLOOR_HEIGHT = 0.17  # of the picture
+_BEYOND = 10.0   # m of floor drawn before and behind a run
 
 
 def write_animation(run, path, longest=6.0):
@@ -46,6 +49,16 @@ def _frame_rows(run, longest):
     return np.searchsorted(run.time, times - 1e-9)
 
 
+def _floor_of(run):
+    """Return the corners of the floor in the floor frame, far beyond the run, m, ``(p, 2)``."""
+    far = np.array([run.q[:, 0].min() - _BEYOND, run.q[:, 0].max() + _BEYOND])
+    if all(disturbance.kind == 'push' for disturbance in run.disturbances):
+        return np.stack([far, 0.0 * far], axis=1)
+    profile = floor_profile(run, footholds(run, foot_positions(PlanarDynamics(run.robot), run.q)))
+    end = profile[-1, 1] - np.tan(floor_tilt(run, run.steps[-1] + 1)) * (far[1] - profile[-1, 0])
+    return np.array([[far[0], profile[0, 1]], *profile, [far[1], end]])
+
+
 class _Scene:
     """Everything needed to draw the frames of one run."""
 
@@ -53,12 +66,18 @@ class _Scene:
         self._run, self._rows = run, rows
         self._skeleton = Skeleton(PlanarDynamics(run.robot))
         self._points = np.array([self._skeleton.points(run.q[row]) for row in rows])
-        self._camera = smooth(self._points[:, self._skeleton.base, 0])
+        self._floor = _floor_of(run)
+        ahead = smooth(self._points[:, self._skeleton.base, 0])
+        self._camera = np.stack([ahead, smooth(self._level(ahead))], axis=1)
         self._slope = run.world.slope
-        height = max(0.1, np.quantile(self._points[..., 1].max(axis=1), 0.9))
+        heights = self._points[..., 1].max(axis=1) - self._camera[:, 1]
+        height = max(0.1, np.quantile(heights, 0.9))
         self._scale = 0.62 * HEIGHT * OVERSAMPLING / height
         self._font = load_font(13 * OVERSAMPLING)
         self._small = load_font(11 * OVERSAMPLING)
+
+    def _level(self, x):
+        return np.interp(x, *self._floor.T)
 
     def draw(self, k):
         """Return frame k as an RGB image."""
@@ -73,20 +92,21 @@ class _Scene:
 
     def _pixels(self, points, k):
         """Return where floor-frame points appear in frame k."""
-        seen = tilt(np.asarray(points) - [self._camera[k], 0.0], self._slope) * self._scale
+        seen = tilt(np.asarray(points) - self._camera[k], self._slope) * self._scale
         origin = 0.5 * WIDTH, (1.0 - _FLOOR_HEIGHT) * HEIGHT
         return [(origin[0] * OVERSAMPLING + x, origin[1] * OVERSAMPLING - z) for x, z in seen]
 
     def _draw_floor(self, pen, k):
         reach = 0.6 * WIDTH * OVERSAMPLING / self._scale / math.cos(self._slope)
-        left, right = self._camera[k] - reach, self._camera[k] + reach
-        pen.line(self._pixels([[left, 0.0], [right, 0.0]], k), fill=INK, width=2 * OVERSAMPLING)
+        left, right = self._camera[k, 0] - reach, self._camera[k, 0] + reach
+        pen.line(self._pixels(self._floor, k), fill=INK, width=2 * OVERSAMPLING)
         for tenth in range(math.ceil(10.0 * left), math.floor(10.0 * right) + 1):
             long = tenth % 5 == 0
             x, depth = 0.1 * tenth, 0.035 if long else 0.02
-            pen.line(self._pixels([[x, 0.0], [x, -depth]], k), fill=SOFT, width=OVERSAMPLING)
+            z = self._level(x)
+            pen.line(self._pixels([[x, z], [x, z - depth]], k), fill=SOFT, width=OVERSAMPLING)
             if long:
-                place, = self._pixels([[x, -0.075]], k)
+                place, = self._pixels([[x, z - 0.075]], k)
                 write_text(pen, place, f'{x:.1f} m', self._small, SOFT, centred=True)
 
     def _draw_robot(self, pen, k):

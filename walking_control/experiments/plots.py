@@ -6,6 +6,7 @@ A band in the colour of a foot marks the time it is the stance foot.
 
 import numpy as np
 
+from walking_control.experiments.floor import floor_tilt
 from walking_control.experiments.kinematics import Skeleton, legs_of_joints, tilt
 from walking_control.experiments.measures import LOADED, motors, touchdowns
 from walking_control.experiments.metrics import step_table
@@ -198,12 +199,24 @@ def plot_stick_figure(run, steps=2, poses=7):
         foot = in_words(run.robot.feet[run.support[begin]])
         axis.set_title(f'{foot} stands, {run.time[begin]:.2f} to {run.time[end]:.2f} s',
                        loc='left', fontsize=11)
-        axis.axline((0.0, 0.0), slope=-np.tan(run.world.slope), color='black', linewidth=1.2)
-        axis.set_aspect('equal')
+        stance = np.median(points[:, skeleton.feet[run.support[begin]]], axis=0)
+        slope = run.world.slope + floor_tilt(run, run.steps[begin])
+        axis.axline(stance, slope=-np.tan(slope), color='black', linewidth=1.2)
+        # limits give way, not the frame: the layout knows the room that frames need
+        axis.set_aspect('equal', adjustable='datalim')
         axis.set_xlabel('forward (m)')
     axes[0].set_ylabel('up (m)')
+    _fit_height(figure, axes)
     add_foot_legend(figure, run.robot)
     return figure
+
+
+def _fit_height(figure, axes):
+    """Make a figure a little lower than panels of equal scale beside each other would fill."""
+    widest = max(np.ptp(axis.get_xlim()) for axis in axes)
+    panel = (figure.get_figwidth() - 0.6) / len(axes) - 0.2
+    shape = max(np.ptp(axis.get_ylim()) for axis in axes) / widest
+    figure.set_figheight(1.1 + 0.92 * panel * shape)
 
 
 def _draw_poses(axis, skeleton, points, poses):

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The floor that a planar run went over, with the steps and slopes of its disturbances."""
+
+import numpy as np
+
+
+def floor_profile(run, places):
+    """Return the floor that a run went over, ``(p, 2)`` in the floor frame, m.
+
+    A change of level is drawn half way between two footholds: where exactly it lies the plant does
+    not say, for it counts from step to step.
+
+    Args:
+        run: The `Run`.
+        places: Its footholds, ``(k, 2)``.
+    """
+    length = np.median(np.diff(places[:, 0])) if len(places) > 1 else 1.0
+    ahead = np.append(places[1:, 0], places[-1, 0] + length)
+    points = [places[0] + [-length, length * np.tan(floor_tilt(run, 0))]]
+    for k, (x, z) in enumerate(places):
+        edge = 0.5 * (x + ahead[k])
+        level = z - np.tan(floor_tilt(run, k + 1)) * (edge - x)
+        points += [(x, z), (edge, level), (edge, level - _drop(run, k + 1))]
+    slope = np.tan(floor_tilt(run, len(places)))
+    return np.array([*points, points[-1] + 2.0 * length * np.array([1.0, -slope])])
+
+
+def _drop(run, step):
+    signs = {'step_down': 1.0, 'step_up': -1.0}
+    return sum(signs[kind] * size for kind, size, at in run.disturbances
+               if at == step and kind in signs)
+
+
+def floor_tilt(run, step):
+    """Return by how much the floor under a step leans more than the first, downhill positive."""
+    return sum(size for kind, size, at in run.disturbances
+               if kind == 'slope_change' and at <= step)
