@@ -44,7 +44,8 @@ def make_parser():
     """Return the parser of all verbs; `run` of what it returns is the verb's function."""
     parser = Parser(
         prog='walking_control', description='Make a walking robot walk.',
-        epilog='Exit status: 0 done; 1 it did not happen (a fall), with the reason; 2 bad input.')
+        epilog='Exit status: 0 done; 1 it did not happen (a fall), with the reason; 2 bad input; '
+        '130 interrupted.')
     parser.add_argument('--version', action='version', version=__version__)
     verbs = parser.add_subparsers(dest='verb', required=True, metavar='VERB')
     walk = _walk_arguments()
@@ -94,7 +95,7 @@ def _add_gait_verbs(verbs, walk, follow):
 
 def _add_compare_arguments(verb):
     verb.add_argument('robot', help=_ROBOT_HELP)
-    _add_disturbances(verb)
+    _add_disturbances(verb, ' (default: step_down=0.05@6)')
     verb.add_argument('--duration', type=positive, default=12.0, metavar='S',
                       help='simulated time in s (default: 12)')
     verb.add_argument('--slope-deg', type=finite, metavar='D', help='downhill positive')
@@ -136,10 +137,10 @@ def _add_search_arguments(verb):
     verb.add_argument('--quiet', action='store_true', help='no progress on stderr')
 
 
-def _add_disturbances(verb):
+def _add_disturbances(verb, default=''):
     verb.add_argument('--disturb', action='append', default=[], metavar='KIND=SIZE@STEP',
                       help='step_down, step_up (m), push (N s/kg) or slope_change (rad) at a '
-                      'touchdown, on plant rigid (repeatable)')
+                      'touchdown, on plant rigid; repeatable' + default)
 
 
 def _add_verb(verbs, function, parents):

@@ -31,7 +31,8 @@ def _tank_holds(values):
     """Refuse a tank that is fuller than it can be."""
     if values.tank_initial > values.tank_capacity:
         raise ParameterError('parameter curve_tracking.tank_initial', value=values.tank_initial,
-                             limit=f'must be at most tank_capacity, {values.tank_capacity:g} J')
+                             limit=f'must be at most tank_capacity, {values.tank_capacity:g} J',
+                             remedy='lower it or raise tank_capacity')
 
 
 SMALLEST = 1e-9

@@ -3,13 +3,12 @@
 
 Three steps. Efforts that motors can make: of all efforts the one nearest to the wanted force in
 the metric M^-1 (nearest in the accelerations it causes); where motors are fewer than coordinates
-that is an approximation, and it is cut back so that it never injects more power than the wanted
-force would. Then limits: effort limits, a stance foot that pushes (normal force above a
-floor), does
-not slip (friction) and, where the ankle is driven, does not tip (foot length). Efforts are scaled
-down together, or moved to the nearest allowed ones (`small_program`). Last comes the energy at
-hand: what foot or motors ask for instead of the wanted effort must not inject more than the tank
-holds either.
+that is an approximation, and may inject more power at an instant than the wanted force would.
+Then limits: effort limits, a stance foot that pushes (normal force above a floor), does not slip
+(friction) and, where the ankle is driven, does not tip (foot length). Efforts are scaled down
+together, or moved to the nearest allowed ones (`small_program`). Last comes the energy at hand:
+what foot or motors ask for instead of the wanted effort must not inject more than the tank holds
+either.
 
 Contact forces are affine in the efforts: ``F = M_f M^-1 (B tau - h) + h_f``.
 """

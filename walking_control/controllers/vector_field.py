@@ -10,8 +10,7 @@ Domain. ``closest`` is smooth and never zero as long as the state is nearer to t
 gait's centre of curvature; ``margin`` is 1 on the gait and 0 there. ``surface`` is trusted while
 its angle lies within the fitted range widened by a right angle; ``margin`` falls to 0 at the edge.
 The law fades out between the margins `FULL` and `NONE`, and beyond leaves the walker to its
-natural
-motion: zero effort is the fallback.
+natural motion: zero effort is the fallback.
 """
 
 import math

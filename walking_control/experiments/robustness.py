@@ -92,13 +92,11 @@ class _Trial:
 
     def __init__(self, robot_file, controller, kind):
         self._kind, self._file = kind, robot_file
+        self._at = SETTLING_STEPS + 1
         # a floor change of size zero keeps a place for the real one
-        at = SETTLING_STEPS + 1
-        self._walker = make_walker(robot_file, controller, ((at, 0.0, 0.0),))
-        self._at = at
-        support = self._walker
+        self._walker = make_walker(robot_file, controller, ((self._at, 0.0, 0.0),))
         self._mass = robot_mass(robot_file)
-        self._longest = 10.0 * (support.leg_length / robot_file.values(WORLD).gravity) ** 0.5
+        self._longest = 10.0 * (self._walker.leg_length / robot_file.values(WORLD).gravity) ** 0.5
 
     def settle(self):
         """Walk undisturbed and keep the state; return the measures of that walk."""
