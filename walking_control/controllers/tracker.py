@@ -48,7 +48,7 @@ class TrackerData(NamedTuple):
         limits: `Limits`, with inputs ``(2, m, k)``.
         energy: Desired energy at the knots of the gait, J.
         gains: kp, ki, integral limit, a0, a1, bandwidth, damping rate, share of (5.25), turning
-            rate of the free matrix Z, time an impact takes; see the parameters of `curve_tracking`.
+            rate of the free matrix Z, time of an impact; see the parameters of `curve_tracking`.
         method: How r decays, DAMPING or TRANSFER.
         tank: Initial level and capacity, J, and supply, W.
     """
