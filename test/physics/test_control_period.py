@@ -11,7 +11,7 @@ import math
 import numpy as np
 import pytest
 
-from walking_control.controllers import tracker
+from walking_control.controllers import motion, tracker
 from walking_control.controllers.control_period import closing_rate, loop_rates
 from walking_control.controllers.curve_law import asymptotic_force, DAMPING, relieve
 from walking_control.controllers.curve_tracking import build_tracker, load_gait, PARAMETERS
@@ -75,7 +75,7 @@ def errors(law, x):
     w, dw, curve = np.zeros(2), np.zeros(2), law.field.curve
     s = apply_field(law.field, x[:2], x[2:4], np.nan, w, dw)[0]
     point, first, second = np.zeros(2), np.zeros(2), np.zeros(2)
-    tracker.apply_field(law.field, x[:2], x[2:4], s, w, dw)
+    apply_field(law.field, x[:2], x[2:4], s, w, dw)
     evaluate(curve, s, point, first, second)
     M, _ = inertia_and_bias(x[:2], x[2:4])
     across = np.array([-first[1], first[0]]) / np.linalg.norm(first)
@@ -83,10 +83,10 @@ def errors(law, x):
     e = w / length
     side = np.array([-(M @ e)[1], (M @ e)[0]]) / math.sqrt(np.linalg.det(M))
     parts = SUPPORT.layout.split(SUPPORT.terms(0, x[:2], x[2:4]))
-    V = tracker.potential(law, 0, np.ascontiguousarray(parts['mass'][:2, 2:]))
+    V = motion.potential(law, 0, np.ascontiguousarray(parts['mass'][:2, 2:]))
     speed = math.sqrt(x[2:4] @ M @ x[2:4])
     energy = 0.5 * speed ** 2 + V
-    wanted = tracker.interpolate(curve.knots, law.energy, s)
+    wanted = motion.interpolate(curve.knots, law.energy, s)
     return np.array([across @ (x[:2] - point), side @ M @ x[2:4], energy - wanted,
                      x[4]])
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from walking_control.control_loop import ControlLoop
-from walking_control.controllers import tracker
+from walking_control.controllers import motion, tracker
 from walking_control.controllers.curve_tracking import (
     build_tracker, CurveTracking, load_gait, PARAMETERS)
 from walking_control.controllers.time_pd import PARAMETERS as TIME_PD, TimePd
@@ -213,7 +213,7 @@ def test_desired_energy_between_the_samples():
     """Where the gait has no sample, or is past its end, the energy wanted must not jump."""
     knots, values = np.array([0.0, 0.3, 0.4, 1.0]), np.array([3.0, -1.0, 2.0, 5.0])
     for s in np.linspace(-0.5, 1.5, 41):
-        assert tracker.interpolate(knots, values, s) == pytest.approx(np.interp(s, knots, values))
+        assert motion.interpolate(knots, values, s) == pytest.approx(np.interp(s, knots, values))
 
 
 def test_foot_in_the_air_gets_no_effort(compass):

@@ -2,7 +2,7 @@
 """The energies of any walk as curve tracking sees them ([DS09] Figs. 5.8b and 5.10b).
 
 An observer, not a controller: the field, the split of the velocity and the potential energy are
-the law's own functions (`controllers.tracker`), applied to recorded states. Potential energy
+the law's own functions (`controllers.motion`), applied to recorded states. Potential energy
 counts from the stance foot, so on a steady gait it begins each step at the same value, as in the
 book.
 """
@@ -10,7 +10,8 @@ book.
 import numpy as np
 
 from walking_control.controllers.curve_tracking import build_pieces, load_gait, PARAMETERS
-from walking_control.controllers.tracker import held_mask, observe
+from walking_control.controllers.motion import observe
+from walking_control.controllers.tracker import held_mask
 from walking_control.exceptions import IncompatibleController
 from walking_control.models.dynamics import PlanarDynamics
 from walking_control.models.generated import make_terms
