@@ -5,8 +5,6 @@ import json
 import math
 import sys
 
-from walking_control.exceptions import InvalidInput
-
 
 def report_run(run, options, extra):
     """Print and write what a run amounts to; return the exit status."""
@@ -27,13 +25,11 @@ def report_run(run, options, extra):
 
 def save_figures(directory, figures):
     """Write figures, name -> figure, as PNG and return their paths."""
+    from walking_control.experiments.page import writing_to
     from walking_control.experiments.style import save
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InvalidInput(f'directory {directory}', limit=f'cannot be made: {error}') from error
-    for name, figure in figures.items():
-        save(figure, directory / f'{name}.png')
+    with writing_to(directory):
+        for name, figure in figures.items():
+            save(figure, directory / f'{name}.png')
     return [str(directory / f'{name}.png') for name in figures]
 
 

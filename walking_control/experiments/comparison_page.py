@@ -8,9 +8,8 @@ import math
 from pathlib import Path
 import re
 
-from walking_control.exceptions import InvalidInput
 from walking_control.experiments.comparison import outcome
-from walking_control.experiments.page import embed_figure, format_number, write_page
+from walking_control.experiments.page import embed_figure, format_number, write_page, writing_to
 from walking_control.experiments.plots_comparison import plot_all_energies, plot_all_walks
 from walking_control.experiments.plots_energy import plot_effort_parts
 from walking_control.experiments.response import MEASURES
@@ -59,12 +58,8 @@ def write_comparison(walks, summary, directory):
     """
     import_matplotlib()
     directory = Path(directory)
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
+    with writing_to(directory):
         return _write_files(walks, summary, directory)
-    except OSError as error:
-        raise InvalidInput(f'directory {directory}', limit=f'cannot be written: {error.strerror}',
-                           remedy='name another with --out') from error
 
 
 def _write_files(walks, summary, directory):

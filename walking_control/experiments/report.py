@@ -6,11 +6,11 @@ import json
 import math
 from pathlib import Path
 
-from walking_control.exceptions import InvalidInput
 from walking_control.experiments import plots, plots_disturbance, plots_energy
 from walking_control.experiments.animation import write_animation
 from walking_control.experiments.canvas import import_pillow
-from walking_control.experiments.page import Contents, embed_figure, format_number, write_page
+from walking_control.experiments.page import (
+    Contents, embed_figure, format_number, write_page, writing_to)
 from walking_control.experiments.report_spatial import SPATIAL
 from walking_control.experiments.style import import_matplotlib, in_words, save
 from walking_control.experiments.table import write_run_table
@@ -86,12 +86,8 @@ def write_report(run, summary, directory):
     import_matplotlib()
     import_pillow()
     directory = Path(directory)
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
+    with writing_to(directory):
         return _write_files(run, summary, directory)
-    except OSError as error:
-        raise InvalidInput(f'directory {directory}', limit=f'cannot be written: {error.strerror}',
-                           remedy='name another with --out') from error
 
 
 def _write_files(run, summary, directory):
