@@ -10,6 +10,7 @@ import time
 
 import numpy as np
 import pinocchio as pin
+
 try:
     from tsid import tsid_pywrap as tsid  # the wheel of 1.7.1 hides its names here
 except ImportError:

@@ -17,14 +17,18 @@ import time
 import numpy as np
 import pinocchio as pin
 
-from walking_control.controllers import tracker
-from walking_control.controllers.curve_tracking import build_tracker, load_gait, PARAMETERS
-from walking_control.controllers.effort_limits import foot_limits, nearest_effort
-from walking_control.controllers.small_program import nearest_allowed
+from walking_control.controllers.curve_tracking import tick as tracker
+from walking_control.controllers.curve_tracking.controller import (
+    build_tracker,
+    load_gait,
+    PARAMETERS,
+)
+from walking_control.controllers.limits.efforts import foot_limits, nearest_effort
+from walking_control.controllers.limits.nearest_point import nearest_allowed
 from walking_control.models.dynamics import PlanarDynamics
-from walking_control.models.generated import compile_law, compile_terms
 from walking_control.models.robot_file import load_robot_file, WORLD
-from walking_control.models.support import SupportDynamics
+from walking_control.models.support.compiled import compile_law, compile_terms
+from walking_control.models.support.dynamics import SupportDynamics
 
 ROUNDS = 400
 FAST = np.array([-2.5, 2.0])   # rad/s: the wanted efforts would make the foot slip

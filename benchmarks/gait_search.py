@@ -16,9 +16,9 @@ import time
 import numpy as np
 
 from walking_control.gaits.polynomials import evaluation, lobatto
-from walking_control.gaits.search import _Search
-from walking_control.gaits.search_guess import guess_gait, pack
-from walking_control.gaits.search_task import SEARCH
+from walking_control.gaits.search.guess import guess_gait, pack
+from walking_control.gaits.search.optimisation import _Search
+from walking_control.gaits.search.task import SEARCH
 from walking_control.models.robot_file import load_robot_file
 
 DEGREE, INTERVALS, GRAVITY, SLOPE = 10, 20, 9.81, np.radians(3.0)

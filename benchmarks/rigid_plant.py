@@ -16,8 +16,8 @@ import numpy as np
 from walking_control.experiments.cycles import Section
 from walking_control.gaits.return_map import polish
 from walking_control.models.robot_file import load_robot_file, WORLD
-from walking_control.simulation.compiled import CompiledWalker, PlainWalker
 from walking_control.simulation.registry import make_plant, parameter_tables
+from walking_control.simulation.rigid.compiled import CompiledWalker, PlainWalker
 
 FAST = (('rigid.tolerance', 1e-8), ('rigid.max_step', 0.2))
 EXACT = (('rigid.tolerance', 1e-13), ('rigid.max_step', 0.05))

@@ -26,11 +26,11 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from walking_control.controllers.contact_wrench import Contact
-from walking_control.controllers.static_torque import StaticTorque
-from walking_control.models.posture_search import search_posture
 from walking_control.models.robot_file import load_robot_file
 from walking_control.models.spatial import SpatialDynamics
+from walking_control.statics.contacts import Contact
+from walking_control.statics.distributor import StaticTorque
+from walking_control.statics.posture_search import search_posture
 
 HERE = Path(__file__).resolve().parent
 ENVIRONMENTS = HERE.parent / 'out' / 'benchmarks'

@@ -4,7 +4,8 @@
 import ast
 from pathlib import Path
 
-from walking_control.models.robot_file import MOTOR, SPRING, WORLD
+from walking_control.models.robot_file import WORLD
+from walking_control.models.robot_section import MOTOR, SPRING
 from walking_control.simulation.registry import parameter_tables
 
 FOLDER = Path(__file__).parent

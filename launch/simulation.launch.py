@@ -7,9 +7,14 @@ arguments.
 """
 
 from ament_index_python.packages import get_package_prefix, PackageNotFoundError
-from launch import LaunchDescription
-from launch.actions import (DeclareLaunchArgument, EmitEvent, LogInfo, OpaqueFunction,
-                            RegisterEventHandler, Shutdown)
+from launch.actions import (
+    DeclareLaunchArgument,
+    EmitEvent,
+    LogInfo,
+    OpaqueFunction,
+    RegisterEventHandler,
+    Shutdown,
+)
 from launch.event_handlers import OnProcessExit
 from launch.events import matches_action
 from launch_ros.actions import LifecycleNode, Node
@@ -18,8 +23,15 @@ from launch_ros.events.lifecycle import ChangeState
 from launch_ros.parameter_descriptions import ParameterValue
 from lifecycle_msgs.msg import Transition
 
-from walking_control.launch_arguments import (CONTROLLER, node_parameters, read_arguments,
-                                              SIMULATION, SIMULATOR, WATCHDOG_TIMEOUT)
+from launch import LaunchDescription
+from walking_control.launch_arguments import (
+    CONTROLLER,
+    node_parameters,
+    read_arguments,
+    SIMULATION,
+    SIMULATOR,
+    WATCHDOG_TIMEOUT,
+)
 from walking_control.models.robot_file import load_robot_file
 
 SIM_TIME = {'use_sim_time': True}

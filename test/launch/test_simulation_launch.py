@@ -9,7 +9,6 @@ import pytest
 for module in ('launch.actions', 'launch_ros.actions', 'launch_pytest'):
     pytest.importorskip(module, reason=f'{module} is missing: it comes with a ROS 2 installation')
 
-from launch import LaunchDescription, LaunchService  # noqa: E402
 from launch.actions import IncludeLaunchDescription, OpaqueFunction, TimerAction  # noqa: E402
 from launch.launch_description_sources import PythonLaunchDescriptionSource  # noqa: E402
 import launch_pytest  # noqa: E402
@@ -18,6 +17,7 @@ import rclpy  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 
+from launch import LaunchDescription, LaunchService  # noqa: E402
 from walking_control.models.resources import share_directory  # noqa: E402
 from walking_control.nodes import topics  # noqa: E402
 

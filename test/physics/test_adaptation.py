@@ -7,8 +7,8 @@ import pytest
 pytest.importorskip('casadi', reason='gait search needs the package casadi')
 
 from walking_control.exceptions import InvalidInput  # noqa: E402
-from walking_control.gaits.adaptation import find_adaptation, mass_column  # noqa: E402
-from walking_control.gaits.search_task import SEARCH, check_symmetry  # noqa: E402
+from walking_control.gaits.search.adaptation import find_adaptation, mass_column  # noqa: E402
+from walking_control.gaits.search.task import check_symmetry, SEARCH  # noqa: E402
 from walking_control.models.robot_file import load_robot_file  # noqa: E402
 from walking_control.models.step_equations import step_parameters  # noqa: E402
 

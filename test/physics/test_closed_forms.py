@@ -7,7 +7,7 @@ import pytest
 from walking_control.models import contact
 from walking_control.models.dynamics import PlanarDynamics
 from walking_control.models.robot_file import load_robot_file
-from walking_control.models.support import SupportDynamics
+from walking_control.models.support.dynamics import SupportDynamics
 
 GRAVITY, SLOPE = 9.81, 0.1
 
@@ -184,7 +184,7 @@ def test_dribbel_relabelling():
 def test_generated_terms_equal_pinocchio():
     """If it failed, sweeps on generated code would walk another robot than the URDF."""
     ca = pytest.importorskip('casadi')
-    from walking_control.models import symbolic
+    from walking_control.models.support import symbolic
     rng = np.random.default_rng(7)
     for model in (support_dynamics('compass', ('stiffness', 3.0), ('rest', 0.2), ('damping', 0.5)),
                   support_dynamics('dribbel')):

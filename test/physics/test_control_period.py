@@ -11,16 +11,21 @@ import math
 import numpy as np
 import pytest
 
-from walking_control.controllers import motion, tracker
-from walking_control.controllers.control_period import closing_rate, loop_rates
-from walking_control.controllers.curve_law import asymptotic_force, DAMPING, relieve
-from walking_control.controllers.curve_tracking import build_tracker, load_gait, PARAMETERS
-from walking_control.controllers.vector_field import apply_field, make_field
+from walking_control.controllers.curve_tracking import observation as motion
+from walking_control.controllers.curve_tracking import tick as tracker
+from walking_control.controllers.curve_tracking.control_period import closing_rate, loop_rates
+from walking_control.controllers.curve_tracking.controller import (
+    build_tracker,
+    load_gait,
+    PARAMETERS,
+)
+from walking_control.controllers.curve_tracking.forces import asymptotic_force, DAMPING, relieve
+from walking_control.controllers.curve_tracking.vector_field import apply_field, make_field
 from walking_control.exceptions import ParameterError
 from walking_control.gaits.curve import evaluate
 from walking_control.models.dynamics import PlanarDynamics
 from walking_control.models.robot_file import load_robot_file, WORLD
-from walking_control.models.support import SupportDynamics
+from walking_control.models.support.dynamics import SupportDynamics
 
 ROBOT_FILE = load_robot_file('compass')
 ROBOT, WORLD_VALUES = ROBOT_FILE.robot, ROBOT_FILE.values(WORLD)

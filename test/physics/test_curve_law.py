@@ -4,11 +4,11 @@
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-
 from systems import Arm, filled, Pinned, PointMass, split
-from walking_control.controllers import curve_law
-from walking_control.controllers.momentum_frame import junction, momentum_frame
-from walking_control.controllers.vector_field import apply_field, make_field
+
+from walking_control.controllers.curve_tracking import forces as curve_law
+from walking_control.controllers.curve_tracking.momentum_frame import junction, momentum_frame
+from walking_control.controllers.curve_tracking.vector_field import apply_field, make_field
 
 SYSTEMS = {'mass_2d': lambda: PointMass(2, 1.7), 'mass_3d': lambda: PointMass(3, 0.6),
            'compass': lambda: Pinned('compass'), 'dribbel': lambda: Pinned('dribbel'),

@@ -5,24 +5,30 @@ import numpy as np
 import pytest
 
 from walking_control.control_loop import ControlLoop
-from walking_control.controllers import motion, tracker
-from walking_control.controllers.curve_tracking import (
-    build_tracker, CurveTracking, load_gait, PARAMETERS)
-from walking_control.controllers.time_pd import PARAMETERS as TIME_PD, TimePd
-from walking_control.controllers.vector_field import apply_field
+from walking_control.controllers.curve_tracking import observation as motion
+from walking_control.controllers.curve_tracking import tick as tracker
+from walking_control.controllers.curve_tracking.controller import (
+    build_tracker,
+    CurveTracking,
+    load_gait,
+    PARAMETERS,
+)
+from walking_control.controllers.curve_tracking.vector_field import apply_field
+from walking_control.controllers.time_pd import PARAMETERS as TIME_PD
+from walking_control.controllers.time_pd import TimePd
 from walking_control.exceptions import InvalidInput, ParameterError
-from walking_control.experiments.metrics import summarize
 from walking_control.experiments.robustness import find_first_failure
 from walking_control.gaits.gait import GaitError
 from walking_control.models.dynamics import PlanarDynamics
-from walking_control.models.inputs import effort_map
+from walking_control.models.efforts import effort_map
 from walking_control.models.resources import share_directory
 from walking_control.models.robot_file import load_robot_file, WORLD
 from walking_control.models.signals import Command, Reference, WalkerState
-from walking_control.models.support import SupportDynamics
-from walking_control.simulation.compiled import PlainWalker
+from walking_control.models.support.dynamics import SupportDynamics
+from walking_control.runs.metrics import summarize
 from walking_control.simulation.registry import make_plant, parameter_tables
-from walking_control.simulation.rigid_model import DONE, STEPS, WORK
+from walking_control.simulation.rigid.compiled import PlainWalker
+from walking_control.simulation.rigid.model import DONE, STEPS, WORK
 from walking_control.simulation.simulate import simulate
 
 

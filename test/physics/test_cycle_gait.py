@@ -6,14 +6,13 @@ import math
 import numpy as np
 import pytest
 
-from walking_control.experiments.cycle_gait import (
-    gait_of_cycle, make_precise_walker, save_cycles)
-from walking_control.experiments.gait_check import resimulate
+from walking_control.experiments.cycle_gait import gait_of_cycle, make_precise_walker, save_cycles
+from walking_control.experiments.resimulation import resimulate
 from walking_control.gaits.gait_file import load_gait, read_gait
 from walking_control.models.dynamics import PlanarDynamics
 from walking_control.models.resources import share_directory
 from walking_control.models.robot_file import load_robot_file, WORLD
-from walking_control.models.support import SupportDynamics
+from walking_control.models.support.dynamics import SupportDynamics
 from walking_control.simulation.registry import parameter_tables
 
 pytest.importorskip('casadi')

@@ -11,8 +11,8 @@ from walking_control.experiments.cycles import find_robot_cycles, Section
 from walking_control.experiments.robustness import find_first_failure
 from walking_control.gaits.return_map import find_cycles, judge, polish, Stride
 from walking_control.models.robot_file import load_robot_file, WORLD
-from walking_control.simulation.compiled import CompiledWalker, PlainWalker
 from walking_control.simulation.registry import parameter_tables
+from walking_control.simulation.rigid.compiled import CompiledWalker, PlainWalker
 
 pytest.importorskip('casadi')
 pytest.importorskip('numba')

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from walking_control.control_loop import ControlLoop
-from walking_control.experiments.metrics import summarize
 from walking_control.models.robot_file import load_robot_file
+from walking_control.runs.metrics import summarize
 from walking_control.simulation.registry import make_plant, parameter_tables
 from walking_control.simulation.simulate import simulate
 

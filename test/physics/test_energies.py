@@ -7,18 +7,17 @@ import numpy as np
 import pytest
 
 from walking_control.control_loop import ControlLoop
-from walking_control.controllers.curve_tracking import CurveTracking
+from walking_control.controllers.curve_tracking.controller import CurveTracking
 from walking_control.exceptions import IncompatibleController
-from walking_control.experiments.energies import observe_energies
-from walking_control.experiments.kinematics import foot_positions
-from walking_control.experiments.measures import touchdowns
-from walking_control.experiments.metrics import footholds
-from walking_control.experiments.floor import floor_profile
-from walking_control.experiments.plots_disturbance import disturbed_row, rows_around
-from walking_control.experiments.table import run_columns
 from walking_control.gaits.samples import GaitError
 from walking_control.models.dynamics import PlanarDynamics
 from walking_control.models.robot_file import load_robot_file
+from walking_control.runs.energies import observe_energies
+from walking_control.runs.floor import floor_profile
+from walking_control.runs.kinematics import foot_positions
+from walking_control.runs.metrics import footholds
+from walking_control.runs.quantities import disturbed_row, rows_around, touchdowns
+from walking_control.runs.table import run_columns
 from walking_control.simulation.disturbance import Disturbance, plan_disturbances
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.simulate import simulate
@@ -147,7 +146,7 @@ def test_window_lies_around_the_disturbance(tracked):
 def test_report_shows_what_a_run_has(tracked, alone):
     """Figures 5.10 and 5.11 of the book would be missing, or drawn of a law that has no parts."""
     pytest.importorskip('matplotlib')
-    from walking_control.experiments.report import PLANAR
+    from walking_control.reports.report import PLANAR
     shown = {run.controller: [name for name, plot, _ in PLANAR.figures
                               if plot(run) is not None] for run in (tracked, alone)}
     further = {'disturbed_walk', 'energies', 'effort_parts'}

@@ -10,8 +10,8 @@ pytest.importorskip('casadi', reason='gait search needs the package casadi')
 
 from walking_control.exceptions import InvalidInput  # noqa: E402
 from walking_control.experiments.gait_search import find_gait, sweep_speed  # noqa: E402
-from walking_control.gaits.search import search  # noqa: E402
-from walking_control.gaits.search_task import SEARCH  # noqa: E402
+from walking_control.gaits.search.optimisation import search  # noqa: E402
+from walking_control.gaits.search.task import SEARCH  # noqa: E402
 from walking_control.models.robot_file import load_robot_file  # noqa: E402
 
 SLOPE = math.radians(3.0)

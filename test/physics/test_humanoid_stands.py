@@ -6,11 +6,11 @@ import math
 import pytest
 
 from walking_control.control_loop import ControlLoop
-from walking_control.models.posture_search import search_posture
 from walking_control.models.robot_file import load_robot_file
 from walking_control.models.signals import Measurement
 from walking_control.models.spatial import SpatialDynamics
 from walking_control.simulation.registry import make_plant, parameter_tables
+from walking_control.statics.posture_search import search_posture
 
 pytest.importorskip('mujoco')
 

@@ -6,13 +6,22 @@ import itertools
 import numpy as np
 import pytest
 
-from walking_control.controllers import tracker
-from walking_control.controllers.curve_tracking import build_tracker, load_gait, PARAMETERS
-from walking_control.controllers.energy import integrate_error
-from walking_control.controllers.vector_field import FULL, is_direction, NONE, trust_of
+from walking_control.controllers.curve_tracking import tick as tracker
+from walking_control.controllers.curve_tracking.controller import (
+    build_tracker,
+    load_gait,
+    PARAMETERS,
+)
+from walking_control.controllers.curve_tracking.energy import integrate_error
+from walking_control.controllers.curve_tracking.vector_field import (
+    FULL,
+    is_direction,
+    NONE,
+    trust_of,
+)
 from walking_control.models.dynamics import PlanarDynamics
 from walking_control.models.robot_file import load_robot_file, WORLD
-from walking_control.models.support import SupportDynamics
+from walking_control.models.support.dynamics import SupportDynamics
 
 ROBOT_FILE = load_robot_file('compass')
 ROBOT, WORLD_VALUES = ROBOT_FILE.robot, ROBOT_FILE.values(WORLD)

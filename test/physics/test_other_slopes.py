@@ -7,16 +7,27 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from walking_control.controllers import tracker
-from walking_control.controllers.curve_tracking import build_tracker, load_gait, PARAMETERS
+from walking_control.controllers.curve_tracking import tick as tracker
+from walking_control.controllers.curve_tracking.controller import (
+    build_tracker,
+    load_gait,
+    PARAMETERS,
+)
 from walking_control.models.dynamics import PlanarDynamics
-from walking_control.models.generated import compile_law, compile_terms
 from walking_control.models.robot_file import load_robot_file, WORLD
-from walking_control.models.support import SupportDynamics
-from walking_control.simulation.rigid_model import (
-    as_record, DONE, make_state, make_workspace, STANCE, STEPS, SUPPORT)
-from walking_control.simulation.rigid_motion import advance
-from walking_control.simulation.rigid_plant import build_rigid_model, RIGID, set_start
+from walking_control.models.support.compiled import compile_law, compile_terms
+from walking_control.models.support.dynamics import SupportDynamics
+from walking_control.simulation.rigid.model import (
+    as_record,
+    DONE,
+    make_state,
+    make_workspace,
+    STANCE,
+    STEPS,
+    SUPPORT,
+)
+from walking_control.simulation.rigid.motion import advance
+from walking_control.simulation.rigid.plant import build_rigid_model, RIGID, set_start
 
 pytest.importorskip('casadi')
 pytest.importorskip('numba')

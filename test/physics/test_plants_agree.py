@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from walking_control.control_loop import ControlLoop
-from walking_control.experiments.metrics import summarize
 from walking_control.models.robot_file import load_robot_file, Start
-from walking_control.simulation.compiled import CompiledWalker, PlainWalker
+from walking_control.runs.metrics import summarize
 from walking_control.simulation.registry import make_plant, parameter_tables
-from walking_control.simulation.rigid_model import DONE, STEPS
+from walking_control.simulation.rigid.compiled import CompiledWalker, PlainWalker
+from walking_control.simulation.rigid.model import DONE, STEPS
 from walking_control.simulation.simulate import simulate
 
 pytest.importorskip('mujoco')

@@ -8,12 +8,12 @@ from walking_control.exceptions import IncompatiblePlant, InvalidInput, NotAchie
 from walking_control.models import contact
 from walking_control.models.robot_file import load_robot_file, Start, WORLD
 from walking_control.models.signals import Command
-from walking_control.simulation import rigid_model as rm
 from walking_control.simulation.registry import make_plant, parameter_tables
-from walking_control.simulation.rigid_events import kinetic_energy
-from walking_control.simulation.rigid_forces import collide, evaluate
-from walking_control.simulation.rigid_motion import advance
-from walking_control.simulation.rigid_plant import push_direction, RIGID, RigidPlant
+from walking_control.simulation.rigid import model as rm
+from walking_control.simulation.rigid.events import kinetic_energy
+from walking_control.simulation.rigid.forces import collide, evaluate
+from walking_control.simulation.rigid.motion import advance
+from walking_control.simulation.rigid.plant import push_direction, RIGID, RigidPlant
 
 
 def rigid(name, *overrides):

@@ -7,11 +7,11 @@ import pytest
 pytest.importorskip('casadi', reason='gait search needs the package casadi')
 pytest.importorskip('scipy', reason='spatial re-simulation needs the package scipy')
 
-from walking_control.experiments.gait_check import resimulate  # noqa: E402
-from walking_control.experiments.plots_search import _SpatialPoints  # noqa: E402
-from walking_control.gaits.search import search  # noqa: E402
-from walking_control.gaits.search_task import SEARCH  # noqa: E402
+from walking_control.experiments.resimulation import resimulate  # noqa: E402
+from walking_control.gaits.search.optimisation import search  # noqa: E402
+from walking_control.gaits.search.task import SEARCH  # noqa: E402
 from walking_control.models.robot_file import load_robot_file  # noqa: E402
+from walking_control.reports.plots.search import _SpatialPoints  # noqa: E402
 
 
 def walker(hip_mass):

@@ -4,14 +4,21 @@
 import numpy as np
 import pinocchio as pin
 import pytest
-
 from static_robots import (
-    REAL, corner_forces, humanoid, linear_program, random_orientation, random_posture, real_robot)
-from walking_control.controllers import solvers
-from walking_control.controllers.contact_wrench import Contact, wrench_limits
-from walking_control.controllers.static_least_squares import minimum_force, minimum_torque
-from walking_control.controllers.static_torque import Objective, StaticTorque
+    corner_forces,
+    humanoid,
+    linear_program,
+    random_orientation,
+    random_posture,
+    REAL,
+    real_robot,
+)
+
 from walking_control.models.spatial import ROOT, SpatialDynamics
+from walking_control.statics import solvers
+from walking_control.statics.contacts import Contact, wrench_limits
+from walking_control.statics.distributor import Objective, StaticTorque
+from walking_control.statics.least_squares import minimum_force, minimum_torque
 
 WIDE = {'length': 20.0, 'width': 20.0, 'friction': 100.0}   # a sole without limits that matter
 

@@ -8,10 +8,9 @@ pytest.importorskip('casadi', reason='gait search needs the package casadi')
 
 from walking_control.models.contact import project_velocity  # noqa: E402
 from walking_control.models.dynamics import PlanarDynamics  # noqa: E402
-from walking_control.models.robot_file import WORLD, load_robot_file  # noqa: E402
-from walking_control.models.step_equations import (  # noqa: E402
-    REFLECTION, step_equations, step_parameters)
-from walking_control.models.support import SupportDynamics  # noqa: E402
+from walking_control.models.robot_file import load_robot_file, WORLD  # noqa: E402
+from walking_control.models.step_equations import REFLECTION, step_equations, step_parameters  # noqa: E402
+from walking_control.models.support.dynamics import SupportDynamics  # noqa: E402
 
 CASES = [('compass', [('stiffness', 3.0), ('damping', 0.2), ('rest', 0.1)]), ('dribbel', [])]
 

@@ -9,21 +9,14 @@ import walking_control
 PACKAGE = Path(walking_control.__file__).parent
 
 # Each room and what it may import of the package, besides itself and exceptions.
-ALLOWED = {
-    'models': set(),
-    'gaits': {'models'},
-    'estimation': {'models', 'gaits'},
-    'controllers': {'models', 'gaits'},
-    'design': {'models'},
-    'safety': {'models'},
-    'launch_arguments': {'models'},
-    'control_loop': {'models', 'gaits', 'estimation', 'controllers', 'safety'},
-    'simulation': {'models', 'gaits', 'estimation', 'controllers', 'safety', 'control_loop'},
-}
-ALLOWED['experiments'] = {*ALLOWED['simulation'], 'simulation', 'design'}
-ALLOWED['nodes'] = {*ALLOWED['experiments'], 'experiments'}
-ALLOWED['cli'] = {*ALLOWED['nodes'], 'nodes'}
-ALLOWED['__main__'] = {'cli'}
+ROOMS = ('models', 'statics', 'gaits', 'estimation', 'controllers', 'safety', 'control_loop',
+         'simulation', 'runs', 'experiments', 'reports', 'nodes', 'cli', '__main__')
+ALLOWED = {room: set(ROOMS[:i]) for i, room in enumerate(ROOMS)}
+# side by side: neither may know the other
+for room, other in (('statics', 'gaits'), ('estimation', 'controllers')):
+    ALLOWED[other].discard(room)
+ALLOWED['safety'] = ALLOWED['launch_arguments'] = {'models'}
+ALLOWED['estimation'].discard('statics')
 ROS = {'rclpy', 'std_msgs', 'sensor_msgs', 'geometry_msgs', 'std_srvs', 'lifecycle_msgs',
        'rcl_interfaces', 'rosgraph_msgs', 'nav_msgs', 'diagnostic_msgs', 'visualization_msgs',
        'trajectory_msgs', 'tf2_msgs', 'builtin_interfaces'}

@@ -4,8 +4,14 @@
 import pytest
 
 from walking_control.exceptions import InvalidInput
-from walking_control.launch_arguments import (CONTROLLER, LaunchArgument, node_parameters,
-                                              read_arguments, SIMULATION, SIMULATOR)
+from walking_control.launch_arguments import (
+    CONTROLLER,
+    LaunchArgument,
+    node_parameters,
+    read_arguments,
+    SIMULATION,
+    SIMULATOR,
+)
 from walking_control.models.resources import robot_names
 
 

@@ -20,7 +20,7 @@ def search(options):
     result = found.summary
     result['files'] = []
     if options.out is not None:
-        from walking_control.experiments.plots_search import search_figures
+        from walking_control.reports.plots.search import search_figures
         result['files'] = [str(save_gait(found, options.out)),
                            *save_figures(options.out, search_figures(found))]
     if options.json:
@@ -42,7 +42,7 @@ def _search_speeds(options, robot_file, task, show):
               for name, kind in kinds.items()}
     result = {'curves': curves, 'files': []}
     if options.out is not None:
-        from walking_control.experiments.plots_search import plot_cost_over_speed
+        from walking_control.reports.plots.search import plot_cost_over_speed
         result['files'] = save_figures(options.out,
                                        {'cost_over_speed': plot_cost_over_speed(curves)})
     rows = [(name, row) for name, rows in curves.items() for row in rows]
@@ -68,8 +68,9 @@ def cycle(options):
     result = find_robot_cycles(robot_file, options.controller, options.seed)
     result['files'] = []
     if options.out is not None:
-        from walking_control.experiments import plots, plots_gait
         from walking_control.experiments.cycle_gait import save_cycles
+        from walking_control.reports.plots import gait as plots_gait
+        from walking_control.reports.plots import walk as plots
         result['files'] = save_cycles(robot_file, result, options.out)
         for i, found in enumerate(result['cycles']):
             run = walk_cycle(robot_file, found, options.controller)
@@ -99,7 +100,7 @@ def impact(options):
     robot_file = load_robot(options)
     result = {**analyse_impact(robot_file, options.q, options.v), 'files': []}
     if options.out is not None:
-        from walking_control.experiments import plots_gait
+        from walking_control.reports.plots import gait as plots_gait
         figures = {'impact_losses': plots_gait.plot_impact_losses(robot_file, result['q'][-1])}
         if robot_file.robot.name == 'compass':
             figures['mass_ratio'] = plots_gait.plot_losses_over_mass_ratio(options.robot,

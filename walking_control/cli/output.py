@@ -8,10 +8,10 @@ import sys
 
 def report_run(run, options, extra):
     """Print and write what a run amounts to; return the exit status."""
-    from walking_control.experiments.metrics import summarize
+    from walking_control.runs.metrics import summarize
     summary = {**summarize(run), **extra, 'files': []}
     if options.out is not None:
-        from walking_control.experiments.report import write_report
+        from walking_control.reports.report import write_report
         summary['files'] = [str(file) for file in write_report(run, summary, options.out)]
     if options.json:
         print_json(summary)
@@ -25,8 +25,8 @@ def report_run(run, options, extra):
 
 def save_figures(directory, figures):
     """Write figures, name -> figure, as PNG and return their paths."""
-    from walking_control.experiments.page import writing_to
-    from walking_control.experiments.style import save
+    from walking_control.reports.page import writing_to
+    from walking_control.reports.plots.style import save
     with writing_to(directory):
         for name, figure in figures.items():
             save(figure, directory / f'{name}.png')

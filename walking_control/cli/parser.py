@@ -7,7 +7,14 @@ import re
 
 from walking_control import __version__
 from walking_control.cli.argument_types import (
-    finite, number_range, numbers, positive, seed, setting, words)
+    finite,
+    number_range,
+    numbers,
+    positive,
+    seed,
+    setting,
+    words,
+)
 from walking_control.cli.gait import cycle, impact, search
 from walking_control.cli.statics import check, statics
 from walking_control.cli.walking import compare, demo, robustness, simulate

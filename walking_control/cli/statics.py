@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Verbs of a robot at rest: statics, check."""
 
+from pathlib import Path
 import sys
 
 from walking_control.cli.output import plain, print_json
@@ -13,7 +14,7 @@ def statics(options):
     posture = Posture(options.robot, options.left, options.right, options.q, options.friction,
                       options.foot_size, options.set)
     result = solve_statics(posture, options.support, options.objective, options.solver,
-                           out=options.out)
+                           draw=_picture(options.out))
     if options.json:
         print_json(result)
     else:
@@ -39,6 +40,19 @@ def check(options):
             print(f'         problem: {InvalidInput(**problem)}')
         print('usable' if result['ok'] else 'not usable')
     return 0 if result['ok'] else 2
+
+
+def _picture(out):
+    """Return what draws the picture into a folder; None without one."""
+    if out is None:
+        return None
+
+    def draw(*parts):
+        from walking_control.reports.page import writing_to
+        from walking_control.reports.plots.statics import draw_statics
+        with writing_to(Path(out)):
+            return draw_statics(*parts, Path(out) / 'statics.png')
+    return draw
 
 
 def _print_statics(result):

@@ -6,7 +6,14 @@ import sys
 
 from walking_control.cli.inputs import load_robot, require_rigid
 from walking_control.cli.output import (
-    print_files, print_json, print_summary, report_run, save_figures, show_progress, show_share)
+    print_files,
+    print_json,
+    print_summary,
+    report_run,
+    save_figures,
+    show_progress,
+    show_share,
+)
 from walking_control.exceptions import MissingDependency
 
 
@@ -54,7 +61,7 @@ def robustness(options):
                                 show_share('tried'))
     result['files'] = []
     if options.out is not None:
-        from walking_control.experiments import plots_gait
+        from walking_control.reports.plots import gait as plots_gait
         result['files'] = save_figures(
             options.out, {'robustness': plots_gait.plot_robustness(result)})
     if options.json:
@@ -67,7 +74,7 @@ def robustness(options):
 def compare(options):
     """Walk several controllers under one disturbance and set them side by side."""
     from walking_control.experiments import comparison
-    from walking_control.experiments import comparison_page as pages
+    from walking_control.reports import comparison_page as pages
     robot = load_robot(options).robot.name
     variants = comparison.read_variants(options.variants or comparison.variants_path(robot))
     disturb = options.disturb or [comparison.DISTURBANCE]

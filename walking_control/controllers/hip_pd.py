@@ -3,7 +3,7 @@
 
 from walking_control.controllers.hip_switching import clamped_pd, find_hip
 from walking_control.controllers.knee_locks import KneeLocks
-from walking_control.models.inputs import effort_limits
+from walking_control.models.efforts import effort_limits
 from walking_control.models.parameters import Parameter, ParameterTable
 
 PARAMETERS = ParameterTable('hip_pd', [

@@ -9,8 +9,8 @@ import numpy as np
 
 from walking_control.controllers.knee_locks import KneeLocks
 from walking_control.exceptions import IncompatibleController, ParameterError
+from walking_control.models.array_functions import array_function
 from walking_control.models.parameters import Parameter, ParameterTable
-from walking_control.models.shared import shared
 
 
 def _speeds_rise(values):
@@ -41,7 +41,7 @@ PARAMETERS = ParameterTable('hip_switching', [
 ], checks=[_speeds_rise])
 
 
-@shared
+@array_function
 def clamped_pd(q5, dq5, set_point, proportional_gain, derivative_gain, limit):
     """Return the motor current of [DS09] eq. (5.29), clamped; a torque where gains are of torques.
 

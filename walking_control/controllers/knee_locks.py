@@ -3,13 +3,13 @@
 
 import numpy as np
 
-from walking_control.models.shared import shared
+from walking_control.models.array_functions import array_function
 
 # Phases of a knee lock over a stride: stance, early swing, flexed, extending.
 STANCE, RELEASED, FLEXED, ARMED = 0, 1, 2, 3
 
 
-@shared
+@array_function
 def next_lock_phase(phase, is_stance, in_contact, angle, rate, flexed):
     """Return the phase of a knee lock ([DS09] sections 4.3.1 and 5.3).
 
@@ -35,7 +35,7 @@ def next_lock_phase(phase, is_stance, in_contact, angle, rate, flexed):
     return phase
 
 
-@shared
+@array_function
 def holds(phase, is_stance, engaged):
     """Return whether a lock holds a knee from now on: engaged, and not about to open.
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Controllers by name."""
 
-from walking_control.controllers.curve_tracking import CurveTracking
+from walking_control.controllers.curve_tracking.controller import CurveTracking
 from walking_control.controllers.hip_pd import HipPd
 from walking_control.controllers.hip_switching import HipSwitching
 from walking_control.controllers.none import NoControl
-from walking_control.controllers.posture_control import PostureControl
+from walking_control.controllers.static_torque.controller import PostureControl
 from walking_control.controllers.time_pd import TimePd
 from walking_control.exceptions import IncompatibleController, InvalidInput
 from walking_control.gaits.samples import GaitError

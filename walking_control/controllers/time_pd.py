@@ -10,18 +10,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from walking_control.controllers.curve_tracking import load_gait
-from walking_control.controllers.effort_limits import (
-    FOOT_PARAMETERS, keep_foot, Limits, make_limits, nearest_effort)
+from walking_control.controllers.curve_tracking.controller import load_gait
 from walking_control.controllers.knee_locks import KneeLocks
+from walking_control.controllers.limits.efforts import (
+    FOOT_PARAMETERS,
+    keep_foot,
+    Limits,
+    make_limits,
+    nearest_effort,
+)
 from walking_control.exceptions import IncompatibleController
 from walking_control.gaits.curve import Curve, evaluate, make_time_curve
+from walking_control.models.array_functions import array_function
 from walking_control.models.dynamics import PlanarDynamics
-from walking_control.models.generated import make_terms
 from walking_control.models.parameters import Parameter, ParameterTable
-from walking_control.models.shared import shared
 from walking_control.models.small_algebra import factorise_spd
-from walking_control.models.support import SupportDynamics
+from walking_control.models.support.compiled import make_terms
+from walking_control.models.support.dynamics import SupportDynamics
 
 PARAMETERS = ParameterTable('time_pd', [
     Parameter('rate', 500.0, 'Hz', 'Rate of the control law.', 10.0, 5000.0),
@@ -63,7 +68,7 @@ def build_playback(robot, values, world, gait, parameters=None):
                     values.gait_damping)
 
 
-@shared
+@array_function
 def play(terms, data, support, elapsed, q, v, effort):
     """Fill the efforts of one tick, ``elapsed`` seconds after touchdown."""
     n, k = q.shape[0], effort.shape[0]

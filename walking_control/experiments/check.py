@@ -6,10 +6,10 @@ import math
 from walking_control.controllers.registry import fitting_controllers, make_controller
 from walking_control.exceptions import InvalidInput, MissingDependency
 from walking_control.experiments.check_spatial import check_spatial_robot
-from walking_control.experiments.kinematics_spatial import SpatialKinematics
 from walking_control.models.dynamics import PlanarDynamics
 from walking_control.models.robot_file import load_robot_file
 from walking_control.models.urdf import link_names, load_urdf, moving_joints
+from walking_control.runs.kinematics_spatial import SpatialKinematics
 from walking_control.simulation.registry import make_plant, parameter_tables, PLANTS
 
 

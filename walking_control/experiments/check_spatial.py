@@ -3,14 +3,14 @@
 
 import numpy as np
 
-from walking_control.controllers.contact_wrench import Contact
-from walking_control.controllers.posture_control import PARAMETERS, PostureControl
-from walking_control.controllers.static_torque import StaticTorque
-from walking_control.experiments.kinematics_spatial import sole_corners
-from walking_control.experiments.metrics_spatial import effort_limits
-from walking_control.experiments.style import in_words
+from walking_control.controllers.static_torque.controller import PARAMETERS, PostureControl
+from walking_control.models.robot import in_words
 from walking_control.models.robot_file import WORLD
 from walking_control.models.spatial import SpatialDynamics
+from walking_control.runs.kinematics_spatial import sole_corners
+from walking_control.runs.metrics_spatial import effort_limits
+from walking_control.statics.contacts import Contact
+from walking_control.statics.distributor import StaticTorque
 
 # A sole lies on the floor when it is no higher above the lowest one and no more tilted than this.
 _HIGH, _TILTED = 0.005, 0.05   # m, rad

@@ -8,16 +8,21 @@ from pathlib import Path
 import yaml
 
 from walking_control.control_loop import ControlLoop
-from walking_control.controllers.curve_tracking import PARAMETERS as TRACKING
+from walking_control.controllers.curve_tracking.controller import PARAMETERS as TRACKING
 from walking_control.controllers.registry import find_controller
 from walking_control.exceptions import (
-    IncompatibleController, IncompatiblePlant, InvalidInput, NotAchieved, WalkingControlError)
-from walking_control.experiments.energies import observe_energies
-from walking_control.experiments.response import measure_response, MEASURES
+    IncompatibleController,
+    IncompatiblePlant,
+    InvalidInput,
+    NotAchieved,
+    WalkingControlError,
+)
 from walking_control.experiments.robustness import find_first_failure, KINDS
 from walking_control.gaits.samples import GaitError
 from walking_control.models.resources import share_directory
 from walking_control.models.robot_file import load_robot_file
+from walking_control.runs.disturbance_response import measure_response, MEASURES
+from walking_control.runs.energies import observe_energies
 from walking_control.simulation.disturbance import parse_disturbance, plan_disturbances
 from walking_control.simulation.registry import make_plant, parameter_tables
 from walking_control.simulation.simulate import simulate

@@ -16,9 +16,17 @@ from walking_control.experiments.impact import lock_angles, reported_coordinates
 from walking_control.gaits.gait import Gait, Phase
 from walking_control.gaits.gait_file import gait_document, write_gait
 from walking_control.gaits.polynomials import points
-from walking_control.simulation.compiled import make_walker
-from walking_control.simulation.rigid_model import (
-    DONE, FIRST_STOP, LOSS, STANCE, STEPPED, SUPPORT, SWING, TIME)
+from walking_control.simulation.rigid.compiled import make_walker
+from walking_control.simulation.rigid.model import (
+    DONE,
+    FIRST_STOP,
+    LOSS,
+    STANCE,
+    STEPPED,
+    SUPPORT,
+    SWING,
+    TIME,
+)
 
 TOLERANCE = 1e-13   # local error of the integration
 INSTANT = 1e-12     # s, to which events within a step are known

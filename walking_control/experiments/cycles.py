@@ -14,14 +14,19 @@ import numpy as np
 
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import IncompatiblePlant
-from walking_control.experiments.impact import (
-    free_coordinates, lock_angles, reported_coordinates)
+from walking_control.experiments.impact import free_coordinates, lock_angles, reported_coordinates
 from walking_control.gaits.return_map import find_cycles, Stride
 from walking_control.models.robot_file import Start, WORLD
-from walking_control.simulation.compiled import CompiledWalker, make_walker
 from walking_control.simulation.registry import make_plant
-from walking_control.simulation.rigid_model import (
-    FIRST_STOP, STANCE, STEP_LENGTH, STEPPED, SUPPORT, TIME)
+from walking_control.simulation.rigid.compiled import CompiledWalker, make_walker
+from walking_control.simulation.rigid.model import (
+    FIRST_STOP,
+    STANCE,
+    STEP_LENGTH,
+    STEPPED,
+    SUPPORT,
+    TIME,
+)
 from walking_control.simulation.simulate import simulate
 
 # In units of sqrt(leg length / gravity): in a longer step the leg swings more than once.

@@ -8,10 +8,10 @@ from types import SimpleNamespace
 import numpy as np
 
 from walking_control.exceptions import InvalidInput, NotAchieved
-from walking_control.experiments.gait_check import resimulate
+from walking_control.experiments.resimulation import resimulate
 from walking_control.gaits.gait_file import gait_document, write_gait
-from walking_control.gaits.search import search
-from walking_control.gaits.search_task import SEARCH
+from walking_control.gaits.search.optimisation import search
+from walking_control.gaits.search.task import SEARCH
 from walking_control.models.robot_file import load_robot_file
 from walking_control.simulation.registry import parameter_tables
 

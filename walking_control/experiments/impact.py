@@ -7,7 +7,7 @@ from walking_control.exceptions import InvalidInput
 from walking_control.models.contact import impact_of_second_foot, loss_matrix, project_velocity
 from walking_control.models.dynamics import PlanarDynamics
 from walking_control.models.robot_file import WORLD
-from walking_control.models.support import SupportDynamics
+from walking_control.models.support.dynamics import SupportDynamics
 
 
 def principal_losses(M, D):

@@ -10,9 +10,18 @@ import numpy as np
 
 from walking_control.exceptions import IncompatiblePlant, InvalidInput, NotAchieved
 from walking_control.models.robot_file import WORLD
-from walking_control.simulation.compiled import make_walker
-from walking_control.simulation.rigid_model import (
-    CHATTERED, DIVERGED, DONE, FELL, MAX_FRICTION, MIN_NORMAL, SQUARED_EFFORT, STEPPED, STEPS)
+from walking_control.simulation.rigid.compiled import make_walker
+from walking_control.simulation.rigid.model import (
+    CHATTERED,
+    DIVERGED,
+    DONE,
+    FELL,
+    MAX_FRICTION,
+    MIN_NORMAL,
+    SQUARED_EFFORT,
+    STEPPED,
+    STEPS,
+)
 
 FURTHER_STEPS = 20
 SETTLING_STEPS = 30

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from walking_control.controllers.contact_wrench import Contact
-from walking_control.controllers.static_torque import StaticTorque
 from walking_control.exceptions import InvalidInput
 from walking_control.models.robot_file import load_robot_file
 from walking_control.models.spatial import SpatialDynamics
 from walking_control.models.urdf import load_urdf
+from walking_control.statics.contacts import Contact
+from walking_control.statics.distributor import StaticTorque
 
 COMPONENTS = ('fx', 'fy', 'fz', 'mx', 'my', 'mz')
 SUPPORTS = {'left': ('left',), 'right': ('right',), 'both': ('left', 'right')}
@@ -102,7 +102,7 @@ def read_configuration(path):
 
 
 def solve_statics(posture, support='both', objective='torque', solver=None, effort_limits=None,
-                  out=None):
+                  draw=None):
     """Return what holds a robot still, or which limit forbids it.
 
     Args:
@@ -111,7 +111,7 @@ def solve_statics(posture, support='both', objective='torque', solver=None, effo
         objective: ``'torque'`` or ``'force'``.
         solver: Name of the solver; None takes the preferred one installed.
         effort_limits: joint -> N m, in place of the URDF's.
-        out: Folder for the picture; None writes none.
+        draw: Draws the picture, called with posture, distributor and solution; returns its path.
 
     Returns:
         dict: ``status`` (feasible or infeasible), ``reason``, ``joint_torques``, ``wrenches``,
@@ -127,11 +127,7 @@ def solve_statics(posture, support='both', objective='torque', solver=None, effo
                                solver)
     distributor.solve(posture.q, SUPPORTS[support])   # the first call allocates; the second counts
     solution = distributor.solve(posture.q, SUPPORTS[support])
-    files = []
-    if out is not None:
-        from walking_control.experiments.statics_picture import draw_statics
-        Path(out).mkdir(parents=True, exist_ok=True)
-        files.append(str(draw_statics(posture, distributor, solution, Path(out) / 'statics.png')))
+    files = [] if draw is None else [str(draw(posture, distributor, solution))]
     return {**_numbers(posture, distributor, solution), 'robot': posture.name, 'support': support,
             'objective': objective, 'solver': solution.solver, 'solve_time': solution.solve_time,
             'problems': [problem.as_dict() for problem in distributor.problems],

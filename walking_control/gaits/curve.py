@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from walking_control.gaits.gait import GaitError
-from walking_control.models.shared import shared
+from walking_control.models.array_functions import array_function
 
 ROUNDS = 30
 PRECISE = 1e-13   # relative to the range of the parameter: a Newton step this small is the last
@@ -94,7 +94,7 @@ def _slopes(time, v):
     return np.linalg.solve(matrix, right)
 
 
-@shared
+@array_function
 def evaluate(curve, s, point, first, second):
     """Fill position, first and second derivative at parameter s, each ``(n,)``."""
     knots, coefficients = curve.knots, curve.coefficients
@@ -113,7 +113,7 @@ def evaluate(curve, s, point, first, second):
             second[j] = 0.0
 
 
-@shared
+@array_function
 def dot(metric, a, b):
     """Return ``a^T metric b``."""
     total = 0.0
@@ -123,7 +123,7 @@ def dot(metric, a, b):
     return total
 
 
-@shared
+@array_function
 def nearest_knot(curve, q):
     """Return the parameter of the sample nearest to q: where a search without memory begins."""
     best, least = 0, np.inf
@@ -137,7 +137,7 @@ def nearest_knot(curve, q):
     return curve.knots[best]
 
 
-@shared
+@array_function
 def closest_point(curve, q, s, point, first, second):
     """Return the parameter of the point nearest to q on the branch that s lies on.
 

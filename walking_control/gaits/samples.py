@@ -14,7 +14,7 @@ from scipy.integrate import solve_ivp
 from walking_control.gaits.gait import GaitError
 from walking_control.gaits.gait_file import fit_gait, read_gait
 from walking_control.models.dynamics import PlanarDynamics
-from walking_control.models.support import SupportDynamics
+from walking_control.models.support.dynamics import SupportDynamics
 
 INTERVALS = 60      # samples per step
 FEWEST = 8          # intervals of a short piece

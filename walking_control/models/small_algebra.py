@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dense algebra of a few rows, written out so that it runs plain and compiled."""
 
-from walking_control.models.shared import shared
+from walking_control.models.array_functions import array_function
 
 
-@shared
+@array_function
 def multiply(A, x, out):
     """Fill ``out = A x``."""
     for i in range(A.shape[0]):
@@ -14,7 +14,7 @@ def multiply(A, x, out):
         out[i] = total
 
 
-@shared
+@array_function
 def inner(a, b):
     """Return ``a . b``."""
     total = 0.0
@@ -23,7 +23,7 @@ def inner(a, b):
     return total
 
 
-@shared
+@array_function
 def factorise_spd(A, L):
     """Fill the Cholesky factor of a symmetric positive definite matrix."""
     for i in range(A.shape[0]):
@@ -37,7 +37,7 @@ def factorise_spd(A, L):
                 L[i, j] = total / L[j, j]
 
 
-@shared
+@array_function
 def solve_spd(L, b, out):
     """Fill ``out = (L L^T)^-1 b``."""
     n = L.shape[0]

@@ -17,7 +17,7 @@ import numpy as np
 import pinocchio as pin
 
 from walking_control.exceptions import MissingDependency, UrdfError
-from walking_control.models.dynamics import PlanarDynamics, floor_gravity
+from walking_control.models.dynamics import floor_gravity, PlanarDynamics
 
 try:
     import casadi as ca

@@ -12,8 +12,8 @@ from std_msgs.msg import Bool, Float64MultiArray, String
 from std_srvs.srv import Trigger
 
 from walking_control.control_loop import ControlLoop
-from walking_control.controllers.posture_control import PostureControl
 from walking_control.controllers.registry import find_controller, telemetry_fields
+from walking_control.controllers.static_torque.controller import PostureControl
 from walking_control.estimation.planar import ESTIMATOR
 from walking_control.exceptions import InvalidInput, WalkingControlError
 from walking_control.models.parameters import Parameter, ParameterTable

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from walking_control.models.inputs import effort_limits
+from walking_control.models.efforts import effort_limits
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.safety.fall import FallDetector
 from walking_control.safety.faults import Fault, KINDS

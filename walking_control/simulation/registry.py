@@ -4,12 +4,12 @@
 from walking_control.controllers.registry import parameter_tables as controller_tables
 from walking_control.estimation.planar import ESTIMATOR
 from walking_control.exceptions import IncompatiblePlant, InvalidInput
-from walking_control.gaits.search_task import SEARCH
+from walking_control.gaits.search.task import SEARCH
 from walking_control.models.robot_file import WORLD
 from walking_control.safety.supervisor import SAFETY
-from walking_control.simulation.mujoco_plant import MUJOCO, MujocoPlant
-from walking_control.simulation.mujoco_spatial import SpatialMujocoPlant
-from walking_control.simulation.rigid_plant import RIGID, RigidPlant
+from walking_control.simulation.mujoco.plant import MUJOCO, MujocoPlant
+from walking_control.simulation.mujoco.spatial import SpatialMujocoPlant
+from walking_control.simulation.rigid.plant import RIGID, RigidPlant
 
 PLANTS = {plant.name: (plant, table)
           for plant, table in ((MujocoPlant, MUJOCO), (RigidPlant, RIGID))}

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The longest control period that the gains of curve tracking bear.
+
+Efforts are held between ticks. Of a loop that closes at a rate ``c``, linearised about the gait
+and sampled with period T, remains the factor ``1 - c T`` per tick: dead beat at ``c T = 1``,
+growing oscillation from ``c T = 2``. Periods are refused from ``c T > 1`` on: the rest is
+margin, for motion faster than the gait (all rates grow with the speed) and for late ticks.
+
+| loop | rate c | why |
+|---|---|---|
+| direction | decay of r + closing of the gap | r drives the gap: the held law sees the sum |
+| energy | ``Kp abs(v)_M`` | (5.27) linearised |
+| integral | ``sqrt(Ki abs(v)_M)`` | the error is integrated before it is used |
+| free matrix | ``turning^2 / decay of r`` | a held rotation lengthens r, by (turning T)^2 / 2 |
+
+Direction: with the gap g, ``g'' = -(lambda + kappa) g' - lambda kappa g``, the effort held; Jury's
+criterion gives ``(lambda + kappa) T < 2``. The decay of r is counted at its bound, ``bandwidth``;
+the closing of the gap is the fastest rate of the field across the gait, found by differences, so
+that it holds for every field.
+"""
+
+import numpy as np
+
+from walking_control.controllers.curve_tracking.vector_field import apply_field
+from walking_control.exceptions import ParameterError
+
+
+def closing_rate(field, q, v):
+    """Return the fastest rate at which states beside a gait approach or leave it, 1/s.
+
+    The field is followed at the speed of the gait; its change along itself is no feedback and left
+    out.
+
+    Args:
+        field: `Field`.
+        q: Points of the gait, ``(k, n)``.
+        v: Their rates.
+    """
+    n, root = q.shape[1], np.linalg.cholesky(field.curve.metric).T
+    inverse = np.linalg.inv(root)
+    w, spare, zero, fastest = np.zeros(n), np.zeros(n), np.zeros(n), 0.0
+    for place, rate in zip(q, v, strict=True):
+        columns = []
+        s = apply_field(field, place, zero, np.nan, w, spare)[0]
+        direction = root @ w
+        for step in 1e-6 * inverse.T:
+            sides = []
+            for sign in (1.0, -1.0):
+                apply_field(field, place + sign * step, zero, s, w, spare)
+                sides.append(root @ w)
+            columns.append((sides[0] - sides[1]) / 2e-6)
+        across = np.linalg.svd(direction[None])[2][1:]
+        J = across @ np.array(columns).T @ across.T
+        J *= np.linalg.norm(root @ rate) / np.linalg.norm(direction)
+        fastest = max(fastest, np.abs(np.linalg.eigvals(J)).max(initial=0.0))
+    return float(fastest)
+
+
+def loop_rates(values, speed, closing, n):
+    """Return the rates of all loops, each with the parameter to blame and its largest value.
+
+    Args:
+        values: Validated values of the parameter table.
+        speed: In the kinetic metric along the gait, J^0.5, ``(k,)``.
+        closing: See `closing_rate`, 1/s.
+        n: Number of coordinates.
+
+    Returns:
+        Loop -> (rate in 1/s, parameter, its largest value at the set rate).
+    """
+    allowed, fast, slow = values.rate, speed.max(), speed.min()
+    if values.method == 'damping':
+        decay = slowest = min(values.damping_rate, values.bandwidth)
+        name = 'damping_rate' if values.damping_rate <= values.bandwidth else 'bandwidth'
+    else:
+        decay, name = values.bandwidth, 'bandwidth'
+        slowest = min(values.transfer_gain / values.transfer_threshold * slow ** 2, decay)
+    most = allowed - closing
+    if closing > decay:
+        # of a surface the attraction is what it was fitted to: in proportion, then, about
+        name, most = 'attraction', values.attraction * (allowed - decay) / closing
+    return {'direction': (decay + closing, name, most),
+            'energy': (values.energy_gain * fast, 'energy_gain', allowed / fast),
+            'integral': ((values.integral_gain * fast) ** 0.5, 'integral_gain',
+                         allowed ** 2 / fast),
+            'free matrix': (values.freedom_rate ** 2 / slowest if n > 2 else 0.0, 'freedom_rate',
+                            (slowest * allowed) ** 0.5)}
+
+
+def check_period(values, speed, field, q, v):
+    """Refuse a control period too long for the gains.
+
+    Args:
+        values: Validated values of the parameter table.
+        speed: In the kinetic metric along the gait, J^0.5, ``(k,)``.
+        field: `Field`.
+        q: Points of the gait, ``(k, n)``.
+        v: Their rates.
+
+    Raises:
+        ParameterError: With the gain to blame and the largest stable period.
+    """
+    loops = loop_rates(values, speed, closing_rate(field, q, v), q.shape[1])
+    loop = max(loops, key=lambda name: loops[name][0])
+    rate, name, most = loops[loop]
+    if rate > values.rate:
+        bound = f'must be at most {most:.4g}' if most > 0.0 else 'is too fast'
+        raise ParameterError(
+            f'parameter curve_tracking.{name}', value=getattr(values, name),
+            limit=f'{bound} at a rate of {values.rate:g} Hz: the {loop} loop closes at '
+            f'{rate:.4g} 1/s, for which the largest stable period is {1e3 / rate:.4g} ms',
+            remedy=f'lower it or set rate to {np.ceil(rate):.0f} Hz or more')

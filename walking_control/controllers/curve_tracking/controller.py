@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Port-based curve tracking with energy management ([DS09] section 5.2) as a controller.
+
+Follows the path of a natural gait instead of a timetable; see
+``doc/controllers/curve_tracking.md``.
+Simplification: the walker is taken as fixed to the floor at its stance foot; limits within the law
+keep it there, and while the foot is in the air the effort is zero.
+"""
+
+import math
+
+import numpy as np
+
+from walking_control.controllers.curve_tracking import forces as curve_law
+from walking_control.controllers.curve_tracking import tick as tracker
+from walking_control.controllers.curve_tracking.control_period import check_period
+from walking_control.controllers.curve_tracking.vector_field import make_field
+from walking_control.controllers.knee_locks import KneeLocks
+from walking_control.controllers.limits.efforts import FOOT_PARAMETERS, make_limits
+from walking_control.exceptions import IncompatibleController, ParameterError
+from walking_control.gaits.samples import read_samples
+from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.parameters import Parameter, ParameterTable
+from walking_control.models.resources import gait_path
+from walking_control.models.support.compiled import compile_law, make_terms
+from walking_control.models.support.dynamics import SupportDynamics
+
+METHOD = {'damping': curve_law.DAMPING, 'transfer': curve_law.TRANSFER}
+
+
+def _tank_holds(values):
+    """Refuse a tank that is fuller than it can be."""
+    if values.tank_initial > values.tank_capacity:
+        raise ParameterError('parameter curve_tracking.tank_initial', value=values.tank_initial,
+                             limit=f'must be at most tank_capacity, {values.tank_capacity:g} J',
+                             remedy='lower it or raise tank_capacity')
+
+
+SMALLEST = 1e-9
+
+PARAMETERS = ParameterTable('curve_tracking', [
+    Parameter('rate', 500.0, 'Hz', 'Rate of the control law.', 10.0, 5000.0),
+    Parameter('gait', '', '', 'Gait file, or name of one in config/gaits; empty takes that of the '
+              'robot.'),
+    Parameter('field', 'closest', '', 'Vector field: nearest point, or the surface (5.28).',
+              choices=('closest', 'surface')),
+    Parameter('metric', (), '1', 'Weight of each coordinate in the squared distance to the gait; '
+              'empty for ones.', 1e-3, 1e3),
+    Parameter('surface_offset', 0.05, 'rad', 'Distance of the curves the surface is fitted to.',
+              0.01, 1.0),
+    Parameter('attraction', 3.2, '1/s', 'Rate at which a gap to the gait is to close; with field '
+              'surface about that.', SMALLEST, 100.0),
+    Parameter('energy_gain', 0.6, '1/(s J^0.5)', 'Kp of (5.27).', SMALLEST, 100.0),
+    Parameter('integral_gain', 0.0, '1/(s^2 J^0.5)', 'Integral action on the energy error.', 0.0,
+              100.0),
+    Parameter('integral_limit', 10.0, 'J s', 'Bound of the integral of the energy error.', 0.0,
+              1e3),
+    Parameter('energy', 'constant', '', 'Desired energy: mean of the gait, or point by point.',
+              choices=('constant', 'gait')),
+    Parameter('method', 'transfer', '', 'Undesired momentum: moved into the gait (5.18) or damped '
+              '(5.17).', choices=('transfer', 'damping')),
+    Parameter('transfer_gain', 0.1, 'J^-0.5 s^-1', 'a0 of (5.21).', SMALLEST, 100.0),
+    Parameter('transfer_threshold', 0.01, 'J^0.5',
+              'a1 of (5.21): undesired momentum below which the transfer is linear.', SMALLEST,
+              100.0),
+    Parameter('bandwidth', 100.0, '1/s', 'Fastest decay of undesired momentum.', SMALLEST, 5000.0),
+    Parameter('damping_rate', 4.0, '1/s', 'R of (5.17), and where the motion runs backwards.',
+              SMALLEST, 5000.0),
+    Parameter('potential_share', 1.0, '1', 'Share of the compensation (5.25).', 0.0, 1.0),
+    Parameter('freedom_rate', 10.0, '1/s',
+              'How fast the free matrix Z of (5.12) may turn undesired momentum to save effort.',
+              0.0, 1e3),
+    Parameter('impact_time', 0.0, 's', 'How long no effort is given after a touchdown or a knee '
+              'strike, while rates still jump.', 0.0, 0.1),
+    *FOOT_PARAMETERS,
+    Parameter('tank_initial', 10.0, 'J', 'Energy the law may inject at first.', 0.0, 1e6),
+    Parameter('tank_capacity', 20.0, 'J', 'Most energy it may hold ready.', 0.0, 1e6),
+    Parameter('tank_supply', 0.0, 'W', 'Power that flows into the tank, for gaits that need work, '
+              'as on level floor.', 0.0, 1e5),
+    Parameter('compiled', False, '', 'Compile the law at the start, some ten seconds.'),
+    Parameter('knee_flexed', 0.05, 'rad', 'Flexion after which an extending knee is re-armed.',
+              0.0, 0.5),
+], checks=[_tank_holds])
+
+
+def load_gait(robot, values, world):
+    """Return the `GaitSamples` a controller's values name, checked against robot and world."""
+    return read_samples(gait_path(values.gait or robot.name), robot, world)
+
+
+def metric_of(weights, n):
+    """Return the constant metric of distances to a gait, ``(n, n)``.
+
+    Raises:
+        ParameterError: Not one weight per coordinate.
+    """
+    if weights and len(weights) != n:
+        raise ParameterError('parameter curve_tracking.metric', value=list(weights),
+                             limit=f'must hold {n} weights, one per coordinate, or none')
+    return np.diag(weights) if weights else np.eye(n)
+
+
+def build_tracker(robot, values, world, gait, parameters=None, piece=0):
+    """Return the `TrackerData` of a robot and one piece of a gait.
+
+    Args:
+        robot: The `Robot`; planar, two feet.
+        values: Validated values of `PARAMETERS`.
+        world: Validated values of `WORLD`: slope and gravity the law counts on.
+        gait: `GaitSamples`.
+        parameters: Of generated support terms; gravity alone where Pinocchio serves.
+        piece: Which.
+
+    Raises:
+        IncompatibleController: Springs or dampers, which the energy of the law does not know.
+        ParameterError: A gain too fast for the rate, see `control_period`.
+    """
+    if any(spring.stiffness or spring.damping for spring in robot.springs.values()):
+        raise IncompatibleController(f'controller curve_tracking on {robot.name}',
+                                     value=sorted(robot.springs),
+                                     limit='does not know the energy of joint springs yet')
+    piece = gait.pieces[piece]
+    free = np.array([i for i in range(len(robot.coordinates)) if i not in piece.held])
+    support = SupportDynamics(PlanarDynamics(robot, world.gravity, world.slope))
+    gravity = support.dynamics.model.gravity.linear[[0, 2]]
+    spin = np.array([robot.supports[foot][:, 0] for foot in robot.feet])
+    inside = np.ones(len(piece.time), bool) if values.field == 'closest' else piece.inside
+    metric = metric_of(values.metric, len(gait.coordinates))[np.ix_(free, free)]
+    q, v = piece.q[:, free], piece.v[:, free]
+    field = make_field(values.field, piece.time[inside], q[inside], v[inside], metric,
+                       values.attraction, values.surface_offset)
+    energy, speed = _energies(support, gravity, spin, piece)
+    proper = piece.inside
+    if values.energy == 'constant':
+        energy = np.full(len(energy), energy[proper].mean())
+    check_period(values, speed[proper], field, q[proper], v[proper])
+    gains = [getattr(values, name) for name in (
+        'energy_gain', 'integral_gain', 'integral_limit', 'transfer_gain', 'transfer_threshold',
+        'bandwidth', 'damping_rate', 'potential_share', 'freedom_rate', 'impact_time')]
+    limits = make_limits(support, values)
+    reduced = limits._replace(inputs=np.ascontiguousarray(limits.inputs[:, free]))
+    return tracker.TrackerData(
+        free, limits.inputs, field, np.array(gravity if parameters is None else parameters),
+        np.array([support.relabel(foot) for foot in range(2)]), spin, reduced, energy[inside],
+        np.array(gains), METHOD[values.method],
+        np.array([values.tank_initial, values.tank_capacity, values.tank_supply]))
+
+
+def _energies(support, gravity, spin, piece):
+    """Return energy, J, and speed in the kinetic metric, J^0.5, along a piece of a gait."""
+    energy, speed = np.zeros(len(piece.time)), np.zeros(len(piece.time))
+    for i, (q, v) in enumerate(zip(piece.q, piece.v, strict=True)):
+        M = support.layout.split(support.terms(0, q, v))['mass']
+        speed[i] = math.sqrt(v @ M[2:, 2:] @ v)
+        height, ahead = M[0, 2:] @ spin[0], -M[1, 2:] @ spin[0]
+        energy[i] = 0.5 * speed[i] ** 2 - gravity[0] * ahead - gravity[1] * height
+    return energy, speed
+
+
+def build_pieces(robot, values, world, gait, parameters=None):
+    """Return (tuple of `TrackerData`, masks, coordinates of locks) for `tracker.follow`.
+
+    Arguments as for `build_tracker`.
+
+    Raises:
+        IncompatibleController: A locked joint is not a coordinate of its own.
+    """
+    pieces = tuple(build_tracker(robot, values, world, gait, parameters, i)
+                   for i in range(len(gait.pieces)))
+    masks = np.array([sum(1 << i for i in piece.held) for piece in gait.pieces])
+    held = np.zeros((len(robot.feet), len(robot.locks)), dtype=np.int64)
+    for i, foot in enumerate(robot.feet):
+        for k, lock in enumerate(robot.locks):
+            rows = robot.supports[foot]
+            alone = [row for row in np.flatnonzero(rows[:, 1 + robot.joint_index(lock.joint)])
+                     if np.count_nonzero(rows[row]) == 1]
+            if len(alone) != 1:
+                raise IncompatibleController(
+                    f'controller curve_tracking on {robot.name}', value=lock.joint,
+                    limit='a locked joint must be a minimal coordinate')
+            held[i, k] = alone[0]
+    return pieces, masks, held
+
+
+class CurveTracking:
+    """Follow a natural gait on a planar walker.
+
+    Args:
+        robot: The `Robot`.
+        values: Validated values of `PARAMETERS`.
+        world: Validated values of `WORLD`: slope and gravity the law counts on.
+
+    Attributes:
+        report: Telemetry of the last tick, see `telemetry_fields`.
+
+    Raises:
+        IncompatibleController: Not a planar walker on two feet with something to drive.
+        InvalidInput: The gait does not fit, or a gain is too fast for the rate.
+    """
+
+    name = 'curve_tracking'
+    parameters = PARAMETERS
+    uses_world = True
+
+    def __init__(self, robot, values, world):
+        if not robot.planar or len(robot.feet) != 2 or not robot.efforts:
+            raise IncompatibleController(f'controller curve_tracking on {robot.name}',
+                                         limit='needs a planar walker on two feet with a motor')
+        self.values = values
+        gait = load_gait(robot, values, world)
+        dynamics = PlanarDynamics(robot, world.gravity, world.slope)
+        self._robot, self._locks = robot, KneeLocks(robot, values.knee_flexed)
+        self._terms, parameters = make_terms(dynamics)
+        self._follow = compile_law(tracker.follow) if values.compiled else tracker.follow
+        self._pieces = build_pieces(robot, values, world, gait, parameters)
+        self.data = self._pieces[0][0]
+        self._memory = tracker.make_memory(self.data)
+        self.report, self.parts = tracker.make_report(self.data)
+        self._steps = None
+
+    def reset(self, state):
+        """Begin anew: full tank, no integral."""
+        self._locks.reset()
+        tracker.forget(self.data, self._memory)
+        self._steps = None
+
+    def update(self, state, reference, dt, command):
+        """Fill the `Command` for this tick."""
+        fresh = state.steps != self._steps
+        self._steps = state.steps
+        # until the first contact is reported the start's stance foot counts as standing
+        grounded = bool(state.contact[state.support]) or not state.contact.any()
+        period = min(dt, 1.0 / self.values.rate)
+        self._locks.update(state, command)
+        self._follow(self._terms, *self._pieces, self._memory, state.support, self._locks.held,
+                     grounded, fresh, state.q, state.v, period, command.effort, self.report,
+                     self.parts)
+
+    def telemetry(self):
+        """Return name -> value of the last tick; units by `telemetry_fields`."""
+        values = np.concatenate((self.report, self.parts.ravel())).tolist()
+        names = (name for name, _ in self.telemetry_fields(self._robot))
+        return dict(zip(names, values, strict=True))
+
+    def write_telemetry(self, out):
+        """Fill an array with the values of `telemetry`."""
+        out[:len(self.report)] = self.report
+        out[len(self.report):] = self.parts.ravel()
+
+    @staticmethod
+    def telemetry_fields(robot):
+        """Return (name, unit) of each entry of `telemetry` on a robot."""
+        torques = ((f'{part}_{effort}', 'N m') for part in tracker.PARTS
+                   for effort in robot.efforts)
+        return (*tracker.TELEMETRY, *torques)

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The forces of port-based curve tracking ([DS09] section 5.2), by projection.
+
+Notation: M mass matrix, ``e = w / |w|`` the desired direction of unit length in the metric M,
+``m = M e`` the desired momentum direction, ``nu = m . v`` the speed along it and ``r = v - nu e``
+the undesired rest of the velocity. The book's coordinates are ``alpha1 = nu`` and ``alpha2``, the
+components of r in any basis that is orthonormal in M (Mbar = identity); kinetic energies are
+``nu^2 / 2`` and ``r^T M r / 2``.
+
+The book writes the decoupling with Lie brackets of that basis. Here it is one covariant
+derivative: ``b = D_v e`` is how fast the desired direction turns along the motion, as the kinetic
+metric sees it, and always orthogonal to e. Then ``d(nu)/dt = b^T M r`` without effort, and the
+effort ``M b nu - m (b^T M r)`` cancels it and returns as much power as it takes. It equals (5.12)
+with one choice of the free skew matrix Z, and needs no basis, so it is smooth in any dimension.
+"""
+
+import math
+
+from walking_control.models.array_functions import array_function
+from walking_control.models.small_algebra import inner, multiply
+
+DAMPING, TRANSFER = 0, 1
+
+
+@array_function
+def split_velocity(M, w, v, e, m, r):
+    """Fill desired direction e, momentum direction m = M e and rest r; return speeds.
+
+    Args:
+        M: Mass matrix, ``(n, n)``.
+        w: Desired field, ``(n,)``, not zero.
+        v: Rates, ``(n,)``.
+        e: Filled, ``(n,)``.
+        m: Filled.
+        r: Filled.
+
+    Returns:
+        ``(nu, rho, length)``: speed along e, size of r and length of w, all in the metric M.
+    """
+    n = w.shape[0]
+    multiply(M, w, m)
+    length = math.sqrt(inner(w, m))
+    for i in range(n):
+        e[i] = w[i] / length
+        m[i] = m[i] / length
+    nu = inner(m, v)
+    for i in range(n):
+        r[i] = v[i] - nu * e[i]
+    squared = 0.0
+    for i in range(n):
+        for j in range(n):
+            squared += r[i] * M[i, j] * r[j]
+    return nu, math.sqrt(max(squared, 0.0)), length
+
+
+@array_function
+def turn_of(turning, length, e, m, out):
+    """Fill ``M b``: the part of ``M D_v w / |w|`` that is orthogonal to e.
+
+    Args:
+        turning: ``M D_v w``, i.e. M dw/dt plus the velocity forces c(v, w), ``(n,)``.
+        length: Length of w.
+        e: Desired direction.
+        m: Desired momentum direction.
+        out: Filled, ``(n,)``; may be ``turning``.
+    """
+    along = inner(e, turning)
+    for i in range(e.shape[0]):
+        out[i] = (turning[i] - m[i] * along) / length
+
+
+@array_function
+def nominal_force(turn, m, nu, r, out):
+    """Fill the decoupling effort (5.12), power-continuous: both kinetic energies stay apart."""
+    bent = inner(turn, r)
+    for i in range(m.shape[0]):
+        out[i] = turn[i] * nu - m[i] * bent
+
+
+@array_function
+def potential_force(gradient, e, m, out):
+    """Fill the partial compensation (5.25): the potential no longer drives the rest r."""
+    along = inner(e, gradient)
+    for i in range(e.shape[0]):
+        out[i] = gradient[i] - m[i] * along
+
+
+@array_function
+def convergence(nu, rho, a0, a1, bandwidth):
+    """Return a of (5.18), by (5.21), limited so that r decays no faster than bandwidth, 1/s."""
+    a = a0 / (rho + a1)
+    return min(a, bandwidth / max(nu * nu, 1e-12))
+
+
+@array_function
+def asymptotic_force(M, m, r, nu, rho, method, a, rate, out):
+    """Fill the effort that drives r to zero.
+
+    TRANSFER moves its energy irreversibly into the desired motion (5.18); power-continuous.
+    DAMPING dissipates it (5.17), and takes over where the motion runs against the field, for
+    there a transfer would speed up the wrong way.
+
+    Args:
+        M: Mass matrix.
+        m: Desired momentum direction.
+        r: Undesired rates.
+        nu: Desired speed.
+        rho: Size of r.
+        method: DAMPING or TRANSFER.
+        a: Of (5.18).
+        rate: R of (5.17) per unit of Mbar, 1/s.
+        out: Filled, ``(n,)``.
+
+    Returns:
+        Rate at which r decays, 1/s.
+    """
+    multiply(M, r, out)
+    if method == TRANSFER and nu > 0.0:
+        for i in range(m.shape[0]):
+            out[i] = a * nu * (m[i] * rho * rho - out[i] * nu)
+        return a * nu * nu
+    for i in range(m.shape[0]):
+        out[i] = -rate * out[i]
+    return rate
+
+
+@array_function
+def relieve(total, direction_of, m, e, r, rho, most, out):
+    """Fill the best effort of the free skew matrix Z of (5.12): it lessens the total effort.
+
+    ``Z Mbar^-1 alpha2`` may be any momentum orthogonal to both e and r. Among these the one
+    that lessens the size of the total effort (metric M^-1) most is taken, bounded by a rate times
+    rho so that it vanishes with r. It does no work. In two dimensions there is none.
+
+    Args:
+        total: Effort so far, ``(n,)``.
+        direction_of: ``M^-1 total``, ``(n,)``.
+        m: Desired momentum direction.
+        e: Desired direction.
+        r: Undesired rates.
+        rho: Size of r.
+        most: Largest rate at which the direction of r may be turned, 1/s.
+        out: ``M r`` on entry, filled, ``(n,)``.
+    """
+    n, along = m.shape[0], inner(e, total)
+    across = inner(r, total) / (rho * rho) if rho > 1e-9 else 0.0
+    squared = inner(total, direction_of) - along * along - (across * rho) ** 2
+    size = math.sqrt(max(squared, 0.0))
+    share = min(1.0, most * rho / size) if rho > 1e-9 and size > 1e-12 else 0.0
+    for i in range(n):
+        out[i] = -share * (total[i] - m[i] * along - out[i] * across)

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A state of a walker as curve tracking sees it: along the field and across, with its energies."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from walking_control.controllers.curve_tracking.forces import split_velocity, turn_of
+from walking_control.controllers.curve_tracking.vector_field import apply_field
+from walking_control.models.array_functions import array_function
+from walking_control.models.small_algebra import factorise_spd, inner, multiply
+
+
+class Motion(NamedTuple):
+    """A state as the law sees it, in the free coordinates of a piece.
+
+    Attributes:
+        v: Rates, ``(m,)``.
+        M: Mass matrix, ``(m, m)``.
+        L: Its Cholesky factor.
+        M_f: Rows of the mass matrix of the foot's directions x, z, ``(2, m)``.
+        h: Bias, ``(m,)``.
+        h_f: Bias of the foot's directions, ``(2,)``.
+        gradient: Of the potential energy, ``(m,)``.
+        e: Desired direction, of unit length in M.
+        m: Desired momentum direction M e.
+        r: Undesired rates.
+        turn: M times the covariant rate of e, see `curve_law.turn_of`.
+        nu: Speed along e, J^0.5.
+        rho: Size of r, J^0.5.
+        potential: Potential energy, J.
+        wanted: Desired energy, J.
+        s: Parameter on the gait, s.
+        distance: From the gait, rad.
+        margin: See `vector_field.apply_field`.
+    """
+
+    v: np.ndarray
+    M: np.ndarray
+    L: np.ndarray
+    M_f: np.ndarray
+    h: np.ndarray
+    h_f: np.ndarray
+    gradient: np.ndarray
+    e: np.ndarray
+    m: np.ndarray
+    r: np.ndarray
+    turn: np.ndarray
+    nu: float
+    rho: float
+    potential: float
+    wanted: float
+    s: float
+    distance: float
+    margin: float
+
+
+@array_function
+def observe(terms, data, support, s, q, v):
+    """Return the `Motion` of a state.
+
+    Args:
+        terms: Function (support, q, v, parameters, out) of the support terms.
+        data: `tracker.TrackerData`.
+        support: Index of the stance foot.
+        s: Parameter on the gait found last; not finite to search anew.
+        q: Minimal coordinates, all of them, ``(n,)``.
+        v: Their rates.
+    """
+    free, n = data.free, data.free.shape[0]
+    place, rate, w, dw = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
+    M, L, M_f, h_f = np.zeros((n, n)), np.zeros((n, n)), np.zeros((2, n)), np.zeros(2)
+    e, m, r, turn = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
+    biases, rates, rows = np.zeros((4, n)), v * 0.0, np.zeros((2, q.shape[0]))
+    size = q.shape[0] + 2
+    buffer = np.zeros(size * size + 3 * size + 2)
+    for i in range(n):
+        place[i], rate[i] = q[free[i]], v[free[i]]
+    s, margin, distance = apply_field(data.field, place, rate, s, w, dw)
+    for call in range(4):   # one call site keeps the compiled code small
+        for i in range(n):
+            rates[free[i]] = rate[i] + w[i] if call == 0 else rate[i] - w[i] if call == 1 else \
+                0.0 if call == 2 else rate[i]
+        terms(support, q, rates, data.parameters, buffer)
+        unpack(buffer, free, M, rows, biases[call], h_f)
+    plus, minus = biases[0], biases[1]
+    factorise_spd(M, L)
+    nu, rho, length = split_velocity(M, w, rate, e, m, r)
+    # M D_v w: velocity forces are quadratic, so those of v and w together by polarisation
+    multiply(M, dw, turn)
+    for i in range(n):
+        turn[i] += 0.25 * (plus[i] - minus[i])
+    turn_of(turn, length, e, m, turn)
+    for i in range(2):
+        for j in range(n):
+            M_f[i, j] = rows[i, free[j]]
+    return Motion(rate, M, L, M_f, biases[3], h_f, biases[2], e, m, r, turn, nu, rho,
+                  potential(data, support, rows),
+                  interpolate(data.field.curve.knots, data.energy, s), s, distance, margin)
+
+
+@array_function
+def unpack(buffer, free, M, M_f, h, h_f):
+    """Take support terms apart: fill mass matrix and bias of the free coordinates, ``(m, m)`` and
+    ``(m,)``, rows of the mass matrix and bias of the foot's directions, ``(2, n)`` and ``(2,)``.
+    """
+    size = M_f.shape[1] + 2
+    for i in range(free.shape[0]):
+        row = 2 + free[i]
+        h[i] = buffer[size * size + row]
+        for j in range(free.shape[0]):
+            M[i, j] = buffer[row * size + 2 + free[j]]
+    for i in range(2):
+        h_f[i] = buffer[size * size + i]
+        for j in range(size - 2):
+            M_f[i, j] = buffer[i * size + 2 + j]
+
+
+@array_function
+def potential(data, support, M_f):
+    """Return the potential energy relative to the stance foot, J.
+
+    Turning the robot about its foot moves the centre of mass at right angles to its offset, so
+    the foot's rows of the mass matrix tell where it is.
+    """
+    spin = data.spin[support]
+    height, ahead = inner(M_f[0], spin), -inner(M_f[1], spin)
+    return -data.parameters[0] * ahead - data.parameters[1] * height
+
+
+@array_function
+def interpolate(knots, values, s):
+    """Return the linear interpolation of values at s, constant beyond the ends."""
+    last = knots.shape[0] - 1
+    i = min(max(np.searchsorted(knots, s) - 1, 0), last - 1)
+    share = min(max((s - knots[i]) / (knots[i + 1] - knots[i]), 0.0), 1.0)
+    return values[i] + share * (values[i + 1] - values[i])

@@ -1,0 +1,351 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One tick of curve tracking as an array function: plain in the controller, compiled in sweeps."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from walking_control.controllers.curve_tracking.energy import (
+    draw,
+    energy_force,
+    integrate_error,
+    tank_share,
+)
+from walking_control.controllers.curve_tracking.forces import (
+    asymptotic_force,
+    convergence,
+    nominal_force,
+    potential_force,
+    relieve,
+)
+from walking_control.controllers.curve_tracking.observation import observe
+from walking_control.controllers.curve_tracking.vector_field import Field, trust_of
+from walking_control.controllers.limits.efforts import keep_foot, Limits, nearest_effort
+from walking_control.models.array_functions import array_function
+from walking_control.models.small_algebra import inner, multiply, solve_spd
+
+# places in TrackerMemory.scalars
+PHASE, INTEGRAL, TANK, INJECTED, ABSORBED, PIECE, SINCE = range(7)
+NOWHERE = -1.0   # no piece of the gait has the knees held as they are
+
+# Telemetry: name and unit of each entry of the report; torques by effort follow.
+TELEMETRY = (
+    ('potential_energy', 'J'), ('kinetic_energy_desired', 'J'), ('kinetic_energy_undesired', 'J'),
+    ('energy', 'J'), ('desired_energy', 'J'), ('tank_level', 'J'), ('energy_injected', 'J'),
+    ('energy_absorbed', 'J'), ('gait_phase', 's'), ('gait_distance', 'rad'), ('trust', '1'),
+    ('convergence_rate', '1/s'), ('power', 'W'), ('normal_force', 'N'), ('friction_ratio', '1'),
+    ('foot_length', 'm'), ('effort_share', '1'))
+(POTENTIAL, DESIRED, UNDESIRED, ENERGY, WANTED, LEVEL, GIVEN, TAKEN, WHERE, DISTANCE, TRUST, RATE,
+ POWER, NORMAL, FRICTION, FOOT, SHARE) = range(len(TELEMETRY))
+PARTS = ('nominal', 'potential', 'asymptotic', 'energy', 'freedom', 'wanted', 'applied')
+NOMINAL, COMPENSATION, ASYMPTOTIC, MANAGEMENT, FREEDOM, SUM, APPLIED = range(len(PARTS))
+
+
+class TrackerData(NamedTuple):
+    """What the law knows of one piece of a gait, as plain arrays and numbers.
+
+    A walker with knees held by locks is a mechanism of its own, with fewer coordinates: ``m`` of
+    all ``n`` are free in a piece, and field, forces and limits are in these.
+
+    Attributes:
+        free: Indices of the free coordinates, ``(m,)``.
+        inputs: Generalised force on all coordinates per effort, by support, ``(2, n, k)``.
+        field: `Field`.
+        parameters: Of the support terms; gravity along x and z first.
+        relabel: q of the old stance foot to q of the new one, by the old one, ``(2, n, n)``.
+        spin: Rates of q when the robot turns about its foot at 1 rad/s, by support, ``(2, n)``.
+        limits: `Limits`, with inputs ``(2, m, k)``.
+        energy: Desired energy at the knots of the gait, J.
+        gains: kp, ki, integral limit, a0, a1, bandwidth, damping rate, share of (5.25), turning
+            rate of the free matrix Z, time of an impact; see the parameters of `curve_tracking`.
+        method: How r decays, DAMPING or TRANSFER.
+        tank: Initial level and capacity, J, and supply, W.
+    """
+
+    free: np.ndarray
+    inputs: np.ndarray
+    field: Field
+    parameters: np.ndarray
+    relabel: np.ndarray
+    spin: np.ndarray
+    limits: Limits
+    energy: np.ndarray
+    gains: np.ndarray
+    method: int
+    tank: np.ndarray
+
+
+class TrackerMemory(NamedTuple):
+    """What the law remembers from tick to tick.
+
+    Attributes:
+        scalars: Parameter on the gait, integral of the energy error, tank, energies so far, piece
+            of the gait, time since the last impact.
+        q: Coordinates at the last tick.
+        effort: Held since.
+    """
+
+    scalars: np.ndarray
+    q: np.ndarray
+    effort: np.ndarray
+
+
+def make_memory(data):
+    """Return a fresh `TrackerMemory`."""
+    n = data.spin.shape[1]
+    memory = TrackerMemory(np.zeros(7), np.zeros(n),
+                           np.zeros(data.limits.inputs.shape[2]))
+    forget(data, memory)
+    return memory
+
+
+def forget(data, memory):
+    """Begin anew: full tank, no integral, phase unknown."""
+    memory.scalars[:] = np.nan, 0.0, data.tank[0], 0.0, 0.0, NOWHERE, 0.0
+    memory.q[:] = 0.0
+    memory.effort[:] = 0.0
+
+
+def make_report(data):
+    """Return (report, parts): telemetry by `TELEMETRY`, and efforts by `PARTS`, ``(7, k)``."""
+    return np.zeros(len(TELEMETRY)), np.zeros((len(PARTS), data.limits.inputs.shape[2]))
+
+
+@array_function
+def settle(data, memory, support, fresh, q, dt):
+    """Book the work the held effort did in the last dt seconds, and fill or drain the tank.
+
+    Exact, but for the ground torque's in the period of a touchdown: then the turn of the new
+    stance foot stands for that of both.
+    """
+    scalars, work, before = memory.scalars, 0.0, q * 0.0
+    if fresh:
+        multiply(data.relabel[1 - support], memory.q, before)
+    else:
+        before[:] = memory.q
+    for i in range(q.shape[0]):
+        for j in range(memory.effort.shape[0]):
+            work += (q[i] - before[i]) * data.inputs[support, i, j] * memory.effort[j]
+    scalars[TANK] = draw(scalars[TANK], work - data.tank[2] * dt, data.tank[1])
+    if work > 0.0:
+        scalars[INJECTED] += work
+    else:
+        scalars[ABSORBED] -= work
+
+
+@array_function
+def compose(data, motion, error, integral, trust, forces):
+    """Fill the wanted generalised forces, rows NOMINAL to SUM, ``(6, m)``.
+
+    Args:
+        data: `TrackerData`.
+        motion: `motion.Motion`.
+        error: Energy the desired motion lacks, J.
+        integral: Its integral, J s.
+        trust: How far the law may act, 0 to 1.
+        forces: Zero on entry, filled.
+
+    Returns:
+        Rate at which undesired momentum decays, 1/s.
+    """
+    gains, e, m, r = data.gains, motion.e, motion.m, motion.r
+    n, nu, rho = e.shape[0], motion.nu, motion.rho
+    a = convergence(nu, rho, gains[3], gains[4], gains[5])
+    nominal_force(motion.turn, m, nu, r, forces[NOMINAL])
+    potential_force(motion.gradient, e, m, forces[COMPENSATION])
+    rate = asymptotic_force(motion.M, m, r, nu, rho, data.method, a, min(gains[6], gains[5]),
+                            forces[ASYMPTOTIC])
+    energy_force(error, integral, gains[0], gains[1], m, forces[MANAGEMENT])
+    for i in range(n):
+        forces[COMPENSATION, i] *= gains[7]
+        for part in range(4):
+            forces[SUM, i] += forces[part, i]
+    if gains[8] > 0.0 and n > 2:
+        direction = e * 0.0
+        solve_spd(motion.L, forces[SUM], direction)
+        multiply(motion.M, r, forces[FREEDOM])
+        relieve(forces[SUM], direction, m, e, r, rho, gains[8], forces[FREEDOM])
+    for i in range(n):
+        forces[SUM, i] += forces[FREEDOM, i]
+        for part in range(6):
+            forces[part, i] *= trust
+    return rate
+
+
+@array_function
+def realise(data, motion, support, tank, dt, forces, effort, parts):
+    """Fill the efforts that come nearest to wanted forces within tank and limits.
+
+    Args:
+        data: `TrackerData`.
+        motion: `motion.Motion`.
+        support: Index of the stance foot.
+        tank: Energy at hand, J.
+        dt: Period the efforts are held for, s.
+        forces: See `compose`.
+        effort: Filled, ``(k,)``.
+        parts: Filled but for the last row, efforts by `PARTS`, ``(7, k)``.
+
+    Returns:
+        ``(share, Fx, Fz)``: factor efforts were scaled by, and the force of the floor, N.
+    """
+    B, k = data.limits.inputs[support], effort.shape[0]
+    H, LH, work = np.zeros((k, k)), np.zeros((k, k)), np.zeros(k)
+    for part in range(6):
+        nearest_effort(motion.L, B, forces[part], H, LH, parts[part])
+    for j in range(k):
+        effort[j] = parts[SUM, j]
+        work[j] = inner(B[:, j], motion.v) * dt
+    share = tank_share(tank, inner(work, effort))
+    for j in range(k):
+        effort[j] *= share
+    kept, fx, fz = keep_foot(data.limits, motion.M_f, motion.h_f, motion.L, motion.h, B, LH, work,
+                             tank, effort)
+    return share * kept, fx, fz
+
+
+@array_function
+def track(terms, data, memory, support, grounded, fresh, q, v, dt, effort, report, parts):
+    """Fill the efforts of one tick on one piece of a gait.
+
+    Args:
+        terms: Function (support, q, v, parameters, out) of the support terms.
+        data: `TrackerData`.
+        memory: `TrackerMemory`, changed.
+        support: Index of the stance foot.
+        grounded: Whether it stands on the floor; without, the effort is zero.
+        fresh: Whether it took over since the last tick.
+        q: Minimal coordinates, all of them, ``(n,)``.
+        v: Their rates.
+        dt: Time since the last tick, s.
+        effort: Filled, ``(k,)``.
+        report: Filled, see `TELEMETRY`.
+        parts: Filled, efforts by `PARTS`, ``(7, k)``.
+    """
+    scalars, integral = memory.scalars, memory.scalars[INTEGRAL]
+    settle(data, memory, support, fresh, q, dt)
+    motion = observe(terms, data, support, np.nan if fresh else scalars[PHASE], q, v)
+    nu = motion.nu
+    # of the desired motion alone, signed: against the field an effort along it must turn the
+    # walker round, while by the total energy of (5.27) an excess would drive it on backwards
+    error = motion.wanted - motion.potential - 0.5 * nu * abs(nu)
+    scalars[SINCE] = 0.0 if fresh else scalars[SINCE] + dt
+    rigid = grounded and scalars[SINCE] >= data.gains[9]   # else an impact is under way
+    trust = trust_of(motion.margin) if rigid else 0.0
+    if nu > 0.0:   # backwards, an effort along e changes the energy the other way round
+        scalars[INTEGRAL] = integrate_error(integral, trust * error, dt, data.gains[2])
+    forces = np.zeros((6, motion.e.shape[0]))
+    rate = compose(data, motion, error, scalars[INTEGRAL], trust, forces)
+    share, fx, fz = realise(data, motion, support, scalars[TANK], dt, forces, effort, parts)
+    if not is_finite(effort, motion.potential + motion.rho + nu):
+        trust, share = 0.0, 0.0
+        effort[:] = 0.0
+        scalars[INTEGRAL] = integral
+    elif abs(scalars[INTEGRAL]) > abs(integral) \
+            and (share < 1.0 or scalars[TANK] <= 0.0
+                 or lacks(data.limits.inputs[support], motion.e, parts[SUM], effort, error)):
+        scalars[INTEGRAL] = integral
+    scalars[PHASE] = motion.s
+    memory.q[:] = q
+    memory.effort[:] = effort
+    parts[APPLIED, :] = effort
+    report_energies(motion, scalars, report)
+    report[TRUST], report[RATE], report[SHARE] = trust, rate, share
+    report[POWER] = effort_power(data.limits.inputs[support], effort, motion.v)
+    report[NORMAL], report[FRICTION] = fz, abs(fx) / fz if fz > 0.0 else math.inf
+    report[FOOT] = 0.0
+    if data.limits.ankle >= 0 and fz > 0.0:
+        report[FOOT] = abs(effort[data.limits.ankle]) / fz
+
+
+@array_function
+def report_energies(motion, scalars, report):
+    """Fill the report's energies and the place on the gait."""
+    desired, undesired = 0.5 * motion.nu * motion.nu, 0.5 * motion.rho * motion.rho
+    report[POTENTIAL], report[DESIRED], report[UNDESIRED] = motion.potential, desired, undesired
+    report[ENERGY], report[WANTED] = desired + undesired + motion.potential, motion.wanted
+    report[LEVEL] = max(scalars[TANK], 0.0)
+    report[GIVEN], report[TAKEN] = scalars[INJECTED], scalars[ABSORBED]
+    report[WHERE], report[DISTANCE] = motion.s, motion.distance
+
+
+@array_function
+def held_mask(coordinate_of, support, held):
+    """Return the coordinates locks hold, as a sum of powers of two.
+
+    Args:
+        coordinate_of: Coordinate each lock holds, by support, ``(2, n_locks)``.
+        support: Index of the stance foot.
+        held: Which locks hold, see `knee_locks.holds`, ``(n_locks,)``.
+    """
+    mask = 0
+    for i in range(coordinate_of.shape[1]):
+        if held[i]:
+            mask += 1 << coordinate_of[support, i]
+    return mask
+
+
+@array_function
+def follow(terms, pieces, masks, coordinate_of, memory, support, held, grounded, fresh, q, v, dt,
+           effort, report, parts):
+    """Fill the efforts of one tick on whatever piece of the gait has the knees held as they are.
+
+    Where none has, the effort is zero and ``trust`` in the report 0. Arguments as for `track`,
+    and:
+
+    Args:
+        pieces: Tuple of `TrackerData`.
+        masks: Coordinates held in each piece, see `held_mask`, ``(n_pieces,)``.
+        coordinate_of: See `held_mask`.
+        held: See `held_mask`.
+    """
+    scalars, mask, found = memory.scalars, held_mask(coordinate_of, support, held), -1
+    for i in range(masks.shape[0]):
+        if masks[i] == mask:
+            found = i
+    if found != int(scalars[PIECE]):
+        scalars[PHASE], scalars[SINCE] = np.nan, -dt   # a knee has struck or come free
+    scalars[PIECE] = found
+    if found >= 0:
+        track(terms, pieces[found], memory, support, grounded, fresh, q, v, dt, effort, report,
+              parts)
+        return
+    settle(pieces[0], memory, support, fresh, q, dt)
+    memory.q[:] = q
+    effort[:], memory.effort[:], report[:], parts[:] = 0.0, 0.0, 0.0, 0.0
+    report[LEVEL] = max(scalars[TANK], 0.0)
+    report[GIVEN], report[TAKEN] = scalars[INJECTED], scalars[ABSORBED]
+
+
+@array_function
+def effort_power(B, effort, v):
+    """Return the power of efforts on the robot, W."""
+    total = 0.0
+    for i in range(B.shape[0]):
+        for j in range(B.shape[1]):
+            total += v[i] * B[i, j] * effort[j]
+    return total
+
+
+@array_function
+def is_finite(effort, energy):
+    """Return whether a tick gave numbers; rates beyond all bounds overflow."""
+    total = energy
+    for j in range(effort.shape[0]):
+        total += effort[j]
+    return math.isfinite(total)
+
+
+@array_function
+def lacks(B, e, wanted, applied, error):
+    """Return whether limits withhold effort along e that would lessen the energy error.
+
+    Integrating the error meanwhile would only store up an overshoot.
+    """
+    asked, given = 0.0, 0.0
+    for i in range(B.shape[0]):
+        for j in range(B.shape[1]):
+            asked += e[i] * B[i, j] * wanted[j]
+            given += e[i] * B[i, j] * applied[j]
+    return (asked - given) * error > 1e-9 * abs(asked * error)

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Desired vector fields w(q): which way to move from every posture ([DS09] section 5.2.3).
+
+Two fields. ``closest``: along the gait at the nearest point plus an attraction towards it, in any
+number of coordinates. ``surface``: the direction angle as a polynomial of degree four of two
+coordinates, [DS09] eq. (5.28). Both give w and its rate along v, which the law needs to stay on
+the field without lag.
+
+Domain. ``closest`` is smooth and never zero as long as the state is nearer to the gait than the
+gait's centre of curvature; ``margin`` is 1 on the gait and 0 there. ``surface`` is trusted while
+its angle lies within the fitted range widened by a right angle; ``margin`` falls to 0 at the edge.
+The law fades out between the margins `FULL` and `NONE`, and beyond leaves the walker to its
+natural motion: zero effort is the fallback.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from walking_control.exceptions import InvalidInput
+from walking_control.gaits.curve import closest_point, Curve, evaluate, make_curve, nearest_knot
+from walking_control.models.array_functions import array_function
+
+CLOSEST, SURFACE = 0, 1
+STANDSTILL = 1e-9   # rad/s: a field this short has no direction
+FULL, NONE = 0.3, 0.1   # margin from which the law acts fully, and below which not at all
+
+
+class Field(NamedTuple):
+    """A vector field as plain arrays.
+
+    Attributes:
+        kind: CLOSEST or SURFACE.
+        curve: `Curve` of the gait.
+        attraction: kappa, rate at which the gap to the gait is to close, 1/s.
+        surface: Coefficients a_ij of (5.28) in the order of its double sum, ``(15,)``.
+        middle: Middle of the trusted angles, rad.
+        reach: Their half width, rad.
+    """
+
+    kind: int
+    curve: Curve
+    attraction: float
+    surface: np.ndarray
+    middle: float
+    reach: float
+
+
+def make_field(kind, time, q, v, metric, attraction, offset=0.2):
+    """Return the `Field` of a gait.
+
+    Args:
+        kind: ``'closest'`` or ``'surface'``.
+        time: Of the samples, s, ``(k,)``.
+        q: Positions, ``(k, n)``.
+        v: Their rates.
+        metric: Of distance in configuration space, ``(n, n)``.
+        attraction: kappa, 1/s.
+        offset: Distance of the parallel curves of the surface, rad.
+
+    Raises:
+        InvalidInput: A surface for other than two coordinates, an unknown kind, or a gait without
+            direction.
+    """
+    curve = make_curve(time, q, v, metric)
+    if kind == 'closest':
+        return Field(CLOSEST, curve, attraction, np.zeros(15), 0.0, 1.0)
+    if kind != 'surface':
+        raise InvalidInput('field', value=kind, limit='must be closest or surface')
+    if curve.metric.shape[0] != 2:
+        raise InvalidInput('field surface', value=curve.metric.shape[0],
+                           limit='is defined for two coordinates', remedy='choose field closest')
+    coefficients, angles = fit_surface(curve, attraction, offset)
+    middle, half = 0.5 * (angles.max() + angles.min()), 0.5 * np.ptp(angles)
+    return Field(SURFACE, curve, attraction, coefficients, middle, half + 0.5 * math.pi)
+
+
+def monomials(q):
+    """Return the monomials of [DS09] eq. (5.28) at points ``(..., 2)``, shape ``(..., 15)``."""
+    q = np.asarray(q)
+    return np.stack([q[..., 0] ** (i - j) * q[..., 1] ** j for i in range(5)
+                     for j in range(i + 1)], axis=-1)
+
+
+def fit_surface(curve, attraction, offset, stations=(0.1, 0.5, 0.9), points=61):
+    """Fit the direction angle around a planar gait ([DS09] Fig. 5.9).
+
+    Six reference curves, as in the book: the gait, one parallel curve on either side, and three
+    curves across it. The Euclidean metric serves, as there; the angle counts from the second
+    axis, positive towards the negative first one.
+
+    Args:
+        curve: `Curve` in two coordinates.
+        attraction: Rate at which the gap closes along the wanted direction, 1/s.
+        offset: Distance of the parallel curves, and reach of those across, rad.
+        stations: Where the curves across lie, as fractions of the gait.
+        points: Points on each reference curve.
+
+    Returns:
+        ``(coefficients (15,), angles)``, the latter of all reference points, rad.
+    """
+    point, first, second = np.zeros(2), np.zeros(2), np.zeros(2)
+    places, angles = [], []
+
+    def add(s, distance):
+        evaluate(curve, s, point, first, second)
+        speed = np.hypot(*first)
+        left = np.array([-first[1], first[0]]) / speed
+        wanted = first - attraction * distance * left
+        angle = math.atan2(-wanted[0], wanted[1])
+        if angles and len(places) % points:
+            angle += 2.0 * math.pi * round((angles[-1] - angle) / (2.0 * math.pi))
+        places.append(point + distance * left)
+        angles.append(angle)
+
+    for distance in (0.0, -offset, offset):
+        for s in np.linspace(curve.knots[0], curve.knots[-1], points):
+            add(s, distance)
+    for station in stations:
+        s = curve.knots[0] + station * (curve.knots[-1] - curve.knots[0])
+        for distance in np.linspace(-offset, offset, points):
+            add(s, distance)
+    coefficients = np.linalg.lstsq(monomials(np.array(places)), np.array(angles), rcond=None)[0]
+    return coefficients, np.array(angles)
+
+
+@array_function
+def surface_angle(a, x, y, dx, dy):
+    """Return the polynomial (5.28) at (x, y) and its rate along (dx, dy)."""
+    value, rate, k = 0.0, 0.0, 0
+    for i in range(5):
+        for j in range(i + 1):
+            power = i - j
+            value += a[k] * x ** power * y ** j
+            if power > 0:
+                rate += a[k] * power * x ** (power - 1) * y ** j * dx
+            if j > 0:
+                rate += a[k] * x ** power * j * y ** (j - 1) * dy
+            k += 1
+    return value, rate
+
+
+@array_function
+def apply_field(field, q, v, s, w, dw):
+    """Fill w(q) and its rate along v; return parameter, margin, and distance to the gait.
+
+    Args:
+        field: `Field`.
+        q: Coordinates, ``(n,)``.
+        v: Their rates.
+        s: Parameter found last; not finite to search anew.
+        w: Filled, ``(n,)``, rad/s.
+        dw: Filled, derivative of w along v.
+
+    Returns:
+        ``(s, margin, distance)``; the distance in the field's metric.
+    """
+    n, curve = q.shape[0], field.curve
+    point, first, second, gap = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
+    if not math.isfinite(s):
+        s = nearest_knot(curve, q)
+    s = closest_point(curve, q, s, point, first, second)
+    speed, advance, bend, squared = 0.0, 0.0, 0.0, 0.0
+    for i in range(n):
+        gap[i] = q[i] - point[i]
+    for i in range(n):
+        for j in range(n):
+            W = curve.metric[i, j]
+            speed += first[i] * W * first[j]
+            advance += first[i] * W * v[j]
+            bend += gap[i] * W * second[j]
+            squared += gap[i] * W * gap[j]
+    margin = 1.0 - bend / speed
+    if field.kind == SURFACE:
+        angle, rate = surface_angle(field.surface, q[0], q[1], v[0], v[1])
+        w[0], w[1] = -math.sin(angle), math.cos(angle)
+        dw[0], dw[1] = -rate * w[1], rate * w[0]
+        margin = 1.0 - abs(angle - field.middle) / field.reach
+    else:
+        rate = advance / max(speed - bend, NONE * speed)
+        for i in range(n):
+            w[i] = first[i] - field.attraction * gap[i]
+            dw[i] = second[i] * rate - field.attraction * (v[i] - first[i] * rate)
+    return s, margin if is_direction(w, dw) else 0.0, math.sqrt(max(squared, 0.0))
+
+
+@array_function
+def is_direction(w, dw):
+    """Return whether w gives a direction; where not, fill one to compute with and no rate."""
+    n, largest, total = w.shape[0], 0.0, 0.0
+    for i in range(n):
+        largest = max(largest, abs(w[i]))
+        total += w[i] + dw[i]
+    if largest > STANDSTILL and math.isfinite(total):
+        return True
+    for i in range(n):
+        w[i], dw[i] = 1.0 if i == 0 else 0.0, 0.0
+    return False
+
+
+@array_function
+def trust_of(margin):
+    """Return how far the law may act at a margin: 1 inside the domain, 0 outside."""
+    return min((margin - NONE) / (FULL - NONE), 1.0) if margin > NONE else 0.0

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From wanted generalised forces to efforts that motors and stance foot can bear.
+
+Three steps. Efforts that motors can make: of all efforts the one nearest to the wanted force in
+the metric M^-1 (nearest in the accelerations it causes); where motors are fewer than coordinates
+that is an approximation, and may inject more power at an instant than the wanted force would.
+Then limits: effort limits, a stance foot that pushes (normal force above a floor), does not slip
+(friction) and, where the ankle is driven, does not tip (foot length). Efforts are scaled down
+together, or moved to the nearest allowed ones (`small_program`). Last comes the energy at hand:
+what foot or motors ask for instead of the wanted effort must not inject more than the tank holds
+either.
+
+Contact forces are affine in the efforts: ``F = M_f M^-1 (B tau - h) + h_f``.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from walking_control.controllers.curve_tracking.energy import tank_share
+from walking_control.controllers.limits.nearest_point import nearest_allowed
+from walking_control.models.array_functions import array_function
+from walking_control.models.efforts import effort_limits, effort_map
+from walking_control.models.parameters import Parameter
+from walking_control.models.small_algebra import factorise_spd, inner, solve_spd
+
+OFF, SCALE, PROJECT = 0, 1, 2
+LIMITING = {'off': OFF, 'scale': SCALE, 'project': PROJECT}
+
+
+class Limits(NamedTuple):
+    """What bounds the efforts.
+
+    Attributes:
+        inputs: Generalised force per effort, by support, ``(2, n, k)``.
+        largest: Largest efforts, N m, ``(k,)``.
+        ankle: Effort of the ankle, or -1.
+        limiting: OFF (largest efforts alone), SCALE or PROJECT.
+        least: Smallest normal force of the stance foot, N.
+        friction: Coefficient counted on.
+        half_length: Distance of the foot's edges from the ankle, m; 0 for any.
+    """
+
+    inputs: np.ndarray
+    largest: np.ndarray
+    ankle: int
+    limiting: int
+    least: float
+    friction: float
+    half_length: float
+
+
+FOOT_PARAMETERS = (
+    Parameter('limiting', 'project', '', 'How efforts stay within limits: largest efforts alone, '
+              'scaled down together, or projected.', choices=tuple(LIMITING)),
+    Parameter('min_normal_force', 0.1, '1', 'Normal force of the stance foot kept, of the weight.',
+              0.0, 0.9),
+    Parameter('friction_used', 0.6, '1', 'Coefficient of friction counted on.', 0.01, 10.0),
+    Parameter('foot_half_length', 0.0, 'm', 'Foot on either side of the ankle; 0: any.', 0.0, 1.0),
+)
+
+
+def make_limits(support, values):
+    """Return the `Limits` of a robot.
+
+    Args:
+        support: `SupportDynamics`.
+        values: Validated values of a table that holds `FOOT_PARAMETERS`.
+    """
+    robot, gravity = support.robot, support.dynamics.model.gravity.linear
+    return Limits(np.array([effort_map(support, i) for i in range(2)]),
+                  np.array(effort_limits(robot)),
+                  -1 if robot.ground_torque is None else len(robot.efforts) - 1,
+                  LIMITING[values.limiting],
+                  values.min_normal_force * support.dynamics.mass * float(np.linalg.norm(gravity)),
+                  values.friction_used, values.foot_half_length)
+
+
+@array_function
+def nearest_effort(L, B, force, H, LH, tau):
+    """Fill H = B^T M^-1 B, its Cholesky factor, and the efforts nearest to a force.
+
+    Args:
+        L: Cholesky factor of the mass matrix.
+        B: Generalised force per effort, ``(n, k)``.
+        force: Wanted, ``(n,)``.
+        H: Filled, ``(k, k)``.
+        LH: Filled, ``(k, k)``.
+        tau: Filled, ``(k,)``.
+    """
+    n, k = B.shape
+    solved, column, right = force * 0.0, force * 0.0, tau * 0.0
+    solve_spd(L, force, solved)
+    for j in range(k):
+        right[j] = inner(B[:, j], solved)
+    for j in range(k):
+        for i in range(n):
+            column[i] = B[i, j]
+        solve_spd(L, column, solved)
+        for i in range(k):
+            H[i, j] = inner(B[:, i], solved)
+    factorise_spd(H, LH)
+    solve_spd(LH, right, tau)
+
+
+@array_function
+def foot_limits(M_f, h_f, L, h, B, limits, least, friction, half_length, ankle, A, d):
+    """Fill the rows ``A tau <= d`` of everything that bounds the efforts.
+
+    Args:
+        M_f: Rows of the mass matrix of the foot's directions x, z, ``(2, n)``.
+        h_f: Bias of these rows, ``(2,)``.
+        L: Cholesky factor of the mass matrix.
+        h: Bias, ``(n,)``.
+        B: Generalised force per effort, ``(n, k)``.
+        limits: Largest efforts, ``(k,)``.
+        least: Smallest normal force, N.
+        friction: Coefficient used.
+        half_length: Distance of the foot's edges from the ankle, m; 0 for any.
+        ankle: Column of the ankle's effort, or -1.
+        A: Filled, ``(2 k + 5, k)``.
+        d: Filled, ``(2 k + 5,)``.
+
+    Returns:
+        ``(Fx, Fz)`` without effort, N.
+    """
+    n, k = B.shape
+    x, column = h * 0.0, h * 0.0
+    solve_spd(L, h, x)
+    fx0, fz0 = h_f[0] - inner(M_f[0], x), h_f[1] - inner(M_f[1], x)
+    A[:] = 0.0
+    for j in range(k):
+        A[2 * j, j], A[2 * j + 1, j] = 1.0, -1.0
+        d[2 * j], d[2 * j + 1] = limits[j], limits[j]
+        for i in range(n):
+            column[i] = B[i, j]
+        solve_spd(L, column, x)
+        fx, fz = inner(M_f[0], x), inner(M_f[1], x)
+        A[2 * k, j] = -fz
+        A[2 * k + 1, j] = fx - friction * fz
+        A[2 * k + 2, j] = -fx - friction * fz
+        if ankle >= 0 and half_length > 0.0:
+            own = 1.0 if j == ankle else 0.0
+            A[2 * k + 3, j] = own - half_length * fz
+            A[2 * k + 4, j] = -own - half_length * fz
+    d[2 * k] = fz0 - least
+    d[2 * k + 1] = friction * fz0 - fx0
+    d[2 * k + 2] = friction * fz0 + fx0
+    d[2 * k + 3] = d[2 * k + 4] = max(half_length * fz0, 0.0)
+    return fx0, fz0
+
+
+@array_function
+def scale_effort(A, d, tau):
+    """Scale efforts down until no row is violated; return the factor.
+
+    Zero effort where even the unforced walker violates a row that the efforts make worse.
+    """
+    factor = 1.0
+    for i in range(A.shape[0]):
+        load = inner(A[i], tau)
+        if load > 0.0 and load > d[i]:
+            factor = min(factor, max(d[i], 0.0) / load)
+    for j in range(tau.shape[0]):
+        tau[j] *= factor
+    return factor
+
+
+@array_function
+def keep_foot(limits, M_f, h_f, L, h, B, LH, work, tank, effort):
+    """Bring efforts within all limits; return ``(share, Fx, Fz)``.
+
+    Who asks for nothing, as a law does that is not trusted or has an empty tank, gets nothing.
+
+    Args:
+        limits: `Limits`.
+        M_f: Rows of the mass matrix of the foot's directions x, z, ``(2, n)``.
+        h_f: Bias of these rows, ``(2,)``.
+        L: Cholesky factor of the mass matrix, ``(n, n)``.
+        h: Bias, ``(n,)``.
+        B: Generalised force per effort, ``(n, k)``.
+        LH: Cholesky factor of B^T M^-1 B, ``(k, k)``.
+        work: Energy each effort injects during the period per N m, ``(k,)``.
+        tank: Energy at hand, J.
+        effort: Changed in place, ``(k,)``.
+
+    Returns:
+        Factor efforts were scaled by (1 where projected), and the force of the floor then, N.
+    """
+    k, share, asked = effort.shape[0], 1.0, False
+    for j in range(k):
+        asked = asked or effort[j] != 0.0
+    A, d = np.zeros((2 * k + 5, k)), np.zeros(2 * k + 5)
+    fx, fz = foot_limits(M_f, h_f, L, h, B, limits.largest, limits.least, limits.friction,
+                         limits.half_length, limits.ankle, A, d)
+    if limits.limiting == SCALE or \
+            (limits.limiting == PROJECT and asked and not nearest_allowed(LH, A, d, effort)):
+        share = scale_effort(A, d, effort)
+    for j in range(k):
+        effort[j] = min(max(effort[j], -limits.largest[j]), limits.largest[j])
+    paid = tank_share(tank, inner(work, effort))
+    for j in range(k):
+        effort[j] *= paid
+        fz -= A[2 * k, j] * effort[j]
+        fx += 0.5 * (A[2 * k + 1, j] - A[2 * k + 2, j]) * effort[j]
+    return share * paid, fx, fz

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hold a posture: static torques as feed-forward, joint impedance around the posture.
+
+While the posture is impossible the last possible feed-forward fades at a stated rate and the
+impedance holds on alone; after a stated time the configured reaction follows and stays.
+"""
+
+import numpy as np
+
+from walking_control.controllers.static_torque.routine import shifting_routine
+from walking_control.controllers.static_torque.support_change import SupportChange
+from walking_control.exceptions import IncompatibleController
+from walking_control.models.parameters import Parameter, ParameterTable
+from walking_control.models.spatial import SpatialDynamics
+from walking_control.statics.contacts import Contact, Shortfall
+from walking_control.statics.distributor import OBJECTIVES, StaticTorque
+
+REACTIONS = ('impedance', 'damping', 'zero')
+HOLDING, CHANGING, INFEASIBLE, REACTING = 'holding', 'changing_support', 'infeasible', 'reacting'
+NO_CONTACT = 'no_contact'
+
+PARAMETERS = ParameterTable('static_torque', [
+    Parameter('rate', 500.0, 'Hz', 'Rate of the control law.', 10.0, 2000.0),
+    Parameter('objective', 'torque', '', 'What is made small: joint torques or contact forces.',
+              choices=tuple(OBJECTIVES)),
+    Parameter('solver', 'auto', '', 'Solver of the quadratic program; auto takes the fastest '
+              'installed.', choices=('auto', 'daqp', 'quadprog', 'osqp')),
+    Parameter('friction', 0.5, '1', 'Friction that may be relied on.', 0.01, 10.0),
+    Parameter('sole_length', 0.18, 'm', 'Length of the sole that may be relied on.', 0.001, 1.0),
+    Parameter('sole_width', 0.09, 'm', 'Width of the sole that may be relied on.', 0.001, 1.0),
+    Parameter('effort_share', 0.9, '1', 'Share of each effort limit open to static torques; the '
+              'rest is left to the impedance.', 0.05, 1.0),
+    Parameter('stiffness', 4.0, '1/rad', 'Impedance torque per joint error, in effort limits.',
+              0.0, 100.0, live=True),
+    Parameter('damping', 0.15, 's/rad', 'Damping torque per joint speed, in effort limits.',
+              0.0, 10.0, live=True),
+    Parameter('posture_rate', 0.2, 'rad/s', 'Fastest joint on the straight way to a commanded '
+              'posture; the robot must stay in balance at rest all along.', 0.001, 10.0,
+              live=True),
+    Parameter('debounce', 0.02, 's', 'How long a contact must last to be believed.', 0.0, 1.0),
+    Parameter('ramp_time', 0.5, 's', 'Time in which a foot gives or takes its whole load.',
+              0.0, 10.0),
+    Parameter('effort_rate', 500.0, 'N m/s', 'Fastest change of a feed-forward torque.',
+              1.0, 1e6, live=True),
+    Parameter('fade_rate', 2.0, '1/s', 'Rate at which the feed-forward fades while the posture is '
+              'impossible, and returns.', 0.01, 1000.0, live=True),
+    Parameter('fade_time', 0.5, 's', 'How long the posture may be impossible before the reaction.',
+              0.0, 60.0, live=True),
+    Parameter('reaction', 'damping', '', 'What follows: impedance without feed-forward, damping, '
+              'or no effort.', choices=REACTIONS),
+    Parameter('routine', 'hold', '', 'Without a commanded posture: hold the first one, or shift '
+              'the weight and stand on each leg in turn.', choices=('hold', 'shift')),
+])
+
+
+class PostureControl:
+    """Static torques and joint impedance for a robot in space.
+
+    Args:
+        robot: The `Robot`.
+        values: Validated values of `PARAMETERS`.
+
+    Attributes:
+        status: ``'holding'``, ``'changing_support'``, ``'infeasible'`` or ``'reacting'``.
+        solution: The last `StaticSolution`; None without a contact.
+        shortfall: Why the posture is impossible, or None.
+        feedforward: Static torques sent, ``(n_joints,)`` in the model's order, N m.
+
+    Raises:
+        IncompatibleController: The robot is planar, or a joint has no motor or a motor no torque.
+    """
+
+    name = 'static_torque'
+    parameters = PARAMETERS
+
+    def __init__(self, robot, values):
+        _check_robot(robot)
+        self.values = values
+        self.dynamics = SpatialDynamics(robot.urdf, name=robot.name)
+        joints = self.dynamics.joints
+        self._to_model = np.array([robot.joints.index(joint) for joint in joints])
+        self._to_command = np.array([joints.index(joint) for joint in robot.actuators])
+        self._limits = np.array([min(robot.actuators[joint].effort_limit,
+                                     robot.limits[joint].effort) for joint in joints])
+        self.contacts = {foot: Contact(foot, values.sole_length, values.sole_width,
+                                       values.friction) for foot in robot.feet}
+        limits = dict(zip(joints, values.effort_share * self._limits))
+        self.distributor = StaticTorque(self.dynamics, self.contacts, values.objective, limits,
+                                        None if values.solver == 'auto' else values.solver)
+        self.distributor.prepare()
+        self.support = SupportChange(robot.feet, values.debounce, values.ramp_time)
+        self._q = np.zeros(self.dynamics.model.nq)
+        self._routine = None
+        self._held = None
+        self._clear()
+
+    def _clear(self):
+        n = len(self.dynamics.joints)
+        self.status, self.solution, self.shortfall = HOLDING, None, None
+        self.feedforward = np.zeros(n)
+        self._possible = np.zeros(n)
+        self._fade = 1.0
+        self._impossible_time = 0.0
+        self._time = 0.0
+
+    def reset(self, state):
+        """Begin anew: the next tick holds its posture on the feet that touch the floor."""
+        self._clear()
+        self._held = None
+
+    def update(self, state, reference, dt, command):
+        """Fill the `Command` for this tick.
+
+        Args:
+            state: The `WalkerState`: positions, velocities, contacts, orientation.
+            reference: The `Reference`: posture and support.
+            dt: Control period, s.
+            command: The `Command` to fill.
+        """
+        position, velocity = state.position[self._to_model], state.velocity[self._to_model]
+        if self._held is None:
+            self._begin(position, state)
+        wanted = self._follow(reference, dt)
+        self.dynamics.configuration(position, state.orientation, out=self._q)
+        self.support.update(state.contact, wanted, dt)
+        torque = self._static_torque(wanted, dt)
+        self._judge(torque, dt)
+        effort = self._impedance(position, velocity)
+        np.clip(effort, -self._limits, self._limits, out=effort)
+        command.effort[:] = effort[self._to_command]
+
+    def _begin(self, position, state):
+        self._held = position.copy()
+        self.support.reset(state.contact)
+        if self.values.routine == 'shift':
+            self._routine = shifting_routine(self.dynamics, position, self.contacts)
+
+    def _follow(self, reference, dt):
+        """Move the held posture towards the commanded one; return the commanded support."""
+        self._time += dt
+        posture, wanted = reference.posture, reference.support
+        if posture is not None:
+            move = posture[self._to_model] - self._held
+            largest, step = abs(move).max(), self.values.posture_rate * dt
+            self._held += move if largest <= step else move * (step / largest)
+        elif self._routine is not None:
+            self._held[:], support = self._routine.at(self._time)
+            wanted = support if wanted is None else wanted
+        return wanted
+
+    def _static_torque(self, wanted, dt):
+        """Return the static torques of the present support, None when there are none."""
+        change, weight = self.support, self.dynamics.weight
+        first = self.status in (HOLDING, CHANGING)
+        if not change.support:
+            self.solution, self.shortfall = None, Shortfall(NO_CONTACT, 'every foot', 0.0)
+            return None
+        caps = change.caps(weight)
+        solution = self.distributor.solve(self._q, change.support, caps,
+                                          diagnose=first and not caps)
+        if not solution.feasible and caps:
+            change.hold_back(wanted, dt)
+            solution = self.distributor.solve(self._q, change.support, change.caps(weight),
+                                              diagnose=False)
+            if not solution.feasible:
+                solution = self.distributor.solve(self._q, change.support, diagnose=first)
+        self.solution = solution
+        if solution.feasible:
+            self.shortfall = None
+        elif first or self.shortfall is None:
+            self.shortfall = solution.shortfalls[0]
+        return solution.torque
+
+    def _judge(self, torque, dt):
+        """Update status, fading and feed-forward from whether there are static torques."""
+        values = self.values
+        fade = values.fade_rate * dt
+        if torque is not None:
+            self._possible = torque
+            self._fade = min(1.0, self._fade + fade)
+            self._impossible_time = 0.0
+        else:
+            self._fade = max(0.0, self._fade - fade)
+            self._impossible_time += dt
+        if self.status == REACTING or self._impossible_time > values.fade_time:
+            self.status = REACTING
+        elif torque is None:
+            self.status = INFEASIBLE
+        else:
+            self.status = CHANGING if self.support.changing else HOLDING
+        step = values.effort_rate * dt
+        aim = 0.0 if self.status == REACTING else self._fade * self._possible
+        self.feedforward = self.feedforward + np.clip(aim - self.feedforward, -step, step)
+
+    def _impedance(self, position, velocity):
+        """Return feed-forward and impedance, or the reaction, ``(n_joints,)``, N m."""
+        values, limits = self.values, self._limits
+        if self.status == REACTING and values.reaction != 'impedance':
+            damping = values.damping if values.reaction == 'damping' else 0.0
+            return -damping * limits * velocity
+        error = values.stiffness * (self._held - position) - values.damping * velocity
+        return self.feedforward + limits * error
+
+    def telemetry(self):
+        """Return name -> value of what to watch.
+
+        ``feasible`` is 1 or 0, ``feedforward_share`` what is left of the static torques,
+        ``static_torque_norm`` in N m, ``solve_time`` in s.
+        """
+        solution = self.solution
+        return {'feasible': float(self.feasible), 'feedforward_share': self._fade,
+                'static_torque_norm': float(np.linalg.norm(self.feedforward)),
+                'solve_time': 0.0 if solution is None else solution.solve_time}
+
+    def write_telemetry(self, out):
+        """Fill an array with the values of `telemetry`."""
+        out[:] = list(self.telemetry().values())
+
+    @staticmethod
+    def telemetry_fields(robot):
+        """Return (name, unit) of each entry of `telemetry`."""
+        return (('feasible', 'bool'), ('feedforward_share', '1'), ('static_torque_norm', 'N m'),
+                ('solve_time', 's'))
+
+    @property
+    def feasible(self):
+        """Whether the feed-forward sent is a static torque that respects every limit."""
+        return self.status in (HOLDING, CHANGING) and self._fade == 1.0
+
+
+def _check_robot(robot):
+    what = f'controller static_torque on {robot.name}'
+    if robot.planar:
+        raise IncompatibleController(what, limit='needs a robot in space (planar: false)',
+                                     remedy='choose another controller')
+    for joint in robot.joints:
+        motor = robot.actuators.get(joint)
+        if motor is None or robot.limits[joint].effort == 0.0:
+            raise IncompatibleController(what, value=joint,
+                                         limit='every joint needs a motor with an effort limit',
+                                         remedy='add it to robot.actuators and the URDF')

@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The small functions a gait search is made of: what holds on nodes and at the ends of a phase.
+
+Each is a CasADi function of a few numbers that are linear in the unknowns; `search_problem` puts
+them together.
+"""
+
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+from numpy.polynomial import legendre
+
+from walking_control.gaits.polynomials import evaluation, QUADRATURES
+from walking_control.gaits.search.judgement import WINDOW
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What decides which unknowns and constraints there are; everything else is a number.
+
+    Attributes:
+        degree: Of the polynomials.
+        intervals: Of the quadrature in each phase.
+        quadrature: Key of `QUADRATURES`.
+        held: Indices of held coordinates, by phase.
+        adapted: Number of mechanical parameters that are unknowns.
+        speed: Whether the speed is prescribed.
+        clearance: Whether the swing foot has to stay clear of the floor.
+        contact: Whether the floor has to push and hold by friction.
+        passive: Combinations of generalised forces that must vanish, by phase, as nested tuples
+            ``(n_combinations, n)``.
+        keeps_mass: Whether adapted masses leave the total mass as it is.
+    """
+
+    degree: int
+    intervals: int
+    quadrature: str
+    held: tuple
+    adapted: int = 0
+    speed: bool = True
+    clearance: bool = False
+    contact: bool = True
+    passive: tuple = ()
+    keeps_mass: bool = False
+
+
+def free_coordinates(n, held):
+    """Return the indices that are not held."""
+    return [i for i in range(n) if i not in held]
+
+
+def unknowns(shape, n):
+    """Return the number of unknowns."""
+    return sum((shape.degree + 1) * (n - len(held)) + 1 for held in shape.held) + shape.adapted
+
+
+@dataclass(frozen=True)
+class Block:
+    """A small function on many columns of ``U = G x``.
+
+    Attributes:
+        function: (u, p, extra) -> (cost, constraints), CasADi SX.
+        G: From the unknowns to all columns u, stacked, ``(n_u count, n_x)``.
+        extra: Constants by column, ``(n_extra, count)``.
+        lower: Bounds of the constraints by column, ``(n_g, count)``.
+        upper: Likewise.
+        names: Of the constraints, n_g.
+    """
+
+    function: object
+    G: object
+    extra: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    names: tuple
+
+    @property
+    def count(self):
+        return self.extra.shape[1]
+
+
+class _Rows:
+    """Constraints of one block under construction."""
+
+    def __init__(self):
+        self.rows, self.lower, self.upper, self.names = [], [], [], []
+
+    def add(self, name, expression, lower=0.0, upper=0.0):
+        expression = ca.densify(ca.vec(expression))
+        size = expression.shape[0]
+        self.rows.append(expression)
+        self.lower += [lower] * size
+        self.upper += [upper] * size
+        self.names += [name] * size
+
+
+class Numbers:
+    """The parameters of the program as symbols, and the theta that unknowns adapt."""
+
+    def __init__(self, equations, shape, size_of_theta):
+        n = equations.n
+        sizes = [0, size_of_theta, size_of_theta * shape.adapted, n * n, 7]
+        places = np.cumsum(sizes)
+        self.symbol = ca.SX.sym('p', int(places[-1]))
+        self.theta, columns, weights, task = (self.symbol[int(a):int(b)]
+                                              for a, b in zip(places[:-1], places[1:]))
+        self.columns = ca.reshape(columns, size_of_theta, shape.adapted)
+        self.weights = ca.reshape(weights, n, n)
+        (self.speed, self.clearance, self.landing_speed, self.friction, self.min_normal_force,
+         self.min_step_length, self.mass) = ca.vertsplit(task)
+
+    def adapted_theta(self, adapted):
+        """Return theta at the adapted values."""
+        return self.theta + self.columns @ adapted if adapted.shape[0] else self.theta
+
+
+def _places(shape, n):
+    """Return for each phase the slice of its values and the place of its duration."""
+    places, start = [], 0
+    for held in shape.held:
+        size = (shape.degree + 1) * (n - len(held))
+        places.append((start, start + size))
+        start += size + 1
+    return places
+
+
+def _selection(shape, n, phase, s, orders):
+    """Return G for columns ``[derivatives..., duration, adapted]`` at each s of a phase."""
+    total = unknowns(shape, n)
+    free, (start, duration) = free_coordinates(n, shape.held[phase]), _places(shape, n)[phase]
+    width = len(orders) * len(free) + 1 + shape.adapted
+    G = np.zeros((len(s), width, total))
+    for k, order in enumerate(orders):
+        basis = evaluation(shape.degree, s, order)
+        for j in range(len(free)):
+            first = start + j * (shape.degree + 1)
+            G[:, k * len(free) + j, first:first + shape.degree + 1] = basis
+    G[:, width - 1 - shape.adapted, duration] = 1.0
+    for i in range(shape.adapted):
+        G[:, width - shape.adapted + i, total - shape.adapted + i] = 1.0
+    return G
+
+
+class _Column:
+    """A column u of a phase: derivatives of the free coordinates, duration, adapted parameters.
+
+    Held coordinates are plain zeros, so that what depends on them vanishes from the functions.
+    """
+
+    def __init__(self, shape, n, phase, derivatives, name='u'):
+        self.n, self.free = n, free_coordinates(n, shape.held[phase])
+        self.symbol = ca.SX.sym(name, derivatives * len(self.free) + 1 + shape.adapted)
+        self.duration = self.symbol[derivatives * len(self.free)]
+        self.adapted = self.symbol[derivatives * len(self.free) + 1:]
+
+    def part(self, k, order):
+        """Return the k-th group of the column as a derivative by time of some order."""
+        full = ca.SX.zeros(self.n)
+        size = len(self.free)
+        full[self.free] = self.symbol[k * size:(k + 1) * size] / self.duration ** order
+        return full
+
+    def motion(self):
+        """Return q, v, a."""
+        return self.part(0, 0), self.part(1, 1), self.part(2, 2)
+
+
+def _block(u, numbers, extra, cost, rows, G, constants, lower=None):
+    function = ca.Function('block', [u, numbers.symbol, extra],
+                           [cost, ca.cse(ca.vertcat(*rows.rows))])
+    count = constants.shape[1]
+    lower = np.tile(np.array(rows.lower)[:, None], count) if lower is None else lower
+    sparse = ca.sparsify(ca.DM(G.reshape(-1, G.shape[-1])))
+    return Block(function, sparse, constants, lower,
+                  np.tile(np.array(rows.upper)[:, None], count), tuple(rows.names))
+
+
+def nodes_block(equations, shape, phase, numbers):
+    """Return what holds on the nodes of a phase: cost, floor, clearance."""
+    n, last = equations.n, len(shape.held) - 1
+    nodes, weights = QUADRATURES[shape.quadrature](shape.intervals)
+    column, extra = _Column(shape, n, phase, 3), ca.SX.sym('extra', 2)
+    q, v, a = column.motion()
+    theta = numbers.adapted_theta(column.adapted)
+    effort = equations.effort(q, v, a, theta)
+    effort[list(shape.held[phase])] = 0.0
+    cost = column.duration * extra[0] * ca.dot(effort, numbers.weights @ effort)
+    rows = _Rows()
+    if shape.contact:
+        force = equations.force(q, v, a, theta)
+        rows.add('normal force', force[-1] - numbers.min_normal_force, 0.0, np.inf)
+        _add_friction(rows, force, numbers.friction)
+    if shape.clearance:
+        rows.add('clearance', equations.foot(q)[-1] - extra[1] * numbers.clearance, 0.0, np.inf)
+    if not rows.rows:
+        rows.add('none', ca.SX(1, 1), -np.inf, np.inf)
+    clear = ((phase > 0) | (nodes >= WINDOW)) & ((phase < last) | (nodes <= 1.0 - WINDOW))
+    lower = np.tile(np.array(rows.lower)[:, None], len(nodes))
+    if shape.clearance:
+        # the foot leaves and meets the floor at the ends of the step
+        lower[-1, (nodes == 0.0) & (phase == 0)] = -1.0
+        lower[-1, (nodes == 1.0) & (phase == last)] = -1.0
+    return _block(column.symbol, numbers, extra, cost, rows,
+                  _selection(shape, n, phase, nodes, range(3)),
+                  np.array([weights, clear.astype(float)]), lower)
+
+
+def passive_block(equations, shape, phase, numbers):
+    """Return what holds where no motor is: no torque, at as many points as polynomials allow."""
+    n = equations.n
+    inner = 0.5 * (1.0 + legendre.leggauss(shape.degree - 1)[0])
+    column, extra = _Column(shape, n, phase, 3), ca.SX.sym('extra', 1)
+    effort = equations.effort(*column.motion(), numbers.adapted_theta(column.adapted))
+    rows = _Rows()
+    rows.add('torque of joints without a motor', ca.DM(np.array(shape.passive[phase])) @ effort)
+    return _block(column.symbol, numbers, extra, ca.SX(1, 1), rows,
+                  _selection(shape, n, phase, inner, range(3)), np.zeros((1, len(inner))))
+
+
+def _add_friction(rows, force, friction):
+    if force.shape[0] == 2:
+        for sign in (1.0, -1.0):
+            rows.add('friction', friction * force[1] + sign * force[0], 0.0, np.inf)
+    else:
+        rows.add('friction', (friction * force[2]) ** 2 - force[0] ** 2 - force[1] ** 2, 0.0,
+                 np.inf)
+
+
+def ends_block(equations, shape, numbers):
+    """Return what ties the phases together: jumps, touchdown, speed, step length."""
+    n, phases = equations.n, len(shape.held)
+    # of each phase: q, dq/ds at its beginning, likewise at its end, duration, adapted
+    columns = [_Column(shape, n, phase, 4, f'u{phase}') for phase in range(phases)]
+    pieces = []
+    for phase, column in enumerate(columns):
+        G = _selection(shape, n, phase, [0.0, 1.0], range(2))
+        pieces.append(np.concatenate([G[0, :2 * len(column.free)], G[1]]))
+    starts = [(column.part(0, 0), column.part(1, 1)) for column in columns]
+    ends = [(column.part(2, 0), column.part(3, 1)) for column in columns]
+    theta = numbers.adapted_theta(columns[0].adapted)
+    rows = _Rows()
+    for phase in range(phases - 1):
+        _add_strike(rows, equations, shape.held[phase], shape.held[phase + 1], ends[phase],
+                    starts[phase + 1], theta)
+    _add_touchdown(rows, equations, shape, ends[-1], starts[0], theta, numbers)
+    foot = equations.foot(ends[-1][0])
+    if shape.speed:
+        rows.add('speed', foot[0] - numbers.speed * sum(column.duration for column in columns))
+    rows.add('step length', foot[0] - numbers.min_step_length, 0.0, np.inf)
+    if shape.keeps_mass:
+        rows.add('total mass', ca.sum1(theta[equations.masses]) - numbers.mass)
+    return _block(ca.vertcat(*(column.symbol for column in columns)), numbers,
+                  ca.SX.sym('extra', 1), ca.SX(1, 1), rows,
+                  np.concatenate(pieces)[None], np.zeros((1, 1)))
+
+
+def _add_strike(rows, equations, held, held_new, before, after, theta):
+    """Add the jump as locks stop their joints: momentum along what stays free goes on (4.27)."""
+    n, (q, v), (q_new, v_new) = equations.n, before, after
+    rows.add('posture at the knee strike', (q - q_new)[free_coordinates(n, held)])
+    jump = equations.momentum(q, v_new, theta) - equations.momentum(q, v, theta)
+    rows.add('momentum at the knee strike', jump[free_coordinates(n, held_new)])
+
+
+def _add_touchdown(rows, equations, shape, before, after, theta, numbers):
+    """Add the jump at touchdown ([DS09] (4.12)) with left and right exchanged (4.10)."""
+    n, (q, v), (q_new, v_new) = equations.n, before, after
+    start, free = free_coordinates(n, shape.held[0]), free_coordinates(n, shape.held[-1])
+    relabelled = ca.DM(np.array(equations.relabel)) @ q
+    rows.add('posture after touchdown', (relabelled - q_new)[start])
+    mismatch, impulse, lift = equations.impact(q, v, v_new, theta)
+    rows.add('momentum at touchdown', mismatch[free])
+    rows.add('released joint starts at rest', v_new[[i for i in start if i not in free]])
+    rows.add('touchdown on the floor', equations.foot(q)[-1])
+    rows.add('landing speed', -equations.foot_velocity(q, v)[-1] - numbers.landing_speed, 0.0,
+             np.inf)
+    if shape.contact:
+        rows.add('impulse of touchdown', impulse[-1], 0.0, np.inf)
+        _add_friction(rows, impulse, numbers.friction)
+        rows.add('the foot left behind lifts off', lift[-1], 0.0, np.inf)

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The gait search of [DS09] Definition 4.2 as a nonlinear program.
+
+Unknowns are the free coordinates at the Chebyshev points of each phase, the durations and, where
+the mechanics may adapt ([DS09] section 5.1), some of the numbers theta of the step equations. All
+numbers of the robot, the floor and the task are parameters of the program, so that one program,
+built once in a process, serves all robots with the same skeleton.
+
+Everything but the torques is linear in the unknowns, so the program is a set of small functions of
+``U = G x``, one for the nodes of a phase, one for its ends; first and second derivatives are those
+of the small functions between G and its transpose, which is what makes a search take well under a
+second.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+import time
+
+import casadi as ca
+import numpy as np
+
+from walking_control.gaits.search.blocks import (
+    ends_block,
+    nodes_block,
+    Numbers,
+    passive_block,
+    unknowns,
+)
+
+SHORTEST, LONGEST = 0.05, 5.0   # s, of a phase
+
+
+@dataclass(frozen=True)
+class Program:
+    """A built program.
+
+    Attributes:
+        solver: CasADi solver.
+        lower: Bounds of the constraints.
+        upper: Likewise.
+        constraints: (x, p) -> constraints.
+        costs: (x, p) -> cost on the nodes.
+        build_time: s.
+        names: What each constraint is about, in words.
+        used: Not empty once a search has booked the build time.
+    """
+
+    solver: object
+    lower: np.ndarray
+    upper: np.ndarray
+    constraints: object
+    costs: object
+    build_time: float
+    names: tuple
+    used: list
+
+
+def parameters(shape, n, theta, adaptation, weights, task, friction, masses):
+    """Return the vector of the program's parameters.
+
+    Args:
+        shape: `Shape`.
+        n: Number of coordinates.
+        theta: Numbers of the step equations.
+        adaptation: `Adaptation`.
+        weights: Cost metric Q, ``(n, n)``.
+        task: Validated values of the search.
+        friction: Coefficient of friction of the floor.
+        masses: Where the bodies' masses stand in theta.
+    """
+    still = theta - adaptation.columns @ adaptation.base
+    return np.concatenate([still, np.ravel(adaptation.columns, order='F'),
+                           np.ravel(weights, order='F'),
+                           [task.speed, task.clearance, task.landing_speed, friction,
+                            task.min_normal_force, task.min_step_length,
+                            float(np.sum(theta[masses]))]])
+
+
+@lru_cache(maxsize=24)
+def build_program(equations, shape, size_of_theta, options=()):
+    """Return the `Program` of a robot's step equations and a shape.
+
+    Args:
+        equations: `StepEquations`.
+        shape: `Shape`.
+        size_of_theta: Length of theta.
+        options: Pairs of IPOPT options.
+    """
+    begin = time.perf_counter()
+    numbers = Numbers(equations, shape, size_of_theta)
+    blocks = [ends_block(equations, shape, numbers)]
+    for phase in range(len(shape.held)):
+        blocks.append(nodes_block(equations, shape, phase, numbers))
+        if shape.passive and len(shape.passive[phase]):
+            blocks.append(passive_block(equations, shape, phase, numbers))
+    x = ca.MX.sym('x', unknowns(shape, equations.n))
+    p = ca.MX.sym('p', numbers.symbol.shape[0])
+    cost, g = 0.0, []
+    for block in blocks:
+        costs, rows = _mapped(block.function, block.count)(_columns(block, x), p, block.extra)
+        cost += ca.sum2(costs)
+        g.append(ca.vec(rows))
+    g = ca.vertcat(*g)
+    settings = {'ipopt': {'print_level': 0, 'sb': 'yes', **dict(options)}, 'print_time': False,
+                'error_on_fail': False, **_derivatives(blocks, x, p, cost, g)}
+    solver = ca.nlpsol('search', 'ipopt', {'x': x, 'p': p, 'f': cost, 'g': g}, settings)
+    return Program(solver, np.concatenate([block.lower.ravel(order='F') for block in blocks]),
+                   np.concatenate([block.upper.ravel(order='F') for block in blocks]),
+                   ca.Function('g', [x, p], [g]), ca.Function('f', [x, p], [cost]),
+                   time.perf_counter() - begin,
+                   tuple(name for block in blocks for name in block.names * block.count), [])
+
+
+def _mapped(function, count):
+    return function.map('mapped', 'serial', count, [1], [])
+
+
+def _columns(block, x):
+    return ca.reshape(block.G @ x, -1, block.count)
+
+
+def _derivatives(blocks, x, p, cost, g):
+    """Return gradient, Jacobian and Hessian of the program as solver options."""
+    lam_f, lam_g = ca.MX.sym('lam_f'), ca.MX.sym('lam_g', g.shape[0])
+    gradient, jacobian, hessian, place = 0.0, [], 0.0, 0
+    for block in blocks:
+        u, q = ca.SX.sym('u', block.function.size1_in(0)), ca.SX.sym('p', p.shape[0])
+        extra = ca.SX.sym('extra', len(block.extra))
+        costs, rows = block.function(u, q, extra)
+        weight, multipliers = ca.SX.sym('weight'), ca.SX.sym('multipliers', rows.shape[0])
+        first = ca.Function('first', [u, q, extra],
+                            [ca.gradient(costs, u), ca.jacobian(rows, u)])
+        curvature = ca.hessian(weight * costs + ca.dot(multipliers, rows), u)[0]
+        second = ca.Function('second', [u, q, extra, weight, multipliers], [ca.cse(curvature)])
+        U = _columns(block, x)
+        slopes, bends = _mapped(first, block.count)(U, p, block.extra)
+        gradient += block.G.T @ ca.vec(slopes)
+        jacobian.append(ca.diagcat(*ca.horzsplit(bends, u.shape[0])) @ block.G)
+        count = rows.shape[0] * block.count
+        share = ca.reshape(lam_g[place:place + count], rows.shape[0], block.count)
+        place += count
+        curvatures = second.map('mapped', 'serial', block.count, [1, 3], [])(
+            U, p, block.extra, lam_f, share)
+        middle = ca.diagcat(*ca.horzsplit(curvatures, u.shape[0]))
+        hessian += block.G.T @ (middle @ block.G)
+    return {'grad_f': ca.Function('nlp_grad_f', [x, p], [cost, gradient]),
+            'jac_g': ca.Function('nlp_jac_g', [x, p], [g, ca.vertcat(*jacobian)]),
+            'hess_lag': ca.Function('nlp_hess_l', [x, p, lam_f, lam_g], [ca.triu(hessian)])}

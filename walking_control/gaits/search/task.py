@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The task of a gait search: its parameters, and what a robot file says of it."""
+
+import numpy as np
+
+from walking_control.exceptions import InvalidInput
+from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.parameters import Parameter, ParameterTable
+from walking_control.models.robot_file import WORLD
+from walking_control.models.step_equations import step_equations, step_parameters
+from walking_control.models.support.dynamics import SupportDynamics
+
+SEARCH = ParameterTable('search', [
+    Parameter('degree', 10, '1', 'Degree of the polynomials.', 3, 30),
+    Parameter('nodes', 20, '1', 'Intervals of the quadrature in each phase.', 4, 400),
+    Parameter('quadrature', 'lobatto', '', 'Gauss-Lobatto, or the book\'s sum with both ends.',
+              choices=('lobatto', 'riemann')),
+    Parameter('speed', 0.0, 'm/s', 'Walking speed; 0 leaves it free.', 0.0, 5.0),
+    Parameter('clearance', -1.0, 'm', 'Height of the swing foot in mid-step; below 0 the foot '
+              'may pass through the floor.', -1.0, 1.0),
+    Parameter('landing_speed', 0.0, 'm/s', 'Least downward speed of the foot at touchdown.', 0.0,
+              5.0),
+    Parameter('min_step_length', 0.1, 'm', 'Shortest step.', 1e-3, 5.0),
+    Parameter('contact', True, '', 'Whether the floor must push and hold by friction.'),
+    Parameter('min_normal_force', 0.0, 'N', 'Least normal force of the floor.', 0.0, 1e4),
+    Parameter('actuation', 'full', '', 'Which torques there are: every coordinate, joints with a '
+              'motor alone, or all with those of other joints at passive_cost.',
+              choices=('full', 'joints', 'costly')),
+    Parameter('passive_cost', 1e4, '1', 'Cost of torque where there is no motor.', 0.0, 1e9),
+    Parameter('effort_cost', (), '1', 'Diagonal of the cost metric Q; ones if empty.',
+              0.0),
+    Parameter('starts', 6, '1', 'First guesses to try.', 1, 1000),
+    Parameter('max_iterations', 500, '1', 'Of the solver, for each attempt.', 1, 100000),
+    Parameter('mass_arguments', '', '', 'xacro arguments --optimise mass may change, by name.'),
+    Parameter('min_mass', 0.1, 'kg', 'Lower bound of each of them.', 0.0, 1e3),
+])
+
+
+def check_task(robot_file, values):
+    """Refuse a task that has no sensible answer.
+
+    Raises:
+        InvalidInput: Level floor without a speed; fewer nodes than the degree needs; bad weights.
+    """
+    world, n = robot_file.values(WORLD), len(robot_file.robot.coordinates)
+    if world.slope <= 0.0 and values.speed == 0.0:
+        raise InvalidInput('search.speed', value=0.0, limit='off a downhill slope the cheapest '
+                           'motion is to stand', remedy='give --speed')
+    if 2 * values.nodes < values.degree + 2:
+        raise InvalidInput('search.nodes', value=values.nodes,
+                           limit=f'too few for polynomials of degree {values.degree}',
+                           remedy=f'use at least {values.degree}')
+    if len(values.effort_cost) not in (0, n):
+        raise InvalidInput('search.effort_cost', value=list(values.effort_cost),
+                           limit=f'must hold {n} numbers, one a coordinate, or none')
+    check_symmetry(robot_file.robot)
+    if values.min_step_length >= 2.0 * leg_length_of(robot_file.robot):
+        raise InvalidInput('search.min_step_length', value=values.min_step_length,
+                           limit='is longer than the legs reach')
+
+
+def check_symmetry(robot):
+    """Refuse a planar robot whose legs differ: one step cannot stand for both then.
+
+    Raises:
+        InvalidInput: The equations of motion on one foot are not those on the other.
+    """
+    if not robot.planar:
+        return
+    support = SupportDynamics(PlanarDynamics(robot))
+    q, v = np.random.default_rng(0).normal(0.0, 0.3, (2, len(robot.coordinates)))
+    if not np.allclose(*(support.terms(foot, q, v)[:-2] for foot in range(2)), 1e-6, 1e-6):
+        raise InvalidInput(f'robot {robot.name}', limit='its legs differ in mass or length (or '
+                           'robot.supports does): a symmetric gait does not exist',
+                           remedy='make the legs equal')
+
+
+def leg_length(equations, theta):
+    """Return the height of the centre of mass at zero angles, m: the scale of a step."""
+    zero, gravity = np.zeros(equations.n), np.linalg.norm(theta[:3])
+    level = theta.copy()
+    level[:3] = 0.0, 0.0, -gravity
+    weight = float(np.array(equations.force(zero, zero, zero, level)).ravel()[-1])
+    return float(equations.energy(zero, zero, level)[1]) / weight
+
+
+def leg_length_of(robot):
+    """Return `leg_length` of a robot."""
+    return leg_length(step_equations(robot), step_parameters(robot, 9.81, 0.0))
+
+
+def coordinate_limits(robot):
+    """Return lower and upper limits of the coordinates, each ``(n,)``.
+
+    A coordinate that is one joint's angle has that joint's limits; others have half a turn.
+    """
+    n = len(robot.coordinates)
+    lower, upper = np.full(n, -np.pi), np.full(n, np.pi)
+    lift = np.linalg.inv(robot.supports[robot.feet[0]])[1 if robot.planar else 0:]
+    for joint, row in zip(robot.joints, lift, strict=True):
+        places = np.flatnonzero(np.abs(row) > 1e-9)
+        if len(places) == 1:
+            i, factor = places[0], row[places[0]]
+            ends = sorted((robot.limits[joint].lower / factor, robot.limits[joint].upper / factor))
+            lower[i], upper[i] = max(lower[i], ends[0]), min(upper[i], ends[1])
+    return lower, upper
+
+
+def held_coordinates(robot):
+    """Return held coordinates by phase and the sign in which locked joints flex.
+
+    A step of a robot with locks has two phases: the swing leg's locks are open until they strike,
+    then all are engaged ([DS09] Fig. 4.12).
+
+    Raises:
+        InvalidInput: A lock's joint is no coordinate of its own, or is not held at zero.
+    """
+    lift = np.linalg.inv(robot.supports[robot.feet[0]])[1 if robot.planar else 0:]
+    stance, every, bends = [], [], np.zeros(len(robot.coordinates))
+    for lock in robot.locks:
+        row = lift[robot.joint_index(lock.joint)]
+        places = np.flatnonzero(np.abs(row) > 1e-9)
+        if len(places) != 1 or lock.angle != 0.0:
+            raise InvalidInput(f'lock of joint {lock.joint}', value=lock.angle,
+                               limit='must hold a coordinate of its own at zero for gait search')
+        every.append(int(places[0]))
+        if lock.foot == robot.feet[0]:
+            stance.append(int(places[0]))
+        limit = robot.limits[lock.joint]
+        bends[places[0]] = row[places[0]] * (1.0 if limit.upper > -limit.lower else -1.0)
+    if not every:
+        return ((),), bends
+    return (tuple(sorted(stance)), tuple(sorted(every))), bends
+
+
+def passive_forces(robot, held):
+    """Return the combinations of generalised forces no motor and no lock gives, by phase.
+
+    Returns:
+        Nested tuples, each phase ``(n_combinations, n)``, rows orthonormal.
+    """
+    lift = np.linalg.inv(robot.supports[robot.feet[0]])[1 if robot.planar else 0:]
+    motors = lift[[robot.joint_index(joint) for joint in robot.actuators]]
+    phases = []
+    for indices in held:
+        given = np.vstack([motors, np.eye(len(robot.coordinates))[list(indices)]])
+        _, sizes, rows = np.linalg.svd(given)
+        rank = int(np.sum(sizes > 1e-9))
+        phases.append(tuple(map(tuple, rows[rank:])))
+    return tuple(phases)
+
+
+def cost_metric(robot, values, passive):
+    """Return Q of [DS09] (4.3), ``(n, n)``."""
+    n = len(robot.coordinates)
+    Q = np.diag(values.effort_cost) if values.effort_cost else np.eye(n)
+    if values.actuation == 'costly':
+        rows = np.array(passive[0]).reshape(-1, n)
+        Q = Q + values.passive_cost * rows.T @ rows
+    return Q

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions that run as plain Python and, unchanged, inside numba-compiled loops."""
+
+SHARED = []
+
+
+def array_function(function):
+    """Mark a function for both ways; it stays the plain function it is."""
+    SHARED.append(function)
+    return function
+
+
+def register():
+    """Tell numba about all marked functions; needed once before compiling."""
+    from numba.extending import register_jitable
+    while SHARED:
+        register_jitable(error_model='numpy')(SHARED.pop())

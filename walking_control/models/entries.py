@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Entries of a robot file, refused in one line where they are not what they must be."""
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+import math
+
+from walking_control.exceptions import RobotFileError
+
+
+def mapping(value, what):
+    """Return a value that must be a mapping.
+
+    Raises:
+        RobotFileError: It is not.
+    """
+    if not isinstance(value, Mapping):
+        raise RobotFileError(what, value=value, limit='must hold name: value pairs')
+    return value
+
+
+def finite(value, what, least=-math.inf):
+    """Return a value that must be a finite number of at least some size, as float.
+
+    Raises:
+        RobotFileError: It is not.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float)) \
+            or not math.isfinite(value) or value < least:
+        at_least = '' if least == -math.inf else f' of at least {least:g}'
+        raise RobotFileError(what, value=value, limit=f'must be a finite number{at_least}')
+    return float(value)
+
+
+def require(name, known, kind, path):
+    """Refuse a name that the URDF does not have, with what was perhaps meant.
+
+    Raises:
+        RobotFileError: It is not among the known.
+    """
+    if name not in known:
+        near = get_close_matches(str(name), list(known), n=1)
+        raise RobotFileError(f'{kind} {name} in {path}', limit=f'is not a {kind} of the URDF',
+                             remedy=f'did you mean {near[0]}?' if near
+                             else 'known: ' + ', '.join(known))

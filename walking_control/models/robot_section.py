@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From the sections ``robot`` and ``start`` of a robot file to a `Robot` and its `Start`."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from walking_control.exceptions import RobotFileError
+from walking_control.models.actuators import GearedMotor, JointSpring
+from walking_control.models.entries import finite, mapping, require
+from walking_control.models.parameters import Parameter, ParameterTable
+from walking_control.models.robot import JointLock, Robot, Start
+from walking_control.models.urdf import link_names, load_urdf, moving_joints
+
+MOTOR = ParameterTable('actuators', [
+    Parameter('torque_constant', 1.0, 'N m/A', 'Torque per ampere at the rotor.', 1e-6, 1e3),
+    Parameter('reduction', 1.0, '1', 'Rotor turns per joint turn.', 1e-3, 1e4),
+    Parameter('rotor_inertia', 0.0, 'kg m^2', 'Inertia at the rotor.', 0.0, 10.0),
+    Parameter('resistance', 0.0, 'ohm', 'Winding resistance.', 0.0, 1e3),
+    Parameter('current_limit', 1e3, 'A', 'Largest current of the amplifier.', 1e-3, 1e6),
+])
+
+SPRING = ParameterTable('springs', [
+    Parameter('stiffness', 0.0, 'N m/rad', 'Stiffness of the spring across the joint.', 0.0, 1e6),
+    Parameter('damping', 0.0, 'N m s/rad', 'Viscous damping across the joint.', 0.0, 1e4),
+    Parameter('rest', 0.0, 'rad', 'Joint angle at which the spring is relaxed.', -10.0, 10.0),
+])
+
+GROUND_TORQUE = [
+    Parameter('limit', 100.0, 'N m', 'Largest torque of the floor on the stance foot.', 0.0, 1e6),
+]
+
+_ROBOT_KEYS = {'name': str, 'urdf': str, 'base_link': str, 'imu_link': str, 'planar': bool,
+               'joints': list, 'feet': list, 'mirror': dict, 'coordinates': list, 'supports': dict,
+               'actuators': dict, 'locks': dict, 'springs': dict, 'xacro_args': dict,
+               'ground_torque': dict}
+_KIND_WORDS = {str: 'a text', bool: 'true or false', list: 'a list',
+               dict: 'a mapping of name: value'}
+_OPTIONAL_ROBOT_KEYS = ('imu_link', 'locks', 'springs', 'xacro_args', 'ground_torque')
+_PLANAR_ROBOT_KEYS = ('mirror', 'coordinates', 'supports')  # robots in space need none of them
+
+
+def urdf_path(section, path):
+    """Return the path of the URDF that the section ``robot`` of a robot file names."""
+    return (path.parent / section['urdf']).resolve()
+
+
+def read_robot(section, path):
+    """Return the `Robot` that the section ``robot`` of a robot file describes.
+
+    Args:
+        section: The section.
+        path: Path of the robot file; its URDF lies relative to it.
+
+    Raises:
+        InvalidInput: The section or its URDF is unusable.
+    """
+    _check_robot_keys(section, path)
+    urdf = load_urdf(urdf_path(section, path), section.get('xacro_args'))
+    limits = {joint.name: joint for joint in moving_joints(urdf)}
+    joints = tuple(section['joints'])
+    _check_joints(joints, limits, path)
+    links = link_names(urdf)
+    imu_link = section.get('imu_link', section['base_link'])
+    for link in (section['base_link'], imu_link, *section['feet']):
+        require(link, links, 'link', path)
+    if len(section['feet']) < 2:
+        raise RobotFileError('robot.feet', value=section['feet'], limit='a walker needs two feet')
+    if not section['planar']:
+        section = {'mirror': {}, 'coordinates': [], 'supports': {}, **section}
+    return Robot(
+        name=section['name'], urdf=urdf, base_link=section['base_link'], imu_link=imu_link,
+        planar=section['planar'], joints=joints, limits=limits, feet=tuple(section['feet']),
+        mirror=_mirror(section['mirror'], joints, path) if section['mirror'] else {},
+        coordinates=tuple(section['coordinates']),
+        supports=_supports(section, joints, path) if section['coordinates'] else {},
+        actuators=_actuators(section['actuators'], joints, path),
+        locks=_locks(section.get('locks', {}), joints, section['feet'], path),
+        springs=_springs(section.get('springs', {}), joints, path),
+        ground_torque=_ground_torque(section))
+
+
+def _check_robot_keys(section, path):
+    if not isinstance(section, Mapping):
+        raise RobotFileError(f'robot file {path}',
+                             limit='section robot must hold name: value pairs')
+    for key in section:
+        if key not in _ROBOT_KEYS:
+            raise RobotFileError(f'robot.{key}', limit='unknown key',
+                                 remedy='known: ' + ', '.join(_ROBOT_KEYS))
+    optional = _OPTIONAL_ROBOT_KEYS
+    if section.get('planar') is False:
+        optional += _PLANAR_ROBOT_KEYS
+    for key, kind in _ROBOT_KEYS.items():
+        if key not in section:
+            if key not in optional:
+                raise RobotFileError(f'robot.{key}', limit=f'missing in {path}')
+        elif not isinstance(section[key], kind):
+            raise RobotFileError(f'robot.{key}', value=section[key],
+                                 limit=f'must be {_KIND_WORDS[kind]}')
+        elif kind is list and not all(isinstance(item, str) for item in section[key]):
+            raise RobotFileError(f'robot.{key}', value=section[key],
+                                 limit='must be a list of names')
+
+
+def _check_joints(joints, limits, path):
+    for joint in joints:
+        require(joint, limits, 'joint', path)
+    for joint in limits:
+        if joint not in joints:
+            raise RobotFileError(f'joint {joint}', limit='moves in the URDF but is not in '
+                                 'robot.joints',
+                                 remedy='list it or make it fixed')
+
+
+def _mirror(section, joints, path):
+    mirror = {}
+    for joint in joints:
+        if joint not in section:
+            raise RobotFileError(f'robot.mirror.{joint}', limit=f'missing in {path}')
+        entry = mapping(section[joint], f'robot.mirror.{joint}')
+        require(entry.get('partner'), joints, 'joint', path)
+        if entry.get('sign') not in (-1.0, 1.0):
+            raise RobotFileError(f'robot.mirror.{joint}.sign', value=entry.get('sign'),
+                                 limit='must be 1.0 or -1.0')
+        mirror[joint] = (entry['partner'], float(entry['sign']))
+    for joint, (partner, sign) in mirror.items():
+        if mirror[partner] != (joint, sign):
+            raise RobotFileError(f'robot.mirror.{joint}', value=(partner, sign),
+                                 limit='mirroring twice must give the joint back')
+    return mirror
+
+
+def _supports(section, joints, path):
+    coordinates = section['coordinates']
+    # the base of a spatial robot does not count: its joints leave from a point
+    columns = ('pitch', *joints) if section['planar'] else joints
+    supports = {}
+    for foot in section['feet']:
+        rows = section['supports'].get(foot)
+        if not isinstance(rows, Mapping) or set(rows) != set(coordinates):
+            raise RobotFileError(f'robot.supports.{foot}', value=rows,
+                                 limit='must give every coordinate: ' + ', '.join(coordinates))
+        matrix = np.zeros((len(coordinates), len(columns)))
+        for i, coordinate in enumerate(coordinates):
+            what = f'robot.supports.{foot}.{coordinate}'
+            for name, factor in mapping(rows[coordinate], what).items():
+                require(name, columns, 'joint', path)
+                matrix[i, columns.index(name)] = finite(factor, f'{what}.{name}')
+        if matrix.shape[0] != matrix.shape[1] or abs(np.linalg.det(matrix)) < 1e-9:
+            raise RobotFileError(f'robot.supports.{foot}',
+                                 limit='coordinates do not determine '
+                                 f'{"pitch and " if section["planar"] else ""}joints one to one')
+        supports[foot] = matrix
+    return supports
+
+
+def _actuators(section, joints, path):
+    actuators = {}
+    for joint, values in section.items():
+        require(joint, joints, 'joint', path)
+        table = ParameterTable(f'robot.actuators.{joint}', MOTOR.parameters.values())
+        actuators[joint] = GearedMotor(**vars(table.validate(values)))
+    return actuators
+
+
+def _springs(section, joints, path):
+    springs = {}
+    for joint, values in section.items():
+        require(joint, joints, 'joint', path)
+        table = ParameterTable(f'robot.springs.{joint}', SPRING.parameters.values())
+        springs[joint] = JointSpring(**vars(table.validate(values)))
+    return springs
+
+
+def _ground_torque(section):
+    if 'ground_torque' not in section:
+        return None
+    return ParameterTable('robot.ground_torque', GROUND_TORQUE).validate(
+        section['ground_torque']).limit
+
+
+def _locks(section, joints, feet, path):
+    locks = []
+    for joint, values in section.items():
+        require(joint, joints, 'joint', path)
+        mapping(values, f'robot.locks.{joint}')
+        if values.get('foot') not in feet:
+            raise RobotFileError(f'robot.locks.{joint}.foot', value=values.get('foot'),
+                                 limit='must be one of ' + ', '.join(feet))
+        angle = finite(values.get('angle'), f'robot.locks.{joint}.angle')
+        capture = finite(values.get('capture'), f'robot.locks.{joint}.capture', 0.0)
+        locks.append(JointLock(joint, values['foot'], angle, capture))
+    return tuple(locks)
+
+
+def read_start(section, robot):
+    """Return the `Start` that the section ``start`` of a robot file describes.
+
+    Raises:
+        RobotFileError: The section does not fit the robot.
+    """
+    if not robot.coordinates:
+        return _rest(section, robot)
+    if not isinstance(section, Mapping) or set(section) != {'support', 'q', 'v'}:
+        raise RobotFileError('section start', value=section, limit='must hold support, q and v')
+    if section['support'] not in robot.feet:
+        raise RobotFileError('start.support', value=section['support'],
+                             limit='must be one of ' + ', '.join(robot.feet))
+    vectors = {}
+    for name in ('q', 'v'):
+        try:
+            vector = np.array(section[name], dtype=float)
+        except (TypeError, ValueError):
+            vector = np.array([])
+        if vector.shape != (len(robot.coordinates),) or not np.isfinite(vector).all():
+            raise RobotFileError(f'start.{name}', value=section[name],
+                                 limit=f'must hold {len(robot.coordinates)} finite numbers: '
+                                 + ', '.join(robot.coordinates))
+        vectors[name] = vector
+    return Start(section['support'], **vectors)
+
+
+def _rest(section, robot):
+    """Return the `Start` of a robot at rest: a posture by joint name, 0 where not named."""
+    if not isinstance(section, Mapping) or set(section) != {'posture'} \
+            or not isinstance(section['posture'], Mapping):
+        raise RobotFileError('section start', value=section,
+                             limit='of a robot without coordinates must hold posture: '
+                             '{joint: rad}')
+    posture = np.zeros(len(robot.joints))
+    for joint, value in section['posture'].items():
+        require(joint, robot.joints, 'joint', 'start.posture')
+        if isinstance(value, bool) or not isinstance(value, (int, float)) \
+                or not robot.limits[joint].lower <= value <= robot.limits[joint].upper:
+            raise RobotFileError(f'start.posture.{joint}', value=value,
+                                 limit=f'must be a number from {robot.limits[joint].lower:g} '
+                                 f'to {robot.limits[joint].upper:g} (the URDF)')
+        posture[robot.joint_index(joint)] = value
+    return Start(robot.feet[0], np.zeros(0), np.zeros(0), posture)

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Support terms for control laws: generated code where CasADi and numba are there, else Pinocchio.
+
+Laws call ``terms(support, q, v, parameters, out)`` and do not know which of the two answers.
+"""
+
+from functools import cache
+import math
+
+from walking_control.exceptions import import_optional
+from walking_control.models.array_functions import register
+from walking_control.models.support import symbolic
+from walking_control.models.support.dynamics import SupportDynamics
+
+_CHOICE = '''
+def terms(support, q, v, p, out):
+    if support == 0:
+        terms_0(q, v, p, out)
+    else:
+        terms_1(q, v, p, out)
+'''
+
+
+def has_compiler():
+    """Return whether CasADi and numba are installed."""
+    try:
+        import numba  # noqa: F401
+    except ImportError:
+        return False
+    return symbolic.ca is not None
+
+
+@cache
+def _compile(sources):
+    numba = import_optional('numba', 'compiling')
+    scope = {'math': math}
+    for i, source in enumerate(sources):
+        exec(source, scope)
+        scope[f'terms_{i}'] = numba.njit(scope[f'terms_{i}'])
+    exec(_CHOICE, scope)
+    return numba.njit(scope['terms'])
+
+
+def compile_terms(dynamics):
+    """Return the generated support terms of a robot, compiled, and their parameters.
+
+    Args:
+        dynamics: `PlanarDynamics`; robots of equal structure share the compiled code.
+    """
+    functions, parameters = symbolic.support_terms(dynamics)
+    sources = tuple(symbolic.write_python(function, f'terms_{i}')
+                    for i, function in enumerate(functions))
+    return _compile(sources), parameters
+
+
+def make_terms(dynamics):
+    """Return (function, parameters) of a robot's support terms for a control law.
+
+    Compiled where that is possible; else by Pinocchio, which has no parameters: None.
+    """
+    if has_compiler():
+        return compile_terms(dynamics)
+    support = SupportDynamics(dynamics)
+    return lambda foot, q, v, _, out: support.terms(foot, q, v, out), None
+
+
+@cache
+def compile_law(function):
+    """Return a shared function compiled, with everything it calls."""
+    numba = import_optional('numba', 'compiling')
+    register()
+    return numba.njit(function, error_model='numpy')

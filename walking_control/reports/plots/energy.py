@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Energies and efforts of curve tracking around a disturbance, as Figs. 5.10b and 5.11 of [DS09].
+"""
+
+import numpy as np
+
+from walking_control.models.robot import in_words
+from walking_control.reports.plots.disturbance import mark_time
+from walking_control.reports.plots.style import (
+    add_foot_legend,
+    FOOT_COLOURS,
+    label,
+    MARK,
+    NEUTRAL,
+    new_figure,
+)
+from walking_control.reports.plots.walk import shade_stance
+from walking_control.runs.energies import observe_energies
+from walking_control.runs.quantities import rows_around
+
+BLUE, ORANGE, GREEN, PURPLE = FOOT_COLOURS
+LEAST = 1e-4   # J: below this undesired energy is as good as none
+
+
+def plot_energies(run):
+    """Draw the energies of a run of curve tracking; None of another run."""
+    if 'kinetic_energy_desired' not in run.telemetry:
+        return None
+    figure, axes = new_figure(2, height=2.6, sharex=True, height_ratios=(1.7, 1.0))
+    rows = rows_around(run, 2, 8)
+    energies = observe_energies(run)
+    draw_energies(axes[0], run, rows, energies)
+    draw_undesired(axes[1], run, rows, energies)
+    label(axes[0], 'energies; potential, desired and tank from their value at the first touchdown '
+          'shown', 'energy (J)')
+    axes[0].legend(ncols=5, loc='upper left', fontsize=9.5)
+    axes[0].set_ylim(top=axes[0].get_ylim()[1] * 1.2)
+    label(axes[1], 'kinetic energy across the desired direction', 'energy (J)')
+    _finish(figure, axes[-1:], run, rows)
+    return figure
+
+
+def draw_energies(axis, run, rows, energies):
+    """Draw potential, kinetic and desired energy over time, and the tank where there is one.
+
+    Args:
+        axis: Axes.
+        run: The `Run`.
+        rows: Slice of rows.
+        energies: What `observe_energies` gives of the run.
+    """
+    time, first = run.time[rows], rows.start
+    rest = energies['potential_energy'][first]
+    lines = [('potential', energies['potential_energy'] - rest, ORANGE, '-'),
+             ('kinetic, desired', energies['kinetic_energy_desired'], BLUE, '-'),
+             ('kinetic, undesired', energies['kinetic_energy_undesired'], PURPLE, '-'),
+             ('desired energy', energies['desired_energy'] - rest, NEUTRAL, '--')]
+    tank = run.telemetry.get('tank_level')
+    if tank is not None:
+        lines.append(('tank', tank - tank[first], GREEN, '-'))
+    for name, values, colour, style in lines:
+        axis.plot(time, values[rows], style, color=colour, linewidth=1.6, label=name)
+    shade_stance(axis, run, rows)
+    mark_time(axis, run)
+    axis.set_xlim(time[0], time[-1])
+
+
+def draw_undesired(axis, run, rows, energies):
+    """Draw the undesired kinetic energy over time, by orders of magnitude."""
+    time = run.time[rows]
+    axis.semilogy(time, np.maximum(energies['kinetic_energy_undesired'][rows], LEAST),
+                  color=PURPLE, linewidth=1.6)
+    axis.set_ylim(LEAST, 50.0)
+    shade_stance(axis, run, rows)
+    mark_time(axis, run)
+    axis.set_xlim(time[0], time[-1])
+
+
+def plot_effort_parts(run):
+    """Draw what the efforts of curve tracking consist of; None of another run."""
+    if not has_parts(run):
+        return None
+    efforts = ordered_efforts(run.robot)
+    figure, axes = new_figure(3, height=1.9, columns=len(efforts), sharex=True)
+    grid = np.array(axes, dtype=object).reshape(3, len(efforts))
+    for column, effort in enumerate(efforts):
+        draw_effort_parts(grid[:, column], run, effort)
+    for axis in grid[:, 0]:
+        axis.set_ylabel('effort (N m)')
+    figure.get_layout_engine().set(wspace=0.05)
+    _finish(figure, grid[-1], run, rows_around(run, 1, 4))
+    return figure
+
+
+def has_parts(run):
+    """Return whether a run says what its efforts consist of."""
+    return all(f'nominal_{effort}' in run.telemetry for effort in run.robot.efforts)
+
+
+def ordered_efforts(robot):
+    """Return the names of the efforts, the ankle first as in the book."""
+    return sorted(robot.efforts, key=lambda effort: effort != 'ground_torque')
+
+
+def draw_effort_parts(axes, run, effort):
+    """Draw the parts of one effort into three axes.
+
+    Args:
+        axes: Three axes: large parts that cancel, corrections, total.
+        run: The `Run` of curve tracking.
+        effort: Name of the effort.
+    """
+    rows = rows_around(run, 1, 4)
+    time, name = run.time[rows], 'ankle' if effort == 'ground_torque' else in_words(effort)
+    panels = (((('nominal', BLUE, '-'), ('potential', ORANGE, '--'))),
+              ((('asymptotic', BLUE, '-'), ('energy', ORANGE, '--'))),
+              ((('applied', 'black', '-'), ('wanted', MARK, ':'))))
+    for axis, parts in zip(axes, panels, strict=True):
+        for part, colour, style in parts:
+            axis.plot(time, run.telemetry[f'{part}_{effort}'][rows], style, color=colour,
+                      linewidth=1.5, label=part)
+        peak = _frame(axis)
+        axis.set_title(f'{name}: {parts[0][0]}, {parts[1][0]}{peak}', loc='left', fontsize=10.5)
+        axis.legend(loc='upper right', fontsize=9)
+        shade_stance(axis, run, rows)
+        mark_time(axis, run)
+
+
+def _frame(axis):
+    """Let lone peaks leave the frame; return words that say so."""
+    sizes = np.abs(np.concatenate([line.get_ydata() for line in axis.get_lines()]))
+    usual = 2.0 * np.quantile(sizes, 0.97)
+    if sizes.max() <= 2.0 * usual or usual == 0.0:
+        return ''
+    axis.set_ylim(-usual, usual)
+    return f'; peak {sizes.max():.3g} N m'
+
+
+def _finish(figure, axes, run, rows):
+    for axis in axes:
+        axis.set_xlabel('time (s)')
+        axis.set_xlim(run.time[rows][0], run.time[rows][-1])
+    add_foot_legend(figure, run.robot, '(band: stance)', extra=('disturbance (dashed)', MARK)
+                    if run.disturbances else None)

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures of gaits: losses at impact, energy over steps, survived disturbances."""
+
+import numpy as np
+
+from walking_control.experiments.impact import losses_over_angle
+from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.robot_file import load_robot_file
+from walking_control.reports.plots.style import FAINT, FOOT_COLOURS, label, NEUTRAL, new_figure
+from walking_control.runs.quantities import touchdowns
+
+
+def plot_impact_losses(robot_file, angle=None):
+    """Draw the shares of energy lost over the hip angle at touchdown, as Fig. 4.6 of [DS09].
+
+    Args:
+        robot_file: The `RobotFile`.
+        angle: Hip angle to mark, rad.
+    """
+    angles = np.linspace(0.02, np.pi / 2, 120)
+    shares = losses_over_angle(robot_file, angles)
+    figure, (axis,) = new_figure(1, height=4.0)
+    axis.fill_between(angles, shares[:, 0], shares[:, -1], color=FAINT, alpha=0.4)
+    for column, colour, name in ((0, FOOT_COLOURS[0], 'most'), (-1, FOOT_COLOURS[1], 'least')):
+        axis.plot(angles, shares[:, column], color=colour, label=f'{name} lossy direction')
+    if angle is not None:
+        axis.axvline(angle, color=NEUTRAL, linewidth=1.0)
+    label(axis, f'Share of kinetic energy lost at touchdown, {robot_file.robot.name}', 'share')
+    axis.set_xlabel('hip angle at touchdown (rad)')
+    axis.legend()
+    return figure
+
+
+def plot_losses_over_mass_ratio(name, overrides=(), ratios=(0.2, 0.5, 1.0, 2.0, 5.0, 20.0)):
+    """Draw the least share lost for several hip to leg mass ratios, as Fig. 4.5 of [DS09].
+
+    Args:
+        name: Robot with parameters leg_mass and hip_mass.
+        overrides: Further overrides of its robot file.
+        ratios: Hip mass over leg mass.
+    """
+    angles = np.linspace(0.02, np.pi / 2, 80)
+    figure, (axis,) = new_figure(1, height=4.0)
+    for i, ratio in enumerate(ratios):
+        robot_file = load_robot_file(name, (*overrides, ('leg_mass', 1.0), ('hip_mass', ratio)))
+        shares = losses_over_angle(robot_file, angles)
+        shade = 0.25 + 0.75 * i / max(1, len(ratios) - 1)
+        axis.plot(angles, shares[:, -1], color=FOOT_COLOURS[0], alpha=shade,
+                  label=f'hip {ratio:g} : leg 1')
+    label(axis, 'Smallest share of kinetic energy lost at touchdown', 'share')
+    axis.set_xlabel('hip angle at touchdown (rad)')
+    axis.legend()
+    return figure
+
+
+def plot_energy(run):
+    """Draw kinetic and potential energy over the steps of a run, as Fig. 5.8 of [DS09]."""
+    dynamics = PlanarDynamics(run.robot, run.world.gravity, run.world.slope)
+    kinetic = np.array([dynamics.kinetic_energy(q, v) for q, v in zip(run.q, run.v, strict=True)])
+    potential = np.array([dynamics.potential_energy(q) for q in run.q])
+    figure, axes = new_figure(2, height=2.4, sharex=True)
+    axes[0].plot(run.time, kinetic, color=FOOT_COLOURS[0], label='kinetic')
+    axes[0].plot(run.time, potential - potential[0], color=FOOT_COLOURS[1],
+                 label='potential, from the start')
+    axes[1].plot(run.time, kinetic + potential - potential[0] - kinetic[0], color=NEUTRAL,
+                 label='total')
+    axes[1].plot(run.time, run.work.sum(axis=1), color=FOOT_COLOURS[2], label='work of actuators')
+    for axis, title in zip(axes, ('Energy', 'Total energy and work, from the start'), strict=True):
+        label(axis, title, 'J')
+        axis.legend(ncols=2)
+        for row in touchdowns(run)[1:]:
+            axis.axvline(run.time[row], color=FAINT, linewidth=0.8)
+    axes[1].set_xlabel('time (s)')
+    return figure
+
+
+def plot_robustness(result):
+    """Draw which sizes of a disturbance were survived.
+
+    Args:
+        result: Dictionary of `robustness.find_first_failure`.
+    """
+    figure, (axis,) = new_figure(1, height=1.6)
+    for survived, colour, name in ((True, FOOT_COLOURS[0], 'survived'),
+                                   (False, FOOT_COLOURS[1], 'failed')):
+        sizes = [size for size, lives, _ in result['samples'] if lives is survived]
+        axis.plot(sizes, np.full(len(sizes), float(survived)), '|', markersize=14, color=colour,
+                  label=name)
+    axis.set_yticks([0.0, 1.0], ['failed', 'survived'])
+    axis.set_ylim(-0.6, 1.6)
+    axis.set_xlabel(f'{result["disturbance"].replace("_", " ")} ({result["unit"]})')
+    label(axis, f'{result["robot"]} under {result["controller"]}, '
+          f'{result["further_steps"]} further steps', '')
+    return figure

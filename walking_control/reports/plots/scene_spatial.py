@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A robot in space with the forces on its feet at one instant: what pictures and film draw."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from walking_control.runs.kinematics import Skeleton
+from walking_control.runs.kinematics_spatial import SpatialKinematics
+from walking_control.runs.metrics_spatial import support_intervals
+from walking_control.runs.quantities import LOADED
+
+_ARROW = 0.45  # of the robot's height: length of an arrow of its whole weight
+_OFF_SEGMENT = 0.05  # m; small motor housings beside a joint are not drawn
+
+
+@dataclass(frozen=True)
+class Pose:
+    """Places in the floor frame of everything drawn of one row, m.
+
+    Args:
+        points: Of the skeleton, ``(n_points, 3)``.
+        soles: Closed outline of each foot's sole, ``(n, 3)`` each.
+        arrows: foot index -> (foot, tip) of the arrow of its force, while it carries a load.
+        com: Centre of mass, ``(3,)``.
+        plumb: Where the vertical through it meets the floor, ``(3,)``.
+    """
+
+    points: np.ndarray
+    soles: tuple
+    arrows: dict
+    com: np.ndarray
+    plumb: np.ndarray
+
+
+class Scene:
+    """The poses of a run.
+
+    Args:
+        run: The `Run`, of a robot in space.
+
+    Attributes:
+        segments: The `Segment` list of the skeleton.
+        height: Of the drawn robot at the start, m.
+        weight: m g, N.
+    """
+
+    def __init__(self, run):
+        self._run = run
+        self._kinematics = SpatialKinematics(run.robot)
+        self._skeleton = Skeleton(self._kinematics, _OFF_SEGMENT)
+        self.segments = self._skeleton.segments
+        self.weight = self._kinematics.mass * run.world.gravity
+        self.height = float(np.ptp(self._skeleton.places(run.q[0])[:, 2])) or 1.0
+        self._arrow = _ARROW * self.height / self.weight
+
+    def pose(self, row):
+        """Return the `Pose` of a row."""
+        run, kinematics = self._run, self._kinematics
+        com = kinematics.center_of_mass(run.q[row])
+        points = self._skeleton.places(run.q[row])
+        soles = tuple(kinematics.sole(foot) for foot in run.robot.feet)
+        arrows = {}
+        for i, force in enumerate(run.foot_force[row]):
+            if force[2] >= LOADED * self.weight:
+                foot = soles[i][:-1].mean(axis=0) if len(soles[i]) > 1 else soles[i][0]
+                arrows[i] = foot, foot + self._arrow * force
+        plumb = com + com[2] * np.array([np.tan(run.world.slope), 0.0, -1.0])
+        return Pose(points, soles, arrows, com, plumb)
+
+    def middle(self, row):
+        """Return the mean of the feet on the floor's plane, ``(2,)``, m."""
+        self._kinematics.place(self._run.q[row])
+        return np.mean([self._kinematics.sole(foot).mean(axis=0)[:2]
+                        for foot in self._run.robot.feet], axis=0)
+
+
+def telling_rows(run):
+    """Return the rows that tell most of a run, in order of time, with the reason for each.
+
+    They are the middle of the longest time on every set of feet, at most three of them; after a
+    fall also the last row; where the robot never changed its support, only the last row.
+
+    Args:
+        run: The `Run`.
+
+    Returns:
+        List of (row, words).
+    """
+    longest = {}
+    for begin, end, feet in support_intervals(run):
+        if feet and end - begin > len(range(*longest.get(feet, (0, 0)))):
+            longest[feet] = begin, end
+    if run.fell:
+        longest = dict(list(longest.items())[-2:])
+    rows = [((begin + end - 1) // 2, _stands(run, feet)) for feet, (begin, end) in longest.items()]
+    if len(longest) < 2 and not run.fell:
+        rows = []
+    if run.fell or not rows:
+        rows.append((len(run.time) - 1, 'the end'))
+    return sorted(rows[-3:])
+
+
+def _stands(run, feet):
+    if len(feet) == len(run.robot.feet):
+        return 'on both feet' if len(feet) == 2 else 'on all feet'
+    return 'on ' + ', '.join(run.robot.feet[i].replace('_', ' ') for i in feet)

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The look of all figures: colours, fonts, legends.
+
+Colours follow the foot (blue, orange: distinguishable with any colour vision).
+"""
+
+from walking_control.exceptions import import_optional
+from walking_control.models.robot import in_words
+
+FOOT_COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7')
+NEUTRAL = '#4D4D4D'
+FAINT = '#B0B0B0'
+MARK = '#A4134C'   # where something happens to the walker
+_STYLE = {
+    'font.size': 11, 'axes.labelsize': 11,
+    'axes.spines.top': False, 'axes.spines.right': False, 'axes.grid': True,
+    'grid.color': '#E4E4E4', 'grid.linewidth': 0.7, 'axes.axisbelow': True,
+    'lines.linewidth': 1.8, 'legend.frameon': False, 'savefig.dpi': 130,
+}
+
+
+def import_matplotlib():
+    """Return matplotlib.
+
+    Raises:
+        MissingDependency: It is not installed.
+    """
+    import_optional('matplotlib.figure', 'drawing plots')
+    return import_optional('matplotlib', 'drawing plots')
+
+
+def new_figure(rows, width=9.0, height=2.1, columns=1, **options):
+    """Return a figure and its axes as a flat list; pyplot and its global state stay untouched.
+
+    Args:
+        rows: Rows of axes.
+        width: Width of the figure, inches.
+        height: Height of a row, inches.
+        columns: Columns of axes.
+        options: Passed to `Figure.subplots`.
+    """
+    matplotlib = import_matplotlib()
+    with matplotlib.rc_context(_STYLE):
+        figure = matplotlib.figure.Figure(figsize=(width, 0.6 + height * rows),
+                                          layout='constrained')
+        axes = figure.subplots(rows, columns, squeeze=False, **options)
+    return figure, list(axes.flat)
+
+
+def save(figure, target):
+    """Write a figure as PNG to a path or binary file."""
+    with import_matplotlib().rc_context(_STYLE):
+        figure.savefig(target, format='png')
+
+
+def add_foot_legend(figure, robot, role='', extra=None):
+    """Name the colours of the feet above a figure.
+
+    Args:
+        figure: The figure.
+        robot: The `Robot`.
+        role: What the colour of a foot marks here, in words.
+        extra: Further entry (text, colour).
+    """
+    from matplotlib.lines import Line2D
+    entries = [(f'{in_words(foot)} {role}', FOOT_COLOURS[i]) for i, foot in enumerate(robot.feet)]
+    entries += [extra] if extra else []
+    figure.legend([Line2D([], [], color=colour, linewidth=3) for _, colour in entries],
+                  [name for name, _ in entries], loc='outside upper right', ncols=len(entries),
+                  frameon=False, fontsize=10.5)
+
+
+def label(axis, title, ylabel):
+    """Give axes a title at their left and a label of the ordinate."""
+    axis.set_title(title, loc='left', fontsize=11)
+    axis.set_ylabel(ylabel)

@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures of a run, one function each; every function returns a matplotlib Figure.
+
+A band in the colour of a foot marks the time it is the stance foot.
+"""
+
+import numpy as np
+
+from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.robot import in_words
+from walking_control.reports.plots.style import (
+    add_foot_legend,
+    FAINT,
+    FOOT_COLOURS,
+    label,
+    NEUTRAL,
+    new_figure,
+)
+from walking_control.runs.floor import floor_tilt
+from walking_control.runs.kinematics import legs_of_joints, Skeleton, tilt
+from walking_control.runs.metrics import step_table
+from walking_control.runs.quantities import LOADED, motors, touchdowns
+
+# Contact peaks above this many weights leave the frame of the plot of forces.
+_FORCE_FRAME = 2.5
+
+
+def last_steps(run, count=6):
+    """Return the slice of rows of the last steps of a run, to its end after a fall."""
+    rows = touchdowns(run)
+    end = len(run.time) if run.fell or len(rows) < 2 else rows[-1] + 1
+    return slice(rows[max(0, len(rows) - 1 - count)], end)
+
+
+def plot_joint_angles(run, rows=None):
+    """Draw leg and joint angles over time, as Figs. 5.13 and 5.15 of [DS09].
+
+    The first panel shows the first minimal coordinate as seen from each foot, thick while that
+    foot stands; then a panel for every joint and its mirror partner.
+
+    Args:
+        run: The `Run`.
+        rows: Slice of rows; None takes the last six steps.
+    """
+    rows = last_steps(run) if rows is None else rows
+    robot, time = run.robot, run.time[rows]
+    angles = run.q[rows, 2:]
+    groups = _mirror_groups(robot)
+    figure, axes = new_figure(1 + len(groups), height=1.75, sharex=True)
+    for i, foot in enumerate(robot.feet):
+        leg = angles @ robot.supports[foot][0]
+        stands = run.support[rows] == i
+        axes[0].plot(time, leg, color=FOOT_COLOURS[i], linewidth=1.0)
+        axes[0].plot(time, np.where(stands, leg, np.nan), color=FOOT_COLOURS[i], linewidth=2.6)
+    label(axes[0], f'{robot.coordinates[0]} of each leg from the floor normal, '
+          'thick while it stands', 'angle (rad)')
+    colours = _joint_colours(robot)
+    for axis, joints in zip(axes[1:], groups, strict=True):
+        for joint in joints:
+            axis.plot(time, angles[:, 1 + robot.joint_index(joint)], color=colours[joint])
+        label(axis, ', '.join(in_words(joint) for joint in joints), 'angle (rad)')
+    _finish(figure, axes, run, rows)
+    return figure
+
+
+def plot_phase_portrait(run):
+    """Draw every minimal coordinate against its rate; the second half of the run is coloured."""
+    table = touchdowns(run)
+    moving = np.flatnonzero(np.ptp(run.coordinates, axis=0) > 1e-2)
+    moving = moving if len(moving) else np.arange(1)
+    columns = 2 if len(moving) == 4 else min(3, len(moving))
+    lines = -(-len(moving) // columns)
+    figure, axes = new_figure(lines, height=3.4, columns=columns)
+    half = 0.5 * (run.time[0] + run.time[-1])
+    for axis, i in zip(axes, moving, strict=False):
+        for begin, end in zip(table, [*table[1:], len(run.time)], strict=True):
+            late = run.time[begin] >= half
+            colour = FOOT_COLOURS[run.support[begin]] if late else FAINT
+            x, y = run.coordinates[begin:end, i], run.rates[begin:end, i]
+            axis.plot(x, y, color=colour, linewidth=1.3 if late else 0.8, zorder=3 if late else 2)
+            axis.plot(x[:1], y[:1], 'o', color=colour, markersize=4, zorder=4 if late else 2)
+        axis.set_xlabel(f'{run.robot.coordinates[i]} (rad)')
+        axis.set_ylabel(f'rate of {run.robot.coordinates[i]} (rad/s)')
+    for axis in axes[len(moving):]:
+        axis.set_visible(False)
+    figure.get_layout_engine().set(wspace=0.08)
+    add_foot_legend(figure, run.robot, 'stands', extra=('first half of the run', FAINT))
+    return figure
+
+
+def plot_actuators(run, rows=None):
+    """Draw current (effort without a motor), mechanical power and work; None without actuators.
+
+    Args:
+        run: The `Run`.
+        rows: Slice of rows for current and power; None takes the last six steps.
+    """
+    robot = run.robot
+    if not robot.actuators:
+        return None
+    rows = last_steps(run) if rows is None else rows
+    figure, axes = new_figure(2, height=2.4, sharex=True)
+    time = run.time[rows]
+    modelled = {column for column, _, _ in motors(robot)}
+    for i, (joint, motor) in enumerate(robot.actuators.items()):
+        drawn, limit = run.effort[rows, i], motor.effort_limit
+        if i in modelled:
+            drawn, limit = motor.current(drawn), motor.current_limit
+        colour = NEUTRAL if len(robot.actuators) == 1 else FOOT_COLOURS[i % len(FOOT_COLOURS)]
+        axes[0].step(time, drawn, where='post', color=colour, label=in_words(joint))
+        if i in modelled:
+            for bound in (-limit, limit):
+                axes[0].axhline(bound, color='black', linestyle='--', linewidth=1.0)
+        power = np.diff(run.work[rows, i]) / np.diff(time)
+        axes[1].step(time, np.append(power, power[-1:]), where='post', color=colour)
+    if modelled:
+        label(axes[0], 'motor current; dashed: limit of the amplifier', 'current (A)')
+    else:
+        label(axes[0], 'effort of the actuators', 'effort (N m)')
+    mean = np.ptp(time) and (run.work[rows][-1] - run.work[rows][0]).sum() / np.ptp(time)
+    axes[1].axhline(mean, color='black', linewidth=1.0, linestyle=':')
+    label(axes[1], f'mechanical power; dotted: mean, {mean:.3g} W', 'power (W)')
+    if len(robot.actuators) > 1:
+        axes[0].legend(loc='upper right', ncols=len(robot.actuators))
+    _finish(figure, axes, run, rows)
+    return figure
+
+
+def plot_ground_forces(run, rows=None):
+    """Draw the floor's force on each foot along normal and floor, and their ratio.
+
+    Peaks of landing leave the frame; their size stands in the title.
+
+    Args:
+        run: The `Run`.
+        rows: Slice of rows; None takes the last six steps.
+    """
+    rows = last_steps(run) if rows is None else rows
+    time, force = run.time[rows], run.foot_force[rows]
+    weight = run.world.gravity * PlanarDynamics(run.robot).mass
+    figure, axes = new_figure(3, height=1.9, sharex=True)
+    for i in range(len(run.robot.feet)):
+        normal, along = force[:, i, 2], force[:, i, 0]
+        loaded = normal >= LOADED * weight
+        ratio = np.where(loaded, np.abs(along) / np.where(loaded, normal, 1.0), np.nan)
+        for axis, values in zip(axes, (normal, along, ratio), strict=True):
+            shown = values if axis is axes[2] else np.where(normal > 0.0, values, np.nan)
+            axis.plot(time, shown, color=FOOT_COLOURS[i])
+    axes[0].axhline(weight, color='black', linestyle=':', linewidth=1.0)
+    axes[0].set_ylim(0.0, _FORCE_FRAME * weight)
+    peak = force[:, :, 2].max()
+    beyond = f'; sampled peaks reach {peak:.0f} N' if peak > _FORCE_FRAME * weight else ''
+    label(axes[0], f'normal force; dotted: weight{beyond}', 'force (N)')
+    reach = min(0.5 * weight, 1.1 * max(1.0, np.abs(force[:, :, 0]).max()))
+    axes[1].set_ylim(-reach, reach)
+    label(axes[1], 'force along the floor, forward positive', 'force (N)')
+    friction = run.world.friction
+    axes[2].axhline(friction, color='black', linestyle='--', linewidth=1.0)
+    axes[2].set_ylim(0.0, 1.1 * friction)
+    label(axes[2], 'friction used, |along| / normal; dashed: coefficient of friction', 'ratio (1)')
+    _finish(figure, axes, run, rows)
+    return figure
+
+
+def plot_steps(run):
+    """Draw speed, length and clearance of every step; None without a completed step."""
+    table = step_table(run, PlanarDynamics(run.robot))
+    if not len(table['row']):
+        return None
+    figure, axes = new_figure(1, width=10.0, height=2.8, columns=3)
+    number = np.arange(1, len(table['row']) + 1)
+    panels = (('speed', 'speed', 'speed (m/s)'), ('length', 'step length', 'length (m)'),
+              ('clearance', 'foot clearance', 'height (m)'))
+    for axis, (name, title, ylabel) in zip(axes, panels, strict=True):
+        axis.plot(number, table[name], color=FAINT, linewidth=1.0)
+        for i in range(len(run.robot.feet)):
+            chosen = table['support'] == i
+            axis.plot(number[chosen], table[name][chosen], 'o', color=FOOT_COLOURS[i])
+        low = min(0.0, np.nanmin(table[name]) * 1.1)
+        axis.set_ylim(low, max(1e-3, np.nanmax(table[name]) * 1.12))
+        label(axis, title, ylabel)
+        axis.set_xlabel('step')
+        axis.xaxis.get_major_locator().set_params(integer=True)
+    figure.get_layout_engine().set(wspace=0.06)
+    add_foot_legend(figure, run.robot, 'stands')
+    return figure
+
+
+def plot_stick_figure(run, steps=2, poses=7):
+    """Draw the last steps as multiple exposures, one panel a step, early poses faint.
+
+    Args:
+        run: The `Run`.
+        steps: How many steps.
+        poses: Poses drawn of each.
+    """
+    rows = last_steps(run, steps)
+    last = rows.stop - 1
+    starts = [*(row for row in touchdowns(run) if rows.start <= row < last), last]
+    skeleton = Skeleton(PlanarDynamics(run.robot))
+    figure, axes = new_figure(1, height=4.6, columns=len(starts) - 1, sharey=True)
+    for axis, begin, end in zip(axes, starts[:-1], starts[1:], strict=True):
+        points = np.array([skeleton.points(q) for q in run.q[begin:end + 1]])
+        points = tilt(points - [points[0, skeleton.base, 0], 0.0], run.world.slope)
+        _draw_poses(axis, skeleton, points, poses)
+        foot = in_words(run.robot.feet[run.support[begin]])
+        axis.set_title(f'{foot} stands, {run.time[begin]:.2f} to {run.time[end]:.2f} s',
+                       loc='left', fontsize=11)
+        stance = np.median(points[:, skeleton.feet[run.support[begin]]], axis=0)
+        slope = run.world.slope + floor_tilt(run, run.steps[begin])
+        axis.axline(stance, slope=-np.tan(slope), color='black', linewidth=1.2)
+        # limits give way, not the frame: the layout knows the room that frames need
+        axis.set_aspect('equal', adjustable='datalim')
+        axis.set_xlabel('forward (m)')
+    axes[0].set_ylabel('up (m)')
+    _fit_height(figure, axes)
+    add_foot_legend(figure, run.robot)
+    return figure
+
+
+def _fit_height(figure, axes):
+    """Make a figure a little lower than panels of equal scale beside each other would fill."""
+    widest = max(np.ptp(axis.get_xlim()) for axis in axes)
+    panel = (figure.get_figwidth() - 0.6) / len(axes) - 0.2
+    shape = max(np.ptp(axis.get_ylim()) for axis in axes) / widest
+    figure.set_figheight(1.1 + 0.92 * panel * shape)
+
+
+def _draw_poses(axis, skeleton, points, poses):
+    for point in (skeleton.base, *skeleton.feet):
+        axis.plot(*points[:, point].T, color=NEUTRAL, linewidth=1.0, linestyle=':')
+    chosen = np.linspace(0, len(points) - 1, poses).round().astype(int)
+    for k, row in enumerate(chosen):
+        strength = 0.2 + 0.8 * (k / max(1, poses - 1)) ** 1.3
+        for segment in skeleton.segments:
+            axis.plot(*points[row, [segment.start, segment.end]].T, alpha=strength, linewidth=2.6,
+                      color=segment_colour(segment), solid_capstyle='round')
+
+
+def _mirror_groups(robot):
+    """Return the joints in groups of mirror partners."""
+    groups = []
+    for joint in robot.joints:
+        group = tuple(sorted({joint, robot.mirror[joint][0]}, key=robot.joint_index))
+        if group not in groups:
+            groups.append(group)
+    return groups
+
+
+def _joint_colours(robot):
+    """Return joint -> colour of the leg it moves; neutral when paired with nobody."""
+    dynamics = PlanarDynamics(robot)
+    legs = legs_of_joints(dynamics)
+    colours = {}
+    for joint in robot.joints:
+        leg = legs[dynamics.model.getJointId(joint)]
+        alone = robot.mirror[joint][0] == joint
+        colours[joint] = NEUTRAL if alone or leg is None else FOOT_COLOURS[leg]
+    return colours
+
+
+def segment_colour(segment):
+    """Return the colour of a segment: that of the foot of its leg."""
+    return NEUTRAL if segment.foot is None else FOOT_COLOURS[segment.foot]
+
+
+def shade_stance(axis, run, rows):
+    """Mark the time each foot stands by a band in its colour."""
+    time, support = run.time[rows], run.support[rows]
+    changes = [0, *(1 + np.flatnonzero(np.diff(support))), len(time) - 1]
+    for begin, end in zip(changes[:-1], changes[1:], strict=True):
+        axis.axvspan(time[begin], time[end], color=FOOT_COLOURS[support[begin]], alpha=0.09,
+                     linewidth=0)
+
+
+def _finish(figure, axes, run, rows):
+    """Shade the stance feet, label time, name the colours."""
+    time = run.time[rows]
+    for axis in axes:
+        shade_stance(axis, run, rows)
+    axes[-1].set_xlabel('time (s)')
+    axes[-1].set_xlim(time[0], time[-1])
+    add_foot_legend(figure, run.robot, '(band: stance)')

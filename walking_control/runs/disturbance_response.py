@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a walk took its first disturbance: what it cost before and after, and how close it came."""
+
+import numpy as np
+
+from walking_control.runs.metrics import summarize
+from walking_control.runs.quantities import disturbed_row, largest, LOADED, plain, touchdowns
+
+# key, name, unit, significant digits
+MEASURES = (
+    ('steps', 'Steps', '', 3),
+    ('duration', 'Duration', 's', 3),
+    ('squared_effort_before', 'Squared effort per step, before', 'N²m²s', 2),
+    ('squared_effort_after', 'Squared effort per step, after', 'N²m²s', 3),
+    ('peak_effort', 'Largest effort', 'N m', 3),
+    ('energy_injected', 'Energy injected by the actuators', 'J', 3),
+    ('energy_absorbed', 'Energy absorbed by the actuators', 'J', 3),
+    ('min_normal_force', 'Smallest normal force', 'N', 3),
+    ('max_friction_ratio', 'Largest friction ratio', '', 3),
+    ('max_foot_length', 'Largest foot length used', 'm', 3),
+    ('max_undesired_energy', 'Largest undesired kinetic energy', 'J', 2),
+    ('max_gait_distance', 'Largest distance to the gait', 'rad', 2),
+)
+
+
+def measure_response(run, energies=None):
+    """Return the measures of a disturbed walk, ready for JSON.
+
+    Args:
+        run: The `Run` of a planar robot.
+        energies: What `observe_energies` gives of it, if anything.
+
+    Returns:
+        Dictionary: ``survived``, ``reason`` of a fall, ``disturbed`` (whether the disturbance came
+        before the end), and the keys of `MEASURES` in SI units. Squared efforts are integrals over
+        the whole steps before the one that ends at the disturbance, and from that one on, over
+        their number: a walker meets another floor while its foot is still in the air. Injected and
+        absorbed energy are summed over ticks, each actuator for itself. The step of a fall counts
+        as a whole one, the reaction to it not as an effort. The foot length is how far from the
+        ankle the centre of pressure would have to lie: ground torque over normal force, while the
+        foot carries at least 5 % of the weight; None without a driven ankle.
+    """
+    whole = summarize(run)
+    row = disturbed_row(run)
+    begins = touchdowns(run)
+    if run.fell:
+        begins = np.append(begins, len(run.time) - 1)
+    at = len(begins) - 1 if row is None else int(np.searchsorted(begins, row)) - 1
+    work = np.diff(run.work, axis=0)
+    effort = run.effort[:-1] if run.fell else run.effort
+    measures = {
+        'survived': not run.fell, 'reason': run.fall_reason, 'disturbed': row is not None,
+        **{name: whole[name] for name in ('steps', 'duration', 'min_normal_force',
+                                          'max_friction_ratio')},
+        'peak_effort': largest(np.abs(effort)),
+        'squared_effort_before': _squared_effort(run, begins[:at + 1]),
+        'squared_effort_after': _squared_effort(run, begins[at:]),
+        'energy_injected': np.maximum(work, 0.0).sum(),
+        'energy_absorbed': np.maximum(-work, 0.0).sum(),
+        'max_foot_length': _foot_length(run, whole['mass'] * whole['gravity']),
+        'max_undesired_energy': None, 'max_gait_distance': None,
+    }
+    if energies is not None:
+        measures['max_undesired_energy'] = largest(energies['kinetic_energy_undesired'])
+        measures['max_gait_distance'] = largest(energies['gait_distance'])
+    return {name: plain(value) for name, value in measures.items()}
+
+
+def _squared_effort(run, begins):
+    """Return the integral of the squared efforts from first to last of some touchdowns / steps."""
+    if len(begins) < 2:
+        return None
+    rows = slice(begins[0], begins[-1])
+    squares = (run.effort[rows] ** 2).sum(axis=1)
+    return squares @ np.diff(run.time[begins[0]:begins[-1] + 1]) / (len(begins) - 1)
+
+
+def _foot_length(run, weight):
+    if run.robot.ground_torque is None:
+        return None
+    # the floor's force of a row answers the effort held until then
+    rows = np.arange(1, len(run.time))
+    normal = run.foot_force[rows, run.support[rows], 2]
+    loaded = (normal >= LOADED * weight) & (np.diff(run.support) == 0)
+    return largest(np.abs(run.effort[rows - 1, -1][loaded]) / normal[loaded])

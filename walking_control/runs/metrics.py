@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run was worth: speed, energy, effort, contact forces, steps.
+
+Two windows are in use. The plain entries (distance, speed, cost of transport, efforts, forces)
+cover the whole run, start included, so that speed times duration is the distance. The entries
+under ``steady`` cover the last whole strides in the second half of the run, as [DS09] 5.3.1 judges
+the last five of ten seconds: from touchdown to touchdown, an even number of steps, so that a
+difference between the legs cancels. A run that ended in a fall has no steady state.
+
+Unknown values are None.
+"""
+
+import math
+
+import numpy as np
+
+from walking_control.models.dynamics import PlanarDynamics
+from walking_control.runs.kinematics import foot_positions
+from walking_control.runs.metrics_spatial import summarize_spatial
+from walking_control.runs.quantities import (
+    electrical_cost,
+    gain,
+    largest,
+    LOADED,
+    peak_current,
+    per_distance,
+    plain,
+    squared_effort_per_step,
+    touchdowns,
+)
+
+
+def summarize(run):
+    """Return the measures of a run, ready for JSON.
+
+    Args:
+        run: The `Run`; of a robot in space see `summarize_spatial` for what differs.
+
+    Returns:
+        Dictionary in SI units. Beside names and counts: ``distance`` of the base along the floor
+        (m); ``cost_of_transport``, net mechanical work of the actuators / (m g distance), and
+        ``cost_of_transport_electrical``, the same with the energy drawn at the motor terminals,
+        both None unless the robot stepped forward, the latter also None when an actuator has no
+        motor (resistance 0); ``peak_effort``, the largest of any actuator (N m or N);
+        ``peak_current`` (A); ``min_normal_force`` (N) and ``max_friction_ratio`` of the stance
+        foot, see `contact_extremes`; ``energy_injected``, net mechanical work of the actuators
+        (J); ``squared_effort_per_step``, the time integral of the sum of squared efforts up to the
+        last touchdown / steps; ``steady``, see `steady_state`.
+    """
+    if not run.robot.planar:
+        return summarize_spatial(run)
+    dynamics = PlanarDynamics(run.robot, run.world.gravity, run.world.slope)
+    weight = dynamics.mass * run.world.gravity
+    rows = len(run.time)
+    duration = run.time[-1] - run.time[0] if rows else 0.0
+    distance = run.q[-1, 0] - run.q[0, 0] if rows else 0.0
+    work = gain(run.work).sum()
+    normal_force, friction_ratio = contact_extremes(run, weight)
+    summary = {
+        'robot': run.robot.name, 'controller': run.controller, 'plant': run.plant,
+        'fell': bool(run.fell), 'fall_reason': run.fall_reason,
+        'duration': duration, 'steps': int(run.steps[-1]) if rows else 0,
+        'distance': distance, 'speed': distance / duration if duration > 0.0 else None,
+        'cost_of_transport': per_distance(work, weight, run, 0, rows - 1),
+        'cost_of_transport_electrical': electrical_cost(run, weight, 0, rows - 1),
+        'peak_effort': largest(np.abs(run.effort)), 'peak_current': peak_current(run),
+        'min_normal_force': normal_force, 'max_friction_ratio': friction_ratio,
+        'energy_injected': work, 'squared_effort_per_step': squared_effort_per_step(run),
+        'mass': dynamics.mass, 'slope': run.world.slope, 'gravity': run.world.gravity,
+        'friction': run.world.friction,
+        'steady': steady_state(run, dynamics),
+    }
+    return {name: plain(value) for name, value in summary.items()}
+
+
+def step_table(run, dynamics):
+    """Measure every completed step.
+
+    Args:
+        run: The `Run`.
+        dynamics: The `PlanarDynamics` of its robot.
+
+    Returns:
+        name -> ``(n_steps,)``: ``row`` where the step begins, ``end`` where the next one begins,
+        ``support`` (stance foot), ``time`` of its begin (s), ``duration`` (s), ``speed`` of the
+        base (m/s), ``length`` (m), between successive stance feet, each at its median place so
+        that one tick of delay or slip does not matter, and ``clearance`` (m): the lowest height
+        of the swing foot above the stance foot over the middle half of its way along the floor,
+        which is the tallest thin obstacle it would step over wherever in that half it stood. At
+        both ends of the way the height is zero by nature and tells nothing. Negative is a scuff
+        that the plant ignores.
+    """
+    rows = touchdowns(run)
+    feet = foot_positions(dynamics, run.q)
+    stance = run.support[rows]
+    places = footholds(run, feet)
+    begin, end = rows[:-1], rows[1:]
+    duration = run.time[end] - run.time[begin]
+    clearance = [_clearance(feet[i:j + 1, swing], place[1]) for i, j, swing, place
+                 in zip(begin, end, stance[1:], places[:-1], strict=True)]
+    return {'row': begin, 'end': end, 'support': stance[:-1], 'time': run.time[begin],
+            'duration': duration, 'speed': (run.q[end, 0] - run.q[begin, 0]) / duration,
+            'length': np.diff(places[:, 0]), 'clearance': np.array(clearance)}
+
+
+def footholds(run, feet):
+    """Return where the stance foot of each step stands, the last one included, m, ``(k, 2)``.
+
+    Args:
+        run: The `Run`.
+        feet: Paths of its feet, see `foot_positions`.
+    """
+    rows = touchdowns(run)
+    bounds = np.append(rows, len(run.time))
+    return np.array([np.median(feet[begin:end, foot], axis=0) for begin, end, foot
+                     in zip(bounds[:-1], bounds[1:], run.support[rows], strict=True)])
+
+
+def _clearance(path, floor):
+    """Return the lowest height over the middle half of the way from lift-off to touchdown, m."""
+    start, way = path[0, 0], path[-1, 0] - path[0, 0]
+    middle = np.abs(path[:, 0] - start - 0.5 * way) <= 0.25 * abs(way)
+    return path[middle, 1].min() - floor if middle.any() else math.nan
+
+
+def steady_rows(run):
+    """Return the first and last row of the steady window, or None.
+
+    It is the longest even number of whole steps within the second half of a run without a fall.
+    """
+    if run.fell or not len(run.time):
+        return None
+    rows = touchdowns(run)[1:]
+    rows = rows[run.time[rows] >= 0.5 * (run.time[0] + run.time[-1])]
+    steps = (len(rows) - 1) // 2 * 2
+    return (rows[-1 - steps], rows[-1]) if steps > 0 else None
+
+
+def steady_state(run, dynamics):
+    """Measure the steady window of a run.
+
+    Args:
+        run: The `Run`.
+        dynamics: The `PlanarDynamics` of its robot.
+
+    Returns:
+        ``start``, ``end`` (s), ``steps``, ``speed`` (m/s), ``mechanical_power`` (W),
+        ``cost_of_transport``, ``cost_of_transport_electrical``, and means over the steps:
+        ``step_length`` (m), ``step_time`` (s), ``foot_clearance`` (m), with ``min_foot_clearance``
+        (m) and ``asymmetry``, the difference of the mean step lengths of the two stance feet over
+        their mean. All None when there is no steady window.
+    """
+    names = ('start', 'end', 'steps', 'speed', 'mechanical_power', 'cost_of_transport',
+             'cost_of_transport_electrical', 'step_length', 'step_time', 'foot_clearance',
+             'min_foot_clearance', 'asymmetry')
+    window = steady_rows(run)
+    if window is None:
+        return dict.fromkeys(names)
+    first, last = window
+    duration = run.time[last] - run.time[first]
+    distance = run.q[last, 0] - run.q[first, 0]
+    work = gain(run.work[[first, last]]).sum()
+    weight = dynamics.mass * run.world.gravity
+    table = step_table(run, dynamics)
+    chosen = (table['row'] >= first) & (table['end'] <= last)
+    length, clearance = table['length'][chosen], table['clearance'][chosen]
+    by_foot = [length[0::2].mean(), length[1::2].mean()]
+    values = (run.time[first], run.time[last], int(chosen.sum()), distance / duration,
+              work / duration, per_distance(work, weight, run, first, last),
+              electrical_cost(run, weight, first, last), length.mean(),
+              table['duration'][chosen].mean(), clearance.mean(), clearance.min(),
+              abs(by_foot[0] - by_foot[1]) / length.mean() if length.mean() > 0.0 else None)
+    return {name: plain(value) for name, value in zip(names, values, strict=True)}
+
+
+def contact_extremes(run, weight):
+    """Return the smallest normal force and the largest friction ratio of the stance foot.
+
+    Only ticks count at which no other foot touches the floor: while load passes from one foot to
+    the other the old one must go to zero, which is no sign of danger. A tick in flight counts,
+    with force 0. The friction ratio further leaves out ticks at which the foot carries less than
+    5 % of the weight (`LOADED`).
+
+    Args:
+        run: The `Run`.
+        weight: m g, N.
+
+    Returns:
+        Normal force in N and tangential over normal force, each None when no tick counts.
+    """
+    others = np.arange(run.contact.shape[1]) != run.support[:, None]
+    alone = ~(run.contact & others).any(axis=1)
+    force = run.foot_force[np.flatnonzero(alone), run.support[alone]]
+    normal = force[:, 2]
+    loaded = normal >= LOADED * weight
+    ratio = np.hypot(force[loaded, 0], force[loaded, 1]) / normal[loaded]
+    return (normal.min() if normal.size else None), largest(ratio)

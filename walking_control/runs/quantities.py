@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measures of a run that mean the same for every robot, planar or in space."""
+
+import math
+
+import numpy as np
+
+# Below this part of the weight a foot counts as landing or leaving: the ratio of two small forces
+# says nothing about slipping.
+LOADED = 0.05
+
+
+def touchdowns(run):
+    """Return the rows at which a step begins, the start of the run first."""
+    return np.concatenate(([0], 1 + np.flatnonzero(np.diff(run.steps) > 0))).astype(int)
+
+
+def disturbed_row(run):
+    """Return the row of the touchdown that the first disturbance comes with, or None."""
+    step = min((disturbance.step for disturbance in run.disturbances), default=None)
+    if step is None or not len(run.time) or run.steps[-1] < step:
+        return None
+    return int(np.argmax(run.steps >= step))
+
+
+def rows_around(run, before=2, after=5):
+    """Return the slice of rows from some steps before the first disturbance to some after it.
+
+    Of a run without a disturbance, or one that ended before it, the last steps.
+    """
+    begins, row = touchdowns(run), disturbed_row(run)
+    at = len(begins) - 1 - after if row is None else int(np.searchsorted(begins, row))
+    cut = 0 <= at + after < len(begins) and not (run.fell and row is None)
+    end = begins[at + after] + 1 if cut else len(run.time)
+    return slice(int(begins[max(0, at - before)]), int(end))
+
+
+def motors(robot):
+    """Return (column, joint, motor) of the actuators that model a motor: resistance above 0."""
+    return [(i, joint, motor) for i, (joint, motor) in enumerate(robot.actuators.items())
+            if motor.resistance > 0.0]
+
+
+def peak_current(run):
+    """Return the largest motor current in A, or None without a motor."""
+    return largest(np.array([np.abs(motor.current(run.effort[:, i]))
+                              for i, _, motor in motors(run.robot)]))
+
+
+def squared_effort_per_step(run):
+    """Return the integral of the sum of squared efforts over the completed steps / their number.
+
+    The effort of a row is held until the next one. None without a completed step.
+    """
+    rows = touchdowns(run)
+    if len(rows) < 2:
+        return None
+    last = rows[-1]
+    squares = (run.effort[:last] ** 2).sum(axis=1)
+    return squares @ np.diff(run.time[:last + 1]) / (len(rows) - 1)
+
+
+def electrical_cost(run, weight, first, last):
+    """Return electrical energy per weight and distance between two rows, None without motors."""
+    actuators = run.robot.actuators
+    if not actuators or len(motors(run.robot)) < len(actuators) or last < first:
+        return None
+    energy = run.electrical_energy[last] - run.electrical_energy[first]
+    return per_distance(energy, weight, run, first, last)
+
+
+def per_distance(energy, weight, run, first, last):
+    """Return an energy per weight and distance between two rows, None without a step ahead."""
+    if last <= first or run.steps[last] == run.steps[first]:
+        return None
+    distance = run.q[last, 0] - run.q[first, 0]
+    return energy / (weight * distance) if distance > 0.0 else None
+
+
+def gain(cumulative):
+    """Return what a cumulative record gained from its first row to its last."""
+    return cumulative[-1] - cumulative[0] if len(cumulative) else np.zeros(1)
+
+
+def largest(values):
+    """Return the largest value, None when there is none."""
+    return values.max() if values.size else None
+
+
+def plain(value):
+    """Return a number as Python's own, None when it is not finite."""
+    if isinstance(value, (np.integer, np.bool_)):
+        return value.item()
+    if isinstance(value, (float, np.floating)):
+        return float(value) if math.isfinite(value) else None
+    return value

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Robots in MuJoCo, built from their URDF."""

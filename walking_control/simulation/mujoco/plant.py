@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A planar walker in MuJoCo, built from its URDF.
+
+Simplifications: contacts are MuJoCo's soft contacts, stiff by choice of time constant; motors act
+as ideal effort sources with reflected inertia; an engaged lock is a soft equality constraint.
+"""
+
+import math
+
+import numpy as np
+
+from walking_control.exceptions import import_optional, IncompatiblePlant, InvalidInput, UrdfError
+from walking_control.models.dynamics import floor_gravity, PlanarDynamics
+from walking_control.models.parameters import Parameter, ParameterTable
+from walking_control.simulation.plant import Truth
+
+MUJOCO = ParameterTable('mujoco', [
+    Parameter('timestep', 0.0005, 's', 'Step of the physics.', 1e-5, 0.01),
+    Parameter('contact_time', 0.004, 's', 'Time constant of contacts, stops and locks.',
+              0.0002, 0.1),
+    Parameter('impratio', 10.0, '1', 'Stiffness of friction over that of the normal direction.',
+              0.1, 1000.0),
+    Parameter('joint_damping', 0.0, 'N m s/rad', 'Viscous friction of every joint.', 0.0, 100.0),
+])
+
+
+class MujocoPlant:
+    """The robot and a flat, possibly sloped floor; see `simulation.plant.Plant`.
+
+    Args:
+        robot: The `Robot`.
+        world: Validated values of `WORLD`.
+        values: Validated values of `MUJOCO`.
+
+    Raises:
+        MissingDependency: MuJoCo is not installed.
+        UrdfError: MuJoCo cannot build the model.
+    """
+
+    name = 'mujoco'
+
+    def __init__(self, robot, world, values):
+        self._mj = import_optional('mujoco', 'plant mujoco')
+        if robot.ground_torque is not None:
+            raise IncompatiblePlant(f'plant mujoco on {robot.name}', value='ground_torque',
+                                    limit='is offered by plant rigid alone')
+        self.robot = robot
+        self.world = world
+        self._values = values
+        self.model = self._build()
+        self.data = self._mj.MjData(self.model)
+        self._index()
+        self._make_truth()
+        self.time = 0.0
+        self._steps = 0
+
+    def _make_truth(self):
+        self._dynamics = PlanarDynamics(self.robot, self.world.gravity, self.world.slope)
+        self.truth = Truth(self.robot, 3)
+
+    def _build(self):
+        mj, robot, values = self._mj, self.robot, self._values
+        try:
+            spec = mj.MjSpec.from_string(robot.urdf)
+        except ValueError as error:
+            raise UrdfError(f'URDF of {robot.name}', limit=f'MuJoCo refuses it: {error}'
+                            ) from error
+        spec.compiler.fusestatic = False
+        spec.option.timestep = values.timestep
+        spec.option.cone = mj.mjtCone.mjCONE_ELLIPTIC
+        spec.option.impratio = values.impratio
+        spec.option.gravity = floor_gravity(self.world.gravity, self.world.slope)
+        self._add_root(spec)
+        self._add_joint_properties(spec)
+        self._add_floor(spec)
+        imu = spec.body(robot.imu_link).add_site(name='imu')
+        for kind in (mj.mjtSensor.mjSENS_GYRO, mj.mjtSensor.mjSENS_ACCELEROMETER):
+            spec.add_sensor(name=kind.name, type=kind, objtype=mj.mjtObj.mjOBJ_SITE,
+                            objname=imu.name)
+        try:
+            return spec.compile()
+        except ValueError as error:
+            raise UrdfError(f'URDF of {robot.name}', limit=f'MuJoCo refuses it: {error}'
+                            ) from error
+
+    def _add_root(self, spec):
+        joint = self._mj.mjtJoint
+        base = spec.body(self.robot.base_link)
+        base.add_joint(name='root_x', type=joint.mjJNT_SLIDE, axis=[1, 0, 0])
+        base.add_joint(name='root_z', type=joint.mjJNT_SLIDE, axis=[0, 0, 1])
+        base.add_joint(name='root_pitch', type=joint.mjJNT_HINGE, axis=[0, 1, 0])
+
+    def _add_joint_properties(self, spec):
+        mj, values = self._mj, self._values
+        solref = [values.contact_time, 1.0]
+        for name in self.robot.joints:
+            joint = spec.joint(name)
+            # the URDF's effort limit is the motor's; it must not limit what stops and locks do
+            joint.actfrclimited = False
+            joint.solref_limit = solref
+            joint.damping = np.full_like(joint.damping, values.joint_damping)
+            motor = self.robot.actuators.get(name)
+            joint.armature = motor.armature if motor else 0.0
+        for lock in self.robot.locks:
+            data = np.zeros(mj.mjNEQDATA)
+            data[0] = lock.angle
+            spec.add_equality(name=f'lock_{lock.joint}', type=mj.mjtEq.mjEQ_JOINT,
+                              objtype=mj.mjtObj.mjOBJ_JOINT, name1=lock.joint, data=data,
+                              solref=solref, active=False)
+
+    def _add_floor(self, spec):
+        mj, values = self._mj, self._values
+        contact = {'solref': [values.contact_time, 1.0], 'condim': 3,
+                   'friction': [self.world.friction, 0.005, 0.0001]}
+        for geom in spec.geoms:
+            geom.contype, geom.conaffinity = 0, 1
+            geom.mass = 0.0  # masses are the inertials' alone
+            for name, value in contact.items():
+                setattr(geom, name, value)
+        spec.worldbody.add_geom(name='floor', type=mj.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1],
+                                contype=1, conaffinity=0, **contact)
+
+    def _index_joints(self):
+        mj, model = self._mj, self.model
+        joints = ['root_x', 'root_z', 'root_pitch', *self.robot.joints]
+        ids = [mj.mj_name2id(model, mj.mjtObj.mjOBJ_JOINT, name) for name in joints]
+        self._qpos = model.jnt_qposadr[ids]
+        self._dof = model.jnt_dofadr[ids]
+        self._joint_qpos, self._joint_dof = self._qpos[3:], self._dof[3:]
+
+    def _index(self):
+        mj, model, robot = self._mj, self.model, self.robot
+        self._index_joints()
+        self._motors = list(robot.actuators.values())
+        self._motor_dof = [int(self._joint_dof[robot.joint_index(name)])
+                           for name in robot.actuators]
+        self._lock_qpos = [int(self._joint_qpos[robot.joint_index(lock.joint)])
+                           for lock in robot.locks]
+        self._foot_body = [mj.mj_name2id(model, mj.mjtObj.mjOBJ_BODY, foot)
+                           for foot in robot.feet]
+        self._foot_of_geom = {geom: foot for geom in range(model.ngeom)
+                              for foot, body in enumerate(self._foot_body)
+                              if model.geom_bodyid[geom] == body}
+        if set(self._foot_of_geom.values()) != set(range(len(robot.feet))):
+            raise UrdfError(f'URDF of {robot.name}', value=list(robot.feet),
+                            limit='every foot link needs a collision geometry for MuJoCo')
+        self._wrench = np.zeros(6)
+
+    def reset(self, start):
+        """Put the robot into a `Start` state at time zero, locked joints engaged."""
+        self._mj.mj_resetData(self.model, self.data)
+        self._place(start)
+        self.time, self._steps = 0.0, 0
+        self.truth.work[:] = 0.0
+        self.truth.electrical_energy = 0.0
+        self._arm(np.ones(len(self.robot.locks), dtype=bool))
+        self._refresh()
+
+    def _place(self, start):
+        q, v = self._dynamics.base_from_coordinates(start.support, start.q, start.v)
+        self.data.qpos[self._qpos] = q
+        self.data.qvel[self._dof] = v
+
+    def step(self, command, duration):
+        """Hold a `Command` for a duration in s, a whole number of timesteps."""
+        steps = round(duration / self._values.timestep)
+        if steps < 1 or not math.isclose(steps * self._values.timestep, duration, rel_tol=1e-6):
+            raise InvalidInput('duration of a tick', value=duration,
+                               limit=f'must be a multiple of mujoco.timestep '
+                               f'({self._values.timestep:g} s)',
+                               remedy='change mujoco.timestep or the rate')
+        mj, model, data = self._mj, self.model, self.data
+        velocity, dt = data.qvel, self._values.timestep
+        efforts = command.effort.tolist()
+        for dof, effort in zip(self._motor_dof, efforts):
+            data.qfrc_applied[dof] = effort
+        before = [float(velocity[dof]) for dof in self._motor_dof]
+        for _ in range(steps):
+            self._arm(command.lock)
+            mj.mj_step(model, data)
+            after = [float(velocity[dof]) for dof in self._motor_dof]
+            self._account(efforts, before, after, dt)
+            before = after
+        self._steps += steps
+        self.time = self._steps * dt
+        self._refresh()
+
+    def _refresh(self):
+        """Bring everything derived from the state up to date, so that all sensors agree."""
+        self._mj.mj_forward(self.model, self.data)
+        self._update_truth()
+
+    def _account(self, efforts, before, after, dt):
+        """Add the work of one physics step; no energy flows back to the supply."""
+        power = 0.0
+        for i, effort in enumerate(efforts):
+            velocity = 0.5 * (before[i] + after[i])
+            self.truth.work[i] += effort * velocity * dt
+            power += self._motors[i].electrical_power(effort, velocity)
+        self.truth.electrical_energy += max(0.0, power) * dt
+
+    def _arm(self, armed):
+        """Release locks that are not armed; engage armed ones whose joint has arrived."""
+        active = self.data.eq_active
+        for i, lock in enumerate(self.robot.locks):
+            if not armed[i]:
+                active[i] = 0
+            elif not active[i]:
+                arrived = abs(float(self.data.qpos[self._lock_qpos[i]]) - lock.angle)
+                active[i] = arrived <= lock.capture
+
+    def _update_truth(self):
+        truth, data = self.truth, self.data
+        truth.q[:] = data.qpos[self._qpos]
+        truth.v[:] = data.qvel[self._dof]
+        truth.locked[:] = data.eq_active[:len(self.robot.locks)]
+        truth.foot_force[:] = 0.0
+        for i in range(data.ncon):
+            foot = self._foot_of_geom.get(int(data.contact.geom2[i]))
+            if foot is not None:
+                self._mj.mj_contactForce(self.model, data, i, self._wrench)
+                truth.foot_force[foot] += self._wrench[:3] @ data.contact.frame[i].reshape(3, 3)
+
+    def measure(self, measurement):
+        """Fill a `Measurement` with what the sensors say now."""
+        data, truth = self.data, self.truth
+        measurement.stamp = self.time
+        measurement.position[:] = data.qpos[self._joint_qpos]
+        measurement.velocity[:] = data.qvel[self._joint_dof]
+        measurement.locked[:] = truth.locked
+        measurement.angular_velocity[:] = data.sensordata[:3]
+        measurement.linear_acceleration[:] = data.sensordata[3:6]
+        self._measure_orientation(measurement.orientation)
+        for i, body in enumerate(self._foot_body):
+            rotation = data.xmat[body].reshape(3, 3)
+            np.dot(truth.foot_force[i], rotation, out=measurement.foot_force[i])
+
+    def _measure_orientation(self, out):
+        """Write the IMU quaternion (xyzw) in the gravity-aligned world."""
+        site = np.zeros(4)
+        world = np.zeros(4)
+        half = 0.5 * self.world.slope
+        self._mj.mju_mat2Quat(site, self.data.site_xmat[0])
+        self._mj.mju_mulQuat(world, np.array([math.cos(half), 0.0, math.sin(half), 0.0]), site)
+        out[:3] = world[1:]
+        out[3] = world[0]
+
+    def push(self, impulse):
+        """Add an impulse in N s along the floor to the base, at once."""
+        generalised = np.zeros(self.model.nv)
+        generalised[self._dof[0]] = impulse
+        change = np.zeros((1, self.model.nv))
+        self._mj.mj_solveM(self.model, self.data, change, generalised[None, :])
+        self.data.qvel += change[0]
+        self._refresh()

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rigid walker compiled: generated support terms and the shared functions under numba.
+
+The same model and the same integration as `rigid_plant`, some hundred times faster; equal to it to
+rounding. The first use in a process compiles for some seconds.
+"""
+
+from walking_control.controllers.knee_locks import STANCE
+from walking_control.controllers.registry import find_controller
+from walking_control.exceptions import MissingDependency
+from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.robot_file import WORLD
+from walking_control.models.support.compiled import compile_law, compile_terms
+from walking_control.models.support.dynamics import SupportDynamics
+from walking_control.simulation.rigid.model import as_record, make_state, make_workspace
+from walking_control.simulation.rigid.plant import (
+    build_rigid_model,
+    leg_length,
+    push,
+    push_direction,
+    RIGID,
+    set_start,
+)
+from walking_control.simulation.rigid.walk import make_law, stride_many, walk
+
+
+class Walker:
+    """What compiled and plain walkers share."""
+
+    def start(self, support, q, v):
+        """Stand on a foot just after touchdown, every lock in its stance phase."""
+        set_start(self.model, self.state, support, q, v)
+        self.data.phases[:] = STANCE
+        self.data.values[:] = self._values
+
+    def push(self, impulse):
+        """Add an impulse in N s along the floor to the base, at once."""
+        push(self._pinocchio_terms, self.model, self.state, self._work,
+             push_direction(self._support, self.state), impulse)
+
+    def _pinocchio_terms(self, support, q, v, _, out):
+        self._support.terms(support, q, v, out)
+
+
+class CompiledWalker(Walker):
+    """A rigid walker ready for fast strides; the arrays are views of what compiled code changes.
+
+    Args:
+        robot_file: The `RobotFile`.
+        controller: Name of the controller; None takes the robot file's default.
+        steps: Floor changes, see `rigid_plant.build_rigid_model`.
+
+    Attributes:
+        robot: The `Robot`.
+        leg_length: Height of the base in upright stance, m.
+        model: `RigidModel`.
+        state: `RigidState`.
+        data: `LawData`.
+    """
+
+    def __init__(self, robot_file, controller=None, steps=()):
+        robot, world = robot_file.robot, robot_file.values(WORLD)
+        law = find_controller(controller or robot_file.controller)
+        support = SupportDynamics(PlanarDynamics(robot, world.gravity, world.slope))
+        self.robot, self.leg_length = robot, leg_length(support.dynamics)
+        self._terms, parameters = compile_terms(support.dynamics)
+        model, self.model = as_record(build_rigid_model(
+            support, world, robot_file.values(RIGID), parameters, steps))
+        state, self.state = as_record(make_state(self.model))
+        self._support = support
+        work, self._work = as_record(make_workspace(self.model, support.layout.size))
+        function, data = make_law(robot, law.name, robot_file.values(law.parameters), world,
+                                  self._terms, parameters)
+        self._values = data.values.copy()
+        data, self.data = as_record(data)
+        self._law = compile_law(function)
+        self._arguments = self._terms, self._law, model, state, work, data
+
+    def walk(self, duration, stop_at_step=False):
+        """Walk on; see `walk.walk`."""
+        return compile_law(walk)(*self._arguments, duration, stop_at_step)
+
+    def stride_many(self, count, longest=3.0):
+        """Make strides in a row; see `walk.stride_many`."""
+        return compile_law(stride_many)(*self._arguments, count, longest)
+
+
+class PlainWalker(Walker):
+    """The same by plain Python and Pinocchio, to check the compiled path or do without it.
+
+    Args:
+        robot_file: The `RobotFile`.
+        controller: Name of the controller; None takes the robot file's default.
+        steps: Floor changes, see `rigid_plant.build_rigid_model`.
+    """
+
+    def __init__(self, robot_file, controller=None, steps=()):
+        robot, world = robot_file.robot, robot_file.values(WORLD)
+        law = find_controller(controller or robot_file.controller)
+        self._support = SupportDynamics(PlanarDynamics(robot, world.gravity, world.slope))
+        self.robot, self.leg_length = robot, leg_length(self._support.dynamics)
+        self.model = build_rigid_model(self._support, world, robot_file.values(RIGID), None, steps)
+        self.state = make_state(self.model)
+        self._work = make_workspace(self.model, self._support.layout.size)
+        self._law, self.data = make_law(robot, law.name, robot_file.values(law.parameters), world,
+                                        self._pinocchio_terms)
+        self._values = self.data.values.copy()
+
+    def walk(self, duration, stop_at_step=False):
+        """Walk on; see `walk.walk`."""
+        return walk(self._pinocchio_terms, self._law, self.model, self.state, self._work,
+                    self.data, duration, stop_at_step)
+
+
+def make_walker(robot_file, controller=None, steps=()):
+    """Return a compiled walker, or a plain one where CasADi or numba are missing."""
+    try:
+        return CompiledWalker(robot_file, controller, steps)
+    except MissingDependency:
+        return PlainWalker(robot_file, controller, steps)

@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Events of the rigid walker: touchdown, lift-off, joint stops, locks.
+
+Each event has a signal that is positive while nothing happens: foot heights, distances to joint
+limits, and for closed contacts and stops the acceleration that keeps them closed ([DS09] section
+3.3.4 and Fig. 3.20). Signals 0 to 2: swing foot height, reference foot height in flight, contact;
+then upper and lower stop of each joint; then each lock's approach.
+"""
+
+import math
+
+from walking_control.models.array_functions import array_function
+from walking_control.simulation.rigid.forces import (
+    add_lock_rows,
+    add_stop_rows,
+    add_swing_rows,
+    collide,
+    joint_rate,
+    normal_acceleration,
+    solve_constrained,
+    swing_normal,
+)
+from walking_control.simulation.rigid.model import (
+    ANCHOR_X,
+    ANCHOR_Z,
+    FIRST_STOP,
+    LOSS,
+    STANCE,
+    STEP_LENGTH,
+    STEPS,
+    SUPPORT,
+    SWING,
+)
+
+TOUCHDOWN, LANDING, RELEASE, FIRST_JOINT = 0, 1, 2, 3
+ZERO = 1e-10   # signals closer to zero than this count as zero
+
+
+@array_function
+def joint_angle(model, mode, y, joint):
+    """Return a joint angle, rad."""
+    total = 0.0
+    for j in range(model.relabel.shape[1]):
+        total += model.lift[mode[SUPPORT], 1 + joint, j] * y[2 + j]
+    return total
+
+
+@array_function
+def lock_of(model, joint):
+    """Return the index of a joint's lock, -1 without one."""
+    for i in range(model.n_locks):
+        if model.lock_joint[i] == joint:
+            return i
+    return -1
+
+
+@array_function
+def height_above_floor(model, state, x, z, steps):
+    """Return height over the floor and the floor's tangent at a number of steps."""
+    mode, memo = state.mode, state.memo
+    tilt = math.tan(model.tilts[min(steps, model.tilts.shape[0] - 1)])
+    drop = 0.0
+    if steps > mode[STEPS]:
+        drop = model.drops[min(steps, model.drops.shape[0] - 1)]
+    return z - memo[ANCHOR_Z] + drop + tilt * (x - memo[ANCHOR_X]), tilt
+
+
+@array_function
+def signals(model, state, y, work, g, slope):
+    """Write all event signals and, for foot heights, their rates; after `accelerate` at y."""
+    _foot_signals(model, state, y, work, g, slope)
+    g[RELEASE] = _release_signal(model, state, work)
+    for joint in range(model.lower.shape[0]):
+        _stop_signals(model, state.mode, y, work, joint, g)
+    for i in range(model.n_locks):
+        _lock_signal(model, state, y, i, g)
+
+
+@array_function
+def _foot_signals(model, state, y, work, g, slope):
+    size, mode = work.M.shape[0], state.mode
+    foot = size * size + size
+    g[TOUCHDOWN], slope[TOUCHDOWN], g[LANDING], slope[LANDING] = 1.0, 0.0, 1.0, 0.0
+    if mode[SWING] == 0:
+        x, z = y[0] + work.terms[foot], y[1] + work.terms[foot + 1]
+        g[TOUCHDOWN], tilt = height_above_floor(model, state, x, z, mode[STEPS] + 1)
+        along = y[size]
+        for j in range(model.relabel.shape[1]):
+            along += work.terms[foot + 2 + j] * y[size + 2 + j]
+        slope[TOUCHDOWN] = swing_normal(model, work, y[size:], False) + tilt * along
+    if mode[STANCE] == 0:
+        g[LANDING], tilt = height_above_floor(model, state, y[0], y[1], mode[STEPS])
+        slope[LANDING] = y[size + 1] + tilt * y[size]
+
+
+@array_function
+def _release_signal(model, state, work):
+    mode = state.mode
+    if mode[SWING] == 1 and mode[STANCE] == 1:
+        return -max(normal_acceleration(model, state, work, STANCE),
+                    normal_acceleration(model, state, work, SWING))
+    if mode[STANCE] == 1:
+        return -normal_acceleration(model, state, work, STANCE)
+    return 1.0
+
+
+@array_function
+def _stop_signals(model, mode, y, work, joint, g):
+    upper, lower = FIRST_JOINT + 2 * joint, FIRST_JOINT + 2 * joint + 1
+    g[upper], g[lower] = 1.0, 1.0
+    lock = lock_of(model, joint)
+    if lock >= 0 and mode[FIRST_STOP + model.lower.shape[0] + lock] == 1:
+        return
+    stop = mode[FIRST_STOP + joint]
+    if stop != 0:
+        mode[FIRST_STOP + joint] = 0
+        k = add_swing_rows(model, work, 0) if mode[SWING] == 1 else 0
+        k = add_lock_rows(model, mode, work, k)
+        k = add_stop_rows(model, mode, work, k)
+        start = 2 if mode[STANCE] == 1 else 0
+        solve_constrained(model, work, work.force, work.acceleration, start, k)
+        mode[FIRST_STOP + joint] = stop
+        g[upper if stop > 0 else lower] = stop * joint_rate(model, mode, work.acceleration, joint)
+        return
+    angle = joint_angle(model, mode, y, joint)
+    g[upper] = model.upper[joint] - angle
+    g[lower] = angle - model.lower[joint]
+
+
+@array_function
+def _lock_signal(model, state, y, i, g):
+    """A lock takes a joint that turns back within its reach."""
+    at, joint, mode = FIRST_JOINT + 2 * model.lower.shape[0] + i, model.lock_joint[i], state.mode
+    g[at] = 1.0
+    if state.armed[i] == 0 or mode[FIRST_STOP + model.lower.shape[0] + i] == 1:
+        return
+    distance = model.lock_angle[i] - joint_angle(model, mode, y, joint)
+    if ZERO < abs(distance) <= model.lock_capture[i]:
+        rate = joint_rate(model, mode, y[model.relabel.shape[1] + 2:], joint)
+        g[at] = rate if distance > 0.0 else -rate
+
+
+@array_function
+def kinetic_energy(model, state, work):
+    """Return the kinetic energy, J; the support terms must be those of the present state."""
+    size = work.M.shape[0]
+    total = 0.0
+    for i in range(size):
+        for j in range(size):
+            total += 0.5 * work.M[i, j] * state.y[size + i] * state.y[size + j]
+    return total
+
+
+@array_function
+def happen(model, state, work, event):
+    """Let an event happen at the present state, whose terms and forces are in `work`."""
+    mode = state.mode
+    locks = FIRST_JOINT + 2 * model.lower.shape[0]
+    if event == RELEASE:
+        _release(model, state, work)
+        return
+    if event >= FIRST_JOINT and event < locks:
+        joint, side = (event - FIRST_JOINT) // 2, 1 - 2 * ((event - FIRST_JOINT) % 2)
+        if mode[FIRST_STOP + joint] == side:
+            mode[FIRST_STOP + joint] = 0
+            return
+        _close_stop(model, state, joint, side)
+    elif event >= locks:
+        mode[FIRST_STOP + model.lower.shape[0] + event - locks] = 1
+    elif event == LANDING:
+        mode[STANCE] = 1
+    before = kinetic_energy(model, state, work)
+    work.impulse[:] = 0.0
+    collide(model, state, work, work.impulse, event == TOUCHDOWN)
+    state.memo[LOSS] += before - kinetic_energy(model, state, work)
+    if event == TOUCHDOWN:
+        _count_step(model, state, work)
+
+
+@array_function
+def _count_step(model, state, work):
+    """Book a touchdown; pass support on if the old stance foot has left the floor."""
+    size, y, memo = work.M.shape[0], state.y, state.memo
+    foot = size * size + size
+    x, z = work.terms[foot], work.terms[foot + 1]
+    if x > 0.0:
+        state.mode[STEPS] += 1
+        memo[STEP_LENGTH] = math.sqrt(x * x + z * z)
+        memo[ANCHOR_X], memo[ANCHOR_Z] = y[0] + x, y[1] + z
+    if state.mode[STANCE] == 0:
+        change_support(model, state, work)
+
+
+@array_function
+def _close_stop(model, state, joint, side):
+    """Let a joint arrive at a stop, or at the armed lock that lies there."""
+    mode = state.mode
+    limit = model.upper[joint] if side > 0 else model.lower[joint]
+    lock = lock_of(model, joint)
+    if lock >= 0 and state.armed[lock] == 1 and abs(model.lock_angle[lock] - limit) < 1e-9:
+        mode[FIRST_STOP + model.lower.shape[0] + lock] = 1
+    else:
+        mode[FIRST_STOP + joint] = side
+
+
+@array_function
+def change_support(model, state, work):
+    """Take the swing foot as the reference foot ([DS09] (4.10))."""
+    size, y, mode = work.M.shape[0], state.y, state.mode
+    foot, n, old = size * size + size, model.relabel.shape[1], mode[SUPPORT]
+    for i in range(2):
+        rate = y[size + i]
+        for j in range(n):
+            rate += work.terms[foot + 2 + i * n + j] * y[size + 2 + j]
+        y[i] += work.terms[foot + i]
+        y[size + i] = 0.0 if mode[SWING] == 1 else rate
+    for half in (0, size):
+        for i in range(n):
+            total = 0.0
+            for j in range(n):
+                total += model.relabel[old, i, j] * y[half + 2 + j]
+            work.trial[2 + i] = total
+        for i in range(n):
+            y[half + 2 + i] = work.trial[2 + i]
+    mode[SUPPORT] = 1 - old
+    mode[STANCE], mode[SWING] = mode[SWING], mode[STANCE]
+
+
+@array_function
+def _release(model, state, work):
+    """Open contacts by the decision of [DS09] Fig. 3.20."""
+    mode = state.mode
+    if mode[SWING] == 0:
+        mode[STANCE] = 0
+        return
+    stance_leaves = normal_acceleration(model, state, work, STANCE)
+    swing_leaves = normal_acceleration(model, state, work, SWING)
+    if swing_leaves > 0.0 and swing_leaves >= stance_leaves:
+        mode[SWING] = 0
+    else:
+        mode[STANCE] = 0
+        change_support(model, state, work)
+
+
+@array_function
+def lock_due(model, state):
+    """Open locks that are not armed; return the event of an armed one that must close, or -1.
+
+    An armed lock closes at once when its joint rests, or turns away, within its reach.
+    """
+    mode, first = state.mode, FIRST_STOP + model.lower.shape[0]
+    for i in range(model.n_locks):
+        if state.armed[i] == 0:
+            mode[first + i] = 0
+        elif mode[first + i] == 0:
+            joint = model.lock_joint[i]
+            distance = model.lock_angle[i] - joint_angle(model, mode, state.y, joint)
+            rate = joint_rate(model, mode, state.y[model.relabel.shape[1] + 2:], joint)
+            approaches = (rate if distance > 0.0 else -rate) > 1e-12 and abs(distance) > ZERO
+            if abs(distance) <= model.lock_capture[i] and not approaches:
+                mode[FIRST_STOP + joint] = 0
+                return FIRST_JOINT + 2 * model.lower.shape[0] + i
+    return -1
+
+
+@array_function
+def overdue(model, state, work):
+    """Return a release that the present state demands, or -1; after `signals` into ``work.g0``."""
+    if work.g0[RELEASE] < -ZERO:
+        return RELEASE
+    for joint in range(model.lower.shape[0]):
+        for event in range(FIRST_JOINT + 2 * joint, FIRST_JOINT + 2 * joint + 2):
+            if state.mode[FIRST_STOP + joint] != 0 and work.g0[event] < -ZERO:
+                return event
+    return -1
+
+
+@array_function
+def is_ahead(model, state, work):
+    """Return whether the swing foot is far enough ahead to touch down."""
+    size = work.M.shape[0]
+    return work.terms[size * size + size] >= model.scuff

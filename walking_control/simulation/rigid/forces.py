@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Accelerations and impacts of the rigid walker under its active constraints.
+
+Small dense algebra written out, so that the same lines run plain and compiled: Cholesky (L D L^T)
+of the mass matrix, Schur complement of the constraints ([DS09] (3.46), (3.44)). A constraint that
+depends on others is skipped, which gives one of the equivalent force distributions.
+"""
+
+from walking_control.models.array_functions import array_function
+from walking_control.simulation.rigid.model import FIRST_STOP, STANCE, SUPPORT, SWING
+
+DEPENDENT = 1e-10   # relative pivot below which a constraint counts as dependent
+RESTING = 1e-9      # normal speed below which a contact does not separate, m/s or rad/s
+
+
+@array_function
+def evaluate(terms, model, y, mode, work):
+    """Compute the support terms at y and unpack the mass matrix."""
+    size = work.M.shape[0]
+    terms(mode[SUPPORT], y[2:size], y[size + 2:], model.parameters, work.terms)
+    for i in range(size):
+        for j in range(size):
+            work.M[i, j] = work.terms[i * size + j]
+
+
+@array_function
+def apply_forces(model, mode, effort, work):
+    """Fill the generalised forces: inputs minus bias."""
+    size, support = work.M.shape[0], mode[SUPPORT]
+    for i in range(size):
+        work.force[i] = -work.terms[size * size + i]
+    for i in range(model.relabel.shape[1]):
+        # a torque of the floor needs a standing foot
+        for j in range(effort.shape[0] if mode[STANCE] == 1 else model.n_driven):
+            work.force[2 + i] += model.inputs[support, i, j] * effort[j]
+
+
+@array_function
+def add_swing_rows(model, work, k):
+    """Append the rows that hold the swing foot; return the number of rows."""
+    size = work.M.shape[0]
+    jacobian = size * size + size + 2
+    for i in range(2):
+        for j in range(2):
+            work.A[k + i, j] = 1.0 if i == j else 0.0
+        for j in range(model.relabel.shape[1]):
+            work.A[k + i, 2 + j] = work.terms[jacobian + i * model.relabel.shape[1] + j]
+        work.drift[k + i] = work.terms[jacobian + 2 * model.relabel.shape[1] + i]
+    return k + 2
+
+
+@array_function
+def add_joint_row(model, mode, joint, work, k):
+    """Append the row that holds a joint; return the number of rows."""
+    work.A[k, 0] = 0.0
+    work.A[k, 1] = 0.0
+    for j in range(model.relabel.shape[1]):
+        work.A[k, 2 + j] = model.lift[mode[SUPPORT], 1 + joint, j]
+    work.drift[k] = 0.0
+    return k + 1
+
+
+@array_function
+def add_lock_rows(model, mode, work, k):
+    """Append the rows of engaged locks; return the number of rows."""
+    first = FIRST_STOP + model.lower.shape[0]
+    for i in range(model.n_locks):
+        if mode[first + i] == 1:
+            k = add_joint_row(model, mode, model.lock_joint[i], work, k)
+    return k
+
+
+@array_function
+def add_stop_rows(model, mode, work, k):
+    """Append the rows of joints that rest on a stop; return the number of rows."""
+    for joint in range(model.lower.shape[0]):
+        if mode[FIRST_STOP + joint] != 0:
+            k = add_joint_row(model, mode, joint, work, k)
+    return k
+
+
+@array_function
+def factorise(M, L, start, size):
+    """Factorise ``M[start:, start:]`` as unit lower factor, pivots, transposed factor.
+
+    L holds the factor below its diagonal, the inverse pivots on it, factor times pivot above.
+    """
+    for i in range(start, size):
+        for j in range(start, i):
+            total = M[i, j]
+            for k in range(start, j):
+                total -= L[i, k] * L[k, j]
+            L[j, i] = total                # pivot times factor
+            L[i, j] = total * L[j, j]
+        total = M[i, i]
+        for k in range(start, i):
+            total -= L[i, k] * L[k, i]
+        L[i, i] = 1.0 / total
+
+
+@array_function
+def forward(L, right, out, start, size):
+    """Solve for the rows from start on with the unit lower factor."""
+    for i in range(start, size):
+        total = right[i]
+        for k in range(start, i):
+            total -= L[i, k] * out[k]
+        out[i] = total
+
+
+@array_function
+def backward(L, x, start, size):
+    """Divide by the pivots and solve with the transposed factor, in place."""
+    for i in range(size - 1, start - 1, -1):
+        total = x[i] * L[i, i]
+        for k in range(i + 1, size):
+            total -= L[k, i] * x[k]
+        x[i] = total
+
+
+@array_function
+def solve_multipliers(G, right, k):
+    """Solve ``G x = right`` in place for symmetric positive semi-definite G; G is destroyed."""
+    for i in range(k):
+        own = G[i, i]
+        for j in range(i):
+            G[i, i] -= G[i, j] * G[i, j] * G[j, j]
+        dependent = G[i, i] <= DEPENDENT * own
+        if dependent:
+            G[i, i] = 1.0
+        for r in range(i + 1, k):
+            total = G[r, i]
+            for j in range(i):
+                total -= G[r, j] * G[i, j] * G[j, j]
+            G[r, i] = 0.0 if dependent else total / G[i, i]
+        for j in range(i):
+            right[i] -= G[i, j] * right[j]
+        if dependent:
+            right[i] = 0.0
+            for j in range(i):
+                G[i, j] = 0.0
+    for i in range(k - 1, -1, -1):
+        right[i] /= G[i, i]
+    for i in range(k - 1, -1, -1):
+        for r in range(i + 1, k):
+            right[i] -= G[r, i] * right[r]
+
+
+@array_function
+def solve_constrained(model, work, right, out, start, k):
+    """Solve ``M out = right + A^T lambda`` with ``A out = -drift``; rows below start stay zero.
+
+    The multipliers are left in ``work.multipliers``.
+    """
+    size = work.M.shape[0]
+    for i in range(start):
+        out[i] = 0.0
+    factorise(work.M, work.L, start, size)
+    forward(work.L, right, out, start, size)
+    for r in range(k):
+        forward(work.L, work.A[r], work.Y[r], start, size)
+    for r in range(k):
+        total = work.drift[r]
+        for i in range(start, size):
+            total += work.Y[r, i] * work.L[i, i] * out[i]
+        work.multipliers[r] = -total
+        for c in range(r + 1):
+            total = 0.0
+            for i in range(start, size):
+                total += work.Y[r, i] * work.L[i, i] * work.Y[c, i]
+            work.G[r, c] = total
+    solve_multipliers(work.G, work.multipliers, k)
+    for r in range(k):
+        for i in range(start, size):
+            out[i] += work.Y[r, i] * work.multipliers[r]
+    backward(work.L, out, start, size)
+
+
+@array_function
+def accelerate(terms, model, y, mode, effort, work):
+    """Compute ``work.acceleration`` under all active constraints; return the number of rows."""
+    evaluate(terms, model, y, mode, work)
+    apply_forces(model, mode, effort, work)
+    k = 0
+    if mode[SWING] == 1:
+        k = add_swing_rows(model, work, k)
+    k = add_lock_rows(model, mode, work, k)
+    k = add_stop_rows(model, mode, work, k)
+    solve_constrained(model, work, work.force, work.acceleration, 2 if mode[STANCE] == 1 else 0, k)
+    return k
+
+
+@array_function
+def find_reactions(model, mode, work):
+    """Write the floor's forces on reference and swing foot, x then z, after `accelerate`, N."""
+    size, swing = work.M.shape[0], mode[SWING]
+    for i in range(2):
+        work.reactions[2 + i] = work.multipliers[i] if swing == 1 else 0.0
+        total = 0.0
+        if mode[STANCE] == 1:
+            total = -work.force[i] - work.reactions[2 + i]
+            for j in range(size):
+                total += work.M[i, j] * work.acceleration[j]
+        work.reactions[i] = total
+
+
+@array_function
+def add_ground_torque(model, state, work, share):
+    """Add a share of the floor's torque on the reference foot to the generalised forces."""
+    for i in range(model.relabel.shape[1]):
+        for j in range(model.n_driven, state.effort.shape[0]):
+            work.force[2 + i] += share * model.inputs[state.mode[SUPPORT], i, j] * state.effort[j]
+
+
+@array_function
+def normal_acceleration(model, state, work, foot):
+    """Return how fast a foot would leave the floor if it were released ([DS09] (3.55)), m/s^2.
+
+    With the reference foot goes the floor's torque on it, for it is part of the contact.
+
+    Args:
+        foot: STANCE or SWING; the other, if in contact, and locks and stops stay closed.
+    """
+    mode, k = state.mode, 0
+    if foot == STANCE and mode[SWING] == 1:
+        k = add_swing_rows(model, work, k)
+    k = add_lock_rows(model, mode, work, k)
+    k = add_stop_rows(model, mode, work, k)
+    start = 2 if foot == SWING and mode[STANCE] == 1 else 0
+    if foot == STANCE and mode[STANCE] == 1:
+        add_ground_torque(model, state, work, -1.0)
+    solve_constrained(model, work, work.force, work.acceleration, start, k)
+    if foot == STANCE and mode[STANCE] == 1:
+        add_ground_torque(model, state, work, 1.0)
+    if foot == STANCE:
+        return work.acceleration[1]
+    return swing_normal(model, work, work.acceleration, True)
+
+
+@array_function
+def swing_normal(model, work, rates, with_drift):
+    """Return the normal component of the swing foot's velocity or acceleration."""
+    size = work.M.shape[0]
+    jacobian = size * size + size + 2
+    total = rates[1]
+    for j in range(model.relabel.shape[1]):
+        total += work.terms[jacobian + model.relabel.shape[1] + j] * rates[2 + j]
+    if with_drift:
+        total += work.terms[jacobian + 2 * model.relabel.shape[1] + 1]
+    return total
+
+
+@array_function
+def joint_rate(model, mode, rates, joint):
+    """Return the rate of a joint given the rates of the support coordinates."""
+    total = 0.0
+    for j in range(model.relabel.shape[1]):
+        total += model.lift[mode[SUPPORT], 1 + joint, j] * rates[2 + j]
+    return total
+
+
+@array_function
+def collide(model, state, work, impulse, swing_strikes):
+    """Apply an inelastic impact to the velocities in place; open what separates.
+
+    Contacts and stops that were closed push only if they would be violated otherwise ([DS09]
+    (3.57)); locks hold. The support terms must be those of the present state.
+
+    Args:
+        impulse: Applied generalised impulse, ``(n + 2,)``.
+        swing_strikes: Whether the swing foot has just reached the floor.
+    """
+    size, mode, v = work.M.shape[0], state.mode, state.y[work.M.shape[0]:]
+    stance, swing = mode[STANCE], mode[SWING]
+    stops = mode[FIRST_STOP:FIRST_STOP + model.lower.shape[0]].copy()
+    hold_stance, hold_swing = 0, 1 if swing_strikes else 0
+    mode[FIRST_STOP:FIRST_STOP + model.lower.shape[0]] = 0
+    after = work.acceleration
+    for _ in range(4 + model.lower.shape[0]):
+        for i in range(size):
+            total = impulse[i]
+            for j in range(size):
+                total += work.M[i, j] * v[j]
+            work.force[i] = total
+        k = add_swing_rows(model, work, 0) if hold_swing == 1 else 0
+        k = add_lock_rows(model, mode, work, k)
+        k = add_stop_rows(model, mode, work, k)
+        for r in range(k):
+            work.drift[r] = 0.0
+        solve_constrained(model, work, work.force, after, 2 if hold_stance == 1 else 0, k)
+        changed = False
+        if stance == 1 and hold_stance == 0 and after[1] <= RESTING:
+            hold_stance, changed = 1, True
+        if swing == 1 and hold_swing == 0 and swing_normal(model, work, after, False) <= RESTING:
+            hold_swing, changed = 1, True
+        for joint in range(model.lower.shape[0]):
+            stop = stops[joint]
+            if stop != 0 and mode[FIRST_STOP + joint] == 0 \
+                    and stop * joint_rate(model, mode, after, joint) >= -RESTING:
+                mode[FIRST_STOP + joint] = stop
+                changed = True
+        if not changed:
+            break
+    mode[STANCE], mode[SWING] = hold_stance, hold_swing
+    for i in range(size):
+        v[i] = after[i]

@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A planar walker with rigid contacts, integrated from event to event.
+
+Simplifications: bodies, floor and locks are rigid and impacts inelastic; feet do not slip (the
+friction this takes is reported); only feet touch the floor; a robot whose base has sunk below a
+fraction of its standing height has fallen and stays where it is; a lock holds a joint that turns
+back within its reach at the angle it has there. Where `scuff_length` is set, touchdowns less far
+ahead than that pass through the floor, as straight legs need.
+"""
+
+import math
+
+import numpy as np
+
+from walking_control.exceptions import IncompatiblePlant, InvalidInput, NotAchieved
+from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.efforts import effort_map, foot_turn
+from walking_control.models.parameters import Parameter, ParameterTable
+from walking_control.models.support.dynamics import SupportDynamics
+from walking_control.simulation.disturbance import Disturbance
+from walking_control.simulation.plant import Truth
+from walking_control.simulation.rigid import model as rm
+from walking_control.simulation.rigid.forces import accelerate, collide, find_reactions
+from walking_control.simulation.rigid.motion import advance
+
+RIGID = ParameterTable('rigid', [
+    Parameter('tolerance', 1e-10, '1', 'Local error of the integration.', 1e-14, 1e-3),
+    Parameter('max_step', 0.1, 's', 'Longest integration step.', 1e-5, 0.2),
+    Parameter('scuff_length', -10.0, 'm',
+              'Touchdowns less far ahead of the stance foot pass through the floor.', -10.0, 1.0),
+    Parameter('fall_height', 0.3, '1', 'Fraction of the standing height that counts as fallen.',
+              0.01, 0.9),
+])
+DISTURBANCES = ('step_down', 'step_up', 'push', 'slope_change')
+FAILURES = {rm.DIVERGED: 'the integration diverged', rm.CHATTERED: 'contacts chatter without end'}
+
+
+def build_rigid_model(support, world, values, parameters=None, steps=()):
+    """Return the `RigidModel` of a robot.
+
+    Args:
+        support: `SupportDynamics` of the robot.
+        world: Validated values of `WORLD`.
+        values: Validated values of `RIGID`.
+        parameters: Of generated support terms; gravity alone where Pinocchio serves.
+        steps: Floor changes ``(step, drop, tilt)``: at that touchdown the floor is lower by drop,
+            m, and from there on steeper by tilt, rad.
+
+    Raises:
+        IncompatiblePlant: Not two feet, or a lock away from the stops of its joint.
+    """
+    robot = support.robot
+    if len(robot.feet) != 2:
+        raise IncompatiblePlant(f'plant rigid on {robot.name}', value=list(robot.feet),
+                                limit='walks on two feet')
+    limits = [robot.limits[joint] for joint in robot.joints]
+    for lock in robot.locks:
+        joint = robot.limits[lock.joint]
+        if min(abs(lock.angle - joint.lower), abs(lock.angle - joint.upper)) > 1e-9:
+            raise IncompatiblePlant(f'lock of joint {lock.joint}', value=lock.angle,
+                                    limit='must lie at a joint limit for plant rigid')
+    drops, tilts = floor_changes(steps)
+    gravity = support.dynamics.model.gravity.linear
+    standing = leg_length(support.dynamics)
+    return rm.RigidModel(
+        support.layout.n, len(robot.joints), len(robot.locks), len(robot.actuators),
+        np.array([gravity[0], gravity[2]]) if parameters is None else parameters,
+        np.array(support.lift), np.array([support.relabel(i) for i in range(2)]),
+        np.array([effort_map(support, i) for i in range(2)]),
+        np.array([limit.lower for limit in limits]), np.array([limit.upper for limit in limits]),
+        np.array([robot.joint_index(lock.joint) for lock in robot.locks] or [-1]),
+        np.array([lock.angle for lock in robot.locks] or [0.0]),
+        np.array([lock.capture for lock in robot.locks] or [0.0]), drops, tilts,
+        values.scuff_length, values.tolerance, values.max_step, values.fall_height * standing)
+
+
+def leg_length(dynamics):
+    """Return the height of the base above the lowest foot at zero angles, m."""
+    dynamics.place(np.zeros(dynamics.nv))
+    return -min(dynamics.foot_position(foot)[1] for foot in dynamics.robot.feet)
+
+
+def floor_changes(steps):
+    """Return drops and tilts by step number; the last entries serve all later steps."""
+    last = max((step for step, _, _ in steps), default=0)
+    # one length for most floors: compiled code depends on it
+    length = 64 * (1 + (last + 1) // 64)
+    drops, tilts = np.zeros(length), np.zeros(length)
+    for step, drop, tilt in steps:
+        if step < 1:
+            raise InvalidInput('step of a floor change', value=step, limit='counts from 1')
+        drops[step] += drop
+        tilts[step:] += tilt
+    return drops, tilts
+
+
+class RigidPlant:
+    """The robot on a rigid floor; see `simulation.plant.Plant`.
+
+    Args:
+        robot: The `Robot`.
+        world: Validated values of `WORLD`.
+        values: Validated values of `RIGID`.
+        steps: Floor changes, see `build_rigid_model`.
+
+    Attributes:
+        disturbances: Every `Disturbance` planned so far.
+
+    Raises:
+        IncompatiblePlant: The robot is not a planar walker on two feet.
+    """
+
+    name = 'rigid'
+
+    def __init__(self, robot, world, values, steps=()):
+        self.robot, self.world = robot, world
+        self._support = SupportDynamics(PlanarDynamics(robot, world.gravity, world.slope))
+        self.model = build_rigid_model(self._support, world, values, steps=steps)
+        self.state = rm.make_state(self.model)
+        self._work = rm.make_workspace(self.model, self._support.layout.size)
+        self.truth = Truth(robot, 3)
+        self._joints = [robot.joint_index(joint) for joint in robot.actuators]
+        self._motors = list(robot.actuators.values())
+        self._mass = self._support.dynamics.mass
+        self._turns = [foot_turn(self._support, i) for i in range(2)]
+        self._fallen = False
+        self._pushes = []   # (step, impulse), still to come
+        self._planned_pushes = []
+        self.disturbances = [Disturbance(*change) for step, drop, tilt in steps
+                             for change in (('step_down', drop, step),
+                                            ('slope_change', tilt, step)) if change[1] != 0.0]
+
+    def terms(self, support, q, v, parameters, out):
+        """Fill the support terms by Pinocchio."""
+        self._support.terms(support, q, v, out)
+
+    @property
+    def time(self):
+        """Simulated time, s."""
+        return float(self.state.memo[rm.TIME])
+
+    def reset(self, start):
+        """Put the robot into a `Start` state at time zero, locked joints engaged."""
+        set_start(self.model, self.state, self.robot.feet.index(start.support), start.q, start.v)
+        self._fallen = False
+        self._pushes = sorted(self._planned_pushes)
+        self.truth.work[:] = 0.0
+        self.truth.electrical_energy = 0.0
+        self._update_truth()
+
+    def disturb(self, kind, size, step):
+        """Plan a one-off disturbance for every run from the next `reset` on.
+
+        Args:
+            kind: ``'step_down'``, ``'step_up'`` (m), ``'slope_change'`` (rad) or ``'push'`` (N s
+                per kg of robot, along the walk).
+            size: Its size.
+            step: The touchdown it comes with, counted from 1.
+
+        Raises:
+            InvalidInput: Unknown kind, or a step or size out of range.
+        """
+        if kind not in DISTURBANCES:
+            raise InvalidInput('disturbance', value=kind, limit='unknown',
+                               remedy='known: ' + ', '.join(DISTURBANCES))
+        last = len(self.model.drops) - 2
+        if not 1 <= step <= last:
+            raise InvalidInput('step of the disturbance', value=step, limit=f'must be 1 to {last}')
+        if not math.isfinite(size):
+            raise InvalidInput('size of the disturbance', value=size, limit='must be finite')
+        if kind == 'push':
+            self._planned_pushes.append((step, size * self._mass))
+        elif kind == 'slope_change':
+            self.model.tilts[step:] += size
+        else:
+            self.model.drops[step] += size if kind == 'step_down' else -size
+        self.disturbances.append(Disturbance(kind, size, step))
+
+    def step(self, command, duration):
+        """Hold a `Command` for a duration in s.
+
+        Raises:
+            NotAchieved: The integration diverges.
+        """
+        while self._pushes and self.state.mode[rm.STEPS] >= self._pushes[0][0]:
+            self.push(self._pushes.pop(0)[1])
+        state, before = self.state, self.truth.q.copy()
+        state.effort[:] = command.effort
+        state.armed[:self.model.n_locks] = command.lock
+        status = rm.FELL
+        if not self._fallen:
+            status = advance(self.terms, self.model, state, self._work, duration, False)
+        if status in FAILURES:
+            raise NotAchieved(f'plant rigid on {self.robot.name}', value=self.time,
+                              limit=FAILURES[status],
+                              remedy='loosen rigid.tolerance or check efforts')
+        if status == rm.FELL:
+            self._fallen = True
+            state.y[self.model.n + 2:] = 0.0
+        self._update_truth()
+        self._account(command.effort, before, duration)
+
+    def _account(self, effort, before, duration):
+        """Add the work of a tick: exact for held efforts; recuperation within a tick only."""
+        power = 0.0
+        for i, joint in enumerate(self._joints):
+            moved = self.truth.q[3 + joint] - before[3 + joint]
+            self.truth.work[i] += effort[i] * moved
+            power += self._motors[i].electrical_power(float(effort[i]), moved / duration)
+        if self.robot.ground_torque is not None and self.state.mode[rm.STANCE]:
+            turn = self._turns[int(self.state.mode[rm.SUPPORT])]
+            self.truth.work[-1] += effort[-1] * (turn @ (self.truth.q[2:] - before[2:]))
+        self.truth.electrical_energy += max(0.0, power) * duration
+
+    def _update_truth(self):
+        truth, state, n = self.truth, self.state, self.model.n
+        mode, z, v = state.mode, state.y[:n + 2], state.y[n + 2:]
+        support = int(mode[rm.SUPPORT])
+        foot = self.robot.feet[support]
+        q, rate = self._support.dynamics.base_from_coordinates(foot, z[2:], v[2:])
+        truth.q[:], truth.v[:] = q, rate
+        truth.q[:2] += z[:2]
+        truth.v[:2] += v[:2]
+        truth.locked[:] = mode[rm.FIRST_STOP + self.model.n_joints:]
+        accelerate(self.terms, self.model, state.y, mode, state.effort, self._work)
+        find_reactions(self.model, mode, self._work)
+        truth.foot_force[:] = 0.0
+        truth.foot_force[support, [0, 2]] = self._work.reactions[:2]
+        truth.foot_force[1 - support, [0, 2]] = self._work.reactions[2:]
+
+    def measure(self, measurement):
+        """Fill a `Measurement` with what the sensors say now."""
+        truth = self.truth
+        measurement.stamp = self.time
+        measurement.position[:] = truth.q[3:]
+        measurement.velocity[:] = truth.v[3:]
+        measurement.locked[:] = truth.locked
+        pitch = truth.q[2] + self.world.slope
+        measurement.orientation[:] = 0.0, math.sin(0.5 * pitch), 0.0, math.cos(0.5 * pitch)
+        measurement.angular_velocity[:] = 0.0, truth.v[2], 0.0
+        for i, foot in enumerate(self.robot.feet):
+            rotation = self._support.dynamics.foot_rotation(foot)
+            np.dot(truth.foot_force[i], rotation, out=measurement.foot_force[i])
+
+    def push(self, impulse):
+        """Add an impulse in N s along the floor to the base, at once; closed contacts hold."""
+        push(self.terms, self.model, self.state, self._work,
+             push_direction(self._support, self.state), impulse)
+        self._update_truth()
+
+
+def push_direction(support, state):
+    """Return the generalised impulse of a unit impulse on the base along x, ``(n + 2,)``."""
+    n = support.layout.n
+    foot = support.robot.feet[int(state.mode[rm.SUPPORT])]
+    direction = np.zeros(n + 2)
+    direction[0] = 1.0   # the base moves with the foot and by the change of its offset from it
+    for i, v in enumerate(np.eye(n)):
+        direction[2 + i] = support.dynamics.base_from_coordinates(foot, state.y[2:n + 2], v)[1][0]
+    return direction
+
+
+def push(terms, model, state, work, direction, impulse):
+    """Add an impulse, N s, to a `RigidState` at once; closed contacts hold unless torn off."""
+    accelerate(terms, model, state.y, state.mode, state.effort, work)
+    work.impulse[:] = impulse * direction
+    collide(model, state, work, work.impulse, bool(state.mode[rm.SWING]))
+
+
+def set_start(model, state, support, q, v):
+    """Put a `RigidState` just after touchdown: one foot at the origin, locks in reach engaged."""
+    state.y[:] = 0.0
+    state.y[2:model.n + 2] = q
+    state.y[model.n + 4:] = v
+    state.mode[:] = 0
+    state.mode[rm.SUPPORT], state.mode[rm.STANCE] = support, 1
+    state.memo[:] = 0.0
+    state.memo[rm.STEP_SIZE], state.memo[rm.MIN_NORMAL] = 1e-3, np.inf
+    state.armed[:] = 1
+    angles = model.lift[support] @ state.y[2:model.n + 2]
+    for i in range(model.n_locks):
+        distance = abs(angles[1 + model.lock_joint[i]] - model.lock_angle[i])
+        state.mode[rm.FIRST_STOP + model.n_joints + i] = distance <= model.lock_capture[i]

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Joint torques and contact wrenches that hold a floating-base robot still.
+
+With g the generalised gravity, J_i the Jacobian of contact i in its own axes and f_i its wrench,
+
+    g_base   = sum (J_i')_base f_i              six equations of the unactuated base
+    g_joints = tau + sum (J_i')_joints f_i      one per joint
+
+([STATIC] eq. (3)). One sole leaves no choice: f follows from the base, tau from f, in closed form.
+Several contacts leave 6 (n - 1) choices, which a quadratic program makes: least weighted torque or
+least contact force, subject to the base equations, every limit of the contacts and of the motors.
+"""
+
+from dataclasses import dataclass, field
+import time
+
+import numpy as np
+
+from walking_control.exceptions import InvalidInput, ParameterError, UrdfError
+from walking_control.statics import solvers
+from walking_control.statics.contacts import centre_of_pressure, contact_margins
+from walking_control.statics.diagnosis import explain, violations
+from walking_control.statics.kernels import stand_on_one
+from walking_control.statics.program import StaticProgram
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What the distributor makes small: torque |W tau|^2 + force |f|^2, moments over a length.
+
+    Args:
+        torque: Weight of the joint torques, 1/(N m)^2.
+        force: Weight of the contact wrenches, 1/N^2.
+        moment_length: A moment m counts as the force m / moment_length, m. The norm of a wrench
+            depends on where it is taken: here the middle of the sole.
+        joint_weights: joint -> factor on its squared torque; 1 where not named.
+        regularisation: Share of the wrench norm added so that the program has one solution, 1/N^2;
+            it decides only what torques leave open (inner forces of straight legs).
+    """
+
+    torque: float = 1.0
+    force: float = 0.0
+    moment_length: float = 1.0
+    joint_weights: dict = field(default_factory=dict)
+    regularisation: float = 1e-6
+
+
+OBJECTIVES = {'torque': Objective(), 'force': Objective(torque=0.0, force=1.0)}
+
+
+@dataclass(slots=True)
+class StaticSolution:
+    """What holds the robot, or why nothing does.
+
+    Args:
+        support: Names of the contacts in use.
+        torque: Joint torques in the model's order, ``(n_joints,)``, N m; None when infeasible.
+        wrenches: contact -> wrench of the floor on the robot in the sole frame, ``(6,)``, N, N m;
+            of an infeasible single support those it would need, else None.
+        base_residual: Largest error of the base equations, N and N m.
+        shortfalls: The broken limits, the one to name first; empty when feasible.
+        solver: Name of what solved it.
+        solve_time: Wall time, kinematics included, s.
+    """
+
+    support: tuple
+    torque: np.ndarray | None
+    wrenches: dict | None
+    base_residual: float | None
+    shortfalls: tuple
+    solver: str
+    solve_time: float
+
+    @property
+    def feasible(self):
+        """Whether torque and wrenches respect every limit."""
+        return not self.shortfalls
+
+    @property
+    def reason(self):
+        """Why it is infeasible, in words; None when it is feasible."""
+        return None if self.feasible else str(self.shortfalls[0])
+
+
+class StaticTorque:
+    """Distributor of static torques for one robot and its contacts.
+
+    Args:
+        dynamics: The `SpatialDynamics`.
+        contacts: name -> `Contact`.
+        objective: ``'torque'``, ``'force'`` or an `Objective`.
+        effort_limits: joint -> limit in N m, in place of the URDF's.
+        solver: Name of the quadratic-program solver; None takes the preferred one installed.
+
+    Attributes:
+        problems: `UrdfError` of every joint whose motor has an effort limit of zero. Such a joint
+            is taken at its word: a posture in which it must work is infeasible.
+
+    Raises:
+        InvalidInput: A frame is unknown, an effort limit names no joint.
+        ParameterError: The objective is unknown or leaves nothing to minimise.
+        MissingDependency: The solver is not installed.
+    """
+
+    def __init__(self, dynamics, contacts, objective='torque', effort_limits=None, solver=None):
+        self.dynamics = dynamics
+        self.contacts = dict(contacts)
+        self.objective = _find_objective(objective)
+        self.frames = {name: dynamics.frame(contact.frame, contact.offset)
+                       for name, contact in self.contacts.items()}
+        self.effort_limits = _effort_limits(dynamics, effort_limits)
+        self.joint_weights = _joint_weights(dynamics, self.objective.joint_weights)
+        self.problems = effort_problems(dynamics, self.effort_limits)
+        self.solver = solver or (solvers.available() or ('none',))[0]
+        self._solve = solvers.load(solver)
+        self._programs = {}
+
+    def solve(self, q, support=None, caps=None, diagnose=True):
+        """Return the `StaticSolution` at a configuration.
+
+        Args:
+            q: From `SpatialDynamics.configuration`.
+            support: Names of the contacts in use; None takes all.
+            caps: contact -> largest normal force, N, below its own.
+            diagnose: False spares the search for the reason when there is no solution.
+
+        Raises:
+            InvalidInput: A contact is unknown, or the support cannot balance moments.
+        """
+        program = self.program(support)
+        start = time.perf_counter()
+        if program.is_single:
+            solution = self._single(q, program, caps)
+        else:
+            solution = self._several(q, program, caps, diagnose)
+        solution.solve_time = time.perf_counter() - start
+        return solution
+
+    def program(self, support=None):
+        """Return the `StaticProgram` of a support, built at its first use."""
+        support = tuple(self.contacts) if support is None else tuple(support)
+        program = self._programs.get(support)
+        if program is None:
+            for name in support:
+                if name not in self.contacts:
+                    raise InvalidInput('support', value=name,
+                                       limit='must name contacts: ' + ', '.join(self.contacts))
+            program = self._programs[support] = StaticProgram(
+                self.dynamics, {name: self.contacts[name] for name in support},
+                [self.frames[name] for name in support], self.objective, self.effort_limits,
+                self.joint_weights)
+        return program
+
+    def _single(self, q, program, caps):
+        program.fill_caps(caps)
+        rows, bound = program.contact_limits
+        torque, wrench, residual, slack, overload = stand_on_one(
+            self.dynamics.gravity_efforts(q), program.jacobian(q, 0), rows, bound,
+            self.effort_limits)
+        # written so that a NaN counts as broken
+        held = slack >= -program.tolerance and overload <= program.tolerance
+        found = () if held else violations(program, wrench, torque)
+        return StaticSolution(program.support, torque if held else None,
+                              {program.support[0]: wrench}, residual, found, 'closed form', 0.0)
+
+    def _several(self, q, program, caps, diagnose):
+        problem = program.assemble(q, caps)
+        forces, name = self._solve(problem).x, self.solver
+        residual = None
+        if forces is not None:
+            torque, residual, overloaded = program.judge(forces)
+        if residual is None:
+            forces, found = explain(program, self._solve, diagnose)
+            if found:
+                return StaticSolution(program.support, None, None, None, found, name, 0.0)
+            torque, residual, overloaded = program.judge(forces)
+            name += ' (feasible point)'
+        found = program.overloads(torque) if overloaded else ()
+        return StaticSolution(program.support, None if found else torque, program.wrenches(forces),
+                              residual, found, name, 0.0)
+
+    def prepare(self):
+        """Compile and allocate what the first solutions would have to: call before time counts."""
+        q = self.dynamics.configuration(np.zeros(len(self.dynamics.joints)))
+        for name, contact in self.contacts.items():
+            if not contact.is_point:
+                self.solve(q, (name,), diagnose=False)
+        if len(self.contacts) > 1:
+            self.solve(q, diagnose=False)
+
+    def margins(self, solution):
+        """Return how far a feasible solution is from every limit.
+
+        Returns:
+            contact -> margins as of `contact_margins`, and ``'torque'``: the joint nearest to its
+            limit and the share of it still free.
+        """
+        margins = {name: contact_margins(self.contacts[name], wrench)
+                   for name, wrench in solution.wrenches.items()}
+        used = abs(solution.torque) / np.maximum(self.effort_limits, 1e-12)
+        worst = int(np.argmax(used))
+        margins['torque'] = {'joint': self.dynamics.joints[worst],
+                             'free': float(1.0 - used[worst])}
+        return margins
+
+    def centres_of_pressure(self, solution):
+        """Return contact -> centre of pressure in its sole frame, ``(2,)``, m."""
+        return {name: centre_of_pressure(wrench) for name, wrench in solution.wrenches.items()}
+
+
+def _find_objective(objective):
+    if isinstance(objective, str):
+        if objective not in OBJECTIVES:
+            raise ParameterError('objective', value=objective,
+                                 limit='must be one of ' + ', '.join(OBJECTIVES))
+        objective = OBJECTIVES[objective]
+    for name in ('torque', 'force', 'regularisation'):
+        if not getattr(objective, name) >= 0.0:
+            raise ParameterError(f'objective.{name}', value=getattr(objective, name),
+                                 limit='must not be negative')
+    if not objective.force + objective.regularisation > 0.0 or not objective.moment_length > 0.0:
+        raise ParameterError('objective', value=objective,
+                             limit='force or regularisation, and moment_length, must be positive')
+    return objective
+
+
+def _by_joint(dynamics, values, default, what):
+    array = np.array(default, dtype=float)
+    for joint, value in (values or {}).items():
+        if joint not in dynamics.joints:
+            raise InvalidInput(f'{what} of joint {joint}',
+                               limit=f'is not a moving joint of {dynamics.name}')
+        if not value >= 0.0:
+            raise InvalidInput(f'{what} of joint {joint}', value=value,
+                               limit='must not be negative')
+        array[dynamics.joints.index(joint)] = value
+    return array
+
+
+def _effort_limits(dynamics, values):
+    return _by_joint(dynamics, values, dynamics.effort_limits(), 'effort limit')
+
+
+def effort_problems(dynamics, effort_limits):
+    """Return a `UrdfError` for every joint that may not work at all."""
+    return tuple(UrdfError(f'effort limit of joint {joint}', value=0.0,
+                           limit=f'the URDF of {dynamics.name} gives its motor no torque',
+                           remedy='write its real limit into the URDF or give effort_limits')
+                 for joint, limit in zip(dynamics.joints, effort_limits) if limit == 0.0)
+
+
+def _joint_weights(dynamics, values):
+    return _by_joint(dynamics, values, np.ones(len(dynamics.joints)), 'weight')

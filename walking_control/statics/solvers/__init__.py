@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Solvers of quadratic programs: thin adapters behind one Problem and one Solution.
+
+| name     | method           | licence    | left in equalities / limits (N)           |
+|----------|------------------|------------|-------------------------------------------|
+| daqp     | dual active set  | MIT        | 2e-13 / 0                                 |
+| quadprog | dual active set  | GPL-2      | 1e-13 / 0                                 |
+| osqp     | splitting        | Apache-2.0 | 3e-6 / 3e-3 raw, 1e-13 / 0 when polished  |
+
+Any of them may be absent; one is enough.
+"""
+
+from functools import cache
+from importlib import import_module
+
+from walking_control.exceptions import MissingDependency, ParameterError
+from walking_control.statics.solvers.polishing import polish
+from walking_control.statics.solvers.problem import (
+    is_certificate,
+    primal_residuals,
+    Problem,
+    Residuals,
+    residuals,
+    Solution,
+)
+
+__all__ = ['NAMES', 'Problem', 'Residuals', 'Solution', 'available', 'is_certificate', 'load',
+           'polish', 'primal_residuals', 'residuals']
+
+NAMES = ('daqp', 'quadprog', 'osqp')  # in order of preference
+
+
+@cache
+def available():
+    """Return the names of the solvers that can be imported, the preferred one first."""
+    return tuple(name for name in NAMES if _module(name) is not None)
+
+
+@cache
+def _module(name):
+    try:
+        return import_module(f'walking_control.statics.solvers.{name}_solver')
+    except ImportError:
+        return None
+
+
+def load(name=None):
+    """Return a solver's function: Problem -> Solution, polished where the solver is loose.
+
+    Args:
+        name: One of `NAMES`; None takes the preferred one of those installed.
+
+    Raises:
+        ParameterError: There is no such solver.
+        MissingDependency: It is not installed.
+    """
+    if name is None:
+        if not available():
+            raise MissingDependency('a solver of quadratic programs', limit='none is installed',
+                                    remedy='pip install daqp (or osqp, or quadprog)')
+        name = available()[0]
+    if name not in NAMES:
+        raise ParameterError('solver', value=name, limit='must be one of ' + ', '.join(NAMES))
+    module = _module(name)
+    if module is None:
+        raise MissingDependency(f'solver {name}', limit='is not installed',
+                                remedy=f'pip install {name}; installed: '
+                                + (', '.join(available()) or 'none'))
+    return _polished(module.solve) if module.LOOSE else module.solve
+
+
+def _polished(solve):
+    def solve_and_polish(problem):
+        solution = solve(problem)
+        return solution if solution.x is None else polish(problem, solution)
+    return solve_and_polish

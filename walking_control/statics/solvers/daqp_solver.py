@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""DAQP: dual active set with recursive LDL' updates (MIT, dense, the fastest here; optional)."""
+
+import daqp
+import numpy as np
+
+from walking_control.statics.solvers.problem import Solution
+
+LOOSE = False
+
+_EQUALITY = 5
+_NO_BOUND = 1e30
+_patterns = {}
+
+
+def _pattern(count, equalities):
+    """Return row kinds and upper bounds of a problem's shape; those of equalities are open."""
+    key = count, equalities
+    if key not in _patterns:
+        sense = np.zeros(count, dtype=np.int32)
+        sense[:equalities] = _EQUALITY
+        _patterns[key] = sense, np.full(count, _NO_BOUND)
+    return _patterns[key]
+
+
+def solve(problem):
+    """Return DAQP's `Solution` of a `Problem`."""
+    m, bound = problem.equalities, problem.bound
+    sense, upper = _pattern(len(bound), m)
+    upper[:m] = bound[:m]
+    x, _, flag, info = daqp.solve(problem.hessian, problem.gradient, problem.rows, upper, bound,
+                                  sense, primal_tol=1e-10)
+    if flag < 1:
+        return Solution(None, None, f'exit flag {flag}')
+    return Solution(x, -info['lam'], 'solved')
