@@ -97,7 +97,7 @@ def one_tick(function, terms, data, q, v):
     effort = np.zeros(2)
 
     def tick():
-        memory.scalars[tracker.TANK] = data.tank[0]
+        memory.scalars[tracker.TANK] = data.tank.initial
         function(terms, data, memory, 0, True, True, q, v, 0.002, effort, report, parts)
     tick()
     return tick

@@ -137,7 +137,7 @@ def build_loop(**values):
     """Return `build` at a rate that refuses nothing; the integral gain may leave its range."""
     integral = values.pop('integral_gain', 0.0)
     _, law, q, v = build(rate=5000.0, **values)
-    law.gains[1] = integral
+    law = law._replace(gains=law.gains._replace(integral=integral))
     places = [0, len(q) // 2, len(q) - 6, len(q) - 2]
     return law, q[places], v[places]
 

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from walking_control.control_loop import ControlLoop
+from walking_control.controllers.controller import read_telemetry
 from walking_control.controllers.curve_tracking import observation as motion
 from walking_control.controllers.curve_tracking import tick as tracker
 from walking_control.controllers.curve_tracking.controller import (
@@ -40,7 +41,7 @@ def compass():
 
 def law(robot_file, **values):
     """Return a `CurveTracking` of a robot file."""
-    return CurveTracking(robot_file.robot, PARAMETERS.validate(values), robot_file.values(WORLD))
+    return CurveTracking(robot_file, PARAMETERS.validate(values))
 
 
 def tick(controller, robot_file, q, v, support=0):
@@ -124,7 +125,7 @@ def test_energies_add_up(compass):
                                                           rel=1e-9)
         totals.append(report[tracker.ENERGY])
     assert np.ptp(totals) > 0.1
-    assert len(controller.telemetry()) == len(controller.telemetry_fields(compass.robot))
+    assert len(read_telemetry(controller, compass.robot)) == len(tracker.TELEMETRY) + 7 * 2
 
 
 def fully_actuated(name, slope, **values):
@@ -290,7 +291,7 @@ def test_gaits_that_do_not_fit_are_refused(compass):
 def test_time_pd_is_quiet_on_the_gait(compass):
     """Played back in time from touchdown, the gait itself must need next to no torque."""
     world = compass.values(WORLD)
-    rival = TimePd(compass.robot, TIME_PD.validate({}), world)
+    rival = TimePd(compass, TIME_PD.validate({}))
     gait = load_gait(compass.robot, rival.values, world)
     piece, = gait.pieces
     state, command = WalkerState(compass.robot), Command(compass.robot)
@@ -309,7 +310,7 @@ def test_time_pd_plays_the_phases_of_a_kneed_walker():
     """Played through the knee strike, Dribbel's own gait must need next to no torque either."""
     dribbel = load_robot_file('dribbel')
     world = dribbel.values(WORLD)
-    rival = TimePd(dribbel.robot, TIME_PD.validate({'gait': 'dribbel_passive'}), world)
+    rival = TimePd(dribbel, TIME_PD.validate({'gait': 'dribbel_passive'}))
     gait = load_gait(dribbel.robot, rival.values, world)
     state, command = WalkerState(dribbel.robot), Command(dribbel.robot)
     rival.reset(state)
@@ -365,6 +366,6 @@ def test_plant_and_tank_keep_the_same_books(compass):
     assert walker.walk(1.2, False) == DONE and walker.state.mode[STEPS] == 1
     done = float(walker.state.memo[WORK])
     walker.walk(0.002, False)   # the law books a period at the begin of the next
-    booked = walker.data.values[tracker.INJECTED] - walker.data.values[tracker.ABSORBED]
+    booked = walker.data.memory[tracker.INJECTED] - walker.data.memory[tracker.ABSORBED]
     assert booked == pytest.approx(done, abs=1e-12)
-    assert walker.data.values[tracker.INJECTED] > 0.01 and abs(done) < 5.0
+    assert walker.data.memory[tracker.INJECTED] > 0.01 and abs(done) < 5.0

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from walking_control.control_loop import ControlLoop
+from walking_control.controllers.controller import read_telemetry
 from walking_control.controllers.curve_tracking.controller import CurveTracking
 from walking_control.exceptions import IncompatibleController
 from walking_control.gaits.samples import GaitError
@@ -50,7 +51,7 @@ def test_telemetry_is_recorded_as_said():
 
     def listen(measurement):
         command = tick(measurement)
-        said.append(loop.controller.telemetry())
+        said.append(read_telemetry(loop.controller, loop.robot))
         return command
     loop.tick = listen
     run = walk('curve_tracking', 0.9, ['push=0.1@1'], loop)

@@ -181,7 +181,7 @@ def test_late_ticks_are_booked_by_the_motion():
     work = effort @ law.limits.inputs[0].T @ moved
     scalars = memory.scalars
     assert scalars[tracker.INJECTED] - scalars[tracker.ABSORBED] == pytest.approx(work, rel=1e-12)
-    assert scalars[tracker.TANK] == pytest.approx(law.tank[0] - work, rel=1e-12)
+    assert scalars[tracker.TANK] == pytest.approx(law.tank.initial - work, rel=1e-12)
 
 
 def test_touchdown_does_not_change_the_books_of_the_hip():

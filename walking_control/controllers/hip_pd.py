@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plain PD control of the hip to a fixed set point: the rival of every other law."""
 
-from walking_control.controllers.hip_switching import clamped_pd, find_hip
+import numpy as np
+
+from walking_control.controllers.controller import ArrayLaw, Controller
+from walking_control.controllers.hip_switching import clamped_pd, find_hip, hip_law, HipData
 from walking_control.controllers.knee_locks import KneeLocks
 from walking_control.models.efforts import effort_limits
 from walking_control.models.parameters import Parameter, ParameterTable
@@ -19,11 +22,11 @@ PARAMETERS = ParameterTable('hip_pd', [
 ])
 
 
-class HipPd:
+class HipPd(Controller):
     """Plain hip PD for a planar walker with one motor at the hip.
 
     Args:
-        robot: The `Robot`.
+        robot_file: The `RobotFile`.
         values: Validated values of `PARAMETERS`.
 
     Raises:
@@ -33,8 +36,9 @@ class HipPd:
     name = 'hip_pd'
     parameters = PARAMETERS
 
-    def __init__(self, robot, values):
-        joint, self._coordinate = find_hip(robot)
+    def __init__(self, robot_file, values):
+        robot = robot_file.robot
+        joint, self._coordinate = find_hip(robot, self.name)
         self._signs = [robot.supports[foot][self._coordinate, 1 + joint] for foot in robot.feet]
         self._limit = effort_limits(robot)[0]
         self._locks = KneeLocks(robot, values.knee_flexed)
@@ -52,3 +56,11 @@ class HipPd:
         command.effort[:] = 0.0
         command.effort[0] = self._signs[state.support] * torque
         self._locks.update(state, command)
+
+    def array_law(self):
+        """Return the law as an `ArrayLaw`."""
+        values = self.values
+        return ArrayLaw(hip_law, HipData(self._coordinate, values.hip_angle, values.hip_stiffness,
+                                         values.hip_damping, self._limit,
+                                         np.array(self._signs)),
+                        np.zeros(1), values.knee_flexed)

@@ -5,8 +5,11 @@ The set point of the hip angle changes sign with the stance foot; that alone thr
 leg forward, bends its knee by inertia and locks it again at the end of the swing.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
+from walking_control.controllers.controller import ArrayLaw, Controller
 from walking_control.controllers.knee_locks import KneeLocks
 from walking_control.exceptions import IncompatibleController, ParameterError
 from walking_control.models.array_functions import array_function
@@ -60,11 +63,40 @@ def clamped_pd(q5, dq5, set_point, proportional_gain, derivative_gain, limit):
     return min(max(command, -limit), limit)
 
 
-class HipSwitching:
+class HipData(NamedTuple):
+    """What a PD law of the hip knows, as plain numbers.
+
+    Attributes:
+        coordinate: Index of the hip angle among the minimal coordinates.
+        set_point: Hip angle aimed at, rad.
+        proportional_gain: A/rad or N m/rad.
+        derivative_gain: A s/rad or N m s/rad.
+        limit: Largest current, A, or torque, N m.
+        effort: Effort per ampere, or 1, with the sign of the hip by stance foot, ``(2,)``.
+    """
+
+    coordinate: int
+    set_point: float
+    proportional_gain: float
+    derivative_gain: float
+    limit: float
+    effort: np.ndarray
+
+
+@array_function
+def hip_law(terms, hip, memory, support, held, q, v, effort):
+    """PD of the hip to a fixed set point ([DS09] (5.29)) as an `ArrayLaw`; it has no memory."""
+    i = hip.coordinate
+    effort[:] = 0.0
+    effort[0] = hip.effort[support] * clamped_pd(
+        q[i], v[i], hip.set_point, hip.proportional_gain, hip.derivative_gain, hip.limit)
+
+
+class HipSwitching(Controller):
     """Hip controller for a planar walker with one motor and, if it has knees, knee locks.
 
     Args:
-        robot: The `Robot`.
+        robot_file: The `RobotFile`.
         values: Validated values of `PARAMETERS`.
 
     Raises:
@@ -74,8 +106,9 @@ class HipSwitching:
     name = 'hip_switching'
     parameters = PARAMETERS
 
-    def __init__(self, robot, values):
-        self._joint, self._coordinate = find_hip(robot)
+    def __init__(self, robot_file, values):
+        robot = robot_file.robot
+        self._joint, self._coordinate = find_hip(robot, self.name)
         self._motor = robot.actuators[robot.joints[self._joint]]
         self._signs = [robot.supports[foot][self._coordinate, 1 + self._joint]
                        for foot in robot.feet]
@@ -85,18 +118,23 @@ class HipSwitching:
         self._correction = 0.0
         self.current = self.set_point = 0.0
 
-    def telemetry(self):
-        """Return name -> value of what to watch: motor current in A, set point in rad."""
-        return {'current': self.current, 'set_point': self.set_point}
-
     def write_telemetry(self, out):
-        """Fill an array with the values of `telemetry`."""
+        """Say the motor current and the set point."""
         out[0], out[1] = self.current, self.set_point
 
     @staticmethod
     def telemetry_fields(robot):
-        """Return (name, unit) of each entry of `telemetry`."""
+        """Return (name, unit) of what is said of each tick."""
         return ('current', 'A'), ('set_point', 'rad')
+
+    def array_law(self):
+        """Return the law at its set point; a speed that is asked for does not count."""
+        values, motor = self.values, self._motor
+        signed = np.array([sign * motor.torque_per_ampere for sign in self._signs])
+        return ArrayLaw(hip_law, HipData(self._coordinate, values.set_point,
+                                         values.proportional_gain, values.derivative_gain,
+                                         motor.current_limit, signed), np.zeros(1),
+                        values.knee_flexed)
 
     def reset(self, state):
         """Start with locked knees and no speed correction."""
@@ -140,15 +178,19 @@ class HipSwitching:
         return min(max(nominal + self._correction, min(table)), max(table))
 
 
-def find_hip(robot):
+def find_hip(robot, controller):
     """Return (joint index, coordinate index) of the one actuated hip of a planar walker.
+
+    Args:
+        robot: The `Robot`.
+        controller: Name of the law that asks.
 
     Raises:
         IncompatibleController: There is no such hip.
     """
     if not robot.planar or len(robot.actuators) != 1:
         raise IncompatibleController(
-            f'controller hip_switching on {robot.name}', value=sorted(robot.actuators),
+            f'controller {controller} on {robot.name}', value=sorted(robot.actuators),
             limit='needs a planar robot with one motor, at the hip',
             remedy='choose another controller')
     joint = robot.joint_index(next(iter(robot.actuators)))
@@ -159,6 +201,6 @@ def find_hip(robot):
                 and rows[0][1 + joint] == -rows[1][1 + joint]:
             return joint, coordinate
     raise IncompatibleController(
-        f'controller hip_switching on {robot.name}', value=robot.joints[joint],
+        f'controller {controller} on {robot.name}', value=robot.joints[joint],
         limit='the motor must turn a hip whose angle changes sign with the stance foot',
         remedy='check robot.supports in the robot file')

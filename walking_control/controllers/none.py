@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """No control: motors off, knee locks alone. What a passive walker needs."""
 
+import numpy as np
+
+from walking_control.controllers.controller import ArrayLaw, Controller
 from walking_control.controllers.knee_locks import KneeLocks
+from walking_control.models.array_functions import array_function
 from walking_control.models.parameters import Parameter, ParameterTable
 
 PARAMETERS = ParameterTable('none', [
@@ -11,20 +15,27 @@ PARAMETERS = ParameterTable('none', [
 ])
 
 
-class NoControl:
+@array_function
+def no_law(terms, knowledge, memory, support, held, q, v, effort):
+    """No effort."""
+    for i in range(effort.shape[0]):
+        effort[i] = 0.0
+
+
+class NoControl(Controller):
     """Zero effort on every actuator.
 
     Args:
-        robot: The `Robot`.
+        robot_file: The `RobotFile`.
         values: Validated values of `PARAMETERS`.
     """
 
     name = 'none'
     parameters = PARAMETERS
 
-    def __init__(self, robot, values):
+    def __init__(self, robot_file, values):
         self.values = values
-        self._locks = KneeLocks(robot, values.knee_flexed)
+        self._locks = KneeLocks(robot_file.robot, values.knee_flexed)
 
     def reset(self, state):
         """Start with locked knees."""
@@ -34,3 +45,7 @@ class NoControl:
         """Fill the `Command`: zero effort, locks by the phase of the gait."""
         command.effort[:] = 0.0
         self._locks.update(state, command)
+
+    def array_law(self):
+        """Return no effort as an `ArrayLaw`."""
+        return ArrayLaw(no_law, (0.0,), np.zeros(1), self.values.knee_flexed, passive=True)

@@ -9,7 +9,6 @@ from walking_control.controllers.static_torque.controller import PostureControl
 from walking_control.controllers.time_pd import TimePd
 from walking_control.exceptions import IncompatibleController, InvalidInput
 from walking_control.gaits.samples import GaitError
-from walking_control.models.robot_file import WORLD
 
 CONTROLLERS = {controller.name: controller
                 for controller in (CurveTracking, HipPd, HipSwitching, NoControl, PostureControl,
@@ -40,25 +39,11 @@ def make_controller(robot_file, name=None):
         IncompatibleController: It does not fit the robot; says which do.
     """
     law = find_controller(name or robot_file.controller)
-    values = robot_file.values(law.parameters)
     try:
-        return _build(law, robot_file, values)
+        return law(robot_file, robot_file.values(law.parameters))
     except IncompatibleController as error:
         error.remedy = 'fitting: ' + ', '.join(fitting_controllers(robot_file))
         raise
-
-
-def _build(law, robot_file, values):
-    # model-based laws count on a gravity and a slope
-    if getattr(law, 'uses_world', False):
-        return law(robot_file.robot, values, robot_file.values(WORLD))
-    return law(robot_file.robot, values)
-
-
-def telemetry_fields(law, robot):
-    """Return (name, unit) of what a controller, or its class, says of each tick on a robot."""
-    fields = getattr(law, 'telemetry_fields', None)
-    return () if fields is None else tuple(fields(robot))
 
 
 def fitting_controllers(robot_file):
@@ -66,7 +51,7 @@ def fitting_controllers(robot_file):
     fitting = []
     for name, law in CONTROLLERS.items():
         try:
-            _build(law, robot_file, law.parameters.validate())
+            law(robot_file, law.parameters.validate())
         except (IncompatibleController, GaitError):
             continue
         fitting.append(name)

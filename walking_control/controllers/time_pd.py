@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """PD control to a gait played back in time from every touchdown: a rival of curve tracking.
 
-It uses the same efforts and the same limits of the stance foot (`effort_limits`). When a step
-lasts
-longer than the gait file goes, the last posture is held.
+It uses the same efforts and the same limits of the stance foot (`controllers.limits`). When a step
+lasts longer than the gait file goes, the last posture is held.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from walking_control.controllers.curve_tracking.controller import load_gait
+from walking_control.controllers.controller import ArrayLaw, Controller
+from walking_control.controllers.curve_tracking.controller import load_gait, NOBODY
 from walking_control.controllers.knee_locks import KneeLocks
 from walking_control.controllers.limits.efforts import (
     FOOT_PARAMETERS,
@@ -24,6 +24,7 @@ from walking_control.gaits.curve import Curve, evaluate, make_time_curve
 from walking_control.models.array_functions import array_function
 from walking_control.models.dynamics import PlanarDynamics
 from walking_control.models.parameters import Parameter, ParameterTable
+from walking_control.models.robot_file import WORLD
 from walking_control.models.small_algebra import factorise_spd
 from walking_control.models.support.compiled import make_terms
 from walking_control.models.support.dynamics import SupportDynamics
@@ -96,13 +97,32 @@ def play(terms, data, support, elapsed, q, v, effort):
     keep_foot(data.limits, M_f, h_f, L, h, B, LH, effort * 0.0, 0.0, effort)
 
 
-class TimePd:
+class TimedPlayback(NamedTuple):
+    """What the law knows in a compiled walk.
+
+    Attributes:
+        playback: `Playback`.
+        period: Control period, s.
+    """
+
+    playback: Playback
+    period: float
+
+
+@array_function
+def time_law(terms, timed, memory, support, held, q, v, effort):
+    """The law as an `ArrayLaw`; it remembers the time since touchdown and who stood last."""
+    memory[0] = memory[0] + timed.period if support == memory[1] else 0.0
+    memory[1] = support
+    play(terms, timed.playback, support, memory[0], q, v, effort)
+
+
+class TimePd(Controller):
     """PD to a gait played back in time.
 
     Args:
-        robot: The `Robot`.
+        robot_file: The `RobotFile`; the law counts on the slope and gravity of its world.
         values: Validated values of `PARAMETERS`.
-        world: Validated values of `WORLD`.
 
     Raises:
         IncompatibleController: Not a planar walker on two feet with something to drive.
@@ -111,9 +131,9 @@ class TimePd:
 
     name = 'time_pd'
     parameters = PARAMETERS
-    uses_world = True
 
-    def __init__(self, robot, values, world):
+    def __init__(self, robot_file, values):
+        robot, world = robot_file.robot, robot_file.values(WORLD)
         if not robot.planar or len(robot.feet) != 2 or not robot.efforts:
             raise IncompatibleController(f'controller time_pd on {robot.name}',
                                          limit='needs a planar walker on two feet with a motor')
@@ -137,3 +157,8 @@ class TimePd:
         play(self._terms, self.data, state.support, state.stamp - self._since, state.q, state.v,
              command.effort)
         self._locks.update(state, command)
+
+    def array_law(self):
+        """Return the law as an `ArrayLaw`."""
+        return ArrayLaw(time_law, TimedPlayback(self.data, 1.0 / self.values.rate),
+                        np.array([0.0, NOBODY]), self.values.knee_flexed)

@@ -103,7 +103,7 @@ class StepRecord:
 
     def _arrays(self):
         walker = self._walker
-        return (*walker.state, walker.data.phases, walker.data.values)
+        return (*walker.state, walker.data.phases, walker.data.memory)
 
     def _go(self, at, duration):
         """Walk on from the begin of a tick for a duration; return mode and energy lost."""

@@ -130,7 +130,7 @@ class _Trial:
     def _arrays(self):
         """Return everything that a walk changes."""
         walker = self._walker
-        return (*walker.state, walker.data.phases, walker.data.values)
+        return (*walker.state, walker.data.phases, walker.data.memory)
 
     def disturb(self, size):
         """Disturb the settled walk; return None if it survives, else why not."""

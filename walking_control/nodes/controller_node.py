@@ -12,7 +12,7 @@ from std_msgs.msg import Bool, Float64MultiArray, String
 from std_srvs.srv import Trigger
 
 from walking_control.control_loop import ControlLoop
-from walking_control.controllers.registry import find_controller, telemetry_fields
+from walking_control.controllers.registry import find_controller
 from walking_control.controllers.static_torque.controller import PostureControl
 from walking_control.estimation.planar import ESTIMATOR
 from walking_control.exceptions import InvalidInput, WalkingControlError
@@ -138,7 +138,7 @@ class ControllerNode(LifecycleNode):
         self._lock_publisher = publish(Float64MultiArray, topics.LOCK_COMMANDS, topics.LATEST)
         self._fault_publisher = publish(String, '~/fault', topics.LATCHED)
         self._published = [self._effort_publisher, self._lock_publisher, self._fault_publisher]
-        fields = telemetry_fields(self.loop.controller, robot) if values.record_telemetry else ()
+        fields = self.loop.controller.telemetry_fields(robot) if values.record_telemetry else ()
         self._telemetry = ArrayWriter(len(fields)) if fields else None
         if fields:
             self._said = np.zeros(len(fields))

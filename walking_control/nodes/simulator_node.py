@@ -12,7 +12,7 @@ from rosgraph_msgs.msg import Clock as ClockMessage
 from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Float64MultiArray
 
-from walking_control.controllers.registry import find_controller, telemetry_fields
+from walking_control.controllers.registry import find_controller
 from walking_control.estimation.planar import ESTIMATOR
 from walking_control.estimation.registry import make_estimator
 from walking_control.models.parameters import Parameter, ParameterTable
@@ -101,7 +101,7 @@ class SimulatorNode(Node):
         self._command = Command(robot)
         self._command.lock[:] = True
         rows = round(self._values.duration / self.period) if self._values.duration else 6000
-        fields = telemetry_fields(controller, robot) if self._values.record_telemetry else ()
+        fields = controller.telemetry_fields(robot) if self._values.record_telemetry else ()
         self._said = np.zeros(len(fields))
         self.recorder = Recorder(robot, controller.name, self.plant, rows + 1, vars(settings),
                                  fields)

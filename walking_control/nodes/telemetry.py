@@ -7,6 +7,7 @@ from nav_msgs.msg import Odometry
 import numpy as np
 from std_msgs.msg import Float64
 
+from walking_control.controllers.controller import read_telemetry
 from walking_control.models.dynamics import PlanarDynamics
 from walking_control.nodes import topics
 from walking_control.nodes.messages import set_stamp
@@ -52,9 +53,7 @@ class Telemetry:
         yield 'step_time', state.step_time if math.isfinite(state.step_time) else 0.0
         yield from ((f'effort_{joint}', effort)
                     for joint, effort in zip(robot.actuators, loop.command.effort.tolist()))
-        figures = getattr(loop.controller, 'telemetry', None)
-        if figures is not None:
-            yield from figures().items()
+        yield from read_telemetry(loop.controller, robot).items()
 
     def destroy(self):
         """Take the publishers away."""

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Walk a robot in a plant: the control loop without ROS."""
 
-from walking_control.controllers.registry import telemetry_fields
 from walking_control.models.signals import Measurement
 from walking_control.simulation.run import Recorder
 
@@ -28,12 +27,11 @@ def simulate(plant, loop, start, duration, progress=None):
     measurement = Measurement(plant.robot)
     law = loop.controller
     recorder = Recorder(plant.robot, law.name, plant, ticks + 1, vars(law.values),
-                        telemetry_fields(law, plant.robot))
-    write_telemetry = getattr(law, 'write_telemetry', None)
+                        law.telemetry_fields(plant.robot))
     for tick in range(ticks + 1):
         plant.measure(measurement)
         command = loop.tick(measurement)
-        recorder.record(plant, loop.state, command, write_telemetry)
+        recorder.record(plant, loop.state, command, law.write_telemetry)
         if loop.fault is not None:
             return recorder.finish(loop.fault.message)
         if tick < ticks:

@@ -21,7 +21,7 @@ def test_law_by_hand():
 @pytest.fixture
 def law(dribbel):
     """Return the hip law of Dribbel."""
-    return HipSwitching(dribbel.robot, dribbel.values(PARAMETERS))
+    return HipSwitching(dribbel, dribbel.values(PARAMETERS))
 
 
 def test_sign_changes_with_the_stance_foot(law, dribbel):
@@ -103,4 +103,4 @@ def test_robot_without_a_hip_motor_is_refused(edited_robot_file, edit):
     """Driving any other joint with the hip law would break the robot."""
     robot_file = load_robot_file(edited_robot_file(edit))
     with pytest.raises(IncompatibleController, match='hip_switching'):
-        HipSwitching(robot_file.robot, robot_file.values(PARAMETERS))
+        HipSwitching(robot_file, robot_file.values(PARAMETERS))

@@ -22,7 +22,7 @@ DT = 0.002
 def make(**values):
     """Return controller, state at the start posture, and command."""
     file = humanoid_file()
-    control = PostureControl(file.robot, PARAMETERS.validate({'ramp_time': 0.1, **values}))
+    control = PostureControl(file, PARAMETERS.validate({'ramp_time': 0.1, **values}))
     state, command = WalkerState(file.robot), Command(file.robot)
     state.position[:] = file.start.posture
     state.contact[:] = True
@@ -249,9 +249,9 @@ def test_commanded_posture_moves_straight():
 
 def test_planar_robot_is_refused():
     """A planar walker would be driven by a law that needs feet with soles."""
-    robot = load_robot_file('dribbel').robot
+    robot_file = load_robot_file('dribbel')
     with pytest.raises(IncompatibleController, match='needs a robot in space'):
-        PostureControl(robot, PARAMETERS.validate({}))
+        PostureControl(robot_file, PARAMETERS.validate({}))
 
 
 def test_routine_is_smooth_and_returns():

@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from walking_control.controllers.controller import ArrayLaw, Controller
 from walking_control.controllers.curve_tracking import forces as curve_law
 from walking_control.controllers.curve_tracking import tick as tracker
 from walking_control.controllers.curve_tracking.control_period import check_period
@@ -22,6 +23,7 @@ from walking_control.gaits.samples import read_samples
 from walking_control.models.dynamics import PlanarDynamics
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.resources import gait_path
+from walking_control.models.robot_file import WORLD
 from walking_control.models.support.compiled import compile_law, make_terms
 from walking_control.models.support.dynamics import SupportDynamics
 
@@ -37,6 +39,7 @@ def _tank_holds(values):
 
 
 SMALLEST = 1e-9
+NOBODY = -1.0   # no foot has stood yet
 
 PARAMETERS = ParameterTable('curve_tracking', [
     Parameter('rate', 500.0, 'Hz', 'Rate of the control law.', 10.0, 5000.0),
@@ -134,16 +137,17 @@ def build_tracker(robot, values, world, gait, parameters=None, piece=0):
     if values.energy == 'constant':
         energy = np.full(len(energy), energy[proper].mean())
     check_period(values, speed[proper], field, q[proper], v[proper])
-    gains = [getattr(values, name) for name in (
-        'energy_gain', 'integral_gain', 'integral_limit', 'transfer_gain', 'transfer_threshold',
-        'bandwidth', 'damping_rate', 'potential_share', 'freedom_rate', 'impact_time')]
+    gains = tracker.Gains(
+        values.energy_gain, values.integral_gain, values.integral_limit, values.transfer_gain,
+        values.transfer_threshold, values.bandwidth, values.damping_rate, values.potential_share,
+        values.freedom_rate, values.impact_time)
     limits = make_limits(support, values)
     reduced = limits._replace(inputs=np.ascontiguousarray(limits.inputs[:, free]))
     return tracker.TrackerData(
         free, limits.inputs, field, np.array(gravity if parameters is None else parameters),
         np.array([support.relabel(foot) for foot in range(2)]), spin, reduced, energy[inside],
-        np.array(gains), METHOD[values.method],
-        np.array([values.tank_initial, values.tank_capacity, values.tank_supply]))
+        gains, METHOD[values.method],
+        tracker.Tank(values.tank_initial, values.tank_capacity, values.tank_supply))
 
 
 def _energies(support, gravity, spin, piece):
@@ -182,13 +186,12 @@ def build_pieces(robot, values, world, gait, parameters=None):
     return pieces, masks, held
 
 
-class CurveTracking:
+class CurveTracking(Controller):
     """Follow a natural gait on a planar walker.
 
     Args:
-        robot: The `Robot`.
+        robot_file: The `RobotFile`; the law counts on the slope and gravity of its world.
         values: Validated values of `PARAMETERS`.
-        world: Validated values of `WORLD`: slope and gravity the law counts on.
 
     Attributes:
         report: Telemetry of the last tick, see `telemetry_fields`.
@@ -200,16 +203,16 @@ class CurveTracking:
 
     name = 'curve_tracking'
     parameters = PARAMETERS
-    uses_world = True
 
-    def __init__(self, robot, values, world):
+    def __init__(self, robot_file, values):
+        robot, world = robot_file.robot, robot_file.values(WORLD)
         if not robot.planar or len(robot.feet) != 2 or not robot.efforts:
             raise IncompatibleController(f'controller curve_tracking on {robot.name}',
                                          limit='needs a planar walker on two feet with a motor')
         self.values = values
         gait = load_gait(robot, values, world)
         dynamics = PlanarDynamics(robot, world.gravity, world.slope)
-        self._robot, self._locks = robot, KneeLocks(robot, values.knee_flexed)
+        self._locks = KneeLocks(robot, values.knee_flexed)
         self._terms, parameters = make_terms(dynamics)
         self._follow = compile_law(tracker.follow) if values.compiled else tracker.follow
         self._pieces = build_pieces(robot, values, world, gait, parameters)
@@ -236,20 +239,21 @@ class CurveTracking:
                      grounded, fresh, state.q, state.v, period, command.effort, self.report,
                      self.parts)
 
-    def telemetry(self):
-        """Return name -> value of the last tick; units by `telemetry_fields`."""
-        values = np.concatenate((self.report, self.parts.ravel())).tolist()
-        names = (name for name, _ in self.telemetry_fields(self._robot))
-        return dict(zip(names, values, strict=True))
+    def array_law(self):
+        """Return the law as an `ArrayLaw`."""
+        law = tracker.TrackerLaw(*self._pieces, 1.0 / self.values.rate)
+        memory = tracker.make_memory(self.data)
+        return ArrayLaw(tracker.tracking_law, law, np.concatenate((*memory, [NOBODY])),
+                        self.values.knee_flexed)
 
     def write_telemetry(self, out):
-        """Fill an array with the values of `telemetry`."""
+        """Say the report, then the parts of the efforts."""
         out[:len(self.report)] = self.report
         out[len(self.report):] = self.parts.ravel()
 
     @staticmethod
     def telemetry_fields(robot):
-        """Return (name, unit) of each entry of `telemetry` on a robot."""
+        """Return (name, unit) of what is said of each tick on a robot."""
         torques = ((f'{part}_{effort}', 'N m') for part in tracker.PARTS
                    for effort in robot.efforts)
         return (*tracker.TELEMETRY, *torques)

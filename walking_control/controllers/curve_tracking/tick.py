@@ -42,6 +42,48 @@ PARTS = ('nominal', 'potential', 'asymptotic', 'energy', 'freedom', 'wanted', 'a
 NOMINAL, COMPENSATION, ASYMPTOTIC, MANAGEMENT, FREEDOM, SUM, APPLIED = range(len(PARTS))
 
 
+class Gains(NamedTuple):
+    """Gains of the law; their parameters and units are those of the table `curve_tracking`.
+
+    Attributes:
+        energy: kp of (5.27).
+        integral: ki.
+        integral_limit: Largest contribution of the integral, J.
+        transfer: a0 of (5.21).
+        threshold: a1 of (5.21).
+        bandwidth: Fastest decay asked for, 1/s.
+        damping: Decay of undesired momentum under method DAMPING, 1/s.
+        potential: Share of (5.25).
+        freedom: Fastest turning of the free matrix Z, 1/s.
+        impact_time: How long no effort is given after an impact, s.
+    """
+
+    energy: float
+    integral: float
+    integral_limit: float
+    transfer: float
+    threshold: float
+    bandwidth: float
+    damping: float
+    potential: float
+    freedom: float
+    impact_time: float
+
+
+class Tank(NamedTuple):
+    """The energy that the law may inject.
+
+    Attributes:
+        initial: J.
+        capacity: J.
+        supply: W.
+    """
+
+    initial: float
+    capacity: float
+    supply: float
+
+
 class TrackerData(NamedTuple):
     """What the law knows of one piece of a gait, as plain arrays and numbers.
 
@@ -57,10 +99,9 @@ class TrackerData(NamedTuple):
         spin: Rates of q when the robot turns about its foot at 1 rad/s, by support, ``(2, n)``.
         limits: `Limits`, with inputs ``(2, m, k)``.
         energy: Desired energy at the knots of the gait, J.
-        gains: kp, ki, integral limit, a0, a1, bandwidth, damping rate, share of (5.25), turning
-            rate of the free matrix Z, time of an impact; see the parameters of `curve_tracking`.
+        gains: `Gains`.
         method: How r decays, DAMPING or TRANSFER.
-        tank: Initial level and capacity, J, and supply, W.
+        tank: `Tank`.
     """
 
     free: np.ndarray
@@ -71,9 +112,9 @@ class TrackerData(NamedTuple):
     spin: np.ndarray
     limits: Limits
     energy: np.ndarray
-    gains: np.ndarray
+    gains: Gains
     method: int
-    tank: np.ndarray
+    tank: Tank
 
 
 class TrackerMemory(NamedTuple):
@@ -102,7 +143,7 @@ def make_memory(data):
 
 def forget(data, memory):
     """Begin anew: full tank, no integral, phase unknown."""
-    memory.scalars[:] = np.nan, 0.0, data.tank[0], 0.0, 0.0, NOWHERE, 0.0
+    memory.scalars[:] = np.nan, 0.0, data.tank.initial, 0.0, 0.0, NOWHERE, 0.0
     memory.q[:] = 0.0
     memory.effort[:] = 0.0
 
@@ -127,7 +168,7 @@ def settle(data, memory, support, fresh, q, dt):
     for i in range(q.shape[0]):
         for j in range(memory.effort.shape[0]):
             work += (q[i] - before[i]) * data.inputs[support, i, j] * memory.effort[j]
-    scalars[TANK] = draw(scalars[TANK], work - data.tank[2] * dt, data.tank[1])
+    scalars[TANK] = draw(scalars[TANK], work - data.tank.supply * dt, data.tank.capacity)
     if work > 0.0:
         scalars[INJECTED] += work
     else:
@@ -151,21 +192,21 @@ def compose(data, motion, error, integral, trust, forces):
     """
     gains, e, m, r = data.gains, motion.e, motion.m, motion.r
     n, nu, rho = e.shape[0], motion.nu, motion.rho
-    a = convergence(nu, rho, gains[3], gains[4], gains[5])
+    a = convergence(nu, rho, gains.transfer, gains.threshold, gains.bandwidth)
     nominal_force(motion.turn, m, nu, r, forces[NOMINAL])
     potential_force(motion.gradient, e, m, forces[COMPENSATION])
-    rate = asymptotic_force(motion.M, m, r, nu, rho, data.method, a, min(gains[6], gains[5]),
-                            forces[ASYMPTOTIC])
-    energy_force(error, integral, gains[0], gains[1], m, forces[MANAGEMENT])
+    rate = asymptotic_force(motion.M, m, r, nu, rho, data.method, a,
+                            min(gains.damping, gains.bandwidth), forces[ASYMPTOTIC])
+    energy_force(error, integral, gains.energy, gains.integral, m, forces[MANAGEMENT])
     for i in range(n):
-        forces[COMPENSATION, i] *= gains[7]
+        forces[COMPENSATION, i] *= gains.potential
         for part in range(4):
             forces[SUM, i] += forces[part, i]
-    if gains[8] > 0.0 and n > 2:
+    if gains.freedom > 0.0 and n > 2:
         direction = e * 0.0
         solve_spd(motion.L, forces[SUM], direction)
         multiply(motion.M, r, forces[FREEDOM])
-        relieve(forces[SUM], direction, m, e, r, rho, gains[8], forces[FREEDOM])
+        relieve(forces[SUM], direction, m, e, r, rho, gains.freedom, forces[FREEDOM])
     for i in range(n):
         forces[SUM, i] += forces[FREEDOM, i]
         for part in range(6):
@@ -231,10 +272,10 @@ def track(terms, data, memory, support, grounded, fresh, q, v, dt, effort, repor
     # walker round, while by the total energy of (5.27) an excess would drive it on backwards
     error = motion.wanted - motion.potential - 0.5 * nu * abs(nu)
     scalars[SINCE] = 0.0 if fresh else scalars[SINCE] + dt
-    rigid = grounded and scalars[SINCE] >= data.gains[9]   # else an impact is under way
+    rigid = grounded and scalars[SINCE] >= data.gains.impact_time   # else an impact is under way
     trust = trust_of(motion.margin) if rigid else 0.0
     if nu > 0.0:   # backwards, an effort along e changes the energy the other way round
-        scalars[INTEGRAL] = integrate_error(integral, trust * error, dt, data.gains[2])
+        scalars[INTEGRAL] = integrate_error(integral, trust * error, dt, data.gains.integral_limit)
     forces = np.zeros((6, motion.e.shape[0]))
     rate = compose(data, motion, error, scalars[INTEGRAL], trust, forces)
     share, fx, fz = realise(data, motion, support, scalars[TANK], dt, forces, effort, parts)
@@ -349,3 +390,33 @@ def lacks(B, e, wanted, applied, error):
             asked += e[i] * B[i, j] * wanted[j]
             given += e[i] * B[i, j] * applied[j]
     return (asked - given) * error > 1e-9 * abs(asked * error)
+
+
+class TrackerLaw(NamedTuple):
+    """What the law knows in a compiled walk.
+
+    Attributes:
+        pieces: Tuple of `TrackerData`.
+        masks: Coordinates held in each piece, see `held_mask`, ``(n_pieces,)``.
+        coordinate_of: See `held_mask`.
+        period: Control period, s.
+    """
+
+    pieces: tuple
+    masks: np.ndarray
+    coordinate_of: np.ndarray
+    period: float
+
+
+@array_function
+def tracking_law(terms, law, memory, support, held, q, v, effort):
+    """The law as an `ArrayLaw`; memory: scalars, q and effort of `TrackerMemory`, who stood last.
+    """
+    n, k = q.shape[0], effort.shape[0]
+    scalars = memory.shape[0] - n - k - 1
+    last = memory.shape[0] - 1
+    kept = TrackerMemory(memory[:scalars], memory[scalars:scalars + n], memory[scalars + n:last])
+    fresh = support != memory[last]
+    memory[last] = support
+    follow(terms, law.pieces, law.masks, law.coordinate_of, kept, support, held, True, fresh, q, v,
+           law.period, effort, np.zeros(len(TELEMETRY)), np.zeros((len(PARTS), k)))

@@ -7,6 +7,7 @@ impedance holds on alone; after a stated time the configured reaction follows an
 
 import numpy as np
 
+from walking_control.controllers.controller import Controller
 from walking_control.controllers.static_torque.routine import shifting_routine
 from walking_control.controllers.static_torque.support_change import SupportChange
 from walking_control.exceptions import IncompatibleController
@@ -53,11 +54,11 @@ PARAMETERS = ParameterTable('static_torque', [
 ])
 
 
-class PostureControl:
+class PostureControl(Controller):
     """Static torques and joint impedance for a robot in space.
 
     Args:
-        robot: The `Robot`.
+        robot_file: The `RobotFile`.
         values: Validated values of `PARAMETERS`.
 
     Attributes:
@@ -73,7 +74,8 @@ class PostureControl:
     name = 'static_torque'
     parameters = PARAMETERS
 
-    def __init__(self, robot, values):
+    def __init__(self, robot_file, values):
+        robot = robot_file.robot
         _check_robot(robot)
         self.values = values
         self.dynamics = SpatialDynamics(robot.urdf, name=robot.name)
@@ -201,24 +203,16 @@ class PostureControl:
         error = values.stiffness * (self._held - position) - values.damping * velocity
         return self.feedforward + limits * error
 
-    def telemetry(self):
-        """Return name -> value of what to watch.
-
-        ``feasible`` is 1 or 0, ``feedforward_share`` what is left of the static torques,
-        ``static_torque_norm`` in N m, ``solve_time`` in s.
-        """
-        solution = self.solution
-        return {'feasible': float(self.feasible), 'feedforward_share': self._fade,
-                'static_torque_norm': float(np.linalg.norm(self.feedforward)),
-                'solve_time': 0.0 if solution is None else solution.solve_time}
-
     def write_telemetry(self, out):
-        """Fill an array with the values of `telemetry`."""
-        out[:] = list(self.telemetry().values())
+        """Say whether static torques hold, what is left of them, their norm, the solver's time."""
+        solution = self.solution
+        out[0], out[1] = self.feasible, self._fade
+        out[2] = np.linalg.norm(self.feedforward)
+        out[3] = 0.0 if solution is None else solution.solve_time
 
     @staticmethod
     def telemetry_fields(robot):
-        """Return (name, unit) of each entry of `telemetry`."""
+        """Return (name, unit) of what is said of each tick."""
         return (('feasible', 'bool'), ('feedforward_share', '1'), ('static_torque_norm', 'N m'),
                 ('solve_time', 's'))
 

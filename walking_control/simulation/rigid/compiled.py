@@ -6,7 +6,7 @@ rounding. The first use in a process compiles for some seconds.
 """
 
 from walking_control.controllers.knee_locks import STANCE
-from walking_control.controllers.registry import find_controller
+from walking_control.controllers.registry import make_controller
 from walking_control.exceptions import MissingDependency
 from walking_control.models.dynamics import PlanarDynamics
 from walking_control.models.robot_file import WORLD
@@ -31,7 +31,7 @@ class Walker:
         """Stand on a foot just after touchdown, every lock in its stance phase."""
         set_start(self.model, self.state, support, q, v)
         self.data.phases[:] = STANCE
-        self.data.values[:] = self._values
+        self.data.memory[:] = self._memory
 
     def push(self, impulse):
         """Add an impulse in N s along the floor to the base, at once."""
@@ -60,7 +60,7 @@ class CompiledWalker(Walker):
 
     def __init__(self, robot_file, controller=None, steps=()):
         robot, world = robot_file.robot, robot_file.values(WORLD)
-        law = find_controller(controller or robot_file.controller)
+        controller = make_controller(robot_file, controller)
         support = SupportDynamics(PlanarDynamics(robot, world.gravity, world.slope))
         self.robot, self.leg_length = robot, leg_length(support.dynamics)
         self._terms, parameters = compile_terms(support.dynamics)
@@ -69,12 +69,11 @@ class CompiledWalker(Walker):
         state, self.state = as_record(make_state(self.model))
         self._support = support
         work, self._work = as_record(make_workspace(self.model, support.layout.size))
-        function, data = make_law(robot, law.name, robot_file.values(law.parameters), world,
-                                  self._terms, parameters)
-        self._values = data.values.copy()
+        law, data = make_law(robot, controller)
+        self._memory = data.memory.copy()
         data, self.data = as_record(data)
-        self._law = compile_law(function)
-        self._arguments = self._terms, self._law, model, state, work, data
+        self._arguments = (self._terms, compile_law(law.function), law.knowledge, model, state,
+                           work, data)
 
     def walk(self, duration, stop_at_step=False):
         """Walk on; see `walk.walk`."""
@@ -96,20 +95,19 @@ class PlainWalker(Walker):
 
     def __init__(self, robot_file, controller=None, steps=()):
         robot, world = robot_file.robot, robot_file.values(WORLD)
-        law = find_controller(controller or robot_file.controller)
+        controller = make_controller(robot_file, controller)
         self._support = SupportDynamics(PlanarDynamics(robot, world.gravity, world.slope))
         self.robot, self.leg_length = robot, leg_length(self._support.dynamics)
         self.model = build_rigid_model(self._support, world, robot_file.values(RIGID), None, steps)
         self.state = make_state(self.model)
         self._work = make_workspace(self.model, self._support.layout.size)
-        self._law, self.data = make_law(robot, law.name, robot_file.values(law.parameters), world,
-                                        self._pinocchio_terms)
-        self._values = self.data.values.copy()
+        self._law, self.data = make_law(robot, controller)
+        self._memory = self.data.memory.copy()
 
     def walk(self, duration, stop_at_step=False):
         """Walk on; see `walk.walk`."""
-        return walk(self._pinocchio_terms, self._law, self.model, self.state, self._work,
-                    self.data, duration, stop_at_step)
+        return walk(self._pinocchio_terms, self._law.function, self._law.knowledge, self.model,
+                    self.state, self._work, self.data, duration, stop_at_step)
 
 
 def make_walker(robot_file, controller=None, steps=()):

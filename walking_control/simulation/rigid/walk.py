@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from walking_control.controllers.hip_switching import clamped_pd, find_hip
 from walking_control.controllers.knee_locks import ARMED, holds, next_lock_phase
 from walking_control.controllers.knee_locks import STANCE as STANCE_PHASE
 from walking_control.exceptions import IncompatibleController
@@ -17,7 +16,6 @@ from walking_control.models.array_functions import array_function
 from walking_control.models.small_algebra import multiply
 from walking_control.simulation.rigid.events import joint_angle
 from walking_control.simulation.rigid.forces import joint_rate
-from walking_control.simulation.rigid.gait_laws import make_gait_law, NAMES
 from walking_control.simulation.rigid.model import (
     DONE,
     FIRST_STOP,
@@ -35,83 +33,45 @@ NO_TICKS = 1e9   # s: nothing to control
 
 
 class LawData(NamedTuple):
-    """What a control law knows, as plain arrays.
+    """What a control law remembers, and what opens and closes knee locks, as plain arrays.
 
     Attributes:
-        values: The law's parameters.
+        memory: The law's memory, see `ArrayLaw`.
         lock_foot: Foot of each lock.
         phases: Phase of each lock.
         flexed: Flexion that counts as flexed, rad.
         period: Control period, s.
     """
 
-    values: np.ndarray
+    memory: np.ndarray
     lock_foot: np.ndarray
     phases: np.ndarray
     flexed: float
     period: float
 
 
-@array_function
-def no_law(values, stance, held, q, v, effort):
-    """No effort."""
-    for i in range(effort.shape[0]):
-        effort[i] = 0.0
-
-
-@array_function
-def hip_law(values, stance, held, q, v, effort):
-    """The hip law of [DS09] (5.29) at a fixed set point; values by `hip_values`."""
-    hip = int(values[0])
-    current = clamped_pd(q[hip], v[hip], values[1], values[2], values[3], values[4])
-    effort[0] = values[5 + stance] * current
-
-
-def hip_values(robot, parameters):
-    """Return the parameters of `hip_law`: coordinate, set point, gains, limit, signed N kt."""
-    joint, coordinate = find_hip(robot)
-    motor = robot.actuators[robot.joints[joint]]
-    signs = [robot.supports[foot][coordinate, 1 + joint] for foot in robot.feet]
-    return np.array([coordinate, parameters.set_point, parameters.proportional_gain,
-                     parameters.derivative_gain, motor.current_limit,
-                     *(sign * motor.torque_per_ampere for sign in signs)])
-
-
-def make_law(robot, name, parameters, world=None, terms=None, generated=None):
-    """Return (array function, `LawData`) of a controller by name.
+def make_law(robot, controller):
+    """Return (`ArrayLaw`, `LawData`) of a controller.
 
     Args:
         robot: The `Robot`.
-        name: Name of the controller.
-        parameters: Its validated parameter values.
-        world: Validated values of `WORLD`, for laws that follow a gait.
-        terms: Function of the support terms, for the same.
-        generated: Parameters of these; None where Pinocchio serves.
+        controller: A `Controller` built for it.
 
     Raises:
-        IncompatibleController: It has no array function.
+        IncompatibleController: It has no array law.
     """
-    if name == 'none':
-        law, values = no_law, np.zeros(1)
-    elif name == 'hip_switching':
-        law, values = hip_law, hip_values(robot, parameters)
-    elif name in NAMES:
-        law, values = make_gait_law(robot, name, parameters, world, terms, generated)
-    else:
-        raise IncompatibleController(f'controller {name}', limit='has no array function',
-                                     remedy='choose one of '
-                                     + ', '.join(('none', 'hip_switching', *NAMES)))
-    if name == 'none' and not robot.locks:
-        period = NO_TICKS
-    else:
-        period = 1.0 / parameters.rate
+    law = controller.array_law()
+    if law is None:
+        raise IncompatibleController(f'controller {controller.name}', limit='has no array law',
+                                     remedy='choose a law that walks on the rigid plant')
+    idle = law.passive and not robot.locks
     feet = [robot.feet.index(lock.foot) for lock in robot.locks] or [-1]
-    return law, LawData(values, np.array(feet), np.full(len(feet), STANCE_PHASE),
-                        parameters.knee_flexed, period)
+    return law, LawData(law.memory, np.array(feet), np.full(len(feet), STANCE_PHASE),
+                        law.knee_flexed, NO_TICKS if idle else 1.0 / controller.values.rate)
 
 
 @array_function
-def control(law, model, state, data):
+def control(terms, law, knowledge, model, state, data):
     """Fill effort and armed locks for the next tick."""
     n, mode = model.relabel.shape[1], state.mode
     support = mode[SUPPORT]
@@ -126,7 +86,8 @@ def control(law, model, state, data):
         state.armed[i] = 1 if phase == STANCE_PHASE or phase == ARMED else 0
         engaged = mode[FIRST_STOP + model.n_joints + i] == 1
         held[i] = holds(phase, foot == support, engaged)
-    law(data.values, support, held, state.y[2:n + 2], state.y[n + 4:], state.effort)
+    law(terms, knowledge, data.memory, support, held, state.y[2:n + 2], state.y[n + 4:],
+        state.effort)
 
 
 @array_function
@@ -140,12 +101,13 @@ def actuated_work(model, effort, support, q):
 
 
 @array_function
-def walk(terms, law, model, state, work, data, duration, stop_at_step):
+def walk(terms, law, knowledge, model, state, work, data, duration, stop_at_step):
     """Walk under a control law.
 
     Args:
         terms: Function of the support terms.
-        law: Function (values, stance, holding locks, q, v, effort).
+        law: Function of an `ArrayLaw`.
+        knowledge: What it knows.
         model: `RigidModel`.
         state: `RigidState`, changed in place.
         work: `Workspace`.
@@ -161,7 +123,7 @@ def walk(terms, law, model, state, work, data, duration, stop_at_step):
     n = model.relabel.shape[1]
     before = np.zeros(n)
     for _ in range(int(round(duration / period))):
-        control(law, model, state, data)
+        control(terms, law, knowledge, model, state, data)
         support, time = state.mode[SUPPORT], state.memo[TIME]
         before[:] = state.y[2:n + 2]
         status = advance(terms, model, state, work, period, stop_at_step)
@@ -179,9 +141,9 @@ def walk(terms, law, model, state, work, data, duration, stop_at_step):
 
 
 @array_function
-def stride_many(terms, law, model, state, work, data, count, longest):
+def stride_many(terms, law, knowledge, model, state, work, data, count, longest):
     """Make a number of strides in a row; return how many succeeded before one failed."""
     for i in range(count):
-        if walk(terms, law, model, state, work, data, longest, True) != STEPPED:
+        if walk(terms, law, knowledge, model, state, work, data, longest, True) != STEPPED:
             return i
     return count

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a control law is: the contract that every controller fulfils and every caller relies on."""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+import numpy as np
+
+from walking_control.models.parameters import ParameterTable
+from walking_control.models.robot import Robot
+from walking_control.models.robot_file import RobotFile
+from walking_control.models.signals import Command, Reference, WalkerState
+
+
+class ArrayLaw(NamedTuple):
+    """A control law as one array function: plain or compiled, in walks of thousands of strides.
+
+    Attributes:
+        function: An `array_function` (terms, knowledge, memory, support, held, q, v, effort) that
+            fills the efforts of one tick: ``terms`` gives the support terms, ``support`` is the
+            index of the stance foot, ``held`` says which locks hold, ``(n_locks,)``.
+        knowledge: What the law knows: a tuple of plain arrays and numbers, not changed.
+        memory: What it remembers from tick to tick, ``(k,)``; a walk begins with a copy.
+        knee_flexed: Flexion after which an extending knee's lock is armed again, rad.
+        passive: Whether it never gives an effort.
+    """
+
+    function: Callable
+    knowledge: tuple
+    memory: np.ndarray
+    knee_flexed: float = 0.0
+    passive: bool = False
+
+
+class Controller(Protocol):
+    """A control law: from what is known to what is commanded, tick by tick.
+
+    Write a law as a subclass: then what it does not offer has the default given here.
+
+    Args:
+        robot_file: The `RobotFile` it is built for.
+        values: Validated values of `parameters`.
+
+    Attributes:
+        name: Name on the command line, in robot files and of the section of its parameters.
+        parameters: The one table of its parameters; ``rate`` (Hz) is among them.
+        values: Its parameters as they are now. Those marked live may be replaced at any time.
+
+    Raises:
+        IncompatibleController: The law does not fit the robot; raised on construction.
+        InvalidInput: What it was given, such as a gait, cannot be used.
+    """
+
+    name: ClassVar[str]
+    parameters: ClassVar[ParameterTable]
+    values: SimpleNamespace
+
+    def __init__(self, robot_file: RobotFile, values: SimpleNamespace) -> None:
+        """Do everything slow here: no tick may cost more than the next."""
+
+    def reset(self, state: WalkerState) -> None:
+        """Begin anew from a state; what was remembered is forgotten."""
+
+    def update(self, state: WalkerState, reference: Reference, dt: float,
+               command: Command) -> None:
+        """Fill the `Command` for this tick.
+
+        Args:
+            state: What is known.
+            reference: What is wanted.
+            dt: Time since the last tick, s.
+            command: Filled: every effort, every lock.
+        """
+
+    @staticmethod
+    def telemetry_fields(robot: Robot) -> tuple[tuple[str, str], ...]:
+        """Return (name, unit) of everything the law says of a tick on a robot; nothing, unless."""
+        return ()
+
+    def write_telemetry(self, out: np.ndarray) -> None:
+        """Fill an array with the values of `telemetry_fields` in the last tick."""
+
+    def array_law(self) -> ArrayLaw | None:
+        """Return the law as an array function, for compiled walks; None where it has no such form.
+
+        Sweeps, margins and limit cycles on the rigid plant are open to laws that have one.
+        """
+        return None
+
+
+def read_telemetry(controller: Controller, robot: Robot) -> dict[str, Any]:
+    """Return name -> value of what a controller says of the last tick."""
+    names = [name for name, _ in controller.telemetry_fields(robot)]
+    values = np.zeros(len(names))
+    controller.write_telemetry(values)
+    return dict(zip(names, values.tolist()))
