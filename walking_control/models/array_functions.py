@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions that run as plain Python and, unchanged, inside numba-compiled loops."""
 
+OPTIONS = {'error_model': 'numpy'}   # a division by zero gives what numpy gives
 SHARED = []
 
 
@@ -14,4 +15,4 @@ def register():
     """Tell numba about all marked functions; needed once before compiling."""
     from numba.extending import register_jitable
     while SHARED:
-        register_jitable(error_model='numpy')(SHARED.pop())
+        register_jitable(**OPTIONS)(SHARED.pop())

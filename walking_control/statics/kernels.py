@@ -2,7 +2,7 @@
 """The arithmetic of a static tick in three functions, compiled by numba where it is installed.
 
 They are plain numpy and run as such without numba; compiled, a tick on two legs takes about two
-thirds of the time. The first call compiles; call `StaticTorque.prepare` before time counts.
+thirds of the time. The first call compiles or loads; call `StaticTorque.prepare` before time counts.
 """
 
 import math
@@ -12,9 +12,8 @@ import numpy as np
 from walking_control.models.spatial import ROOT
 
 try:
-    from numba import njit
     import scipy.linalg  # noqa: F401  numba's matrix products need its BLAS
-    compiled = njit(cache=True)
+    from walking_control.models.code_cache import compile_function as compiled
 except ImportError:
     def compiled(function):
         """Return the function as it is."""

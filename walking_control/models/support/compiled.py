@@ -8,7 +8,7 @@ from functools import cache
 import math
 
 from walking_control.exceptions import import_optional
-from walking_control.models.array_functions import register
+from walking_control.models.array_functions import OPTIONS
 from walking_control.models.support import symbolic
 from walking_control.models.support.dynamics import SupportDynamics
 
@@ -30,15 +30,21 @@ def has_compiler():
     return symbolic.ca is not None
 
 
+def _compiler():
+    import_optional('numba', 'compiling')
+    from walking_control.models.code_cache import compile_function
+    return compile_function
+
+
 @cache
 def _compile(sources):
-    numba = import_optional('numba', 'compiling')
-    scope = {'math': math}
+    compile_function = _compiler()
+    scope = {'math': math, '__name__': __name__}
     for i, source in enumerate(sources):
         exec(source, scope)
-        scope[f'terms_{i}'] = numba.njit(scope[f'terms_{i}'])
+        scope[f'terms_{i}'] = compile_function(scope[f'terms_{i}'])
     exec(_CHOICE, scope)
-    return numba.njit(scope['terms'])
+    return compile_function(scope['terms'])
 
 
 def compile_terms(dynamics):
@@ -67,6 +73,4 @@ def make_terms(dynamics):
 @cache
 def compile_law(function):
     """Return a shared function compiled, with everything it calls."""
-    numba = import_optional('numba', 'compiling')
-    register()
-    return numba.njit(function, error_model='numpy')
+    return _compiler()(function, **OPTIONS)

@@ -2,7 +2,7 @@
 """The rigid walker compiled: generated support terms and the shared functions under numba.
 
 The same model and the same integration as `rigid_plant`, some hundred times faster; equal to it to
-rounding. The first use in a process compiles for some seconds.
+rounding. The first use compiles for some seconds; later processes find the code kept.
 """
 
 from walking_control.controllers.knee_locks import STANCE

@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiled code, kept in the user's cache folder from one process to the next.
+
+numba's own cache names code by the file and line of one function: it knows neither generated
+functions nor functions handed to others, and does not notice a change in what a function calls.
+Here the name of an entry is a digest of everything the code depends on: the bytecode of a function
+and of all it calls, the constants and arrays frozen into them, the types of the arguments, the
+versions and the processor. One file per entry, written elsewhere and moved into place; what cannot
+be read, is damaged or is not ours counts as missing, and what cannot be written is left unwritten.
+
+The folder is ``$WALKING_CONTROL_CACHE`` (empty: keep nothing), else ``walking_control`` in
+``$XDG_CACHE_HOME`` or ``~/.cache``.
+"""
+
+import hashlib
+import io
+import itertools
+import os
+from pathlib import Path
+import pickle
+import sys
+import tempfile
+import time
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+
+import llvmlite
+import numba
+from numba.core import bytecode, caching, compiler, config, serialize, sigutils, types
+from numba.core.dispatcher import Dispatcher
+import numpy as np
+
+from walking_control.models.array_functions import OPTIONS, register
+
+VARIABLE = 'WALKING_CONTROL_CACHE'
+UNUSED_AFTER = 60 * 86400.0   # s after which an entry that nobody asked for is removed
+ROOT = 0   # user who may have filled the folder for all
+_DIGEST_SIZE = 32
+_MODULES = ('cmath', 'math', 'numpy')   # code from these is known by their version
+
+# numba tells equally named functions apart by a number that every process counts from 1; code of
+# several processes meets here, so each process counts from a place of its own.
+bytecode.FunctionIdentity._unique_ids = itertools.count(int.from_bytes(os.urandom(7), 'little'))
+
+
+def cache_folder():
+    """Return the folder of compiled code, or None where there is to be none."""
+    given = os.environ.get(VARIABLE)
+    if given is not None:
+        return Path(given).absolute() if given else None
+    base = Path(os.environ.get('XDG_CACHE_HOME') or '.')
+    if not base.is_absolute():   # such a value is to be ignored, says the XDG specification
+        try:
+            home = Path.home()
+        except RuntimeError:
+            return None
+        if not home.is_dir():
+            return None
+        base = home / '.cache'
+    return base / 'walking_control'
+
+
+def compile_function(function, **options):
+    """Return a function compiled by numba; what was compiled before comes from the cache folder.
+
+    Args:
+        function: A plain function, which may call shared ones and compiled ones.
+        options: For ``numba.njit``.
+    """
+    dispatcher = numba.njit(function, **options)
+    if dispatcher is not function:   # as it is with NUMBA_DISABLE_JIT
+        dispatcher._cache = _Entries(dispatcher)
+    return dispatcher
+
+
+class _Entries(caching.NullCache):
+    """What a dispatcher of numba asks for compiled code, and gives it to."""
+
+    def __init__(self, dispatcher):
+        self._dispatcher = dispatcher
+
+    def load_overload(self, sig, target_context):
+        """Return the stored result of a compilation, or None."""
+        arguments = sigutils.normalize_signature(sig)[0]
+        target_context.refresh()
+        try:
+            data = _read(_path(self._name(arguments, target_context.codegen())))
+            content = _Unpickler(io.BytesIO(data), arguments).load()
+            return compiler.CompileResult._rebuild(target_context, *content)
+        except Exception:   # numba's inner structures promise nothing: compile instead
+            register()
+            return None
+
+    def save_overload(self, sig, data):
+        """Store the result of a compilation where that is possible."""
+        if data.library.has_dynamic_globals or data.lifted:
+            return
+        arguments = sigutils.normalize_signature(sig)[0]
+        try:
+            path = _path(self._name(arguments, data.codegen))
+            stream = io.BytesIO()
+            _Pickler(stream, arguments).dump(data._reduce())
+            _write(path, stream.getvalue())
+        except Exception:   # as above: the code is compiled, and not kept
+            return
+
+    def _name(self, arguments, codegen):
+        digest = _Digest()
+        digest.add((sys.version, numba.__version__, llvmlite.__version__, np.__version__,
+                    tuple(map(str, codegen.magic_tuple())), config.OPT, config.BOUNDSCHECK))
+        digest.add(tuple(OPTIONS.items()))
+        digest.add(self._dispatcher)
+        digest.add(arguments)
+        return digest.hash.hexdigest()
+
+
+class _Digest:
+    """A hash of everything that decides what compiled code does."""
+
+    def __init__(self):
+        self.hash, self._seen = hashlib.sha256(), {}
+
+    def add(self, thing):
+        """Take up a function, with all it calls, or a constant.
+
+        Raises:
+            TypeError: Of a kind whose content is not known.
+        """
+        if isinstance(thing, FunctionType):
+            self._add_function(thing)
+        elif isinstance(thing, CodeType):
+            self._add_code(thing)
+        elif isinstance(thing, Dispatcher):
+            self._note('compiled', *sorted(map(repr, thing.targetoptions.items())))
+            self.add(thing.py_func)
+        elif isinstance(thing, types.Type):
+            self._add_type(thing)
+        elif isinstance(thing, (np.ndarray, np.generic)) and not thing.dtype.hasobject:
+            self._note('array', thing.dtype.descr, thing.shape, thing.flags.c_contiguous)
+            self.hash.update(thing.tobytes())
+        elif isinstance(thing, tuple):
+            self._note(*_named(type(thing)), len(thing))
+            for item in thing:
+                self.add(item)
+        elif isinstance(thing, frozenset):
+            self._note('set', *sorted(map(repr, thing)))
+        elif isinstance(thing, type) and (hasattr(thing, '_fields') or _known(thing.__module__)):
+            self._note('class', *_named(thing))
+        elif isinstance(thing, (BuiltinFunctionType, np.ufunc)):
+            self._note('built in', getattr(thing, '__module__', ''), thing.__name__)
+        elif isinstance(thing, ModuleType) and _known(thing.__name__):
+            self._note('module', thing.__name__)
+        elif thing is None or isinstance(thing, (bool, int, float, complex, str, bytes)):
+            self._note(type(thing).__name__, thing)
+        else:
+            raise TypeError(f'compiled code depends on {thing!r}')
+
+    def _note(self, *parts):
+        self.hash.update(repr(parts).encode())
+
+    def _add_function(self, function):
+        if function in self._seen:
+            self._note('again', self._seen[function])
+            return
+        self._seen[function] = len(self._seen)
+        self._note('function')
+        self.add(function.__code__)
+        self.add(function.__defaults__)
+        self.add(tuple(sorted((function.__kwdefaults__ or {}).items())))
+        for cell in function.__closure__ or ():
+            self.add(cell.cell_contents)
+        # names of attributes are among these: one more dependence than there is does no harm
+        for name in _names(function.__code__):
+            if name in function.__globals__:
+                self._note(name)
+                self.add(function.__globals__[name])
+
+    def _add_code(self, code):
+        self._note('code', code.co_argcount, code.co_kwonlyargcount, code.co_flags, code.co_code,
+                   code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars,
+                   getattr(code, 'co_exceptiontable', b''))
+        for constant in code.co_consts:
+            self.add(constant)
+
+    def _add_type(self, kind):
+        if isinstance(kind, types.Dispatcher):
+            self.add(kind.dispatcher)
+        elif isinstance(kind, types.BaseTuple):
+            self._note(*_named(getattr(kind, 'instance_class', tuple)))
+            for item in kind:
+                self.add(item)
+        elif isinstance(kind, (types.Array, types.Boolean, types.NoneType, types.Number,
+                               types.Omitted, types.Record)):
+            self._note('type', str(kind))
+        else:
+            raise TypeError(f'an argument is {kind}')
+
+
+def _names(code):
+    inner = (_names(constant) for constant in code.co_consts if isinstance(constant, CodeType))
+    return *code.co_names, *itertools.chain.from_iterable(inner)
+
+
+def _named(kind):
+    return kind.__module__, kind.__qualname__, getattr(kind, '_fields', ())
+
+
+def _known(module):
+    return module == 'builtins' or module.partition('.')[0] in _MODULES
+
+
+class _Pickler(serialize.NumbaPickler):
+    """Writes functions among the arguments as their places: the next process has its own."""
+
+    def __init__(self, stream, arguments):
+        super().__init__(stream, protocol=4)
+        self._arguments = arguments
+
+    def persistent_id(self, thing):
+        """Return the place of a function among the arguments, None of all else."""
+        if isinstance(thing, types.Dispatcher):
+            return self._arguments.index(thing)
+        return None
+
+
+class _Unpickler(pickle.Unpickler):
+    """Puts the functions among the arguments back."""
+
+    def __init__(self, stream, arguments):
+        super().__init__(stream)
+        self._arguments = arguments
+
+    def persistent_load(self, place):
+        """Return the type of the argument at a place."""
+        return self._arguments[place]
+
+
+def _path(name):
+    folder = cache_folder()
+    if folder is None:
+        raise FileNotFoundError('no cache folder')
+    return folder / f'{name}.code'
+
+
+def _check_owner(folder):
+    """Refuse a folder of somebody else: what is in it would be run."""
+    if hasattr(os, 'geteuid') and folder.stat().st_uid not in (ROOT, os.geteuid()):
+        raise PermissionError(f'{folder} belongs to somebody else')
+
+
+def _read(path):
+    """Return what was stored, and mark it as used."""
+    _check_owner(path.parent)
+    content = path.read_bytes()
+    data = content[_DIGEST_SIZE:]
+    if hashlib.sha256(data).digest() != content[:_DIGEST_SIZE]:
+        raise ValueError(f'{path} is damaged')
+    try:
+        os.utime(path)
+    except OSError:   # read-only
+        pass
+    return data
+
+
+def _write(path, data):
+    """Store data at once or not at all; remove what nobody has used for long."""
+    folder = path.parent
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _check_owner(folder)
+    handle, temporary = tempfile.mkstemp(dir=folder, suffix='.new')
+    try:
+        with os.fdopen(handle, 'wb') as stream:
+            stream.write(hashlib.sha256(data).digest() + data)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    limit = time.time() - UNUSED_AFTER
+    for entry in itertools.chain(folder.glob('*.code'), folder.glob('*.new')):
+        if entry.stat().st_mtime < limit:
+            entry.unlink()
