@@ -68,7 +68,9 @@ def summarize_search(found):
         reason = (f'{result.status}: the best iterate misses "{result.worst}" by '
                   f'{result.violation:.3g}')
     elif not check.follows:
-        reason = f'the plant does not follow the gait: {check.reason}'
+        reason = f'the plant does not follow the gait: {check.reason}, holding aside ' \
+            f'({check.hold_error_q:.2g} rad and {check.hold_error_v:.2g} rad/s)' \
+            if np.isfinite(check.error_q) else f'the plant does not follow the gait: {check.reason}'
     step = judgement.step
     return {
         'robot': found.robot_file.robot.name, 'converged': result.converged, 'reason': reason,
@@ -95,13 +97,15 @@ def summarize_search(found):
 def save_gait(found, directory):
     """Write the gait file and return its path.
 
-    A gait that did not converge is kept as well, under a name that says so.
+    A gait that did not converge is kept as well, as is one that converged but that the plant does
+    not follow; the name says which.
 
     Raises:
         InvalidInput: The directory cannot be written.
     """
     directory = Path(directory)
-    stem = 'gait' if found.summary['reason'] is None else 'not_converged'
+    stem = 'not_converged' if not found.result.converged else 'gait' \
+        if found.resimulation.follows else 'not_followed'
     path = directory / f'{found.summary["robot"]}_{stem}.yaml'
     try:
         directory.mkdir(parents=True, exist_ok=True)
