@@ -68,9 +68,7 @@ def summarize_search(found):
         reason = (f'{result.status}: the best iterate misses "{result.worst}" by '
                   f'{result.violation:.3g}')
     elif not check.follows:
-        reason = f'the plant does not follow the gait: {check.reason}, holding aside ' \
-            f'({check.hold_error_q:.2g} rad and {check.hold_error_v:.2g} rad/s)' \
-            if np.isfinite(check.error_q) else f'the plant does not follow the gait: {check.reason}'
+        reason = f'the plant does not follow the gait: {check.reason}'
     step = judgement.step
     return {
         'robot': found.robot_file.robot.name, 'converged': result.converged, 'reason': reason,
