@@ -28,8 +28,8 @@ def search(options):
     else:
         print_summary({name: value for name, value in result.items() if name != 'attempts'})
     if result['reason'] is not None:
-        print(f'error: no gait of {robot_file.robot.name}: {result["reason"]}{_all_the_same(found)}',
-              file=sys.stderr)
+        print(f'error: no gait of {robot_file.robot.name}: {result["reason"]}'
+              f'{_all_the_same(found)}', file=sys.stderr)
         return 1
     return 0
 

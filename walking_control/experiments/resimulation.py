@@ -5,9 +5,9 @@ The plant is the event-driven rigid one (planar robots) or a constrained integra
 (spatial ones): neither shares code with the search. Torques on coordinates without a motor, such
 as the stance ankle's, are applied as the search assumed them.
 
-The rigid plant holds efforts for a tick. That error is the simulation's, not the gait's: held at
-its value in the middle of each tick an effort gives the step an error that falls with the square of
-the tick, so steps with ticks of which each is half the one before tell what is left without a hold
+The rigid plant holds efforts for a tick. That error is the simulation's, not the gait's: an effort
+held at its value in the middle of each tick gives the step an error that falls with the square of
+the tick, so steps with ticks of half the length each time tell what is left without a hold
 (Richardson's extrapolation), and that is judged.
 """
 
