@@ -18,6 +18,7 @@ from walking_control.gaits.gait import Gait, GaitError, Phase
 from walking_control.models.robot_file import WORLD
 from walking_control.models.step_equations import step_parameters
 from walking_control.models.symmetry import require_equal_legs
+from walking_control.models.yaml_text import load_yaml
 
 VERSION = 1
 TOLERANCE = 1e-6     # relative, of masses, springs and gravity
@@ -70,7 +71,7 @@ def read_gait(path):
         GaitFileError: Unreadable, not a gait, or of another version.
     """
     try:
-        document = yaml.safe_load(Path(path).read_text(encoding='utf-8'))
+        document = load_yaml(Path(path).read_text(encoding='utf-8'))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         mark = getattr(error, 'problem_mark', None)
         reason = f'not YAML in line {mark.line + 1}' if mark else \

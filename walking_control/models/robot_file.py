@@ -12,13 +12,14 @@ from pathlib import Path
 
 import yaml
 
-from walking_control.exceptions import ParameterError, RobotFileError
+from walking_control.exceptions import Findings, ParameterError, RobotFileError
 from walking_control.models.entries import mapping
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.resources import robot_path
 from walking_control.models.robot import Robot, Start
 from walking_control.models.robot_section import read_robot, read_start, urdf_path
 from walking_control.models.urdf import declared_arguments
+from walking_control.models.yaml_text import load_yaml
 
 WORLD = ParameterTable('world', [
     Parameter('slope', 0.0, 'rad', 'Inclination of the floor, downhill positive.', -0.5, 0.5),
@@ -75,7 +76,7 @@ def load_robot_file(name_or_path, overrides=(), tables=()):
             write them, and that are validated at once.
 
     Raises:
-        InvalidInput: The file, its URDF or an override is unusable.
+        InvalidInput: The file, its URDF or an override is unusable; carries all that was found.
     """
     path = robot_path(name_or_path)
     tree = read_parameters(path)
@@ -97,11 +98,13 @@ def load_robot_file(name_or_path, overrides=(), tables=()):
             raise RobotFileError(f'section {name} of {path}', limit='unknown',
                                  remedy=f'did you mean {near[0]}?' if near
                                  else 'known: ' + ', '.join(known))
+    findings = Findings()
     for table in tables:
-        table.validate(sections.get(table.section, {}))
-    robot = read_robot(tree['robot'], path)
-    return RobotFile(path, robot, read_start(tree['start'], robot), tree['controller'],
-                     tree['plant'], sections, tree)
+        findings.attempt(table.validate, sections.get(table.section, {}))
+    robot = findings.attempt(read_robot, tree['robot'], path)
+    start = None if robot is None else findings.attempt(read_start, tree['start'], robot)
+    findings.raise_first()
+    return RobotFile(path, robot, start, tree['controller'], tree['plant'], sections, tree)
 
 
 def read_parameters(path):
@@ -111,7 +114,7 @@ def read_parameters(path):
         RobotFileError: Not YAML, or no ``ros__parameters``.
     """
     try:
-        document = yaml.safe_load(Path(path).read_text(encoding='utf-8'))
+        document = load_yaml(Path(path).read_text(encoding='utf-8'))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise RobotFileError(f'robot file {path}', limit=f'cannot be read: {error}') from error
     if not isinstance(document, Mapping):
