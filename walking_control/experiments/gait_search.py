@@ -37,7 +37,7 @@ def find_gait(robot_file, task=None, optimise=(), seed=0, start=None, progress=N
         MissingDependency: CasADi is not installed.
     """
     section = {**robot_file.sections.get('search', {}), **(task or {})}
-    values = SEARCH.validate(section)
+    values = SEARCH.validate(section, robot_file.scale)
     result = search(robot_file, values, optimise, seed, start, progress)
     adapted = adapt(robot_file, result.parameters)
     check = resimulate(adapted, result.gait)

@@ -19,7 +19,7 @@ SEARCH = ParameterTable('search', [
               'may pass through the floor.', -1.0, 1.0),
     Parameter('landing_speed', 0.0, 'm/s', 'Least downward speed of the foot at touchdown.', 0.0,
               5.0),
-    Parameter('min_step_length', 0.1, 'm', 'Shortest step.', 1e-3, 5.0),
+    Parameter('min_step_length', 0.1, 'm', 'Shortest step.', 1e-3, 5.0, scaled=True),
     Parameter('contact', True, '', 'Whether the floor must push and hold by friction.'),
     Parameter('min_normal_force', 0.0, 'N', 'Least normal force of the floor.', 0.0, 1e4),
     Parameter('actuation', 'full', '', 'Which torques there are: every coordinate, joints with a '
@@ -31,7 +31,7 @@ SEARCH = ParameterTable('search', [
     Parameter('starts', 6, '1', 'First guesses to try.', 1, 1000),
     Parameter('max_iterations', 500, '1', 'Of the solver, for each attempt.', 1, 100000),
     Parameter('mass_arguments', '', '', 'xacro arguments --optimise mass may change, by name.'),
-    Parameter('min_mass', 0.1, 'kg', 'Lower bound of each of them.', 0.0, 1e3),
+    Parameter('min_mass', 0.1, 'kg', 'Lower bound of each of them.', 0.0, 1e3, scaled=True),
 ])
 
 
