@@ -15,6 +15,7 @@ class WalkingControlError(Exception):
     """
 
     exit_status = 2
+    others = ()   # what else was found wrong at the same time, see `Findings`
 
     def __init__(self, what, *, value=None, limit=None, remedy=None):
         self.what = what
@@ -43,6 +44,32 @@ class WalkingControlError(Exception):
 
 class InvalidInput(WalkingControlError):
     """The caller gave something unusable."""
+
+
+class Findings:
+    """Collects what is wrong with an input, so that all of it can be said at once.
+
+    Attributes:
+        errors: The errors so far.
+    """
+
+    def __init__(self):
+        self.errors = []
+
+    def attempt(self, function, *args):
+        """Return what a function returns, or None after keeping the `InvalidInput` it raised."""
+        try:
+            return function(*args)
+        except InvalidInput as error:
+            self.errors += [error, *error.others]
+            return None
+
+    def raise_first(self):
+        """Raise the first error, if any; the rest travels along as its ``others``."""
+        if self.errors:
+            first, *rest = self.errors
+            first.others = tuple(rest)
+            raise first
 
 
 class ParameterError(InvalidInput):

@@ -8,7 +8,7 @@ pytest.importorskip('casadi', reason='gait search needs the package casadi')
 
 from walking_control.exceptions import InvalidInput  # noqa: E402
 from walking_control.gaits.search.adaptation import find_adaptation, mass_column  # noqa: E402
-from walking_control.gaits.search.task import check_symmetry, SEARCH  # noqa: E402
+from walking_control.gaits.search.task import SEARCH  # noqa: E402
 from walking_control.models.robot_file import load_robot_file  # noqa: E402
 from walking_control.models.step_equations import step_parameters  # noqa: E402
 
@@ -46,13 +46,3 @@ def test_bounds_and_start():
     assert adaptation.keeps_mass
     assert list(adaptation.name([1.0, 2.0, 3.0])) == [
         'robot.springs.hip.stiffness', 'robot.xacro_args.leg_mass', 'robot.xacro_args.hip_mass']
-
-
-def test_unequal_legs_are_refused(tmp_path):
-    """Half a cycle of a lame robot is not half its gait."""
-    robot_file = load_robot_file('compass')
-    check_symmetry(robot_file.robot)
-    urdf = robot_file.robot.urdf.replace('mass value="1.0"', 'mass value="1.3"', 1)
-    from dataclasses import replace
-    with pytest.raises(InvalidInput, match='legs differ'):
-        check_symmetry(replace(robot_file.robot, urdf=urdf))

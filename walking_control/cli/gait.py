@@ -28,9 +28,18 @@ def search(options):
     else:
         print_summary({name: value for name, value in result.items() if name != 'attempts'})
     if result['reason'] is not None:
-        print(f'error: no gait of {robot_file.robot.name}: {result["reason"]}', file=sys.stderr)
+        print(f'error: no gait of {robot_file.robot.name}: {result["reason"]}'
+              f'{_all_the_same(found)}', file=sys.stderr)
         return 1
     return 0
+
+
+def _all_the_same(found):
+    """Say of a gait that solves its equations, but that the plant left, who can follow it."""
+    if not found.result.converged or found.summary['file'] is None:
+        return ''
+    return ('; the gait itself solves the equations of motion, and a controller with feedback may '
+            f'follow it all the same: --controller curve_tracking --gait {found.summary["file"]}')
 
 
 def _search_speeds(options, robot_file, task, show):

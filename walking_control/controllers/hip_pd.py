@@ -12,9 +12,9 @@ from walking_control.models.parameters import Parameter, ParameterTable
 PARAMETERS = ParameterTable('hip_pd', [
     Parameter('rate', 500.0, 'Hz', 'Rate of the control law.', 10.0, 5000.0),
     Parameter('hip_stiffness', 20.0, 'N m/rad', 'Torque per error of the hip angle.', 0.0, 1e4,
-              live=True),
+              live=True, scaled=True),
     Parameter('hip_damping', 3.0, 'N m s/rad', 'Torque against the rate of the hip.', 0.0, 1e3,
-              live=True),
+              live=True, scaled=True),
     Parameter('hip_angle', 0.6, 'rad', 'Hip angle aimed at, swing leg ahead.', 0.0, 1.5,
               live=True),
     Parameter('knee_flexed', 0.05, 'rad', 'Flexion after which an extending knee is re-armed.',

@@ -33,9 +33,10 @@ PARAMETERS = ParameterTable('time_pd', [
     Parameter('rate', 500.0, 'Hz', 'Rate of the control law.', 10.0, 5000.0),
     Parameter('gait', '', '', 'Gait file, or name of one in config/gaits; empty takes that of the '
               'robot.'),
-    Parameter('gait_stiffness', 20.0, 'N m/rad', 'Force on each coordinate per error.', 0.0, 1e4),
+    Parameter('gait_stiffness', 20.0, 'N m/rad', 'Force on each coordinate per error.', 0.0, 1e4,
+              scaled=True),
     Parameter('gait_damping', 3.0, 'N m s/rad', 'Force on each coordinate per error of rate.', 0.0,
-              1e3),
+              1e3, scaled=True),
     *FOOT_PARAMETERS,
     Parameter('knee_flexed', 0.05, 'rad', 'Flexion after which an extending knee is re-armed.',
               0.0, 0.5),

@@ -20,17 +20,20 @@ def _on_above_off(values):
 
 
 ESTIMATOR = ParameterTable('estimator', [
-    Parameter('contact_on', 15.0, 'N', 'Foot force that counts as contact.', 0.1, 1e4),
-    Parameter('contact_off', 5.0, 'N', 'Foot force below which contact ends.', 0.0, 1e4),
+    Parameter('contact_on', 15.0, 'N', 'Foot force that counts as contact.', 0.1, 1e4,
+              scaled=True),
+    Parameter('contact_off', 5.0, 'N', 'Foot force below which contact ends.', 0.0, 1e4,
+              scaled=True),
     Parameter('contact_hold', 0.02, 's', 'Shortest time between two changes of a contact.',
               0.0, 1.0),
     Parameter('min_step_length', 0.05, 'm',
-              'The swing foot must be this far ahead of the stance foot to take over.', 0.0, 1.0),
+              'The swing foot must be this far ahead of the stance foot to take over.', 0.0, 1.0,
+              scaled=True),
     Parameter('min_step_time', 0.1, 's', 'Shortest time between two changes of the stance foot.',
-              0.0, 2.0),
+              0.0, 2.0, scaled=True),
     Parameter('lost_support_time', 0.05, 's',
               'A lone contact of the other foot for this long takes over wherever it is.',
-              0.0, 2.0),
+              0.0, 2.0, scaled=True),
 ], checks=[_on_above_off])
 
 

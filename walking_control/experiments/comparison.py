@@ -21,6 +21,7 @@ from walking_control.experiments.robustness import find_first_failure, KINDS
 from walking_control.gaits.samples import GaitError
 from walking_control.models.resources import share_directory
 from walking_control.models.robot_file import load_robot_file
+from walking_control.models.yaml_text import load_yaml
 from walking_control.runs.disturbance_response import measure_response, MEASURES
 from walking_control.runs.energies import observe_energies
 from walking_control.simulation.disturbance import parse_disturbance, plan_disturbances
@@ -84,7 +85,7 @@ def read_variants(path):
     """
     what = f'variants {path}'
     try:
-        entries = yaml.safe_load(Path(path).read_text(encoding='utf-8'))
+        entries = load_yaml(Path(path).read_text(encoding='utf-8'))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise InvalidInput(what, limit=f'cannot be read: {error}') from error
     if not isinstance(entries, list) or not entries:

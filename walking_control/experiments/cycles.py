@@ -17,6 +17,7 @@ from walking_control.exceptions import IncompatiblePlant
 from walking_control.experiments.impact import free_coordinates, lock_angles, reported_coordinates
 from walking_control.gaits.return_map import find_cycles, Stride
 from walking_control.models.robot_file import Start, WORLD
+from walking_control.models.symmetry import require_equal_legs
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.rigid.compiled import CompiledWalker, make_walker
 from walking_control.simulation.rigid.model import (
@@ -101,7 +102,9 @@ def find_robot_cycles(robot_file, controller=None, seed=0, starts=None):
 
     Raises:
         NotAchieved: No cycle; says what was tried.
+        InvalidInput: The legs differ, so that a step with one is none with the other.
     """
+    require_equal_legs(robot_file.robot, f'gait cycle of {robot_file.robot.name}')
     gravity = robot_file.values(WORLD).gravity
     walker = make_walker(robot_file, controller)
     section = Section(walker, gravity)

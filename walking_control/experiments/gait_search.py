@@ -37,7 +37,7 @@ def find_gait(robot_file, task=None, optimise=(), seed=0, start=None, progress=N
         MissingDependency: CasADi is not installed.
     """
     section = {**robot_file.sections.get('search', {}), **(task or {})}
-    values = SEARCH.validate(section)
+    values = SEARCH.validate(section, robot_file.scale)
     result = search(robot_file, values, optimise, seed, start, progress)
     adapted = adapt(robot_file, result.parameters)
     check = resimulate(adapted, result.gait)
@@ -95,13 +95,15 @@ def summarize_search(found):
 def save_gait(found, directory):
     """Write the gait file and return its path.
 
-    A gait that did not converge is kept as well, under a name that says so.
+    A gait that did not converge is kept as well, as is one that converged but that the plant does
+    not follow; the name says which.
 
     Raises:
         InvalidInput: The directory cannot be written.
     """
     directory = Path(directory)
-    stem = 'gait' if found.summary['reason'] is None else 'not_converged'
+    stem = 'not_converged' if not found.result.converged else 'gait' \
+        if found.resimulation.follows else 'not_followed'
     path = directory / f'{found.summary["robot"]}_{stem}.yaml'
     try:
         directory.mkdir(parents=True, exist_ok=True)

@@ -4,9 +4,15 @@
 The plant is the event-driven rigid one (planar robots) or a constrained integration by Pinocchio
 (spatial ones): neither shares code with the search. Torques on coordinates without a motor, such
 as the stance ankle's, are applied as the search assumed them.
+
+The rigid plant holds efforts for a tick. That error is the simulation's, not the gait's: an effort
+held at its value in the middle of each tick gives the step an error that falls with the square of
+the tick, so steps with ticks of half the length each time tell what is left without a hold
+(Richardson's extrapolation), and that is judged.
 """
 
 from dataclasses import dataclass
+import math
 
 import numpy as np
 
@@ -15,10 +21,14 @@ from walking_control.models.robot_file import WORLD
 from walking_control.models.support.dynamics import SupportDynamics
 from walking_control.simulation.rigid import model as rm
 from walking_control.simulation.rigid.motion import advance
-from walking_control.simulation.rigid.plant import build_rigid_model, RIGID, set_start
+from walking_control.simulation.rigid.plant import (
+    build_rigid_model, FAILURES, RIGID, set_start)
 from walking_control.simulation.rigid.spatial_step import simulate_spatial_step
 
-TICK = 2e-3      # s, for which torques are held; the error falls with its square
+LONGEST_TICK = 8e-3   # s, for which torques are held at first
+HALVINGS = (2, 4)     # of the ticks: at least, at most
+AGREE = 2e-4          # rad and rad/s: extrapolations closer than this are good enough
+INSTANT = 1e-9        # s, to which the strike of a knee is located
 FOLLOWS = 2e-3   # largest error of coordinates and rates after a step that counts as following
 
 
@@ -29,10 +39,14 @@ class Resimulation:
     Attributes:
         follows: Whether the step ended and all errors are below `FOLLOWS`.
         reason: Why not, or None.
-        error_q: Largest error of the coordinates just after touchdown, rad.
+        error_q: Largest error of the coordinates just after touchdown, rad, the error of holding
+            efforts for a tick taken out.
         error_v: Of their rates, rad/s.
         period: Of the simulated step, s; NaN without touchdown.
         min_normal_force: N.
+        tick: s, for which efforts were held in the finest simulation; 0 where none are.
+        hold_error_q: Largest error of the coordinates that this hold alone makes, rad.
+        hold_error_v: Of their rates, rad/s.
     """
 
     follows: bool
@@ -41,6 +55,9 @@ class Resimulation:
     error_v: float
     period: float
     min_normal_force: float
+    tick: float = 0.0
+    hold_error_q: float = 0.0
+    hold_error_v: float = 0.0
 
 
 def resimulate(robot_file, gait):
@@ -52,54 +69,124 @@ def resimulate(robot_file, gait):
     """
     if not robot_file.robot.planar:
         return _compare(gait, *simulate_spatial_step(robot_file, gait))
-    return _compare(gait, *_simulate_planar_step(robot_file, gait))
+    return _resimulate_planar(robot_file, gait)
 
 
-def _compare(gait, reason, q, v, period, normal):
+def _compare(gait, reason, q, v, period, normal, *hold):
     if reason is not None:
-        return Resimulation(False, reason, np.nan, np.nan, np.nan, float(normal))
+        return Resimulation(False, reason, np.nan, np.nan, np.nan, float(normal), *hold)
     q_start, v_start = gait.start
     error_q, error_v = float(np.abs(q - q_start).max()), float(np.abs(v - v_start).max())
     follows = max(error_q, error_v) < FOLLOWS
     reason = None if follows else f'off by {error_q:.2g} rad and {error_v:.2g} rad/s after a step'
-    return Resimulation(follows, reason, error_q, error_v, period, float(normal))
+    return Resimulation(follows, reason, error_q, error_v, period, float(normal), *hold)
 
 
-def _simulate_planar_step(robot_file, gait):
-    """Return (reason, q, v, period, least normal force) of a step on the rigid plant."""
-    robot, world = robot_file.robot, robot_file.values(WORLD)
-    support = SupportDynamics(PlanarDynamics(robot, world.gravity, world.slope))
-    n = support.layout.n
-    model = build_rigid_model(support, world, robot_file.values(RIGID))
-    # an input on every coordinate instead of on the motors alone, none of them from the floor
-    model = model._replace(inputs=np.stack([np.eye(n), np.eye(n)]), n_driven=n)
-    state, work = rm.make_state(model), rm.make_workspace(model, support.layout.size)
-    q, v = gait.start
-    set_start(model, state, 0, q, v)
-    _open_locks(robot, model, state, gait)
+def _resimulate_planar(robot_file, gait):
+    """Return the `Resimulation` on the rigid plant, extrapolated to efforts that are not held."""
+    plant = _Step(robot_file, gait)
+    least, most = HALVINGS
+    limit, before, held = None, None, None
+    for halvings in range(most + 1):
+        reason, q, v, period, normal = plant.walk(halvings)
+        tick = LONGEST_TICK / 2 ** halvings
+        if reason is not None:   # a shorter tick may still make the step
+            before, limit = None, None
+            continue
+        held = np.concatenate((q, v, [period]))
+        last, limit = limit, None if before is None else held + (held - before) / 3.0
+        before = held
+        if halvings >= least and last is not None and np.abs(limit - last).max() < AGREE:
+            break
+    if reason is not None or limit is None:
+        return _compare(gait, reason, q, v, period, normal, tick)
+    n = len(q)
+    hold = np.abs(limit - held)
+    return _compare(gait, None, limit[:n], limit[n:2 * n], float(limit[-1]), normal, tick,
+                    float(hold[:n].max()), float(hold[n:2 * n].max()))
 
-    def terms(foot, q, v, parameters, out):
-        support.terms(foot, q, v, out)
 
-    for phase in gait.phases:
-        ticks = max(50, round(phase.duration / TICK))
-        h = phase.duration / ticks
-        for tick in range(ticks + 60):
-            # beyond its end a phase goes on until its event happens
-            s = (tick + 0.5) / ticks
-            state.effort[:] = generalised_effort(support, phase, s)
-            status = advance(terms, model, state, work, h, True)
-            if status == rm.STEPPED:
-                return (None, state.y[2:n + 2].copy(), state.y[n + 4:].copy(),
-                        float(state.memo[rm.TIME]), float(state.memo[rm.MIN_NORMAL]))
+class _Step:
+    """A step on the rigid plant, driven by a gait's torques.
+
+    Args:
+        robot_file: The `RobotFile`.
+        gait: `Gait`.
+    """
+
+    def __init__(self, robot_file, gait):
+        robot, world = robot_file.robot, robot_file.values(WORLD)
+        self._robot, self._gait = robot, gait
+        self._support = SupportDynamics(PlanarDynamics(robot, world.gravity, world.slope))
+        model = build_rigid_model(self._support, world, robot_file.values(RIGID))
+        n = model.n
+        # an input on every coordinate instead of on the motors alone, none of them from the floor
+        self._model = model._replace(inputs=np.stack([np.eye(n), np.eye(n)]), n_driven=n)
+        self._work = rm.make_workspace(self._model, self._support.layout.size)
+
+    def walk(self, halvings):
+        """Return (reason, q, v, period, least normal force) with ticks halved so many times."""
+        model, gait = self._model, self._gait
+        self._state = state = rm.make_state(model)
+        q, v = gait.start
+        set_start(model, state, 0, q, v)
+        _open_locks(self._robot, model, state, gait)
+        status = rm.DONE
+        for phase in gait.phases:
+            status = self._walk_phase(phase, phase is gait.phases[-1], halvings)
             if status != rm.DONE:
-                return 'the walker fell', q, v, np.nan, float(state.memo[rm.MIN_NORMAL])
-            if phase is not gait.phases[-1] and _struck(robot, state, model):
                 break
-            if phase is not gait.phases[-1]:
-                _arm(model, state, s)
-    return (f'no touchdown by {state.memo[rm.TIME]:.3g} s', q, v, np.nan,
-            float(state.memo[rm.MIN_NORMAL]))
+        memo, n = state.memo, model.n
+        reason = None if status == rm.STEPPED else 'the walker fell' if status == rm.FELL \
+            else f'no touchdown by {memo[rm.TIME]:.3g} s' if status == rm.DONE \
+            else f'the simulation broke off at {memo[rm.TIME]:.3g} s: {FAILURES[status]}'
+        return (reason, state.y[2:n + 2].copy(), state.y[n + 4:].copy(), float(memo[rm.TIME]),
+                float(memo[rm.MIN_NORMAL]))
+
+    def _walk_phase(self, phase, last, halvings):
+        """Walk through a phase; beyond its end it goes on until its event happens."""
+        state = self._state
+        ticks = max(8, math.ceil(phase.duration / LONGEST_TICK)) * 2 ** halvings
+        h = phase.duration / ticks
+        for tick in range(ticks + ticks // 4):
+            s = (tick + 0.5) / ticks
+            state.effort[:] = generalised_effort(self._support, phase, s)
+            before = [array.copy() for array in state]
+            status = self._advance(h)
+            if status != rm.DONE:
+                return status
+            if not last and self._struck():
+                self._go_back_to_strike(before, h)
+                return rm.DONE
+            if not last:
+                _arm(self._model, state, s)
+        return rm.DONE
+
+    def _advance(self, duration):
+        def terms(foot, q, v, parameters, out):
+            self._support.terms(foot, q, v, out)
+
+        return advance(terms, self._model, self._state, self._work, duration, True)
+
+    def _go_back_to_strike(self, before, high):
+        """Put the state to the instant at which the knees, now locked, struck within a tick."""
+        low = 0.0
+        while high - low > INSTANT:
+            middle = 0.5 * (low + high)
+            self._restore(before)
+            self._advance(middle)
+            low, high = (low, middle) if self._struck() else (middle, high)
+        self._restore(before)
+        self._advance(high)
+
+    def _restore(self, arrays):
+        for array, kept in zip(self._state, arrays, strict=True):
+            array[:] = kept
+
+    def _struck(self):
+        model = self._model
+        first = rm.FIRST_STOP + model.n_joints
+        return bool(np.all(self._state.mode[first:first + model.n_locks] == 1))
 
 
 def _open_locks(robot, model, state, gait):
@@ -115,11 +202,6 @@ def _arm(model, state, s):
     """Arm the swing leg's locks once its joints extend, late in the phase."""
     if s > 0.5:
         state.armed[:model.n_locks] = 1
-
-
-def _struck(robot, state, model):
-    first = rm.FIRST_STOP + model.n_joints
-    return bool(np.all(state.mode[first:first + model.n_locks] == 1))
 
 
 def generalised_effort(support, phase, s):

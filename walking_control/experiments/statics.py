@@ -11,6 +11,7 @@ from walking_control.exceptions import InvalidInput
 from walking_control.models.robot_file import load_robot_file
 from walking_control.models.spatial import SpatialDynamics
 from walking_control.models.urdf import load_urdf
+from walking_control.models.yaml_text import load_yaml
 from walking_control.statics.contacts import Contact
 from walking_control.statics.distributor import StaticTorque
 
@@ -81,7 +82,7 @@ def read_configuration(path):
     form = 'must hold joints: {name: value} and, if not upright, base: {position: [x, y, z], ' \
         'quaternion_xyzw: [x, y, z, w]}'
     try:
-        document = yaml.safe_load(Path(path).read_text(encoding='utf-8'))
+        document = load_yaml(Path(path).read_text(encoding='utf-8'))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise InvalidInput(f'configuration {path}', limit=f'cannot be read: {error}') from error
     if not isinstance(document, Mapping) or not isinstance(document.get('joints'), Mapping) \

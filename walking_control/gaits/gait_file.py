@@ -17,6 +17,8 @@ from walking_control import __version__
 from walking_control.gaits.gait import Gait, GaitError, Phase
 from walking_control.models.robot_file import WORLD
 from walking_control.models.step_equations import step_parameters
+from walking_control.models.symmetry import require_equal_legs
+from walking_control.models.yaml_text import load_yaml
 
 VERSION = 1
 TOLERANCE = 1e-6     # relative, of masses, springs and gravity
@@ -69,7 +71,7 @@ def read_gait(path):
         GaitFileError: Unreadable, not a gait, or of another version.
     """
     try:
-        document = yaml.safe_load(Path(path).read_text(encoding='utf-8'))
+        document = load_yaml(Path(path).read_text(encoding='utf-8'))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         mark = getattr(error, 'problem_mark', None)
         reason = f'not YAML in line {mark.line + 1}' if mark else \
@@ -151,6 +153,7 @@ def fit_gait(document, path, robot, world, any_slope=False):
         raise GaitFileError(f'gait file {path}',
                             limit='was found for other masses, springs or rotors',
                             remedy=f'set {adapted}' if adapted else FIND_ONE)
+    require_equal_legs(robot, f'gait file {path} on {robot.name}')
     return Gait(tuple(_phase(phase, robot, path) for phase in document['phases']))
 
 

@@ -43,3 +43,14 @@ def require(name, known, kind, path):
         raise RobotFileError(f'{kind} {name} in {path}', limit=f'is not a {kind} of the URDF',
                              remedy=f'did you mean {near[0]}?' if near
                              else 'known: ' + ', '.join(known))
+
+
+def require_once(names, what):
+    """Refuse a list in which a name stands twice.
+
+    Raises:
+        RobotFileError: One does.
+    """
+    for name in names:
+        if list(names).count(name) > 1:
+            raise RobotFileError(what, value=list(names), limit=f'names {name} twice')

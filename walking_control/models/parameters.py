@@ -11,7 +11,7 @@ from difflib import get_close_matches
 import math
 from types import SimpleNamespace
 
-from walking_control.exceptions import ParameterError
+from walking_control.exceptions import Findings, ParameterError
 
 _TYPE_NAMES = {bool: 'bool', int: 'integer', float: 'number', str: 'text'}
 
@@ -30,6 +30,8 @@ class Parameter:
         maximum: Largest allowed value.
         choices: Allowed values, for texts.
         live: True when it may change while the robot walks.
+        scaled: True when the default is that of a robot of 10 kg and 1 m and grows with the
+            robot, as its unit says (see `models.scale`).
     """
 
     name: str
@@ -40,6 +42,20 @@ class Parameter:
     maximum: float | None = None
     choices: tuple = ()
     live: bool = False
+    scaled: bool = False
+
+    def default_for(self, scale):
+        """Return the default for a robot.
+
+        Args:
+            scale: Its `Scale`; None takes the robot that defaults are written for.
+        """
+        if not self.scaled or scale is None:
+            return self.default
+        value = self.default * scale.factor(self.unit)
+        low = -math.inf if self.minimum is None else self.minimum
+        high = math.inf if self.maximum is None else self.maximum
+        return min(max(value, low), high)
 
     @property
     def type(self):
@@ -119,32 +135,37 @@ class ParameterTable:
         self.parameters = {parameter.name: parameter for parameter in parameters}
         self.checks = tuple(checks)
 
-    def validate(self, values=None):
+    def validate(self, values=None, scale=None):
         """Return all values, defaults filled in, as a namespace; all or nothing.
 
         Args:
             values: Mapping of name to value; missing names take their default.
+            scale: `Scale` of the robot, with which some defaults grow.
 
         Raises:
-            ParameterError: An unknown name, a bad value or a contradiction.
+            ParameterError: An unknown name, a bad value or a contradiction; carries all others.
         """
         values = {} if values is None else values
         if not isinstance(values, Mapping):
             raise ParameterError(f'section {self.section}', value=values,
                                  limit='must be a list of name: value pairs')
+        findings = Findings()
         for name in values:
-            if name not in self.parameters:
-                raise self._unknown(name)
+            findings.attempt(self._require_known, name)
         prefix = f'{self.section}.'
         validated = SimpleNamespace(**{
-            name: parameter.validate(values.get(name, parameter.default), prefix)
+            name: findings.attempt(parameter.validate, values[name], prefix)
+            if name in values else parameter.default_for(scale)
             for name, parameter in self.parameters.items()
         })
+        findings.raise_first()
         for check in self.checks:
             check(validated)
         return validated
 
-    def _unknown(self, name):
+    def _require_known(self, name):
+        if name in self.parameters:
+            return
         near = get_close_matches(str(name), self.parameters, n=1)
         remedy = f'did you mean {near[0]}?' if near else 'known: ' + ', '.join(self.parameters)
-        return ParameterError(f'parameter {self.section}.{name}', limit='unknown', remedy=remedy)
+        raise ParameterError(f'parameter {self.section}.{name}', limit='unknown', remedy=remedy)

@@ -12,13 +12,15 @@ from pathlib import Path
 
 import yaml
 
-from walking_control.exceptions import ParameterError, RobotFileError
+from walking_control.exceptions import Findings, ParameterError, RobotFileError
 from walking_control.models.entries import mapping
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.resources import robot_path
 from walking_control.models.robot import Robot, Start
 from walking_control.models.robot_section import read_robot, read_start, urdf_path
+from walking_control.models.scale import scale_of
 from walking_control.models.urdf import declared_arguments
+from walking_control.models.yaml_text import load_yaml
 
 WORLD = ParameterTable('world', [
     Parameter('slope', 0.0, 'rad', 'Inclination of the floor, downhill positive.', -0.5, 0.5),
@@ -53,8 +55,14 @@ class RobotFile:
     tree: dict = field(repr=False)
 
     def values(self, table):
-        """Return a table's validated values, defaults filled in."""
-        return table.validate(self.sections.get(table.section, {}))
+        """Return a table's validated values, defaults that fit the robot filled in."""
+        scale = None if table is WORLD else self.scale
+        return table.validate(self.sections.get(table.section, {}), scale)
+
+    @property
+    def scale(self):
+        """Return the `Scale` of the robot in its world."""
+        return scale_of(self.robot, self.values(WORLD).gravity)
 
     def write(self, path):
         """Write the robot file, overrides applied, so that another process can load it."""
@@ -75,7 +83,7 @@ def load_robot_file(name_or_path, overrides=(), tables=()):
             write them, and that are validated at once.
 
     Raises:
-        InvalidInput: The file, its URDF or an override is unusable.
+        InvalidInput: The file, its URDF or an override is unusable; carries all that was found.
     """
     path = robot_path(name_or_path)
     tree = read_parameters(path)
@@ -97,11 +105,15 @@ def load_robot_file(name_or_path, overrides=(), tables=()):
             raise RobotFileError(f'section {name} of {path}', limit='unknown',
                                  remedy=f'did you mean {near[0]}?' if near
                                  else 'known: ' + ', '.join(known))
-    for table in tables:
-        table.validate(sections.get(table.section, {}))
-    robot = read_robot(tree['robot'], path)
-    return RobotFile(path, robot, read_start(tree['start'], robot), tree['controller'],
-                     tree['plant'], sections, tree)
+    findings = Findings()
+    robot = findings.attempt(read_robot, tree['robot'], path)
+    start = None if robot is None else findings.attempt(read_start, tree['start'], robot)
+    world = findings.attempt(WORLD.validate, sections.get('world', {}))
+    scale = None if None in (robot, world) else scale_of(robot, world.gravity)
+    for table in tables[1:]:
+        findings.attempt(table.validate, sections.get(table.section, {}), scale)
+    findings.raise_first()
+    return RobotFile(path, robot, start, tree['controller'], tree['plant'], sections, tree)
 
 
 def read_parameters(path):
@@ -111,7 +123,7 @@ def read_parameters(path):
         RobotFileError: Not YAML, or no ``ros__parameters``.
     """
     try:
-        document = yaml.safe_load(Path(path).read_text(encoding='utf-8'))
+        document = load_yaml(Path(path).read_text(encoding='utf-8'))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise RobotFileError(f'robot file {path}', limit=f'cannot be read: {error}') from error
     if not isinstance(document, Mapping):
@@ -126,10 +138,16 @@ def read_parameters(path):
 def _known_names(tree, path, tables):
     """Return the dotted names that can be overridden, in groups, the nearest first.
 
-    What the file writes comes first, then xacro arguments and the sections of its own controller
-    and plant and of those every robot has, then all other tables.
+    What the file writes comes first, of the robot, its world, controller and plant before
+    estimator and safety and these before the rest; then xacro arguments and the sections of its
+    own controller and plant and of those every robot has, then all other tables.
     """
-    written = [name for name, _ in _leaves(tree)]
+    groups = [], [], []
+    first = {'robot', 'start', 'world', str(tree.get('controller')), str(tree.get('plant'))}
+    for name, _ in _leaves(tree):
+        section = name.partition('.')[0]
+        groups[0 if section in first or section == name else
+               1 if section in ('estimator', 'safety') else 2].append(name)
     own, others = [], []
     section = tree.get('robot')
     if isinstance(section, Mapping) and str(section.get('urdf')).endswith('.xacro'):
@@ -139,7 +157,7 @@ def _known_names(tree, path, tables):
     for table in tables:
         names = own if table.section in near else others
         names += [f'{table.section}.{name}' for name in table.parameters]
-    return written, own, others
+    return *groups, own, others
 
 
 def _override(tree, name, value, groups):

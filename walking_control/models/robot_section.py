@@ -5,12 +5,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from walking_control.exceptions import RobotFileError
+from walking_control.exceptions import Findings, RobotFileError
 from walking_control.models.actuators import GearedMotor, JointSpring
-from walking_control.models.entries import finite, mapping, require
+from walking_control.models.entries import finite, mapping, require, require_once
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.robot import JointLock, Robot, Start
-from walking_control.models.urdf import link_names, load_urdf, moving_joints
+from walking_control.models.urdf import link_names, load_urdf, moving_joints, parse
+from walking_control.models.urdf_structure import mimic_joints, root_link
 
 MOTOR = ParameterTable('actuators', [
     Parameter('torque_constant', 1.0, 'N m/A', 'Torque per ampere at the rotor.', 1e-6, 1e3),
@@ -37,6 +38,7 @@ _ROBOT_KEYS = {'name': str, 'urdf': str, 'base_link': str, 'imu_link': str, 'pla
 _KIND_WORDS = {str: 'a text', bool: 'true or false', list: 'a list',
                dict: 'a mapping of name: value'}
 _OPTIONAL_ROBOT_KEYS = ('imu_link', 'locks', 'springs', 'xacro_args', 'ground_torque')
+_AT_LIMIT = 1e-6   # rad: a joint may begin at a stop, as rounding has it
 _PLANAR_ROBOT_KEYS = ('mirror', 'coordinates', 'supports')  # robots in space need none of them
 
 
@@ -59,25 +61,28 @@ def read_robot(section, path):
     urdf = load_urdf(urdf_path(section, path), section.get('xacro_args'))
     limits = {joint.name: joint for joint in moving_joints(urdf)}
     joints = tuple(section['joints'])
-    _check_joints(joints, limits, path)
-    links = link_names(urdf)
     imu_link = section.get('imu_link', section['base_link'])
-    for link in (section['base_link'], imu_link, *section['feet']):
-        require(link, links, 'link', path)
-    if len(section['feet']) < 2:
-        raise RobotFileError('robot.feet', value=section['feet'], limit='a walker needs two feet')
     if not section['planar']:
         section = {'mirror': {}, 'coordinates': [], 'supports': {}, **section}
+    findings = Findings()
+    attempt = findings.attempt
+    attempt(_check_joints, joints, limits, path)
+    attempt(_check_mimics, urdf)
+    attempt(_check_links, section, imu_link, urdf, path)
+    attempt(_check_feet, section['feet'])
+    mirror = attempt(_mirror, section['mirror'], joints, path) if section['mirror'] else {}
+    supports = attempt(_supports, section, joints, path) if section['coordinates'] else {}
+    if mirror and supports and not findings.errors:
+        attempt(_check_mirror, section, supports, mirror, joints)
+    parts = {'actuators': attempt(_actuators, section['actuators'], joints, path),
+             'locks': attempt(_locks, section.get('locks', {}), joints, section['feet'], path),
+             'springs': attempt(_springs, section.get('springs', {}), joints, path),
+             'ground_torque': attempt(_ground_torque, section)}
+    findings.raise_first()
     return Robot(
         name=section['name'], urdf=urdf, base_link=section['base_link'], imu_link=imu_link,
         planar=section['planar'], joints=joints, limits=limits, feet=tuple(section['feet']),
-        mirror=_mirror(section['mirror'], joints, path) if section['mirror'] else {},
-        coordinates=tuple(section['coordinates']),
-        supports=_supports(section, joints, path) if section['coordinates'] else {},
-        actuators=_actuators(section['actuators'], joints, path),
-        locks=_locks(section.get('locks', {}), joints, section['feet'], path),
-        springs=_springs(section.get('springs', {}), joints, path),
-        ground_torque=_ground_torque(section))
+        mirror=mirror, coordinates=tuple(section['coordinates']), supports=supports, **parts)
 
 
 def _check_robot_keys(section, path):
@@ -104,6 +109,7 @@ def _check_robot_keys(section, path):
 
 
 def _check_joints(joints, limits, path):
+    require_once(joints, 'robot.joints')
     for joint in joints:
         require(joint, limits, 'joint', path)
     for joint in limits:
@@ -111,6 +117,60 @@ def _check_joints(joints, limits, path):
             raise RobotFileError(f'joint {joint}', limit='moves in the URDF but is not in '
                                  'robot.joints',
                                  remedy='list it or make it fixed')
+
+
+def _check_mimics(urdf):
+    for joint, other in mimic_joints(parse(urdf)).items():
+        raise RobotFileError(f'joint {joint}', value=f'<mimic joint="{other}">',
+                             limit='cannot be coupled: it would move freely',
+                             remedy='make it fixed, or take <mimic> away and give it a motor')
+
+
+def _check_links(section, imu_link, urdf, path):
+    for link in (section['base_link'], imu_link, *section['feet']):
+        require(link, link_names(urdf), 'link', path)
+    root = root_link(parse(urdf))
+    if section['base_link'] != root:
+        raise RobotFileError('robot.base_link', value=section['base_link'],
+                             limit=f'must be the root link of the URDF, {root}')
+
+
+def _check_feet(feet):
+    if len(feet) < 2:
+        raise RobotFileError('robot.feet', value=feet, limit='a walker needs two feet')
+    require_once(feet, 'robot.feet')
+
+
+def _check_mirror(section, supports, mirror, joints):
+    """Refuse supports that exchange the legs otherwise than the mirror says.
+
+    Pitch and joints seen from the first foot, had the legs changed roles, give the same
+    coordinates: T_0^-1 T_1 is the mirror on the joints, whatever it adds to the base's pitch, and
+    twice the relabelling S = T_1 T_0^-1 of [DS09] (4.10) leads back.
+    """
+    first, second = section['feet'][:2]
+    M = np.linalg.solve(supports[first], supports[second])
+    offset = 1 if section['planar'] else 0
+    for i, joint in enumerate(joints):
+        partner, sign = mirror[joint]
+        wanted = np.zeros(len(M))
+        wanted[offset + joints.index(partner)] = sign
+        if not np.allclose(M[offset + i], wanted, atol=1e-9):
+            raise RobotFileError(
+                'robot.supports', value=_in_words(M[offset + i], section['planar'], joints),
+                limit=f'takes the place of {joint} on {second}, where robot.mirror says '
+                f'{_in_words(wanted, section["planar"], joints)}',
+                remedy=f'correct the signs and joints of {first}, {second} or the mirror')
+    if not np.allclose(M @ M, np.eye(len(M)), atol=1e-9):
+        raise RobotFileError('robot.supports', limit='relabelling twice must give every '
+                             'coordinate back', remedy='correct the pitch of one of the feet')
+
+
+def _in_words(row, planar, joints):
+    """Return a combination of pitch and joints in words."""
+    names = ('pitch', *joints) if planar else joints
+    return ' '.join(f'{factor:+g} {name}' for factor, name in zip(row, names, strict=True)
+                    if abs(factor) > 1e-9) or 'nothing'
 
 
 def _mirror(section, joints, path):
@@ -133,6 +193,7 @@ def _mirror(section, joints, path):
 
 def _supports(section, joints, path):
     coordinates = section['coordinates']
+    require_once(coordinates, 'robot.coordinates')
     # the base of a spatial robot does not count: its joints leave from a point
     columns = ('pitch', *joints) if section['planar'] else joints
     supports = {}
@@ -218,7 +279,21 @@ def read_start(section, robot):
                                  limit=f'must hold {len(robot.coordinates)} finite numbers: '
                                  + ', '.join(robot.coordinates))
         vectors[name] = vector
-    return Start(section['support'], **vectors)
+    start = Start(section['support'], **vectors)
+    _check_start(start, robot)
+    return start
+
+
+def _check_start(start, robot):
+    """Refuse a start in which a joint is beyond its limits."""
+    angles = np.linalg.solve(robot.supports[start.support], start.q)[-len(robot.joints):]
+    for joint, angle in zip(robot.joints, angles, strict=True):
+        limit = robot.limits[joint]
+        if not limit.lower - _AT_LIMIT <= angle <= limit.upper + _AT_LIMIT:
+            raise RobotFileError(
+                'start.q', value=[float(value) for value in start.q],
+                limit=f'puts joint {joint} at {angle:.4g} rad, beyond its limits of '
+                f'{limit.lower:g} to {limit.upper:g} rad (the URDF)')
 
 
 def _rest(section, robot):

@@ -8,9 +8,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from walking_control.exceptions import UrdfError
-
-MOVING = ('revolute', 'continuous', 'prismatic')
+from walking_control.exceptions import Findings, UrdfError
+from walking_control.models.urdf_structure import check_structure, MOVING
 
 
 @dataclass(frozen=True)
@@ -103,20 +102,25 @@ def parse(text, path='text'):
 
 
 def check_urdf(text, path='text'):
-    """Refuse masses and inertias that no body can have.
+    """Refuse what is no robot, and masses and inertias that no body can have.
 
     Raises:
-        UrdfError: A mass is negative or not finite, an inertia is not positive semi-definite or
-            breaks the triangle inequality, or a moving link has no mass below it.
+        UrdfError: The links and joints do not make one robot (see `check_structure`), a mass is
+            negative or not finite, an inertia is not positive semi-definite or breaks the triangle
+            inequality, or the whole robot has no mass; carries all others.
     """
-    root = parse(text, path)
-    for link in root.findall('link'):
-        inertial = link.find('inertial')
-        if inertial is not None:
-            _check_inertial(link.get('name'), inertial)
+    root, findings = parse(text, path), Findings()
+    findings.attempt(check_structure, root)
+    masses = [findings.attempt(_check_inertial, link.get('name'), link.find('inertial'))
+              for link in root.findall('link') if link.find('inertial') is not None]
+    if not findings.errors and sum(masses) <= 0.0:
+        raise UrdfError(f'total mass of the robot in {path}', value=sum(masses),
+                        limit='must be positive (kg)', remedy='give its links an <inertial>')
+    findings.raise_first()
 
 
 def _check_inertial(link, inertial):
+    """Return the mass of a link, checked, kg."""
     mass = _number(inertial.find('mass'), 'value', f'mass of link {link}')
     if mass < 0.0:
         raise UrdfError(f'mass of link {link}', value=mass, limit='must not be negative (kg)')
@@ -130,6 +134,7 @@ def _check_inertial(link, inertial):
         raise UrdfError(f'inertia of link {link}', value=[float(m) for m in moments],
                         limit='principal moments must be positive, none above the sum of '
                         'the others')
+    return mass
 
 
 def _number(element, attribute, what):

@@ -27,8 +27,10 @@ PARAMETERS = ParameterTable('static_torque', [
     Parameter('solver', 'auto', '', 'Solver of the quadratic program; auto takes the fastest '
               'installed.', choices=('auto', 'daqp', 'quadprog', 'osqp')),
     Parameter('friction', 0.5, '1', 'Friction that may be relied on.', 0.01, 10.0),
-    Parameter('sole_length', 0.18, 'm', 'Length of the sole that may be relied on.', 0.001, 1.0),
-    Parameter('sole_width', 0.09, 'm', 'Width of the sole that may be relied on.', 0.001, 1.0),
+    Parameter('sole_length', 0.18, 'm', 'Length of the sole that may be relied on.', 0.001, 1.0,
+              scaled=True),
+    Parameter('sole_width', 0.09, 'm', 'Width of the sole that may be relied on.', 0.001, 1.0,
+              scaled=True),
     Parameter('effort_share', 0.9, '1', 'Share of each effort limit open to static torques; the '
               'rest is left to the impedance.', 0.05, 1.0),
     Parameter('stiffness', 4.0, '1/rad', 'Impedance torque per joint error, in effort limits.',
@@ -42,7 +44,7 @@ PARAMETERS = ParameterTable('static_torque', [
     Parameter('ramp_time', 0.5, 's', 'Time in which a foot gives or takes its whole load.',
               0.0, 10.0),
     Parameter('effort_rate', 500.0, 'N m/s', 'Fastest change of a feed-forward torque.',
-              1.0, 1e6, live=True),
+              1.0, 1e6, live=True, scaled=True),
     Parameter('fade_rate', 2.0, '1/s', 'Rate at which the feed-forward fades while the posture is '
               'impossible, and returns.', 0.01, 1000.0, live=True),
     Parameter('fade_time', 0.5, 's', 'How long the posture may be impossible before the reaction.',

@@ -4,11 +4,10 @@
 import numpy as np
 
 from walking_control.exceptions import InvalidInput
-from walking_control.models.dynamics import PlanarDynamics
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.robot_file import WORLD
 from walking_control.models.step_equations import step_equations, step_parameters
-from walking_control.models.support.dynamics import SupportDynamics
+from walking_control.models.symmetry import require_equal_legs
 
 SEARCH = ParameterTable('search', [
     Parameter('degree', 10, '1', 'Degree of the polynomials.', 3, 30),
@@ -20,7 +19,7 @@ SEARCH = ParameterTable('search', [
               'may pass through the floor.', -1.0, 1.0),
     Parameter('landing_speed', 0.0, 'm/s', 'Least downward speed of the foot at touchdown.', 0.0,
               5.0),
-    Parameter('min_step_length', 0.1, 'm', 'Shortest step.', 1e-3, 5.0),
+    Parameter('min_step_length', 0.1, 'm', 'Shortest step.', 1e-3, 5.0, scaled=True),
     Parameter('contact', True, '', 'Whether the floor must push and hold by friction.'),
     Parameter('min_normal_force', 0.0, 'N', 'Least normal force of the floor.', 0.0, 1e4),
     Parameter('actuation', 'full', '', 'Which torques there are: every coordinate, joints with a '
@@ -32,7 +31,7 @@ SEARCH = ParameterTable('search', [
     Parameter('starts', 6, '1', 'First guesses to try.', 1, 1000),
     Parameter('max_iterations', 500, '1', 'Of the solver, for each attempt.', 1, 100000),
     Parameter('mass_arguments', '', '', 'xacro arguments --optimise mass may change, by name.'),
-    Parameter('min_mass', 0.1, 'kg', 'Lower bound of each of them.', 0.0, 1e3),
+    Parameter('min_mass', 0.1, 'kg', 'Lower bound of each of them.', 0.0, 1e3, scaled=True),
 ])
 
 
@@ -53,26 +52,10 @@ def check_task(robot_file, values):
     if len(values.effort_cost) not in (0, n):
         raise InvalidInput('search.effort_cost', value=list(values.effort_cost),
                            limit=f'must hold {n} numbers, one a coordinate, or none')
-    check_symmetry(robot_file.robot)
+    require_equal_legs(robot_file.robot, f'gait search of {robot_file.robot.name}')
     if values.min_step_length >= 2.0 * leg_length_of(robot_file.robot):
         raise InvalidInput('search.min_step_length', value=values.min_step_length,
                            limit='is longer than the legs reach')
-
-
-def check_symmetry(robot):
-    """Refuse a planar robot whose legs differ: one step cannot stand for both then.
-
-    Raises:
-        InvalidInput: The equations of motion on one foot are not those on the other.
-    """
-    if not robot.planar:
-        return
-    support = SupportDynamics(PlanarDynamics(robot))
-    q, v = np.random.default_rng(0).normal(0.0, 0.3, (2, len(robot.coordinates)))
-    if not np.allclose(*(support.terms(foot, q, v)[:-2] for foot in range(2)), 1e-6, 1e-6):
-        raise InvalidInput(f'robot {robot.name}', limit='its legs differ in mass or length (or '
-                           'robot.supports does): a symmetric gait does not exist',
-                           remedy='make the legs equal')
 
 
 def leg_length(equations, theta):

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Defaults in newtons, metres and seconds fit the robot they are for."""
+
+import numpy as np
+import pytest
+from stranger import write_rabbit
+
+from walking_control.models.parameters import Parameter, ParameterTable
+from walking_control.models.robot_file import load_robot_file
+from walking_control.models.scale import REFERENCE, RULES, Scale, scale_of
+from walking_control.simulation.registry import parameter_tables
+
+# what serves which kind of robot; the rest of the tables is nothing to it
+SERVING = {'compass': None, 'dribbel': None, 'humanoid': ('estimator', 'safety', 'static_torque'),
+           'walker3d_point': ('search',)}
+
+
+@pytest.mark.parametrize('name', SERVING)
+def test_shipped_robots_keep_their_numbers(name):
+    """A shipped robot would walk otherwise than in every figure of the pages."""
+    robot_file = load_robot_file(name, tables=parameter_tables())
+    for table in parameter_tables():
+        if SERVING[name] is None and table.section != 'static_torque' \
+                or table.section in (SERVING[name] or ()):
+            unscaled = table.validate(robot_file.sections.get(table.section, {}))
+            assert vars(robot_file.values(table)) == vars(unscaled), table.section
+
+
+@pytest.mark.parametrize('mass', [0.5 / 32.0, 1.0, 50.0 / 32.0])
+def test_contacts_are_seen_below_the_weight(tmp_path, mass):
+    """A walker of half a kilogram would never feel the floor, and one of 50 would feel any dust.
+    """
+    from walking_control.estimation.planar import ESTIMATOR
+    robot_file = load_robot_file(write_rabbit(tmp_path, mass=mass))
+    values, weight = robot_file.values(ESTIMATOR), 32.0 * mass * 9.81
+    assert 0.1 * weight < values.contact_on < 0.2 * weight
+    assert values.contact_off < values.contact_on
+
+
+def test_size_of_a_robot(tmp_path):
+    """Defaults would grow with something else than mass, leg length and gravity."""
+    scale = scale_of(load_robot_file(write_rabbit(tmp_path, mass=2.0, length=0.5)).robot, 1.62)
+    assert scale.mass == pytest.approx(64.0) and scale.length == pytest.approx(0.4)
+    assert scale.time == pytest.approx((0.4 / 1.62) ** 0.5)
+
+
+def test_rules_follow_from_units():
+    """A rule would contradict its unit: the words, the exponents and the SI must agree."""
+    scale = Scale(3.0, 0.7, 5.0)
+    m, L, g, T = 3.0, 0.7, 5.0, (0.7 / 5.0) ** 0.5
+    R = REFERENCE
+    for unit, (_, words) in RULES.items():
+        def size(m, g, L, T):
+            return eval(words.replace('m g L', 'm*g*L').replace('m g', 'm*g')   # our own text
+                        .replace('L T', 'L*T').replace('^', '**').replace('(T (', '(T*(')
+                        .replace('T**2 (', 'T**2*('), {}, {'m': m, 'g': g, 'L': L, 'T': T})
+        assert scale.factor(unit) == pytest.approx(size(m, g, L, T)
+                                                   / size(R.mass, R.gravity, R.length, R.time))
+        assert REFERENCE.factor(unit) == 1.0
+    SI = {'N': 'kg m/s^2', 'J': 'kg m^2/s^2', 'W': 'kg m^2/s^3'}
+    np.testing.assert_allclose(RULES['N'][0], (1, 1, -2), err_msg=SI['N'])
+    np.testing.assert_allclose(RULES['W'][0], np.array(RULES['J'][0]) - RULES['s'][0])
+    np.testing.assert_allclose(2 * np.array(RULES['J^0.5'][0]), RULES['J'][0])
+
+
+def test_written_values_and_ranges_stand():
+    """A number in a robot file would be changed, or a default leave its own range."""
+    table = ParameterTable('test', [Parameter('force', 10.0, 'N', 'A force.', 1.0, 20.0,
+                                              scaled=True)])
+    giant, dwarf = Scale(100.0, 1.0, 9.81), Scale(1e-3, 1.0, 9.81)
+    assert table.validate({'force': 3.0}, giant).force == 3.0
+    assert table.validate({}, giant).force == 20.0 and table.validate({}, dwarf).force == 1.0
+    assert table.validate().force == 10.0

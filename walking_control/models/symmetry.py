@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Are the two legs alike? What every gait of a single step, repeated on either foot, rests on.
+
+A robot file says how the coordinates seen from one foot become those seen from the other
+([DS09] (4.10)). Whether the robot then really is the same again is a question to its model: the
+kinetic energy, the weight's moment and the place of the other foot must be the same functions of
+the coordinates on either foot, in space after a reflection at the x-z plane.
+"""
+
+import numpy as np
+import pinocchio as pin
+
+from walking_control.exceptions import InvalidInput
+from walking_control.models.step_equations import build_model, REFLECTION
+
+SAMPLES, SPREAD = 4, 0.5   # configurations tried, and their standard deviation, rad
+TOLERANCE = 1e-6           # relative; exporters of URDFs round
+
+
+def require_equal_legs(robot, what):
+    """Refuse a robot whose legs differ, for which one step cannot stand for both.
+
+    Args:
+        robot: The `Robot`.
+        what: What needs equal legs, for the message.
+
+    Raises:
+        InvalidInput: They differ; says in what.
+    """
+    difference = leg_difference(robot)
+    if difference is not None:
+        raise InvalidInput(what, limit=f'its legs differ ({difference}): a step with the left leg '
+                           'is none with the right', remedy='make the legs equal, or correct '
+                           'robot.mirror and robot.supports')
+
+
+def leg_difference(robot):
+    """Return in words what differs between standing on the first and on the second foot, or None.
+
+    Args:
+        robot: The `Robot`; without coordinates there is nothing to compare.
+    """
+    if not robot.coordinates:
+        return None
+    return _joint_difference(robot) or _model_difference(robot)
+
+
+def _joint_difference(robot):
+    """Return which joints' motors, springs, locks or limits are not each other's image."""
+    locks = {lock.joint: (lock.angle, lock.capture) for lock in robot.locks}
+    for joint, (partner, sign) in robot.mirror.items():
+        pair = f'{joint} and {partner}' if joint != partner else joint
+        limits, others = robot.limits[joint], robot.limits[partner]
+        image = (others.lower, others.upper) if sign > 0.0 else (-others.upper, -others.lower)
+        if not np.allclose((limits.lower, limits.upper), image, TOLERANCE, TOLERANCE):
+            return f'the limits of {pair} are not each other\'s mirror image'
+        if robot.actuators.get(joint) != robot.actuators.get(partner):
+            return f'the motors of {pair}'
+        stiffness, damping, torque = _spring(robot, joint)
+        if _spring(robot, partner) != (stiffness, damping, sign * torque):
+            return f'the springs of {pair}'
+        angle, capture = locks.get(joint, (0.0, 0.0))
+        if locks.get(partner, (0.0, 0.0)) != (sign * angle, capture):
+            return f'the locks of {pair}'
+    return None
+
+
+def _spring(robot, joint):
+    """Return stiffness, damping and the torque at angle zero of a joint's spring."""
+    spring = robot.springs.get(joint)
+    return (0.0, 0.0, 0.0) if spring is None else (spring.stiffness, spring.damping,
+                                                   spring.stiffness * spring.rest)
+
+
+def _model_difference(robot):
+    """Return which term of the equations of motion is another one on the second foot."""
+    model = build_model(robot)
+    rng = np.random.default_rng(0)
+    for q in rng.normal(0.0, SPREAD, (SAMPLES, len(robot.coordinates))):
+        first, second = (_terms(robot, model, foot, q) for foot in (0, 1))
+        for name, one in first.items():
+            size = np.abs(one).max()
+            off = np.abs(one - second[name]).max()
+            if off > TOLERANCE * max(size, 1e-9):
+                return f'the {name} on {robot.feet[0]} and on {robot.feet[1]}, by ' \
+                    f'{100.0 * off / size:.2g} %' if size > 0.0 else f'the {name}'
+    return None
+
+
+def _terms(robot, model, foot, q):
+    """Return name -> array of what must be alike, standing on a foot."""
+    data = model.createData()
+    base = 2 if robot.planar else 3
+    axes = [0, 2] if robot.planar else [0, 1, 2]
+    mirror = np.eye(len(axes)) if robot.planar or foot == 0 else REFLECTION
+    order = [model.joints[model.getJointId(joint)].idx_v for joint in robot.joints]
+    order = list(range(base, model.nv - len(order))) + order   # pitch, where there is one
+    lift = np.linalg.inv(robot.supports[robot.feet[foot]])
+    full = pin.neutral(model)
+    full[order] = lift @ q
+    stance, other = (model.getFrameId(robot.feet[i]) for i in (foot, 1 - foot))
+    pin.framesForwardKinematics(model, data, full)
+    reach = (data.oMf[other].translation - data.oMf[stance].translation)[axes]
+    J, J_other = (pin.computeFrameJacobian(model, data, full, frame, pin.LOCAL_WORLD_ALIGNED)
+                  [axes][:, order] @ lift for frame in (stance, other))
+    G = np.zeros((model.nv, len(q)))   # velocity of everything per rate of q, the foot at rest
+    G[:base] = -J
+    G[order] = lift
+    M = pin.crba(model, data, full)
+    M = np.triu(M) + np.triu(M, 1).T
+    weight = pin.computeGeneralizedGravity(model, data, full)
+    return {'place of the other foot': mirror @ reach, 'leg kinematics': mirror @ (J_other - J),
+            'moment of the weight': G.T @ weight, 'mass matrix': G.T @ M @ G}

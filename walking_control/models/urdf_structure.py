@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Is a URDF a robot? Links and joints that name each other, form one tree and have limits.
+
+The libraries that read a URDF say no more than that it is not valid; here it is said what is not.
+"""
+
+from collections import Counter
+
+from walking_control.exceptions import Findings, UrdfError
+
+MOVING = ('revolute', 'continuous', 'prismatic')
+LIMITED = ('revolute', 'prismatic')
+KINDS = (*MOVING, 'fixed')
+
+
+def check_structure(root):
+    """Refuse a URDF whose links and joints do not make one robot.
+
+    Args:
+        root: Root element of the URDF.
+
+    Raises:
+        UrdfError: A name is missing or used twice, a joint is of an unknown type, lacks a limit or
+            names a link that is not there, or the links form no single tree; carries all others.
+    """
+    findings = Findings()
+    links = [link.get('name') for link in root.findall('link')]
+    joints = root.findall('joint')
+    findings.attempt(_check_names, 'link', links)
+    findings.attempt(_check_names, 'joint', [joint.get('name') for joint in joints])
+    for joint in joints:
+        findings.attempt(_check_joint, joint, links)
+    findings.raise_first()
+    _check_tree(links, joints)
+
+
+def _check_names(kind, names):
+    if not names and kind == 'link':
+        raise UrdfError('URDF', limit='has no link')
+    for name, count in Counter(names).items():
+        if not name:
+            raise UrdfError(f'a {kind} of the URDF', limit='has no name')
+        if count > 1:
+            raise UrdfError(f'{kind} {name}', value=count, limit='times in the URDF',
+                            remedy='give each its own name')
+
+
+def _check_joint(joint, links):
+    name, kind = joint.get('name'), joint.get('type')
+    if kind not in KINDS:
+        raise UrdfError(f'type of joint {name}', value=kind, limit='must be ' + ', '.join(KINDS))
+    for end in ('parent', 'child'):
+        element = joint.find(end)
+        link = None if element is None else element.get('link')
+        if link not in links:
+            raise UrdfError(f'{end} of joint {name}', value=link,
+                            limit='must be a link of the URDF')
+    limit = joint.find('limit')
+    if kind in LIMITED and limit is None:
+        raise UrdfError(f'joint {name}', limit=f'is {kind} and has no <limit>',
+                        remedy='add <limit lower= upper= effort= velocity=>, or make it '
+                        'continuous' if kind == 'revolute' else 'add <limit>')
+    if kind in MOVING and limit is not None:
+        for attribute in ('effort', 'velocity'):
+            if limit.get(attribute) is None:
+                raise UrdfError(f'limit of joint {name}', limit=f'has no {attribute}',
+                                remedy=f'add {attribute}="..." to its <limit>')
+
+
+def _check_tree(links, joints):
+    """Refuse what is not one tree: a link with two parents, several roots, a ring."""
+    children = Counter(joint.find('child').get('link') for joint in joints)
+    for link, count in children.items():
+        if count > 1:
+            raise UrdfError(f'link {link}', value=count, limit='joints have it as their child: a '
+                            'URDF is a tree')
+    roots = [link for link in links if link not in children]
+    if len(roots) > 1:
+        raise UrdfError('links without a parent', value=', '.join(roots),
+                        limit='a robot has one root', remedy='join the others to it')
+    parents = {joint.find('child').get('link'): joint.find('parent').get('link')
+               for joint in joints}
+    for link in links:
+        seen = set()
+        while link in parents:
+            if link in seen:
+                raise UrdfError(f'link {link}', limit='is its own descendant: a URDF is a tree')
+            seen.add(link)
+            link = parents[link]
+
+
+def root_link(root):
+    """Return the name of the link without a parent, of a URDF that passed `check_structure`."""
+    children = {joint.find('child').get('link') for joint in root.findall('joint')}
+    return next(link.get('name') for link in root.findall('link')
+                if link.get('name') not in children)
+
+
+def mimic_joints(root):
+    """Return joint -> the joint it mimics."""
+    return {joint.get('name'): joint.find('mimic').get('joint') for joint in root.findall('joint')
+            if joint.get('type') in MOVING and joint.find('mimic') is not None}
