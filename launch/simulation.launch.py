@@ -32,7 +32,7 @@ from walking_control.launch_arguments import (
     SIMULATOR,
     WATCHDOG_TIMEOUT,
 )
-from walking_control.models.robot_file import load_robot_file
+from walking_control.loading import load_robot
 
 SIM_TIME = {'use_sim_time': True}
 SIMULATED = {'virtual_efforts': True}
@@ -52,7 +52,7 @@ def generate_launch_description():
 
 def _start(context):
     values = read_arguments(context.launch_configurations)
-    robot = load_robot_file(values['robot']).robot
+    robot = load_robot(values['robot']).robot
     place = {'namespace': values['namespace'], 'output': 'screen'}
     simulator = Node(
         package='walking_control', executable='simulator_node', name=SIMULATOR,

@@ -18,7 +18,7 @@ from walking_control.models.efforts import effort_map, foot_turn
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.support.dynamics import SupportDynamics
 from walking_control.simulation.disturbance import Disturbance
-from walking_control.simulation.plant import Truth
+from walking_control.simulation.plant import Plant, Truth
 from walking_control.simulation.rigid import model as rm
 from walking_control.simulation.rigid.forces import accelerate, collide, find_reactions
 from walking_control.simulation.rigid.motion import advance
@@ -94,7 +94,7 @@ def floor_changes(steps):
     return drops, tilts
 
 
-class RigidPlant:
+class RigidPlant(Plant):
     """The robot on a rigid floor; see `simulation.plant.Plant`.
 
     Args:
@@ -111,6 +111,7 @@ class RigidPlant:
     """
 
     name = 'rigid'
+    parameters = RIGID
 
     def __init__(self, robot, world, values, steps=()):
         self.robot, self.world = robot, world
