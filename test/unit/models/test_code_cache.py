@@ -196,11 +196,11 @@ def test_everything_compiled_is_kept():
         law.cache_clear()
         compiled._compile.cache_clear()
         walkers = [CompiledWalker(load_robot('compass'), name)
-                   for name in ('none',)]
+                   for name in ('none', 'time_pd')]
         for walker in walkers:
             walker.start(0, np.array([0.2, -0.4]), np.array([-1.0, 0.3]))
             walker.walk(0.02)
-    assert hits(law(walk.walk).stats) == (1, 0)
+    assert hits(law(walk.walk).stats) == (2, 0)
     found = [kernel for kernel in vars(kernels).values() if hasattr(kernel, 'targetoptions')]
     assert len(found) == 3
     assert all(type(kernel._cache) is code_cache._Entries for kernel in found)
