@@ -34,7 +34,7 @@ class HipPd:
     parameters = PARAMETERS
 
     def __init__(self, robot, values):
-        joint, self._coordinate = find_hip(robot)
+        joint, self._coordinate = find_hip(robot, self.name)
         self._signs = [robot.supports[foot][self._coordinate, 1 + joint] for foot in robot.feet]
         self._limit = effort_limits(robot)[0]
         self._locks = KneeLocks(robot, values.knee_flexed)

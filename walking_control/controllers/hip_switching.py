@@ -75,7 +75,7 @@ class HipSwitching:
     parameters = PARAMETERS
 
     def __init__(self, robot, values):
-        self._joint, self._coordinate = find_hip(robot)
+        self._joint, self._coordinate = find_hip(robot, self.name)
         self._motor = robot.actuators[robot.joints[self._joint]]
         self._signs = [robot.supports[foot][self._coordinate, 1 + self._joint]
                        for foot in robot.feet]
@@ -140,15 +140,19 @@ class HipSwitching:
         return min(max(nominal + self._correction, min(table)), max(table))
 
 
-def find_hip(robot):
+def find_hip(robot, controller):
     """Return (joint index, coordinate index) of the one actuated hip of a planar walker.
+
+    Args:
+        robot: The `Robot`.
+        controller: Name of the controller that asks, for the message.
 
     Raises:
         IncompatibleController: There is no such hip.
     """
     if not robot.planar or len(robot.actuators) != 1:
         raise IncompatibleController(
-            f'controller hip_switching on {robot.name}', value=sorted(robot.actuators),
+            f'controller {controller} on {robot.name}', value=sorted(robot.actuators),
             limit='needs a planar robot with one motor, at the hip',
             remedy='choose another controller')
     joint = robot.joint_index(next(iter(robot.actuators)))
@@ -159,6 +163,6 @@ def find_hip(robot):
                 and rows[0][1 + joint] == -rows[1][1 + joint]:
             return joint, coordinate
     raise IncompatibleController(
-        f'controller hip_switching on {robot.name}', value=robot.joints[joint],
+        f'controller {controller} on {robot.name}', value=robot.joints[joint],
         limit='the motor must turn a hip whose angle changes sign with the stance foot',
         remedy='check robot.supports in the robot file')

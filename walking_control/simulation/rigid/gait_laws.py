@@ -71,7 +71,7 @@ def _time_law(data, terms, period):
 
 def _hip_law(robot, parameters):
     """Values: nothing."""
-    joint, i = find_hip(robot)
+    joint, i = find_hip(robot, 'hip_pd')
     signs = np.array([robot.supports[foot][i, 1 + joint] for foot in robot.feet])
     gains = parameters.hip_angle, parameters.hip_stiffness, parameters.hip_damping, \
         effort_limits(robot)[0]

@@ -69,7 +69,7 @@ def hip_law(values, stance, held, q, v, effort):
 
 def hip_values(robot, parameters):
     """Return the parameters of `hip_law`: coordinate, set point, gains, limit, signed N kt."""
-    joint, coordinate = find_hip(robot)
+    joint, coordinate = find_hip(robot, 'hip_switching')
     motor = robot.actuators[robot.joints[joint]]
     signs = [robot.supports[foot][coordinate, 1 + joint] for foot in robot.feet]
     return np.array([coordinate, parameters.set_point, parameters.proportional_gain,
