@@ -40,9 +40,9 @@ NODE = ParameterTable('node', [
               0.1, 600.0),
     Parameter('virtual_efforts', False, '', 'Allow efforts that no hardware has, such as the '
               'ground torque of the compass: true with the embedded simulator only.'),
-    Parameter('require_watchdog', True, '', 'Send zero effort until a watchdog node listens to this '
-              'controller, and stop when it no longer does: false with the embedded simulator '
-              'only.'),
+    Parameter('require_watchdog', True, '', 'Send zero effort until a watchdog node listens to '
+              'this controller, and stop when it no longer does: false with the embedded '
+              'simulator only.'),
     Parameter('watchdog_timeout', 0.5, 's', 'Longest silence of a required watchdog.', 0.05, 60.0),
     Parameter('autostart', False, '', 'Configure and activate without being told to.'),
     Parameter('telemetry_rate', 20.0, 'Hz', 'Rate of the telemetry topics; 0: none.', 0.0, 1000.0),
