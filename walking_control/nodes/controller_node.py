@@ -22,6 +22,7 @@ from walking_control.models.robot_file import WORLD
 from walking_control.models.urdf import differences
 from walking_control.nodes import topics
 from walking_control.nodes.diagnostics import DiagnosticsPublisher, TickTimes
+from walking_control.nodes.heartbeat import WatchdogGuard
 from walking_control.nodes.messages import ArrayWriter
 from walking_control.nodes.parameters import NodeParameters, SectionParameters
 from walking_control.nodes.posture_topics import PostureTopics
@@ -39,6 +40,10 @@ NODE = ParameterTable('node', [
               0.1, 600.0),
     Parameter('virtual_efforts', False, '', 'Allow efforts that no hardware has, such as the '
               'ground torque of the compass: true with the embedded simulator only.'),
+    Parameter('require_watchdog', True, '', 'Send zero effort until a watchdog node listens to '
+              'this controller, and stop when it no longer does: false with the embedded '
+              'simulator only.'),
+    Parameter('watchdog_timeout', 0.5, 's', 'Longest silence of a required watchdog.', 0.05, 60.0),
     Parameter('autostart', False, '', 'Configure and activate without being told to.'),
     Parameter('telemetry_rate', 20.0, 'Hz', 'Rate of the telemetry topics; 0: none.', 0.0, 1000.0),
     Parameter('record_telemetry', False, '', 'Send what the law says of every tick on one topic, '
@@ -149,6 +154,10 @@ class ControllerNode(LifecycleNode):
                           self.create_service(Trigger, '~/emergency_stop', self._on_stop_service)]
         self._stop_subscription = self.create_subscription(
             Bool, topics.EMERGENCY_STOP, self._on_stop_topic, topics.EVENTS)
+        self._guard = WatchdogGuard(
+            self, self._effort_publisher,
+            values.watchdog_timeout if values.require_watchdog else None,
+            lambda words: self._stop_at_once('watchdog', words))
         self._outputs = self._make_outputs(robot_file, values)
         self._diagnostics = DiagnosticsPublisher(self, robot.name)
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
@@ -171,6 +180,7 @@ class ControllerNode(LifecycleNode):
         self.loop.reset(clear_fault=False)
         self.loop.reference.clear()
         self._answered = None
+        self._guard.begin()
         self._times = TickTimes()
         self._sensors.subscribe(self, self.loop.reference)
         self._watch_timer = self.create_timer(self._patience, self._on_watch, clock=self._steady)
@@ -207,6 +217,7 @@ class ControllerNode(LifecycleNode):
         if not self._active:
             return
         self._active = False
+        self._guard.begin()
         self._publish_commands(0.0, 1.0, 0)
         for timer in self._timers_active:
             self.destroy_timer(timer)
@@ -222,7 +233,7 @@ class ControllerNode(LifecycleNode):
             self.destroy_service(service)
         self._offered = []
         self.destroy_subscription(self._stop_subscription)
-        for part in (*self._outputs, self._diagnostics):
+        for part in (*self._outputs, self._guard, self._diagnostics):
             part.destroy()
 
     # -- one tick --------------------------------------------------------------------------------
@@ -237,10 +248,12 @@ class ControllerNode(LifecycleNode):
         fresh = tick != self._answered
         if fresh:
             self._answered = tick
+            self._guard.note(tick)
             try:
                 if self._sensors.problem is not None:
                     self.loop.supervisor.latch('joint_state', self._sensors.problem, stamp)
-                self.loop.tick(measurement)
+                if self._guard.listens or self.loop.fault is not None:
+                    self.loop.tick(measurement)   # until then the command of the reset: zero
             except Exception as error:  # whatever breaks, the robot must get a safe command
                 self.loop.stop('internal', f'{type(error).__name__}: {error}', measurement)
         self._send(tick)
@@ -308,16 +321,16 @@ class ControllerNode(LifecycleNode):
         return oldest
 
     def _on_stop_service(self, request, response):
-        self._emergency_stop()
+        self._stop_at_once('emergency_stop', 'emergency stop')
         response.success, response.message = True, 'stopped'
         return response
 
     def _on_stop_topic(self, message):
         if message.data:
-            self._emergency_stop()
+            self._stop_at_once('emergency_stop', 'emergency stop')
 
-    def _emergency_stop(self):
-        self.loop.stop('emergency_stop', 'emergency stop', self._sensors.measurement)
+    def _stop_at_once(self, code, words):
+        self.loop.stop(code, words, self._sensors.measurement)
         if not self._active:
             self._report()
             return
@@ -344,6 +357,10 @@ class ControllerNode(LifecycleNode):
         state = 'active' if self._sensors.heard else 'active, waiting for sensors'
         if not self._sensors.heard:
             self.get_logger().warning('no sensor heard yet', throttle_duration_sec=5.0)
+        elif self._guard.missing:
+            state = f'active, waiting: {self._guard.missing}'
+            self.get_logger().warning(f'effort stays zero: {self._guard.missing}',
+                                      throttle_duration_sec=5.0)
         self._diagnostics.publish(state, self.loop.fault, self._times,
                                   {'clamped commands': self.loop.supervisor.clamped})
 

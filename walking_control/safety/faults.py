@@ -45,6 +45,7 @@ _KINDS = (
     FaultKind('tick_overrun', 'ticks take longer than the control period', 'fade'),
     FaultKind('clock_stopped', 'the stamps of the sensors stand still', 'zero', ('zero',)),
     FaultKind('clock_backwards', 'the stamps of the sensors run backwards', 'zero', ('zero',)),
+    FaultKind('watchdog', 'the watchdog that is required no longer listens', 'fade'),
     FaultKind('emergency_stop', 'somebody pressed the emergency stop', 'damping'),
 )
 KINDS = {kind.code: kind for kind in _KINDS}
