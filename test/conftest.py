@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures shared by all tests."""
 
+from pathlib import Path
+import re
+
 from inventory import (  # noqa: F401  hooks and a fixture
     pytest_itemcollected,
     pytest_make_collect_report,
@@ -10,6 +13,7 @@ from inventory import (  # noqa: F401  hooks and a fixture
 import pytest
 import yaml
 
+from walking_control.controllers.registry import CONTROLLERS
 from walking_control.loading import load_robot
 from walking_control.models.resources import robot_path
 from walking_control.models.robot_file import read_parameters
@@ -40,3 +44,15 @@ def edited_robot_file(tmp_path):
         edited.write_text(yaml.safe_dump({'/**': {'ros__parameters': tree}}))
         return edited
     return write
+
+
+@pytest.fixture
+def toy(tmp_path, monkeypatch):
+    """Take CONTRIBUTING's first steps, a module and a line of the registry; return the name."""
+    text = (Path(__file__).parents[1] / 'CONTRIBUTING.md').read_text(encoding='utf-8')
+    module, = re.findall(r'```python\n(.*?)```', text, re.S)
+    (tmp_path / 'hip_spring.py').write_text(module)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert "'hip_spring': f'{_ROOM}.hip_spring:HipSpring'" in text
+    monkeypatch.setitem(CONTROLLERS.places, 'hip_spring', 'hip_spring:HipSpring')
+    return 'hip_spring'

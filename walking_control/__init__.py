@@ -11,9 +11,6 @@ What most people need is here by name and is imported on first use::
 """
 
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
-import re
 
 # name -> module that defines it, and its name there where that is another
 _PUBLIC = {
@@ -28,6 +25,7 @@ _PUBLIC = {
     'Controller': 'controllers.controller',
     'ArrayLaw': 'controllers.controller',
     'make_controller': 'controllers.registry',
+    'find_controllers': 'controllers.registry:fitting_controllers',
     'ControlLoop': 'control_loop',
     'Plant': 'simulation.plant',
     'make_plant': 'simulation.registry',
@@ -48,6 +46,9 @@ __all__ = [*_PUBLIC, '__version__']
 
 def _version():
     """Return the version of the package, which stands in package.xml alone."""
+    from importlib.metadata import PackageNotFoundError, version
+    from pathlib import Path
+    import re
     try:
         return version(__name__)
     except PackageNotFoundError:   # a source checkout that is not installed
@@ -55,16 +56,15 @@ def _version():
         return re.search('<version>(.+)</version>', xml.read_text(encoding='utf-8')).group(1)
 
 
-__version__ = _version()
-
-
 def __getattr__(name):
     """Import a public name on first use."""
-    try:
+    if name == '__version__':
+        value = _version()
+    elif name in _PUBLIC:
         module, _, other = _PUBLIC[name].partition(':')
-    except KeyError:
-        raise AttributeError(f'module {__name__!r} has no attribute {name!r}') from None
-    value = getattr(import_module(f'{__name__}.{module}'), other or name)
+        value = getattr(import_module(f'{__name__}.{module}'), other or name)
+    else:
+        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
     globals()[name] = value
     return value
 

@@ -67,6 +67,12 @@ def test_telemetry_of_tracking_is_the_same_over_topics():
         assert np.array_equal(values, over_ros.telemetry[name]), name
 
 
+def test_a_new_controller_walks_over_topics(toy, dribbel):
+    """A controller beyond the shipped ones would need edits in the nodes."""
+    run = run_demo(dribbel, toy, None, 1.0).run
+    assert run.controller == toy and run.fall_reason is None and len(run.time) == 201
+
+
 def test_real_time_demo_walks():
     """By the clock, the robot must walk as well, at the speed of the clock."""
     patient = load_robot('dribbel', [('state_timeout', 0.5)])

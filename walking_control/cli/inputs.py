@@ -31,11 +31,11 @@ def requested_robot(options):
 
 def _check_gait(robot_file, path, controller):
     """Return the name of the parameter that takes a gait file, once the gait is known to fit."""
-    from walking_control.controllers.registry import CONTROLLERS, find_controller
+    from walking_control.controllers.registry import CONTROLLERS
     from walking_control.gaits.samples import read_samples
     from walking_control.models.resources import gait_path
     from walking_control.models.robot_file import WORLD
-    law = find_controller(controller or robot_file.controller)
+    law = CONTROLLERS.find(controller or robot_file.controller)
     if 'gait' not in law.parameters.parameters:
         followers = sorted(name for name, other in CONTROLLERS.items()
                            if 'gait' in other.parameters.parameters)

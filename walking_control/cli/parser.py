@@ -19,7 +19,10 @@ from walking_control.cli.fault import fault
 from walking_control.cli.gait import cycle, impact, search
 from walking_control.cli.statics import check, statics
 from walking_control.cli.walking import compare, demo, robustness, simulate
+from walking_control.controllers.registry import CONTROLLERS
 from walking_control.simulation.injection import INJECTIONS
+from walking_control.simulation.registry import PLANTS
+from walking_control.statics import solvers
 
 EXAMPLES = {
     'demo': 'walking_control demo dribbel --duration 60 --out out/demo',
@@ -137,7 +140,7 @@ def _add_statics_arguments(verb):
     verb.add_argument('--friction', type=positive, default=0.7, metavar='MU')
     verb.add_argument('--foot-size', type=positive, nargs=2, default=(0.20, 0.10),
                       metavar=('L', 'W'), help='length and width of the soles in m')
-    verb.add_argument('--solver', choices=('daqp', 'quadprog', 'osqp'))
+    verb.add_argument('--solver', choices=solvers.NAMES)
 
 
 def _add_search_arguments(verb):
@@ -186,8 +189,10 @@ def _common_arguments():
 
 def _walk_arguments():
     walk = Parser(add_help=False, parents=[_common_arguments()])
-    walk.add_argument('--controller', metavar='C', help="default: the robot file's")
-    walk.add_argument('--plant', metavar='P', help="default: the robot file's")
+    walk.add_argument('--controller', metavar='C',
+                      help=', '.join(CONTROLLERS) + " (default: the robot file's)")
+    walk.add_argument('--plant', metavar='P',
+                      help=', '.join(PLANTS) + " (default: the robot file's)")
     walk.add_argument('--slope-deg', type=finite, metavar='D', help='downhill positive')
     walk.add_argument('--duration', type=positive, default=20.0, metavar='S',
                       help='simulated time in s (default: 20)')

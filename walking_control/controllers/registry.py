@@ -1,30 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Controllers by name."""
 
-from walking_control.controllers.curve_tracking.controller import CurveTracking
-from walking_control.controllers.hip_pd import HipPd
-from walking_control.controllers.hip_switching import HipSwitching
-from walking_control.controllers.none import NoControl
-from walking_control.controllers.static_torque.controller import PostureControl
-from walking_control.controllers.time_pd import TimePd
-from walking_control.exceptions import IncompatibleController, InvalidInput
-from walking_control.gaits.samples import GaitError
+from walking_control.exceptions import IncompatibleController
+from walking_control.gaits.gait import GaitError
+from walking_control.models.registry import Registry
 
-CONTROLLERS = {controller.name: controller
-                for controller in (CurveTracking, HipPd, HipSwitching, NoControl, PostureControl,
-                                   TimePd)}
-
-
-def find_controller(name):
-    """Return the controller class of a name.
-
-    Raises:
-        InvalidInput: Unknown; says what is known.
-    """
-    if name not in CONTROLLERS:
-        raise InvalidInput('controller', value=name, limit='unknown',
-                           remedy='known: ' + ', '.join(sorted(CONTROLLERS)))
-    return CONTROLLERS[name]
+_ROOM = 'walking_control.controllers'
+CONTROLLERS = Registry('controller', {
+    'curve_tracking': f'{_ROOM}.curve_tracking.controller:CurveTracking',
+    'hip_pd': f'{_ROOM}.hip_pd:HipPd',
+    'hip_switching': f'{_ROOM}.hip_switching:HipSwitching',
+    'none': f'{_ROOM}.none:NoControl',
+    'static_torque': f'{_ROOM}.static_torque.controller:PostureControl',
+    'time_pd': f'{_ROOM}.time_pd:TimePd',
+})
 
 
 def make_controller(robot_file, name=None):
@@ -38,7 +27,7 @@ def make_controller(robot_file, name=None):
         InvalidInput: Unknown controller or a bad parameter.
         IncompatibleController: It does not fit the robot; says which do.
     """
-    law = find_controller(name or robot_file.controller)
+    law = CONTROLLERS.find(name or robot_file.controller)
     try:
         return law(robot_file, robot_file.values(law.parameters))
     except IncompatibleController as error:

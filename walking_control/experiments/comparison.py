@@ -9,7 +9,7 @@ import yaml
 
 from walking_control.control_loop import ControlLoop
 from walking_control.controllers.curve_tracking.controller import PARAMETERS as TRACKING
-from walking_control.controllers.registry import find_controller
+from walking_control.controllers.registry import CONTROLLERS
 from walking_control.exceptions import (
     IncompatibleController,
     IncompatiblePlant,
@@ -124,7 +124,7 @@ def load_variant(robot, variant, overrides=()):
         InvalidInput: A bad controller or setting; says of which variant.
     """
     try:
-        find_controller(variant.controller)
+        CONTROLLERS.find(variant.controller)
         settings = [(f'{variant.controller}.{name}', value)
                     for name, value in variant.settings.items()]
         return load_robot(robot, [*overrides, *settings])

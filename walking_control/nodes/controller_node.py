@@ -12,7 +12,7 @@ from std_msgs.msg import Bool, Float64MultiArray, String
 from std_srvs.srv import Trigger
 
 from walking_control.control_loop import ControlLoop
-from walking_control.controllers.registry import find_controller
+from walking_control.controllers.registry import CONTROLLERS
 from walking_control.controllers.static_torque.controller import PostureControl
 from walking_control.estimation.planar import ESTIMATOR
 from walking_control.exceptions import InvalidInput, WalkingControlError
@@ -93,7 +93,7 @@ class ControllerNode(LifecycleNode):
             return
         robot_file = load_robot(values.robot_file)
         controller = values.controller or robot_file.controller
-        tables = [WORLD, ESTIMATOR, SAFETY, find_controller(controller).parameters]
+        tables = [WORLD, ESTIMATOR, SAFETY, CONTROLLERS.find(controller).parameters]
         if self._sections is not None:
             self._sections.undeclare()
             self._sections = self._loaded = None

@@ -13,7 +13,7 @@ from rosgraph_msgs.msg import Clock as ClockMessage
 from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Bool, Float64MultiArray
 
-from walking_control.controllers.registry import find_controller
+from walking_control.controllers.registry import CONTROLLERS
 from walking_control.estimation.planar import ESTIMATOR
 from walking_control.estimation.registry import make_estimator
 from walking_control.exceptions import InvalidInput
@@ -36,7 +36,7 @@ from walking_control.simulation.injection import (
     LAW_FAULTS,
     SENSOR_FAULTS,
 )
-from walking_control.simulation.registry import find_plant, make_plant
+from walking_control.simulation.registry import make_plant, PLANTS
 
 NODE = ParameterTable('node', [
     Parameter('robot_file', 'dribbel', '', 'Robot: a name or the path of a robot file.'),
@@ -80,7 +80,7 @@ class SimulatorNode(Node):
         self._values = node_parameters.read()
         robot_file = load_robot(self._values.robot_file)
         plant_name = self._values.plant or robot_file.plant
-        for table in (WORLD, ESTIMATOR, SAFETY, find_plant(plant_name).parameters):
+        for table in (WORLD, ESTIMATOR, SAFETY, PLANTS.find(plant_name).parameters):
             declare_table(self, table, robot_file.values(table))
             robot_file.sections[table.section] = vars(read_table(self, table))
         self._build(robot_file, plant_name)
@@ -99,7 +99,7 @@ class SimulatorNode(Node):
         self._steady = steady
 
     def _build(self, robot_file, plant_name):
-        controller = find_controller(self._values.controller or robot_file.controller)
+        controller = CONTROLLERS.find(self._values.controller or robot_file.controller)
         settings = robot_file.values(controller.parameters)
         self.period = 1.0 / settings.rate
         robot = robot_file.robot

@@ -3,28 +3,19 @@
 
 from walking_control.controllers.registry import parameter_tables as controller_tables
 from walking_control.estimation.planar import ESTIMATOR
-from walking_control.exceptions import IncompatiblePlant, InvalidInput
+from walking_control.exceptions import IncompatiblePlant
 from walking_control.gaits.search.task import SEARCH
+from walking_control.models.registry import Registry
 from walking_control.models.robot_file import WORLD
 from walking_control.safety.supervisor import SAFETY
-from walking_control.simulation.mujoco.plant import MujocoPlant
 from walking_control.simulation.mujoco.spatial import SpatialMujocoPlant
-from walking_control.simulation.rigid.plant import RigidPlant
 
-PLANTS = {plant.name: plant for plant in (MujocoPlant, RigidPlant)}
+_ROOM = 'walking_control.simulation'
+PLANTS = Registry('plant', {
+    'mujoco': f'{_ROOM}.mujoco.plant:MujocoPlant',
+    'rigid': f'{_ROOM}.rigid.plant:RigidPlant',
+})
 SPATIAL = {SpatialMujocoPlant.name: SpatialMujocoPlant}  # what serves robots in space
-
-
-def find_plant(name):
-    """Return the plant class of a name.
-
-    Raises:
-        InvalidInput: Unknown; says what is known.
-    """
-    if name not in PLANTS:
-        raise InvalidInput('plant', value=name, limit='unknown',
-                           remedy='known: ' + ', '.join(sorted(PLANTS)))
-    return PLANTS[name]
 
 
 def make_plant(robot_file, name=None):
@@ -38,7 +29,7 @@ def make_plant(robot_file, name=None):
         InvalidInput: Unknown plant, or one that cannot simulate this robot.
     """
     name = name or robot_file.plant
-    plant = find_plant(name)
+    plant = PLANTS.find(name)
     if not robot_file.robot.planar:
         if name not in SPATIAL:
             raise IncompatiblePlant(f'plant {name} on {robot_file.robot.name}',

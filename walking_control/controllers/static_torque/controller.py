@@ -13,6 +13,7 @@ from walking_control.controllers.static_torque.support_change import SupportChan
 from walking_control.exceptions import IncompatibleController
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.spatial import SpatialDynamics
+from walking_control.statics import solvers
 from walking_control.statics.contacts import Contact, Shortfall
 from walking_control.statics.distributor import OBJECTIVES, StaticTorque
 
@@ -25,7 +26,7 @@ PARAMETERS = ParameterTable('static_torque', [
     Parameter('objective', 'torque', '', 'What is made small: joint torques or contact forces.',
               choices=tuple(OBJECTIVES)),
     Parameter('solver', 'auto', '', 'Solver of the quadratic program; auto takes the fastest '
-              'installed.', choices=('auto', 'daqp', 'quadprog', 'osqp')),
+              'installed.', choices=('auto', *solvers.NAMES)),
     Parameter('friction', 0.5, '1', 'Friction that may be relied on.', 0.01, 10.0),
     Parameter('sole_length', 0.18, 'm', 'Length of the sole that may be relied on.', 0.001, 1.0,
               scaled=True),
