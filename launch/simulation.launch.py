@@ -77,6 +77,8 @@ def _watchdog(values, place):
     if not values['watchdog']:
         return []
     timeout = WATCHDOG_TIMEOUT[values['realtime']]
+    if not values['realtime'] and values['lockstep_timeout'] != '':
+        timeout = max(timeout, 2.0 * values['lockstep_timeout'])
     return [Node(package='walking_control', executable='watchdog_node', name='watchdog',
                  parameters=[{'timeout': timeout}], **place)]
 

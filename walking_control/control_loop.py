@@ -11,8 +11,10 @@ import numpy as np
 from walking_control.controllers.registry import make_controller
 from walking_control.estimation.registry import make_estimator
 from walking_control.exceptions import ParameterError
-from walking_control.models.signals import Command, Reference
+from walking_control.models.signals import Command, Measurement, Reference
 from walking_control.safety.supervisor import SAFETY, Supervisor
+
+PLENTY = 1e6   # N: a force that counts as contact on any robot
 
 
 class ControlLoop:
@@ -49,6 +51,28 @@ class ControlLoop:
         self.reference = Reference()
         self._support = robot_file.start.support
         self._retuned = None
+        self.reset()
+        self._rehearse(robot_file.start)
+
+    def _rehearse(self, start):
+        """Do and forget what a tick does: whatever compiles, loads or allocates does so now.
+
+        The robot stands as it starts, upright and at rest; what comes out does not matter.
+        """
+        robot, measurement = self.robot, Measurement(self.robot)
+        if start.posture is None:
+            angles = np.linalg.solve(robot.supports[start.support], start.q)
+            measurement.position[:] = angles[1:]
+        else:
+            measurement.position[:] = start.posture
+        measurement.locked[:] = True
+        measurement.foot_force[:, 2] = PLENTY
+        for _ in range(2):
+            self.tick(measurement)
+            # a fault would have kept the law from its part
+            self.controller.update(self.state, self.reference, self.period, self.command)
+            self.supervisor.limit(self.command, self.period, measurement.stamp)
+        self.stop('internal', 'rehearsal', measurement)
         self.reset()
 
     @property

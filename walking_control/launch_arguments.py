@@ -50,6 +50,12 @@ SIMULATION = (
                    'Pace by the wall clock (true) or tick by tick as fast as it goes (false).'),
     LaunchArgument('duration', '0.0', float, (SIMULATOR,),
                    'Simulated seconds after which everything ends; 0.0: none.'),
+    LaunchArgument('disturb', '', str, (SIMULATOR,),
+                   'Disturbances KIND=SIZE@STEP, separated by commas.'),
+    LaunchArgument('lockstep_timeout', '', float, (CONTROLLER, SIMULATOR),
+                   'Longest wait in lockstep for the other side, s of wall time.'),
+    LaunchArgument('discovery_timeout', '', float, (SIMULATOR,),
+                   'Longest wait for the controller to be active, s.'),
     LaunchArgument('watchdog', 'true', bool, (),
                    'Start the watchdog node, which sends zero effort when the controller dies.'),
     LaunchArgument('namespace', '', str, (),
@@ -101,7 +107,7 @@ def node_parameters(node, values, arguments=SIMULATION):
 
 
 def _read(argument, text):
-    if argument.kind is str:
+    if argument.kind is str or text == argument.default == '':
         return text
     if argument.kind is bool:
         if text.lower() in _TRUTH:

@@ -9,6 +9,7 @@ import pytest
 from rclpy.parameter import Parameter
 
 from walking_control.control_loop import ControlLoop
+from walking_control.exceptions import NotAchieved, ParameterError
 from walking_control.loading import load_robot
 from walking_control.nodes import demo as demo_module
 from walking_control.nodes.controller_node import ControllerNode
@@ -27,6 +28,18 @@ class LateController(ControllerNode):
     def _control(self, tick):
         if random.random() < 0.05:
             time.sleep(0.01)
+        super()._control(tick)
+
+
+class SlowController(ControllerNode):
+    """A controller that takes longer than either side's usual patience, once."""
+
+    slept = False
+
+    def _control(self, tick):
+        if not self.slept:
+            self.slept = True
+            time.sleep(2.5)
         super()._control(tick)
 
 
@@ -127,6 +140,39 @@ def test_simulator_says_that_nobody_is_there(bench):
     node = simulator(bench, discovery_timeout=0.5)
     assert bench.spin_until(lambda: node.finished)
     assert 'no controller' in node.stop_reason and 'joint_states' in node.stop_reason
+    waiting = simulator(bench, discovery_timeout=2.0)
+    controller = bench.controller(activate=False)
+    controller.trigger_configure()
+    assert bench.spin_until(lambda: waiting.finished)
+    assert 'no active controller' in waiting.stop_reason and 'sends' not in waiting.stop_reason
+
+
+def test_demo_takes_settings_of_its_nodes(dribbel):
+    """Otherwise nobody can give a slow machine more time, or a typing error passes in silence."""
+    with pytest.raises(ParameterError, match='lockstep_timeou is 3.*known: .*lockstep_timeout'):
+        run_demo(dribbel, None, None, 1.0, settings=[('lockstep_timeou', 3)])
+    with pytest.raises(ParameterError, match='is no setting'):
+        run_demo(dribbel, None, None, 1.0, settings=[('duration', 3)])
+    run = run_demo(dribbel, None, None, 1.0, settings=[('lockstep_timeout', 0.1),
+                                                       ('telemetry_rate', 0)]).run
+    assert len(run.time) == 101
+
+
+def test_demo_waits_for_a_slow_controller(dribbel, monkeypatch):
+    """Lockstep must not depend on the machine: the first tick and any other may take long."""
+    run = demo_module.run_demo
+    fast = run(dribbel, None, None, 0.3).run
+    monkeypatch.setattr(demo_module, 'ControllerNode', SlowController)
+    slow = run(dribbel, None, None, 0.3).run
+    assert slow.fall_reason is None and np.array_equal(fast.q, slow.q)
+
+
+def test_controller_that_dies_ends_the_demo(dribbel):
+    """Otherwise a demo waits minutes for a process that is gone."""
+    start = time.monotonic()
+    with pytest.raises(NotAchieved, match='ended before the walk began'):
+        run_demo(dribbel, 'static_torque', None, 1.0, processes=2)
+    assert time.monotonic() - start < 60.0
 
 
 def test_simulator_says_who_is_silent(bench):

@@ -16,6 +16,8 @@ from walking_control.cli.output import (
 )
 from walking_control.exceptions import MissingDependency
 
+NODE = 'node.'   # --set of a demo: parameters of its nodes
+
 
 def demo(options):
     """Walk a robot over ROS 2 topics."""
@@ -26,10 +28,12 @@ def demo(options):
                                 remedy='source a ROS 2 installation or pip install '
                                 '"walking_control[ros]"; without ROS: walking_control simulate'
                                 ) from error
+    settings = [(name[len(NODE):], value) for name, value in options.set if name.startswith(NODE)]
+    options.set = [(name, value) for name, value in options.set if not name.startswith(NODE)]
     robot_file = requested_robot(options)
     result = run_demo(robot_file, options.controller, options.plant, options.duration,
                       options.realtime, options.processes, options.disturb,
-                      show_progress(options.duration))
+                      show_progress(options.duration), settings)
     simulated = len(result.run.time) and float(result.run.time[-1])
     extra = {'transport': 'ros2', 'rmw': result.rmw, 'ticks': result.ticks,
              'missed_ticks': result.missed_ticks,

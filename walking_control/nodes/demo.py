@@ -14,12 +14,19 @@ import rclpy
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
 
-from walking_control.exceptions import NotAchieved
+from walking_control.exceptions import NotAchieved, ParameterError
+from walking_control.nodes import controller_node, simulator_node
 from walking_control.nodes.controller_node import ControllerNode
 from walking_control.nodes.demo_place import announce, DemoPlace
 from walking_control.nodes.fault_injection import break_law
 from walking_control.nodes.runtime import isolate_domain, make_executor, spin, StopSignal
 from walking_control.nodes.simulator_node import SimulatorNode
+
+TABLES = {'controller': controller_node.NODE, 'simulator': simulator_node.NODE}
+MADE_HERE = {'robot_file', 'controller', 'plant', 'realtime', 'duration', 'disturb', 'autostart',
+             'record_telemetry', 'virtual_efforts', 'require_watchdog', 'fault'}
+# Both sides are this command's own and their end is noticed: a busy machine may take its time.
+PATIENCE = {'lockstep_timeout': 20.0}
 
 
 @dataclass
@@ -42,7 +49,7 @@ class DemoResult:
 
 
 def run_demo(robot_file, controller, plant, duration, realtime=False, processes=1, disturb=(),
-             progress=None):
+             progress=None, settings=()):
     """Walk a robot over ROS 2 topics.
 
     Args:
@@ -54,22 +61,28 @@ def run_demo(robot_file, controller, plant, duration, realtime=False, processes=
         processes: 1 for both nodes in this process, 2 for a controller in one of its own.
         disturb: Disturbances ``KIND=SIZE@STEP``.
         progress: Called with the simulated time now and then.
+        settings: Parameters of the nodes as pairs (name, value), such as ``lockstep_timeout``.
 
     Returns:
         The `DemoResult`.
 
     Raises:
         NotAchieved: The controller could not be configured or activated.
+        ParameterError: A setting that no node has or that the demo makes itself, or a bad value.
     """
     isolate_domain()
+    chosen = {node: _settings_for(table, settings) for node, table in TABLES.items()}
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / f'{robot_file.robot.name}.yaml'
         robot_file.write(path)
-        shared = {'robot_file': str(path), 'controller': controller or robot_file.controller,
+        shared = {**PATIENCE, 'robot_file': str(path),
+                  'controller': controller or robot_file.controller,
                   'realtime': realtime, 'record_telemetry': True}
-        control = {**shared, 'virtual_efforts': True, 'require_watchdog': False}
-        simulation = {**shared, 'plant': plant or robot_file.plant, 'duration': float(duration),
-                      'disturb': ','.join(disturb)}
+        control = {**shared, 'virtual_efforts': True, 'require_watchdog': False,
+                   **chosen['controller']}
+        simulation = {**shared, 'discovery_timeout': 600.0, 'plant': plant or robot_file.plant,
+                      'duration': float(duration), 'disturb': ','.join(disturb),
+                      **chosen['simulator']}
         # a namespace of its own keeps it off the topics of a robot in the same domain
         namespace = f'/demo_{os.getpid()}'
         place = DemoPlace(os.environ['ROS_DOMAIN_ID'], namespace)
@@ -81,15 +94,28 @@ def run_demo(robot_file, controller, plant, duration, realtime=False, processes=
                 simulator = _add(stack, SimulatorNode(
                     namespace=namespace, parameter_overrides=_overrides(simulation)))
                 start = _start_process if processes == 2 else _start_here
-                others = start(stack, namespace, control)
+                others, alive = start(stack, namespace, control)
                 if others:
                     simulator.break_law = lambda kind: break_law(others[0], kind, realtime)
-                result = _walk(simulator, others, stop, progress)
+                result = _walk(simulator, others, alive, stop, progress)
             if stop.received:
                 raise KeyboardInterrupt
             return result
         finally:
             rclpy.try_shutdown()
+
+
+def _settings_for(table, settings):
+    """Return name -> value of the settings that a node has."""
+    for name, value in settings:
+        if name in MADE_HERE or not any(name in other.parameters for other in TABLES.values()):
+            known = sorted({name for other in TABLES.values() for name in other.parameters}
+                           - MADE_HERE)
+            raise ParameterError(f'parameter node.{name}', value=value,
+                                 limit='is no setting of a demo', remedy='known: '
+                                 + ', '.join(known))
+    return {name: table.parameters[name].validate(value, 'node.')
+            for name, value in settings if name in table.parameters}
 
 
 def _overrides(parameters):
@@ -105,17 +131,17 @@ def _add(stack, node):
 
 
 def _start_here(stack, namespace, parameters):
-    """Return the nodes to spin beside the simulator: a controller in this process."""
+    """Start a controller in this process; return it to be spun, and whether it lives."""
     controller = _add(stack, ControllerNode(
         namespace=namespace, parameter_overrides=_overrides(parameters)))
     for transition in (controller.trigger_configure, controller.trigger_activate):
         if transition() != TransitionCallbackReturn.SUCCESS:
             raise NotAchieved('controller node', limit='could not be configured and activated')
-    return [controller]
+    return [controller], lambda: True
 
 
 def _start_process(stack, namespace, parameters):
-    """Start a controller in a process of its own; nothing more is to be spun here."""
+    """Start a controller in a process of its own; return nothing to spin, and whether it lives."""
     arguments = ['--ros-args', '-r', f'__ns:={namespace}', '-p', 'autostart:=true']
     for name, value in parameters.items():
         arguments += ['-p', f'{name}:={str(value).lower() if isinstance(value, bool) else value}']
@@ -131,10 +157,10 @@ def _start_process(stack, namespace, parameters):
             process.kill()
             process.wait()
     stack.callback(leave)
-    return []
+    return [], lambda: process.poll() is None
 
 
-def _walk(simulator, others, stop, progress):
+def _walk(simulator, others, alive, stop, progress):
     executor = make_executor()
     for node in (simulator, *others):
         executor.add_node(node)
@@ -145,8 +171,13 @@ def _walk(simulator, others, stop, progress):
         if progress is not None and simulator.plant.time - shown >= 1.0:
             shown = simulator.plant.time
             progress(shown)
-        return simulator.finished or stop.received
+        return simulator.finished or stop.received or not alive()
 
     spin(executor, done)
+    if not (simulator.finished or stop.received):
+        if not simulator.started:
+            raise NotAchieved('controller node',
+                              limit='ended before the walk began; see above why')
+        simulator.finish('the process of the controller has ended')
     return DemoResult(simulator.result(), simulator.ticks, simulator.missed_ticks,
                       simulator.wall_time, rclpy.get_rmw_implementation_identifier())

@@ -53,7 +53,8 @@ NODE = ParameterTable('node', [
               'node must be told to send it.'),
     Parameter('fault', '', '', 'Kind of fault to provoke from now on, see walking_control fault '
               '--help; empty: none.', choices=('', *INJECTIONS), live=True),
-    Parameter('discovery_timeout', 30.0, 's', 'Longest wait for a controller.', 0.1, 600.0),
+    Parameter('discovery_timeout', 120.0, 's', 'Longest wait for a controller to be active.',
+              0.1, 600.0),
 ])
 
 REPEAT_AFTER = 0.2  # s of wall time in lockstep after which sensors are sent again
@@ -153,19 +154,24 @@ class SimulatorNode(Node):
         """Start once a controller listens and speaks."""
         publishers = [self._joint_publisher, self._imu_publisher,
                       *(publisher for publisher, _ in self._wrenches)]
-        commands = [topics.EFFORT_COMMANDS]
         if self.plant.robot.locks:
             publishers.append(self._lock_publisher)
-            commands.append(topics.LOCK_COMMANDS)
-        if len(self._said):
-            commands.append(topics.TELEMETRY)
-        if all(publisher.get_subscription_count() for publisher in publishers) and \
-                all(self.count_publishers(topic) for topic in commands):
+        unheard = [publisher.topic_name for publisher in publishers
+                   if not publisher.get_subscription_count()]
+        silent = [topic for topic, _ in self._answers() if not self.count_publishers(topic)]
+        if not (unheard or silent):
             self.destroy_timer(self._waiting)
             self._start()
         elif time.monotonic() - self._created > self._values.discovery_timeout:
-            self._finish(f'no controller for {self._values.discovery_timeout:g} s: nobody '
-                         f'listens to {topics.JOINT_STATES} and sends {topics.EFFORT_COMMANDS}')
+            missing = [f'nobody {does} {", ".join(names)}' for does, names in
+                       (('listens to', unheard), ('sends', silent)) if names]
+            self.finish(f'{"no" if silent else "no active"} controller for '
+                         f'{self._values.discovery_timeout:g} s: ' + '; '.join(missing))
+
+    @property
+    def started(self):
+        """Whether a controller was found and the first sensors are sent."""
+        return self._started is not None
 
     def _start(self):
         self._started = self._asked = self._sent = time.monotonic()
@@ -232,7 +238,7 @@ class SimulatorNode(Node):
         # a controller that gets no sensors is as patient; its fault must be seen
         if waited > self._values.lockstep_timeout * (2.0 if self._injection.kind else 1.0):
             missing = [topic for topic, tick in self._answers() if tick != self._tick]
-            self._finish(f'no command for {self._values.lockstep_timeout:g} s from '
+            self.finish(f'no command for {self._values.lockstep_timeout:g} s from '
                          + ', '.join(missing))
         elif time.monotonic() - self._sent > REPEAT_AFTER:
             self.missed_ticks += 1
@@ -256,14 +262,14 @@ class SimulatorNode(Node):
                              self._write_telemetry)
         duration = self._values.duration
         if duration and self.ticks >= round(duration / self.period):
-            self._finish()
+            self.finish()
             return
         self.ticks += 1
         self.plant.step(self._command, self.period)
         self._observe()
         fall = self._fall.reason(self._observer.state)
         if fall is not None:
-            self._finish(fall)
+            self.finish(fall)
             return
         self._asked = time.monotonic()
         self._publish()
@@ -320,7 +326,8 @@ class SimulatorNode(Node):
         self._injection.begin(kind if kind in SENSOR_FAULTS else '')
         self._joint_writer = JointStateWriter(self._injection.joints)
 
-    def _finish(self, reason=None):
+    def finish(self, reason=None):
+        """End the walk; the reason says why before its time."""
         self.stop_reason = reason
         self.finished = True
         self.wall_time = time.monotonic() - (self._started or self._created)

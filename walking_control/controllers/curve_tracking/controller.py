@@ -82,7 +82,7 @@ PARAMETERS = ParameterTable('curve_tracking', [
     Parameter('tank_capacity', 20.0, 'J', 'Most energy it may hold ready.', 0.0, 1e6, scaled=True),
     Parameter('tank_supply', 0.0, 'W', 'Power that flows into the tank, for gaits that need work, '
               'as on level floor.', 0.0, 1e5),
-    Parameter('compiled', False, '', 'Compile the law at the start, some ten seconds.'),
+    Parameter('compiled', False, '', 'Compile the law when configured, some ten seconds once.'),
     Parameter('knee_flexed', 0.05, 'rad', 'Flexion after which an extending knee is re-armed.',
               0.0, 0.5),
 ], checks=[_tank_holds])

@@ -20,6 +20,7 @@ from walking_control.statics.distributor import OBJECTIVES, StaticTorque
 REACTIONS = ('impedance', 'damping', 'zero')
 HOLDING, CHANGING, INFEASIBLE, REACTING = 'holding', 'changing_support', 'infeasible', 'reacting'
 NO_CONTACT = 'no_contact'
+START_REACH = 0.01   # rad from the start's posture within which its routine serves
 
 PARAMETERS = ParameterTable('static_torque', [
     Parameter('rate', 500.0, 'Hz', 'Rate of the control law.', 10.0, 2000.0),
@@ -95,6 +96,9 @@ class PostureControl(Controller):
         self.distributor.prepare()
         self.support = SupportChange(robot.feet, values.debounce, values.ramp_time)
         self._q = np.zeros(self.dynamics.model.nq)
+        # planned before time counts for the posture the robot is meant to start from
+        self._start = robot_file.start.posture[self._to_model]
+        self._planned = self._plan(self._start) if values.routine == 'shift' else None
         self._routine = None
         self._held = None
         self._clear()
@@ -137,8 +141,12 @@ class PostureControl(Controller):
     def _begin(self, position, state):
         self._held = position.copy()
         self.support.reset(state.contact)
-        if self.values.routine == 'shift':
-            self._routine = shifting_routine(self.dynamics, position, self.contacts)
+        if self._planned is not None:
+            near = abs(position - self._start).max() < START_REACH
+            self._routine = (self._planned if near else self._plan(position)).begin_at(position)
+
+    def _plan(self, posture):
+        return shifting_routine(self.dynamics, posture, self.contacts)
 
     def _follow(self, reference, dt):
         """Move the held posture towards the commanded one; return the commanded support."""

@@ -23,6 +23,10 @@ class PostureRoutine:
             self._starts.append(self._starts[-1] + move + pause)
         self.duration = self._starts[-1]
 
+    def begin_at(self, posture):
+        """Return the same routine begun at another posture."""
+        return PostureRoutine(self._keys, posture)
+
     def at(self, time):
         """Return posture and support at a time, s."""
         lap, time = divmod(time, self.duration)
