@@ -50,7 +50,7 @@ class ControlLoop:
         self.reference = Reference()
         self._support = robot_file.start.support
         self._retuned = None
-        self.reset()
+        self.reset(clear_fault=False)
 
     @property
     def state(self):

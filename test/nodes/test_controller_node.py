@@ -146,6 +146,26 @@ def test_cmd_vel_steers(bench, robot):
     assert 0.0 < robot.ask(1.0) < EFFORT
 
 
+def test_cmd_vel_times_out(bench, robot):
+    """A joystick whose radio died must not walk the robot on at the speed it last asked for."""
+    node = bench.controller(cmd_vel_timeout=0.3, cmd_vel_deceleration=0.5)
+    robot.wait()
+    publisher = robot.node.create_publisher(Twist, topics.CMD_VEL, 1)
+    assert bench.spin_until(lambda: publisher.get_subscription_count() > 0)
+    message = Twist()
+    message.linear.x = 0.35
+    publisher.publish(message)
+    assert bench.spin_until(lambda: node.loop.reference.speed == 0.35)
+    speeds = []
+    for tick in range(110):   # lockstep: on the stamps
+        robot.ask(1.0 + 0.01 * tick)
+        speeds.append(node.loop.reference.speed)
+    assert speeds[30] == 0.35
+    assert speeds[50] == pytest.approx(0.35 - 0.5 * 0.2)
+    assert speeds[-1] == 0.0
+    assert node.loop.controller.set_point == min(node.loop.controller.values.set_point_table)
+
+
 @pytest.mark.parametrize('parameters, words', [
     ({'robot_file': 'nobody'}, 'nobody'),
     ({'controller': 'magic'}, 'magic'),
