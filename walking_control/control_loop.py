@@ -26,21 +26,22 @@ class ControlLoop:
     Args:
         robot_file: The `RobotFile`.
         controller: Name of the controller; None takes the robot file's default.
+        latch: The `Latch` that keeps the fault; None takes a new one, active from the start.
 
     Raises:
         InvalidInput: An unknown controller, one that does not fit, or a bad parameter.
     """
 
-    def __init__(self, robot_file, controller=None):
+    def __init__(self, robot_file, controller=None, latch=None):
         robot = robot_file.robot
         self.robot = robot
         self.estimator = make_estimator(robot_file)
         self.controller = make_controller(robot_file, controller)
-        self.supervisor = Supervisor(robot, robot_file.values(SAFETY))
         self.period = 1.0 / self.controller.values.rate
+        safety = robot_file.values(SAFETY)
+        self.supervisor = Supervisor(robot, safety, None, self.period)
         self.command = Command(robot)
         self._offset = np.zeros(len(robot.efforts))
-        safety = robot_file.values(SAFETY)
         if safety.state_timeout < 1.5 * self.period:
             raise ParameterError('parameter safety.state_timeout', value=safety.state_timeout,
                                  limit='must be at least one and a half control periods '
@@ -53,6 +54,9 @@ class ControlLoop:
         self._retuned = None
         self.reset()
         self._rehearse(robot_file.start)
+        # what the rehearsal latched and counted is nobody's
+        self.supervisor = Supervisor(robot, safety, latch, self.period)
+        self.reset(clear_fault=False)
 
     def _rehearse(self, start):
         """Do and forget what a tick does: whatever compiles, loads or allocates does so now.
@@ -73,7 +77,6 @@ class ControlLoop:
             self.controller.update(self.state, self.reference, self.period, self.command)
             self.supervisor.limit(self.command, self.period, measurement.stamp)
         self.stop('internal', 'rehearsal', measurement)
-        self.reset()
 
     @property
     def state(self):
@@ -93,10 +96,10 @@ class ControlLoop:
         """
         if self._retuned is not None:
             self.controller.values = self._retuned
-        fault = None if clear_fault else self.supervisor.fault
+        if clear_fault:
+            self.supervisor.machine.clear()
         self.estimator.reset(self._support)
-        self.supervisor.clear()
-        self.supervisor.fault = fault
+        self.supervisor.forget()
         self.controller.reset(self.state)
         self.command.effort[:] = 0.0
         self.command.lock[:] = True
@@ -113,10 +116,15 @@ class ControlLoop:
         """
         self._retuned = values
 
-    def tick(self, measurement):
-        """Return the `Command` that answers a `Measurement`; the same object every time."""
+    def tick(self, measurement, now=None):
+        """Return the `Command` that answers a `Measurement`; the same object every time.
+
+        Args:
+            measurement: The `Measurement`.
+            now: Steady clock, s; None where only stamps count, in scripts and in lockstep.
+        """
         supervisor, command = self.supervisor, self.command
-        supervisor.check_measurement(measurement)
+        supervisor.check_measurement(measurement, now)
         if supervisor.fault is None:
             state = self.estimator.update(measurement)
             supervisor.check_state(state)
@@ -126,10 +134,20 @@ class ControlLoop:
             supervisor.react(measurement, command)
         return command
 
-    def stop(self, code, message, measurement):
+    def stop(self, code, message, measurement, now=None, live=True):
         """Latch a fault from outside and return the safe `Command`."""
         self.supervisor.latch(code, message, measurement.stamp)
-        self.supervisor.react(measurement, self.command)
+        return self.react(measurement, now, live)
+
+    def react(self, measurement, now=None, live=True):
+        """Return the safe `Command` of a latched fault, between two measurements.
+
+        Args:
+            measurement: The last `Measurement`.
+            now: Steady clock, s; None where only stamps count.
+            live: Whether it says how the joints move now; if not, nothing is damped.
+        """
+        self.supervisor.react(measurement, self.command, now, live)
         return self.command
 
     def _due(self, stamp):

@@ -2,6 +2,7 @@
 """A ROS context per test, in a domain of its own, and a hand-driven robot."""
 
 import itertools
+import math
 import os
 import time
 
@@ -83,12 +84,12 @@ class HandDrivenRobot:
     joints = ('hip', 'outer_knee', 'inner_knee')
     feet = ('outer_foot', 'inner_foot')
 
-    def __init__(self, bench, namespace=''):
+    def __init__(self, bench, namespace='', qos=topics.SENSOR_OUT):
         self._bench = bench
         self.node = rclpy.create_node('robot', namespace=namespace)
         self.node.stop = lambda: None
         bench.add(self.node)
-        out = topics.SENSOR_OUT
+        out = qos
         publish = self.node.create_publisher
         self._joint_states = publish(JointState, topics.JOINT_STATES, out)
         self._lock_states = publish(JointState, topics.LOCK_STATES, out)
@@ -110,8 +111,13 @@ class HandDrivenRobot:
             and self.node.count_publishers(topics.EFFORT_COMMANDS), timeout), 'no controller found'
 
     def send(self, stamp, names=None, position=(-0.3, 0.0, 0.0), velocity=(0.0, 0.0, 0.0),
-             pitch_half=-0.075, forces=(90.0, 0.0), norm=1.0, mute=None):
-        """Publish one set of sensors, Dribbel just after touchdown unless told otherwise."""
+             pitch_half=-0.075, forces=(90.0, 0.0), norm=1.0, mute=(), lags=None,
+             force_axes='xyz'):
+        """Publish one set of sensors, Dribbel just after touchdown unless told otherwise.
+
+        `mute` names sensors that are not sent, `lags` by how much the stamps of some are behind,
+        `force_axes` the axes that a force cell has.
+        """
         self._stamp = stamp
         imu, locks, joints = Imu(), JointState(), JointState()
         imu.orientation.y = norm * pitch_half
@@ -123,11 +129,13 @@ class HandDrivenRobot:
         for foot, publisher, force in zip(self.feet, self._wrenches, forces):
             wrench = WrenchStamped()
             wrench.wrench.force.z = force
+            for axis in set('xyz') - set(force_axes):
+                setattr(wrench.wrench.force, axis, math.nan)
             messages[foot] = publisher, wrench
         messages['joints'] = self._joint_states, joints
         for name, (publisher, message) in messages.items():
-            set_stamp(message.header.stamp, stamp)
-            if name != mute:
+            set_stamp(message.header.stamp, max(0.0, stamp - (lags or {}).get(name, 0.0)))
+            if name not in mute and name != mute:
                 publisher.publish(message)
 
     def ask(self, stamp, **sensors):
@@ -146,14 +154,18 @@ class HandDrivenRobot:
         return self.efforts[-1].data[0]
 
 
-    def stream_until(self, condition, timeout=10.0, **sensors):
-        """Publish sensors every 10 ms, as hardware would, until a condition holds."""
+    def stream_until(self, condition, timeout=10.0, step=0.01, every=0.01,
+                     **sensors):
+        """Publish sensors as hardware would, until a condition holds.
+
+        Their stamps advance by `step`, whatever the time; `every` is the interval in s.
+        """
         sent = 0.0
 
         def streamed():
             nonlocal sent
-            if time.monotonic() - sent > 0.01:
-                self.send(self._stamp + 0.01, **sensors)
+            if time.monotonic() - sent > every:
+                self.send(self._stamp + step, **sensors)
                 sent = time.monotonic()
             return condition()
         return self._bench.spin_until(streamed, timeout)

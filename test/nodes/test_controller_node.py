@@ -114,8 +114,9 @@ def test_real_time_needs_no_equal_stamps(bench, robot):
     """On hardware the sensors come from different sources with stamps of their own."""
     node = bench.controller(realtime=True)
     robot.wait()
-    arrived = node._sensors._arrived
-    node._sensors._arrived = lambda sensor, stamp: (
+    sensors = node._session._sensors
+    arrived = sensors._arrived
+    sensors._arrived = lambda sensor, stamp: (
         setattr(stamp, 'nanosec', stamp.nanosec + (0 if sensor == 'joint_state' else 1_000_000)),
         arrived(sensor, stamp))
     assert robot.stream_until(
@@ -143,6 +144,26 @@ def test_cmd_vel_steers(bench, robot):
     publisher.publish(message)
     assert bench.spin_until(lambda: node.loop.reference.speed == 0.35)
     assert 0.0 < robot.ask(1.0) < EFFORT
+
+
+def test_cmd_vel_times_out(bench, robot):
+    """A joystick whose radio died must not walk the robot on at the speed it last asked for."""
+    node = bench.controller(cmd_vel_timeout=0.3, cmd_vel_deceleration=0.5)
+    robot.wait()
+    publisher = robot.node.create_publisher(Twist, topics.CMD_VEL, 1)
+    assert bench.spin_until(lambda: publisher.get_subscription_count() > 0)
+    message = Twist()
+    message.linear.x = 0.35
+    publisher.publish(message)
+    assert bench.spin_until(lambda: node.loop.reference.speed == 0.35)
+    speeds = []
+    for tick in range(110):   # lockstep: on the stamps
+        robot.ask(1.0 + 0.01 * tick)
+        speeds.append(node.loop.reference.speed)
+    assert speeds[30] == 0.35
+    assert speeds[50] == pytest.approx(0.35 - 0.5 * 0.2)
+    assert speeds[-1] == 0.0
+    assert node.loop.controller.set_point == min(node.loop.controller.values.set_point_table)
 
 
 @pytest.mark.parametrize('parameters, words', [
@@ -270,7 +291,7 @@ def test_telemetry_odometry_diagnostics(bench, robot):
 
     def walked():
         nonlocal stamp
-        stamp += 0.05
+        stamp += 0.04
         robot.ask(stamp)
         return len(heard) == 5
     assert bench.spin_until(walked), f'only {sorted(heard)}'
@@ -284,7 +305,7 @@ def test_telemetry_odometry_diagnostics(bench, robot):
     values = {entry.key: entry.value for entry in status.values}
     assert {'state', 'fault', 'missed ticks', 'jitter p99 (ms)', 'compute p50 (ms)',
             'compute p99 (ms)', 'period mean (ms)'} <= set(values)
-    assert values['state'] == 'active'
+    assert values['state'] == 'walking'
 
 
 def test_integers_are_accepted(bench, robot):

@@ -4,12 +4,13 @@
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 import pytest
-from rcl_interfaces.srv import GetParameters, SetParameters
+from rcl_interfaces.srv import DescribeParameters, GetParameters, SetParameters
 from rclpy.parameter import Parameter
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
 from walking_control.nodes import topics
+from walking_control.safety.machine import allowed, Event
 
 EFFORT = 74 * 0.0302 * 10.0 * 0.6   # N kt Kp (0.3 + 0.3 rad)
 NODE = 'walking_controller'
@@ -110,6 +111,71 @@ def test_emergency_stop_while_inactive_counts(bench, robot):
     node.trigger_activate()
     robot.wait()
     assert robot.ask(1.0) == 0.0 and node.loop.fault.code == 'emergency_stop'
+
+
+@pytest.mark.parametrize('state', ['unconfigured', 'inactive', 'active'])
+def test_impossible_transitions_are_refused(bench, robot, state):
+    """A wrong request must not end the process in mid-step; the table says what is possible."""
+    node = bench.controller(activate=state == 'active')
+    if state == 'inactive':
+        node.trigger_configure()
+    events = {Transition.TRANSITION_CONFIGURE: Event.CONFIGURE,
+              Transition.TRANSITION_ACTIVATE: Event.ACTIVATE,
+              Transition.TRANSITION_DEACTIVATE: Event.DEACTIVATE,
+              Transition.TRANSITION_CLEANUP: Event.CLEANUP}
+    refused = [transition for transition, event in events.items()
+               if not allowed(node._latch.state, event)]
+    for transition in (*refused, 99):
+        assert not change_state(bench, robot, transition)
+    answer = call(bench, robot, ChangeState, 'change_state', ChangeState.Request(
+        transition=Transition(label='fly')))
+    assert not answer.success and len(refused) == {'inactive': 2}.get(state, 3)
+    if state == 'active':
+        robot.wait()
+        assert robot.ask(1.0) == pytest.approx(EFFORT), 'it walks on'
+
+
+def test_clear_without_a_fault_changes_nothing(bench, robot):
+    """A clear in mid-step that forgot the stance foot would make a walker fall."""
+    node = bench.controller()
+    robot.wait()
+    robot.ask(1.0)
+    node.loop.estimator.state.steps = 7
+    response = call(bench, robot, Trigger, 'clear_fault', Trigger.Request())
+    assert response.success and 'no fault' in response.message
+    assert node.loop.state.steps == 7
+    assert robot.ask(1.01) == pytest.approx(EFFORT)
+
+
+def test_a_fault_survives_cleanup(bench, robot):
+    """A new session is no clear: whoever configures again may not know of the fault."""
+    node = bench.controller()
+    robot.wait()
+    robot.ask(1.0)
+    robot.ask(1.01, position=(float('nan'), 0.0, 0.0))
+    for transition in (node.trigger_deactivate, node.trigger_cleanup, node.trigger_configure,
+                       node.trigger_activate):
+        transition()
+    robot.wait()
+    assert robot.ask(2.0) == 0.0 and node.fault.code == 'not_finite'
+    assert call(bench, robot, Trigger, 'clear_fault', Trigger.Request()).success
+    assert robot.ask(2.01) == pytest.approx(EFFORT)
+
+
+def test_read_only_while_configured(bench, robot):
+    """Rqt must show no slider that refuses, and show it again when it would not."""
+    node = bench.controller()
+    request = DescribeParameters.Request(names=['safety.fall_lean', 'robot_file',
+                                                'hip_switching.proportional_gain'])
+
+    def read_only():
+        answer = call(bench, robot, DescribeParameters, 'describe_parameters', request)
+        return [descriptor.read_only for descriptor in answer.descriptors]
+    assert read_only() == [True, True, False]
+    node.trigger_deactivate()
+    node.trigger_cleanup()
+    assert read_only() == [False, False, False]
+    assert node.set_parameters([Parameter('safety.fall_lean', value=0.8)])[0].successful
 
 
 def test_a_failed_configure_can_be_mended(bench):

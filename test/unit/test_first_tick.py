@@ -8,19 +8,19 @@ import pytest
 
 from walking_control.control_loop import ControlLoop
 from walking_control.controllers.registry import CONTROLLERS, fitting_controllers
-from walking_control.models.robot_file import load_robot_file
+from walking_control.loading import load_robot
 from walking_control.models.signals import Measurement
 from walking_control.simulation.registry import make_plant, parameter_tables
 
 ROBOTS = 'dribbel', 'compass', 'humanoid'
 FITTING = [(robot, controller) for robot in ROBOTS
-           for controller in fitting_controllers(load_robot_file(robot))]
+           for controller in fitting_controllers(load_robot(robot))]
 MUCH = 3   # times the calls of an ordinary tick: what a first step or a first contact may add
 
 
 def walk(loop, ticks):
     """Return (calls of each tick, efforts): calls of Python and C functions, however fast."""
-    robot_file = load_robot_file(loop.robot.name)
+    robot_file = load_robot(loop.robot.name)
     plant, measurement = make_plant(robot_file), Measurement(loop.robot)
     plant.reset(robot_file.start)
     counts, efforts = [], []
@@ -50,22 +50,22 @@ def check_first_tick(loop):
 @pytest.mark.parametrize('robot, controller', FITTING)
 def test_first_tick_costs_what_later_ones_do(robot, controller):
     """Otherwise the robot stands without command while the law compiles or builds its tables."""
-    check_first_tick(ControlLoop(load_robot_file(robot), controller))
+    check_first_tick(ControlLoop(load_robot(robot), controller))
 
 
 def test_first_tick_of_a_compiled_law():
     """Otherwise `compiled: true` makes the robot wait for the compiler at its first tick."""
     pytest.importorskip('numba', reason='nothing is compiled without the extra "fast"')
-    check_first_tick(ControlLoop(load_robot_file(
+    check_first_tick(ControlLoop(load_robot(
         'compass', [('curve_tracking.compiled', True)], parameter_tables()), 'curve_tracking'))
 
 
 @pytest.mark.parametrize('robot, controller', FITTING)
 def test_rehearsal_leaves_no_trace(robot, controller, monkeypatch):
     """Otherwise a walk depends on what was done before it, in its last digits or in all."""
-    rehearsed = walk(ControlLoop(load_robot_file(robot), controller), 250)[1]
+    rehearsed = walk(ControlLoop(load_robot(robot), controller), 250)[1]
     monkeypatch.setattr(ControlLoop, '_rehearse', lambda loop, start: None)
-    fresh = walk(ControlLoop(load_robot_file(robot), controller), 250)[1]
+    fresh = walk(ControlLoop(load_robot(robot), controller), 250)[1]
     assert np.array_equal(rehearsed, fresh)
 
 

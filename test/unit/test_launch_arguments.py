@@ -9,6 +9,7 @@ from walking_control.launch_arguments import (
     LaunchArgument,
     node_parameters,
     read_arguments,
+    refuse_unknown,
     SIMULATION,
     SIMULATOR,
 )
@@ -66,6 +67,14 @@ def test_unusable_text_is_refused(name, text, limit):
         read_arguments({name: text})
     assert name in str(caught.value)
     assert limit in str(caught.value)
+
+
+def test_unknown_arguments_are_refused():
+    """If it failed, `robt:=compass` would start Dribbel in silence."""
+    refuse_unknown(['robot:=compass', '--debug'])
+    with pytest.raises(InvalidInput) as caught:
+        refuse_unknown(['robt:=compass'])
+    assert 'robt' in str(caught.value) and 'did you mean robot' in str(caught.value)
 
 
 def test_every_default_is_readable():

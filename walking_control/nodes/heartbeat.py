@@ -15,7 +15,6 @@ from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 from walking_control.nodes import topics
 from walking_control.nodes.messages import ArrayWriter
 
-HEARTBEAT = 'watchdog/heartbeat'
 FIELDS = ('tick', 'age', 'receivers', 'tripped')
 TICKS = 2 ** 32 - 1   # tick numbers run from 1 to this, see `topics.tick_number`
 
@@ -56,7 +55,7 @@ class WatchdogGuard:
         self.begin()
         self._parts = ()
         if timeout is not None:
-            subscription = node.create_subscription(Float64MultiArray, HEARTBEAT,
+            subscription = node.create_subscription(Float64MultiArray, topics.WATCHDOG,
                                                     self._on_heartbeat, topics.LATEST)
             timer = node.create_timer(timeout / 4, self._on_watch,
                                       clock=Clock(clock_type=ClockType.STEADY_TIME))

@@ -18,7 +18,7 @@ from std_msgs.msg import Float64MultiArray
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.nodes import topics
 from walking_control.nodes.fallback import FallbackSwitch
-from walking_control.nodes.heartbeat import HEARTBEAT, HeartbeatWriter
+from walking_control.nodes.heartbeat import HeartbeatWriter
 from walking_control.nodes.messages import ArrayWriter
 from walking_control.nodes.parameters import NodeParameters
 from walking_control.nodes.runtime import raise_priority, run_node
@@ -69,7 +69,7 @@ class WatchdogNode(Node):
         self._publisher = self.create_publisher(Float64MultiArray, topics.EFFORT_COMMANDS,
                                                 topics.LATEST)
         self._heartbeat = HeartbeatWriter()
-        self._heartbeat_publisher = self.create_publisher(Float64MultiArray, HEARTBEAT,
+        self._heartbeat_publisher = self.create_publisher(Float64MultiArray, topics.WATCHDOG,
                                                           topics.LATEST)
         self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self.create_subscription(Float64MultiArray, topics.EFFORT_COMMANDS, self._on_command,
