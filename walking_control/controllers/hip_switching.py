@@ -147,7 +147,8 @@ class HipSwitching(Controller):
 
         Args:
             state: The `WalkerState`.
-            reference: The `Reference`; its speed, if any, replaces the parameter `speed`.
+            reference: The `Reference`; its speed, if any, replaces the parameter `speed`; 0 is the
+                slowest walk of the table.
             dt: Control period, s; the law has no memory of time and does not use it.
             command: The `Command` to fill.
         """
@@ -165,7 +166,7 @@ class HipSwitching(Controller):
         """Return the set point; the speed is corrected once a step by the last step's mean."""
         values = self.values
         speed = values.speed if reference.speed is None else reference.speed
-        if speed <= 0.0:
+        if speed <= 0.0 and reference.speed is None:
             self._correction = 0.0
             return values.set_point
         if state.steps != self._steps:
