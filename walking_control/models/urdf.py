@@ -180,7 +180,7 @@ def link_names(text):
 def differences(text, other):
     """Return in words how a second URDF describes another robot than the first, at most five.
 
-    Moving joints, their axes and origins, and masses are compared; looks are not.
+    Moving joints, their axes, origins and limits, and masses are compared; looks are not.
     """
     found = []
     try:
@@ -213,4 +213,9 @@ def _anatomy(root):
                 text = default if element is None else element.get(attribute, default)
                 numbers += [float(number) for number in text.split()]
             parts[f'joint {joint.get("name")}'] = numbers
+            limit = joint.find('limit')
+            if limit is not None:
+                parts[f'limits of joint {joint.get("name")}'] = [
+                    float(limit.get(name, '0')) for name in ('lower', 'upper', 'effort',
+                                                             'velocity')]
     return parts
