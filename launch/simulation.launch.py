@@ -6,6 +6,9 @@ does, or when the controller cannot be brought up. `walking_control.launch_argum
 arguments.
 """
 
+from pathlib import Path
+import sys
+
 from ament_index_python.packages import get_package_prefix, PackageNotFoundError
 from launch.actions import (
     DeclareLaunchArgument,
@@ -28,6 +31,7 @@ from walking_control.launch_arguments import (
     CONTROLLER,
     node_parameters,
     read_arguments,
+    refuse_unknown,
     SIMULATION,
     SIMULATOR,
     WATCHDOG_TIMEOUT,
@@ -51,6 +55,8 @@ def generate_launch_description():
 
 
 def _start(context):
+    if any(Path(text).name == Path(__file__).name for text in sys.argv):
+        refuse_unknown(context.argv)   # a file that includes this one has arguments of its own
     values = read_arguments(context.launch_configurations)
     robot = load_robot_file(values['robot']).robot
     place = {'namespace': values['namespace'], 'output': 'screen'}

@@ -62,6 +62,25 @@ WATCHDOG_TIMEOUT = {True: 0.1, False: 4.0}
 _TRUTH = {'true': True, 'false': False}
 
 
+def refuse_unknown(argv, arguments=SIMULATION):
+    """Refuse what was typed behind a launch file and is not an argument of it.
+
+    Args:
+        argv: Texts ``name:=value``.
+        arguments: The table of `LaunchArgument`.
+
+    Raises:
+        InvalidInput: A name is not in the table.
+    """
+    known = [argument.name for argument in arguments]
+    for text in argv:
+        name, given, _ = text.partition(':=')
+        if given and name not in known:
+            near = get_close_matches(name, known, n=1)
+            raise InvalidInput(f'launch argument {name}', limit='unknown', remedy=(
+                f'did you mean {near[0]}?' if near else 'known: ' + ', '.join(known)))
+
+
 def read_arguments(texts, arguments=SIMULATION):
     """Return the typed values of launch arguments.
 
