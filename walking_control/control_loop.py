@@ -24,18 +24,19 @@ class ControlLoop:
     Args:
         robot_file: The `RobotFile`.
         controller: Name of the controller; None takes the robot file's default.
+        latch: The `Latch` that keeps the fault; None takes a new one, active from the start.
 
     Raises:
         InvalidInput: An unknown controller, one that does not fit, or a bad parameter.
     """
 
-    def __init__(self, robot_file, controller=None):
+    def __init__(self, robot_file, controller=None, latch=None):
         robot = robot_file.robot
         self.robot = robot
         self.estimator = make_estimator(robot_file)
         self.controller = make_controller(robot_file, controller)
-        self.supervisor = Supervisor(robot, robot_file.values(SAFETY))
         self.period = 1.0 / self.controller.values.rate
+        self.supervisor = Supervisor(robot, robot_file.values(SAFETY), latch, self.period)
         self.command = Command(robot)
         self._offset = np.zeros(len(robot.efforts))
         safety = robot_file.values(SAFETY)
@@ -69,10 +70,10 @@ class ControlLoop:
         """
         if self._retuned is not None:
             self.controller.values = self._retuned
-        fault = None if clear_fault else self.supervisor.fault
+        if clear_fault:
+            self.supervisor.machine.clear()
         self.estimator.reset(self._support)
-        self.supervisor.clear()
-        self.supervisor.fault = fault
+        self.supervisor.forget()
         self.controller.reset(self.state)
         self.command.effort[:] = 0.0
         self.command.lock[:] = True
@@ -89,10 +90,15 @@ class ControlLoop:
         """
         self._retuned = values
 
-    def tick(self, measurement):
-        """Return the `Command` that answers a `Measurement`; the same object every time."""
+    def tick(self, measurement, now=None):
+        """Return the `Command` that answers a `Measurement`; the same object every time.
+
+        Args:
+            measurement: The `Measurement`.
+            now: Steady clock, s; None where only stamps count, in scripts and in lockstep.
+        """
         supervisor, command = self.supervisor, self.command
-        supervisor.check_measurement(measurement)
+        supervisor.check_measurement(measurement, now)
         if supervisor.fault is None:
             state = self.estimator.update(measurement)
             supervisor.check_state(state)
@@ -102,10 +108,20 @@ class ControlLoop:
             supervisor.react(measurement, command)
         return command
 
-    def stop(self, code, message, measurement):
+    def stop(self, code, message, measurement, now=None, live=True):
         """Latch a fault from outside and return the safe `Command`."""
         self.supervisor.latch(code, message, measurement.stamp)
-        self.supervisor.react(measurement, self.command)
+        return self.react(measurement, now, live)
+
+    def react(self, measurement, now=None, live=True):
+        """Return the safe `Command` of a latched fault, between two measurements.
+
+        Args:
+            measurement: The last `Measurement`.
+            now: Steady clock, s; None where only stamps count.
+            live: Whether it says how the joints move now; if not, nothing is damped.
+        """
+        self.supervisor.react(measurement, self.command, now, live)
         return self.command
 
     def _due(self, stamp):

@@ -139,14 +139,17 @@ class HandDrivenRobot:
         return self.efforts[-1].data[0]
 
 
-    def stream_until(self, condition, timeout=10.0, **sensors):
-        """Publish sensors every 10 ms, as hardware would, until a condition holds."""
+    def stream_until(self, condition, timeout=10.0, step=0.01, **sensors):
+        """Publish sensors every 10 ms, as hardware would, until a condition holds.
+
+        Their stamps advance by `step`, whatever the time.
+        """
         sent = 0.0
 
         def streamed():
             nonlocal sent
             if time.monotonic() - sent > 0.01:
-                self.send(self._stamp + 0.01, **sensors)
+                self.send(self._stamp + step, **sensors)
                 sent = time.monotonic()
             return condition()
         return self._bench.spin_until(streamed, timeout)

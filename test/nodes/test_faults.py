@@ -3,16 +3,22 @@
 
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 import pytest
+import rclpy
+from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
-from std_msgs.msg import Bool
+from sensor_msgs.msg import Imu
+from std_msgs.msg import Bool, Float64MultiArray, String
 from std_srvs.srv import Trigger
 
+from walking_control.models.robot_file import load_robot_file
 from walking_control.nodes import topics
 from walking_control.nodes.watchdog_node import WatchdogNode
 from walking_control.safety.faults import KINDS
@@ -51,11 +57,17 @@ def resting(robot):
 
 
 def clear(bench, robot):
-    """Call the clear service."""
+    """Call the clear service; it must succeed."""
+    assert ask_clear(bench, robot).success
+
+
+def ask_clear(bench, robot):
+    """Call the clear service and return what it answers."""
     client = robot.node.create_client(Trigger, 'walking_controller/clear_fault')
     assert client.wait_for_service(10.0)
     future = client.call_async(Trigger.Request())
-    assert bench.spin_until(future.done) and future.result().success
+    assert bench.spin_until(future.done)
+    return future.result()
 
 
 def check_latched(bench, robot, node, code, stamp):
@@ -212,19 +224,105 @@ def test_clock_backwards(bench, robot, node):
        detected='state_timeout after the last new stamp, steady clock',
        reaction='zero', last='zero', clears='~/clear_fault')
 def test_clock_stopped(bench, robot, realtime):
-    """Sensors that repeat one stamp are not live, however often they come."""
-    stamp = realtime._sensors.measurement.stamp + 0.01
-    sent = 0.0
+    """Sensors that repeat one stamp are not live, however often they come: zero, and it stays."""
+    assert robot.stream_until(lambda: realtime.fault is not None, step=0.0)
+    assert realtime.fault.code == 'clock_stopped'
+    assert robot.stream_until(lambda: resting(robot), step=0.0, timeout=1.0)
+    count = len(robot.efforts)
+    assert robot.stream_until(lambda: len(robot.efforts) > count + 20, step=0.0)
+    assert not any(message.data[0] for message in robot.efforts[count:])
 
-    def repeated():
-        nonlocal sent
-        if time.monotonic() - sent > 0.01:
-            robot.send(stamp)
-            sent = time.monotonic()
-        return realtime.loop.fault is not None
-    assert bench.spin_until(repeated)
-    assert realtime.loop.fault.code == 'clock_stopped'
+
+@fault('Stamps jump ahead', code='clock_jump',
+       detected='at the tick, if they are ahead of the steady clock by more than state_timeout; '
+                'in lockstep as joint states that stop', reaction='zero', last='zero',
+       clears='~/clear_fault')
+def test_clock_jump(bench, robot, realtime):
+    """A stamp from the future is no silence: the message must say what is wrong."""
+    assert robot.stream_until(lambda: realtime.fault is not None, step=10.0)
+    assert realtime.fault.code == 'clock_jump', realtime.fault
+    assert '10.0' in realtime.fault.message and 'nothing heard' not in realtime.fault.message
+    assert robot.stream_until(lambda: resting(robot))
+
+
+@fault('A sensor is never heard', code='sensor_missing',
+       detected='shown as waiting in /diagnostics (WARN); a fault after waiting_timeout (30 s)',
+       reaction='zero', last='zero', clears='~/clear_fault')
+@pytest.mark.parametrize('sensor, topic', [
+    ('imu', topics.IMU), ('outer_foot', topics.foot_wrench('outer_foot')),
+    ('locks', topics.LOCK_STATES), ('joints', topics.JOINT_STATES)])
+def test_sensor_missing(bench, robot, sensor, topic):
+    """A controller that waits for ever and says that all is well is trusted for nothing."""
+    node = bench.controller(realtime=True, waiting_timeout=1.5)
+    heard = []
+    robot.node.create_subscription(DiagnosticArray, '/diagnostics', heard.append, 10)
+    robot.wait()
+    assert robot.stream_until(lambda: heard, mute=sensor)
+    assert heard[0].status[0].level == DiagnosticStatus.WARN
+    assert topic in heard[0].status[0].message and 'waiting' in heard[0].status[0].message
+    assert robot.stream_until(lambda: node.fault is not None, mute=sensor)
+    assert node.fault.code == 'sensor_missing' and topic in node.fault.message
     assert bench.spin_until(lambda: resting(robot))
+
+
+@fault('A second node publishes our commands', code='second_publisher',
+       detected='refused at activate; while active within a second',
+       reaction='damping, then zero', last='zero after damping_time',
+       clears='~/clear_fault, once it has gone')
+@fault('A second node publishes the IMU, a foot or the commands of the locks',
+       code='second_publisher', detected='refused at activate; while active within a second; '
+       'joint states may come from several devices: a warning', reaction='damping, then zero',
+       last='zero after damping_time', clears='~/clear_fault, once it has gone')
+@pytest.mark.parametrize('kind, topic', [(Float64MultiArray, topics.EFFORT_COMMANDS),
+                                         (Imu, topics.IMU)])
+def test_second_publisher(bench, robot, node, kind, topic):
+    """Two laws on one motor, or two sensors in turn, must not go unnoticed."""
+    intruder = bench.add(rclpy.create_node('intruder'))
+    intruder.stop = lambda: None
+    publisher = intruder.create_publisher(kind, topic, 1)
+    assert bench.spin_until(lambda: node.fault is not None)
+    assert node.fault.code == 'second_publisher'
+    assert topic in node.fault.message and '/intruder' in node.fault.message
+    assert not ask_clear(bench, robot).success, 'the cause lasts'
+    node.trigger_deactivate()
+    assert node.trigger_activate() == TransitionCallbackReturn.FAILURE
+    intruder.destroy_publisher(publisher)
+    assert bench.spin_until(lambda: node.trigger_activate() == TransitionCallbackReturn.SUCCESS)
+    clear(bench, robot)
+    robot.wait()
+    assert robot.ask(2.0) == pytest.approx(EFFORT)
+
+
+@fault('robot_description becomes that of another robot', code='description',
+       detected='when it is heard; at configure it refuses', reaction='damping, then zero',
+       last='zero after damping_time', clears='~/clear_fault, once it is ours again')
+def test_description(bench, robot, node):
+    """Another robot than the one controlled, and be it a weaker motor, must stop the walk."""
+    publisher = robot.node.create_publisher(String, topics.ROBOT_DESCRIPTION, topics.LATCHED)
+    own = load_robot_file('dribbel').robot.urdf
+    limit = re.search(r'effort="([1-9][^"]*)"', own)
+    weaker = own.replace(limit.group(0), f'effort="{0.5 * float(limit.group(1)):g}"')
+    publisher.publish(String(data=weaker))
+    assert bench.spin_until(lambda: node.fault is not None)
+    assert node.fault.code == 'description' and 'limits of joint' in node.fault.message
+    assert not ask_clear(bench, robot).success, 'the cause lasts'
+    publisher.publish(String(data=own))
+    assert bench.spin_until(lambda: ask_clear(bench, robot).success)
+    assert robot.ask(1.01) == pytest.approx(EFFORT)
+
+
+@fault('A required watchdog is waited for in vain', code='watchdog',
+       detected='zero is sent until it listens; a fault after waiting_timeout', reaction='zero',
+       last='zero', clears='~/clear_fault')
+def test_watchdog_waited_for(bench, robot):
+    """Nobody may walk a robot whose last effort would stand if the controller died."""
+    node = bench.controller(waiting_timeout=1.0)
+    node._session.operation._obstacle = lambda: 'no watchdog is heard'
+    robot.wait()
+    assert robot.ask(1.0) == 0.0 and node.fault is None
+    assert bench.spin_until(lambda: node.fault is not None)
+    assert node.fault.code == 'watchdog' and 'no watchdog is heard' in node.fault.message
+    assert robot.ask(1.01) == 0.0
 
 
 def silence_limit(node):
@@ -268,7 +366,7 @@ def test_stale_imu_and_contact(bench, robot, realtime, sensor):
 def test_tick_overrun(bench, robot, realtime):
     """A machine that cannot keep up must come to a controlled stop."""
     tick = realtime.loop.tick
-    realtime.loop.tick = lambda measurement: (time.sleep(0.012), tick(measurement))[1]
+    realtime.loop.tick = lambda *arguments: (time.sleep(0.012), tick(*arguments))[1]
     assert robot.stream_until(lambda: realtime.loop.fault is not None)
     assert realtime.loop.fault.code == 'tick_overrun'
     assert robot.stream_until(lambda: resting(robot))

@@ -57,19 +57,22 @@ class DiagnosticsPublisher:
         self._status = DiagnosticStatus(name=f'{node.get_fully_qualified_name()}: control loop',
                                         hardware_id=robot)
 
-    def publish(self, state, fault, times, counts):
+    def publish(self, state, fault, times, counts, warnings=()):
         """Publish the node's health.
 
         Args:
-            state: Lifecycle state, e.g. ``'active'``.
+            state: What the controller does, e.g. ``'walking'``.
             fault: The latched `Fault`, or None.
             times: The `TickTimes`.
-            counts: name -> number, further counters.
+            counts: name -> number or text, further figures.
+            warnings: What is wrong but no fault, in words.
         """
-        status = self._status
-        status.level = DiagnosticStatus.OK if fault is None else DiagnosticStatus.ERROR
-        status.message = state if fault is None else str(fault)
+        status, warnings = self._status, '; '.join(warnings)
+        status.level = DiagnosticStatus.ERROR if fault is not None else \
+            DiagnosticStatus.WARN if warnings else DiagnosticStatus.OK
+        status.message = str(fault) if fault is not None else warnings or state
         values = {'state': state, 'fault': '' if fault is None else fault.code,
+                  'warnings': warnings,
                   'ticks': times.ticks, 'missed ticks': times.missed, **counts,
                   **times.figures()}
         status.values = [KeyValue(key=key, value=f'{value:.4g}' if isinstance(value, float)

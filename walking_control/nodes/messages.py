@@ -2,6 +2,7 @@
 """Between messages and signals: joints by name, arrays reused from tick to tick."""
 
 from array import array
+import math
 
 import numpy as np
 from sensor_msgs.msg import Imu, JointState
@@ -42,14 +43,20 @@ class JointStateReader:
     def read(self, message, position, velocity=None):
         """Copy positions and velocities in the robot's order.
 
+        Returns:
+            bool: False if the message holds none of the joints: another device's, left alone.
+
         Raises:
-            MeasurementError: A joint is missing or an array is too short.
+            MeasurementError: Some joints are missing or an array is too short.
         """
         if message.name != self._names:
+            if not set(message.name) & set(self._joints) and self._joints:
+                return False
             self._learn(message.name)
         self._copy(message.position, position, 'positions')
         if velocity is not None:
             self._copy(message.velocity, velocity, 'velocities')
+        return True
 
     def _learn(self, names):
         missing = [joint for joint in self._joints if joint not in names]
@@ -75,10 +82,26 @@ def read_imu(message, measurement):
     measurement.linear_acceleration[:] = a.x, a.y, a.z
 
 
-def read_force(message, out):
-    """Copy the force of a WrenchStamped."""
-    force = message.wrench.force
-    out[:] = force.x, force.y, force.z
+class ForceReader:
+    """Take the force out of a WrenchStamped.
+
+    An axis that the sensor does not have is NaN from its first message on, and read as 0. One that
+    becomes NaN later is broken and stays NaN.
+    """
+
+    def __init__(self):
+        self._absent = None
+
+    def read(self, message, out):
+        """Copy the force; a sensor without any axis stays NaN."""
+        force = message.wrench.force
+        values = force.x, force.y, force.z
+        if self._absent is None:
+            absent = [math.isnan(value) for value in values]
+            self._absent = [i for i in range(3) if absent[i]] if not all(absent) else []
+        out[:] = values
+        for axis in self._absent:
+            out[axis] = 0.0
 
 
 class JointStateWriter:

@@ -7,6 +7,24 @@ from rclpy.parameter import Parameter as RosParameter
 
 from walking_control.exceptions import ParameterError
 
+FROZEN = 'can only change while the controller is unconfigured'
+REMEDY = 'deactivate and clean up first'
+
+
+def frozen_error(node, parameter):
+    """Return the error of setting a parameter that is read-only for now, or None."""
+    if not (node.has_parameter(parameter.name)
+            and node.describe_parameter(parameter.name).read_only):
+        return None
+    return ParameterError(f'parameter {parameter.name}', value=parameter.value, limit=FROZEN,
+                          remedy=REMEDY)
+
+
+def freeze(node, name, parameter, frozen):
+    """Make a declared parameter read-only for now, or changeable again, unless it is live."""
+    # the descriptor that rclpy keeps: set_descriptor() would never let go of a read-only one
+    node.describe_parameter(name).read_only = frozen and not parameter.live
+
 
 def declare_table(node, table, values):
     """Declare the parameters of a table on a node.
@@ -40,7 +58,7 @@ def _descriptor(parameter):
         description=f'{parameter.description} [{parameter.unit}]',
         # integers are accepted for numbers, as in robot files
         dynamic_typing=parameter.type in (float, tuple),
-        additional_constraints='' if parameter.live else 'not while active')
+        additional_constraints='' if parameter.live else f'{FROZEN}; {REMEDY}')
     if parameter.minimum is not None and parameter.maximum is not None:
         if parameter.type is float:
             descriptor.floating_point_range = [FloatingPointRange(
@@ -80,6 +98,11 @@ class NodeParameters:
         self._table = table
         for parameter in table.parameters.values():
             _declare(node, parameter.name, parameter, parameter.default)
+
+    def freeze(self, frozen):
+        """Make those that are not live read-only for now, or changeable again."""
+        for name, parameter in self._table.parameters.items():
+            freeze(self._node, name, parameter, frozen)
 
     def read(self):
         """Return the validated values."""
@@ -121,31 +144,31 @@ class SectionParameters:
                 if self._node.has_parameter(f'{section}.{name}'):
                     self._node.undeclare_parameter(f'{section}.{name}')
 
+    def freeze(self, frozen):
+        """Make those that are not live read-only for now, or changeable again."""
+        for section, table in self._tables.items():
+            for name, parameter in table.parameters.items():
+                freeze(self._node, f'{section}.{name}', parameter, frozen)
+
     def read_into(self, robot_file):
         """Put the parameters as they are now into a robot file's sections."""
         for section, table in self._tables.items():
             robot_file.sections[section] = vars(read_table(self._node, table))
 
-    def check_changes(self, parameters, configured):
+    def check_changes(self, parameters):
         """Return section -> validated values of a set of changes; all or nothing.
 
         Args:
             parameters: The rclpy parameters to be set.
-            configured: Whether the node is configured, so that only live parameters may change.
 
         Raises:
-            ParameterError: A change is out of range, contradictory, or not possible now.
+            ParameterError: A change is out of range or contradictory.
         """
         changes = {}
         for parameter in parameters:
             section, _, name = parameter.name.rpartition('.')
             table = self._tables.get(section)
             known = table is not None and name in table.parameters
-            if configured and not (known and table.parameters[name].live) \
-                    and parameter.name != 'use_sim_time':
-                raise ParameterError(f'parameter {parameter.name}', value=parameter.value,
-                                     limit='can only change while the controller is unconfigured',
-                                     remedy='deactivate and clean up first')
             if known:
                 changes.setdefault(section, {})[name] = _plain(parameter)
         for section, values in changes.items():

@@ -7,10 +7,11 @@ import time
 from geometry_msgs.msg import WrenchStamped
 import numpy as np
 from rclpy.clock import Clock, ClockType
+from rclpy.duration import Duration
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock as ClockMessage
 from sensor_msgs.msg import Imu, JointState
-from std_msgs.msg import Float64MultiArray
+from std_msgs.msg import Float64MultiArray, String
 
 from walking_control.controllers.registry import find_controller
 from walking_control.estimation.planar import ESTIMATOR
@@ -123,6 +124,7 @@ class SimulatorNode(Node):
         self._joint_publisher = self.create_publisher(JointState, topics.JOINT_STATES, out)
         self._time = ClockMessage()
         self._time_publisher = self.create_publisher(ClockMessage, topics.CLOCK, latest)
+        self._end_publisher = self.create_publisher(String, topics.SIMULATION_END, topics.EVENTS)
         self._effort_tick = self._lock_tick = self._telemetry_tick = None
         if len(self._said):
             self.create_subscription(Float64MultiArray, topics.TELEMETRY, self._on_telemetry,
@@ -283,13 +285,16 @@ class SimulatorNode(Node):
                                f'{self.plant.time:.2f} s')
         if reason is not None:
             self.get_logger().error(reason)
+        self._end_publisher.publish(String(data=reason or 'as long as it was to'))
 
     def result(self):
         """Return the `Run` so far."""
         return self.recorder.finish(self.stop_reason)
 
     def stop(self):
-        """Nothing to send: a simulated robot needs no last word."""
+        """Let the word that it has ended arrive: a simulated robot needs no other last word."""
+        if self.finished:
+            self._end_publisher.wait_for_all_acked(Duration(seconds=0.5))
 
 
 def main(args=None):

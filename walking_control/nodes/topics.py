@@ -17,6 +17,9 @@ CMD_VEL = 'cmd_vel'
 CLOCK = '/clock'
 ROBOT_DESCRIPTION = 'robot_description'
 EMERGENCY_STOP = 'emergency_stop'
+SIMULATION_END = 'simulation_end'
+# A watchdog says here that it is awake; whoever does may also send commands: zeros.
+WATCHDOG = 'watchdog/heartbeat'
 
 
 def foot_wrench(foot):
@@ -30,8 +33,18 @@ SENSOR_OUT = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
 LATEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
                     durability=DurabilityPolicy.VOLATILE)
 LATCHED = SENSOR_OUT
+# What asks for nothing hears every publisher, reliable or not.
+SENSOR_IN = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT,
+                       durability=DurabilityPolicy.VOLATILE)
 # Every message counts.
 EVENTS = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
+# One subscription each, so that a stop is heard from whoever publishes it: reliably where that is
+# offered, also from a button box that was pressed before we were there, and from one that is not
+# reliable. To hear it twice does no harm.
+STOP_IN = (EVENTS,
+           QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE,
+                      durability=DurabilityPolicy.TRANSIENT_LOCAL),
+           QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT))
 
 
 def tick_number(stamp):

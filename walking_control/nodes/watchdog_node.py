@@ -47,6 +47,8 @@ class WatchdogNode(Node):
         self.tripped = False
         self._publisher = self.create_publisher(Float64MultiArray, topics.EFFORT_COMMANDS,
                                                 topics.LATEST)
+        # who is here may command, too: see Neighbours
+        self.create_publisher(Float64MultiArray, topics.WATCHDOG, topics.LATEST)
         self.create_subscription(Float64MultiArray, topics.EFFORT_COMMANDS, self._on_command,
                                  topics.LATEST)
         self.create_timer(self._timeout / 4, self._on_watch,

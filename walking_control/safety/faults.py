@@ -19,18 +19,22 @@ class FaultKind:
         reaction: Default reaction.
         reactions: Reactions that can be chosen; without a running clock or joint states nothing
             can be damped or faded.
+        lasting: Whether ``~/clear_fault`` looks whether the cause is still there, and refuses
+            then. All other causes latch again by themselves if they last.
     """
 
     code: str
     meaning: str
     reaction: str
     reactions: tuple = REACTIONS
+    lasting: bool = False
 
 
 _KINDS = (
     FaultKind('not_finite', 'a measured value is NaN or infinite', 'damping'),
     FaultKind('joint_state', 'a joint is missing from the joint states', 'zero', ('zero',)),
     FaultKind('orientation', 'the IMU quaternion has not norm 1', 'damping'),
+    FaultKind('sensor_missing', 'a sensor was waited for in vain', 'zero', ('zero',)),
     FaultKind('stale_joint_state', 'joint states have stopped', 'zero', ('zero',)),
     FaultKind('stale_imu', 'the IMU has stopped', 'damping'),
     FaultKind('stale_contact', 'a foot sensor has stopped', 'damping'),
@@ -45,6 +49,12 @@ _KINDS = (
     FaultKind('tick_overrun', 'ticks take longer than the control period', 'fade'),
     FaultKind('clock_stopped', 'the stamps of the sensors stand still', 'zero', ('zero',)),
     FaultKind('clock_backwards', 'the stamps of the sensors run backwards', 'zero', ('zero',)),
+    FaultKind('clock_jump', 'the stamps of the sensors jump ahead', 'zero', ('zero',)),
+    FaultKind('second_publisher', 'somebody else publishes our commands or one of our sensors',
+              'damping', lasting=True),
+    FaultKind('description', 'robot_description has become that of another robot', 'damping',
+              lasting=True),
+    FaultKind('watchdog', 'the watchdog that is required no longer listens', 'fade'),
     FaultKind('emergency_stop', 'somebody pressed the emergency stop', 'damping'),
 )
 KINDS = {kind.code: kind for kind in _KINDS}

@@ -8,7 +8,9 @@ import numpy as np
 from walking_control.models.efforts import effort_limits
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.safety.fall import FallDetector
-from walking_control.safety.faults import Fault, KINDS
+from walking_control.safety.faults import KINDS
+from walking_control.safety.latch import Latch
+from walking_control.safety.machine import Event, State
 
 SAFETY = ParameterTable('safety', [
     Parameter('state_timeout', 0.05, 's', 'Longest silence of a sensor.', 0.001, 10.0),
@@ -49,14 +51,22 @@ SAFETY = ParameterTable('safety', [
 
 
 class Supervisor:
-    """Checks measurements, states and commands, and keeps the latched fault.
+    """Checks measurements, states and commands; says what is safe after a fault.
+
+    A reaction runs on the steady clock of whoever has one (`now`), whatever the stamps do. A
+    script and a lockstep run have none and must not depend on the speed of a machine: there it
+    runs on the stamps, and a tick whose stamp does not advance counts as one control period.
 
     Args:
         robot: The `Robot`.
         values: Validated values of `SAFETY`.
+        latch: The `Latch`; None takes a new one, active from the start.
+        period: Control period, s.
     """
 
-    def __init__(self, robot, values):
+    def __init__(self, robot, values, latch=None, period=0.01):
+        self.machine = Latch() if latch is None else latch
+        self._period = period
         self._robot = robot
         self._values = values
         self._fall = FallDetector(robot, values)
@@ -68,9 +78,13 @@ class Supervisor:
         self._upper = [joint.upper + margin for joint in limits]
         self._velocity = [joint.velocity * values.velocity_limit_factor for joint in limits]
         self._position = [0.0] * len(limits)
-        self.fault = None
         self.clamped = 0   # commands that were larger than a limit
-        self.clear()
+        self.forget()
+
+    @property
+    def fault(self):
+        """The latched `Fault`, or None."""
+        return self.machine.fault
 
     @property
     def effort_limits(self):
@@ -78,17 +92,15 @@ class Supervisor:
         return self._limits
 
     def latch(self, code, message, stamp):
-        """Latch a fault of a kind in `KINDS` unless one is latched already."""
-        if self.fault is None:
-            self.fault = Fault(KINDS[code].code, message, stamp)
+        """Latch a fault of a kind in `KINDS`; a second one can only make the reaction stronger."""
+        if self.machine.catch(code, message, stamp, getattr(self._values, f'on_{code}')):
             self._faded = list(self._last)
 
-    def clear(self):
-        """Forget the fault and the past; the next tick controls again."""
-        self.fault = None
+    def forget(self):
+        """Forget the past, not the fault."""
         self._last = [0.0] * len(self._limits)
         self._faded = list(self._last)
-        self._stamp = None
+        self._stamp = self._now = self._heard = None
         self._age = 0.0
         self._pitch = None
         self._airborne_since = None
@@ -97,9 +109,16 @@ class Supervisor:
 
     # -- measurement -----------------------------------------------------------------------------
 
-    def check_measurement(self, measurement):
-        """Latch a fault when a measurement must not reach the estimator."""
+    def check_measurement(self, measurement, now=None):
+        """Latch a fault when a measurement must not reach the estimator.
+
+        Args:
+            measurement: The `Measurement`.
+            now: Steady clock, s; None where only stamps count.
+        """
         stamp, values = measurement.stamp, measurement.values
+        self._pass_time(stamp, now)
+        self.machine.handle(Event.SENSORS)
         # a sum of squares is finite if all values are, and costs one call
         if not math.isfinite(stamp) or not math.isfinite(values @ values):
             self.latch('not_finite', f'{self._name_not_finite(measurement)} is not finite', stamp)
@@ -107,19 +126,42 @@ class Supervisor:
         norm = math.sqrt(measurement.orientation @ measurement.orientation)
         if not 0.99 < norm < 1.01:
             self.latch('orientation', f'the IMU quaternion has norm {norm:.3g}, not 1', stamp)
-        elif self._check_clock(stamp):
+        elif self._check_clock(stamp, now):
             self._check_joints(measurement)
 
-    def _check_clock(self, stamp):
+    def _pass_time(self, stamp, now):
+        """Let the reaction, if any, grow older."""
+        if now is not None:
+            self.machine.pass_time(0.0 if self._now is None else now - self._now)
+            self._now = now
+        elif self.fault is not None:
+            step = math.nan if self._stamp is None else stamp - self._stamp
+            # sensors may be faster than the law, but not without bound; an infinite step ends it
+            self.machine.pass_time(step if step > 0.02 * self._period else self._period)
+
+    def _check_clock(self, stamp, now):
         before, self._age = self._stamp, 0.0
+        waited = None if now is None or self._heard is None else now - self._heard
+        self._heard = now
         if before is not None:
             self._age = stamp - before
             if stamp < before:
                 self.latch('clock_backwards', f'stamp {stamp:.6f} s follows {before:.6f} s', stamp)
                 return False
-            self.check_age('joint_state', self._age, stamp)
+            self._check_gap(before, stamp, waited)
         self._stamp = stamp
         return True
+
+    def _check_gap(self, before, stamp, waited):
+        age, limit = self._age, self._values.state_timeout
+        if age <= limit:
+            return
+        words = f'stamp {stamp:.6f} s follows {before:.6f} s, {age:.3f} s later'
+        if waited is not None and waited < 0.5 * age:
+            self.latch('clock_jump', f'{words}, but came {waited:.3f} s later; '
+                       f'limit {limit:g} s', stamp)
+        else:
+            self.latch('stale_joint_state', f'{words}; limit {limit:g} s', stamp)
 
     def _check_joints(self, measurement):
         positions, velocities = measurement.position.tolist(), measurement.velocity.tolist()
@@ -233,22 +275,32 @@ class Supervisor:
                 efforts[i] = max(min(effort, upper), lower)
         command.effort[:] = self._last = efforts
 
-    def react(self, measurement, command):
-        """Overwrite a command with the safe one of the latched fault's reaction."""
-        reaction = getattr(self._values, f'on_{self.fault.code}')
-        elapsed = measurement.stamp - self.fault.stamp
-        if not math.isfinite(elapsed):
-            reaction = 'zero'
-        command.lock[:] = True
-        if reaction == 'damping' and 0.0 <= elapsed < self._values.damping_time:
+    def react(self, measurement, command, now=None, live=True):
+        """Overwrite a command with the safe one of the present reaction.
+
+        Args:
+            measurement: The last `Measurement`.
+            command: The `Command` to overwrite.
+            now: Steady clock, s; None where only stamps count.
+            live: Whether the measurement says how the joints move now; if not, nothing is damped.
+        """
+        if now is not None:
+            self._pass_time(measurement.stamp, now)
+        machine, command.lock[:] = self.machine, True
+        if machine.state is State.DAMPING and machine.elapsed >= self._values.damping_time:
+            machine.handle(Event.OVER)
+        self._last = [0.0] * len(self._limits)
+        if machine.state is State.DAMPING:
             self._last = self._damping(measurement)
-        elif reaction == 'fade':
-            faded = max(0.0, elapsed) * self._values.fade_rate
-            self._last = [math.copysign(max(0.0, abs(effort) - faded), effort)
-                          for effort in self._faded]
-        else:
-            self._last = [0.0] * len(self._limits)
-        command.effort[:] = self._last
+        elif machine.state is State.FADING:
+            self._last = self._fade(machine.elapsed * self._values.fade_rate)
+            if not any(self._last):
+                machine.handle(Event.OVER)
+        command.effort[:] = self._last if live else 0.0
+
+    def _fade(self, faded):
+        return [math.copysign(max(0.0, abs(effort) - faded), effort) if abs(effort) > faded
+                else 0.0 for effort in self._faded]
 
     def _damping(self, measurement):
         efforts = []

@@ -139,6 +139,7 @@ def test_virtual_effort_rests_while_joints_are_damped():
     supervisor = Supervisor(robot_file.robot, robot_file.values(SAFETY))
     measurement, command = Measurement(robot_file.robot), Command(robot_file.robot)
     measurement.velocity[0] = 2.0
+    supervisor.check_measurement(measurement)
     supervisor.latch('fall', 'test', 0.0)
     supervisor.react(measurement, command)
     assert command.effort.tolist() == [-2.0, 0.0]

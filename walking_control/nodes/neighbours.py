@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who else is on our topics: a second law, a sensor twice, a button that nobody can hear."""
+
+from walking_control.nodes import topics
+
+
+class Neighbours:
+    """Looks at the ROS graph around a controller, for as long as its node lives.
+
+    Args:
+        node: The rclpy node.
+    """
+
+    def __init__(self, node):
+        self._node = node
+        self._own = set()   # of every command publisher so far: the graph is slow to forget
+        self._commands, self._sensors = [], {}
+
+    def expect(self, sensors):
+        """Set the sensors: sensor -> (message type, topic), see `sensors.sensor_topics`."""
+        self._commands, self._sensors = [], sensors
+
+    def create_publisher(self, kind, topic, qos):
+        """Return a publisher on a topic that this node alone may command; a watchdog may, too."""
+        before = {_identity(info) for info in self._publishers(topic)}
+        publisher = self._node.create_publisher(kind, topic, qos)
+        name = self._node.get_fully_qualified_name()
+        self._own |= {_identity(info) for info in self._publishers(topic)
+                      if _name(info) == name} - before
+        self._commands.append(topic)
+        return publisher
+
+    def conflict(self):
+        """Return in words who publishes what only one may, or None."""
+        watchdogs = {_name(info) for info in self._publishers(topics.WATCHDOG)}
+        for topic in self._commands:
+            others = sorted({_name(info) for info in self._publishers(topic)
+                             if _identity(info) not in self._own} - watchdogs)
+            if others:
+                return f'{topic} is also commanded by ' + ', '.join(others)
+        for sensor, (_, topic) in self._sensors.items():
+            names = sorted(_name(info) for info in self._publishers(topic))
+            if len(names) > 1 and sensor not in SHARED:
+                return f'{topic} is published by ' + ' and '.join(names)
+        return None
+
+    def deaf_stop(self):
+        """Return in words whose emergency stop cannot be heard, or None."""
+        return self._deaf(topics.EMERGENCY_STOP, 'std_msgs/msg/Bool')
+
+    def warnings(self):
+        """Yield in words what is odd about the sensors' publishers."""
+        for sensor, (kind, topic) in self._sensors.items():
+            deaf = self._deaf(topic, _type_name(kind))
+            if deaf:
+                yield deaf
+            names = sorted(_name(info) for info in self._publishers(topic))
+            if len(names) > 1 and sensor in SHARED:
+                yield (f'{topic} is published by ' + ' and '.join(names)
+                       + ': only one may hold our joints')
+
+    def _deaf(self, topic, type_name):
+        """Return whose messages on a topic cannot reach us; our QoS hears all, so by type."""
+        for info in self._publishers(topic):
+            if info.topic_type != type_name:
+                return (f'{topic} of {_name(info)} is a {info.topic_type} and cannot be heard; '
+                        f'must be {type_name}')
+        return None
+
+    def _publishers(self, topic):
+        return self._node.get_publishers_info_by_topic(topic)
+
+
+# Joint states of several devices may share a topic; those that hold none of our joints are ignored.
+SHARED = ('joint_state', 'locks')
+
+
+def _identity(info):
+    return bytes(info.endpoint_gid)
+
+
+def _name(info):
+    return f'{info.node_namespace.rstrip("/")}/{info.node_name}'
+
+
+def _type_name(kind):
+    return f'{kind.__module__.split(".")[0]}/msg/{kind.__name__}'

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What configure builds and cleanup takes away: publishers, sensors, timers around an Operation."""
+
+import time
+
+import numpy as np
+from rclpy.clock import Clock, ClockType
+from std_msgs.msg import Float64MultiArray
+
+from walking_control.controllers.static_torque.controller import PostureControl
+from walking_control.exceptions import InvalidInput
+from walking_control.models.robot_file import WORLD
+from walking_control.nodes import topics
+from walking_control.nodes.diagnostics import DiagnosticsPublisher, TickTimes
+from walking_control.nodes.messages import ArrayWriter
+from walking_control.nodes.posture_topics import PostureTopics
+from walking_control.nodes.sensors import sensor_topics, SensorSet
+from walking_control.nodes.telemetry import OdometryPublisher, Telemetry
+from walking_control.operation import Operation, Patience
+from walking_control.safety.machine import Event, State
+
+WATCH = 1.0   # s between two looks at the neighbours, and two messages on /diagnostics
+
+
+class Session:
+    """An `Operation` on ROS topics, from configure to cleanup.
+
+    Args:
+        node: The rclpy node.
+        robot_file: The `RobotFile` with the parameters as they are now.
+        controller: Name of the controller.
+        values: Validated values of the node's own parameters.
+        latch: The `Latch` of the node.
+        neighbours: The `Neighbours` of the node.
+        on_fault: Called when another fault is latched, or none any more.
+
+    Raises:
+        InvalidInput: The loop cannot be built.
+    """
+
+    def __init__(self, node, robot_file, controller, values, latch, neighbours, on_fault):
+        self._node, self._latch, self._on_fault = node, latch, on_fault
+        self._neighbours = neighbours
+        robot = robot_file.robot
+        sensors = sensor_topics(robot)
+        self.operation = Operation(
+            robot_file, controller, latch,
+            Patience(not values.realtime, values.lockstep_timeout, values.waiting_timeout,
+                     values.cmd_vel_timeout, values.cmd_vel_deceleration),
+            self._send, {sensor: topic for sensor, (_, topic) in sensors.items()})
+        self._robot, self.loop = robot, self.operation.loop
+        self._sensors = SensorSet(node, self.operation, self._on_answered)
+        neighbours.expect(sensors)
+        self._create_publishers(values)
+        self._outputs = self._make_outputs(robot_file, values)
+        self._diagnostics = DiagnosticsPublisher(node, robot.name)
+        self._steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._timers = []
+        self._reported = self._fault_state()
+
+    def _create_publishers(self, values):
+        def publish(topic, create=self._neighbours.create_publisher):
+            return create(Float64MultiArray, topic, topics.LATEST)
+        robot = self._robot
+        self._effort, self._lock = ArrayWriter(len(robot.efforts)), ArrayWriter(len(robot.locks))
+        self._effort_publisher = publish(topics.EFFORT_COMMANDS)
+        self._lock_publisher = publish(topics.LOCK_COMMANDS)
+        self._publishers = [self._effort_publisher, self._lock_publisher]
+        fields = self.loop.controller.telemetry_fields(robot) if values.record_telemetry else ()
+        self._telemetry = ArrayWriter(len(fields)) if fields else None
+        if fields:
+            self._said = np.zeros(len(fields))
+            self._telemetry_publisher = publish(topics.TELEMETRY, self._node.create_publisher)
+            self._publishers.append(self._telemetry_publisher)
+
+    def _make_outputs(self, robot_file, values):
+        """Return what is published beside the commands."""
+        node, loop, rate = self._node, self.loop, values.telemetry_rate
+        outputs = [Telemetry(node, loop, rate)]
+        if robot_file.robot.planar:
+            outputs.append(OdometryPublisher(node, loop, robot_file.values(WORLD).slope,
+                                             values.odometry_rate))
+        if loop.controller.name == PostureControl.name:
+            outputs.append(PostureTopics(node, loop, rate))
+        return outputs
+
+    # -- lifecycle -------------------------------------------------------------------------------
+
+    def check_neighbours(self):
+        """Refuse to begin beside a second law, a doubled sensor or a stop that cannot be heard.
+
+        Raises:
+            InvalidInput: Somebody is there who must not be.
+        """
+        conflict, deaf = self._neighbours.conflict(), self._neighbours.deaf_stop()
+        if conflict:
+            raise InvalidInput('activate', limit=conflict, remedy='stop it; what crashed is '
+                               'forgotten after some twenty seconds')
+        if deaf:
+            raise InvalidInput('activate', limit=deaf, remedy='mend its type')
+
+    def activate(self):
+        """Begin to answer measurements."""
+        self.times = TickTimes()
+        self.operation.activate(time.monotonic())
+        self._sensors.subscribe()
+        timer = self._node.create_timer
+        self._watch_timer = timer(self.loop.period, self._on_watch, clock=self._steady)
+        self._timers = [self._watch_timer,
+                        timer(WATCH, self._on_neighbours, clock=self._steady)]
+        self._on_fault()
+
+    def deactivate(self, event=Event.DEACTIVATE):
+        """Send zero effort, then stop answering."""
+        self.operation.deactivate(event)
+        for timer in self._timers:
+            self._node.destroy_timer(timer)
+        self._timers = []
+        self._sensors.unsubscribe()
+
+    def destroy(self):
+        """Take everything away."""
+        for publisher in self._publishers:
+            self._node.destroy_publisher(publisher)
+        for part in (*self._outputs, self._diagnostics):
+            part.destroy()
+
+    # -- one tick --------------------------------------------------------------------------------
+
+    def _send(self, tick):
+        command = self.loop.command
+        if self._telemetry is not None and tick:
+            self.loop.controller.write_telemetry(self._said)
+            self._telemetry_publisher.publish(self._telemetry.write(self._said, tick))
+        self._effort_publisher.publish(self._effort.write(command.effort, tick))
+        if self._robot.locks:
+            self._lock_publisher.publish(self._lock.write(command.lock, tick))
+        if self._fault_state() != self._reported:
+            self.report()
+
+    def _on_answered(self, start):
+        end = time.monotonic()
+        self.times.add(start, end, self.loop.period)
+        self.operation.answered(start, end)
+        if self._latch.fault is None:
+            for output in self._outputs:
+                output.publish(self.operation.measurement.stamp)
+
+    # -- faults ----------------------------------------------------------------------------------
+
+    def _fault_state(self):
+        return self._latch.fault, self._latch.later
+
+    def report(self):
+        """Tell the node of another fault; look at the clock again soon."""
+        self._reported = self._fault_state()
+        self._on_fault()
+        if self._timers:
+            self._set_watch(self.loop.period)
+
+    def stop(self, code, message):
+        """Latch a fault, and send the safe command at once if active."""
+        self.operation.stop(code, message, time.monotonic())
+        if self._fault_state() != self._reported:
+            self.report()
+
+    def clear(self):
+        """Clear a latched fault; return why it cannot be, or None.
+
+        A cause that lasts latches again: it is looked at here where nothing else would.
+        """
+        conflict = self._neighbours.conflict()
+        if conflict is not None:
+            return f'second_publisher: {conflict}'
+        self.operation.clear(time.monotonic())
+        self.report()
+        return None
+
+    def _on_watch(self):
+        if self.operation.active:
+            self._set_watch(self.operation.watch(time.monotonic()))
+            if self._fault_state() != self._reported:
+                self.report()
+
+    def _set_watch(self, delay):
+        self._watch_timer.timer_period_ns = int(1e9 * delay)
+        self._watch_timer.reset()
+
+    def _on_neighbours(self):
+        conflict = self._neighbours.conflict()
+        if conflict is not None:
+            self.stop('second_publisher', conflict)
+        warnings, state = list(self._neighbours.warnings()), self._latch.state
+        deaf = self._neighbours.deaf_stop()
+        if deaf:
+            warnings.insert(0, deaf)
+        if state is State.WAITING:
+            now = time.monotonic()
+            waited = now - self.operation.arrivals.waiting_since
+            warnings.insert(0, f'waiting for {waited:.1f} s: {self.operation.wants(now)}')
+            self._node.get_logger().warning(warnings[0], throttle_duration_sec=5.0)
+        self._diagnostics.publish(state.name.lower(), self._latch.fault, self.times, {
+            'clamped commands': self.loop.supervisor.clamped,
+            'later faults': ', '.join(self._latch.later)}, warnings)

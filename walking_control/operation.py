@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A control loop in operation: lifecycle, arrival of sensors, time and faults around it.
+
+All that a controller node decides, without ROS: it is told what arrives and what time it is on the
+steady clock, and says when a command is to be sent. The node adds topics and timers.
+"""
+
+from dataclasses import dataclass
+import math
+
+from walking_control.control_loop import ControlLoop
+from walking_control.models.signals import Measurement
+from walking_control.safety.arrivals import Arrivals
+from walking_control.safety.machine import ACTIVE, Event, State
+
+LOCKS = 'locks'
+LOOK = 0.1   # s between two looks at the clock while waiting for sensors
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long an operation waits.
+
+    Args:
+        lockstep: Whether a tick starts when all stamps are equal, or with every joint state.
+        tick: In lockstep, longest wait for the next tick, s.
+        sensors: Longest wait for the first complete set of sensors, s.
+        speed: How long a commanded speed holds, s; 0 for ever.
+        deceleration: How fast it is taken back then, m/s^2.
+    """
+
+    lockstep: bool = True
+    tick: float = 2.0
+    sensors: float = 30.0
+    speed: float = 0.5
+    deceleration: float = 0.5
+
+
+class Operation:
+    """Drives a `ControlLoop` from activate to deactivate.
+
+    Args:
+        robot_file: The `RobotFile`.
+        controller: Name of the controller; None takes the robot file's default.
+        latch: The `Latch`; it outlives the operation and carries the lifecycle.
+        patience: The `Patience`.
+        send: Called with the tick number when `loop.command` is to be sent; 0 answers no tick.
+        names: sensor -> what messages call it, e.g. its topic.
+        obstacle: Callable that returns why the effort must stay zero, e.g. that no watchdog
+            listens, or ``''``.
+
+    Raises:
+        InvalidInput: The loop cannot be built from the robot file.
+    """
+
+    def __init__(self, robot_file, controller, latch, patience, send, names=None,
+                 obstacle=lambda: ''):
+        self.loop = ControlLoop(robot_file, controller, latch)
+        self.measurement = Measurement(robot_file.robot)
+        self.problem = None    # why the last joint state could not be read
+        self._latch, self._patience, self._send_command = latch, patience, send
+        self._limit = patience.tick if patience.lockstep else self.loop.sensor_timeout
+        self.arrivals = Arrivals(sensor_kinds(robot_file.robot), patience.lockstep, self._limit)
+        self._names, self._obstacle = names or {}, obstacle
+        self._speed = self._speed_since = self._answered = None
+        self._sent = -math.inf
+
+    @property
+    def active(self):
+        """Whether measurements are answered."""
+        return self._latch.state in ACTIVE
+
+    @property
+    def fault(self):
+        """The latched `Fault`, or None."""
+        return self._latch.fault
+
+    # -- lifecycle -------------------------------------------------------------------------------
+
+    def activate(self, now):
+        """Begin to answer measurements; a fault that nobody has cleared stays."""
+        self._latch.handle(Event.ACTIVATE)
+        self._start(now)
+        self.measurement.velocity[:] = 0.0   # of an earlier activation
+        self.arrivals.reset(now)
+        self._answered = None
+        self.loop.reference.clear()
+        self._speed = None
+
+    def deactivate(self, event=Event.DEACTIVATE):
+        """Send zero effort as the last command and stop answering."""
+        if self.active:
+            self.loop.command.effort[:] = 0.0
+            self.loop.command.lock[:] = True
+            self._send_command(0)
+        self._latch.handle(event)
+
+    def _start(self, now):
+        self.loop.reset(clear_fault=False)
+        self.problem = None
+        self.arrivals.wait(now)
+
+    # -- one tick --------------------------------------------------------------------------------
+
+    def arrived(self, sensor, stamp, tick, now):
+        """Note a sensor that has been read into `measurement`; answer it if it completes a set.
+
+        Args:
+            sensor: ``'joint_state'``, ``'imu'``, the name of a foot, or `LOCKS`.
+            stamp: Its stamp, s.
+            tick: Its tick number.
+            now: Steady clock, s.
+
+        Returns:
+            bool: Whether a set was answered that had not been answered before.
+        """
+        # a set may be under way while the node is deactivated
+        if not self.active or not self.arrivals.arrived(sensor, stamp, now):
+            return False
+        if self._latch.state is State.WAITING and self._obstacle():
+            self._send_command(tick)   # the command of the reset: zero
+            return False
+        fresh = tick != self._answered
+        if fresh:
+            self._answered = tick
+            self._answer(stamp, now)
+        elif self.fault is not None and not self._patience.lockstep:
+            self.loop.react(self.measurement, now)   # its end must not depend on stamps
+        self._send(tick, now)
+        return fresh
+
+    def _answer(self, stamp, now):
+        loop, measurement = self.loop, self.measurement
+        measurement.stamp = stamp
+        steady = None if self._patience.lockstep else now
+        try:
+            self._steer(stamp if steady is None else now)
+            self._judge_set(stamp)
+            loop.tick(measurement, steady)
+        except Exception as error:  # whatever breaks, the robot must get a safe command
+            loop.stop('internal', f'{type(error).__name__}: {error}', measurement, steady)
+
+    def _judge_set(self, stamp):
+        supervisor = self.loop.supervisor
+        supervisor.machine.handle(Event.SENSORS)
+        if self.problem is not None:
+            supervisor.latch('joint_state', self.problem, stamp)
+        if self._patience.lockstep:
+            return
+        for sensor, kind, lag in self.arrivals.lags():
+            if not abs(lag) <= self._limit:
+                words = 'behind' if lag > 0.0 else 'ahead of'
+                supervisor.latch(f'stale_{kind}', f'the stamp of {self._name(sensor)} is '
+                                 f'{abs(lag):.3f} s {words} the joint states; limit '
+                                 f'{self._limit:g} s', stamp)
+
+    def _send(self, tick, now):
+        if self._latch.state is not State.WAITING:
+            self._sent = now
+            self._send_command(tick)
+
+    def answered(self, start, end):
+        """Judge how long the answer to a set took, from its arrival to the sending.
+
+        In real time, too many late answers in a row are a fault. In lockstep the robot waits, and
+        its silence counts from the answer on.
+        """
+        if self._patience.lockstep:
+            self.arrivals.excuse(end)
+        else:
+            self.loop.supervisor.check_compute(end - start, self.loop.period,
+                                               self.measurement.stamp)
+
+    # -- steady clock ----------------------------------------------------------------------------
+
+    def watch(self, now):
+        """Judge what the steady clock shows; return after how many s to look again."""
+        if self._latch.state is State.WAITING:
+            waited = now - self.arrivals.waiting_since
+            if waited <= self._patience.sensors:
+                return LOOK
+            code = 'watchdog' if self._obstacle() else 'sensor_missing'
+            self.stop(code, f'{self.wants(now)}; waited {waited:.1f} s', now)
+        elif self.arrivals.complete_at is not None:
+            self._judge_silence(now)
+        if self.fault is None:
+            return max(self._limit - self._oldest(now), self.loop.period)
+        if self._patience.lockstep:
+            if self._oldest(now) > self._limit:
+                self._repeat(now)
+            return max(self._limit - self._oldest(now), 0.25 * self._limit)
+        if now - self._sent > 1.5 * self.loop.period:   # no measurement has been answered lately
+            self._repeat(now)
+        return self.loop.period
+
+    def _oldest(self, now):
+        arrivals = self.arrivals
+        if arrivals.complete_at is None:
+            return math.inf
+        oldest = arrivals.stillness(now)
+        if not self._patience.lockstep:
+            oldest = max(oldest, *(age for _, age in arrivals.silences(now)))
+        return oldest
+
+    def _judge_silence(self, now):
+        arrivals, supervisor = self.arrivals, self.loop.supervisor
+        stamp, limit = self.measurement.stamp, self._limit
+        if self._patience.lockstep:
+            if arrivals.silence(now) > limit:
+                supervisor.latch('stale_joint_state',
+                                 f'no complete set of sensors for {limit:g} s', stamp)
+        else:
+            silences = arrivals.silences(now)
+            all_silent = min(age for _, age in silences) > 0.5 * limit
+            for kind, age in silences:
+                supervisor.check_age('joint_state' if all_silent else kind, age, stamp)
+        still = arrivals.stillness(now)
+        if still > limit >= arrivals.silence(now):
+            supervisor.latch('clock_stopped',
+                             f'the stamp has been {stamp:.6f} s for {still:.3f} s', stamp)
+
+    def _is_live(self, now):
+        """Return whether the last measurement says how the joints move now."""
+        return self.arrivals.silence(now) <= 2.0 * self.loop.period
+
+    def _repeat(self, now):
+        """Send the safe command of now, which answers no measurement."""
+        steady = None if self._patience.lockstep else now
+        self.loop.react(self.measurement, steady, self._is_live(now))
+        self._send(0, now)
+
+    # -- what others ask for ---------------------------------------------------------------------
+
+    def stop(self, code, message, now):
+        """Latch a fault and, if active, send the safe command at once."""
+        self.loop.supervisor.latch(code, message, self.measurement.stamp)
+        if self.active:
+            self._repeat(now)
+
+    def clear(self, now):
+        """Clear a latched fault and begin anew; without one nothing changes.
+
+        Returns:
+            bool: Whether there was a fault.
+        """
+        if not self._latch.clear():
+            return False
+        self._start(now)
+        return True
+
+    def command_speed(self, speed, now):
+        """Take a forward speed in m/s; a negative one returns to the controller's parameters."""
+        if math.isfinite(speed):
+            self._speed = self.loop.reference.speed = speed if speed >= 0.0 else None
+            self._speed_since = None if self._patience.lockstep else now
+
+    def _steer(self, time):
+        """Take a commanded speed back once it is too old by the clock that counts."""
+        if self._speed is None or not self._patience.speed:
+            return
+        if self._speed_since is None:
+            self._speed_since = time
+        late = time - self._speed_since - self._patience.speed
+        if late > 0.0:
+            self.loop.reference.speed = max(0.0, self._speed - self._patience.deceleration * late)
+
+    # -- what is missing -------------------------------------------------------------------------
+
+    def wants(self, now):
+        """Return in words what a controller that waits is waiting for."""
+        arrivals = self.arrivals
+        missing, slow = arrivals.missing(now), arrivals.slow()
+        if slow:
+            rates = ', '.join(f'{self._name(sensor)} comes at {rate:.1f} Hz'
+                              for sensor, rate in slow.items())
+            return (f'{rates}; safety.state_timeout {self._limit:g} s needs '
+                    f'{arrivals.slowest_rate:.0f} Hz or more')
+        if missing:
+            return 'not heard: ' + ', '.join(map(self._name, missing))
+        if self._obstacle():
+            return self._obstacle()
+        if self._patience.lockstep:
+            return ('all sensors are heard, but their stamps are never equal, as lockstep needs; '
+                    'set realtime')
+        return f'the stamps stand still at {self.measurement.stamp:.6f} s'
+
+    def _name(self, sensor):
+        return self._names.get(sensor, sensor)
+
+
+def sensor_kinds(robot):
+    """Return sensor -> kind of all that a complete set of a robot's sensors needs."""
+    locks = {LOCKS: 'joint_state'} if robot.locks else {}
+    return {'joint_state': 'joint_state', 'imu': 'imu', **{foot: 'contact' for foot in robot.feet},
+            **locks}

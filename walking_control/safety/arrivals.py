@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""When each sensor was heard: whether a set is complete, what is missing, silent or too slow."""
+
+from collections import deque
+import math
+
+START = 4             # messages of each sensor by which its rate is judged
+RATE_MARGIN = 0.8     # of `state_timeout` that may lie between two messages on average
+
+
+class Arrivals:
+    """Judges the arrival of sensors on the steady clock.
+
+    In lockstep a set is complete when all stamps are equal. Otherwise every joint state completes
+    it, once each sensor has been heard often enough to know its rate.
+
+    Args:
+        kinds: sensor -> kind, the end of its fault code; ``'joint_state'`` is one of the sensors.
+        lockstep: Whether stamps must be equal.
+        timeout: Longest silence of a sensor, s.
+    """
+
+    def __init__(self, kinds, lockstep, timeout):
+        self._kinds, self._lockstep, self._timeout = kinds, lockstep, timeout
+        self.reset(0.0)
+
+    def reset(self, now):
+        """Forget all; begin to wait."""
+        self._heard, self._stamps = {}, {}
+        self.complete_at = self._advanced_at = self._stamp = None
+        self.wait(now)
+
+    def wait(self, now):
+        """Begin to wait for a complete set."""
+        self.waiting_since = now
+        self._recent = {sensor: deque(maxlen=START) for sensor in self._kinds}
+        self._ready = self._lockstep
+
+    def arrived(self, sensor, stamp, now):
+        """Note a message; return whether it completes a set.
+
+        Args:
+            sensor: Its name.
+            stamp: Its stamp, s.
+            now: Steady clock, s.
+        """
+        self._heard[sensor], self._stamps[sensor] = now, stamp
+        if not self._ready:
+            self._recent[sensor].append(now)
+        if len(self._heard) < len(self._kinds):
+            return False
+        if self._lockstep:
+            if any(other != stamp for other in self._stamps.values()):
+                return False
+        elif sensor != 'joint_state' or not self._is_ready(now):
+            return False
+        if stamp != self._stamp:
+            self._advanced_at = now
+        self._stamp, self.complete_at = stamp, now
+        return True
+
+    def _is_ready(self, now):
+        self._ready = self._ready or not (self.missing(now) or self.slow())
+        return self._ready
+
+    # -- while waiting -----------------------------------------------------------------------
+
+    def missing(self, now):
+        """Return the sensors not heard lately, or not often enough to know their rate."""
+        return [sensor for sensor in self._kinds
+                if now - self._heard.get(sensor, -math.inf) > self._timeout
+                or not (self._lockstep or self._ready)
+                and len(self._recent[sensor]) < START]
+
+    def slow(self):
+        """Return sensor -> rate in Hz of those that come more rarely than the timeout allows."""
+        if self._lockstep:
+            return {}
+        gaps = {sensor: (times[-1] - times[0]) / (len(times) - 1)
+                for sensor, times in self._recent.items() if len(times) == START}
+        return {sensor: 1.0 / gap for sensor, gap in gaps.items()
+                if gap > RATE_MARGIN * self._timeout}
+
+    @property
+    def slowest_rate(self):
+        """Lowest rate at which a sensor may come, Hz."""
+        return 1.0 / (RATE_MARGIN * self._timeout)
+
+    def excuse(self, now):
+        """Let silence count from now on: until then the sensors waited for us."""
+        self.complete_at = self._advanced_at = now
+
+    # -- while walking -----------------------------------------------------------------------
+
+    def silences(self, now):
+        """Return a list of (kind, time since it was heard in s), one entry per sensor."""
+        return [(kind, now - self._heard[sensor]) for sensor, kind in self._kinds.items()]
+
+    def lags(self):
+        """Yield (sensor, kind, how far its stamp is behind that of the joint states in s)."""
+        stamps = self._stamps
+        reference = stamps['joint_state']
+        for sensor, kind in self._kinds.items():
+            yield sensor, kind, reference - stamps[sensor]
+
+    def silence(self, now):
+        """Return the time since the last complete set, s."""
+        return math.inf if self.complete_at is None else now - self.complete_at
+
+    def stillness(self, now):
+        """Return the time since the stamp last advanced, s."""
+        return math.inf if self._advanced_at is None else now - self._advanced_at

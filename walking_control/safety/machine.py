@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a controller may do in each state, and what leads from one state to the next.
+
+The one table of lifecycle, faults and reactions, as data: the code asks it, the page prints it,
+the tests walk it at random.
+"""
+
+from enum import IntEnum
+
+import numpy as np
+
+
+class State(IntEnum):
+    """Where a controller stands; a latched fault is part of it."""
+
+    UNCONFIGURED = 0
+    INACTIVE = 1
+    WAITING = 2             # active; no complete set of sensors, or no watchdog, yet
+    WALKING = 3             # active; the law answers
+    FADING = 4              # latched; the last effort fades
+    DAMPING = 5             # latched; the joints are damped
+    RESTING = 6             # latched; zero effort
+    UNCONFIGURED_LATCHED = 7
+    INACTIVE_LATCHED = 8
+    FINALIZED = 9
+
+
+class Event(IntEnum):
+    """What can happen to a controller."""
+
+    CONFIGURE = 0
+    ACTIVATE = 1
+    DEACTIVATE = 2
+    CLEANUP = 3
+    SHUTDOWN = 4
+    SENSORS = 5             # a complete set is answered, sound or not
+    FADE = 6                # a fault whose reaction is fade
+    DAMP = 7                # a fault whose reaction is damping
+    ZERO = 8                # a fault whose reaction is zero
+    OVER = 9                # the time of the reaction has passed, or nothing is left to fade
+    CLEAR = 10              # somebody calls ~/clear_fault
+
+
+# What leaves in each state. No other effort may.
+OUTPUTS = {
+    State.UNCONFIGURED: 'nothing',
+    State.INACTIVE: 'nothing; the last message was zero',
+    State.WAITING: 'nothing, or zero',
+    State.WALKING: 'what the law says, finite and within its limits',
+    State.FADING: 'the last effort, less by fade_rate',
+    State.DAMPING: 'damping of the actuated joints within their limits',
+    State.RESTING: 'zero',
+    State.UNCONFIGURED_LATCHED: 'nothing',
+    State.INACTIVE_LATCHED: 'nothing; the last message was zero',
+    State.FINALIZED: 'nothing; the last message was zero',
+}
+ACTIVE = frozenset({State.WAITING, State.WALKING, State.FADING, State.DAMPING, State.RESTING})
+LATCHED = frozenset({State.FADING, State.DAMPING, State.RESTING, State.UNCONFIGURED_LATCHED,
+                     State.INACTIVE_LATCHED})
+REACTION_EVENTS = {'fade': Event.FADE, 'damping': Event.DAMP, 'zero': Event.ZERO}
+LIFECYCLE_EVENTS = (Event.CONFIGURE, Event.ACTIVATE, Event.DEACTIVATE, Event.CLEANUP,
+                    Event.SHUTDOWN)
+
+_S, _E = State, Event
+_FAULTS = (_E.FADE, _E.DAMP, _E.ZERO)
+
+# state, events, next state. An event that is not listed has no effect; a transition of the
+# lifecycle that is not listed is refused. A second fault can only make the reaction stronger:
+# fade, damping, zero.
+ROWS = (
+    (_S.UNCONFIGURED, (_E.CONFIGURE,), _S.INACTIVE),
+    (_S.UNCONFIGURED, _FAULTS, _S.UNCONFIGURED_LATCHED),
+    (_S.UNCONFIGURED, (_E.SHUTDOWN,), _S.FINALIZED),
+    (_S.UNCONFIGURED_LATCHED, (_E.CONFIGURE,), _S.INACTIVE_LATCHED),
+    (_S.UNCONFIGURED_LATCHED, (_E.CLEAR,), _S.UNCONFIGURED),
+    (_S.UNCONFIGURED_LATCHED, (_E.SHUTDOWN,), _S.FINALIZED),
+    (_S.INACTIVE, (_E.ACTIVATE,), _S.WAITING),
+    (_S.INACTIVE, (_E.CLEANUP,), _S.UNCONFIGURED),
+    (_S.INACTIVE, _FAULTS, _S.INACTIVE_LATCHED),
+    (_S.INACTIVE, (_E.SHUTDOWN,), _S.FINALIZED),
+    (_S.INACTIVE_LATCHED, (_E.ACTIVATE,), _S.RESTING),
+    (_S.INACTIVE_LATCHED, (_E.CLEANUP,), _S.UNCONFIGURED_LATCHED),
+    (_S.INACTIVE_LATCHED, (_E.CLEAR,), _S.INACTIVE),
+    (_S.INACTIVE_LATCHED, (_E.SHUTDOWN,), _S.FINALIZED),
+    (_S.WAITING, (_E.SENSORS,), _S.WALKING),
+    (_S.WAITING, _FAULTS, _S.RESTING),
+    (_S.WAITING, (_E.DEACTIVATE,), _S.INACTIVE),
+    (_S.WAITING, (_E.SHUTDOWN,), _S.FINALIZED),
+    (_S.WALKING, (_E.FADE,), _S.FADING),
+    (_S.WALKING, (_E.DAMP,), _S.DAMPING),
+    (_S.WALKING, (_E.ZERO,), _S.RESTING),
+    (_S.WALKING, (_E.DEACTIVATE,), _S.INACTIVE),
+    (_S.WALKING, (_E.SHUTDOWN,), _S.FINALIZED),
+    (_S.FADING, (_E.DAMP,), _S.DAMPING),
+    (_S.FADING, (_E.ZERO, _E.OVER), _S.RESTING),
+    (_S.FADING, (_E.CLEAR,), _S.WAITING),
+    (_S.FADING, (_E.DEACTIVATE,), _S.INACTIVE_LATCHED),
+    (_S.FADING, (_E.SHUTDOWN,), _S.FINALIZED),
+    (_S.DAMPING, (_E.ZERO, _E.OVER), _S.RESTING),
+    (_S.DAMPING, (_E.CLEAR,), _S.WAITING),
+    (_S.DAMPING, (_E.DEACTIVATE,), _S.INACTIVE_LATCHED),
+    (_S.DAMPING, (_E.SHUTDOWN,), _S.FINALIZED),
+    (_S.RESTING, (_E.CLEAR,), _S.WAITING),
+    (_S.RESTING, (_E.DEACTIVATE,), _S.INACTIVE_LATCHED),
+    (_S.RESTING, (_E.SHUTDOWN,), _S.FINALIZED),
+)
+NEXT = {(state, event): after for state, events, after in ROWS for event in events}
+
+
+def allowed(state, event):
+    """Return whether an event leads anywhere from a state."""
+    return (state, event) in NEXT
+
+
+def step(state, event):
+    """Return the state after an event; the same if the event has no effect."""
+    return NEXT.get((state, event), state)
+
+
+def transition_array():
+    """Return the table as an array ``[state, event] -> state`` for many walks at once."""
+    table = np.tile(np.arange(len(State), dtype=np.int8)[:, None], (1, len(Event)))
+    for (state, event), after in NEXT.items():
+        table[state, event] = after
+    return table
