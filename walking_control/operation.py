@@ -182,7 +182,10 @@ class Operation:
             code = 'watchdog' if self._obstacle() else 'sensor_missing'
             self.stop(code, f'{self.wants(now)}; waited {waited:.1f} s', now)
         elif self.arrivals.complete_at is not None:
+            before = self._latch.state
             self._judge_silence(now)
+            if self._latch.state is not before:
+                self._repeat(now)
         if self.fault is None:
             return max(self._limit - self._oldest(now), self.loop.period)
         if self._patience.lockstep:
@@ -240,12 +243,16 @@ class Operation:
     def clear(self, now):
         """Clear a latched fault and begin anew; without one nothing changes.
 
+        The effort of the reaction must not stand while new sensors are waited for: zero is sent.
+
         Returns:
             bool: Whether there was a fault.
         """
         if not self._latch.clear():
             return False
         self._start(now)
+        if self.active:
+            self._send_command(0)
         return True
 
     def command_speed(self, speed, now):

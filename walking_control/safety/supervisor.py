@@ -290,13 +290,13 @@ class Supervisor:
         if machine.state is State.DAMPING and machine.elapsed >= self._values.damping_time:
             machine.handle(Event.OVER)
         self._last = [0.0] * len(self._limits)
-        if machine.state is State.DAMPING:
+        if machine.state is State.DAMPING and live:
             self._last = self._damping(measurement)
         elif machine.state is State.FADING:
             self._last = self._fade(machine.elapsed * self._values.fade_rate)
             if not any(self._last):
                 machine.handle(Event.OVER)
-        command.effort[:] = self._last if live else 0.0
+        command.effort[:] = self._last
 
     def _fade(self, faded):
         return [math.copysign(max(0.0, abs(effort) - faded), effort) if abs(effort) > faded
