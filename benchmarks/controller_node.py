@@ -216,7 +216,8 @@ def time_here(make_node, robot, measurements):
 def start_controller(robot_file, *parameters):
     """Start the controller node in a process of its own."""
     arguments = ['-m', 'walking_control.nodes.controller_node', '--ros-args',
-                 '-p', f'robot_file:={robot_file.path}', '-p', 'autostart:=true']
+                 '-p', f'robot_file:={robot_file.path}', '-p', 'autostart:=true',
+                 '-p', 'require_watchdog:=false']
     for parameter in parameters:
         arguments += ['-p', parameter]
     return subprocess.Popen([sys.executable, *arguments])
@@ -295,7 +296,8 @@ def start_echo():
 def make_controller(robot_file):
     """Return an active controller node."""
     node = ControllerNode(parameter_overrides=[
-        Parameter('robot_file', value=str(robot_file.path))])
+        Parameter('robot_file', value=str(robot_file.path)),
+        Parameter('require_watchdog', value=False)])
     node.trigger_configure()
     node.trigger_activate()
     return node

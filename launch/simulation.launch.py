@@ -39,7 +39,8 @@ from walking_control.launch_arguments import (
 from walking_control.models.robot_file import load_robot_file
 
 SIM_TIME = {'use_sim_time': True}
-SIMULATED = {'virtual_efforts': True}
+# the simulator lets go of the robot at the first command, and zero is one
+SIMULATED = {'virtual_efforts': True, 'require_watchdog': False}
 # Where a failed configure, a failed activate and an error in either lead.
 FAILURES = (('configuring', 'unconfigured'), ('activating', 'inactive'),
             ('errorprocessing', 'unconfigured'), ('errorprocessing', 'finalized'))

@@ -48,8 +48,9 @@ class Bench:
 
     def controller(self, activate=True, namespace='', **parameters):
         """Return a controller node, configured and activated."""
+        given = {'require_watchdog': False, **parameters}
         overrides = [Parameter(name.replace('__', '.'), value=value)
-                     for name, value in parameters.items()]
+                     for name, value in given.items()]
         node = self.add(ControllerNode(namespace=namespace, parameter_overrides=overrides))
         if activate:
             node.trigger_configure()

@@ -41,6 +41,10 @@ NODE = ParameterTable('node', [
               'zero.', 0.001, 100.0),
     Parameter('virtual_efforts', False, '', 'Allow efforts that no hardware has, such as the '
               'ground torque of the compass: true with the embedded simulator only.'),
+    Parameter('require_watchdog', True, '', 'Send zero effort until a watchdog node listens to '
+              'this controller, and stop when it no longer does: false with the embedded '
+              'simulator only.'),
+    Parameter('watchdog_timeout', 0.5, 's', 'Longest silence of a required watchdog.', 0.05, 60.0),
     Parameter('autostart', False, '', 'Configure and activate without being told to.'),
     Parameter('telemetry_rate', 20.0, 'Hz', 'Rate of the telemetry topics; 0: none.', 0.0, 1000.0),
     Parameter('record_telemetry', False, '', 'Send what the law says of every tick on one topic, '

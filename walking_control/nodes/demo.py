@@ -65,7 +65,7 @@ def run_demo(robot_file, controller, plant, duration, realtime=False, processes=
         robot_file.write(path)
         shared = {'robot_file': str(path), 'controller': controller or robot_file.controller,
                   'realtime': realtime, 'record_telemetry': True}
-        control = {**shared, 'virtual_efforts': True}
+        control = {**shared, 'virtual_efforts': True, 'require_watchdog': False}
         simulation = {**shared, 'plant': plant or robot_file.plant, 'duration': float(duration),
                       'disturb': ','.join(disturb)}
         # a namespace of its own keeps it off the topics of a robot in the same domain

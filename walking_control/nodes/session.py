@@ -12,6 +12,7 @@ from walking_control.exceptions import InvalidInput
 from walking_control.models.robot_file import WORLD
 from walking_control.nodes import topics
 from walking_control.nodes.diagnostics import DiagnosticsPublisher, TickTimes
+from walking_control.nodes.heartbeat import WatchdogGuard
 from walking_control.nodes.messages import ArrayWriter
 from walking_control.nodes.posture_topics import PostureTopics
 from walking_control.nodes.sensors import sensor_topics, SensorSet
@@ -47,11 +48,16 @@ class Session:
             robot_file, controller, latch,
             Patience(not values.realtime, values.lockstep_timeout, values.waiting_timeout,
                      values.cmd_vel_timeout, values.cmd_vel_deceleration),
-            self._send, {sensor: topic for sensor, (_, topic) in sensors.items()})
+            self._send, {sensor: topic for sensor, (_, topic) in sensors.items()},
+            obstacle=lambda: self._guard.missing)
         self._robot, self.loop = robot, self.operation.loop
         self._sensors = SensorSet(node, self.operation, self._on_answered)
         neighbours.expect(sensors)
         self._create_publishers(values)
+        self._guard = WatchdogGuard(
+            node, self._effort_publisher,
+            values.watchdog_timeout if values.require_watchdog else None,
+            lambda words: self.stop('watchdog', words))
         self._outputs = self._make_outputs(robot_file, values)
         self._diagnostics = DiagnosticsPublisher(node, robot.name)
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
@@ -102,6 +108,7 @@ class Session:
     def activate(self):
         """Begin to answer measurements."""
         self.times = TickTimes()
+        self._guard.begin()
         self.operation.activate(time.monotonic())
         self._sensors.subscribe()
         timer = self._node.create_timer
@@ -113,6 +120,7 @@ class Session:
     def deactivate(self, event=Event.DEACTIVATE):
         """Send zero effort, then stop answering."""
         self.operation.deactivate(event)
+        self._guard.begin()
         for timer in self._timers:
             self._node.destroy_timer(timer)
         self._timers = []
@@ -122,13 +130,15 @@ class Session:
         """Take everything away."""
         for publisher in self._publishers:
             self._node.destroy_publisher(publisher)
-        for part in (*self._outputs, self._diagnostics):
+        for part in (*self._outputs, self._guard, self._diagnostics):
             part.destroy()
 
     # -- one tick --------------------------------------------------------------------------------
 
     def _send(self, tick):
         command = self.loop.command
+        if tick:
+            self._guard.note(tick)
         if self._telemetry is not None and tick:
             self.loop.controller.write_telemetry(self._said)
             self._telemetry_publisher.publish(self._telemetry.write(self._said, tick))

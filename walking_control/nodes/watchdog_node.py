@@ -2,34 +2,49 @@
 """Sends zero effort when a controller falls silent in the middle of work.
 
 ros2_control holds the last effort for ever. A controller that is killed cannot send zero any more;
-this node, in a process of its own, does. It needs nothing of the controller but its topic.
+this node, in a process of its own, does. Its heartbeat says what it hears, so that a controller
+need not leave zero before somebody watches.
 """
 
 import sys
 import time
 
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray
 
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.nodes import topics
+from walking_control.nodes.fallback import FallbackSwitch
+from walking_control.nodes.heartbeat import HeartbeatWriter
 from walking_control.nodes.messages import ArrayWriter
 from walking_control.nodes.parameters import NodeParameters
-from walking_control.nodes.runtime import run_node
+from walking_control.nodes.runtime import raise_priority, run_node
 
 NODE = ParameterTable('node', [
     Parameter('timeout', 0.1, 's', 'Silence of the controller after which zero effort is sent.',
               0.005, 60.0),
+    # as the loop of ros2_control
+    Parameter('priority', 50, '1', 'Real-time priority (SCHED_FIFO) of the process; 0: none. Needs '
+              'the right to it, e.g. rtprio in /etc/security/limits.conf.', 0, 90),
+    Parameter('fallback_controller', '', '', 'ros2_control controller that takes the joints over '
+              'when zero had to be sent; empty: none.'),
+    Parameter('effort_controller', topics.EFFORT_COMMANDS.partition('/')[0], '',
+              'ros2_control controller it takes them from.'),
+    Parameter('controller_manager', 'controller_manager', '', 'Name of the controller manager.'),
 ])
+
+HEARTBEAT_PERIOD = 0.02   # s; how soon a controller knows that it is heard
 
 
 class WatchdogNode(Node):
     """Watches the effort commands.
 
-    Silence after an effort that was not zero is a dead controller: zeros are sent, and again every
-    timeout, until a controller speaks again (a new one must be activated by somebody). Silence
-    after zeros is a controller that has left.
+    Silence after an effort that is not zero, or that answers a tick, is a dead controller: zeros
+    are sent, again and again, until a controller speaks (a new one must be activated by somebody).
+    A controller that leaves says so by zeros that answer no tick. An answer of zero counts because
+    the robot may have heard the next one, which was not zero, when the watchdog had not.
 
     Args:
         name: Node name.
@@ -41,37 +56,98 @@ class WatchdogNode(Node):
 
     def __init__(self, name='watchdog', **kwargs):
         super().__init__(name, **kwargs)
-        self._timeout = NodeParameters(self, NODE).read().timeout
-        self._last = None
-        self._heard = 0.0
+        values = NodeParameters(self, NODE).read()
+        self._timeout = values.timeout
+        self._size = None      # of the last command, while a controller is at work
+        self._heard = None     # when a controller was heard
+        self._tick = 0         # what it answered
+        self._deadline = 0.0   # when zero is due, unless it speaks
         self.tripped = False
+        self.trips = 0
+        self._fallback = FallbackSwitch(self, values) if values.fallback_controller else None
+        self._heartbeat = HeartbeatWriter()
+        # first: who is here may command, too, see Neighbours
+        self._heartbeat_publisher = self.create_publisher(Float64MultiArray, topics.WATCHDOG,
+                                                          topics.LATEST)
         self._publisher = self.create_publisher(Float64MultiArray, topics.EFFORT_COMMANDS,
                                                 topics.LATEST)
-        # who is here may command, too: see Neighbours
-        self.create_publisher(Float64MultiArray, topics.WATCHDOG, topics.LATEST)
+        self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self.create_subscription(Float64MultiArray, topics.EFFORT_COMMANDS, self._on_command,
                                  topics.LATEST)
-        self.create_timer(self._timeout / 4, self._on_watch,
-                          clock=Clock(clock_type=ClockType.STEADY_TIME))
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._watch = self.create_timer(self._timeout, self._on_watch, clock=steady)
+        self.create_timer(HEARTBEAT_PERIOD, self._on_heartbeat, clock=steady)
+        self.create_timer(1.0, self._on_diagnostics, clock=steady)
+        self._priority = self._raise_priority(values.priority)
+
+    def _raise_priority(self, priority):
+        """Return the real-time priority in force after trying to get one."""
+        if priority:
+            try:
+                raise_priority(priority)
+            except (AttributeError, OSError) as error:
+                self.get_logger().info(f'no real-time priority {priority}: {error}; a busy machine '
+                                       'makes zero effort late')
+                return 0
+        return priority
 
     def _on_command(self, message):
-        if any(message.data):
-            self._last = len(message.data)
-            self._heard = time.monotonic()
-            self.tripped = False
-        elif not self.tripped:
-            self._last = None   # the last word was zero
+        at_work = message.layout.data_offset != 0 or any(message.data)
+        if self.tripped and not at_work:   # our own zeros come back to us
+            return
+        now = time.monotonic()
+        self._size = len(message.data) if at_work else None
+        self._heard, self._deadline, self.tripped = now, now + self._timeout, False
+        self._tick = message.layout.data_offset or self._tick
 
     def _on_watch(self):
-        silence = time.monotonic() - self._heard
-        if self._last is None or silence <= self._timeout:
+        """Send zero if it is due; look again when it could be."""
+        now = time.monotonic()
+        left = self._timeout
+        if self._size is not None:
+            if now >= self._deadline:
+                self._send_zero(now)
+                self._deadline = now + 0.25 * self._timeout   # one message may be lost
+            left = self._deadline - now
+        self._watch.timer_period_ns = max(1, int(1e9 * left))
+        self._watch.reset()
+
+    def _send_zero(self, now):
+        self._publisher.publish(ArrayWriter(self._size).write(0.0, 0))
+        if self.tripped:
             return
-        if not self.tripped:
-            self.tripped = True
-            self.get_logger().error(f'no command for {silence:.3f} s after an effort that was not '
-                                    'zero: sending zero')
-        self._heard = time.monotonic()
-        self._publisher.publish(ArrayWriter(self._last).write(0.0, 0))
+        self.tripped = True
+        self.trips += 1
+        self.get_logger().error(f'no command for {now - self._heard:.3f} s from a controller at '
+                                'work: sending zero')
+        if self._fallback is not None:
+            self._fallback.request()
+
+    def _age(self):
+        return float('inf') if self._heard is None else time.monotonic() - self._heard
+
+    def _on_heartbeat(self):
+        self._heartbeat_publisher.publish(self._heartbeat.write(
+            self._tick, self._age(), self._publisher.get_subscription_count(), self.tripped))
+
+    def _on_diagnostics(self):
+        age, level, words = self._age(), DiagnosticStatus.OK, 'a controller is heard'
+        if self.tripped:
+            level, words = DiagnosticStatus.ERROR, 'the controller fell silent: sending zero'
+        elif age > max(self._timeout, 1.0):
+            level, words = DiagnosticStatus.WARN, 'no controller is heard'
+        figures = {'timeout (s)': self._timeout, 'silence (s)': age, 'trips': self.trips,
+                   'receivers': self._publisher.get_subscription_count(),
+                   'real-time priority': self._priority}
+        if self._fallback is not None:
+            figures['fallback'] = self._fallback.outcome
+        status = DiagnosticStatus(
+            name=f'{self.get_fully_qualified_name()}: watchdog', level=level, message=words,
+            values=[KeyValue(key=key, value=f'{value:.4g}' if isinstance(value, float)
+                             else str(value)) for key, value in figures.items()])
+        message = DiagnosticArray(status=[status])
+        message.header.stamp = self.get_clock().now().to_msg()
+        self._diagnostics.publish(message)
 
     def stop(self):
         """Nothing to send."""

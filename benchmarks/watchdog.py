@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From `kill -9` of the controller to zero effort on the topic, over and over.
+
+Each round starts a controller and a watchdog in processes of their own, waits until the effort is
+not zero, kills the controller at a random moment up to two seconds later and measures until a
+robot hears zero. Watchdog and robot run with a real-time priority, as the loop of ros2_control
+does on a robot; with --priority 0 a loaded machine makes both of them late.
+
+    python benchmarks/watchdog.py [--kills 20] [--timeout 0.1] [--load 2]
+"""
+
+import argparse
+from pathlib import Path
+import random
+import subprocess
+import sys
+import time
+
+import numpy as np
+import rclpy
+
+from walking_control.nodes.runtime import isolate_domain, raise_priority
+
+sys.path.insert(0, str(Path(__file__).parents[1] / 'test' / 'nodes'))
+from stranger import Stranger  # noqa: E402
+
+PATIENCE = 5.0   # s after which a robot that still gets no zero counts as lost
+
+
+def start(module, *parameters):
+    """Start a node of the package in a process of its own."""
+    arguments = [argument for parameter in parameters for argument in ('-p', parameter)]
+    return subprocess.Popen(
+        [sys.executable, '-m', f'walking_control.nodes.{module}', '--ros-args', *arguments,
+         '--log-level', 'fatal'])
+
+
+def measure_kill(robot, options, wait):
+    """Return the time from the kill to zero and from the start to moving, s.
+
+    Args:
+        robot: The `Stranger`.
+        options: Timeout and priority of the watchdog.
+        wait: How long the robot moves before the kill, s.
+    """
+    begin = time.monotonic()
+    processes = [start('watchdog_node', f'timeout:={options.timeout}',
+                       f'priority:={options.priority}'),
+                 start('controller_node', 'autostart:=true', 'realtime:=true',
+                       'safety.state_timeout:=1.0', 'hip_switching.rate:=100.0')]
+    controller = processes[-1]
+    robot.efforts.clear()
+    try:
+        if not robot.spin_until(lambda: robot.moving, 30.0):
+            raise SystemExit('error: the controller never sent an effort')
+        moving = time.monotonic() - begin
+        robot.spin(wait)
+        controller.kill()
+        killed = time.monotonic()
+        if not robot.spin_until(lambda: not robot.moving, PATIENCE):
+            return float('inf'), moving
+        return robot.efforts[-1][0] - killed, moving
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def main():
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('--kills', type=int, default=20)
+    parser.add_argument('--timeout', type=float, default=0.1, help='of the watchdog, s')
+    parser.add_argument('--load', type=int, default=0, help='busy processes beside it')
+    parser.add_argument('--priority', type=int, default=50, help='of watchdog and robot')
+    parser.add_argument('--seed', type=int, default=0)
+    options = parser.parse_args()
+    isolate_domain()
+    load = [subprocess.Popen([sys.executable, '-c', 'while True: pass'])
+            for _ in range(options.load)]
+    rng = random.Random(options.seed)
+    rclpy.init(args=[])
+    robot = Stranger()
+    if options.priority:
+        raise_priority(options.priority)
+    times = []
+    try:
+        for kill in range(options.kills):
+            # a quarter at once, to catch a watchdog that is still finding its way
+            wait = 0.0 if kill % 4 == 0 else rng.uniform(0.0, 2.0)
+            zero, moving = measure_kill(robot, options, wait)
+            times.append(zero)
+            print(f'{kill:4d}: moving after {moving:5.2f} s, killed {wait:4.2f} s later, '
+                  f'zero after {1e3 * zero:6.1f} ms', flush=True)
+    finally:
+        for process in load:
+            process.kill()
+        robot.close()
+        rclpy.try_shutdown()
+    times = 1e3 * np.array(times)
+    limit = 1e3 * options.timeout + 20.0
+    p50, p99 = np.percentile(times, (50, 99), method='higher')
+    print(f'p50 {p50:.1f} ms, p99 {p99:.1f} ms, '
+          f'max {times.max():.1f} ms; {int((times <= limit).sum())} of {len(times)} within '
+          f'{limit:g} ms')
+
+
+if __name__ == '__main__':
+    main()
