@@ -37,6 +37,12 @@ class Bench:
         self.executor.add_node(node)
         return node
 
+    def remove(self, node):
+        """Take a node away, as if its process had died."""
+        self.nodes.remove(node)
+        self.executor.remove_node(node)
+        node.destroy_node()
+
     def spin_until(self, condition, timeout=15.0):
         """Spin until a condition holds; return whether it did in time."""
         deadline = time.monotonic() + timeout

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The watchdog, and the controller that waits for it."""
+
+import sys
+from types import ModuleType, SimpleNamespace
+from unittest.mock import Mock
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+import pytest
+from rclpy.parameter import Parameter
+from rclpy.task import Future
+from std_msgs.msg import Float64MultiArray
+
+from walking_control.nodes import topics
+from walking_control.nodes.heartbeat import HeartbeatWriter, WatchdogGuard
+from walking_control.nodes.watchdog_node import WatchdogNode
+
+RECEIVERS = 3
+
+
+@pytest.fixture
+def guard():
+    """Return the guard of a controller with three receivers that has sent ticks 10 to 20."""
+    publisher = SimpleNamespace(get_subscription_count=lambda: RECEIVERS)
+    guard = WatchdogGuard(Mock(), publisher, 0.5, on_lost=None)
+    for tick in range(10, 21):
+        guard.note(tick)
+    return guard
+
+
+@pytest.mark.parametrize('beat, listens', [
+    ((15, 0.01, RECEIVERS, 0), True), ((20, 0.01, RECEIVERS + 1, 0), True),
+    ((9, 0.01, RECEIVERS, 0), False), ((21, 0.01, RECEIVERS, 0), False),
+    ((0, 0.01, RECEIVERS, 0), False), ((15, 0.6, RECEIVERS, 0), False),
+    ((15, 0.01, RECEIVERS - 1, 0), False), ((float('nan'),) * 4, False)])
+def test_only_an_answer_to_own_commands_counts(guard, beat, listens):
+    """A watchdog that hears another controller, or reaches no robot, guards nothing."""
+    guard._on_heartbeat(HeartbeatWriter().write(*beat))
+    assert guard.listens == listens and bool(guard.missing) != listens
+
+
+def test_numbers_of_ticks_come_round(guard):
+    """Every 72 minutes a tick number starts from 1: the watchdog must not be lost then."""
+    guard.begin()
+    for tick in (2 ** 32 - 2, 2 ** 32 - 1, 1, 2):
+        guard.note(tick)
+    guard._on_heartbeat(HeartbeatWriter().write(1, 0.01, RECEIVERS, 0))
+    assert guard.listens
+
+
+def test_a_message_that_is_no_heartbeat_is_ignored(guard):
+    """Whatever somebody publishes there must not end the controller."""
+    guard._on_heartbeat(Float64MultiArray(data=[1.0]))
+    assert not guard.listens and 'no watchdog' in guard.missing
+
+
+def test_effort_stays_zero_until_the_watchdog_listens(bench, robot):
+    """Before discovery is through, a killed controller would leave its torque on."""
+    node = bench.controller(require_watchdog=True, watchdog_timeout=5.0)
+    robot.wait()
+    for tick in range(5):
+        assert robot.ask(1.0 + 0.01 * tick) == 0.0
+    assert 'start watchdog_node' in node._guard.missing
+    bench.add(WatchdogNode())
+    stamps = iter(range(1, 2000))
+    assert bench.spin_until(lambda: robot.ask(1.1 + 0.01 * next(stamps)) != 0.0)
+    assert node.loop.fault is None and not node._guard.missing
+
+
+def test_watchdog_says_what_it_hears(bench, robot):
+    """A watchdog that hears nobody looks like one that works, unless it says so."""
+    reports = []
+    robot.node.create_subscription(DiagnosticArray, '/diagnostics', reports.append, 10)
+    watchdog = bench.add(WatchdogNode(parameter_overrides=[Parameter('timeout', value=0.3)]))
+
+    def level():
+        own = [report.status[0] for report in reports if 'watchdog' in report.status[0].name]
+        return own[-1].level if own else None
+    assert bench.spin_until(lambda: level() == DiagnosticStatus.WARN)
+    publisher = robot.node.create_publisher(Float64MultiArray, topics.EFFORT_COMMANDS,
+                                            topics.LATEST)
+    assert bench.spin_until(lambda: publisher.get_subscription_count() > 1)
+    publisher.publish(Float64MultiArray(data=[3.0]))
+    assert bench.spin_until(lambda: level() == DiagnosticStatus.ERROR)
+    assert watchdog.trips == 1 and robot.efforts[-1].data[0] == 0.0
+
+
+def test_a_controller_that_leaves_is_not_dead(bench, robot):
+    """Zero as the last word is a controller that was deactivated: nobody else must take over."""
+    watchdog = bench.add(WatchdogNode(parameter_overrides=[Parameter('timeout', value=0.05)]))
+    node = bench.controller()
+    robot.wait()
+    assert bench.spin_until(lambda: watchdog._publisher.get_subscription_count() == 2)
+    robot.ask(1.0)
+    node.trigger_deactivate()
+    assert bench.spin_until(lambda: watchdog._size is None and watchdog._heard is not None)
+    trips = watchdog.trips   # a slow machine may have had one before
+    assert not bench.spin_until(lambda: watchdog.trips > trips, timeout=0.3)
+
+
+class SwitchController:
+    """Stands in for the service type of ros2_control, which pip does not have."""
+
+    class Request(SimpleNamespace):
+        """Has its fields set."""
+
+        STRICT = 2
+
+
+@pytest.mark.parametrize('ok, outcome', [(True, 'safe_controller activated'),
+                                         (False, 'safe_controller not activated: the controller '
+                                                 'manager refused')])
+def test_fallback_controller_is_asked_for(bench, monkeypatch, ok, outcome):
+    """Zero lets a robot fall; one that can stand by itself has a controller for that."""
+    services = ModuleType('controller_manager_msgs.srv')
+    services.SwitchController = SwitchController
+    monkeypatch.setitem(sys.modules, 'controller_manager_msgs',
+                        ModuleType('controller_manager_msgs'))
+    monkeypatch.setitem(sys.modules, 'controller_manager_msgs.srv', services)
+    asked, answer = [], Future()
+    answer.set_result(SimpleNamespace(ok=ok))
+    monkeypatch.setattr(WatchdogNode, 'create_client', lambda self, kind, name: SimpleNamespace(
+        service_is_ready=lambda: True,
+        call_async=lambda request: (asked.append((name, request)), answer)[1]))
+    node = bench.add(WatchdogNode(parameter_overrides=[
+        Parameter('timeout', value=0.05),
+        Parameter('fallback_controller', value='safe_controller')]))
+    node._on_command(Float64MultiArray(data=[1.0]))
+    assert bench.spin_until(lambda: node._fallback.outcome == outcome)
+    (name, request), = asked
+    assert name == 'controller_manager/switch_controller'
+    assert request.activate_controllers == ['safe_controller']
+    assert request.deactivate_controllers == ['effort_controller'] and request.strictness == 2
+
+
+def test_fallback_without_ros2_control_is_said(bench, monkeypatch):
+    """A fallback that cannot be asked for must be known before it is needed."""
+    monkeypatch.setitem(sys.modules, 'controller_manager_msgs', None)   # import fails
+    node = bench.add(WatchdogNode(parameter_overrides=[
+        Parameter('fallback_controller', value='safe_controller')]))
+    assert 'not installed' in node._fallback.outcome
