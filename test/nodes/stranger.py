@@ -11,11 +11,7 @@ of its `TRIALS` to them and prints what happened:
 from dataclasses import dataclass, field
 import heapq
 import itertools
-import os
 import random
-import signal
-import subprocess
-import sys
 import time
 
 from geometry_msgs.msg import WrenchStamped
@@ -23,8 +19,6 @@ import rclpy
 from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Float64MultiArray, String
 
-from walking_control.models.robot_file import load_robot_file
-from walking_control.models.signals import Measurement
 from walking_control.nodes import topics
 from walking_control.nodes.messages import set_stamp
 from walking_control.nodes.runtime import make_executor

@@ -297,7 +297,8 @@ def test_integers_are_accepted(bench, robot):
 def test_parameter_file(bench, robot, tmp_path):
     """A robot file is a parameter file: `--params-file` must take it."""
     path = tmp_path / 'gains.yaml'
-    path.write_text('/**:\n  ros__parameters:\n    hip_switching: {proportional_gain: 5.0}\n')
+    path.write_text('/**:\n  ros__parameters:\n    require_watchdog: false\n'
+                    '    hip_switching: {proportional_gain: 5.0}\n')
     node = ControllerNode(cli_args=['--ros-args', '--params-file', str(path)])
     bench.add(node)
     node.trigger_configure()
