@@ -10,6 +10,7 @@ does on a robot; with --priority 0 a loaded machine makes both of them late.
 """
 
 import argparse
+import os
 from pathlib import Path
 import random
 import subprocess
@@ -32,7 +33,8 @@ def start(module, *parameters):
     arguments = [argument for parameter in parameters for argument in ('-p', parameter)]
     return subprocess.Popen(
         [sys.executable, '-m', f'walking_control.nodes.{module}', '--ros-args', *arguments,
-         '--log-level', 'fatal'])
+         '--log-level', 'fatal'],
+        preexec_fn=lambda: os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0)))
 
 
 def measure_kill(robot, options, wait):

@@ -15,9 +15,11 @@ from walking_control.cli.argument_types import (
     setting,
     words,
 )
+from walking_control.cli.fault import fault
 from walking_control.cli.gait import cycle, impact, search
 from walking_control.cli.statics import check, statics
 from walking_control.cli.walking import compare, demo, robustness, simulate
+from walking_control.simulation.injection import INJECTIONS
 
 EXAMPLES = {
     'demo': 'walking_control demo dribbel --duration 60 --out out/demo',
@@ -29,6 +31,8 @@ EXAMPLES = {
     'step_down',
     'compare': 'walking_control compare compass --disturb step_down=0.05@6 --out out/compare',
     'statics': 'walking_control statics humanoid --support both --out out/statics',
+    'fault': 'walking_control fault stale_imu    (while walking_control demo --realtime '
+    '--duration 600 runs elsewhere)',
     'check': 'walking_control check my_robot.yaml',
 }
 
@@ -80,10 +84,21 @@ def make_parser():
     _add_compare_arguments(_add_verb(verbs, compare, [_common_arguments()]))
     verb = _add_verb(verbs, check, [_common_arguments()])
     verb.add_argument('robot', help=_ROBOT_HELP + ', or of a URDF')
+    _add_fault_arguments(_add_verb(verbs, fault, []))
     verb = _add_verb(verbs, statics, [_common_arguments()])
     verb.add_argument('robot', help=_ROBOT_HELP + ', or of a URDF')
     _add_statics_arguments(verb)
     return parser
+
+
+def _add_fault_arguments(verb):
+    kinds = '\n'.join(f'  {kind:18} {words}' for kind, words in INJECTIONS.items())
+    verb.epilog = f'Kinds:\n{kinds}\n\n{verb.epilog}'
+    verb.add_argument('kind', metavar='KIND', help='what goes wrong, see below')
+    verb.add_argument('--domain', type=int, choices=range(233), metavar='N',
+                      help='ROS domain of the demo (default: the one demo that runs)')
+    verb.add_argument('--namespace', metavar='NS', help='its namespace')
+    verb.add_argument('--json', action='store_true', help='print one JSON document')
 
 
 def _add_gait_verbs(verbs, walk, follow):

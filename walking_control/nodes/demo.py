@@ -16,6 +16,8 @@ from rclpy.parameter import Parameter
 
 from walking_control.exceptions import NotAchieved
 from walking_control.nodes.controller_node import ControllerNode
+from walking_control.nodes.demo_place import announce, DemoPlace
+from walking_control.nodes.fault_injection import break_law
 from walking_control.nodes.runtime import isolate_domain, make_executor, spin, StopSignal
 from walking_control.nodes.simulator_node import SimulatorNode
 
@@ -70,13 +72,19 @@ def run_demo(robot_file, controller, plant, duration, realtime=False, processes=
                       'disturb': ','.join(disturb)}
         # a namespace of its own keeps it off the topics of a robot in the same domain
         namespace = f'/demo_{os.getpid()}'
+        place = DemoPlace(os.environ['ROS_DOMAIN_ID'], namespace)
+        print(f'ROS domain {place.domain}, namespace {namespace}; from another shell: '
+              'walking_control fault KIND', file=sys.stderr, flush=True)
         rclpy.init(args=[], signal_handler_options=rclpy.SignalHandlerOptions.NO)
         try:
-            with StopSignal() as stop, contextlib.ExitStack() as stack:
+            with StopSignal() as stop, contextlib.ExitStack() as stack, announce(place):
                 simulator = _add(stack, SimulatorNode(
                     namespace=namespace, parameter_overrides=_overrides(simulation)))
                 start = _start_process if processes == 2 else _start_here
-                result = _walk(simulator, start(stack, namespace, control), stop, progress)
+                others = start(stack, namespace, control)
+                if others:
+                    simulator.break_law = lambda kind: break_law(others[0], kind, realtime)
+                result = _walk(simulator, others, stop, progress)
             if stop.received:
                 raise KeyboardInterrupt
             return result

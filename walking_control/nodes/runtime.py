@@ -95,7 +95,7 @@ def run_node(make_node, args=None):
 
 
 def raise_priority(priority):
-    """Give every thread of this process a real-time priority; children do not inherit it.
+    """Give every thread of this process, and those they start, a real-time priority.
 
     Args:
         priority: Of SCHED_FIFO, from 1 to 99.
@@ -105,8 +105,7 @@ def raise_priority(priority):
         AttributeError: The system knows no such priorities.
     """
     for thread in os.listdir('/proc/self/task'):
-        os.sched_setscheduler(int(thread), os.SCHED_FIFO | os.SCHED_RESET_ON_FORK,
-                              os.sched_param(priority))
+        os.sched_setscheduler(int(thread), os.SCHED_FIFO, os.sched_param(priority))
 
 
 def isolate_domain():

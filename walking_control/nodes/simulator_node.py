@@ -6,16 +6,18 @@ import time
 
 from geometry_msgs.msg import WrenchStamped
 import numpy as np
+from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock, ClockType
 from rclpy.duration import Duration
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock as ClockMessage
 from sensor_msgs.msg import Imu, JointState
-from std_msgs.msg import Float64MultiArray, String
+from std_msgs.msg import Bool, Float64MultiArray, String
 
 from walking_control.controllers.registry import find_controller
 from walking_control.estimation.planar import ESTIMATOR
 from walking_control.estimation.registry import make_estimator
+from walking_control.exceptions import InvalidInput
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.robot_file import load_robot_file, WORLD
 from walking_control.models.signals import Command, Measurement
@@ -26,6 +28,9 @@ from walking_control.nodes.runtime import run_node
 from walking_control.safety.fall import FallDetector
 from walking_control.safety.supervisor import SAFETY
 from walking_control.simulation.disturbance import plan_disturbances
+from walking_control.simulation.injection import (
+    check_kind, Injection, INJECTIONS, LAW_FAULTS, SENSOR_FAULTS,
+)
 from walking_control.simulation.registry import find_plant, make_plant, parameter_tables
 from walking_control.simulation.run import Recorder
 
@@ -42,6 +47,8 @@ NODE = ParameterTable('node', [
     Parameter('disturb', '', '', 'Disturbances KIND=SIZE@STEP, separated by commas.'),
     Parameter('record_telemetry', False, '', 'Record what the controller says of every tick; its '
               'node must be told to send it.'),
+    Parameter('fault', '', '', 'Kind of fault to provoke from now on, see walking_control fault '
+              '--help; empty: none.', choices=('', *INJECTIONS), live=True),
     Parameter('discovery_timeout', 30.0, 's', 'Longest wait for a controller.', 0.1, 600.0),
 ])
 
@@ -74,6 +81,8 @@ class SimulatorNode(Node):
             robot_file.sections[table.section] = vars(read_table(self, table))
         self._build(robot_file, plant_name)
         self._create_topics(robot_file.robot)
+        self.break_law = None   # for law faults: callable of whoever has the controller here
+        self.add_on_set_parameters_callback(self._on_set_parameters)
         self.finished = False
         self.exit_status = 0
         self.wall_time = 0.0
@@ -99,6 +108,7 @@ class SimulatorNode(Node):
         self._observer.reset(robot_file.start.support)
         self._fall = FallDetector(robot, robot_file.values(SAFETY))
         self._measurement = Measurement(robot)
+        self._injection = Injection(robot)
         self._command = Command(robot)
         self._command.lock[:] = True
         rows = round(self._values.duration / self.period) if self._values.duration else 6000
@@ -110,6 +120,7 @@ class SimulatorNode(Node):
     def _create_topics(self, robot):
         out, latest = topics.SENSOR_OUT, topics.LATEST
         self._joint_writer = JointStateWriter(robot.joints)
+        self._stop_publisher = self.create_publisher(Bool, topics.EMERGENCY_STOP, topics.EVENTS)
         self._lock_writer = JointStateWriter([lock.joint for lock in robot.locks], velocity=False)
         self._imu = Imu()
         self._imu.header.frame_id = robot.imu_link
@@ -215,7 +226,8 @@ class SimulatorNode(Node):
     def _on_patience(self):
         """In lockstep, ask again after a while and give up in the end."""
         waited = time.monotonic() - self._asked
-        if waited > self._values.lockstep_timeout:
+        # a controller that gets no sensors is as patient; its fault must be seen
+        if waited > self._values.lockstep_timeout * (2.0 if self._injection.kind else 1.0):
             missing = [topic for topic, tick in self._answers() if tick != self._tick]
             self._finish(f'no command for {self._values.lockstep_timeout:g} s from '
                          + ', '.join(missing))
@@ -257,23 +269,53 @@ class SimulatorNode(Node):
         measurement = self._measurement
         self.plant.measure(measurement)
         self._observer.update(measurement)
-        set_stamp(self._time.clock, measurement.stamp)
+        self._told = self._injection.spoil(measurement)
+        set_stamp(self._time.clock, self._told.stamp)
         self._tick = topics.tick_number(self._time.clock)
 
     def _publish(self):
-        measurement = self._measurement
+        measurement, mutes = self._told, self._injection.mutes
         stamp = measurement.stamp
         self._time_publisher.publish(self._time)
         write_imu(self._imu, measurement)
-        self._imu_publisher.publish(self._imu)
-        for (publisher, message), force in zip(self._wrenches, measurement.foot_force):
+        if not mutes('imu'):
+            self._imu_publisher.publish(self._imu)
+        for foot, (publisher, message), force in zip(
+                self.plant.robot.feet, self._wrenches, measurement.foot_force):
             write_force(message, stamp, force)
-            publisher.publish(message)
+            if not mutes(foot):
+                publisher.publish(message)
         if self.plant.robot.locks:
             self._lock_publisher.publish(self._lock_writer.write(stamp, measurement.locked))
-        self._joint_publisher.publish(self._joint_writer.write(
-            stamp, measurement.position, measurement.velocity))
+        if not mutes('joints'):
+            n = len(self._joint_writer.message.name)   # the last may be missing
+            self._joint_publisher.publish(self._joint_writer.write(
+                stamp, measurement.position[:n], measurement.velocity[:n]))
         self._sent = time.monotonic()
+
+    # -- faults on purpose -----------------------------------------------------------------------
+
+    def _on_set_parameters(self, parameters):
+        for parameter in parameters:
+            if parameter.name == 'fault':
+                try:
+                    self._provoke(parameter.value)
+                except InvalidInput as error:
+                    return SetParametersResult(successful=False, reason=str(error))
+        return SetParametersResult(successful=True)
+
+    def _provoke(self, kind):
+        if kind:
+            check_kind(kind)
+        if kind in LAW_FAULTS:
+            if self.break_law is None:
+                raise InvalidInput('fault', value=kind, limit='the control law runs in another '
+                                   'process', remedy='demo --processes 1')
+            self.break_law(kind)
+        elif kind == 'emergency_stop':
+            self._stop_publisher.publish(Bool(data=True))
+        self._injection.begin(kind if kind in SENSOR_FAULTS else '')
+        self._joint_writer = JointStateWriter(self._injection.joints)
 
     def _finish(self, reason=None):
         self.stop_reason = reason

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can go wrong with a robot, on purpose: one way to provoke each kind of fault.
+
+A simulated robot spoils what its sensors say. Faults of the control law itself have to be provoked
+where the law runs.
+"""
+
+from dataclasses import dataclass
+import math
+
+import numpy as np
+
+from walking_control.exceptions import InvalidInput
+from walking_control.models.signals import Measurement
+from walking_control.safety.faults import KINDS
+
+# code of the fault -> how the simulated robot provokes it
+SENSOR_FAULTS = {
+    'not_finite': 'the first joint is measured as NaN',
+    'joint_state': 'the last joint is missing from the joint states',
+    'orientation': 'the IMU quaternion has norm 0.5',
+    'stale_joint_state': 'joint states stop',
+    'stale_imu': 'the IMU stops',
+    'stale_contact': 'the sensor of the first foot stops',
+    'stuck_contact': 'no foot reports contact any more',
+    'contact_flicker': 'the feet report contact in every second measurement only',
+    'jump': 'the base is measured turned by 0.35 rad',
+    'joint_limit': 'the first joint is measured 1 rad beyond its limit',
+    'velocity_limit': 'the first joint is measured at ten times its fastest speed',
+    'fall': 'the base is measured lying on the floor',
+    'clock_stopped': 'all stamps stand still',
+    'clock_backwards': 'all stamps go back by half a second',
+}
+# code -> how it is provoked where the law runs
+LAW_FAULTS = {
+    'command': 'the control law gives NaN',
+    'internal': 'the control law raises an error',
+    'tick_overrun': 'every tick takes one and a half control periods; real time only',
+}
+TOPIC_FAULTS = {
+    'emergency_stop': 'True is published on emergency_stop',
+}
+INJECTIONS = {**SENSOR_FAULTS, **LAW_FAULTS, **TOPIC_FAULTS}
+
+
+JUMP = 0.35   # rad; more than a base can turn in a measurement, less than a fall
+
+
+def check_kind(kind):
+    """Return a kind of fault that can be provoked.
+
+    Raises:
+        InvalidInput: There is no such kind, or nobody can provoke it from outside.
+    """
+    if kind in INJECTIONS:
+        return kind
+    raise InvalidInput('fault', value=kind, limit='cannot be provoked in a demo' if kind in KINDS
+                       else 'no such kind', remedy='one of ' + ', '.join(INJECTIONS))
+
+
+def spoil_sensors(kind, robot, measurement, ticks):
+    """Change a measurement in place as a kind of `SENSOR_FAULTS` asks.
+
+    Args:
+        kind: The kind.
+        robot: The `Robot`.
+        measurement: The `Measurement`; its stamp is not touched.
+        ticks: Measurements since the fault began.
+    """
+    first = robot.limits[robot.joints[0]]
+    if kind == 'not_finite':
+        measurement.position[0] = math.nan
+    elif kind == 'orientation':
+        measurement.orientation *= 0.5
+    elif kind in ('stuck_contact', 'contact_flicker'):
+        if kind == 'stuck_contact' or ticks % 2:
+            measurement.foot_force[:] = 0.0
+    elif kind == 'joint_limit':
+        measurement.position[0] = first.upper + 1.0
+    elif kind == 'velocity_limit':
+        measurement.velocity[0] = 10.0 * first.velocity
+    elif kind == 'jump':
+        measurement.orientation[:] = turned(measurement.orientation, JUMP)
+    elif kind == 'fall':
+        measurement.orientation[:] = turned(measurement.orientation, 0.5 * math.pi)
+
+
+def turned(orientation, angle):
+    """Return a quaternion xyzw turned about the world's y axis by an angle in rad."""
+    s, c = math.sin(0.5 * angle), math.cos(0.5 * angle)
+    x, y, z, w = orientation
+    return c * x + s * z, c * y + s * w, c * z - s * x, c * w - s * y
+
+
+@dataclass
+class Injection:
+    """The fault of a simulated robot, none to begin with.
+
+    Args:
+        robot: The `Robot`.
+    """
+
+    robot: object
+    kind: str = ''
+
+    def __post_init__(self):
+        self._told = Measurement(self.robot)
+        self._since, self._ticks = None, 0
+
+    def begin(self, kind):
+        """Begin a kind of `SENSOR_FAULTS`; ``''`` ends it."""
+        self.kind, self._since, self._ticks = kind, None, 0
+
+    def spoil(self, measurement):
+        """Return the `Measurement` that is told instead of the true one."""
+        if not self.kind:
+            return measurement
+        told = self._told
+        for name in ('values', 'locked'):
+            np.copyto(getattr(told, name), getattr(measurement, name))
+        if self._since is None:
+            self._since = measurement.stamp
+        told.stamp = {'clock_stopped': self._since,
+                      'clock_backwards': measurement.stamp - 0.5}.get(self.kind, measurement.stamp)
+        spoil_sensors(self.kind, self.robot, told, self._ticks)
+        self._ticks += 1
+        return told
+
+    def mutes(self, sensor):
+        """Return whether a sensor is silent: ``'joints'``, ``'imu'`` or the name of a foot."""
+        return sensor == {'stale_joint_state': 'joints', 'stale_imu': 'imu',
+                          'stale_contact': self.robot.feet[0]}.get(self.kind)
+
+    @property
+    def joints(self):
+        """Names in the joint states."""
+        return self.robot.joints[:-1] if self.kind == 'joint_state' else self.robot.joints
