@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures shared by all tests."""
 
+from inventory import (   # noqa: F401  hooks and a fixture
+    pytest_itemcollected,
+    pytest_make_collect_report,
+    pytest_runtest_makereport,
+    seen_files,
+)
 import pytest
 import yaml
 
@@ -12,6 +18,7 @@ def pytest_configure(config):
     """Register the marker whose arguments are the rows of doc/faults.md."""
     config.addinivalue_line('markers', 'fault(title, code, detected, reaction, last, clears): '
                             'proves a row of the fault table')
+
 
 
 @pytest.fixture
