@@ -12,6 +12,12 @@ SOURCES := $(shell find walking_control launch config urdf scripts resource -typ
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 # On top of ROS 2, whose compiled modules (Pinocchio, messages) are made for its own NumPy: that
 # version stays, and the wheel of Pinocchio, which wants another, is left out.
+# Everything else is what setup.py asks for without ROS 2, so that all tests run in both set-ups.
+REQUIREMENTS = import runpy, setuptools; \
+	setuptools.setup = lambda **given: print(*sorted({name for group in ( \
+		given["install_requires"], *(names for extra, names in given["extras_require"].items() \
+		if extra != "ros")) for name in group} - {"pin", "setuptools"}), sep="\n"); \
+	runpy.run_path("setup.py")
 ADD = $(PIP) install --quiet --only-binary :all: --constraint $(VENV)/constraints
 
 export ROS_DOMAIN_ID ?= $(shell echo $$(($$$$ % 100 + 1)))
@@ -66,7 +72,8 @@ else
 	@$(BIN)/python -c 'import pinocchio' 2>/dev/null || \
 	{ echo 'make: ROS 2 $(ROS) lacks Pinocchio: sudo apt install ros-$(ROS)-pinocchio, or do without ROS 2: env -u ROS_DISTRO make ...' >&2; exit 1; }
 	$(BIN)/python -c 'import numpy; print("numpy==" + numpy.__version__)' > $(VENV)/constraints
-	$(ADD) PyYAML scipy xacro 'mujoco>=3.2' matplotlib pillow daqp osqp
+	$(BIN)/python -c '$(REQUIREMENTS)' > $(VENV)/requirements
+	$(ADD) --requirement $(VENV)/requirements
 	$(ADD) --ignore-installed 'pytest<8.4'
 endif
 	@touch $@
