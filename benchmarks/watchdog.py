@@ -23,7 +23,7 @@ import rclpy
 from walking_control.nodes.runtime import isolate_domain, raise_priority
 
 sys.path.insert(0, str(Path(__file__).parents[1] / 'test' / 'nodes'))
-from stranger import Stranger  # noqa: E402
+from outside_robot import OutsideRobot  # noqa: E402
 
 PATIENCE = 5.0   # s after which a robot that still gets no zero counts as lost
 
@@ -41,7 +41,7 @@ def measure_kill(robot, options, wait):
     """Return the time from the kill to zero and from the start to moving, s.
 
     Args:
-        robot: The `Stranger`.
+        robot: The `OutsideRobot`.
         options: Timeout and priority of the watchdog.
         wait: How long the robot moves before the kill, s.
     """
@@ -82,7 +82,7 @@ def main():
             for _ in range(options.load)]
     rng = random.Random(options.seed)
     rclpy.init(args=[])
-    robot = Stranger()
+    robot = OutsideRobot()
     if options.priority:
         raise_priority(options.priority)
     times = []

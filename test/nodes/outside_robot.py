@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A robot as a stranger would connect it: real topics, real time, and a bad network.
+"""A robot of somebody else, as it would be connected: real topics, real time, and a bad network.
 
 It publishes what a robot publishes whatever the controller does, and keeps what comes back with
 the time it came. As a program it starts a controller and a watchdog of their own, does one or all
 of its `TRIALS` to them and prints what happened:
 
-    python test/nodes/stranger.py [TRIAL ...]
+    python test/nodes/outside_robot.py [TRIAL ...]
 """
 
 from dataclasses import dataclass, field
@@ -65,7 +65,7 @@ class Network:
         return self._queue[0][0] if self._queue else float('inf')
 
 
-class Stranger:
+class OutsideRobot:
     """Publishes a robot's sensors in real time and keeps the efforts that come back.
 
     The robot hangs in a frame: every measurement is the same, but for its stamp.
@@ -80,7 +80,7 @@ class Stranger:
     feet = ('outer_foot', 'inner_foot')
 
     def __init__(self, namespace='', rate=100.0, network=None):
-        self.node = rclpy.create_node('stranger', namespace=namespace)
+        self.node = rclpy.create_node('outside_robot', namespace=namespace)
         self.executor = make_executor()
         self.executor.add_node(self.node)
         self.rate, self.network = rate, network or Network()
