@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures shared by all tests."""
 
-from inventory import (   # noqa: F401  hooks and a fixture
+from inventory import (  # noqa: F401  hooks and a fixture
     pytest_itemcollected,
     pytest_make_collect_report,
     pytest_runtest_makereport,

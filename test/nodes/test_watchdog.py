@@ -60,11 +60,11 @@ def test_effort_stays_zero_until_the_watchdog_listens(bench, robot):
     robot.wait()
     for tick in range(5):
         assert robot.ask(1.0 + 0.01 * tick) == 0.0
-    assert 'start watchdog_node' in node._guard.missing
+    assert 'start watchdog_node' in node._session._guard.missing
     bench.add(WatchdogNode())
     stamps = iter(range(1, 2000))
     assert bench.spin_until(lambda: robot.ask(1.1 + 0.01 * next(stamps)) != 0.0)
-    assert node.loop.fault is None and not node._guard.missing
+    assert node.loop.fault is None and not node._session._guard.missing
 
 
 def test_watchdog_says_what_it_hears(bench, robot):
