@@ -2,6 +2,8 @@
 """Package for pip and colcon alike; README.md says which extras serve whom."""
 
 from glob import glob
+from pathlib import Path
+import re
 
 from setuptools import find_packages, setup
 
@@ -14,7 +16,8 @@ messages = ('diagnostic', 'geometry', 'lifecycle', 'nav', 'sensor', 'std', 'traj
 
 setup(
     name=package,
-    version='0.1.0',
+    # package.xml is where the version stands
+    version=re.search('<version>(.+)</version>', Path('package.xml').read_text()).group(1),
     description='Controllers that make walking robots walk efficiently and safely with ROS 2',
     license='Apache-2.0',
     python_requires='>=3.10',

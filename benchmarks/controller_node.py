@@ -29,7 +29,7 @@ from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Float64, Float64MultiArray
 
 from walking_control.control_loop import ControlLoop
-from walking_control.models.robot_file import load_robot_file
+from walking_control.loading import load_robot
 from walking_control.models.signals import Measurement
 from walking_control.nodes import topics
 from walking_control.nodes.controller_node import ControllerNode
@@ -324,7 +324,7 @@ def main():
     parser.add_argument('--echo', action='store_true', help=argparse.SUPPRESS)
     options = parser.parse_args()
     isolate_domain()
-    robot_file = load_robot_file('dribbel')
+    robot_file = load_robot('dribbel')
     robot = robot_file.robot
     if options.echo:
         run_echo(robot)

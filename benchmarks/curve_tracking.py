@@ -25,8 +25,9 @@ from walking_control.controllers.curve_tracking.controller import (
 )
 from walking_control.controllers.limits.efforts import foot_limits, nearest_effort
 from walking_control.controllers.limits.nearest_point import nearest_allowed
+from walking_control.loading import load_robot
 from walking_control.models.dynamics import PlanarDynamics
-from walking_control.models.robot_file import load_robot_file, WORLD
+from walking_control.models.robot_file import WORLD
 from walking_control.models.support.compiled import compile_law, compile_terms
 from walking_control.models.support.dynamics import SupportDynamics
 
@@ -46,7 +47,7 @@ def median(function, rounds=ROUNDS):
 
 def main():
     """Print the table."""
-    robot_file = load_robot_file('compass')
+    robot_file = load_robot('compass')
     robot, world = robot_file.robot, robot_file.values(WORLD)
     values = robot_file.values(PARAMETERS)
     gait = load_gait(robot, values, world)

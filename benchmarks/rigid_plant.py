@@ -15,8 +15,9 @@ import numpy as np
 
 from walking_control.experiments.cycles import Section
 from walking_control.gaits.return_map import polish
-from walking_control.models.robot_file import load_robot_file, WORLD
-from walking_control.simulation.registry import make_plant, parameter_tables
+from walking_control.loading import load_robot
+from walking_control.models.robot_file import WORLD
+from walking_control.simulation.registry import make_plant
 from walking_control.simulation.rigid.compiled import CompiledWalker, PlainWalker
 
 FAST = (('rigid.tolerance', 1e-8), ('rigid.max_step', 0.2))
@@ -35,7 +36,7 @@ def timed(function, repeats=3):
 
 def fixed_point(overrides):
     """Return the compass's walker and the touchdown state of its stable cycle."""
-    robot_file = load_robot_file('compass', overrides, parameter_tables())
+    robot_file = load_robot('compass', overrides)
     section = Section(CompiledWalker(robot_file), robot_file.values(WORLD).gravity)
     start = robot_file.start
     return section, polish(section.stride, np.array([start.q[0], *start.v]))
@@ -53,7 +54,7 @@ def compass_strides(count):
 
 def dribbel_speed(seconds):
     """Return how many times real time Dribbel walks, compiled and plain."""
-    robot_file = load_robot_file('dribbel', (), parameter_tables())
+    robot_file = load_robot('dribbel')
     factors = []
     for kind, duration in ((CompiledWalker, seconds), (PlainWalker, 2.0)):
         walker = kind(robot_file)
@@ -69,7 +70,7 @@ def dribbel_speed(seconds):
 def mujoco_speed(seconds):
     """Return how many times real time MuJoCo steps Dribbel: its physics alone, no control."""
     import mujoco
-    robot_file = load_robot_file('dribbel', (), parameter_tables())
+    robot_file = load_robot('dribbel')
     plant = make_plant(robot_file, 'mujoco')
     substeps = round(0.01 / plant.model.opt.timestep)
 

@@ -26,7 +26,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from walking_control.models.robot_file import load_robot_file
+from walking_control.loading import load_robot
 from walking_control.models.spatial import SpatialDynamics
 from walking_control.statics.contacts import Contact
 from walking_control.statics.distributor import StaticTorque
@@ -182,7 +182,7 @@ def main():
             urdf, *frames = options.robot
             question = questions(Path(urdf).read_text(encoding='utf-8'), frames, folder)
         else:
-            file = load_robot_file('humanoid')
+            file = load_robot('humanoid')
             posture = dict(zip(file.robot.joints, file.start.posture))
             question = questions(file.robot.urdf, file.robot.feet, folder, posture)
         compare(question, options.rounds, options.repeats)

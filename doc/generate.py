@@ -4,8 +4,9 @@
 import ast
 from pathlib import Path
 
+from walking_control.loading import load_robot
 from walking_control.models.resources import robot_names
-from walking_control.models.robot_file import load_robot_file, WORLD
+from walking_control.models.robot_file import WORLD
 from walking_control.models.robot_section import MOTOR, SPRING
 from walking_control.models.scale import RULES, Scale
 from walking_control.safety.machine import OUTPUTS, ROWS
@@ -48,7 +49,7 @@ def parameters_page():
 def _growing():
     """Return the lines on defaults that grow with the robot."""
     heads = ' | '.join(f'{mass:g} kg, {length:g} m' for mass, length in SIZES)
-    robots = {name: load_robot_file(name, tables=parameter_tables()) for name in robot_names()}
+    robots = {name: load_robot(name) for name in robot_names()}
     lines = ['## Defaults that grow', '', 'By size of the robot, and what the shipped robot files '
              'say (in brackets what the rule would):', '',
              f'| parameter | unit | rule | {heads} | {" | ".join(robots)} |',

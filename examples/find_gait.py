@@ -6,14 +6,14 @@ import sys
 
 from walking_control.experiments.gait_search import find_gait, require_gait, save_gait
 from walking_control.gaits.gait_file import load_gait
-from walking_control.models.robot_file import load_robot_file
+from walking_control.loading import load_robot
 
 HERE = Path(__file__).parent
 
 
 def main(directory):
     """Search, save, load again; return the summary and the gait."""
-    robot_file = load_robot_file(HERE / 'three_link_walker.yaml')
+    robot_file = load_robot(HERE / 'three_link_walker.yaml')
     found = find_gait(robot_file)
     require_gait(found)
     path = save_gait(found, directory)

@@ -36,7 +36,7 @@ from walking_control.launch_arguments import (
     SIMULATOR,
     WATCHDOG_TIMEOUT,
 )
-from walking_control.models.robot_file import load_robot_file
+from walking_control.loading import load_robot
 
 SIM_TIME = {'use_sim_time': True}
 # the simulator lets go of the robot at the first command, and zero is one
@@ -59,7 +59,7 @@ def _start(context):
     if any(Path(text).name == Path(__file__).name for text in sys.argv):
         refuse_unknown(context.argv)   # a file that includes this one has arguments of its own
     values = read_arguments(context.launch_configurations)
-    robot = load_robot_file(values['robot']).robot
+    robot = load_robot(values['robot']).robot
     place = {'namespace': values['namespace'], 'output': 'screen'}
     simulator = Node(
         package='walking_control', executable='simulator_node', name=SIMULATOR,

@@ -10,8 +10,9 @@ from inventory import (  # noqa: F401  hooks and a fixture
 import pytest
 import yaml
 
+from walking_control.loading import load_robot
 from walking_control.models.resources import robot_path
-from walking_control.models.robot_file import load_robot_file, read_parameters
+from walking_control.models.robot_file import read_parameters
 
 
 def pytest_configure(config):
@@ -24,7 +25,7 @@ def pytest_configure(config):
 @pytest.fixture
 def dribbel():
     """Return Dribbel's robot file, freshly loaded."""
-    return load_robot_file('dribbel')
+    return load_robot('dribbel')
 
 
 @pytest.fixture

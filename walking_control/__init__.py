@@ -1,4 +1,74 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Efficient and safe walking for ROS 2 robots."""
+"""Efficient and safe walking for ROS 2 robots.
 
-__version__ = '0.1.0'
+What most people need is here by name and is imported on first use::
+
+    import walking_control as wc
+
+    robot = wc.load_robot('dribbel', set_point=0.35)
+    run = wc.simulate(robot, duration=20.0)
+    print(run.summary()['steady']['speed'])   # m/s
+"""
+
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+import re
+
+# name -> module that defines it, and its name there where that is another
+_PUBLIC = {
+    'load_robot': 'loading',
+    'RobotFile': 'models.robot_file',
+    'Robot': 'models.robot',
+    'Start': 'models.robot',
+    'Measurement': 'models.signals',
+    'WalkerState': 'models.signals',
+    'Command': 'models.signals',
+    'Reference': 'models.signals',
+    'Controller': 'controllers.controller',
+    'ArrayLaw': 'controllers.controller',
+    'make_controller': 'controllers.registry',
+    'ControlLoop': 'control_loop',
+    'Plant': 'simulation.plant',
+    'make_plant': 'simulation.registry',
+    'simulate': 'simulation.simulate',
+    'Run': 'runs.run',
+    'summarize': 'runs.metrics',
+    'find_first_failure': 'experiments.robustness',
+    'robustness': 'experiments.robustness:find_first_failure',
+    'find_cycles': 'experiments.cycles:find_robot_cycles',
+    'search_gait': 'experiments.gait_search:find_gait',
+    'StaticTorque': 'statics.distributor',
+    'Contact': 'statics.contacts',
+    'WalkingControlError': 'exceptions',
+    'InvalidInput': 'exceptions',
+}
+__all__ = [*_PUBLIC, '__version__']
+
+
+def _version():
+    """Return the version of the package, which stands in package.xml alone."""
+    try:
+        return version(__name__)
+    except PackageNotFoundError:   # a source checkout that is not installed
+        xml = Path(__file__).resolve().parents[1] / 'package.xml'
+        return re.search('<version>(.+)</version>', xml.read_text(encoding='utf-8')).group(1)
+
+
+__version__ = _version()
+
+
+def __getattr__(name):
+    """Import a public name on first use."""
+    try:
+        module, _, other = _PUBLIC[name].partition(':')
+    except KeyError:
+        raise AttributeError(f'module {__name__!r} has no attribute {name!r}') from None
+    value = getattr(import_module(f'{__name__}.{module}'), other or name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    """Name what is here, imported or not."""
+    return sorted({*globals(), *__all__})

@@ -12,8 +12,7 @@ pytest.importorskip('casadi', reason='gait search needs the package casadi')
 
 from walking_control.cli import main  # noqa: E402
 from walking_control.experiments.cycle_gait import save_cycles  # noqa: E402
-from walking_control.models.robot_file import load_robot_file  # noqa: E402
-from walking_control.simulation.registry import parameter_tables  # noqa: E402
+from walking_control.loading import load_robot  # noqa: E402
 
 EXAMPLE = Path(__file__).parents[2] / 'examples' / 'find_gait.py'
 OWN = EXAMPLE.with_name('three_link_walker.yaml')
@@ -36,7 +35,7 @@ def test_own_urdf_to_gait(tmp_path, capsys):
 def test_own_robot_follows_its_own_cycle(tmp_path, capsys):
     """A user's robot must walk on the gait file of its cycle, from the page's start on it."""
     pytest.importorskip('numba', reason='a cycle by plain Python takes long')
-    robot_file = load_robot_file(OWN, [('world.slope', math.radians(2.0))], parameter_tables())
+    robot_file = load_robot(OWN, [('world.slope', math.radians(2.0))])
     q, v = [0.267816485, -0.53563297], [-1.37766374, 0.57840974]
     cycle = {'q': q, 'v': v, 'period': 0.594344, 'step_length': 0.264626, 'speed': 0.445241,
              'stable': True, 'residual': 2e-9, 'eigenvalues': [0.5 + 0j]}

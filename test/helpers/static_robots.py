@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from walking_control.models.robot_file import load_robot_file
+from walking_control.loading import load_robot
 from walking_control.models.spatial import ROOT, SpatialDynamics
 from walking_control.statics.contacts import Contact
 
@@ -34,7 +34,7 @@ SIDES = {'talos': ('left', 'right'), 'icub': ('l', 'r'), 'romeo': ('L', 'R'),
 @cache
 def humanoid_file():
     """Return the robot file of our humanoid."""
-    return load_robot_file('humanoid')
+    return load_robot('humanoid')
 
 
 def humanoid(friction=0.7, **contact):

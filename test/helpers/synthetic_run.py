@@ -3,9 +3,10 @@
 
 import numpy as np
 
+from walking_control.loading import load_robot
 from walking_control.models.dynamics import PlanarDynamics
-from walking_control.models.robot_file import load_robot_file, WORLD
-from walking_control.simulation.run import Run
+from walking_control.models.robot_file import WORLD
+from walking_control.runs.run import Run
 
 STEP_ANGLE = 0.15       # rad, stance leg at touchdown
 STEP_TICKS = 50
@@ -33,7 +34,7 @@ def synthetic_run(steps=12, overrides=()):
     The stance foot carries the weight, and a tenth of it along the floor; at each touchdown both
     feet are in contact for one tick with forces that must not count.
     """
-    file = load_robot_file('dribbel', overrides)
+    file = load_robot('dribbel', overrides)
     robot, world = file.robot, file.values(WORLD)
     dynamics = PlanarDynamics(robot)
     rows = steps * STEP_TICKS + 1

@@ -4,8 +4,9 @@
 import numpy as np
 import pinocchio as pin
 
-from walking_control.models.robot_file import load_robot_file, WORLD
-from walking_control.simulation.run import Run
+from walking_control.loading import load_robot
+from walking_control.models.robot_file import WORLD
+from walking_control.runs.run import Run
 
 TICK, ROWS = 0.01, 201
 LEAN = 0.1                    # rad, forward, the largest
@@ -22,7 +23,7 @@ def synthetic_spatial_run(overrides=(), **settings):
 
     Before and after, each foot bears half the weight.
     """
-    file = load_robot_file('humanoid', overrides)
+    file = load_robot('humanoid', overrides)
     robot = file.robot
     phase = np.sin(np.pi * np.arange(ROWS) / (ROWS - 1))
     q = np.zeros((ROWS, 7 + len(robot.joints)))

@@ -5,8 +5,8 @@ import numpy as np
 import pinocchio as pin
 
 from walking_control.controllers.curve_tracking import forces as curve_law
+from walking_control.loading import load_robot
 from walking_control.models.dynamics import PlanarDynamics
-from walking_control.models.robot_file import load_robot_file
 from walking_control.models.support.dynamics import SupportDynamics
 
 
@@ -29,7 +29,7 @@ class Pinned:
     """A walker fixed to the floor at its stance foot."""
 
     def __init__(self, name):
-        robot = load_robot_file(name).robot
+        robot = load_robot(name).robot
         self.support = SupportDynamics(PlanarDynamics(robot, slope=0.05))
         self.n = len(robot.coordinates)
 

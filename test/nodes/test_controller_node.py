@@ -16,8 +16,9 @@ from std_srvs.srv import Trigger
 import yaml
 
 from walking_control.exceptions import InvalidInput
+from walking_control.loading import load_robot
 from walking_control.models.resources import robot_names, robot_path
-from walking_control.models.robot_file import load_robot_file, read_parameters
+from walking_control.models.robot_file import read_parameters
 from walking_control.nodes import topics
 from walking_control.nodes.controller_node import ControllerNode
 
@@ -245,8 +246,8 @@ def test_robot_description_is_compared(bench, robot):
     """Controlling another robot than the one that is there must be refused."""
     node = bench.controller(activate=False)
     publisher = robot.node.create_publisher(String, topics.ROBOT_DESCRIPTION, topics.LATCHED)
-    own = load_robot_file('dribbel').robot.urdf
-    for text, outcome in ((load_robot_file('dribbel', [('foot_mass', 0.3)]).robot.urdf,
+    own = load_robot('dribbel').robot.urdf
+    for text, outcome in ((load_robot('dribbel', [('foot_mass', 0.3)]).robot.urdf,
                            TransitionCallbackReturn.FAILURE),
                           (own, TransitionCallbackReturn.SUCCESS)):
         publisher.publish(String(data=text))

@@ -9,14 +9,14 @@ import pytest
 from rclpy.parameter import Parameter
 
 from walking_control.control_loop import ControlLoop
-from walking_control.models.robot_file import load_robot_file
+from walking_control.loading import load_robot
 from walking_control.nodes import demo as demo_module
 from walking_control.nodes.controller_node import ControllerNode
 from walking_control.nodes.demo import run_demo
 from walking_control.nodes.simulator_node import SimulatorNode
 from walking_control.simulation.disturbance import plan_disturbances
-from walking_control.simulation.registry import make_plant, parameter_tables
-from walking_control.simulation.simulate import simulate
+from walking_control.simulation.registry import make_plant
+from walking_control.simulation.simulate import run_plant
 
 pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
 
@@ -34,8 +34,8 @@ def test_demo_equals_simulation_to_the_last_bit(dribbel, monkeypatch):
     """Lockstep promises results that do not depend on transport, load or run."""
     monkeypatch.setattr(demo_module, 'ControllerNode', LateController)
     over_ros = run_demo(dribbel, None, None, 10.0).run
-    robot_file = load_robot_file('dribbel')
-    direct = simulate(make_plant(robot_file), ControlLoop(robot_file), robot_file.start, 10.0)
+    robot_file = load_robot('dribbel')
+    direct = run_plant(make_plant(robot_file), ControlLoop(robot_file), robot_file.start, 10.0)
     assert len(over_ros.time) == len(direct.time) == 1001
     for name, column in direct.columns.items():
         assert np.array_equal(column, over_ros.columns[name]), name
@@ -56,11 +56,11 @@ def test_two_processes_walk_the_same_way(dribbel):
 
 def test_telemetry_of_tracking_is_the_same_over_topics():
     """The figures of a report would depend on whether ROS was in between."""
-    robot_file = load_robot_file('compass', tables=parameter_tables())
+    robot_file = load_robot('compass')
     over_ros = run_demo(robot_file, 'curve_tracking', None, 0.6, disturb=['push=0.1@1']).run
     plant = make_plant(robot_file)
     plan_disturbances(plant, ['push=0.1@1'])
-    direct = simulate(plant, ControlLoop(robot_file, 'curve_tracking'), robot_file.start, 0.6)
+    direct = run_plant(plant, ControlLoop(robot_file, 'curve_tracking'), robot_file.start, 0.6)
     assert over_ros.disturbances == direct.disturbances != ()
     assert over_ros.units == direct.units and len(direct.telemetry) > 20
     for name, values in direct.telemetry.items():
@@ -69,7 +69,7 @@ def test_telemetry_of_tracking_is_the_same_over_topics():
 
 def test_real_time_demo_walks():
     """By the clock, the robot must walk as well, at the speed of the clock."""
-    patient = load_robot_file('dribbel', [('state_timeout', 0.5)], parameter_tables())
+    patient = load_robot('dribbel', [('state_timeout', 0.5)])
     result = run_demo(patient, None, None, 4.0, realtime=True)
     assert not result.run.fell, result.run.fall_reason
     assert result.run.steps[-1] > 4
@@ -78,7 +78,7 @@ def test_real_time_demo_walks():
 
 def test_overrides_reach_both_nodes():
     """`--set` must change the simulated robot and the controller alike."""
-    robot_file = load_robot_file('dribbel', [('reduction', 66.0)])
+    robot_file = load_robot('dribbel', [('reduction', 66.0)])
     run = run_demo(robot_file, None, None, 0.05).run
     assert run.robot.actuators['hip'].reduction == 66.0
     assert run.effort[0, 0] == pytest.approx(66 * 0.0302 * 6.0)
@@ -103,7 +103,7 @@ def test_gains_change_while_walking(bench):
 
 def test_step_down_over_topics(dribbel):
     """The step down that fells the uncontrolled compass must be survived under curve tracking."""
-    compass = load_robot_file('compass', tables=parameter_tables())
+    compass = load_robot('compass')
     disturb = ['step_down=0.06@4']
     assert run_demo(compass, 'none', None, 6.0, disturb=disturb).run.fell
     run = run_demo(compass, 'curve_tracking', None, 6.0, disturb=disturb).run

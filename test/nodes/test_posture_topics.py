@@ -10,7 +10,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64, String
 from visualization_msgs.msg import Marker, MarkerArray
 
-from walking_control.models.robot_file import load_robot_file
+from walking_control.loading import load_robot
 from walking_control.nodes.simulator_node import SimulatorNode
 
 pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
@@ -60,7 +60,7 @@ def test_posture_and_support_are_taken_or_refused(bench, standing):
     assert bench.spin_until(lambda: postures.get_subscription_count()
                             and supports.get_subscription_count()
                             and simulator.plant.time > 0.2, timeout=60.0)
-    robot = load_robot_file('humanoid').robot
+    robot = load_robot('humanoid').robot
     held = controller.loop.state.position.copy()
     held[robot.joint_index('waist_yaw')] = 0.1
     reference = controller.loop.reference

@@ -9,7 +9,7 @@ pytest.importorskip('casadi', reason='gait search needs the package casadi')
 from walking_control.exceptions import InvalidInput  # noqa: E402
 from walking_control.gaits.search.adaptation import find_adaptation, mass_column  # noqa: E402
 from walking_control.gaits.search.task import SEARCH  # noqa: E402
-from walking_control.models.robot_file import load_robot_file  # noqa: E402
+from walking_control.loading import load_robot  # noqa: E402
 from walking_control.models.step_equations import step_parameters  # noqa: E402
 
 
@@ -22,23 +22,23 @@ def numbers(robot_file):
     ('compass', 'leg_mass'), ('compass', 'hip_mass'), ('walker3d_point', 'head_mass')])
 def test_mass_moves_theta_as_the_xacro_does(robot, argument):
     """A mass the optimiser moves must be the mass the expanded URDF has."""
-    robot_file = load_robot_file(robot)
+    robot_file = load_robot(robot)
     base = float(robot_file.tree['robot']['xacro_args'][argument])
     column = mass_column(robot_file, argument, numbers(robot_file))
-    heavier = load_robot_file(robot, [(argument, base + 0.7)])
+    heavier = load_robot(robot, [(argument, base + 0.7)])
     np.testing.assert_allclose(numbers(robot_file) + 0.7 * column, numbers(heavier), atol=1e-12)
 
 
 def test_length_is_no_mass():
     """A length enters the equations otherwise and must not be taken for a mass."""
-    robot_file = load_robot_file('compass')
+    robot_file = load_robot('compass')
     with pytest.raises(InvalidInput, match='linear'):
         mass_column(robot_file, 'leg_com', numbers(robot_file))
 
 
 def test_bounds_and_start():
     """A first guess outside its bounds or a mass that may vanish makes no robot."""
-    robot_file = load_robot_file('compass')
+    robot_file = load_robot('compass')
     values = SEARCH.validate({'mass_arguments': 'leg_mass hip_mass', 'min_mass': 0.3})
     adaptation = find_adaptation(robot_file, numbers(robot_file), ('spring', 'mass'), values)
     np.testing.assert_array_equal(adaptation.lower, [0.0, 0.3, 0.3])

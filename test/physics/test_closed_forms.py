@@ -4,9 +4,9 @@
 import numpy as np
 import pytest
 
+from walking_control.loading import load_robot
 from walking_control.models import contact
 from walking_control.models.dynamics import PlanarDynamics
-from walking_control.models.robot_file import load_robot_file
 from walking_control.models.support.dynamics import SupportDynamics
 
 GRAVITY, SLOPE = 9.81, 0.1
@@ -14,7 +14,7 @@ GRAVITY, SLOPE = 9.81, 0.1
 
 def support_dynamics(name, *overrides):
     """Return the `SupportDynamics` of a shipped robot on a slope."""
-    robot = load_robot_file(name, overrides).robot
+    robot = load_robot(name, overrides).robot
     return SupportDynamics(PlanarDynamics(robot, GRAVITY, SLOPE))
 
 

@@ -20,23 +20,24 @@ from walking_control.controllers.time_pd import TimePd
 from walking_control.exceptions import InvalidInput, ParameterError
 from walking_control.experiments.robustness import find_first_failure
 from walking_control.gaits.gait import GaitError
+from walking_control.loading import load_robot
 from walking_control.models.dynamics import PlanarDynamics
 from walking_control.models.efforts import effort_map
 from walking_control.models.resources import share_directory
-from walking_control.models.robot_file import load_robot_file, WORLD
+from walking_control.models.robot_file import WORLD
 from walking_control.models.signals import Command, Reference, WalkerState
 from walking_control.models.support.dynamics import SupportDynamics
 from walking_control.runs.metrics import summarize
 from walking_control.simulation.registry import make_plant, parameter_tables
 from walking_control.simulation.rigid.compiled import PlainWalker
 from walking_control.simulation.rigid.model import DONE, STEPS, WORK
-from walking_control.simulation.simulate import simulate
+from walking_control.simulation.simulate import run_plant
 
 
 @pytest.fixture
 def compass():
     """Return the compass's robot file."""
-    return load_robot_file('compass')
+    return load_robot('compass')
 
 
 def law(robot_file, **values):
@@ -73,7 +74,7 @@ def test_kneed_gait_needs_no_effort_in_any_piece():
     that for the end of the step, it would act with all it has. Where the knees are held as in no
     piece, the law must leave the walker alone.
     """
-    dribbel = load_robot_file('dribbel', [('world.slope', np.radians(1.5))])
+    dribbel = load_robot('dribbel', [('world.slope', np.radians(1.5))])
     robot, controller = dribbel.robot, law(dribbel, gait='dribbel_passive')
     state, command = WalkerState(robot), Command(robot)
     controller.reset(state)
@@ -130,7 +131,7 @@ def test_energies_add_up(compass):
 
 def fully_actuated(name, slope, **values):
     """Return (terms by Pinocchio, law with a motor for each free coordinate, its values)."""
-    robot_file = load_robot_file(name, [('world.slope', np.radians(slope))])
+    robot_file = load_robot(name, [('world.slope', np.radians(slope))])
     robot, world = robot_file.robot, robot_file.values(WORLD)
     values = PARAMETERS.validate({'limiting': 'off', **values})
     data = build_tracker(robot, values, world, load_gait(robot, values, world))
@@ -241,7 +242,7 @@ def test_hip_alone_accelerates_the_hip_as_both_would(compass):
     """With the hip alone the hip must accelerate as under hip and ankle, and a small tank be spent
     to its last and no more."""
     object.__setattr__(compass.robot, 'ground_torque', None)
-    both, rng, spent = load_robot_file('compass'), np.random.default_rng(6), 0
+    both, rng, spent = load_robot('compass'), np.random.default_rng(6), 0
     alone, full = law(compass, limiting='off'), law(both, limiting='off')
     poor = law(compass, limiting='off', tank_initial=1e-3)
     world = both.values(WORLD)
@@ -261,7 +262,7 @@ def test_hip_alone_accelerates_the_hip_as_both_would(compass):
 
 def test_walks_through_the_whole_chain(compass):
     """Estimator, law, safety and plant together must walk, nearly without effort."""
-    run = simulate(make_plant(compass), ControlLoop(compass, 'curve_tracking'), compass.start, 2.5)
+    run = run_plant(make_plant(compass), ControlLoop(compass, 'curve_tracking'), compass.start, 2.5)
     summary = summarize(run)
     assert not summary['fell'] and summary['steps'] >= 2
     assert summary['squared_effort_per_step'] < 0.5
@@ -308,7 +309,7 @@ def test_time_pd_is_quiet_on_the_gait(compass):
 
 def test_time_pd_plays_the_phases_of_a_kneed_walker():
     """Played through the knee strike, Dribbel's own gait must need next to no torque either."""
-    dribbel = load_robot_file('dribbel')
+    dribbel = load_robot('dribbel')
     world = dribbel.values(WORLD)
     rival = TimePd(dribbel, TIME_PD.validate({'gait': 'dribbel_passive'}))
     gait = load_gait(dribbel.robot, rival.values, world)
@@ -340,11 +341,11 @@ def test_survives_the_steps_down_of_the_book(compass):
 
 def test_supply_bounds_what_goes_into_the_walker(compass):
     """What is injected must stay below the supply so far, and a full tank must not run over."""
-    robot_file = load_robot_file('compass', [('world.slope', 0.0), *(
+    robot_file = load_robot('compass', [('world.slope', 0.0), *(
         (f'curve_tracking.tank_{name}', value)
         for name, value in (('initial', 0.0), ('capacity', 0.5), ('supply', 2.0)))],
         parameter_tables())
-    run = simulate(make_plant(robot_file), ControlLoop(robot_file, 'curve_tracking'),
+    run = run_plant(make_plant(robot_file), ControlLoop(robot_file, 'curve_tracking'),
                    robot_file.start, 2.0)
     given = run.telemetry['energy_injected'] - run.telemetry['energy_absorbed']
     assert given.max() > 0.3 and np.all(given <= 2.0 * run.time + 1e-3)

@@ -9,11 +9,11 @@ import pytest
 from walking_control.experiments.cycle_gait import gait_of_cycle, make_precise_walker, save_cycles
 from walking_control.experiments.resimulation import resimulate
 from walking_control.gaits.gait_file import load_gait, read_gait
+from walking_control.loading import load_robot
 from walking_control.models.dynamics import PlanarDynamics
 from walking_control.models.resources import share_directory
-from walking_control.models.robot_file import load_robot_file, WORLD
+from walking_control.models.robot_file import WORLD
 from walking_control.models.support.dynamics import SupportDynamics
-from walking_control.simulation.registry import parameter_tables
 
 pytest.importorskip('casadi')
 pytest.importorskip('numba')
@@ -23,7 +23,7 @@ SHIPPED = share_directory() / 'config' / 'gaits'
 
 def on_slope(name, degrees):
     """Return a robot file on a slope."""
-    return load_robot_file(name, [('world.slope', math.radians(degrees))], parameter_tables())
+    return load_robot(name, [('world.slope', math.radians(degrees))])
 
 
 def accelerations(robot_file, phase):
@@ -76,7 +76,7 @@ def test_passive_gait_of_dribbel_is_what_the_command_makes():
 
 def test_gait_under_a_sampled_law():
     """If it failed, the gait of a law with effort would not be the walk it makes."""
-    robot_file = load_robot_file('dribbel')
+    robot_file = load_robot('dribbel')
     cycle = {'q': [0.146177586, -0.292355173, 0.0], 'v': [-0.84525676, 0.15552345, 0.0],
              'period': 0.5685}
     found = gait_of_cycle(make_precise_walker(robot_file, 'hip_switching'), cycle)

@@ -10,8 +10,8 @@ from walking_control.exceptions import InvalidInput, NotAchieved
 from walking_control.experiments.cycles import find_robot_cycles, Section
 from walking_control.experiments.robustness import find_first_failure
 from walking_control.gaits.return_map import find_cycles, judge, polish, Stride
-from walking_control.models.robot_file import load_robot_file, WORLD
-from walking_control.simulation.registry import parameter_tables
+from walking_control.loading import load_robot
+from walking_control.models.robot_file import WORLD
 from walking_control.simulation.rigid.compiled import CompiledWalker, PlainWalker
 
 pytest.importorskip('casadi')
@@ -20,7 +20,7 @@ pytest.importorskip('numba')
 
 def load(name, *overrides):
     """Return a robot file with overrides of any section."""
-    return load_robot_file(name, overrides, parameter_tables())
+    return load_robot(name, overrides)
 
 
 def section(robot_file, controller='none'):

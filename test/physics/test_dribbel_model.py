@@ -5,10 +5,10 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+from walking_control.loading import load_robot
 from walking_control.models.dynamics import PlanarDynamics, standing_height
-from walking_control.models.robot_file import load_robot_file
 from walking_control.models.signals import Command
-from walking_control.simulation.registry import make_plant, parameter_tables
+from walking_control.simulation.registry import make_plant
 
 
 def test_table_4_1_gives_the_rounded_model(dribbel):
@@ -63,7 +63,7 @@ def test_mujoco_has_the_same_mass_matrix_and_bias(plant, dribbel):
 def test_energy_is_conserved_in_free_fall(dribbel):
     """Passive joints must swing freely: hidden friction would change every gait."""
     pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
-    robot_file = load_robot_file('dribbel', [('mujoco.timestep', 1e-5)], parameter_tables())
+    robot_file = load_robot('dribbel', [('mujoco.timestep', 1e-5)])
     plant = make_plant(robot_file, 'mujoco')
     plant.reset(robot_file.start)
     dynamics = PlanarDynamics(robot_file.robot)
@@ -134,7 +134,7 @@ def test_sensors_on_a_slope(dribbel):
     """On a slope the IMU must count from gravity and feel its pull."""
     pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
     from walking_control.models.signals import Measurement
-    robot_file = load_robot_file('dribbel', [('slope', 0.1)])
+    robot_file = load_robot('dribbel', [('slope', 0.1)])
     plant = make_plant(robot_file, 'mujoco')
     robot_file.start.q[:] = 0.0
     robot_file.start.v[:] = 0.0

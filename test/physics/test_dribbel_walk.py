@@ -5,18 +5,18 @@ import numpy as np
 import pytest
 
 from walking_control.control_loop import ControlLoop
-from walking_control.models.robot_file import load_robot_file
+from walking_control.loading import load_robot
 from walking_control.runs.metrics import summarize
-from walking_control.simulation.registry import make_plant, parameter_tables
-from walking_control.simulation.simulate import simulate
+from walking_control.simulation.registry import make_plant
+from walking_control.simulation.simulate import run_plant
 
 pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
 
 
 def walk(duration, **overrides):
     """Return the summary of a walk from the documented start."""
-    robot_file = load_robot_file('dribbel', list(overrides.items()), parameter_tables())
-    run = simulate(make_plant(robot_file), ControlLoop(robot_file), robot_file.start, duration)
+    robot_file = load_robot('dribbel', list(overrides.items()))
+    run = run_plant(make_plant(robot_file), ControlLoop(robot_file), robot_file.start, duration)
     return summarize(run)
 
 
@@ -59,9 +59,9 @@ def test_curve_tracking_walks_dribbel_by_its_hip(degrees, gait, bound):
     lets go of the hip at the wrong time, falls too.
     """
     settings = [('world.slope', np.radians(degrees)), ('curve_tracking.gait', gait)]
-    robot_file = load_robot_file('dribbel', settings, parameter_tables())
+    robot_file = load_robot('dribbel', settings)
     for name, falls in (('none', True), ('curve_tracking', False)):
-        run = simulate(make_plant(robot_file), ControlLoop(robot_file, name), robot_file.start,
+        run = run_plant(make_plant(robot_file), ControlLoop(robot_file, name), robot_file.start,
                        10.0)
         assert run.fell == falls
     summary = summarize(run)

@@ -11,8 +11,8 @@ from walking_control.controllers.controller import read_telemetry
 from walking_control.controllers.curve_tracking.controller import CurveTracking
 from walking_control.exceptions import IncompatibleController
 from walking_control.gaits.samples import GaitError
+from walking_control.loading import load_robot
 from walking_control.models.dynamics import PlanarDynamics
-from walking_control.models.robot_file import load_robot_file
 from walking_control.runs.energies import observe_energies
 from walking_control.runs.floor import floor_profile
 from walking_control.runs.kinematics import foot_positions
@@ -21,15 +21,15 @@ from walking_control.runs.quantities import disturbed_row, rows_around, touchdow
 from walking_control.runs.table import run_columns
 from walking_control.simulation.disturbance import Disturbance, plan_disturbances
 from walking_control.simulation.registry import make_plant
-from walking_control.simulation.simulate import simulate
+from walking_control.simulation.simulate import run_plant
 
 
 def walk(controller, duration, disturb=(), loop=None):
     """Return a run of the compass."""
-    robot_file = load_robot_file('compass')
+    robot_file = load_robot('compass')
     plant = make_plant(robot_file)
     plan_disturbances(plant, disturb)
-    return simulate(plant, loop or ControlLoop(robot_file, controller), robot_file.start, duration)
+    return run_plant(plant, loop or ControlLoop(robot_file, controller), robot_file.start, duration)
 
 
 @pytest.fixture(scope='module')
@@ -46,7 +46,7 @@ def alone():
 
 def test_telemetry_is_recorded_as_said():
     """Figures and tables would show another tick, or another figure, than the controller's."""
-    loop, said = ControlLoop(load_robot_file('compass'), 'curve_tracking'), []
+    loop, said = ControlLoop(load_robot('compass'), 'curve_tracking'), []
     tick = loop.tick
 
     def listen(measurement):
@@ -157,9 +157,9 @@ def test_report_shows_what_a_run_has(tracked, alone):
 
 def test_robot_without_gait_is_refused():
     """A robot without a gait would end in a bare KeyError or a made-up gait."""
-    robot_file = load_robot_file('dribbel')
+    robot_file = load_robot('dribbel')
     object.__setattr__(robot_file.robot, 'name', 'nobody')
     plant = make_plant(robot_file, 'rigid')
-    run = simulate(plant, ControlLoop(robot_file), robot_file.start, 0.05)
+    run = run_plant(plant, ControlLoop(robot_file), robot_file.start, 0.05)
     with pytest.raises((GaitError, IncompatibleController), match='gait'):
         observe_energies(run)

@@ -9,11 +9,11 @@ import pytest
 from stranger import write_rabbit
 
 from walking_control.experiments import resimulation as gait_check
-from walking_control.experiments.resimulation import FOLLOWS, resimulate
 from walking_control.experiments.gait_search import save_gait
+from walking_control.experiments.resimulation import FOLLOWS, resimulate
 from walking_control.gaits.gait_file import load_gait, overrides_of, read_gait
+from walking_control.loading import load_robot
 from walking_control.models.resources import gait_path
-from walking_control.models.robot_file import load_robot_file
 
 
 @pytest.fixture(scope='module')
@@ -23,7 +23,7 @@ def rabbit(tmp_path_factory):
     pytest.importorskip('casadi')
     from walking_control.experiments.gait_search import find_gait
     path = write_rabbit(tmp_path_factory.mktemp('rabbit'), length=0.1)
-    robot_file = load_robot_file(path)
+    robot_file = load_robot(path)
     task = {'speed': 0.2, 'min_step_length': 0.02, 'clearance': 0.002, 'starts': 1}
     return robot_file, find_gait(robot_file, task).result.gait
 
@@ -40,7 +40,7 @@ def test_error_falls_with_the_square_of_the_tick():
     """Extrapolation would add errors instead of removing them, where a knee strikes within a tick
     too."""
     document = read_gait(gait_path('dribbel'))
-    robot_file = load_robot_file('dribbel', overrides_of(document))
+    robot_file = load_robot('dribbel', overrides_of(document))
     gait = load_gait(gait_path('dribbel'), robot_file)
     step = gait_check._Step(robot_file, gait)
     q, v = gait.start

@@ -12,7 +12,7 @@ from walking_control.exceptions import InvalidInput  # noqa: E402
 from walking_control.experiments.gait_search import find_gait, sweep_speed  # noqa: E402
 from walking_control.gaits.search.optimisation import search  # noqa: E402
 from walking_control.gaits.search.task import SEARCH  # noqa: E402
-from walking_control.models.robot_file import load_robot_file  # noqa: E402
+from walking_control.loading import load_robot  # noqa: E402
 
 SLOPE = math.radians(3.0)
 # Table 5.1, nominal: speed, cost, half of the last printed digit
@@ -30,13 +30,13 @@ def values(robot_file, **task):
 @pytest.fixture(scope='module')
 def compass():
     """Return the compass as section 4.2.3 has it."""
-    return load_robot_file('compass', [('gravity', 9.8)])
+    return load_robot('compass', [('gravity', 9.8)])
 
 
 @pytest.fixture(scope='module')
 def dribbel_on_a_slope():
     """Return Dribbel as section 4.3 has it: no rotor, 3 degrees."""
-    return load_robot_file('dribbel', [('rotor_inertia', 0.0), ('slope', SLOPE)])
+    return load_robot('dribbel', [('rotor_inertia', 0.0), ('slope', SLOPE)])
 
 
 @pytest.mark.parametrize('speed, printed, half_digit', NOMINAL)
@@ -62,7 +62,7 @@ def test_printed_spring_at_the_highest_speed_is_not_the_best(compass):
     """The erratum on Table 5.2 at 1.3 m/s must be what this program says."""
     task = values(compass, speed=1.3, **BOOK)
     best = search(compass, task, ('spring', 'damper')).judgement.cost
-    printed = load_robot_file('compass', [('gravity', 9.8), ('stiffness', 16.0),
+    printed = load_robot('compass', [('gravity', 9.8), ('stiffness', 16.0),
                                           ('damping', 0.022)])
     assert search(printed, task).judgement.cost > 100.0 * best
 
@@ -108,7 +108,7 @@ def test_free_speed_on_a_slope_is_the_passive_gait(compass):
 
 def test_joints_without_a_motor_get_no_torque():
     """Underactuation as a hard zero: an ankle torque left over means a robot that falls."""
-    level = load_robot_file('compass', [('slope', 0.0)])
+    level = load_robot('compass', [('slope', 0.0)])
     found = find_gait(level, {'speed': 0.3, 'actuation': 'joints', 'starts': 1, 'degree': 14})
     assert found.summary['reason'] is None
     ankle, hip = found.summary['peak_effort']
@@ -140,7 +140,7 @@ def test_solver_stopped_at_its_limit_is_not_converged(compass):
     ({'speed': 0.4, 'degree': 2}, 'search.degree'), ({'speed': -1.0}, 'search.speed')])
 def test_senseless_tasks_are_refused(task, what):
     """Bad input must be named before the solver burns time on it."""
-    level = load_robot_file('compass', [('slope', 0.0)])
+    level = load_robot('compass', [('slope', 0.0)])
     with pytest.raises(InvalidInput, match=what):
         search(level, values(level, **task))
 

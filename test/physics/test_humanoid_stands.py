@@ -6,10 +6,10 @@ import math
 import pytest
 
 from walking_control.control_loop import ControlLoop
-from walking_control.models.robot_file import load_robot_file
+from walking_control.loading import load_robot
 from walking_control.models.signals import Measurement
 from walking_control.models.spatial import SpatialDynamics
-from walking_control.simulation.registry import make_plant, parameter_tables
+from walking_control.simulation.registry import make_plant
 from walking_control.statics.posture_search import search_posture
 
 pytest.importorskip('mujoco')
@@ -22,7 +22,7 @@ class Stand:
 
     def __init__(self, **parameters):
         overrides = [(f'static_torque.{name}', value) for name, value in parameters.items()]
-        file = load_robot_file('humanoid', overrides, parameter_tables())
+        file = load_robot('humanoid', overrides)
         self.file, self.loop = file, ControlLoop(file)
         self.plant = make_plant(file)
         self.plant.reset(file.start)
@@ -58,7 +58,7 @@ class Stand:
 
 def stance(lift):
     """Return the posture that stands on the left sole with the right one lifted, m."""
-    file = load_robot_file('humanoid')
+    file = load_robot('humanoid')
     dynamics = SpatialDynamics(file.robot.urdf)
     contacts = Stand(routine='hold').control.contacts
     over = search_posture(dynamics, file.start.posture, contacts, {BOTH[0]: 1.0, BOTH[1]: 0.0})

@@ -13,8 +13,9 @@ from walking_control.controllers.curve_tracking.controller import (
     load_gait,
     PARAMETERS,
 )
+from walking_control.loading import load_robot
 from walking_control.models.dynamics import PlanarDynamics
-from walking_control.models.robot_file import load_robot_file, WORLD
+from walking_control.models.robot_file import WORLD
 from walking_control.models.support.compiled import compile_law, compile_terms
 from walking_control.models.support.dynamics import SupportDynamics
 from walking_control.simulation.rigid.model import (
@@ -32,7 +33,7 @@ from walking_control.simulation.rigid.plant import build_rigid_model, RIGID, set
 pytest.importorskip('casadi')
 pytest.importorskip('numba')
 
-ROBOT_FILE = load_robot_file('compass')
+ROBOT_FILE = load_robot('compass')
 # the gains of the table in doc/controllers/curve_tracking.md: slower than the shipped ones, so
 # that the error the integral removes is there
 GENTLE = {'attraction': 3.2, 'metric': [0.3, 1.0], 'energy_gain': 0.6, 'transfer_gain': 0.1,

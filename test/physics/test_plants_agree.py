@@ -8,26 +8,27 @@ import numpy as np
 import pytest
 
 from walking_control.control_loop import ControlLoop
-from walking_control.models.robot_file import load_robot_file, Start
+from walking_control.loading import load_robot
+from walking_control.models.robot_file import Start
 from walking_control.runs.metrics import summarize
 from walking_control.simulation.registry import make_plant, parameter_tables
 from walking_control.simulation.rigid.compiled import CompiledWalker, PlainWalker
 from walking_control.simulation.rigid.model import DONE, STEPS
-from walking_control.simulation.simulate import simulate
+from walking_control.simulation.simulate import run_plant
 
 pytest.importorskip('mujoco')
 
 
 def walk(plant, robot_file, controller, duration):
     """Return the summary of a walk."""
-    run = simulate(make_plant(robot_file, plant), ControlLoop(robot_file, controller),
+    run = run_plant(make_plant(robot_file, plant), ControlLoop(robot_file, controller),
                    robot_file.start, duration)
     return summarize(run)
 
 
 def test_hip_law_on_level_floor():
     """If it failed, one plant would have other physics: 3 % speed and work, 5 % current."""
-    robot_file = load_robot_file('dribbel', (), parameter_tables())
+    robot_file = load_robot('dribbel')
     rigid, soft = (walk(plant, robot_file, None, 12.0) for plant in ('rigid', 'mujoco'))
     assert rigid['steady']['speed'] == pytest.approx(soft['steady']['speed'], rel=0.03)
     assert rigid['steady']['cost_of_transport'] == pytest.approx(
@@ -38,9 +39,9 @@ def test_hip_law_on_level_floor():
 @pytest.mark.parametrize('name', ['compass', 'dribbel'])
 def test_control_loop_and_array_law_are_one(name):
     """If it failed, robustness and cycles would judge another control law than simulate runs."""
-    robot_file = load_robot_file(name, (), parameter_tables())
+    robot_file = load_robot(name)
     plant = make_plant(robot_file, 'rigid')
-    simulate(plant, ControlLoop(robot_file), robot_file.start, 2.0)
+    run_plant(plant, ControlLoop(robot_file), robot_file.start, 2.0)
     walker = PlainWalker(robot_file)
     walker.start(0, robot_file.start.q, robot_file.start.v)
     walker.walk(2.0)
@@ -49,7 +50,7 @@ def test_control_loop_and_array_law_are_one(name):
 
 def passive_dribbel():
     """Return Dribbel without motor inertia on 3 degrees, on its stable passive cycle."""
-    robot_file = load_robot_file('dribbel', (('rotor_inertia', 1e-12),
+    robot_file = load_robot('dribbel', (('rotor_inertia', 1e-12),
                                              ('slope', math.radians(3.0))), parameter_tables())
     start = Start('outer_foot', np.array([0.2692, 0.0, -0.5384, 0.0]),
                   np.array([-1.1448, 0.0, 0.3395, 0.0]))

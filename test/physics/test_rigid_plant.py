@@ -5,10 +5,11 @@ import numpy as np
 import pytest
 
 from walking_control.exceptions import IncompatiblePlant, InvalidInput, NotAchieved
+from walking_control.loading import load_robot
 from walking_control.models import contact
-from walking_control.models.robot_file import load_robot_file, Start, WORLD
+from walking_control.models.robot_file import Start, WORLD
 from walking_control.models.signals import Command
-from walking_control.simulation.registry import make_plant, parameter_tables
+from walking_control.simulation.registry import make_plant
 from walking_control.simulation.rigid import model as rm
 from walking_control.simulation.rigid.events import kinetic_energy
 from walking_control.simulation.rigid.forces import collide, evaluate
@@ -18,7 +19,7 @@ from walking_control.simulation.rigid.plant import push_direction, RIGID, RigidP
 
 def rigid(name, *overrides):
     """Return the rigid plant of a shipped robot in its start state."""
-    robot_file = load_robot_file(name, overrides, parameter_tables())
+    robot_file = load_robot(name, overrides)
     plant = make_plant(robot_file, 'rigid')
     plant.reset(robot_file.start)
     return plant
@@ -53,7 +54,7 @@ def test_energy_is_conserved_in_swing(name, lock):
 def test_spring_stores_and_damper_takes_energy():
     """If it failed, the hip spring would not be conservative or the damper would drive."""
     overrides = (('stiffness', 8.0), ('rest', 0.1))
-    robot_file = load_robot_file('compass', overrides, parameter_tables())
+    robot_file = load_robot('compass', overrides)
     plant = make_plant(robot_file, 'rigid')
     plant.reset(robot_file.start)
 
@@ -139,7 +140,7 @@ def test_collision_is_the_projection():
 def test_stance_foot_rests_and_carries_the_weight_on_average():
     """If it failed, the foot would slide or the floor's force would not carry the weight."""
     plant = rigid('compass')
-    world = load_robot_file('compass').values(WORLD)
+    world = load_robot('compass').values(WORLD)
     weight = 7.0 * world.gravity * np.cos(world.slope)
     momentum, impulse, dt = [], 0.0, 1e-3
 
@@ -158,7 +159,7 @@ def test_stance_foot_rests_and_carries_the_weight_on_average():
 
 def test_fast_hip_takes_off_flies_and_lands():
     """If it failed, a foot would stick to the floor, or flight would not be a parabola."""
-    robot_file = load_robot_file('compass', (('slope', 0.0),), parameter_tables())
+    robot_file = load_robot('compass', (('slope', 0.0),))
     plant = make_plant(robot_file, 'rigid')
     plant.reset(Start('left_foot', np.array([0.1, 0.2]), np.array([-3.4, 0.0])))
     idle(plant, 0.002)
@@ -211,7 +212,7 @@ def test_armed_lock_holds_the_knee():
 
 def test_step_down_lowers_the_floor_once():
     """If it failed, a disturbance of the floor would not be where it was asked for."""
-    robot_file = load_robot_file('compass', (), parameter_tables())
+    robot_file = load_robot('compass')
     plant = RigidPlant(robot_file.robot, robot_file.values(WORLD), robot_file.values(RIGID),
                        ((2, 0.01, 0.0),))
     plant.reset(robot_file.start)
@@ -241,7 +242,7 @@ def test_push_changes_momentum_of_the_free_directions_only():
 
 def test_fallen_robot_stays():
     """If it failed, a robot would fall through the floor for ever."""
-    robot_file = load_robot_file('compass', (), parameter_tables())
+    robot_file = load_robot('compass')
     plant = make_plant(robot_file, 'rigid')
     plant.reset(Start('left_foot', np.array([0.6, -1.2]), np.array([0.5, 0.0])))
     for _ in range(300):
@@ -256,7 +257,7 @@ def test_rigid_plant_refuses_what_it_cannot_do(edited_robot_file):
     """If it failed, a lock in mid-range would silently never engage."""
     def edit(tree):
         tree['robot']['locks']['outer_knee']['angle'] = -0.5
-    robot_file = load_robot_file(edited_robot_file(edit), (), parameter_tables())
+    robot_file = load_robot(edited_robot_file(edit))
     with pytest.raises(IncompatiblePlant, match='joint limit'):
         make_plant(robot_file, 'rigid')
 
@@ -275,7 +276,7 @@ def test_planned_disturbances_come_at_their_step():
     plant = rigid('compass')
     plant.disturb('step_down', 0.008, 1)
     plant.disturb('push', 0.01, 2)
-    robot_file = load_robot_file('compass', (), parameter_tables())
+    robot_file = load_robot('compass')
     for _ in range(2):   # a second run has the same disturbances
         plant.reset(robot_file.start)
         speeds = []

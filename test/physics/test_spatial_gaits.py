@@ -10,13 +10,13 @@ pytest.importorskip('scipy', reason='spatial re-simulation needs the package sci
 from walking_control.experiments.resimulation import resimulate  # noqa: E402
 from walking_control.gaits.search.optimisation import search  # noqa: E402
 from walking_control.gaits.search.task import SEARCH  # noqa: E402
-from walking_control.models.robot_file import load_robot_file  # noqa: E402
+from walking_control.loading import load_robot  # noqa: E402
 from walking_control.reports.plots.search import _SpatialPoints  # noqa: E402
 
 
 def walker(hip_mass):
     """Return the walker with a share of its 6 kg at the hip."""
-    return load_robot_file('walker3d_point', [('hip_mass', hip_mass),
+    return load_robot('walker3d_point', [('hip_mass', hip_mass),
                                               ('head_mass', 6.0 - hip_mass)])
 
 

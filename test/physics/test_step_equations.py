@@ -6,9 +6,10 @@ import pytest
 
 pytest.importorskip('casadi', reason='gait search needs the package casadi')
 
+from walking_control.loading import load_robot  # noqa: E402
 from walking_control.models.contact import project_velocity  # noqa: E402
 from walking_control.models.dynamics import PlanarDynamics  # noqa: E402
-from walking_control.models.robot_file import load_robot_file, WORLD  # noqa: E402
+from walking_control.models.robot_file import WORLD  # noqa: E402
 from walking_control.models.step_equations import REFLECTION, step_equations, step_parameters  # noqa: E402
 from walking_control.models.support.dynamics import SupportDynamics  # noqa: E402
 
@@ -28,7 +29,7 @@ def random_motion(n, seed=3):
 @pytest.mark.parametrize('name, overrides', CASES)
 def test_planar_forces(name, overrides):
     """Torques and contact forces must be Pinocchio's, springs and rotors included."""
-    robot_file = load_robot_file(name, [*overrides, ('slope', 0.05)])
+    robot_file = load_robot(name, [*overrides, ('slope', 0.05)])
     robot, world = robot_file.robot, robot_file.values(WORLD)
     equations = step_equations(robot)
     theta = step_parameters(robot, world.gravity, world.slope)
@@ -46,7 +47,7 @@ def test_planar_forces(name, overrides):
 @pytest.mark.parametrize('name', ['compass', 'dribbel'])
 def test_planar_impact(name):
     """The jump at touchdown must be the projection (4.12) followed by the relabelling (4.10)."""
-    robot_file = load_robot_file(name)
+    robot_file = load_robot(name)
     robot, world = robot_file.robot, robot_file.values(WORLD)
     equations = step_equations(robot)
     theta = step_parameters(robot, world.gravity, world.slope)
@@ -87,7 +88,7 @@ def slopes(q, step=1e-6):
 @pytest.fixture(scope='module')
 def walker():
     """Return the walker's equations, theta and point masses."""
-    robot_file = load_robot_file('walker3d_point', [('hip_mass', 4.0), ('head_mass', 2.0)])
+    robot_file = load_robot('walker3d_point', [('hip_mass', 4.0), ('head_mass', 2.0)])
     theta = step_parameters(robot_file.robot, 9.81, 0.0)
     return step_equations(robot_file.robot), theta, np.repeat([1.0, 4.0, 1.0, 2.0], 3)
 

@@ -11,20 +11,20 @@ from stranger import write_rabbit
 from walking_control.exceptions import InvalidInput
 from walking_control.experiments.cycles import find_robot_cycles
 from walking_control.gaits.gait_file import load_gait
+from walking_control.loading import load_robot
 from walking_control.models.resources import gait_path, robot_names
-from walking_control.models.robot_file import load_robot_file
 from walking_control.models.symmetry import leg_difference
 
 
 @pytest.mark.parametrize('name', robot_names())
 def test_shipped_robots_are_symmetric(name):
     """A gait of a shipped robot would be refused."""
-    assert leg_difference(load_robot_file(name).robot) is None
+    assert leg_difference(load_robot(name).robot) is None
 
 
 def lame(name, pattern, text):
     """Return a robot file with the first match of a pattern in its URDF replaced."""
-    robot_file = load_robot_file(name)
+    robot_file = load_robot(name)
     urdf = re.sub(pattern, text, robot_file.robot.urdf, count=1)
     assert urdf != robot_file.robot.urdf
     return replace(robot_file, robot=replace(robot_file.robot, urdf=urdf))
@@ -50,7 +50,7 @@ def test_unequal_legs_are_seen(name, pattern, text):
         robot.limits['right_knee'], upper=1.0)}}, 'limits of left_knee')])
 def test_unequal_joints_are_seen(tmp_path, change, words):
     """A spring, motor or stop on one leg alone makes the other step another one."""
-    robot = load_robot_file(write_rabbit(tmp_path)).robot
+    robot = load_robot(write_rabbit(tmp_path)).robot
     from walking_control.models.actuators import JointSpring
     robot = replace(robot, springs={'hip_like': JointSpring(3.0, 0.0, 0.1)})
     assert leg_difference(robot) is None
@@ -65,7 +65,7 @@ def test_no_cycle_of_a_lame_walker():
 
 def test_no_gait_file_for_a_lame_walker():
     """Curve tracking would follow the mirror image of a step the other leg cannot make."""
-    robot_file = load_robot_file('dribbel')
+    robot_file = load_robot('dribbel')
     lock = replace(robot_file.robot.locks[0], capture=0.02)
     robot = replace(robot_file.robot, locks=(lock, *robot_file.robot.locks[1:]))
     with pytest.raises(InvalidInput, match='its legs differ .the locks'):
@@ -77,4 +77,4 @@ def test_no_search_for_a_lame_walker(tmp_path):
     pytest.importorskip('casadi')
     from walking_control.experiments.gait_search import find_gait
     with pytest.raises(InvalidInput, match='gait search of rabbit: its legs differ'):
-        find_gait(load_robot_file(write_rabbit(tmp_path, offset=0.02)))
+        find_gait(load_robot(write_rabbit(tmp_path, offset=0.02)))

@@ -3,14 +3,14 @@
 
 import sys
 
-from walking_control.cli.inputs import load_robot, require_rigid
+from walking_control.cli.inputs import requested_robot, require_rigid
 from walking_control.cli.output import print_files, print_json, print_summary, save_figures
 
 
 def search(options):
     """Find the gait that takes the least torque."""
     from walking_control.experiments.gait_search import find_gait, save_gait
-    robot_file = load_robot(options)
+    robot_file = requested_robot(options)
     names = ('speed', 'degree', 'nodes', 'clearance', 'landing_speed', 'starts', 'quadrature')
     task = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
     show = None if options.quiet else lambda text: print(text, file=sys.stderr, flush=True)
@@ -73,7 +73,7 @@ def cycle(options):
     """Find limit cycles on the return map of the rigid plant."""
     from walking_control.experiments.cycles import find_robot_cycles, walk_cycle
     require_rigid(options)
-    robot_file = load_robot(options)
+    robot_file = requested_robot(options)
     result = find_robot_cycles(robot_file, options.controller, options.seed)
     result['files'] = []
     if options.out is not None:
@@ -106,7 +106,7 @@ def cycle(options):
 def impact(options):
     """Analyse the impact map and energy loss at touchdown."""
     from walking_control.experiments.impact import analyse_impact
-    robot_file = load_robot(options)
+    robot_file = requested_robot(options)
     result = {**analyse_impact(robot_file, options.q, options.v), 'files': []}
     if options.out is not None:
         from walking_control.reports.plots import gait as plots_gait

@@ -6,7 +6,7 @@ import math
 from walking_control.exceptions import InvalidInput
 
 
-def load_robot(options):
+def requested_robot(options):
     """Return the `RobotFile` a verb is about, overrides applied; make its output folder."""
     if options.out is not None:   # better now than after a long run
         try:
@@ -14,20 +14,19 @@ def load_robot(options):
         except OSError as error:
             raise InvalidInput(f'folder {options.out}', limit=f'cannot be made: {error.strerror}',
                                remedy='choose another --out') from error
+    from walking_control.loading import load_robot
     from walking_control.models.resources import gait_path
-    from walking_control.models.robot_file import load_robot_file
-    from walking_control.simulation.registry import parameter_tables
     # first, so that the end of a name means a parameter of what was chosen
     overrides = [(name, chosen) for name in ('controller', 'plant')
                  if (chosen := getattr(options, name, None)) is not None] + list(options.set)
     if options.slope_deg is not None:
         overrides.append(('world.slope', math.radians(options.slope_deg)))
-    robot_file = load_robot_file(options.robot, overrides, parameter_tables())
+    robot_file = load_robot(options.robot, overrides)
     if getattr(options, 'gait', None) is None:
         return robot_file
     name = _check_gait(robot_file, options.gait, options.controller)
     overrides.append((name, str(gait_path(options.gait).resolve())))
-    return load_robot_file(options.robot, overrides, parameter_tables())
+    return load_robot(options.robot, overrides)
 
 
 def _check_gait(robot_file, path, controller):

@@ -4,7 +4,7 @@
 import math
 import sys
 
-from walking_control.cli.inputs import load_robot, require_rigid
+from walking_control.cli.inputs import requested_robot, require_rigid
 from walking_control.cli.output import (
     print_files,
     print_json,
@@ -26,7 +26,7 @@ def demo(options):
                                 remedy='source a ROS 2 installation or pip install '
                                 '"walking_control[ros]"; without ROS: walking_control simulate'
                                 ) from error
-    robot_file = load_robot(options)
+    robot_file = requested_robot(options)
     result = run_demo(robot_file, options.controller, options.plant, options.duration,
                       options.realtime, options.processes, options.disturb,
                       show_progress(options.duration))
@@ -39,16 +39,9 @@ def demo(options):
 
 def simulate(options):
     """Walk a robot by the same chain without ROS."""
-    from walking_control.control_loop import ControlLoop
-    from walking_control.simulation.disturbance import plan_disturbances
-    from walking_control.simulation.registry import make_plant
-    from walking_control.simulation.simulate import simulate as run_simulation
-    robot_file = load_robot(options)
-    plant = make_plant(robot_file, options.plant)
-    plan_disturbances(plant, options.disturb)
-    loop = ControlLoop(robot_file, options.controller)
-    run = run_simulation(plant, loop, robot_file.start, options.duration,
-                         progress=show_progress(options.duration))
+    from walking_control.simulation.simulate import simulate as walk
+    run = walk(requested_robot(options), options.controller, options.plant, options.duration,
+               options.disturb, show_progress(options.duration))
     return report_run(run, options, {})
 
 
@@ -56,7 +49,7 @@ def robustness(options):
     """Find the first one-off disturbance that fells the walker."""
     from walking_control.experiments.robustness import find_first_failure
     require_rigid(options)
-    result = find_first_failure(load_robot(options), options.disturbance, options.controller,
+    result = find_first_failure(requested_robot(options), options.disturbance, options.controller,
                                 'rigid', options.max, options.resolution,
                                 show_share('tried'))
     result['files'] = []
@@ -75,7 +68,7 @@ def compare(options):
     """Walk several controllers under one disturbance and set them side by side."""
     from walking_control.experiments import comparison
     from walking_control.reports import comparison_page as pages
-    robot = load_robot(options).robot.name
+    robot = requested_robot(options).robot.name
     variants = comparison.read_variants(options.variants or comparison.variants_path(robot))
     disturb = options.disturb or [comparison.DISTURBANCE]
     slope = [] if options.slope_deg is None else [('world.slope', math.radians(options.slope_deg))]

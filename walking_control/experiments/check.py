@@ -6,11 +6,11 @@ import math
 from walking_control.controllers.registry import fitting_controllers, make_controller
 from walking_control.exceptions import InvalidInput, MissingDependency
 from walking_control.experiments.check_spatial import check_spatial_robot
+from walking_control.loading import load_robot
 from walking_control.models.dynamics import PlanarDynamics
-from walking_control.models.robot_file import load_robot_file
 from walking_control.models.urdf import link_names, load_urdf, moving_joints
 from walking_control.runs.kinematics_spatial import SpatialKinematics
-from walking_control.simulation.registry import make_plant, parameter_tables, PLANTS
+from walking_control.simulation.registry import make_plant, PLANTS
 
 
 def check_robot(name_or_path, overrides=()):
@@ -18,7 +18,7 @@ def check_robot(name_or_path, overrides=()):
 
     Args:
         name_or_path: Robot name, path of a robot file, or path of a URDF or xacro file.
-        overrides: Pairs (name, value) as for `load_robot_file`.
+        overrides: Pairs (name, value) as for `load_robot`.
 
     Returns:
         dict with ``ok``, ``problems`` (list of what, value, limit, remedy), ``assumptions``
@@ -33,7 +33,7 @@ def check_robot(name_or_path, overrides=()):
                              'limit': 'a URDF alone names no feet, coordinates or motors',
                              'remedy': 'write a robot file, see doc/robot_file.md'})
         else:
-            robot_file = load_robot_file(name_or_path, overrides, parameter_tables())
+            robot_file = load_robot(name_or_path, overrides)
             urdf = robot_file.robot.urdf
             _check_robot_file(robot_file, problems, assumptions, facts)
         _check_limits(urdf, problems)

@@ -19,14 +19,14 @@ from walking_control.exceptions import (
 )
 from walking_control.experiments.robustness import find_first_failure, KINDS
 from walking_control.gaits.samples import GaitError
+from walking_control.loading import load_robot
 from walking_control.models.resources import share_directory
-from walking_control.models.robot_file import load_robot_file
 from walking_control.models.yaml_text import load_yaml
 from walking_control.runs.disturbance_response import measure_response, MEASURES
 from walking_control.runs.energies import observe_energies
 from walking_control.simulation.disturbance import parse_disturbance, plan_disturbances
-from walking_control.simulation.registry import make_plant, parameter_tables
-from walking_control.simulation.simulate import simulate
+from walking_control.simulation.registry import make_plant
+from walking_control.simulation.simulate import run_plant
 
 DISTURBANCE = 'step_down=0.05@6'   # as in [DS09] 5.2.3
 
@@ -127,7 +127,7 @@ def load_variant(robot, variant, overrides=()):
         find_controller(variant.controller)
         settings = [(f'{variant.controller}.{name}', value)
                     for name, value in variant.settings.items()]
-        return load_robot_file(robot, [*overrides, *settings], parameter_tables())
+        return load_robot(robot, [*overrides, *settings])
     except WalkingControlError as error:
         raise _of(variant, error) from error
 
@@ -161,7 +161,7 @@ def compare(robot, variants, disturb=(DISTURBANCE,), duration=12.0, overrides=()
     """
     show = progress or (lambda text: None)
     disturbances = [parse_disturbance(text) for text in disturb]
-    base = load_robot_file(robot, overrides, parameter_tables())
+    base = load_robot(robot, overrides)
     _check_plant(base, disturb)
     prepared = [_prepare(robot, variant, overrides) for variant in variants]
     walks = []
@@ -192,7 +192,7 @@ def _walk(variant, robot_file, loop, field_values, disturb, duration):
     plant = make_plant(robot_file)
     plan_disturbances(plant, disturb)
     try:
-        run = simulate(plant, loop, robot_file.start, duration)
+        run = run_plant(plant, loop, robot_file.start, duration)
     except NotAchieved as error:
         unknown = dict.fromkeys(name for name, *_ in MEASURES)
         return Walk(variant, {'survived': False, 'reason': str(error), 'disturbed': None,

@@ -28,7 +28,7 @@ from walking_control.simulation.rigid.model import (
     SUPPORT,
     TIME,
 )
-from walking_control.simulation.simulate import simulate
+from walking_control.simulation.simulate import run_plant
 
 # In units of sqrt(leg length / gravity): in a longer step the leg swings more than once.
 LONGEST_STRIDE = 5.0
@@ -127,7 +127,7 @@ def walk_cycle(robot_file, cycle, controller=None, duration=4.0):
     start = Start(robot.feet[0], q, v)
     started = replace(robot_file, start=start)
     plant, loop = make_plant(started, 'rigid'), ControlLoop(started, controller)
-    return simulate(plant, loop, start, duration)
+    return run_plant(plant, loop, start, duration)
 
 
 def _describe(section, cycle):

@@ -12,8 +12,7 @@ from walking_control.experiments.resimulation import resimulate
 from walking_control.gaits.gait_file import gait_document, write_gait
 from walking_control.gaits.search.optimisation import search
 from walking_control.gaits.search.task import SEARCH
-from walking_control.models.robot_file import load_robot_file
-from walking_control.simulation.registry import parameter_tables
+from walking_control.loading import load_robot
 
 
 def find_gait(robot_file, task=None, optimise=(), seed=0, start=None, progress=None):
@@ -54,7 +53,7 @@ def adapt(robot_file, parameters):
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / 'adapted.yaml'
         robot_file.write(path)
-        return load_robot_file(path, list(parameters.items()), parameter_tables())
+        return load_robot(path, list(parameters.items()))
 
 
 def summarize_search(found):

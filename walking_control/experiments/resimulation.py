@@ -21,8 +21,7 @@ from walking_control.models.robot_file import WORLD
 from walking_control.models.support.dynamics import SupportDynamics
 from walking_control.simulation.rigid import model as rm
 from walking_control.simulation.rigid.motion import advance
-from walking_control.simulation.rigid.plant import (
-    build_rigid_model, FAILURES, RIGID, set_start)
+from walking_control.simulation.rigid.plant import build_rigid_model, FAILURES, RIGID, set_start
 from walking_control.simulation.rigid.spatial_step import simulate_spatial_step
 
 LONGEST_TICK = 8e-3   # s, for which torques are held at first

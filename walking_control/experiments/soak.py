@@ -10,9 +10,9 @@ import tracemalloc
 import numpy as np
 
 from walking_control.control_loop import ControlLoop
-from walking_control.models.robot_file import load_robot_file
+from walking_control.loading import load_robot
 from walking_control.models.signals import Measurement
-from walking_control.simulation.registry import make_plant, parameter_tables
+from walking_control.simulation.registry import make_plant
 
 
 def _spoil_position(measurement, rng):
@@ -144,7 +144,7 @@ def main():
     parser.add_argument('--duration', type=float, default=1800.0, help='simulated time in s')
     parser.add_argument('--seed', type=int, default=0)
     options = parser.parse_args()
-    robot_file = load_robot_file(options.robot, tables=parameter_tables())
+    robot_file = load_robot(options.robot)
     result = soak(robot_file, options.duration, options.seed, progress=lambda time: print(
         f'\r{time:7.0f} of {options.duration:g} s', end='', file=sys.stderr, flush=True))
     print(file=sys.stderr)

@@ -8,7 +8,7 @@ import numpy as np
 import yaml
 
 from walking_control.exceptions import InvalidInput
-from walking_control.models.robot_file import load_robot_file
+from walking_control.loading import load_robot
 from walking_control.models.spatial import SpatialDynamics
 from walking_control.models.urdf import load_urdf
 from walking_control.models.yaml_text import load_yaml
@@ -49,7 +49,7 @@ class Posture:
                 raise InvalidInput('the soles of ' + self.name, limit='a URDF alone names none',
                                    remedy='give --left FRAME --right FRAME')
         else:
-            file = load_robot_file(robot, overrides)
+            file = load_robot(robot, overrides)
             self.name, urdf = file.robot.name, file.robot.urdf
             feet = (left or file.robot.feet[0], right or file.robot.feet[1])
             gravity = file.sections.get('world', {}).get('gravity', 9.81)

@@ -25,7 +25,7 @@ class JointLock:
 
 @dataclass(frozen=True)
 class Robot:
-    """A walker as the package sees it; built by `load_robot_file`.
+    """A walker as the package sees it; built by `load_robot`.
 
     Args:
         name: Name.

@@ -72,15 +72,15 @@ class RobotFile:
         Path(path).write_text(yaml.safe_dump(document, sort_keys=False), encoding='utf-8')
 
 
-def load_robot_file(name_or_path, overrides=(), tables=()):
-    """Read a robot file.
+def read_robot_file(name_or_path, overrides, tables):
+    """Read a robot file; `walking_control.load_robot` does with the tables of the whole package.
 
     Args:
         name_or_path: Name of a shipped robot or path of a robot file.
         overrides: Pairs (name, value); the name is a dotted path or its end. An end means what
             the file writes, before what its own controller and plant could be told.
-        tables: `ParameterTable` of the sections that may be overridden though the file does not
-            write them, and that are validated at once.
+        tables: Every `ParameterTable` a file may hold a section of, besides `WORLD`; all are
+            validated.
 
     Raises:
         InvalidInput: The file, its URDF or an override is unusable; carries all that was found.
@@ -100,7 +100,7 @@ def load_robot_file(name_or_path, overrides=(), tables=()):
                 for name, values in tree.items() if name not in _PLAIN_KEYS}
     known = [table.section for table in tables]
     for name in sections:
-        if len(tables) > 1 and name not in known:
+        if name not in known:
             near = get_close_matches(name, known, n=1)
             raise RobotFileError(f'section {name} of {path}', limit='unknown',
                                  remedy=f'did you mean {near[0]}?' if near

@@ -13,8 +13,9 @@ from std_srvs.srv import Trigger
 from walking_control.controllers.registry import find_controller
 from walking_control.estimation.planar import ESTIMATOR
 from walking_control.exceptions import InvalidInput, WalkingControlError
+from walking_control.loading import load_robot
 from walking_control.models.parameters import Parameter, ParameterTable
-from walking_control.models.robot_file import load_robot_file, WORLD
+from walking_control.models.robot_file import WORLD
 from walking_control.models.urdf import differences
 from walking_control.nodes import topics
 from walking_control.nodes.neighbours import Neighbours
@@ -24,7 +25,6 @@ from walking_control.nodes.session import Session
 from walking_control.safety.latch import Latch
 from walking_control.safety.machine import Event, State
 from walking_control.safety.supervisor import SAFETY
-from walking_control.simulation.registry import parameter_tables
 
 NODE = ParameterTable('node', [
     Parameter('robot_file', 'dribbel', '', 'Robot: a name or the path of a robot file.'),
@@ -110,7 +110,7 @@ class ControllerNode(LifecycleNode):
         loaded = values.robot_file, values.controller
         if loaded == self._loaded:
             return
-        robot_file = load_robot_file(values.robot_file, tables=parameter_tables())
+        robot_file = load_robot(values.robot_file)
         controller = values.controller or robot_file.controller
         tables = [WORLD, ESTIMATOR, SAFETY, find_controller(controller).parameters]
         if self._sections is not None:

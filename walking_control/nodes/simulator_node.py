@@ -19,12 +19,13 @@ from walking_control.estimation.planar import ESTIMATOR
 from walking_control.estimation.registry import make_estimator
 from walking_control.exceptions import InvalidInput
 from walking_control.models.parameters import Parameter, ParameterTable
-from walking_control.models.robot_file import load_robot_file, WORLD
+from walking_control.models.robot_file import WORLD
 from walking_control.models.signals import Command, Measurement
 from walking_control.nodes import topics
 from walking_control.nodes.messages import JointStateWriter, set_stamp, write_force, write_imu
 from walking_control.nodes.parameters import declare_table, NodeParameters, read_table
 from walking_control.nodes.runtime import run_node
+from walking_control.runs.run import Recorder
 from walking_control.safety.fall import FallDetector
 from walking_control.safety.supervisor import SAFETY
 from walking_control.simulation.disturbance import plan_disturbances
@@ -74,9 +75,9 @@ class SimulatorNode(Node):
         super().__init__(name, **kwargs)
         node_parameters = NodeParameters(self, NODE)
         self._values = node_parameters.read()
-        robot_file = load_robot_file(self._values.robot_file, tables=parameter_tables())
+        robot_file = load_robot(self._values.robot_file)
         plant_name = self._values.plant or robot_file.plant
-        for table in (WORLD, ESTIMATOR, SAFETY, find_plant(plant_name)[1]):
+        for table in (WORLD, ESTIMATOR, SAFETY, find_plant(plant_name).parameters):
             declare_table(self, table, robot_file.values(table))
             robot_file.sections[table.section] = vars(read_table(self, table))
         self._build(robot_file, plant_name)

@@ -44,7 +44,7 @@ def summarize(run):
         motor (resistance 0); ``peak_effort``, the largest of any actuator (N m or N);
         ``peak_current`` (A); ``min_normal_force`` (N) and ``max_friction_ratio`` of the stance
         foot, see `contact_extremes`; ``energy_injected``, net mechanical work of the actuators
-        (J); ``squared_effort_per_step``, the time integral of the sum of squared efforts up to the
+        (J); ``scuffs``, see `count_scuffs`; ``squared_effort_per_step``, the time integral of the sum of squared efforts up to the
         last touchdown / steps; ``steady``, see `steady_state`.
     """
     if not run.robot.planar:
@@ -65,7 +65,7 @@ def summarize(run):
         'cost_of_transport_electrical': electrical_cost(run, weight, 0, rows - 1),
         'peak_effort': largest(np.abs(run.effort)), 'peak_current': peak_current(run),
         'min_normal_force': normal_force, 'max_friction_ratio': friction_ratio,
-        'energy_injected': work, 'squared_effort_per_step': squared_effort_per_step(run),
+        'scuffs': count_scuffs(run, dynamics), 'energy_injected': work, 'squared_effort_per_step': squared_effort_per_step(run),
         'mass': dynamics.mass, 'slope': run.world.slope, 'gravity': run.world.gravity,
         'friction': run.world.friction,
         'steady': steady_state(run, dynamics),
@@ -171,6 +171,31 @@ def steady_state(run, dynamics):
               table['duration'][chosen].mean(), clearance.mean(), clearance.min(),
               abs(by_foot[0] - by_foot[1]) / length.mean() if length.mean() > 0.0 else None)
     return {name: plain(value) for name, value in zip(names, values, strict=True)}
+
+
+def count_scuffs(run, dynamics):
+    """Return how often the swing foot struck the floor on its way instead of at its end.
+
+    A scuff is a contact of the swing foot that begins nearer to the stance foot, or further ahead,
+    than half the distance at which the step began, and that does not make it the stance foot.
+    Straight legs scuff whenever they pass each other, where the plant does not let them through
+    (``rigid.scuff_length``).
+
+    Args:
+        run: The `Run`.
+        dynamics: The `PlanarDynamics` of its robot.
+    """
+    if len(run.robot.feet) != 2 or len(run.time) < 2:
+        return 0
+    feet = foot_positions(dynamics, run.q)[:, :, 0]
+    rows, swing = np.arange(len(run.time)), 1 - run.support
+    ahead = feet[rows, swing] - feet[rows, run.support]
+    begin = np.concatenate(([0], np.flatnonzero(np.diff(run.steps)) + 1))
+    behind = ahead[begin[np.searchsorted(begin, rows, side='right') - 1]]
+    begins = np.zeros(len(rows), dtype=bool)
+    begins[1:] = run.contact[rows[1:], swing[1:]] & ~run.contact[rows[:-1], swing[1:]] \
+        & (run.steps[1:] == run.steps[:-1])
+    return int(np.sum(begins & (behind < 0.0) & (ahead > 0.5 * behind)))
 
 
 def contact_extremes(run, weight):

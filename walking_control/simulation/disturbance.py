@@ -4,7 +4,7 @@
 import math
 from typing import NamedTuple
 
-from walking_control.exceptions import IncompatiblePlant, InvalidInput
+from walking_control.exceptions import InvalidInput
 
 
 class Disturbance(NamedTuple):
@@ -25,22 +25,19 @@ class Disturbance(NamedTuple):
         return f'{self.kind}={self.size:g}@{self.step}'
 
 
-def plan_disturbances(plant, texts):
+def plan_disturbances(plant, disturbances):
     """Plan disturbances on a plant.
 
     Args:
         plant: A `Plant` that can `disturb`, unless there is nothing to plan.
-        texts: Texts of the form ``step_down=0.05@3``: at the third touchdown.
+        disturbances: Each a `Disturbance` or a text of the form ``step_down=0.05@3``: at the third
+            touchdown.
 
     Raises:
         InvalidInput: A text has another form, or the plant knows no such disturbance.
     """
-    for text in texts:
-        kind, size, step = parse_disturbance(text)
-        if not hasattr(plant, 'disturb'):
-            raise IncompatiblePlant(f'disturbance {text} on plant {plant.name}',
-                                    limit='this plant has none', remedy='choose plant rigid')
-        plant.disturb(kind, size, step)
+    for item in disturbances:
+        plant.disturb(*(parse_disturbance(item) if isinstance(item, str) else item))
 
 
 def parse_disturbance(text):

@@ -1,9 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every plant offers, and the truth only a plant knows."""
 
-from typing import Protocol
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import ClassVar, Protocol
 
 import numpy as np
+
+from walking_control.exceptions import IncompatiblePlant
+from walking_control.models.parameters import ParameterTable
+from walking_control.models.robot import Robot, Start
+from walking_control.models.signals import Command, Measurement
 
 
 class Truth:
@@ -33,27 +40,60 @@ class Truth:
 
 
 class Plant(Protocol):
-    """The robot and its world, advanced by commands.
+    """The robot and its world, advanced by commands: the contract of every plant.
 
-    Attributes:
-        name: Name on the command line.
+    Write a plant as a subclass: then what it does not offer has the default given here.
+
+    Args:
         robot: The `Robot`.
         world: Validated values of `WORLD`.
+        values: Validated values of `parameters`.
+
+    Attributes:
+        name: Name on the command line and in robot files.
+        parameters: The one table of its parameters.
         time: Simulated time, s.
         truth: The `Truth`, updated by `reset` and `step`.
+        disturbances: Every `Disturbance` planned so far.
+
+    Raises:
+        IncompatiblePlant: It cannot simulate this robot; raised on construction.
     """
 
-    name: str
+    name: ClassVar[str]
+    parameters: ClassVar[ParameterTable]
+    robot: Robot
+    world: SimpleNamespace
     time: float
+    truth: Truth
+    disturbances: Sequence[tuple[str, float, int]] = ()
 
-    def reset(self, start):
+    def __init__(self, robot: Robot, world: SimpleNamespace, values: SimpleNamespace) -> None:
+        """Do everything slow here."""
+
+    def reset(self, start: Start) -> None:
         """Put the robot into a `Start` state at time zero."""
 
-    def step(self, command, duration):
+    def step(self, command: Command, duration: float) -> None:
         """Hold a `Command` for a duration in s."""
 
-    def measure(self, measurement):
+    def measure(self, measurement: Measurement) -> None:
         """Fill a `Measurement` with what the sensors say now."""
 
-    def push(self, impulse):
+    def push(self, impulse: float) -> None:
         """Add a horizontal impulse in N s to the base, at once."""
+
+    def disturb(self, kind: str, size: float, step: int) -> None:
+        """Plan a one-off disturbance for every run from the next `reset` on.
+
+        Args:
+            kind: ``'step_down'``, ``'step_up'`` (m), ``'slope_change'`` (rad) or ``'push'`` (N s
+                per kg of robot, along the walk).
+            size: Its size.
+            step: The touchdown it comes with, counted from 1.
+
+        Raises:
+            InvalidInput: Unknown kind, a step or size out of range, or a plant without.
+        """
+        raise IncompatiblePlant(f'disturbance {kind} on plant {self.name}',
+                                limit='this plant has none', remedy='choose plant rigid')

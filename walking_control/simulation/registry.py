@@ -7,17 +7,16 @@ from walking_control.exceptions import IncompatiblePlant, InvalidInput
 from walking_control.gaits.search.task import SEARCH
 from walking_control.models.robot_file import WORLD
 from walking_control.safety.supervisor import SAFETY
-from walking_control.simulation.mujoco.plant import MUJOCO, MujocoPlant
+from walking_control.simulation.mujoco.plant import MujocoPlant
 from walking_control.simulation.mujoco.spatial import SpatialMujocoPlant
-from walking_control.simulation.rigid.plant import RIGID, RigidPlant
+from walking_control.simulation.rigid.plant import RigidPlant
 
-PLANTS = {plant.name: (plant, table)
-          for plant, table in ((MujocoPlant, MUJOCO), (RigidPlant, RIGID))}
+PLANTS = {plant.name: plant for plant in (MujocoPlant, RigidPlant)}
 SPATIAL = {SpatialMujocoPlant.name: SpatialMujocoPlant}  # what serves robots in space
 
 
 def find_plant(name):
-    """Return (class, parameter table) of a plant.
+    """Return the plant class of a name.
 
     Raises:
         InvalidInput: Unknown; says what is known.
@@ -39,16 +38,16 @@ def make_plant(robot_file, name=None):
         InvalidInput: Unknown plant, or one that cannot simulate this robot.
     """
     name = name or robot_file.plant
-    plant, table = find_plant(name)
+    plant = find_plant(name)
     if not robot_file.robot.planar:
         if name not in SPATIAL:
             raise IncompatiblePlant(f'plant {name} on {robot_file.robot.name}',
                                     limit='needs a planar robot')
         plant = SPATIAL[name]
-    return plant(robot_file.robot, robot_file.values(WORLD), robot_file.values(table))
+    return plant(robot_file.robot, robot_file.values(WORLD), robot_file.values(plant.parameters))
 
 
 def parameter_tables():
     """Return every parameter table a robot file may hold a section of."""
     return [ESTIMATOR, SAFETY, SEARCH, *controller_tables(),
-            *(table for _, table in PLANTS.values())]
+            *(plant.parameters for plant in PLANTS.values())]

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Walk a robot in a plant: the control loop without ROS."""
 
+
+from walking_control.control_loop import ControlLoop
 from walking_control.models.signals import Measurement
-from walking_control.simulation.run import Recorder
+from walking_control.runs.run import Recorder
+from walking_control.simulation.disturbance import plan_disturbances
+from walking_control.simulation.registry import make_plant
 
 
-def simulate(plant, loop, start, duration, progress=None):
+def run_plant(plant, loop, start, duration, progress=None):
     """Run a control loop on a plant and return the record.
 
     The run ends early when the control loop latches a fault.
@@ -39,3 +43,26 @@ def simulate(plant, loop, start, duration, progress=None):
         if progress is not None and tick % 100 == 0:
             progress(plant.time)
     return recorder.finish()
+
+
+def simulate(robot_file, controller=None, plant=None, duration=20.0, disturb=(), progress=None):
+    """Walk a robot and return the record: the same chain as over ROS 2.
+
+    Args:
+        robot_file: The `RobotFile`, see `load_robot`.
+        controller: Name of the controller; None takes the robot file's default.
+        plant: Name of the plant; None takes the robot file's default.
+        duration: Simulated time, s; a fault ends the run earlier.
+        disturb: Planned disturbances, each a `Disturbance` or text like ``'step_down=0.02@5'``.
+        progress: Called with the simulated time now and then.
+
+    Returns:
+        The `Run`; ``run.summary()`` says what it was worth.
+
+    Raises:
+        InvalidInput: An unknown name, or parts that do not fit each other.
+    """
+    world = make_plant(robot_file, plant)
+    plan_disturbances(world, disturb)
+    return run_plant(world, ControlLoop(robot_file, controller), robot_file.start, duration,
+                     progress)

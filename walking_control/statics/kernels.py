@@ -13,6 +13,7 @@ from walking_control.models.spatial import ROOT
 
 try:
     import scipy.linalg  # noqa: F401  numba's matrix products need its BLAS
+
     from walking_control.models.code_cache import compile_function as compiled
 except ImportError:
     def compiled(function):

@@ -15,16 +15,16 @@ from walking_control.controllers.limits.efforts import (
     scale_effort,
 )
 from walking_control.controllers.limits.nearest_point import nearest_allowed
+from walking_control.loading import load_robot
 from walking_control.models.dynamics import PlanarDynamics
 from walking_control.models.efforts import effort_map, foot_turn
-from walking_control.models.robot_file import load_robot_file
 from walking_control.models.support.dynamics import SupportDynamics
 
 
 @pytest.fixture(scope='module')
 def compass():
     """Return the support dynamics of the compass on its slope."""
-    return SupportDynamics(PlanarDynamics(load_robot_file('compass').robot, slope=0.0524))
+    return SupportDynamics(PlanarDynamics(load_robot('compass').robot, slope=0.0524))
 
 
 def test_projection_is_optimal():

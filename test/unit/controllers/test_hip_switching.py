@@ -7,7 +7,7 @@ import pytest
 from walking_control.controllers.hip_switching import clamped_pd, HipSwitching, PARAMETERS
 from walking_control.controllers.knee_locks import ARMED, FLEXED, next_lock_phase, RELEASED, STANCE
 from walking_control.exceptions import IncompatibleController, ParameterError
-from walking_control.models.robot_file import load_robot_file
+from walking_control.loading import load_robot
 from walking_control.models.signals import Command, Reference, WalkerState
 
 
@@ -101,6 +101,6 @@ def motor_on_knee(tree):
 @pytest.mark.parametrize('edit', [remove_motor, motor_on_knee])
 def test_robot_without_a_hip_motor_is_refused(edited_robot_file, edit):
     """Driving any other joint with the hip law would break the robot."""
-    robot_file = load_robot_file(edited_robot_file(edit))
+    robot_file = load_robot(edited_robot_file(edit))
     with pytest.raises(IncompatibleController, match='hip_switching'):
         HipSwitching(robot_file, robot_file.values(PARAMETERS))

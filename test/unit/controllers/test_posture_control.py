@@ -11,7 +11,7 @@ from walking_control.controllers.static_torque.controller import PARAMETERS, Pos
 from walking_control.controllers.static_torque.routine import PostureRoutine, shifting_routine
 from walking_control.controllers.static_torque.support_change import SupportChange
 from walking_control.exceptions import IncompatibleController, NotAchieved
-from walking_control.models.robot_file import load_robot_file
+from walking_control.loading import load_robot
 from walking_control.models.signals import Command, Reference, WalkerState
 from walking_control.statics.posture_search import search_posture
 
@@ -249,7 +249,7 @@ def test_commanded_posture_moves_straight():
 
 def test_planar_robot_is_refused():
     """A planar walker would be driven by a law that needs feet with soles."""
-    robot_file = load_robot_file('dribbel')
+    robot_file = load_robot('dribbel')
     with pytest.raises(IncompatibleController, match='needs a robot in space'):
         PostureControl(robot_file, PARAMETERS.validate({}))
 

@@ -15,13 +15,13 @@ from walking_control.gaits.gait_file import (  # noqa: E402
     read_gait,
     write_gait,
 )
-from walking_control.models.robot_file import load_robot_file  # noqa: E402
+from walking_control.loading import load_robot  # noqa: E402
 
 
 @pytest.fixture(scope='module')
 def found():
     """Return a search with an adapted spring."""
-    return find_gait(load_robot_file('compass'), {'speed': 1.0, 'landing_speed': 0.5, 'starts': 1},
+    return find_gait(load_robot('compass'), {'speed': 1.0, 'landing_speed': 0.5, 'starts': 1},
                      ('spring', 'damper'))
 
 
@@ -35,7 +35,7 @@ def path(found, tmp_path):
 
 def test_round_trip(found, path):
     """A gait that changes on its way through a file is another gait."""
-    robot_file = load_robot_file('compass', overrides_of(read_gait(path)))
+    robot_file = load_robot('compass', overrides_of(read_gait(path)))
     gait = load_gait(path, robot_file)
     time = np.linspace(0.0, gait.period, 9)
     for ours, theirs in zip(gait.motion(time), found.result.gait.motion(time), strict=True):
@@ -57,13 +57,13 @@ def test_provenance(found, path):
 def test_what_does_not_fit_is_refused(path, robot, overrides, reason):
     """A controller on the wrong gait falls; the file must say so first."""
     with pytest.raises(GaitFileError, match=reason):
-        load_gait(path, load_robot_file(robot, overrides))
+        load_gait(path, load_robot(robot, overrides))
 
 
 def test_adapted_numbers_are_named_in_the_refusal(path):
     """The user must learn which spring the gait needs."""
     with pytest.raises(GaitFileError, match='robot.springs.hip.stiffness='):
-        load_gait(path, load_robot_file('compass'))
+        load_gait(path, load_robot('compass'))
 
 
 @pytest.mark.parametrize('edit, reason', [
@@ -90,7 +90,7 @@ def test_command_line(tmp_path, capsys):
             'q', 'v', 'mechanical_power', 'impact_loss_power', 'parameters', 'solve_time',
             'build_time', 'file'}
     assert keys <= set(result)
-    assert load_gait(result['file'], load_robot_file('compass')).period == result['period']
+    assert load_gait(result['file'], load_robot('compass')).period == result['period']
     assert {file.suffix for file in tmp_path.iterdir()} == {'.yaml', '.png'}
 
 

@@ -13,9 +13,10 @@ from walking_control.gaits.gait import Gait, GaitError, Phase
 from walking_control.gaits.gait_file import load_gait, read_gait
 from walking_control.gaits.polynomials import points
 from walking_control.gaits.samples import read_samples, sample_gait
+from walking_control.loading import load_robot
 from walking_control.models.dynamics import PlanarDynamics
 from walking_control.models.resources import share_directory
-from walking_control.models.robot_file import load_robot_file, WORLD
+from walking_control.models.robot_file import WORLD
 from walking_control.models.support.dynamics import SupportDynamics
 
 GAITS = share_directory() / 'config' / 'gaits'
@@ -38,7 +39,7 @@ def energy_of(robot_file, slope, q, v):
 @pytest.mark.parametrize('name, held', [('compass', [()]), ('dribbel', [(1,), (1, 3)])])
 def test_pieces_go_on_by_free_motion(name, held):
     """If it failed, laws would chase a path past touchdown that the walker cannot take."""
-    robot_file = load_robot_file(name)
+    robot_file = load_robot(name)
     gait = read(robot_file)
     assert [piece.held for piece in gait.pieces] == held
     assert gait.pieces[0].start == 0.0 and gait.pieces[-1].end == pytest.approx(gait.period)
@@ -59,7 +60,7 @@ def test_pieces_go_on_by_free_motion(name, held):
 
 def test_knee_strike_is_inelastic():
     """If it failed, the rates after the strike would not be those the lock leaves."""
-    dribbel = load_robot_file('dribbel')
+    dribbel = load_robot('dribbel')
     gait = read(dribbel)
     swinging, locked = gait.pieces
     q, before = (part[swinging.inside][-1] for part in (swinging.q, swinging.v))
@@ -73,7 +74,7 @@ def test_knee_strike_is_inelastic():
 
 def test_free_motion_ends_before_it_stands_still():
     """If it failed, the path would turn back on itself, with no direction at the turn."""
-    dribbel = load_robot_file('dribbel')
+    dribbel = load_robot('dribbel')
     support = SupportDynamics(PlanarDynamics(dribbel.robot, 9.81, 0.0))
     # all but the stance leg held: it rises too slowly to pass the top
     s = points(4)[:, None]
@@ -86,10 +87,10 @@ def test_free_motion_ends_before_it_stands_still():
 
 def test_another_slope_is_followed_but_not_loaded():
     """If it failed, no gait could be walked on a slope it was not found on."""
-    compass = load_robot_file('compass')
+    compass = load_robot('compass')
     assert read(compass, slope=0.0).slope == pytest.approx(math.radians(3.0))
     with pytest.raises(GaitError, match='another slope'):
-        load_gait(GAITS / 'compass.yaml', load_robot_file('compass', [('slope', 0.0)]))
+        load_gait(GAITS / 'compass.yaml', load_robot('compass', [('slope', 0.0)]))
 
 
 @pytest.mark.parametrize('edit, words', [
@@ -110,7 +111,7 @@ def test_another_slope_is_followed_but_not_loaded():
      'speed at 0 s of gait file.*stands still')])
 def test_gaits_that_do_not_fit_are_refused(edit, words, tmp_path):
     """If it failed, a law would throw the walker along a path that is not its own."""
-    compass, path = load_robot_file('compass'), tmp_path / 'gait.yaml'
+    compass, path = load_robot('compass'), tmp_path / 'gait.yaml'
     document = read_gait(GAITS / 'compass.yaml')
     edit(document)
     path.write_text(yaml.safe_dump(document))
@@ -129,5 +130,5 @@ def test_unreadable_files_are_refused(content, words, tmp_path):
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(GaitError, match=words) as caught:
-        read(load_robot_file('compass'), path)
+        read(load_robot('compass'), path)
     assert '\n' not in str(caught.value)

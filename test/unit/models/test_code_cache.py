@@ -14,9 +14,9 @@ import pytest
 
 pytest.importorskip('numba', reason='nothing is compiled without the extra "fast"')
 
+from walking_control.loading import load_robot  # noqa: E402
 from walking_control.models import code_cache  # noqa: E402
 from walking_control.models.code_cache import cache_folder, compile_function  # noqa: E402
-from walking_control.models.robot_file import load_robot_file  # noqa: E402
 from walking_control.models.support import compiled  # noqa: E402
 from walking_control.simulation.rigid import walk  # noqa: E402
 from walking_control.simulation.rigid.compiled import CompiledWalker  # noqa: E402
@@ -195,12 +195,12 @@ def test_everything_compiled_is_kept():
     for _ in range(2):
         law.cache_clear()
         compiled._compile.cache_clear()
-        walkers = [CompiledWalker(load_robot_file('compass'), name)
-                   for name in ('none',)]
+        walkers = [CompiledWalker(load_robot('compass'), name)
+                   for name in ('none', 'time_pd')]
         for walker in walkers:
             walker.start(0, np.array([0.2, -0.4]), np.array([-1.0, 0.3]))
             walker.walk(0.02)
-    assert hits(law(walk.walk).stats) == (1, 0)
+    assert hits(law(walk.walk).stats) == (2, 0)
     found = [kernel for kernel in vars(kernels).values() if hasattr(kernel, 'targetoptions')]
     assert len(found) == 3
     assert all(type(kernel._cache) is code_cache._Entries for kernel in found)

@@ -7,13 +7,13 @@ import pytest
 from stranger import write_rabbit
 
 from walking_control.exceptions import InvalidInput
-from walking_control.models.robot_file import load_robot_file
+from walking_control.loading import load_robot
 
 
 def refusal(folder, **arguments):
     """Return all errors of loading a RABBIT."""
     with pytest.raises(InvalidInput) as caught:
-        load_robot_file(write_rabbit(folder, **arguments))
+        load_robot(write_rabbit(folder, **arguments))
     return [str(error) for error in (caught.value, *caught.value.others)]
 
 
@@ -98,7 +98,7 @@ def test_key_that_stands_twice(tmp_path):
     text = path.read_text()
     path.write_text(text.replace('      planar: true\n', '      planar: true\n      planar: true\n'))
     with pytest.raises(InvalidInput, match='the key planar stands twice'):
-        load_robot_file(path)
+        load_robot(path)
 
 
 def test_all_that_is_wrong_is_said_at_once(tmp_path):

@@ -5,22 +5,21 @@ import numpy as np
 import pytest
 
 from walking_control.exceptions import InvalidInput
+from walking_control.loading import load_robot
 from walking_control.models.resources import gait_path, robot_names
-from walking_control.models.robot_file import load_robot_file
-from walking_control.simulation.registry import parameter_tables
 
 
 @pytest.mark.parametrize('name', robot_names())
 def test_shipped_robot_files_load(name):
     """A shipped robot that cannot be loaded is broken for everyone."""
-    assert load_robot_file(name, tables=parameter_tables()).robot.name == name
+    assert load_robot(name).robot.name == name
 
 
 def test_misspelt_section(edited_robot_file):
     """A misspelt section would leave every parameter in it at its default, silently."""
     path = edited_robot_file(lambda tree: tree.update(safty={'damping': 2.0}))
     with pytest.raises(InvalidInput, match='did you mean safety'):
-        load_robot_file(path, tables=parameter_tables())
+        load_robot(path)
 
 
 def test_mirror_twice_is_identity(dribbel):
@@ -102,7 +101,7 @@ def break_support(tree):
 def test_bad_robot_files_are_refused(edited_robot_file, edit, words):
     """A robot file that contradicts its URDF would move the wrong joint."""
     with pytest.raises(InvalidInput) as caught:
-        load_robot_file(edited_robot_file(edit))
+        load_robot(edited_robot_file(edit))
     text = str(caught.value)
     assert all(word in text for word in words), text
     assert '\n' not in text
@@ -114,18 +113,18 @@ def test_not_a_parameter_file(tmp_path, content):
     path = tmp_path / 'robot.yaml'
     path.write_text(content)
     with pytest.raises(InvalidInput, match='robot file'):
-        load_robot_file(path)
+        load_robot(path)
 
 
 def test_unknown_robot():
     """A misspelt robot must be answered with the robots there are."""
     with pytest.raises(InvalidInput, match='known: .*dribbel'):
-        load_robot_file('drible')
+        load_robot('drible')
 
 
 def test_overrides_by_short_name():
     """`--set` must reach motors, the world and masses by their own names."""
-    robot_file = load_robot_file('dribbel', [('reduction', 66.0), ('slope', 0.05),
+    robot_file = load_robot('dribbel', [('reduction', 66.0), ('slope', 0.05),
                                              ('hip_mass', 5.0)])
     assert robot_file.robot.actuators['hip'].reduction == 66.0
     assert robot_file.sections['world']['slope'] == 0.05
@@ -134,7 +133,7 @@ def test_overrides_by_short_name():
 
 def test_short_name_means_the_robots_own_controller():
     """`--set rate=...` must reach the robot's controller, whatever other controllers have."""
-    robot_file = load_robot_file('dribbel', [('knee_flexed', 0.07)], parameter_tables())
+    robot_file = load_robot('dribbel', [('knee_flexed', 0.07)])
     assert robot_file.sections['hip_switching']['knee_flexed'] == 0.07
 
 
@@ -142,14 +141,14 @@ def test_short_name_means_the_robots_own_controller():
 def test_bad_overrides(name, words):
     """A misspelt or ambiguous name must not silently change nothing."""
     with pytest.raises(InvalidInput, match=words):
-        load_robot_file('dribbel', [(name, 1.0)])
+        load_robot('dribbel', [(name, 1.0)])
 
 
 def test_write_gives_the_same_robot(tmp_path):
     """The file handed to another process must describe the robot that was asked for."""
-    robot_file = load_robot_file('dribbel', [('reduction', 66.0), ('hip_mass', 5.0)])
+    robot_file = load_robot('dribbel', [('reduction', 66.0), ('hip_mass', 5.0)])
     robot_file.write(tmp_path / 'copy.yaml')
-    copy = load_robot_file(tmp_path / 'copy.yaml')
+    copy = load_robot(tmp_path / 'copy.yaml')
     assert copy.robot.urdf == robot_file.robot.urdf
     assert copy.robot.actuators == robot_file.robot.actuators
     assert copy.sections == robot_file.sections
@@ -165,4 +164,4 @@ def test_a_folder_named_as_a_robot_hides_no_shipped_gait(tmp_path, monkeypatch):
 def test_a_controller_that_is_no_name_is_refused_before_other_overrides():
     """The command line would end in a stack trace."""
     with pytest.raises(InvalidInput, match='must be a name'):
-        load_robot_file('compass', [('controller', [1]), ('bandwidth', 100.0)], parameter_tables())
+        load_robot('compass', [('controller', [1]), ('bandwidth', 100.0)])

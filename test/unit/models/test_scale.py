@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from stranger import write_rabbit
 
+from walking_control.loading import load_robot
 from walking_control.models.parameters import Parameter, ParameterTable
-from walking_control.models.robot_file import load_robot_file
 from walking_control.models.scale import REFERENCE, RULES, Scale, scale_of
 from walking_control.simulation.registry import parameter_tables
 
@@ -18,7 +18,7 @@ SERVING = {'compass': None, 'dribbel': None, 'humanoid': ('estimator', 'safety',
 @pytest.mark.parametrize('name', SERVING)
 def test_shipped_robots_keep_their_numbers(name):
     """A shipped robot would walk otherwise than in every figure of the pages."""
-    robot_file = load_robot_file(name, tables=parameter_tables())
+    robot_file = load_robot(name)
     for table in parameter_tables():
         if SERVING[name] is None and table.section != 'static_torque' \
                 or table.section in (SERVING[name] or ()):
@@ -31,7 +31,7 @@ def test_contacts_are_seen_below_the_weight(tmp_path, mass):
     """A walker of half a kilogram would never feel the floor, and one of 50 would feel any dust.
     """
     from walking_control.estimation.planar import ESTIMATOR
-    robot_file = load_robot_file(write_rabbit(tmp_path, mass=mass))
+    robot_file = load_robot(write_rabbit(tmp_path, mass=mass))
     values, weight = robot_file.values(ESTIMATOR), 32.0 * mass * 9.81
     assert 0.1 * weight < values.contact_on < 0.2 * weight
     assert values.contact_off < values.contact_on
@@ -39,7 +39,7 @@ def test_contacts_are_seen_below_the_weight(tmp_path, mass):
 
 def test_size_of_a_robot(tmp_path):
     """Defaults would grow with something else than mass, leg length and gravity."""
-    scale = scale_of(load_robot_file(write_rabbit(tmp_path, mass=2.0, length=0.5)).robot, 1.62)
+    scale = scale_of(load_robot(write_rabbit(tmp_path, mass=2.0, length=0.5)).robot, 1.62)
     assert scale.mass == pytest.approx(64.0) and scale.length == pytest.approx(0.4)
     assert scale.time == pytest.approx((0.4 / 1.62) ** 0.5)
 

@@ -4,8 +4,8 @@
 import numpy as np
 import pytest
 
+from walking_control.loading import load_robot
 from walking_control.models.dynamics import floor_gravity, PlanarDynamics
-from walking_control.models.robot_file import load_robot_file
 from walking_control.runs.kinematics import foot_positions, Skeleton, tilt
 
 TRUNK_WALKER = """<robot name="trunk_walker">
@@ -53,12 +53,12 @@ def trunk_walker(tmp_path):
     (tmp_path / 'walker.urdf').write_text(TRUNK_WALKER.format(legs=legs))
     path = tmp_path / 'walker.yaml'
     path.write_text(ROBOT_FILE)
-    return PlanarDynamics(load_robot_file(path).robot)
+    return PlanarDynamics(load_robot(path).robot)
 
 
 def test_dribbel_has_four_limbs_in_leg_colours():
     """A thigh or shank would be missing from the picture or take the other leg's colour."""
-    skeleton = Skeleton(PlanarDynamics(load_robot_file('dribbel').robot))
+    skeleton = Skeleton(PlanarDynamics(load_robot('dribbel').robot))
     points = skeleton.points(np.zeros(6))
     lengths = {}
     for segment in skeleton.segments:
@@ -71,7 +71,7 @@ def test_dribbel_has_four_limbs_in_leg_colours():
 
 def test_bent_dribbel_is_drawn_where_trigonometry_says():
     """A joint would bend the wrong way."""
-    skeleton = Skeleton(PlanarDynamics(load_robot_file('dribbel').robot))
+    skeleton = Skeleton(PlanarDynamics(load_robot('dribbel').robot))
     pitch, hip, knee = 0.2, 0.5, -0.7
     points = skeleton.points(np.array([1.0, 0.9, pitch, hip, 0.0, knee]))
     thigh, shank = hip - pitch, hip - pitch + knee  # from straight down, forward positive

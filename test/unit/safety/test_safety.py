@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from walking_control.control_loop import ControlLoop
-from walking_control.models.robot_file import load_robot_file
+from walking_control.loading import load_robot
 from walking_control.models.signals import Command, Measurement
 from walking_control.safety.supervisor import SAFETY, Supervisor
 
@@ -135,7 +135,7 @@ def test_law_runs_at_its_own_rate(dribbel):
 
 def test_virtual_effort_rests_while_joints_are_damped():
     """The ground torque is no joint: a damping torque meant for the hip must not reach it."""
-    robot_file = load_robot_file('compass')
+    robot_file = load_robot('compass')
     supervisor = Supervisor(robot_file.robot, robot_file.values(SAFETY))
     measurement, command = Measurement(robot_file.robot), Command(robot_file.robot)
     measurement.velocity[0] = 2.0

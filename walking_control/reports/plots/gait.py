@@ -4,8 +4,8 @@
 import numpy as np
 
 from walking_control.experiments.impact import losses_over_angle
+from walking_control.loading import load_robot
 from walking_control.models.dynamics import PlanarDynamics
-from walking_control.models.robot_file import load_robot_file
 from walking_control.reports.plots.style import FAINT, FOOT_COLOURS, label, NEUTRAL, new_figure
 from walking_control.runs.quantities import touchdowns
 
@@ -42,7 +42,7 @@ def plot_losses_over_mass_ratio(name, overrides=(), ratios=(0.2, 0.5, 1.0, 2.0, 
     angles = np.linspace(0.02, np.pi / 2, 80)
     figure, (axis,) = new_figure(1, height=4.0)
     for i, ratio in enumerate(ratios):
-        robot_file = load_robot_file(name, (*overrides, ('leg_mass', 1.0), ('hip_mass', ratio)))
+        robot_file = load_robot(name, (*overrides, ('leg_mass', 1.0), ('hip_mass', ratio)))
         shares = losses_over_angle(robot_file, angles)
         shade = 0.25 + 0.75 * i / max(1, len(ratios) - 1)
         axis.plot(angles, shares[:, -1], color=FOOT_COLOURS[0], alpha=shade,

@@ -12,7 +12,7 @@ import numpy as np
 from walking_control.exceptions import import_optional, IncompatiblePlant, InvalidInput, UrdfError
 from walking_control.models.dynamics import floor_gravity, PlanarDynamics
 from walking_control.models.parameters import Parameter, ParameterTable
-from walking_control.simulation.plant import Truth
+from walking_control.simulation.plant import Plant, Truth
 
 MUJOCO = ParameterTable('mujoco', [
     Parameter('timestep', 0.0005, 's', 'Step of the physics.', 1e-5, 0.01),
@@ -24,7 +24,7 @@ MUJOCO = ParameterTable('mujoco', [
 ])
 
 
-class MujocoPlant:
+class MujocoPlant(Plant):
     """The robot and a flat, possibly sloped floor; see `simulation.plant.Plant`.
 
     Args:
@@ -38,6 +38,7 @@ class MujocoPlant:
     """
 
     name = 'mujoco'
+    parameters = MUJOCO
 
     def __init__(self, robot, world, values):
         self._mj = import_optional('mujoco', 'plant mujoco')

@@ -18,10 +18,10 @@ from walking_control.models.efforts import effort_map, foot_turn
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.support.dynamics import SupportDynamics
 from walking_control.simulation.disturbance import Disturbance
-from walking_control.simulation.plant import Truth
+from walking_control.simulation.plant import Plant, Truth
 from walking_control.simulation.rigid import model as rm
 from walking_control.simulation.rigid.forces import accelerate, collide, find_reactions
-from walking_control.simulation.rigid.motion import advance
+from walking_control.simulation.rigid.motion import advance, MOST_EVENTS
 
 RIGID = ParameterTable('rigid', [
     Parameter('tolerance', 1e-10, '1', 'Local error of the integration.', 1e-14, 1e-3),
@@ -94,7 +94,7 @@ def floor_changes(steps):
     return drops, tilts
 
 
-class RigidPlant:
+class RigidPlant(Plant):
     """The robot on a rigid floor; see `simulation.plant.Plant`.
 
     Args:
@@ -111,6 +111,7 @@ class RigidPlant:
     """
 
     name = 'rigid'
+    parameters = RIGID
 
     def __init__(self, robot, world, values, steps=()):
         self.robot, self.world = robot, world
@@ -191,14 +192,25 @@ class RigidPlant:
         if not self._fallen:
             status = advance(self.terms, self.model, state, self._work, duration, False)
         if status in FAILURES:
-            raise NotAchieved(f'plant rigid on {self.robot.name}', value=self.time,
-                              limit=FAILURES[status],
-                              remedy='loosen rigid.tolerance or check efforts')
+            raise self._failure(status)
         if status == rm.FELL:
             self._fallen = True
             state.y[self.model.n + 2:] = 0.0
         self._update_truth()
         self._account(command.effort, before, duration)
+
+    def _failure(self, status):
+        """Return the error that says why the integration cannot go on."""
+        where = f'plant rigid on {self.robot.name} at {self.time:.4g} s'
+        if status == rm.CHATTERED:
+            return NotAchieved(
+                f'events within one tick of {where}', value=MOST_EVENTS + 1,
+                limit=f'at most {MOST_EVENTS}: contacts chatter, as when a robot sinks down '
+                'between both feet and each landing lifts the other foot',
+                remedy='start with straighter legs, hold the knees (locks, springs or a '
+                'controller), or choose plant mujoco')
+        return NotAchieved(where, limit=FAILURES[status],
+                           remedy='loosen rigid.tolerance or check efforts')
 
     def _account(self, effort, before, duration):
         """Add the work of a tick: exact for held efforts; recuperation within a tick only."""

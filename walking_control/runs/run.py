@@ -48,6 +48,11 @@ class Run:
         except KeyError:
             raise AttributeError(name) from None
 
+    def summary(self):
+        """Return what the run was worth, ready for JSON; see `runs.metrics.summarize`."""
+        from walking_control.runs.metrics import summarize
+        return summarize(self)
+
 
 class Recorder:
     """Collect rows without allocating in the tick, then make a `Run`.
@@ -63,7 +68,7 @@ class Recorder:
 
     def __init__(self, robot, controller, plant, capacity=6000, settings=None, fields=()):
         self.run = Run(robot, controller, plant.name, plant.world, settings=dict(settings or {}),
-                       disturbances=tuple(getattr(plant, 'disturbances', ())),
+                       disturbances=tuple(plant.disturbances),
                        units=dict(fields))
         truth = plant.truth
         nc, nf, nl, na = (len(robot.coordinates), len(robot.feet), len(robot.locks),

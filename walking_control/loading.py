@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Robots by name or file, checked against every parameter table of the package."""
+
+from walking_control.models.robot_file import read_robot_file
+from walking_control.simulation.registry import parameter_tables
+
+
+def load_robot(name_or_path, overrides=(), **parameters):
+    """Return the `RobotFile` of a robot; every section of it is validated.
+
+    Args:
+        name_or_path: Name of a shipped robot or path of a robot file.
+        overrides: Pairs (name, value) of parameters of robot, world, controller, plant, ...; the
+            name is a dotted path or its end.
+        **parameters: Overrides by the end of their names, such as ``set_point=0.35``.
+
+    Raises:
+        InvalidInput: The file, its URDF or an override is unusable; carries all that was found.
+    """
+    return read_robot_file(name_or_path, (*overrides, *parameters.items()), parameter_tables())
