@@ -61,3 +61,11 @@ def positive(text):
     if value <= 0.0:
         raise argparse.ArgumentTypeError(f'{text} must be above 0')
     return value
+
+
+def not_negative(text):
+    """Return a finite number of at least 0."""
+    value = finite(text)
+    if value < 0.0:
+        raise argparse.ArgumentTypeError(f'{text} must not be below 0')
+    return value

@@ -8,6 +8,7 @@ import re
 from walking_control import __version__
 from walking_control.cli.argument_types import (
     finite,
+    not_negative,
     number_range,
     numbers,
     positive,
@@ -138,8 +139,9 @@ def _add_statics_arguments(verb):
                       help='configuration, YAML (default: start posture, or zero)')
     verb.add_argument('--objective', choices=('torque', 'force'), default='torque')
     verb.add_argument('--friction', type=positive, default=0.7, metavar='MU')
-    verb.add_argument('--foot-size', type=positive, nargs=2, default=(0.20, 0.10),
-                      metavar=('L', 'W'), help='length and width of the soles in m')
+    verb.add_argument('--foot-size', type=not_negative, nargs=2,
+                      metavar=('L', 'W'), help='length and width of the soles in m; 0 0: points '
+                      '(default: 0.20 0.10)')
     verb.add_argument('--solver', choices=solvers.NAMES)
 
 

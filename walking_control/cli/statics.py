@@ -56,6 +56,8 @@ def _picture(out):
 
 
 def _print_statics(result):
+    for sentence in result['assumptions']:
+        print(f'{"assumed":>36}: {sentence}')
     for joint, torque in (result['joint_torques'] or {}).items():
         print(f'{joint:>36}: {torque:10.4f} N m')
     for side, wrench in result['wrenches'].items():

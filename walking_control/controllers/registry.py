@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Controllers by name."""
 
-from walking_control.exceptions import IncompatibleController
-from walking_control.gaits.gait import GaitError
+from walking_control.exceptions import IncompatibleController, InvalidInput
 from walking_control.models.registry import Registry
 
 _ROOM = 'walking_control.controllers'
@@ -31,20 +30,29 @@ def make_controller(robot_file, name=None):
     try:
         return law(robot_file, robot_file.values(law.parameters))
     except IncompatibleController as error:
-        error.remedy = 'fitting: ' + ', '.join(fitting_controllers(robot_file))
+        fitting = ', '.join(fitting_controllers(robot_file))
+        error.remedy = f'fitting: {fitting}' if fitting else 'no controller fits'
         raise
 
 
 def fitting_controllers(robot_file):
-    """Return the names of the controllers that fit a robot."""
-    fitting = []
+    """Return the names of the controllers that fit a robot, with the parameters of its file."""
+    return [name for name, error in judge_controllers(robot_file).items() if error is None]
+
+
+def judge_controllers(robot_file):
+    """Return name -> the `InvalidInput` that says why a controller does not fit a robot, or None.
+
+    Each is tried with the parameters the robot file gives it.
+    """
+    verdicts = {}
     for name, law in CONTROLLERS.items():
         try:
-            law(robot_file, law.parameters.validate())
-        except (IncompatibleController, GaitError):
-            continue
-        fitting.append(name)
-    return fitting
+            law(robot_file, robot_file.values(law.parameters))
+            verdicts[name] = None
+        except InvalidInput as error:
+            verdicts[name] = error
+    return verdicts
 
 
 def parameter_tables():

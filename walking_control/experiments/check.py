@@ -2,14 +2,19 @@
 """Can this robot be used? Everything that stands in the way, and what is assumed."""
 
 import math
+from pathlib import Path
 
-from walking_control.controllers.registry import fitting_controllers, make_controller
-from walking_control.exceptions import InvalidInput, MissingDependency
+from walking_control.controllers.registry import CONTROLLERS, judge_controllers
+from walking_control.exceptions import Findings, InvalidInput, MissingDependency
 from walking_control.experiments.check_spatial import check_spatial_robot
+from walking_control.experiments.obstacles import (
+    check_limits,
+    check_meshes,
+    find_obstacles,
+    remarks,
+)
 from walking_control.loading import load_robot
-from walking_control.models.dynamics import PlanarDynamics
-from walking_control.models.urdf import link_names, load_urdf, moving_joints
-from walking_control.runs.kinematics_spatial import SpatialKinematics
+from walking_control.models.urdf import link_names, load_urdf
 from walking_control.simulation.registry import make_plant, PLANTS
 
 
@@ -27,72 +32,89 @@ def check_robot(name_or_path, overrides=()):
     problems, assumptions, facts = [], [], {}
     try:
         if str(name_or_path).endswith(('.urdf', '.xacro')):
-            urdf = load_urdf(name_or_path)
-            facts['links'] = len(link_names(urdf))
-            problems.append({'what': 'robot file', 'value': None,
-                             'limit': 'a URDF alone names no feet, coordinates or motors',
-                             'remedy': 'write a robot file, see doc/robot_file.md'})
+            _check_bare_urdf(Path(name_or_path), problems, facts)
         else:
             robot_file = load_robot(name_or_path, overrides)
-            urdf = robot_file.robot.urdf
+            problems += [error.as_dict() for error in find_obstacles(robot_file)]
             _check_robot_file(robot_file, problems, assumptions, facts)
-        _check_limits(urdf, problems)
     except InvalidInput as error:
-        problems.append(error.as_dict())
-    return {'ok': not problems, 'problems': problems, 'assumptions': assumptions, 'facts': facts}
+        problems += [each.as_dict() for each in (error, *error.others)]
+    unique = [problem for i, problem in enumerate(problems) if problem not in problems[:i]]
+    return {'ok': not unique, 'problems': unique, 'assumptions': assumptions, 'facts': facts}
 
 
-def _check_limits(urdf, problems):
-    for joint in moving_joints(urdf):
-        if joint.kind != 'continuous' and joint.lower >= joint.upper:
-            problems.append({'what': f'limits of joint {joint.name}',
-                             'value': f'{joint.lower:g} to {joint.upper:g}',
-                             'limit': 'leave no room to move', 'remedy': 'set lower below upper'})
+def _check_bare_urdf(path, problems, facts):
+    urdf = load_urdf(path)
+    facts['links'] = len(link_names(urdf))
+    findings = Findings()
+    findings.errors.append(InvalidInput(
+        'robot file', limit='a URDF alone names no feet, coordinates or motors',
+        remedy='write a robot file, see doc/robot_file.md'))
+    findings.attempt(check_limits, urdf)
+    findings.attempt(check_meshes, urdf, path.parent)
+    problems += [error.as_dict() for error in findings.errors]
 
 
 def _check_robot_file(robot_file, problems, assumptions, facts):
     robot = robot_file.robot
-    mass = PlanarDynamics(robot).mass if robot.planar else SpatialKinematics(robot).mass
-    facts.update(name=robot.name, mass=round(mass, 9), joints=list(robot.joints),
-                 feet=list(robot.feet), motors=sorted(robot.actuators),
-                 controllers=_fitting_controllers(robot_file, problems),
-                 plants=_fitting_plants(robot_file, problems, assumptions))
-    sentences = []
-    for joint, motor in robot.actuators.items():
-        limit = robot.limits[joint].effort
-        if limit <= 0.0:
-            problems.append({'what': f'effort limit of joint {joint}', 'value': limit,
-                             'limit': 'a motor joint needs a positive one',
-                             'remedy': 'set it in the URDF'})
-        elif not math.isinf(limit):
-            least = min(limit, motor.effort_limit)
-            sentences.append(f'{joint}: effort limited to {least:.3g} N m, the smaller of URDF '
-                             f'({limit:.3g}) and motor ({motor.effort_limit:.3g})')
-    if not robot.planar:
-        check_spatial_robot(robot_file, problems, assumptions, facts)
-    else:
-        assumptions += sentences
+    facts.update(name=robot.name, mass=round(robot_file.scale.mass, 9), joints=list(robot.joints),
+                 feet=list(robot.feet), motors=sorted(robot.actuators))
+    _check_controllers(robot_file, problems, facts)
+    _check_plants(robot_file, problems, assumptions, facts)
+    if robot.planar:
+        assumptions += _effort_sentences(robot)
         assumptions.append('the robot moves in the x-z plane; nothing tips it sideways')
+    elif robot_file.start.posture is None:
+        assumptions.append('the robot moves in space with a base that does not turn: for gait '
+                           'search alone')
+    else:
+        check_spatial_robot(robot_file, problems, assumptions, facts)
+    assumptions += remarks(robot_file)
     assumptions.append('motors: no friction, no gear losses, current follows its command at once')
 
 
-def _fitting_controllers(robot_file, problems):
+def _effort_sentences(robot):
+    """Return which limit of effort counts at each motor."""
+    sentences = []
+    for joint, motor in robot.actuators.items():
+        limit = robot.limits[joint].effort
+        if not math.isinf(limit):
+            sentences.append(f'{joint}: effort limited to {min(limit, motor.effort_limit):.3g} '
+                             f'N m, the smaller of URDF ({limit:.3g}) and motor '
+                             f'({motor.effort_limit:.3g})')
+    return sentences
+
+
+def _check_controllers(robot_file, problems, facts):
+    """Say which controllers fit with the file's own parameters, and why others do not."""
+    verdicts = judge_controllers(robot_file)
+    facts['controllers'] = [name for name, error in verdicts.items() if error is None]
+    chosen = robot_file.controller
     try:
-        make_controller(robot_file)
+        error = verdicts[CONTROLLERS.find(chosen).name]
+    except InvalidInput as unknown:
+        error = unknown
+    if error is not None:
+        problems.append(error.as_dict())
+    for name, error in verdicts.items():
+        if error is not None and name != chosen:
+            facts[f'not {name}'] = str(error)
+
+
+def _check_plants(robot_file, problems, assumptions, facts):
+    facts['plants'] = []
+    try:
+        PLANTS.find(robot_file.plant)
     except InvalidInput as error:
         problems.append(error.as_dict())
-    return fitting_controllers(robot_file)
-
-
-def _fitting_plants(robot_file, problems, assumptions):
-    fitting = []
     for name in PLANTS:
         try:
             make_plant(robot_file, name)
-            fitting.append(name)
+            facts['plants'].append(name)
         except MissingDependency as error:
             assumptions.append(f'not tried: {error}')
         except InvalidInput as error:
             if name == robot_file.plant:
                 problems.append(error.as_dict())
-    return fitting
+            else:
+                facts[f'not plant {name}'] = str(error)

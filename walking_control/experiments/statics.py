@@ -10,13 +10,15 @@ import yaml
 from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
 from walking_control.models.spatial import SpatialDynamics
-from walking_control.models.urdf import load_urdf
+from walking_control.models.urdf import load_urdf, parse
+from walking_control.models.urdf_structure import mimic_joints
 from walking_control.models.yaml_text import load_yaml
 from walking_control.statics.contacts import Contact
 from walking_control.statics.distributor import StaticTorque
 
 COMPONENTS = ('fx', 'fy', 'fz', 'mx', 'my', 'mz')
 SUPPORTS = {'left': ('left',), 'right': ('right',), 'both': ('left', 'right')}
+SOLE = (0.20, 0.10)   # m, length and width where nobody says
 _URDF = ('.urdf', '.xacro')
 
 
@@ -30,7 +32,7 @@ class Posture:
         configuration: Path of a YAML file with ``joints`` and ``base``; None takes the robot
             file's start posture, or zero angles of a bare URDF.
         friction: Coefficient of friction.
-        foot_size: Length and width of the soles, m.
+        foot_size: Length and width of the soles, m, both 0 for points; None assumes 0.20 x 0.10.
         overrides: Pairs (name, value) for the robot file.
 
     Raises:
@@ -38,7 +40,7 @@ class Posture:
     """
 
     def __init__(self, robot, left=None, right=None, configuration=None, friction=0.7,
-                 foot_size=(0.20, 0.10), overrides=()):
+                 foot_size=None, overrides=()):
         if str(robot).endswith(_URDF):
             if overrides:
                 raise InvalidInput(f'parameter {overrides[0][0]}', limit='a URDF alone has none',
@@ -57,10 +59,15 @@ class Posture:
                 raise InvalidInput(f'robot {self.name}', limit='is planar',
                                    remedy='statics needs a robot in space (planar: false)')
             positions = dict(zip(file.robot.joints, file.start.posture))
+        if feet[0] == feet[1]:
+            raise InvalidInput('the soles of ' + self.name, value=feet[0],
+                               limit='left and right are the same frame',
+                               remedy='give two with --left and --right')
         self.dynamics = SpatialDynamics(urdf, gravity, self.name)
+        self.assumptions = _assumptions(urdf, foot_size, friction)
+        foot_size = SOLE if foot_size is None else foot_size
         self.contacts = {side: Contact(frame, *foot_size, friction)
                          for side, frame in zip(('left', 'right'), feet)}
-        self.assumptions = []
         if not configuration and not positions:
             self.assumptions.append('all joints at zero, base upright')
         self.q = self._configuration(positions, configuration)
@@ -71,6 +78,21 @@ class Posture:
             return dynamics.configuration({**dict.fromkeys(dynamics.joints, 0.0), **positions})
         joints, position, orientation = read_configuration(path)
         return dynamics.configuration(joints, orientation, position)
+
+
+def _assumptions(urdf, foot_size, friction):
+    """Return in sentences what the torques rest on beside the URDF."""
+    if foot_size is None:
+        sole = f'soles of {SOLE[0]:g} m x {SOLE[1]:g} m, a guess: --foot-size L W says otherwise, ' \
+            '--foot-size 0 0 makes them points'
+    elif any(foot_size):
+        sole = f'soles of {foot_size[0]:g} m x {foot_size[1]:g} m'
+    else:
+        sole = 'feet that are points and transmit no moment'
+    sentences = [sole, f'friction of {friction:g}']
+    for joint, other in mimic_joints(parse(urdf)).items():
+        sentences.append(f'joint {joint} is held by itself, though it mimics {other}')
+    return sentences
 
 
 def read_configuration(path):

@@ -67,6 +67,7 @@ _ROWS = (
     ('duration', 'Duration', 's', 3),
     ('steps', 'Steps', '', 3),
     ('energy_injected', 'Work of the actuators', 'J', 3),
+    ('scuffs', 'Scuffs of the swing foot', '', 0),
     ('squared_effort_per_step', 'Squared effort per step', 'N²m²s', 3),
     ('peak_effort', 'Largest effort', 'N m', 3),
     ('peak_current', 'Largest motor current', 'A', 3),

@@ -17,9 +17,11 @@ import time
 import numpy as np
 
 from walking_control.exceptions import InvalidInput, ParameterError, UrdfError
+from walking_control.models.spatial import ROOT
 from walking_control.statics import solvers
 from walking_control.statics.contacts import centre_of_pressure, contact_margins
 from walking_control.statics.diagnosis import explain, violations
+from walking_control.statics.few_points import shortfall_on_points, stand_on_points
 from walking_control.statics.kernels import stand_on_one
 from walking_control.statics.program import StaticProgram
 
@@ -125,11 +127,13 @@ class StaticTorque:
             diagnose: False spares the search for the reason when there is no solution.
 
         Raises:
-            InvalidInput: A contact is unknown, or the support cannot balance moments.
+            InvalidInput: A contact is unknown, or there is none.
         """
         program = self.program(support)
         start = time.perf_counter()
-        if program.is_single:
+        if program.is_few_points:
+            solution = self._on_points(q, program, caps)
+        elif program.is_single:
             solution = self._single(q, program, caps)
         else:
             solution = self._several(q, program, caps, diagnose)
@@ -162,6 +166,16 @@ class StaticTorque:
         found = () if held else violations(program, wrench, torque)
         return StaticSolution(program.support, torque if held else None,
                               {program.support[0]: wrench}, residual, found, 'closed form', 0.0)
+
+    def _on_points(self, q, program, caps):
+        problem = program.assemble(q, caps)
+        forces = stand_on_points(problem, ROOT)
+        torque, residual, overloaded = program.judge(forces)
+        found = () if residual is not None else (
+            shortfall_on_points(program, problem, ROOT, forces),)
+        found = found or (program.overloads(torque) if overloaded else ())
+        return StaticSolution(program.support, None if found else torque, program.wrenches(forces),
+                              residual, found, 'closed form', 0.0)
 
     def _several(self, q, program, caps, diagnose):
         problem = program.assemble(q, caps)

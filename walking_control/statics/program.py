@@ -32,7 +32,7 @@ class StaticProgram:
         joint_weights: ``(n_joints,)``.
 
     Raises:
-        InvalidInput: The contacts cannot balance moments.
+        InvalidInput: There is no contact.
     """
 
     def __init__(self, dynamics, contacts, frames, objective, effort_limits, joint_weights):
@@ -42,10 +42,10 @@ class StaticProgram:
         self.effort_limits = effort_limits
         self.is_single = len(contacts) == 1
         self.tolerance = LIMIT_TOLERANCE * dynamics.weight
-        self._equality_tolerance = EQUALITY_TOLERANCE * max(1.0, dynamics.weight)
-        if not contacts or (all(c.is_point for c in contacts.values()) and len(contacts) < 3):
-            raise InvalidInput('support', value=list(contacts),
-                               limit='needs one sole or three point contacts')
+        self.equality_tolerance = EQUALITY_TOLERANCE * max(1.0, dynamics.weight)
+        self.is_few_points = len(contacts) < 3 and all(c.is_point for c in contacts.values())
+        if not contacts:
+            raise InvalidInput('support', value=list(contacts), limit='needs a contact')
         self._loaded = loaded_joints(dynamics.model, frames)
         self._columns = ROOT + self._loaded
         self._limited = np.flatnonzero(np.isfinite(effort_limits[self._loaded]))
@@ -150,7 +150,7 @@ class StaticProgram:
         efforts, equality, shortfall, overload = judge_forces(
             self.gravity, self._jacobian, self.problem.rows, self.problem.bound, forces,
             self._free, self._free_limits)
-        good = equality <= self._equality_tolerance and shortfall <= self.tolerance
+        good = equality <= self.equality_tolerance and shortfall <= self.tolerance
         return efforts[ROOT:], equality if good else None, overload > self.tolerance
 
     def wrenches(self, forces):

@@ -127,3 +127,28 @@ def test_zero_effort_limits_are_reported(tmp_path):
         'effort limit of joint left_elbow', 'effort limit of joint right_elbow']
     with pytest.raises(InvalidInput, match='must be one of left, right, both'):
         solve_statics(Posture(file, 'left_sole', 'right_sole'), 'none')
+
+
+def test_assumed_soles_are_said(capsys):
+    """Torques would rest on soles that nobody gave, in silence."""
+    sole = 'soles of 0.2 m x 0.1 m, a guess'
+    assert any(sole in text for text in run(capsys, URDF, *SOLES)[1]['assumptions'])
+    given = run(capsys, URDF, *SOLES, '--foot-size', '0.2', '0.1')[1]['assumptions']
+    assert 'soles of 0.2 m x 0.1 m' in given and not any('guess' in text for text in given)
+    main(['statics', 'humanoid'])
+    assert sole in capsys.readouterr().out
+
+
+def test_feet_that_are_points(capsys):
+    """A robot on point feet could not be asked for, though a size of 0 is documented as a point.
+    """
+    status, result, error = run(capsys, 'humanoid', '--foot-size', '0', '0')
+    assert any('points' in text for text in result['assumptions'])
+    assert (status == 0) == (result['status'] == 'feasible') and 'Traceback' not in error
+    assert status == 0 or 'left and right cannot balance' in error
+
+
+def test_one_frame_for_both_soles(capsys):
+    """One sole would carry the robot twice."""
+    status, _, error = run(capsys, URDF, '--left', 'left_sole', '--right', 'left_sole')
+    assert status == 2 and 'are the same frame' in error and error.count('\n') == 1

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`check` is the place that knows what stands in the way of a robot, all of it, with a remedy."""
+
+from pathlib import Path
+
+import pytest
+from stranger import write_rabbit
+
+from walking_control.experiments.check import check_robot
+from walking_control.models.resources import robot_names
+
+
+def limits_of(result):
+    """Return the problems of a check as text."""
+    return [f'{p["what"]} is {p["value"]}: {p["limit"]}; {p["remedy"]}'
+            for p in result['problems']]
+
+
+def test_a_good_stranger_is_usable(tmp_path):
+    """A robot with nothing wrong would be turned away."""
+    result = check_robot(write_rabbit(tmp_path))
+    assert result['ok'] and result['problems'] == []
+    assert result['facts']['mass'] == pytest.approx(32.0)
+
+
+@pytest.mark.parametrize('name', robot_names())
+def test_shipped_robots(name):
+    """`check` would break, or find fault, with a robot that everybody walks."""
+    result = check_robot(name)
+    # the idealised walker in space has a gait search and no plant
+    assert [p['what'] for p in result['problems']] == (
+        ['plant rigid on walker3d_point'] if name == 'walker3d_point' else [])
+
+
+def edit_start(*q):
+    """Return an edit of the start."""
+    return lambda tree: tree['start'].update(q=list(q))
+
+
+def low_threshold(tree):
+    """Ask for more force than a dwarf weighs."""
+    tree['estimator'] = {'contact_on': 15.0, 'contact_off': 5.0}
+
+
+@pytest.mark.parametrize('arguments, words', [
+    ({'offset': 0.02}, ('robot.mirror', 'legs differ', 'make the legs equal')),
+    ({'edit': edit_start(3.0, 0.3, -0.3, -0.5, 0.4)}, ('start.q', 'below the stance foot')),
+    ({'edit': low_threshold, 'mass': 0.5 / 32.0},
+     ('contact_on is 15.0', 'never count as standing', 'carries 2.45 N')),
+    ({'change_urdf': lambda text: text.replace('<sphere radius="0.02"/>',
+                                               '<mesh filename="package://no/such.stl"/>')},
+     ('collision meshes', 'package://no/such.stl', 'no such file, nor 1 others')),
+    ({'change_urdf': lambda text: text.replace('"-1.5" upper="1.5"', '"0" upper="0"'),
+      'edit': edit_start(0.3, 0.0, 0.0, 0.0, 0.0)}, ('left_hip', 'leave no room')),
+])
+def test_what_stands_in_the_way(tmp_path, arguments, words):
+    """`check` would say usable to a robot that cannot walk."""
+    result = check_robot(write_rabbit(tmp_path, **arguments))
+    assert not result['ok']
+    assert any(all(word in text for word in words) for text in limits_of(result)), \
+        limits_of(result)
+    assert all(problem['limit'] and problem['remedy'] for problem in result['problems'])
+
+
+def test_swing_foot_in_the_floor(tmp_path):
+    """The first touchdown of a run would never be seen."""
+    result = check_robot(write_rabbit(tmp_path, edit=edit_start(0.0, 0.6, -0.3, 0.0, 0.0)))
+    assert 'right_foot' in limits_of(result)[0] and 'into the floor' in limits_of(result)[0]
+
+
+def test_meshes_are_found_where_they_may_lie(tmp_path, monkeypatch):
+    """A mesh beside the URDF, in a package around it or in a workspace would be called missing."""
+    from walking_control.models.meshes import missing_meshes
+    names = ['foot.stl', 'package://here/foot.stl', 'package://there/meshes/foot.stl', 'no.stl']
+    urdf = '<robot name="r">' + ''.join(
+        f'<link name="{i}"><visual><geometry><mesh filename="{name}"/></geometry></visual></link>'
+        for i, name in enumerate(names)) + '</robot>'
+    folder, there = tmp_path / 'here', tmp_path / 'ws' / 'share' / 'there' / 'meshes'
+    for place in (folder, there):
+        place.mkdir(parents=True)
+        (place / 'foot.stl').write_text('solid')
+    monkeypatch.setenv('AMENT_PREFIX_PATH', str(tmp_path / 'ws'))
+    assert missing_meshes(urdf, folder) == [('visual', 'no.stl')]
+
+
+def test_controllers_are_judged_by_the_file(tmp_path):
+    """A file that walks would be said to fit no controller, or one that does not walk to fit."""
+    from walking_control.models.resources import gait_path, robot_path
+    text = Path(robot_path('dribbel')).read_text()
+    urdf = (Path(robot_path('dribbel')).parent / '../../urdf/dribbel.urdf.xacro').resolve()
+    path = tmp_path / 'renamed.yaml'
+    path.write_text(text.replace('../../urdf/dribbel.urdf.xacro', str(urdf)).replace(
+        'curve_tracking:', f'curve_tracking:\n      gait: {gait_path("dribbel")}'))
+    assert 'curve_tracking' in check_robot(path)['facts']['controllers']
+    spoilt = check_robot(path, [('curve_tracking.gait', 'no_such_gait')])['facts']
+    assert 'curve_tracking' not in spoilt['controllers']
+    assert 'no_such_gait' in spoilt['not curve_tracking']
+
+
+def test_all_problems_at_once(tmp_path):
+    """A newcomer would meet one mistake after the other."""
+    def edit(tree):
+        low_threshold(tree)
+        tree['controller'] = 'hip_pd'
+    result = check_robot(write_rabbit(tmp_path, mass=0.5 / 32.0, offset=0.02, edit=edit))
+    text = ' '.join(limits_of(result))
+    assert len(result['problems']) == 3 and 'legs differ' in text and 'contact_on' in text \
+        and 'controller hip_pd on rabbit' in text and 'hip_switching' not in text
