@@ -21,6 +21,8 @@ from walking_control.nodes.fault_injection import break_law
 from walking_control.nodes.runtime import isolate_domain, make_executor, spin, StopSignal
 from walking_control.nodes.simulator_node import SimulatorNode
 
+LAST_WORDS = 20   # messages looked for after the end
+
 
 @dataclass
 class DemoResult:
@@ -148,5 +150,7 @@ def _walk(simulator, others, stop, progress):
         return simulator.finished or stop.received
 
     spin(executor, done)
+    for _ in range(LAST_WORDS):   # of a fault in the very last tick
+        executor.spin_once(timeout_sec=0.0)
     return DemoResult(simulator.result(), simulator.ticks, simulator.missed_ticks,
                       simulator.wall_time, rclpy.get_rmw_implementation_identifier())

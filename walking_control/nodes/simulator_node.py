@@ -11,7 +11,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock as ClockMessage
 from sensor_msgs.msg import Imu, JointState
-from std_msgs.msg import Bool, Float64MultiArray
+from std_msgs.msg import Bool, Float64MultiArray, String
 
 from walking_control.controllers.registry import find_controller
 from walking_control.estimation.planar import ESTIMATOR
@@ -27,6 +27,7 @@ from walking_control.nodes.parameters import declare_table, NodeParameters, read
 from walking_control.nodes.runtime import run_node
 from walking_control.runs.run import Recorder
 from walking_control.safety.fall import FallDetector
+from walking_control.safety.faults import FALL, Fault, read_fault
 from walking_control.safety.supervisor import SAFETY
 from walking_control.simulation.disturbance import plan_disturbances
 from walking_control.simulation.injection import (
@@ -88,9 +89,8 @@ class SimulatorNode(Node):
         self.break_law = None   # for law faults: callable of whoever has the controller here
         self.add_on_set_parameters_callback(self._on_set_parameters)
         self.finished = False
-        self.exit_status = 0
         self.wall_time = 0.0
-        self.stop_reason = None
+        self.stop_reason = self.fault = self._fall_reason = None
         self.ticks = self.missed_ticks = 0
         self._started = None
         self._created = time.monotonic()
@@ -140,6 +140,8 @@ class SimulatorNode(Node):
         self._time = ClockMessage()
         self._time_publisher = self.create_publisher(ClockMessage, topics.CLOCK, latest)
         self._effort_tick = self._lock_tick = self._telemetry_tick = None
+        # before the commands, so that of two that wait the word about the tick comes first
+        self.create_subscription(String, topics.FAULT, self._on_fault, topics.LATCHED)
         if len(self._said):
             self.create_subscription(Float64MultiArray, topics.TELEMETRY, self._on_telemetry,
                                      latest)
@@ -164,8 +166,9 @@ class SimulatorNode(Node):
             self.destroy_timer(self._waiting)
             self._start()
         elif time.monotonic() - self._created > self._values.discovery_timeout:
-            self._finish(f'no controller for {self._values.discovery_timeout:g} s: nobody '
-                         f'listens to {topics.JOINT_STATES} and sends {topics.EFFORT_COMMANDS}')
+            self._finish('no_controller', 'no controller for '
+                         f'{self._values.discovery_timeout:g} s: nobody listens to '
+                         f'{topics.JOINT_STATES} and sends {topics.EFFORT_COMMANDS}')
 
     def _start(self):
         self._started = self._asked = self._sent = time.monotonic()
@@ -195,6 +198,11 @@ class SimulatorNode(Node):
             self._said[:] = message.data
             self._telemetry_tick = message.layout.data_offset
             self._advance()
+
+    def _on_fault(self, message):
+        """Keep what the controller says of its fault; it goes on by sending safe commands."""
+        if not self.finished or self.fault is None:
+            self.fault = read_fault(message.data)
 
     def _write_telemetry(self, out):
         out[:] = self._said
@@ -232,7 +240,7 @@ class SimulatorNode(Node):
         # a controller that gets no sensors is as patient; its fault must be seen
         if waited > self._values.lockstep_timeout * (2.0 if self._injection.kind else 1.0):
             missing = [topic for topic, tick in self._answers() if tick != self._tick]
-            self._finish(f'no command for {self._values.lockstep_timeout:g} s from '
+            self._finish('no_command', f'no command for {self._values.lockstep_timeout:g} s from '
                          + ', '.join(missing))
         elif time.monotonic() - self._sent > REPEAT_AFTER:
             self.missed_ticks += 1
@@ -263,7 +271,7 @@ class SimulatorNode(Node):
         self._observe()
         fall = self._fall.reason(self._observer.state)
         if fall is not None:
-            self._finish(fall)
+            self._finish(FALL, fall)
             return
         self._asked = time.monotonic()
         self._publish()
@@ -320,20 +328,28 @@ class SimulatorNode(Node):
         self._injection.begin(kind if kind in SENSOR_FAULTS else '')
         self._joint_writer = JointStateWriter(self._injection.joints)
 
-    def _finish(self, reason=None):
+    def _finish(self, code=None, reason=None):
         self.stop_reason = reason
+        if code == FALL:
+            self._fall_reason = reason
+        if code is not None and self.fault is None:
+            self.fault = Fault(code, reason, self.plant.time)
         self.finished = True
         self.wall_time = time.monotonic() - (self._started or self._created)
-        self.exit_status = 0 if reason is None else 1
         distance = self.plant.truth.q[0] - self._origin
         self.get_logger().info(f'{self._observer.state.steps} steps, {distance:.2f} m in '
                                f'{self.plant.time:.2f} s')
         if reason is not None:
             self.get_logger().error(reason)
 
+    @property
+    def exit_status(self):
+        """0 after a run without a fault, else 1."""
+        return 0 if self.fault is None else 1
+
     def result(self):
         """Return the `Run` so far."""
-        return self.recorder.finish(self.stop_reason)
+        return self.recorder.finish(self.fault, self._fall_reason)
 
     def stop(self):
         """Nothing to send: a simulated robot needs no last word."""

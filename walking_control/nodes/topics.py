@@ -17,6 +17,7 @@ CMD_VEL = 'cmd_vel'
 CLOCK = '/clock'
 ROBOT_DESCRIPTION = 'robot_description'
 EMERGENCY_STOP = 'emergency_stop'
+FAULT = 'walking_controller/fault'   # ~/fault of the controller node
 
 
 def foot_wrench(foot):
