@@ -42,8 +42,9 @@ setup(
         # a solver of quadratic programs (osqp and quadprog serve too), compiled where time counts
         'statics': ['daqp', 'numba'],
         'plot': ['matplotlib', 'pillow'],
-        # launch_pytest needs an older pytest than the newest; all solvers and others' robots
-        'test': ['pytest<8.4', 'osqp', 'quadprog', 'example-robot-data'],
+        # launch_pytest needs an older pytest than the newest; all solvers and others' robots;
+        # hypothesis finds the bad input that nobody thought of, and shrinks it to read
+        'test': ['pytest<8.4', 'hypothesis', 'osqp', 'quadprog', 'example-robot-data'],
     },
     entry_points={'console_scripts': ['walking_control = walking_control.cli:main']},
     zip_safe=True,

@@ -100,6 +100,18 @@ class MeasurementError(WalkingControlError):
     """A measurement is incomplete or not finite; it must not reach the control law."""
 
 
+class Interrupted(KeyboardInterrupt):
+    """Somebody stopped a long piece of work; what there was until then is not lost.
+
+    Args:
+        result: What the work would have returned, as far as it got.
+    """
+
+    def __init__(self, result):
+        self.result = result
+        super().__init__('interrupted')
+
+
 class NotAchieved(WalkingControlError):
     """What was asked for did not happen: a fall, no solution, outside tolerance."""
 

@@ -95,6 +95,20 @@ def test_real_time_demo_walks():
     assert result.wall_time > 3.9
 
 
+@pytest.mark.parametrize('options', [{}, {'processes': 2}, {'realtime': True}])
+def test_a_fault_of_the_controller_reaches_the_record(options):
+    """A run that a fault ended would be told as a fall, or as a success, without the fault."""
+    overrides = [('safety.velocity_limit_factor', 0.3), ('safety.state_timeout', 0.5)]
+    robot_file = load_robot('dribbel', overrides)
+    run = run_demo(robot_file, None, None, 0.6, **options).run
+    assert run.fault.code == 'velocity_limit' and 'joint hip' in run.fault.message
+    assert run.broke_off and len(run.time) > 12, 'the reaction to the fault belongs to the record'
+    if 'realtime' not in options:
+        direct = run_plant(make_plant(robot_file), ControlLoop(robot_file), robot_file.start, 0.6)
+        assert run.fault.code == direct.fault.code
+        assert run.fault.stamp == pytest.approx(direct.fault.stamp, abs=1e-6)
+
+
 def test_overrides_reach_both_nodes():
     """`--set` must change the simulated robot and the controller alike."""
     robot_file = load_robot('dribbel', [('reduction', 66.0)])
@@ -140,6 +154,7 @@ def test_simulator_says_that_nobody_is_there(bench):
     node = simulator(bench, discovery_timeout=0.5)
     assert bench.spin_until(lambda: node.finished)
     assert 'no controller' in node.stop_reason and 'joint_states' in node.stop_reason
+    assert node.exit_status == 1 and node.result().fault.code == 'no_controller'
     waiting = simulator(bench, discovery_timeout=2.0)
     controller = bench.controller(activate=False)
     controller.trigger_configure()
@@ -183,6 +198,8 @@ def test_simulator_says_who_is_silent(bench):
     controller.trigger_deactivate()
     assert bench.spin_until(lambda: node.finished)
     assert 'no command' in node.stop_reason and 'effort_controller/commands' in node.stop_reason
+    fault = node.result().fault
+    assert fault.code == 'no_command' and fault.stamp == pytest.approx(node.plant.time)
 
 
 def test_simulator_drops_bad_commands(bench):

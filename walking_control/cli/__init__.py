@@ -4,6 +4,7 @@
 import os
 import sys
 
+from walking_control.cli.output import INTERRUPTED
 from walking_control.cli.parser import make_parser
 from walking_control.exceptions import WalkingControlError
 
@@ -23,4 +24,4 @@ def main(arguments=None):
         return error.exit_status
     except KeyboardInterrupt:
         print('interrupted', file=sys.stderr)
-        return 130
+        return INTERRUPTED

@@ -6,6 +6,10 @@ import math
 
 import yaml
 
+from walking_control.models.yaml_text import load_yaml
+
+LONGEST_RUN = 1e6   # s, as of the simulator node
+
 
 def setting(text):
     """Return name and value of NAME=VALUE."""
@@ -13,7 +17,7 @@ def setting(text):
     if not separator or not name:
         raise argparse.ArgumentTypeError(f'{text!r} is not of the form name=value')
     try:
-        return name, yaml.safe_load(value)
+        return name, load_yaml(value)
     except yaml.YAMLError as error:
         raise argparse.ArgumentTypeError(f'value of {name} is not YAML: {error}') from error
 
@@ -52,6 +56,14 @@ def finite(text):
         value = math.nan
     if not math.isfinite(value):
         raise argparse.ArgumentTypeError(f'{text!r} is not a finite number')
+    return value
+
+
+def duration(text):
+    """Return a time above 0 that a run can last, s."""
+    value = positive(text)
+    if value > LONGEST_RUN:
+        raise argparse.ArgumentTypeError(f'{text} must be at most {LONGEST_RUN:g} s')
     return value
 
 

@@ -84,7 +84,7 @@ def cycle(options):
         for i, found in enumerate(result['cycles']):
             run = walk_cycle(robot_file, found, options.controller)
             result['files'] += save_figures(options.out, {
-                f'cycle_{i}_phase_portrait': plots.plot_phase_portrait(run),
+                f'cycle_{i}_phase_portrait': plots_gait.plot_cycle(run, found),
                 f'cycle_{i}_stick_figure': plots.plot_stick_figure(run),
                 f'cycle_{i}_energy': plots_gait.plot_energy(run)})
     if options.json:

@@ -6,14 +6,20 @@ import math
 from walking_control.exceptions import InvalidInput
 
 
+def make_folder(options):
+    """Make the folder a verb writes to; better now than after a long run."""
+    if options.out is None:
+        return
+    try:
+        options.out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInput(f'folder {options.out}', limit=f'cannot be made: {error.strerror}',
+                           remedy='choose another --out') from error
+
+
 def requested_robot(options):
     """Return the `RobotFile` a verb is about, overrides applied; make its output folder."""
-    if options.out is not None:   # better now than after a long run
-        try:
-            options.out.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InvalidInput(f'folder {options.out}', limit=f'cannot be made: {error.strerror}',
-                               remedy='choose another --out') from error
+    make_folder(options)
     from walking_control.loading import load_robot
     from walking_control.models.resources import gait_path
     # first, so that the end of a name means a parameter of what was chosen

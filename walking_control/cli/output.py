@@ -5,10 +5,13 @@ import json
 import math
 import sys
 
+INTERRUPTED = 130   # exit status, as shells have it
+
 
 def report_run(run, options, extra):
     """Print and write what a run amounts to; return the exit status."""
     from walking_control.runs.metrics import summarize
+    from walking_control.runs.quantities import failure
     summary = {**summarize(run), **extra, 'files': []}
     if options.out is not None:
         from walking_control.reports.report import write_report
@@ -17,10 +20,18 @@ def report_run(run, options, extra):
         print_json(summary)
     else:
         print_summary(summary)
-    if run.fell:
-        print(f'error: {run.robot.name} fell: {run.fall_reason}', file=sys.stderr)
-        return 1
-    return 0
+    reason = failure(summary)
+    if reason is not None:
+        print(f'error: {run.robot.name} {reason}', file=sys.stderr)
+    return 0 if reason is None else 1
+
+
+def say_interrupted(result, when):
+    """Say that a result is part of what was asked for, if it is; return the exit status."""
+    if not result['interrupted']:
+        return 0
+    print(f'interrupted {when}; this is what there was until then', file=sys.stderr)
+    return INTERRUPTED
 
 
 def save_figures(directory, figures):
@@ -64,6 +75,15 @@ def print_files(result):
 def print_json(result):
     """Print a result as one JSON document."""
     print(json.dumps(plain(result), allow_nan=False, indent=2))
+
+
+def write_json(result, path):
+    """Write a result as one JSON document and return the path as text."""
+    from walking_control.reports.page import writing_to
+    with writing_to(path.parent):
+        path.write_text(json.dumps(plain({**result, 'files': [str(path)]}), allow_nan=False,
+                                   indent=2) + '\n', encoding='utf-8')
+    return str(path)
 
 
 def plain(value):

@@ -7,6 +7,7 @@ import re
 
 from walking_control import __version__
 from walking_control.cli.argument_types import (
+    duration,
     finite,
     not_negative,
     number_range,
@@ -52,7 +53,7 @@ class Parser(argparse.ArgumentParser):
         self._negative_number_matcher = re.compile(r'^-[0-9.][0-9.,eE+-]*$')
 
     def error(self, message):
-        self.exit(2, f'error: {message}; see {self.prog} --help\n')
+        self.exit(2, f'error: {" ".join(message.split())}; see {self.prog} --help\n')
 
 
 def make_parser():
@@ -111,6 +112,7 @@ def _add_gait_verbs(verbs, walk, follow):
     _add_search_arguments(_add_verb(gait, search, [_common_arguments()]))
     verb = _add_verb(gait, cycle, [follow])
     verb.add_argument('robot', help=_ROBOT_HELP)
+    _add_seed(verb)
     verb = _add_verb(gait, impact, [walk])
     verb.add_argument('robot', help=_ROBOT_HELP)
     verb.add_argument('--q', type=numbers, required=True, metavar='A,B[,C]',
@@ -122,7 +124,7 @@ def _add_gait_verbs(verbs, walk, follow):
 def _add_compare_arguments(verb):
     verb.add_argument('robot', help=_ROBOT_HELP)
     _add_disturbances(verb, ' (default: step_down=0.05@6)')
-    verb.add_argument('--duration', type=positive, default=12.0, metavar='S',
+    verb.add_argument('--duration', type=duration, default=12.0, metavar='S',
                       help='simulated time in s (default: 12)')
     verb.add_argument('--slope-deg', type=finite, metavar='D', help='downhill positive')
     verb.add_argument('--variants', type=Path, metavar='FILE', help='list of name, controller, '
@@ -148,8 +150,9 @@ def _add_statics_arguments(verb):
 def _add_search_arguments(verb):
     verb.add_argument('robot', help=_ROBOT_HELP)
     verb.add_argument('--slope-deg', type=finite, metavar='D', help='downhill positive')
-    verb.add_argument('--speed', type=finite, metavar='V', help='walking speed in m/s')
-    verb.add_argument('--speeds', type=number_range, metavar='LO:HI:N',
+    pace = verb.add_mutually_exclusive_group()
+    pace.add_argument('--speed', type=finite, metavar='V', help='walking speed in m/s')
+    pace.add_argument('--speeds', type=number_range, metavar='LO:HI:N',
                       help='search at N speeds instead and draw the cost over speed')
     verb.add_argument('--degree', type=int, metavar='K', help='degree of the polynomials')
     verb.add_argument('--nodes', type=int, metavar='N', help='intervals of the quadrature')
@@ -162,6 +165,12 @@ def _add_search_arguments(verb):
     verb.add_argument('--optimise', type=words, default=(), metavar='spring,damper,mass',
                       help='mechanics that may change with the gait')
     verb.add_argument('--quiet', action='store_true', help='no progress on stderr')
+    _add_seed(verb)
+
+
+def _add_seed(verb):
+    verb.add_argument('--seed', type=seed, default=0, metavar='N',
+                      help='seed of random numbers (default: 0)')
 
 
 def _add_disturbances(verb, default=''):
@@ -182,8 +191,6 @@ def _common_arguments():
     common = Parser(add_help=False)
     common.add_argument('--json', action='store_true', help='print one JSON document')
     common.add_argument('--out', type=Path, metavar='DIR', help='write plots, tables and a report')
-    common.add_argument('--seed', type=seed, default=0, metavar='N',
-                        help='seed of random numbers')
     common.add_argument('--set', type=setting, action='append', default=[], metavar='NAME=VALUE',
                         help='override a parameter of the robot file (repeatable)')
     return common
@@ -196,7 +203,7 @@ def _walk_arguments():
     walk.add_argument('--plant', metavar='P',
                       help=', '.join(PLANTS) + " (default: the robot file's)")
     walk.add_argument('--slope-deg', type=finite, metavar='D', help='downhill positive')
-    walk.add_argument('--duration', type=positive, default=20.0, metavar='S',
+    walk.add_argument('--duration', type=duration, default=20.0, metavar='S',
                       help='simulated time in s (default: 20)')
     return walk
 

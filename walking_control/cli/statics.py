@@ -4,13 +4,15 @@
 from pathlib import Path
 import sys
 
-from walking_control.cli.output import plain, print_json
+from walking_control.cli.inputs import make_folder
+from walking_control.cli.output import plain, print_files, print_json, write_json
 from walking_control.exceptions import InvalidInput
 
 
 def statics(options):
     """Find the joint torques that hold a robot still on one or two legs."""
     from walking_control.experiments.statics import Posture, solve_statics
+    make_folder(options)
     posture = Posture(options.robot, options.left, options.right, options.q, options.friction,
                       options.foot_size, options.set)
     result = solve_statics(posture, options.support, options.objective, options.solver,
@@ -28,7 +30,10 @@ def statics(options):
 def check(options):
     """Say whether a robot can be used."""
     from walking_control.experiments.check import check_robot
-    result = check_robot(options.robot, options.set)
+    make_folder(options)
+    result = {**check_robot(options.robot, options.set), 'files': []}
+    if options.out is not None:
+        result['files'] = [write_json(result, options.out / 'check.json')]
     if options.json:
         print_json(result)
     else:
@@ -39,6 +44,7 @@ def check(options):
         for problem in result['problems']:
             print(f'         problem: {InvalidInput(**problem)}')
         print('usable' if result['ok'] else 'not usable')
+        print_files(result)
     return 0 if result['ok'] else 2
 
 

@@ -11,10 +11,11 @@ from walking_control.cli.output import (
     print_summary,
     report_run,
     save_figures,
+    say_interrupted,
     show_progress,
     show_share,
 )
-from walking_control.exceptions import MissingDependency
+from walking_control.exceptions import Interrupted, MissingDependency
 
 NODE = 'node.'   # --set of a demo: parameters of its nodes
 
@@ -53,9 +54,13 @@ def robustness(options):
     """Find the first one-off disturbance that fells the walker."""
     from walking_control.experiments.robustness import find_first_failure
     require_rigid(options)
-    result = find_first_failure(requested_robot(options), options.disturbance, options.controller,
-                                'rigid', options.max, options.resolution,
-                                show_share('tried'))
+    try:
+        result = find_first_failure(requested_robot(options), options.disturbance,
+                                    options.controller, 'rigid', options.max,
+                                    options.resolution, show_share('tried'))
+    except Interrupted as stopped:
+        result = stopped.result
+    status = say_interrupted(result, f'after {len(result["samples"])} sizes')
     result['files'] = []
     if options.out is not None:
         from walking_control.reports.plots import gait as plots_gait
@@ -63,9 +68,9 @@ def robustness(options):
             options.out, {'robustness': plots_gait.plot_robustness(result)})
     if options.json:
         print_json(result)
-        return 0
-    print_summary({name: value for name, value in result.items() if name != 'samples'})
-    return 0
+    else:
+        print_summary({name: value for name, value in result.items() if name != 'samples'})
+    return status
 
 
 def compare(options):
@@ -76,15 +81,20 @@ def compare(options):
     variants = comparison.read_variants(options.variants or comparison.variants_path(robot))
     disturb = options.disturb or [comparison.DISTURBANCE]
     slope = [] if options.slope_deg is None else [('world.slope', math.radians(options.slope_deg))]
-    walks = comparison.compare(
-        options.robot, variants, disturb, options.duration, [*options.set, *slope],
-        options.robustness, lambda text: print(text, file=sys.stderr, flush=True))
-    result = pages.summarize_comparison(walks, robot, disturb, options.duration)
+    interrupted = False
+    try:
+        walks = comparison.compare(
+            options.robot, variants, disturb, options.duration, [*options.set, *slope],
+            options.robustness, lambda text: print(text, file=sys.stderr, flush=True))
+    except Interrupted as stopped:
+        walks, interrupted = stopped.result, True
+    result = pages.summarize_comparison(walks, robot, disturb, options.duration, interrupted)
+    status = say_interrupted(result, f'after {len(walks)} of {len(variants)} walks')
     if options.out is not None:
         result['files'] = pages.write_comparison(walks, result, options.out)
     if options.json:
         print_json(result)
-        return 0
-    print('\n'.join(pages.format_comparison(result)))
-    print_files(result)
-    return 0
+    else:
+        print('\n'.join(pages.format_comparison(result)))
+        print_files(result)
+    return status

@@ -26,6 +26,9 @@ def check_spatial_robot(robot_file, problems, assumptions, facts):
         facts: name -> value, added to.
     """
     robot, world = robot_file.robot, robot_file.values(WORLD)
+    if robot_file.start.posture is None:   # an idealised walker of minimal coordinates
+        assumptions.append('the legs leave from a point; the stance foot rests and cannot slip')
+        return
     dynamics = SpatialDynamics(robot.urdf, world.gravity, robot.name)
     posture = dict(zip(robot.joints, robot_file.start.posture, strict=True))
     q = dynamics.configuration(posture)

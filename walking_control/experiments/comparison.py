@@ -13,6 +13,7 @@ from walking_control.controllers.registry import CONTROLLERS
 from walking_control.exceptions import (
     IncompatibleController,
     IncompatiblePlant,
+    Interrupted,
     InvalidInput,
     NotAchieved,
     WalkingControlError,
@@ -20,7 +21,8 @@ from walking_control.exceptions import (
 from walking_control.experiments.robustness import find_first_failure, KINDS
 from walking_control.gaits.samples import GaitError
 from walking_control.loading import load_robot
-from walking_control.models.resources import share_directory
+from walking_control.models.resources import gait_beside, share_directory
+from walking_control.models.robot_file import GAIT
 from walking_control.models.yaml_text import load_yaml
 from walking_control.runs.disturbance_response import measure_response, MEASURES
 from walking_control.runs.energies import observe_energies
@@ -91,7 +93,7 @@ def read_variants(path):
     if not isinstance(entries, list) or not entries:
         raise InvalidInput(what, limit='must be a list of entries with name, controller and, if '
                            'need be, settings')
-    variants = [_read_variant(entry, f'entry {i + 1} of {what}')
+    variants = [_read_variant(entry, f'entry {i + 1} of {what}', path)
                 for i, entry in enumerate(entries)]
     names = [variant.name for variant in variants]
     for name in names:
@@ -100,7 +102,7 @@ def read_variants(path):
     return variants
 
 
-def _read_variant(entry, what):
+def _read_variant(entry, what, path):
     if not isinstance(entry, dict):
         raise InvalidInput(what, value=entry, limit='must hold name and controller')
     for key in entry:
@@ -114,6 +116,8 @@ def _read_variant(entry, what):
     if not isinstance(settings, dict):
         raise InvalidInput(f'settings in {what}', value=settings,
                            limit='must hold name: value pairs')
+    if isinstance(settings.get(GAIT), str):
+        settings[GAIT] = gait_beside(path, settings[GAIT])
     return Variant(entry['name'], entry['controller'], settings)
 
 
@@ -158,6 +162,7 @@ def compare(robot, variants, disturb=(DISTURBANCE,), duration=12.0, overrides=()
 
     Raises:
         InvalidInput: A variant, a disturbance or an override is unusable.
+        Interrupted: Somebody stopped it; holds the walks until then.
     """
     show = progress or (lambda text: None)
     disturbances = [parse_disturbance(text) for text in disturb]
@@ -165,12 +170,18 @@ def compare(robot, variants, disturb=(DISTURBANCE,), duration=12.0, overrides=()
     _check_plant(base, disturb)
     prepared = [_prepare(robot, variant, overrides) for variant in variants]
     walks = []
-    for i, (variant, (robot_file, loop)) in enumerate(zip(variants, prepared, strict=True)):
-        walk = _walk(variant, robot_file, loop, base.values(TRACKING), disturb, duration)
-        show(f'[{i + 1}/{len(variants)}] {variant.name}: {outcome(walk.measures)}')
-        if robustness:
-            walk.measures['robustness'] = _first_failures(robot_file, variant, disturbances, show)
-        walks.append(walk)
+    try:
+        for i, (variant, (robot_file, loop)) in enumerate(zip(variants, prepared, strict=True)):
+            walk = _walk(variant, robot_file, loop, base.values(TRACKING), disturb, duration)
+            walks.append(walk)
+            show(f'[{i + 1}/{len(variants)}] {variant.name}: {outcome(walk.measures)}')
+            if robustness:
+                walk.measures['robustness'] = _first_failures(robot_file, variant, disturbances,
+                                                              show)
+    except KeyboardInterrupt:
+        if not walks:   # nothing to keep
+            raise
+        raise Interrupted(walks) from None
     return walks
 
 
@@ -195,8 +206,8 @@ def _walk(variant, robot_file, loop, field_values, disturb, duration):
         run = run_plant(plant, loop, robot_file.start, duration)
     except NotAchieved as error:
         unknown = dict.fromkeys(name for name, *_ in MEASURES)
-        return Walk(variant, {'survived': False, 'reason': str(error), 'disturbed': None,
-                              **unknown})
+        return Walk(variant, {'survived': False, 'reason': str(error), 'fault': None,
+                              'fault_time': None, 'disturbed': None, **unknown})
     try:
         energies = observe_energies(run, field_values)
     except (IncompatibleController, GaitError):
@@ -232,6 +243,6 @@ def outcome(measures):
     if measures['steps'] is None:
         return f'broke off: {measures["reason"]}'
     if not measures['survived']:
-        return f'fell after {measures["steps"]} steps: {measures["reason"]}'
+        return f'{measures["reason"]}, after {measures["steps"]} steps'
     late = '' if measures['disturbed'] else ', before the disturbance'
     return f'survived, {measures["steps"]} steps{late}'

@@ -8,7 +8,7 @@ step once the walk has settled, and counts as survived after a number of further
 
 import numpy as np
 
-from walking_control.exceptions import IncompatiblePlant, InvalidInput, NotAchieved
+from walking_control.exceptions import IncompatiblePlant, Interrupted, InvalidInput, NotAchieved
 from walking_control.models.robot_file import WORLD
 from walking_control.simulation.rigid.compiled import make_walker
 from walking_control.simulation.rigid.model import (
@@ -49,34 +49,44 @@ def find_first_failure(robot_file, kind, controller=None, plant='rigid', largest
 
     Returns:
         Dictionary: ``first_failure`` (None: none up to the last), ``largest_survived`` (farthest
-        from 0), ``samples`` as [size, survived, reason], ``holes`` (survived sizes beyond the
-        first failure), ``nominal_squared_effort`` per step, ``min_normal_force``,
-        ``max_friction_ratio`` of the undisturbed walk.
+        from 0), ``largest_tried``, ``samples`` as [size, survived, reason], ``holes`` (survived
+        sizes beyond the first failure), ``nominal_squared_effort`` per step, ``min_normal_force``,
+        ``max_friction_ratio`` of the undisturbed walk; ``interrupted``, False.
 
     Raises:
         InvalidInput: An unknown kind, or sizes that make no grid.
         NotAchieved: The undisturbed robot does not walk.
+        Interrupted: Somebody stopped it; holds the result of the sizes tried.
     """
     sizes = _sizes(kind, largest, resolution)
     if plant != 'rigid':
         raise IncompatiblePlant(f'robustness on plant {plant}', limit='runs on plant rigid')
     trial = _Trial(robot_file, controller, kind)
     nominal = trial.settle()
+    names = {'robot': robot_file.robot.name, 'controller': controller or robot_file.controller,
+             'plant': plant, 'disturbance': kind, 'unit': KINDS[kind][2],
+             'further_steps': FURTHER_STEPS}
     samples = []
-    for size in sizes:
-        reason = trial.disturb(size)
-        samples.append([float(size), reason is None, reason])
-        if progress is not None:
-            progress(len(samples) / len(sizes))
+    try:
+        for size in sizes:
+            reason = trial.disturb(size)
+            samples.append([float(size), reason is None, reason])
+            if progress is not None:
+                progress(len(samples) / len(sizes))
+    except KeyboardInterrupt:
+        raise Interrupted({**names, **_judge(samples), 'interrupted': True, **nominal,
+                           'samples': samples}) from None
+    return {**names, **_judge(samples), 'interrupted': False, **nominal, 'samples': samples}
+
+
+def _judge(samples):
+    """Return what the tried sizes say."""
     failed = [size for size, survived, _ in samples if not survived]
     survived = [size for size, lives, _ in samples if lives]
     first = failed[0] if failed else None
-    return {'robot': robot_file.robot.name, 'controller': controller or robot_file.controller,
-            'plant': plant, 'disturbance': kind, 'unit': KINDS[kind][2],
-            'further_steps': FURTHER_STEPS, 'first_failure': first,
-            'largest_survived': max(survived, key=abs, default=0.0),
-            'holes': [size for size in survived if first is not None and abs(size) > abs(first)],
-            **nominal, 'samples': samples}
+    return {'first_failure': first, 'largest_survived': max(survived, key=abs, default=0.0),
+            'largest_tried': samples[-1][0] if samples else 0.0,
+            'holes': [size for size in survived if first is not None and abs(size) > abs(first)]}
 
 
 def _sizes(kind, largest, resolution):
@@ -89,11 +99,11 @@ def _sizes(kind, largest, resolution):
         raise InvalidInput('max', value=largest, limit='must be a finite number other than 0')
     if not np.isfinite(resolution) or resolution <= 0.0:
         raise InvalidInput('resolution', value=resolution, limit='must be above 0')
-    count = int(abs(largest) / resolution + 1e-9)
-    if not 1 <= count <= 100000:
+    count = abs(largest) / resolution + 1e-9
+    if not 1.0 <= count < 100001.0:
         raise InvalidInput('resolution', value=resolution,
                            limit=f'must give 1 to 100000 sizes up to {abs(largest):g}')
-    return np.copysign(np.round(resolution * np.arange(1, count + 1), 12), largest)
+    return np.copysign(np.round(resolution * np.arange(1, int(count) + 1), 12), largest)
 
 
 class _Trial:

@@ -3,6 +3,7 @@
 
 from functools import cache
 from importlib import metadata
+from os.path import isfile  # False of what cannot be a path, such as one too long
 from pathlib import Path
 
 from walking_control.exceptions import InvalidInput
@@ -57,10 +58,21 @@ def gait_path(name_or_path):
 
     A folder of that name, as a robot's reports may lie in, hides no shipped gait.
     """
-    if Path(name_or_path).suffix or Path(name_or_path).is_file():
+    if Path(name_or_path).suffix or isfile(name_or_path):
         return Path(name_or_path)
     shipped = share_directory() / 'config' / 'gaits' / f'{name_or_path}.yaml'
-    return shipped if shipped.is_file() else Path(name_or_path)
+    return shipped if isfile(shipped) else Path(name_or_path)
+
+
+def gait_beside(file, name_or_path):
+    """Return what a file says of a gait, a path of it, if it is one, made absolute.
+
+    Args:
+        file: Path of the file that says it; relative paths count from its folder.
+        name_or_path: Path of a gait file, or name of a shipped one, which stays as it is.
+    """
+    path = Path(file).resolve().parent / name_or_path
+    return str(path) if path.suffix or isfile(path) else name_or_path
 
 
 def robot_names():
@@ -75,12 +87,12 @@ def robot_path(name_or_path):
         InvalidInput: There is no such robot.
     """
     path = Path(name_or_path)
-    if path.suffix in ('.yaml', '.yml') or path.is_file():
-        if path.is_file():
+    if path.suffix in ('.yaml', '.yml') or isfile(path):
+        if isfile(path):
             return path.resolve()
         raise InvalidInput(f'robot file {path}', limit='no such file')
     path = share_directory() / 'config' / 'robots' / f'{name_or_path}.yaml'
-    if not path.is_file():
+    if not isfile(path):
         raise InvalidInput('robot', value=str(name_or_path), limit='unknown',
                            remedy='known: ' + ', '.join(robot_names())
                            + '; or give the path of a robot file')

@@ -15,7 +15,7 @@ import yaml
 from walking_control.exceptions import Findings, ParameterError, RobotFileError
 from walking_control.models.entries import mapping
 from walking_control.models.parameters import Parameter, ParameterTable
-from walking_control.models.resources import robot_path
+from walking_control.models.resources import gait_beside, robot_path
 from walking_control.models.robot import Robot, Start
 from walking_control.models.robot_section import read_robot, read_start, urdf_path
 from walking_control.models.scale import scale_of
@@ -27,6 +27,8 @@ WORLD = ParameterTable('world', [
     Parameter('gravity', 9.81, 'm/s^2', 'Gravitational acceleration.', 0.1, 30.0),
     Parameter('friction', 1.0, '1', 'Coefficient of friction between foot and floor.', 0.01, 10.0),
 ])
+
+GAIT = 'gait'   # parameter of controllers that names a gait file
 
 # Keys beside the sections that belong to parameter tables.
 _PLAIN_KEYS = ('robot', 'start', 'controller', 'plant')
@@ -76,9 +78,11 @@ def read_robot_file(name_or_path, overrides, tables):
     """Read a robot file; `walking_control.load_robot` does with the tables of the whole package.
 
     Args:
-        name_or_path: Name of a shipped robot or path of a robot file.
+        name_or_path: Name of a shipped robot or path of a robot file. Paths in it are relative
+            to its folder.
         overrides: Pairs (name, value); the name is a dotted path or its end. An end means what
-            the file writes, before what its own controller and plant could be told.
+            the file writes, before what its own controller and plant could be told. Paths are
+            relative to the working directory.
         tables: Every `ParameterTable` a file may hold a section of, besides `WORLD`; all are
             validated.
 
@@ -91,6 +95,7 @@ def read_robot_file(name_or_path, overrides, tables):
     for key in ('robot', 'start', 'controller', 'plant'):
         if key not in tree:
             raise RobotFileError(f'robot file {path}', limit=f'has no {key}')
+    _place_gaits(tree, path)
     for name, value in overrides:
         _override(tree, name, value, _known_names(tree, path, tables))
     for name in ('controller', 'plant'):
@@ -172,11 +177,20 @@ def _override(tree, name, value, groups):
                              limit='is ambiguous' if matches else 'unknown in this robot file',
                              remedy='did you mean ' + ', '.join(near) + '?' if near else None)
     *parents, leaf = matches.pop().split('.')
+    if leaf == GAIT and isinstance(value, str):
+        value = gait_beside(Path('an override'), value)
     for key in parents:
         if not isinstance(tree.get(key), dict):
             tree[key] = {}
         tree = tree[key]
     tree[leaf] = value
+
+
+def _place_gaits(tree, path):
+    """Let the gait files that a parameter tree names count from the folder of its file."""
+    for section in tree.values():
+        if isinstance(section, dict) and isinstance(section.get(GAIT), str):
+            section[GAIT] = gait_beside(path, section[GAIT])
 
 
 def _leaves(tree, prefix=''):

@@ -2,6 +2,7 @@
 """From the sections ``robot`` and ``start`` of a robot file to a `Robot` and its `Start`."""
 
 from collections.abc import Mapping
+import re
 
 import numpy as np
 
@@ -30,6 +31,9 @@ SPRING = ParameterTable('springs', [
 GROUND_TORQUE = [
     Parameter('limit', 100.0, 'N m', 'Largest torque of the floor on the stance foot.', 0.0, 1e6),
 ]
+
+# The robot's name becomes part of names of files.
+_NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9_.-]{0,63}')
 
 _ROBOT_KEYS = {'name': str, 'urdf': str, 'base_link': str, 'imu_link': str, 'planar': bool,
                'joints': list, 'feet': list, 'mirror': dict, 'coordinates': list, 'supports': dict,
@@ -106,6 +110,10 @@ def _check_robot_keys(section, path):
         elif kind is list and not all(isinstance(item, str) for item in section[key]):
             raise RobotFileError(f'robot.{key}', value=section[key],
                                  limit='must be a list of names')
+    if not _NAME.fullmatch(section['name']):
+        raise RobotFileError('robot.name', value=section['name'], limit='must be at most 64 '
+                             'letters, digits, _, - and ., a letter or digit first',
+                             remedy='files are named after the robot')
 
 
 def _check_joints(joints, limits, path):

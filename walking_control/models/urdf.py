@@ -7,9 +7,10 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
+import pinocchio as pin
 
 from walking_control.exceptions import Findings, UrdfError
-from walking_control.models.urdf_structure import check_structure, MOVING
+from walking_control.models.urdf_structure import check_numbers, check_structure, LARGEST, MOVING
 
 
 @dataclass(frozen=True)
@@ -111,17 +112,29 @@ def check_urdf(text, path='text'):
     """
     root, findings = parse(text, path), Findings()
     findings.attempt(check_structure, root)
+    findings.attempt(check_numbers, root)
     masses = [findings.attempt(_check_inertial, link.get('name'), link.find('inertial'))
               for link in root.findall('link') if link.find('inertial') is not None]
     if not findings.errors and sum(masses) <= 0.0:
         raise UrdfError(f'total mass of the robot in {path}', value=sum(masses),
                         limit='must be positive (kg)', remedy='give its links an <inertial>')
     findings.raise_first()
+    _check_readable(text, path)
+
+
+def _check_readable(text, path):
+    """Refuse what Pinocchio cannot read, should it be stricter than the checks before."""
+    try:
+        pin.buildModelFromXML(text)
+    except ValueError as error:
+        raise UrdfError(f'URDF {path}', limit=f'is not read by Pinocchio: {error}') from error
 
 
 def _check_inertial(link, inertial):
     """Return the mass of a link, checked, kg."""
     mass = _number(inertial.find('mass'), 'value', f'mass of link {link}')
+    if mass > LARGEST:
+        raise UrdfError(f'mass of link {link}', value=mass, limit=f'must be at most {LARGEST:g} kg')
     if mass < 0.0:
         raise UrdfError(f'mass of link {link}', value=mass, limit='must not be negative (kg)')
     element = inertial.find('inertia')

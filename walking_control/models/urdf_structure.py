@@ -5,12 +5,20 @@ The libraries that read a URDF say no more than that it is not valid; here it is
 """
 
 from collections import Counter
+import math
 
 from walking_control.exceptions import Findings, UrdfError
 
 MOVING = ('revolute', 'continuous', 'prismatic')
 LIMITED = ('revolute', 'prismatic')
 KINDS = (*MOVING, 'fixed')
+# element -> attribute -> how many numbers it holds
+NUMBERS = {'origin': {'xyz': (3,), 'rpy': (3,)}, 'axis': {'xyz': (3,)}, 'box': {'size': (3,)},
+           'cylinder': {'radius': (1,), 'length': (1,)}, 'sphere': {'radius': (1,)},
+           'capsule': {'radius': (1,), 'length': (1,)}, 'mesh': {'scale': (1, 3)},
+           'dynamics': {'damping': (1,), 'friction': (1,)},
+           'limit': {name: (1,) for name in ('lower', 'upper', 'effort', 'velocity')}}
+LARGEST = 1e6   # m, kg, ...: beyond it a number is a slip
 
 
 def check_structure(root):
@@ -32,6 +40,41 @@ def check_structure(root):
         findings.attempt(_check_joint, joint, links)
     findings.raise_first()
     _check_tree(links, joints)
+
+
+def check_numbers(root):
+    """Refuse what should be numbers and is not, and axes without a direction.
+
+    Args:
+        root: Root element of the URDF.
+
+    Raises:
+        UrdfError: Of the first link or joint where this is so; carries all others.
+    """
+    findings = Findings()
+    for part in (*root.findall('link'), *root.findall('joint')):
+        for element in part.iter():
+            for name, counts in NUMBERS.get(element.tag, {}).items():
+                if element.get(name) is not None:
+                    findings.attempt(_check_number, part, element, name, counts)
+    findings.raise_first()
+
+
+def _check_number(part, element, name, counts):
+    text = element.get(name)
+    what = f'{name} of {element.tag} of {part.tag} {part.get("name")}'
+    try:
+        values = [float(word) for word in text.split()]
+    except ValueError:
+        values = []
+    # an unlimited joint may say so by an infinite limit
+    largest = math.inf if element.tag == 'limit' else LARGEST
+    if len(values) not in counts or not all(abs(value) <= largest for value in values):
+        count = ' or '.join(str(count) for count in counts)
+        raise UrdfError(what, value=text, limit=f'must be {count} finite '
+                        f'number{"s" if counts != (1,) else ""}, none beyond {LARGEST:g}')
+    if element.tag == 'axis' and math.hypot(*values) < 1e-6:
+        raise UrdfError(what, value=text, limit='has no direction')
 
 
 def _check_names(kind, names):

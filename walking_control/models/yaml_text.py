@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""YAML without surprises: a key that stands twice is refused instead of the first one lost."""
+"""YAML without surprises.
+
+A key that stands twice is refused instead of the first one lost; so are whole numbers beyond any
+float and nodes that hold themselves, which end the code behind in tracebacks.
+"""
 
 from collections.abc import Hashable
+import sys
 
 import yaml
 
@@ -22,10 +27,36 @@ class _Loader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
+def _read_integer(loader, node):
+    value = loader.construct_yaml_int(node)
+    if abs(value) > sys.float_info.max:
+        raise yaml.constructor.ConstructorError(None, None, 'the number is too large',
+                                                node.start_mark)
+    return value
+
+
+_Loader.add_constructor('tag:yaml.org,2002:int', _read_integer)
+
+
 def load_yaml(text):
     """Return what a YAML text says, in plain types.
 
     Raises:
-        yaml.YAMLError: It is not YAML, or a key of a mapping stands twice.
+        yaml.YAMLError: It is not YAML, a key of a mapping stands twice, a number is too large or a
+            node holds itself.
     """
-    return yaml.load(text, _Loader)
+    try:
+        document = yaml.load(text, _Loader)
+        _refuse_loops(document, ())
+    except (ValueError, RecursionError) as error:   # of a date that is none, or nested too deep
+        raise yaml.YAMLError(f'{type(error).__name__}: {error}') from error
+    return document
+
+
+def _refuse_loops(node, above):
+    if not isinstance(node, (dict, list)):
+        return
+    if id(node) in above:
+        raise yaml.YAMLError('a node holds itself')
+    for child in node.values() if isinstance(node, dict) else node:
+        _refuse_loops(child, (*above, id(node)))

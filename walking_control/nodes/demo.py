@@ -27,6 +27,7 @@ MADE_HERE = {'robot_file', 'controller', 'plant', 'realtime', 'duration', 'distu
              'record_telemetry', 'virtual_efforts', 'require_watchdog', 'fault'}
 # Both sides are this command's own and their end is noticed: a busy machine may take its time.
 PATIENCE = {'lockstep_timeout': 20.0}
+LAST_WORDS = 20   # messages looked for after the end
 
 
 @dataclass
@@ -174,10 +175,12 @@ def _walk(simulator, others, alive, stop, progress):
         return simulator.finished or stop.received or not alive()
 
     spin(executor, done)
+    for _ in range(LAST_WORDS):   # of a fault in the very last tick
+        executor.spin_once(timeout_sec=0.0)
     if not (simulator.finished or stop.received):
         if not simulator.started:
             raise NotAchieved('controller node',
                               limit='ended before the walk began; see above why')
-        simulator.finish('the process of the controller has ended')
+        simulator.finish('no_controller', 'the process of the controller has ended')
     return DemoResult(simulator.result(), simulator.ticks, simulator.missed_ticks,
                       simulator.wall_time, rclpy.get_rmw_implementation_identifier())

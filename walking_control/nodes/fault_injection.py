@@ -13,7 +13,7 @@ from std_msgs.msg import Float64MultiArray, String
 from walking_control.exceptions import InvalidInput, NotAchieved
 from walking_control.nodes import topics
 from walking_control.nodes.runtime import make_executor
-from walking_control.safety.faults import KINDS
+from walking_control.safety.faults import KINDS, read_fault
 
 DISCOVERY = 15.0   # s
 REACTION = 8.0     # s for a fault to be noticed, and for the effort to end
@@ -60,7 +60,7 @@ class FaultWatch:
         self._executor.add_node(self.node)
         self._fault, self._effort = None, None   # (when, what)
         listen = self.node.create_subscription
-        listen(String, 'walking_controller/fault', self._on_fault, topics.LATCHED)
+        listen(String, topics.FAULT, self._on_fault, topics.LATCHED)
         listen(Float64MultiArray, topics.EFFORT_COMMANDS, self._on_effort, topics.LATEST)
         client = self.node.create_client
         self._set = client(SetParameters, 'simulator/set_parameters')
@@ -118,7 +118,8 @@ class FaultWatch:
         if not self._spin_until(lambda: self._fault[1], REACTION):
             raise NotAchieved(f'fault {kind}', limit=f'no fault was latched within {REACTION:g} s')
         when, text = self._fault
-        code, _, message = text.partition(': ')
+        fault = read_fault(text)
+        code, message = fault.code, fault.message
         ended = self._spin_until(lambda: self._effort[0] >= when and not self._effort[1], REACTION)
         return {'code': code, 'time': when - begin, 'reaction': reaction if code == kind
                 else self._reaction(code), 'message': message,

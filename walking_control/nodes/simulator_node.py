@@ -28,6 +28,7 @@ from walking_control.nodes.parameters import declare_table, NodeParameters, read
 from walking_control.nodes.runtime import run_node
 from walking_control.runs.run import Recorder
 from walking_control.safety.fall import FallDetector
+from walking_control.safety.faults import FALL, Fault, read_fault
 from walking_control.safety.supervisor import SAFETY
 from walking_control.simulation.disturbance import plan_disturbances
 from walking_control.simulation.injection import (
@@ -90,9 +91,8 @@ class SimulatorNode(Node):
         self.break_law = None   # for law faults: callable of whoever has the controller here
         self.add_on_set_parameters_callback(self._on_set_parameters)
         self.finished = False
-        self.exit_status = 0
         self.wall_time = 0.0
-        self.stop_reason = None
+        self.stop_reason = self.fault = self._fall_reason = None
         self.ticks = self.missed_ticks = 0
         self._started = None
         self._created = time.monotonic()
@@ -143,6 +143,8 @@ class SimulatorNode(Node):
         self._time_publisher = self.create_publisher(ClockMessage, topics.CLOCK, latest)
         self._end_publisher = self.create_publisher(String, topics.SIMULATION_END, topics.EVENTS)
         self._effort_tick = self._lock_tick = self._telemetry_tick = None
+        # before the commands, so that of two that wait the word about the tick comes first
+        self.create_subscription(String, topics.FAULT, self._on_fault, topics.LATCHED)
         if len(self._said):
             self.create_subscription(Float64MultiArray, topics.TELEMETRY, self._on_telemetry,
                                      latest)
@@ -167,8 +169,8 @@ class SimulatorNode(Node):
         elif time.monotonic() - self._created > self._values.discovery_timeout:
             missing = [f'nobody {does} {", ".join(names)}' for does, names in
                        (('listens to', unheard), ('sends', silent)) if names]
-            self.finish(f'{"no" if silent else "no active"} controller for '
-                         f'{self._values.discovery_timeout:g} s: ' + '; '.join(missing))
+            self.finish('no_controller', f'{"no" if silent else "no active"} controller for '
+                        f'{self._values.discovery_timeout:g} s: ' + '; '.join(missing))
 
     @property
     def started(self):
@@ -203,6 +205,11 @@ class SimulatorNode(Node):
             self._said[:] = message.data
             self._telemetry_tick = message.layout.data_offset
             self._advance()
+
+    def _on_fault(self, message):
+        """Keep what the controller says of its fault; it goes on by sending safe commands."""
+        if not self.finished or self.fault is None:
+            self.fault = read_fault(message.data)
 
     def _write_telemetry(self, out):
         out[:] = self._said
@@ -240,7 +247,7 @@ class SimulatorNode(Node):
         # a controller that gets no sensors is as patient; its fault must be seen
         if waited > self._values.lockstep_timeout * (2.0 if self._injection.kind else 1.0):
             missing = [topic for topic, tick in self._answers() if tick != self._tick]
-            self.finish(f'no command for {self._values.lockstep_timeout:g} s from '
+            self.finish('no_command', f'no command for {self._values.lockstep_timeout:g} s from '
                          + ', '.join(missing))
         elif time.monotonic() - self._sent > REPEAT_AFTER:
             self.missed_ticks += 1
@@ -271,7 +278,7 @@ class SimulatorNode(Node):
         self._observe()
         fall = self._fall.reason(self._observer.state)
         if fall is not None:
-            self.finish(fall)
+            self.finish(FALL, fall)
             return
         self._asked = time.monotonic()
         self._publish()
@@ -328,12 +335,15 @@ class SimulatorNode(Node):
         self._injection.begin(kind if kind in SENSOR_FAULTS else '')
         self._joint_writer = JointStateWriter(self._injection.joints)
 
-    def finish(self, reason=None):
-        """End the walk; the reason says why before its time."""
+    def finish(self, code=None, reason=None):
+        """End the walk; code and reason of the `Fault` say why before its time."""
         self.stop_reason = reason
+        if code == FALL:
+            self._fall_reason = reason
+        if code is not None and self.fault is None:
+            self.fault = Fault(code, reason, self.plant.time)
         self.finished = True
         self.wall_time = time.monotonic() - (self._started or self._created)
-        self.exit_status = 0 if reason is None else 1
         distance = self.plant.truth.q[0] - self._origin
         self.get_logger().info(f'{self._observer.state.steps} steps, {distance:.2f} m in '
                                f'{self.plant.time:.2f} s')
@@ -341,9 +351,14 @@ class SimulatorNode(Node):
             self.get_logger().error(reason)
         self._end_publisher.publish(String(data=reason or 'as long as it was to'))
 
+    @property
+    def exit_status(self):
+        """0 after a run without a fault, else 1."""
+        return 0 if self.fault is None else 1
+
     def result(self):
         """Return the `Run` so far."""
-        return self.recorder.finish(self.stop_reason)
+        return self.recorder.finish(self.fault, self._fall_reason)
 
     def stop(self):
         """Let the word that it has ended arrive: a simulated robot needs no other last word."""

@@ -26,7 +26,7 @@ a variant follows itself. Normal force and friction ratio are those of the stanc
 tick; of a walk that fell they include the fall.</p></section>'''
 
 
-def summarize_comparison(walks, robot, disturb, duration):
+def summarize_comparison(walks, robot, disturb, duration, interrupted=False):
     """Return the comparison, ready for JSON.
 
     Args:
@@ -34,8 +34,10 @@ def summarize_comparison(walks, robot, disturb, duration):
         robot: Name of the robot.
         disturb: Texts ``KIND=SIZE@STEP``.
         duration: Simulated time, s.
+        interrupted: Whether walks are missing because somebody stopped the comparison.
     """
     return {'robot': robot, 'disturb': list(disturb), 'duration': duration,
+            'interrupted': interrupted,
             'variants': [{'name': walk.variant.name, 'controller': walk.variant.controller,
                           'settings': walk.variant.settings, **walk.measures} for walk in walks],
             'files': []}
@@ -79,7 +81,8 @@ def _write_files(walks, summary, directory):
     world = next((walk.run.world for walk in walks if walk.run is not None), None)
     parts = [f'<p class="world">{escape(_setting(summary, world))}</p>', _table(summary),
              *(embed_figure(path, 'image/png', caption) for path, caption in figures), NOTES]
-    page.write_text(write_page(f'{summary["robot"]}: {len(walks)} walks compared', parts),
+    title = f'{summary["robot"]}: {len(walks)} walks compared'
+    page.write_text(write_page(title + (', interrupted' if summary['interrupted'] else ''), parts),
                     encoding='utf-8')
     return files
 
@@ -111,11 +114,17 @@ def rows_of(summary):
     rows = [(name, unit, digits, [variant[key] for variant in variants])
             for key, name, unit, digits in MEASURES]
     for kind in variants[0].get('robustness', {}):
-        found = [variant['robustness'][kind] for variant in variants]
+        found = [variant.get('robustness', {}).get(kind) for variant in variants]
         rows.append((f'First failing {in_words(kind)}', found[0].get('unit', ''), 3,
-                     [f'none to {item["largest_tried"]:g}' if item['first_failure'] is None
-                      and item['reason'] is None else item['first_failure'] for item in found]))
+                     [_first_failure(item) for item in found]))
     return rows
+
+
+def _first_failure(found):
+    """Return the first failing size for the table, None where nobody looked to the end."""
+    if found is None or found['first_failure'] is not None or found['reason'] is not None:
+        return found and found['first_failure']
+    return f'none to {found["largest_tried"]:g}'
 
 
 def text_of(value, unit, digits):
@@ -139,7 +148,7 @@ def _table(summary):
              f'<thead><tr><th></th>{head}<th></th></tr></thead>', '<tbody>',
              '<tr><th>Outcome</th>' + ''.join(
                  f'<td title="{escape(outcome(variant))}">'
-                 f'{re.match("survived|fell|broke off", outcome(variant))[0]}</td>'
+                 f'{re.match("survived|fell|was stopped|broke off", outcome(variant))[0]}</td>'
                  for variant in variants)
              + '<td></td></tr>']
     for name, unit, digits, values in rows_of(summary):

@@ -8,6 +8,8 @@ from html import escape
 from typing import Callable
 
 from walking_control.exceptions import InvalidInput
+from walking_control.runs.quantities import failure
+from walking_control.safety.faults import FALL
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1d1f21; --soft: #666; --ground: #fff; --line: #ddd;
@@ -73,6 +75,27 @@ def format_number(value, unit, digits):
     if isinstance(value, int):
         return str(value)
     return f'{value * 100.0 if unit == "%" else value:#.{digits}g}'.rstrip('.')
+
+
+def break_off_verb(summary):
+    """Return what a run that broke off did, for a title; None of one that did not."""
+    if failure(summary) is None:
+        return None
+    return 'fell' if summary['fell'] and summary['fault'] in (None, FALL) else 'was stopped'
+
+
+def outcome_paragraph(text, summary):
+    """Return how a run went in HTML.
+
+    Args:
+        text: What to say of one that went well.
+        summary: Dictionary with the entries of `measures.ending`.
+    """
+    reason = failure(summary)
+    if reason is None:
+        return f'<p class="outcome">{escape(text)}</p>'
+    reason += '' if reason.endswith('.') else '.'
+    return f'<p class="outcome fell">{escape(reason[0].upper() + reason[1:])}</p>'
 
 
 def embed_figure(path, kind, caption):

@@ -10,9 +10,11 @@ from walking_control.models.robot import in_words
 from walking_control.reports.animations.canvas import import_pillow
 from walking_control.reports.animations.walk import write_animation
 from walking_control.reports.page import (
+    break_off_verb,
     Contents,
     embed_figure,
     format_number,
+    outcome_paragraph,
     write_page,
     writing_to,
 )
@@ -21,6 +23,7 @@ from walking_control.reports.plots import energy as plots_energy
 from walking_control.reports.plots import walk as plots
 from walking_control.reports.plots.style import import_matplotlib, save
 from walking_control.reports.report_spatial import SPATIAL
+from walking_control.runs.quantities import failure
 from walking_control.runs.table import write_run_table
 
 # name, function, caption
@@ -136,9 +139,7 @@ def _page(contents, summary, animation, figures):
 
 
 def _verb(summary):
-    if summary['fell']:
-        return 'fell'
-    return 'walks' if summary['steps'] else 'did not take a step'
+    return break_off_verb(summary) or ('walks' if summary['steps'] else 'did not take a step')
 
 
 def _floor(summary):
@@ -149,14 +150,10 @@ def _floor(summary):
 
 
 def _outcome(summary):
-    if summary['fell']:
-        return (f'<p class="outcome fell">Fell after {summary["duration"]:.2f} s and '
-                f'{summary["steps"]} steps: {escape(summary["fall_reason"] or "no reason given")}.'
-                '</p>')
-    if not summary['steps']:
+    if not summary['steps'] and failure(summary) is None:
         return '<p class="outcome fell">Stood, or rocked in place, without falling.</p>'
-    return (f'<p class="outcome">Walked {summary["distance"]:.2f} m in '
-            f'{summary["duration"]:.1f} s, {summary["steps"]} steps, without falling.</p>')
+    return outcome_paragraph(f'Walked {summary["distance"]:.2f} m in {summary["duration"]:.1f} s, '
+                             f'{summary["steps"]} steps, without falling.', summary)
 
 
 def _table(summary):
@@ -174,7 +171,8 @@ def _table(summary):
 
 def _definitions(summary):
     steady = summary['steady']
-    window = ('There is no steady state: the run fell, or its second half holds no whole stride.'
+    window = ('There is no steady state: the run broke off, or its second half holds no whole '
+              'stride.'
               if steady['start'] is None else
               f'Steady values cover whole strides in the second half of the run, from '
               f'{steady["start"]:.2f} s to {steady["end"]:.2f} s.')

@@ -5,7 +5,12 @@ from html import escape
 
 from walking_control.models.robot import in_words
 from walking_control.reports.animations.spatial import write_animation
-from walking_control.reports.page import Contents, format_number
+from walking_control.reports.page import (
+    break_off_verb,
+    Contents,
+    format_number,
+    outcome_paragraph,
+)
 from walking_control.reports.plots import spatial as plots_spatial
 
 FIGURES = (
@@ -51,15 +56,10 @@ _ROWS = (
 
 
 def _verb(summary):
-    if summary['fell']:
-        return 'fell'
-    return 'walks' if summary['steps'] else 'stands'
+    return break_off_verb(summary) or ('walks' if summary['steps'] else 'stands')
 
 
 def _outcome(summary):
-    if summary['fell']:
-        return (f'<p class="outcome fell">Fell after {summary["duration"]:.2f} s: '
-                f'{escape(summary["fall_reason"] or "no reason given")}.</p>')
     posture = summary['posture'] or {}
     alone = [(name, time) for name, time in (posture.get('support_time') or {}).items()
              if name != 'none' and ' + ' not in name]
@@ -70,7 +70,7 @@ def _outcome(summary):
     elif alone:
         text += ', of it ' + ' and '.join(f'{time:.1f} s on the {in_words(name)} alone'
                                           for name, time in alone)
-    return f'<p class="outcome">{escape(text)}.</p>'
+    return outcome_paragraph(f'{text}.', summary)
 
 
 def _table(summary):

@@ -4,7 +4,15 @@
 import numpy as np
 
 from walking_control.runs.metrics import summarize
-from walking_control.runs.quantities import disturbed_row, largest, LOADED, plain, touchdowns
+from walking_control.runs.quantities import (
+    disturbed_row,
+    ending,
+    failure,
+    largest,
+    LOADED,
+    plain,
+    touchdowns,
+)
 
 # key, name, unit, significant digits
 MEASURES = (
@@ -31,25 +39,27 @@ def measure_response(run, energies=None):
         energies: What `observe_energies` gives of it, if anything.
 
     Returns:
-        Dictionary: ``survived``, ``reason`` of a fall, ``disturbed`` (whether the disturbance came
-        before the end), and the keys of `MEASURES` in SI units. Squared efforts are integrals over
-        the whole steps before the one that ends at the disturbance, and from that one on, over
-        their number: a walker meets another floor while its foot is still in the air. Injected and
-        absorbed energy are summed over ticks, each actuator for itself. The step of a fall counts
+        Dictionary: ``survived``, ``reason`` why not, in words, ``fault`` and ``fault_time`` (s) of
+        the fault that ended it, ``disturbed`` (whether the disturbance came before the end), and
+        the keys of `MEASURES` in SI units. Squared efforts are integrals over the whole steps
+        before the one that ends at the disturbance, and from that one on, over their number: a
+        walker meets another floor while its foot is still in the air. Injected and absorbed energy
+        are summed over ticks, each actuator for itself. The step of a fault, such as a fall, counts
         as a whole one, the reaction to it not as an effort. The foot length is how far from the
         ankle the centre of pressure would have to lie: ground torque over normal force, while the
         foot carries at least 5 % of the weight; None without a driven ankle.
     """
-    whole = summarize(run)
+    whole, end = summarize(run), ending(run)
     row = disturbed_row(run)
     begins = touchdowns(run)
-    if run.fell:
+    if run.broke_off:
         begins = np.append(begins, len(run.time) - 1)
     at = len(begins) - 1 if row is None else int(np.searchsorted(begins, row)) - 1
     work = np.diff(run.work, axis=0)
-    effort = run.effort[:-1] if run.fell else run.effort
+    effort = run.effort[:-1] if run.broke_off else run.effort
     measures = {
-        'survived': not run.fell, 'reason': run.fall_reason, 'disturbed': row is not None,
+        'survived': not run.broke_off, 'reason': failure(end),
+        'fault': end['fault'], 'fault_time': end['fault_time'], 'disturbed': row is not None,
         **{name: whole[name] for name in ('steps', 'duration', 'min_normal_force',
                                           'max_friction_ratio')},
         'peak_effort': largest(np.abs(effort)),

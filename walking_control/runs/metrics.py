@@ -5,7 +5,7 @@ Two windows are in use. The plain entries (distance, speed, cost of transport, e
 cover the whole run, start included, so that speed times duration is the distance. The entries
 under ``steady`` cover the last whole strides in the second half of the run, as [DS09] 5.3.1 judges
 the last five of ten seconds: from touchdown to touchdown, an even number of steps, so that a
-difference between the legs cancels. A run that ended in a fall has no steady state.
+difference between the legs cancels. A run that a fault ended, such as a fall, has no steady state.
 
 Unknown values are None.
 """
@@ -19,6 +19,7 @@ from walking_control.runs.kinematics import foot_positions
 from walking_control.runs.metrics_spatial import summarize_spatial
 from walking_control.runs.quantities import (
     electrical_cost,
+    ending,
     gain,
     largest,
     LOADED,
@@ -58,7 +59,7 @@ def summarize(run):
     normal_force, friction_ratio = contact_extremes(run, weight)
     summary = {
         'robot': run.robot.name, 'controller': run.controller, 'plant': run.plant,
-        'fell': bool(run.fell), 'fall_reason': run.fall_reason,
+        **ending(run),
         'duration': duration, 'steps': int(run.steps[-1]) if rows else 0,
         'distance': distance, 'speed': distance / duration if duration > 0.0 else None,
         'cost_of_transport': per_distance(work, weight, run, 0, rows - 1),
@@ -126,9 +127,10 @@ def _clearance(path, floor):
 def steady_rows(run):
     """Return the first and last row of the steady window, or None.
 
-    It is the longest even number of whole steps within the second half of a run without a fall.
+    It is the longest even number of whole steps within the second half of a run that did not
+    break off.
     """
-    if run.fell or not len(run.time):
+    if run.broke_off or not len(run.time):
         return None
     rows = touchdowns(run)[1:]
     rows = rows[run.time[rows] >= 0.5 * (run.time[0] + run.time[-1])]

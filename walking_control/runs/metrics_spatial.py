@@ -9,6 +9,7 @@ import numpy as np
 from walking_control.runs.kinematics_spatial import BASE, base_lean, SpatialKinematics
 from walking_control.runs.quantities import (
     electrical_cost,
+    ending,
     gain,
     largest,
     LOADED,
@@ -41,7 +42,7 @@ def summarize_spatial(run):
     normal = run.foot_force[:, :, 2].sum(axis=1)
     summary = {
         'robot': run.robot.name, 'controller': run.controller, 'plant': run.plant,
-        'fell': bool(run.fell), 'fall_reason': run.fall_reason,
+        **ending(run),
         'duration': duration, 'steps': int(run.steps[-1]) if rows else 0,
         'distance': distance, 'speed': distance / duration if duration > 0.0 else None,
         'cost_of_transport': per_distance(work, weight, run, 0, rows - 1),

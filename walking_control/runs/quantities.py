@@ -5,6 +5,8 @@ import math
 
 import numpy as np
 
+from walking_control.safety.faults import FALL
+
 # Below this part of the weight a foot counts as landing or leaving: the ratio of two small forces
 # says nothing about slipping.
 LOADED = 0.05
@@ -30,9 +32,36 @@ def rows_around(run, before=2, after=5):
     """
     begins, row = touchdowns(run), disturbed_row(run)
     at = len(begins) - 1 - after if row is None else int(np.searchsorted(begins, row))
-    cut = 0 <= at + after < len(begins) and not (run.fell and row is None)
+    cut = 0 <= at + after < len(begins) and not (run.broke_off and row is None)
     end = begins[at + after] + 1 if cut else len(run.time)
     return slice(int(begins[max(0, at - before)]), int(end))
+
+
+def ending(run):
+    """Return how a run ended, ready for JSON.
+
+    Returns:
+        ``fell`` and ``fall_reason``; ``fault``, ``fault_time`` (s) and ``fault_reason``: code,
+        stamp and message of the fault that ended it, a fall among them, None without one.
+    """
+    fault = run.fault
+    return {'fell': bool(run.fell), 'fall_reason': run.fall_reason,
+            'fault': fault and fault.code, 'fault_time': fault and plain(fault.stamp),
+            'fault_reason': fault and fault.message}
+
+
+def failure(summary):
+    """Return in words why a run broke off, None of one that did not.
+
+    Args:
+        summary: Dictionary with the entries of `ending`.
+    """
+    code, time = summary['fault'], summary['fault_time']
+    at = '' if time is None else f' at {time:.2f} s'
+    if code is None or code == FALL:
+        return f'fell{at}: {summary["fall_reason"]}' if summary['fell'] else None
+    then = f'; then it fell: {summary["fall_reason"]}' if summary['fell'] else ''
+    return f'was stopped{at} by the fault {code}: {summary["fault_reason"]}{then}'
 
 
 def motors(robot):

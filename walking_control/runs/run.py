@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from walking_control.safety.faults import FALL
+
 
 @dataclass
 class Run:
@@ -15,8 +17,9 @@ class Run:
         controller: Name of the controller.
         plant: Name of the plant.
         world: Namespace of the world's parameters (slope, gravity, friction).
-        fell: Whether the robot fell, or was stopped by a fault.
+        fell: Whether the robot fell.
         fall_reason: Why, or None.
+        fault: The `Fault` that ended the run, a fall among them; None when it went well.
         settings: name -> value of the controller's parameters; empty when not known.
         disturbances: Planned `Disturbance` of the plant, as a tuple.
         telemetry: name -> ``(T,)``, what the controller said of each tick; empty where it says
@@ -35,11 +38,17 @@ class Run:
     world: object
     fell: bool = False
     fall_reason: str | None = None
+    fault: object = None
     settings: dict = field(default_factory=dict, repr=False)
     disturbances: tuple = ()
     telemetry: dict = field(default_factory=dict, repr=False)
     units: dict = field(default_factory=dict, repr=False)
     columns: dict = field(default_factory=dict, repr=False)
+
+    @property
+    def broke_off(self):
+        """Whether the run ended before its time: by a fall or another fault."""
+        return self.fell or self.fault is not None
 
     def __getattr__(self, name):
         """Give the columns as attributes."""
@@ -54,22 +63,27 @@ class Run:
         return summarize(self)
 
 
+FIRST_CAPACITY = 6000   # rows: a minute of walking at 100 Hz
+
+
 class Recorder:
-    """Collect rows without allocating in the tick, then make a `Run`.
+    """Collect rows, hardly ever allocating in the tick, then make a `Run`.
 
     Args:
         robot: The `Robot`.
         controller: Name of the controller.
         plant: The `Plant`.
-        capacity: Expected number of rows; the record grows beyond it by doubling.
+        capacity: Expected number of rows. However many, memory is taken as they come: the record
+            grows by doubling.
         settings: name -> value of the controller's parameters.
         fields: (name, unit) of each entry of the controller's telemetry, if it is recorded.
     """
 
-    def __init__(self, robot, controller, plant, capacity=6000, settings=None, fields=()):
+    def __init__(self, robot, controller, plant, capacity=FIRST_CAPACITY, settings=None, fields=()):
         self.run = Run(robot, controller, plant.name, plant.world, settings=dict(settings or {}),
                        disturbances=tuple(plant.disturbances),
                        units=dict(fields))
+        capacity = min(capacity, FIRST_CAPACITY)
         truth = plant.truth
         nc, nf, nl, na = (len(robot.coordinates), len(robot.feet), len(robot.locks),
                           len(robot.efforts))
@@ -113,11 +127,19 @@ class Recorder:
             write_telemetry(arrays['telemetry'][row])
         self._rows += 1
 
-    def finish(self, fall_reason=None):
-        """Return the `Run`."""
+    def finish(self, fault=None, fall_reason=None):
+        """Return the `Run`.
+
+        Args:
+            fault: The `Fault` that ended it, if any.
+            fall_reason: Why the robot fell, if it did after a fault of another kind.
+        """
         columns = {name: array[:self._rows] for name, array in self._arrays.items()}
         self.run.telemetry = dict(zip(self.run.units, columns.pop('telemetry').T, strict=True))
         self.run.columns = columns
+        if fault is not None and fault.code == FALL:
+            fall_reason = fault.message
+        self.run.fault = fault
         self.run.fell = fall_reason is not None
         self.run.fall_reason = fall_reason
         return self.run

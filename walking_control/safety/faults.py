@@ -2,10 +2,13 @@
 """Every fault by name: what it means and what the robot does about it unless told otherwise."""
 
 from dataclasses import dataclass
+import math
+import re
 
 # damping: damp the actuated joints for `safety.damping_time`, then zero effort.
 # fade: let the last effort fade at `safety.fade_rate`, locks armed: a controlled stop.
 # zero: no effort at once.
+FALL = 'fall'   # code of the fault that ends most walks
 REACTIONS = ('damping', 'fade', 'zero')
 
 
@@ -43,7 +46,7 @@ _KINDS = (
     FaultKind('jump', 'a joint or the base moved faster than it can', 'damping'),
     FaultKind('joint_limit', 'a joint is beyond its limits', 'damping'),
     FaultKind('velocity_limit', 'a joint is faster than its limit', 'damping'),
-    FaultKind('fall', 'the robot has fallen', 'damping'),
+    FaultKind(FALL, 'the robot has fallen', 'damping'),
     FaultKind('command', 'the control law gave an effort that is not finite', 'damping'),
     FaultKind('internal', 'the control law raised an error', 'damping'),
     FaultKind('tick_overrun', 'ticks take longer than the control period', 'fade'),
@@ -75,4 +78,15 @@ class Fault:
     stamp: float
 
     def __str__(self):
-        return f'{self.code}: {self.message}'
+        return f'{self.code}: {self.message} (at {round(self.stamp, 6)!r} s)'
+
+
+def read_fault(text):
+    """Return the `Fault` of its text, as ``~/fault`` has it; None of an empty text."""
+    if not text:
+        return None
+    code, _, rest = text.partition(': ')
+    found = re.fullmatch(r'(.*) \(at (\S+) s\)', rest, re.DOTALL)
+    if found is None:
+        return Fault(code, rest, math.nan)
+    return Fault(code, found[1], float(found[2]))

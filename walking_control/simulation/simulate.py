@@ -37,7 +37,7 @@ def run_plant(plant, loop, start, duration, progress=None):
         command = loop.tick(measurement)
         recorder.record(plant, loop.state, command, law.write_telemetry)
         if loop.fault is not None:
-            return recorder.finish(loop.fault.message)
+            return recorder.finish(loop.fault)
         if tick < ticks:
             plant.step(command, period)
         if progress is not None and tick % 100 == 0:

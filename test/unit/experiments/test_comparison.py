@@ -66,8 +66,9 @@ def test_measures_tell_before_from_after(comparison):
 def test_progress_stays_off_standard_output(comparison):
     """A script that reads JSON would trip over progress; a person would wait without a word."""
     _, text, messages, _ = comparison
-    assert set(json.loads(text)) == {'robot', 'disturb', 'duration', 'variants', 'files'}
-    assert re.search(r'\[1/3\] uncontrolled: fell after \d steps', messages)
+    assert set(json.loads(text)) == {'robot', 'disturb', 'duration', 'interrupted', 'variants',
+                                     'files'}
+    assert re.search(r'\[1/3\] uncontrolled: fell at [\d.]+ s: .*, after \d steps', messages)
 
 
 def test_page_holds_every_walk_and_needs_nothing_else(comparison):

@@ -25,6 +25,7 @@ from walking_control.reports.animations.canvas import (
 from walking_control.reports.plots.scene_spatial import Scene
 from walking_control.reports.plots.style import FOOT_COLOURS
 from walking_control.runs.metrics_spatial import support_intervals
+from walking_control.runs.quantities import ending, failure
 
 _FLOOR_HEIGHT = 0.13           # of the picture
 _VIEWS = ((1, 0.27, 'front', 'left'), (0, 0.75, 'right side', 'forward'))   # axis, middle, names
@@ -48,14 +49,14 @@ def write_animation(run, path, longest=8.0):
     import_pillow()
     rows, pace = frame_rows(run, longest)
     film = _Film(run, rows, pace)
-    save_frames([film.draw(k) for k in range(len(rows))], path, linger=run.fell)
+    save_frames([film.draw(k) for k in range(len(rows))], path, linger=run.broke_off)
 
 
 def frame_rows(run, longest):
     """Return the row shown in each frame and how much faster than real time they pass."""
     begin, end = run.time[0], run.time[-1]
     pace = 1
-    if run.fell or run.steps[-1] > 0:
+    if run.broke_off or run.steps[-1] > 0:
         begin = max(begin, end - longest)
     else:
         pace = max(1, math.ceil((end - begin) / longest))
@@ -133,8 +134,8 @@ class _Film:
         feet = self._support[row]
         stands = 'no foot' if not feet else ' and '.join(in_words(run.robot.feet[i]) for i in feet)
         text = f'{run.time[row]:.1f} s, on {stands}'
-        if run.fell and k == len(self._rows) - 1:
-            text = f'{run.time[row]:.1f} s, fell: {run.fall_reason}'
+        if run.broke_off and k == len(self._rows) - 1:
+            text = f'{run.time[row]:.1f} s, {failure(ending(run))}'
         write_text(pen, (margin, margin + line), text, self._font, INK)
 
 

@@ -26,7 +26,7 @@ from walking_control.reports.plots.style import FOOT_COLOURS
 from walking_control.runs.floor import floor_profile, floor_tilt
 from walking_control.runs.kinematics import foot_positions, Skeleton, tilt
 from walking_control.runs.metrics import footholds
-from walking_control.runs.quantities import touchdowns
+from walking_control.runs.quantities import ending, failure, touchdowns
 
 _FLOOR_HEIGHT = 0.17  # of the picture
 _BEYOND = 10.0   # m of floor drawn before and behind a run
@@ -49,7 +49,7 @@ def write_animation(run, path, longest=6.0):
     import_pillow()
     rows = _frame_rows(run, longest)
     scene = _Scene(run, rows)
-    save_frames([scene.draw(k) for k in range(len(rows))], path, linger=run.fell)
+    save_frames([scene.draw(k) for k in range(len(rows))], path, linger=run.broke_off)
 
 
 def _frame_rows(run, longest):
@@ -143,6 +143,6 @@ class _Scene:
             title += f', slope {math.degrees(run.world.slope):.3g} deg'
         write_text(pen, (margin, margin), title, self._font, INK)
         text = f'{run.time[row]:.1f} s, step {run.steps[row]}'
-        if run.fell and k == len(self._rows) - 1:
-            text += f', fell: {run.fall_reason}'
+        if run.broke_off and k == len(self._rows) - 1:
+            text += f', {failure(ending(run))}'
         write_text(pen, (margin, margin + line), text, self._font, INK)

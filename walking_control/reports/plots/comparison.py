@@ -75,10 +75,11 @@ def plot_all_energies(walks):
 def _frame_survivors(axes, walks):
     """Give all energies the scale of the walks that survived; a fall leaves the frame."""
     limits = np.array([axis.get_ylim() for axis, walk in zip(axes, walks, strict=True)
-                       if not walk.run.fell])
+                       if not walk.run.broke_off])
     for axis in axes if len(limits) else ():
         axis.set_ylim(limits[:, 0].min(), limits[:, 1].max())
 
 
 def _title(walk):
-    return walk.variant.name + (' – fell' if walk.run.fell else '')
+    ending = 'fell' if walk.run.fell else 'stopped by a fault'
+    return walk.variant.name + (f' – {ending}' if walk.run.broke_off else '')

@@ -19,6 +19,10 @@ from walking_control.runs.energies import observe_energies
 from walking_control.runs.quantities import rows_around
 
 BLUE, ORANGE, GREEN, PURPLE = FOOT_COLOURS
+# columns of parts of an effort: name, colour, style
+PARTS = ((('nominal', BLUE, '-'), ('potential', ORANGE, '--')),
+         (('asymptotic', BLUE, '-'), ('energy', ORANGE, '--')),
+         (('applied', 'black', '-'), ('wanted', MARK, ':')))
 LEAST = 1e-4   # J: below this undesired energy is as good as none
 
 
@@ -77,17 +81,20 @@ def draw_undesired(axis, run, rows, energies):
 
 
 def plot_effort_parts(run):
-    """Draw what the efforts of curve tracking consist of; None of another run."""
+    """Draw what the efforts of curve tracking consist of, a row each; None of another run."""
     if not has_parts(run):
         return None
     efforts = ordered_efforts(run.robot)
-    figure, axes = new_figure(3, height=1.9, columns=len(efforts), sharex=True)
-    grid = np.array(axes, dtype=object).reshape(3, len(efforts))
-    for column, effort in enumerate(efforts):
-        draw_effort_parts(grid[:, column], run, effort)
-    for axis in grid[:, 0]:
-        axis.set_ylabel('effort (N m)')
-    figure.get_layout_engine().set(wspace=0.05)
+    figure, axes = new_figure(len(efforts), width=11.0, height=1.7, columns=len(PARTS),
+                              sharex=True)
+    grid = np.array(axes, dtype=object).reshape(len(efforts), len(PARTS))
+    for row, effort in zip(grid, efforts, strict=True):
+        draw_effort_parts(row, run, effort)
+        row[0].set_ylabel('ankle' if effort == 'ground_torque' else in_words(effort))
+    for axis in grid[0]:   # above the axes, where no curve is
+        axis.legend(loc='lower left', bbox_to_anchor=(0.0, 1.12), borderaxespad=0.0,
+                    borderpad=0.0, ncols=2, fontsize=10, frameon=False)
+    figure.supylabel('effort (N m)', fontsize=11)
     _finish(figure, grid[-1], run, rows_around(run, 1, 4))
     return figure
 
@@ -111,29 +118,22 @@ def draw_effort_parts(axes, run, effort):
         effort: Name of the effort.
     """
     rows = rows_around(run, 1, 4)
-    time, name = run.time[rows], 'ankle' if effort == 'ground_torque' else in_words(effort)
-    panels = (((('nominal', BLUE, '-'), ('potential', ORANGE, '--'))),
-              ((('asymptotic', BLUE, '-'), ('energy', ORANGE, '--'))),
-              ((('applied', 'black', '-'), ('wanted', MARK, ':'))))
-    for axis, parts in zip(axes, panels, strict=True):
+    for axis, parts in zip(axes, PARTS, strict=True):
         for part, colour, style in parts:
-            axis.plot(time, run.telemetry[f'{part}_{effort}'][rows], style, color=colour,
-                      linewidth=1.5, label=part)
-        peak = _frame(axis)
-        axis.set_title(f'{name}: {parts[0][0]}, {parts[1][0]}{peak}', loc='left', fontsize=10.5)
-        axis.legend(loc='upper right', fontsize=9)
+            axis.plot(run.time[rows], run.telemetry[f'{part}_{effort}'][rows], style,
+                      color=colour, linewidth=1.5, label=part)
+        _frame(axis)
         shade_stance(axis, run, rows)
         mark_time(axis, run)
 
 
 def _frame(axis):
-    """Let lone peaks leave the frame; return words that say so."""
+    """Let lone peaks leave the frame; say so above it."""
     sizes = np.abs(np.concatenate([line.get_ydata() for line in axis.get_lines()]))
     usual = 2.0 * np.quantile(sizes, 0.97)
-    if sizes.max() <= 2.0 * usual or usual == 0.0:
-        return ''
-    axis.set_ylim(-usual, usual)
-    return f'; peak {sizes.max():.3g} N m'
+    if sizes.max() > 2.0 * usual > 0.0:
+        axis.set_ylim(-usual, usual)
+        axis.set_title(f'peak {sizes.max():.3g}', loc='right', fontsize=9, pad=2.0)
 
 
 def _finish(figure, axes, run, rows):

@@ -1,13 +1,62 @@
 # SPDX-License-Identifier: Apache-2.0
 """Figures of gaits: losses at impact, energy over steps, survived disturbances."""
 
+import math
+
 import numpy as np
 
 from walking_control.experiments.impact import losses_over_angle
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import PlanarDynamics
-from walking_control.reports.plots.style import FAINT, FOOT_COLOURS, label, NEUTRAL, new_figure
+from walking_control.models.robot import in_words
+from walking_control.reports.plots.style import (
+    FAINT,
+    FOOT_COLOURS,
+    label,
+    MARK,
+    NEUTRAL,
+    new_figure,
+)
+from walking_control.reports.plots.walk import phase_planes
 from walking_control.runs.quantities import touchdowns
+
+
+def plot_cycle(run, cycle):
+    """Draw a limit cycle in the phase planes, its touchdown as the jump that closes it.
+
+    Args:
+        run: The `Run` that starts on the cycle.
+        cycle: Its description by `cycles.find_robot_cycles`.
+    """
+    figure, axes, moving = phase_planes(run)
+    begins = [*touchdowns(run), len(run.time)]
+    after = slice(begins[1], begins[min(5, len(begins) - 1)])
+    for axis, i in zip(axes, moving, strict=False):
+        x, y = run.coordinates[:, i], run.rates[:, i]
+        first = slice(0, begins[1])
+        axis.plot(x[after], y[after], '.', color=FAINT, markersize=3, zorder=1,
+                  label='the steps after it')
+        axis.plot(x[first], y[first], color=FOOT_COLOURS[0], label='one step')
+        axis.plot(x[[begins[1] - 1, 0]], y[[begins[1] - 1, 0]], '--', color=MARK, linewidth=1.3,
+                  label='touchdown: feet change roles, the impact takes speed')
+        axis.plot(x[:1], y[:1], 'o', color=FOOT_COLOURS[0], markersize=5, label='just after it')
+    figure.legend(*axes[0].get_legend_handles_labels(), loc='outside lower center', ncols=4,
+                  frameon=False, fontsize=9.5)
+    figure.suptitle(_cycle_title(run, cycle), x=0.01, ha='left', fontsize=11)
+    return figure
+
+
+def _cycle_title(run, cycle):
+    slope = math.degrees(run.world.slope)
+    floor = f'{abs(slope):.3g}° {"downhill" if slope > 0.0 else "uphill"}' if slope else 'level'
+    values = [complex(value) for value in cycle['eigenvalues']]
+    texts = [f'{value.real:.3g}' if value.imag == 0.0 else f'{value.real:.3g} ± {value.imag:.3g}i'
+             for value in values if value.imag >= 0.0]
+    stable = 'stable' if cycle['stable'] else 'unstable'
+    return (f'{run.robot.name}, {in_words(run.controller)}, {floor}: {stable} cycle, period '
+            f'{cycle["period"]:.4g} s, step {cycle["step_length"]:.3g} m, '
+            f'{cycle["speed"]:.3g} m/s\neigenvalues of the return map {", ".join(texts)}; the '
+            f'largest is {max(map(abs, values)):.3g} in size')
 
 
 def plot_impact_losses(robot_file, angle=None):

@@ -91,12 +91,12 @@ def telling_rows(run):
     for begin, end, feet in support_intervals(run):
         if feet and end - begin > len(range(*longest.get(feet, (0, 0)))):
             longest[feet] = begin, end
-    if run.fell:
+    if run.broke_off:
         longest = dict(list(longest.items())[-2:])
     rows = [((begin + end - 1) // 2, _stands(run, feet)) for feet, (begin, end) in longest.items()]
-    if len(longest) < 2 and not run.fell:
+    if len(longest) < 2 and not run.broke_off:
         rows = []
-    if run.fell or not rows:
+    if run.broke_off or not rows:
         rows.append((len(run.time) - 1, 'the end'))
     return sorted(rows[-3:])
 

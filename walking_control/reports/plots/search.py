@@ -110,7 +110,9 @@ def plot_motion(found):
         axes[0].plot(time, q[:, i], color=colour, label=name)
         axes[1].plot(time, v[:, i], color=colour)
         axes[2].plot(judgement.time, judgement.effort[:, i], color=colour)
-    axes[0].legend(ncols=len(robot.coordinates), loc='best', fontsize=9)
+    widest = 6 + max(len(name) for name in robot.coordinates)   # letters and the line before them
+    figure.legend(ncols=max(1, 110 // widest), loc='outside upper right', fontsize=10,
+                  frameon=False)
     axes[3].plot(judgement.time, judgement.foot[:, -1], color=FOOT_COLOURS[1])
     axes[4].plot(judgement.time, judgement.force[:, -1], color=FOOT_COLOURS[0])
     axes[4].plot(judgement.time, judgement.force[:, 0], color=FOOT_COLOURS[0], linestyle='--')

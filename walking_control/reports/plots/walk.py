@@ -28,7 +28,7 @@ _FORCE_FRAME = 2.5
 def last_steps(run, count=6):
     """Return the slice of rows of the last steps of a run, to its end after a fall."""
     rows = touchdowns(run)
-    end = len(run.time) if run.fell or len(rows) < 2 else rows[-1] + 1
+    end = len(run.time) if run.broke_off or len(rows) < 2 else rows[-1] + 1
     return slice(rows[max(0, len(rows) - 1 - count)], end)
 
 
@@ -63,14 +63,30 @@ def plot_joint_angles(run, rows=None):
     return figure
 
 
-def plot_phase_portrait(run):
-    """Draw every minimal coordinate against its rate; the second half of the run is coloured."""
-    table = touchdowns(run)
+def phase_planes(run):
+    """Return a figure, axes with a rate over a coordinate each, and the indices of these.
+
+    Args:
+        run: The `Run`; coordinates that hardly move in it get no axes.
+    """
+    names = run.robot.coordinates
     moving = np.flatnonzero(np.ptp(run.coordinates, axis=0) > 1e-2)
     moving = moving if len(moving) else np.arange(1)
     columns = 2 if len(moving) == 4 else min(3, len(moving))
-    lines = -(-len(moving) // columns)
-    figure, axes = new_figure(lines, height=3.4, columns=columns)
+    figure, axes = new_figure(-(-len(moving) // columns), height=3.4, columns=columns)
+    for axis, i in zip(axes, moving, strict=False):
+        axis.set_xlabel(f'{names[i]} (rad)')
+        axis.set_ylabel(f'rate of {names[i]} (rad/s)')
+    for axis in axes[len(moving):]:
+        axis.set_visible(False)
+    figure.get_layout_engine().set(wspace=0.08)
+    return figure, axes, moving
+
+
+def plot_phase_portrait(run):
+    """Draw every minimal coordinate against its rate; the second half of the run is coloured."""
+    table = touchdowns(run)
+    figure, axes, moving = phase_planes(run)
     half = 0.5 * (run.time[0] + run.time[-1])
     for axis, i in zip(axes, moving, strict=False):
         for begin, end in zip(table, [*table[1:], len(run.time)], strict=True):
@@ -79,11 +95,6 @@ def plot_phase_portrait(run):
             x, y = run.coordinates[begin:end, i], run.rates[begin:end, i]
             axis.plot(x, y, color=colour, linewidth=1.3 if late else 0.8, zorder=3 if late else 2)
             axis.plot(x[:1], y[:1], 'o', color=colour, markersize=4, zorder=4 if late else 2)
-        axis.set_xlabel(f'{run.robot.coordinates[i]} (rad)')
-        axis.set_ylabel(f'rate of {run.robot.coordinates[i]} (rad/s)')
-    for axis in axes[len(moving):]:
-        axis.set_visible(False)
-    figure.get_layout_engine().set(wspace=0.08)
     add_foot_legend(figure, run.robot, 'stands', extra=('first half of the run', FAINT))
     return figure
 
