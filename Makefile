@@ -31,11 +31,12 @@ ifeq ($(ROS),)
 unexport PYTHONPATH PYTHONHOME _ROS_WHEELS_BOOTSTRAP_COMPLETE
 endif
 
-.PHONY: help demo test bench soak setup clean
+.PHONY: help demo test lint bench soak setup clean
 
 help:
 	@echo 'make demo    walk Dribbel over ROS 2; report in out/demo'
 	@echo 'make test    run the tests; ARGS=... goes to pytest'
+	@echo 'make lint    ruff and mypy, as CI runs them'
 	@echo 'make bench   run the benchmarks'
 	@echo 'make soak    walk 30 minutes of simulated time with random faults'
 	@echo 'make setup   only the environment, $(VENV)'
@@ -47,6 +48,10 @@ demo: setup
 
 test: setup
 	$(BIN)/pytest test $(ARGS)
+
+lint: $(VENV)/dependencies
+	$(BIN)/ruff check .
+	$(BIN)/mypy
 
 bench: setup
 	@set -e; for file in benchmarks/[!_]*.py; do echo "$$file"; $(BIN)/python "$$file"; done
@@ -67,7 +72,7 @@ $(BIN)/python:
 $(VENV)/dependencies: setup.py $(BIN)/python
 	$(PIP) install --quiet --upgrade 'setuptools>=70.1'
 ifeq ($(ROS),)
-	$(PIP) install --quiet --no-build-isolation '.[ros,sim,fast,statics,plot,test]'
+	$(PIP) install --quiet --no-build-isolation '.[ros,sim,fast,statics,plot,test,lint]'
 else
 	@$(BIN)/python -c 'import pinocchio' 2>/dev/null || \
 	{ echo 'make: ROS 2 $(ROS) lacks Pinocchio: sudo apt install ros-$(ROS)-pinocchio, or do without ROS 2: env -u ROS_DISTRO make ...' >&2; exit 1; }
@@ -85,5 +90,5 @@ $(VENV)/installed: $(VENV)/dependencies $(SOURCES)
 	@touch $@
 
 clean:
-	rm -rf .venv .venv-* build dist out *.egg-info .pytest_cache
+	rm -rf .venv .venv-* build dist out *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -22,6 +22,7 @@ setup(
     license='Apache-2.0',
     python_requires='>=3.10',
     packages=find_packages(include=[package, f'{package}.*']),
+    package_data={package: ['py.typed']},
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{package}']),
         (share, ['package.xml', 'LICENSE']),
@@ -45,6 +46,8 @@ setup(
         # launch_pytest needs an older pytest than the newest; all solvers and others' robots;
         # hypothesis finds the bad input that nobody thought of, and shrinks it to read
         'test': ['pytest<8.4', 'hypothesis', 'osqp', 'quadprog', 'example-robot-data'],
+        # what `make lint` runs
+        'lint': ['ruff', 'mypy', 'types-PyYAML'],
     },
     entry_points={'console_scripts': ['walking_control = walking_control.cli:main']},
     zip_safe=True,

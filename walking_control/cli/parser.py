@@ -53,6 +53,7 @@ class Parser(argparse.ArgumentParser):
         self._negative_number_matcher = re.compile(r'^-[0-9.][0-9.,eE+-]*$')
 
     def error(self, message):
+        """Exit with status 2 and one line."""
         self.exit(2, f'error: {" ".join(message.split())}; see {self.prog} --help\n')
 
 

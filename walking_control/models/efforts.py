@@ -14,8 +14,7 @@ GROUND = 'ground_torque'
 
 
 def foot_turn(support, foot):
-    """Return the rate of a foot's rotation about +y per rate of (pitch, joints), ``(1 +
-    n_joints,)``.
+    """Return a foot's rate of rotation about +y per rate of (pitch, joints), ``(1 + n_joints,)``.
 
     Args:
         support: `SupportDynamics`.

@@ -45,8 +45,8 @@ def summarize(run):
         motor (resistance 0); ``peak_effort``, the largest of any actuator (N m or N);
         ``peak_current`` (A); ``min_normal_force`` (N) and ``max_friction_ratio`` of the stance
         foot, see `contact_extremes`; ``energy_injected``, net mechanical work of the actuators
-        (J); ``scuffs``, see `count_scuffs`; ``squared_effort_per_step``, the time integral of the sum of squared efforts up to the
-        last touchdown / steps; ``steady``, see `steady_state`.
+        (J); ``scuffs``, see `count_scuffs`; ``squared_effort_per_step``, the time integral of the
+        sum of squared efforts up to the last touchdown / steps; ``steady``, see `steady_state`.
     """
     if not run.robot.planar:
         return summarize_spatial(run)
@@ -66,7 +66,8 @@ def summarize(run):
         'cost_of_transport_electrical': electrical_cost(run, weight, 0, rows - 1),
         'peak_effort': largest(np.abs(run.effort)), 'peak_current': peak_current(run),
         'min_normal_force': normal_force, 'max_friction_ratio': friction_ratio,
-        'scuffs': count_scuffs(run, dynamics), 'energy_injected': work, 'squared_effort_per_step': squared_effort_per_step(run),
+        'scuffs': count_scuffs(run, dynamics), 'energy_injected': work,
+        'squared_effort_per_step': squared_effort_per_step(run),
         'mass': dynamics.mass, 'slope': run.world.slope, 'gravity': run.world.gravity,
         'friction': run.world.friction,
         'steady': steady_state(run, dynamics),

@@ -50,7 +50,7 @@ def summarize_spatial(run):
         'peak_effort': largest(np.abs(run.effort)), 'peak_current': peak_current(run),
         'min_normal_force': normal.min() if rows else None,
         'max_friction_ratio': largest(friction_ratios(run, weight)[loaded_feet(run, weight)]),
-        'energy_injected': work, 'squared_effort_per_step': squared_effort_per_step(run),
+        'scuffs': None, 'energy_injected': work, 'squared_effort_per_step': squared_effort_per_step(run),
         'mass': mass, 'slope': run.world.slope, 'gravity': run.world.gravity,
         'friction': run.world.friction, 'steady': None,
         'posture': posture_measures(run, weight) if rows else None,

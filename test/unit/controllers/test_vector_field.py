@@ -166,7 +166,7 @@ def test_surface_is_the_polynomial_of_the_book():
     rng, w, dw, a = np.random.default_rng(3), np.zeros(2), np.zeros(2), np.zeros((5, 5))
     field = make_field('surface', *sample(2), np.eye(2), 1.0)
     field = field._replace(surface=rng.normal(size=15))
-    for k, (i, j) in enumerate((i, j) for i in range(5) for j in range(i + 1)):
+    for k, (i, j) in enumerate((a, b) for a in range(5) for b in range(a + 1)):
         a[i - j, j] = field.surface[k]
     for q in rng.uniform(-1.0, 1.0, (5, 2)):
         apply_field(field, q, q, math.nan, w, dw)

@@ -113,7 +113,7 @@ def test_walk_that_breaks_off_is_reported(tmp_path, monkeypatch, capsys):
     """One diverging variant would take the whole comparison down."""
     def diverge(*_):
         raise NotAchieved('plant rigid on compass', value=1.0, limit='the integration diverged')
-    monkeypatch.setattr(comparison_module, 'simulate', diverge)
+    monkeypatch.setattr(comparison_module, 'run_plant', diverge)
     (tmp_path / 'variants.yaml').write_text('- {name: a, controller: none}')
     assert main(['compare', 'compass', '--variants', str(tmp_path / 'variants.yaml'),
                  '--out', str(tmp_path / 'out')]) == 0

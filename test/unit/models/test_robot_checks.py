@@ -96,7 +96,8 @@ def test_key_that_stands_twice(tmp_path):
     """The first of two values would be lost in silence."""
     path = write_rabbit(tmp_path)
     text = path.read_text()
-    path.write_text(text.replace('      planar: true\n', '      planar: true\n      planar: true\n'))
+    line = '      planar: true\n'
+    path.write_text(text.replace(line, 2 * line))
     with pytest.raises(InvalidInput, match='the key planar stands twice'):
         load_robot(path)
 

@@ -101,8 +101,10 @@ def observe(terms, data, support, s, q, v):
 
 @array_function
 def unpack(buffer, free, M, M_f, h, h_f):
-    """Take support terms apart: fill mass matrix and bias of the free coordinates, ``(m, m)`` and
-    ``(m,)``, rows of the mass matrix and bias of the foot's directions, ``(2, n)`` and ``(2,)``.
+    """Take support terms apart.
+
+    Fills mass matrix and bias of the free coordinates, ``(m, m)`` and ``(m,)``, rows of the mass
+    matrix and bias of the foot's directions, ``(2, n)`` and ``(2,)``.
     """
     size = M_f.shape[1] + 2
     for i in range(free.shape[0]):

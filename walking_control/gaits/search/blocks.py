@@ -77,6 +77,7 @@ class Block:
 
     @property
     def count(self):
+        """Number of columns."""
         return self.extra.shape[1]
 
 
