@@ -83,8 +83,8 @@ class Posture:
 def _assumptions(urdf, foot_size, friction):
     """Return in sentences what the torques rest on beside the URDF."""
     if foot_size is None:
-        sole = f'soles of {SOLE[0]:g} m x {SOLE[1]:g} m, a guess: --foot-size L W says otherwise, ' \
-            '--foot-size 0 0 makes them points'
+        sole = f'soles of {SOLE[0]:g} m x {SOLE[1]:g} m, a guess: --foot-size L W says ' \
+            'otherwise, --foot-size 0 0 makes them points'
     elif any(foot_size):
         sole = f'soles of {foot_size[0]:g} m x {foot_size[1]:g} m'
     else:
