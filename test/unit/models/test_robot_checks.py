@@ -38,8 +38,7 @@ def in_urdf(old, new):
      'joint left_hip is \'<mimic joint="right_hip">\': cannot be coupled'),
 ])
 def test_what_is_wrong_with_a_urdf(tmp_path, old, new, words):
-    """A library would only say that the file does not contain a valid URDF, or let it move freely.
-    """
+    """A library would only say that the file is not valid, or let the joint move freely."""
     assert any(words in error for error in refusal(tmp_path, change_urdf=in_urdf(old, new)))
 
 
@@ -96,7 +95,8 @@ def test_key_that_stands_twice(tmp_path):
     """The first of two values would be lost in silence."""
     path = write_rabbit(tmp_path)
     text = path.read_text()
-    path.write_text(text.replace('      planar: true\n', '      planar: true\n      planar: true\n'))
+    once = '      planar: true\n'
+    path.write_text(text.replace(once, once + once))
     with pytest.raises(InvalidInput, match='the key planar stands twice'):
         load_robot(path)
 
