@@ -24,10 +24,10 @@ parameters (`<section>.<name>`) of the nodes that use it, and can be set on the 
 *Live* parameters may change while the robot walks; all others only while the controller is
 unconfigured.
 
-A default with a rule behind it, as in "15.0, grows with m g", is that of a robot of 10 kg and 1 m on earth and grows with the
-robot by that rule: m is its mass, L the height of its base above the lower foot at zero angles, g gravity and
-T = (L / g)^0.5. So dynamically similar robots get similar defaults ([examples](#defaults-that-grow)). A number in the
-robot file counts as it is.
+A default with a rule behind it, as in "15.0, grows with m g", is that of a robot of 10 kg and 1 m on
+earth and grows with the robot by that rule: m is its mass, L the height of its base above the lower
+foot at zero angles, g gravity and T = (L / g)^0.5. So dynamically similar robots get similar
+defaults ([examples](#defaults-that-grow)). A number in the robot file counts as it is.
 '''
 
 SIZES = ((0.5, 0.2), (10.0, 1.0), (50.0, 1.0))   # kg, m

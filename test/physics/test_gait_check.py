@@ -18,8 +18,7 @@ from walking_control.models.resources import gait_path
 
 @pytest.fixture(scope='module')
 def rabbit(tmp_path_factory):
-    """Return the robot file of a RABBIT of 8 cm, whose steps are short beside a tick, and a gait.
-    """
+    """Return the robot file of a RABBIT of 8 cm, whose steps are short, and a gait."""
     pytest.importorskip('casadi')
     from walking_control.experiments.gait_search import find_gait
     path = write_rabbit(tmp_path_factory.mktemp('rabbit'), length=0.1)

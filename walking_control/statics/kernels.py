@@ -2,7 +2,8 @@
 """The arithmetic of a static tick in three functions, compiled by numba where it is installed.
 
 They are plain numpy and run as such without numba; compiled, a tick on two legs takes about two
-thirds of the time. The first call compiles or loads; call `StaticTorque.prepare` before time counts.
+thirds of the time. The first call compiles or loads; `StaticTorque.prepare` does so before time
+counts.
 """
 
 import math

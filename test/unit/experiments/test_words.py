@@ -5,14 +5,12 @@ import numpy as np
 import pytest
 from stranger import write_rabbit
 
-from walking_control.control_loop import ControlLoop
 from walking_control.controllers.registry import make_controller
 from walking_control.exceptions import IncompatibleController, NotAchieved
 from walking_control.loading import load_robot
 from walking_control.runs.metrics import summarize
-from walking_control.simulation.registry import make_plant
 from walking_control.simulation.rigid import motion
-from walking_control.simulation.simulate import run_plant
+from walking_control.simulation.simulate import simulate
 
 
 @pytest.mark.parametrize('name', ['hip_pd', 'hip_switching'])
@@ -27,12 +25,12 @@ def test_refused_controller_is_called_by_its_name(tmp_path, name):
 def test_chattering_contacts_are_explained(tmp_path, monkeypatch):
     """A bare number and the word chatter help nobody to another start."""
     monkeypatch.setattr(motion, 'MOST_EVENTS', 30)   # the same, sooner
+
     def crouch(tree):
         tree['start']['q'] = [0.0, 0.8, -0.4, -0.5, 0.8]
     robot_file = load_robot(write_rabbit(tmp_path, crouch))
-    plant, loop = make_plant(robot_file), ControlLoop(robot_file)
     with pytest.raises(NotAchieved) as caught:
-        run_plant(plant, loop, robot_file.start, 1.0)
+        simulate(robot_file, duration=1.0)
     text = str(caught.value)
     assert 'events within one tick of plant rigid on rabbit at 0.3' in text
     assert 'is 1001: at most 1000' in text and 'straighter legs' in text
@@ -41,8 +39,7 @@ def test_chattering_contacts_are_explained(tmp_path, monkeypatch):
 @pytest.fixture(scope='module')
 def walk():
     """Return a short walk of the compass, whose plant lets scuffing legs through."""
-    robot_file = load_robot('compass')
-    return run_plant(make_plant(robot_file), ControlLoop(robot_file), robot_file.start, 2.0)
+    return simulate(load_robot('compass'), duration=2.0)
 
 
 def test_scuffs_are_counted(walk):

@@ -38,8 +38,7 @@ def in_urdf(old, new):
      'joint left_hip is \'<mimic joint="right_hip">\': cannot be coupled'),
 ])
 def test_what_is_wrong_with_a_urdf(tmp_path, old, new, words):
-    """A library would only say that the file does not contain a valid URDF, or let it move freely.
-    """
+    """A library would only say that the file is not valid, or let the joint move freely."""
     assert any(words in error for error in refusal(tmp_path, change_urdf=in_urdf(old, new)))
 
 
