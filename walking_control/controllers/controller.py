@@ -3,7 +3,7 @@
 
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -87,6 +87,26 @@ class Controller(Protocol):
         Sweeps, margins and limit cycles on the rigid plant are open to laws that have one.
         """
         return None
+
+
+@runtime_checkable
+class PostureHolder(Protocol):
+    """What a controller offers besides that holds a posture by forces on its feet.
+
+    Over ROS 2 it is told `Reference.posture` and `Reference.support`, and what it relies on is
+    published.
+
+    Attributes:
+        dynamics: Of the robot, for its weight.
+        contacts: foot -> `Contact` it counts on.
+        distributor: The `StaticTorque` that shares the weight, for the margins.
+        solution: The `StaticSolution` it relies on; None without one.
+    """
+
+    dynamics: Any
+    contacts: dict[str, Any]
+    distributor: Any
+    solution: Any
 
 
 def read_telemetry(controller: Controller, robot: Robot) -> dict[str, Any]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Topics of the controller static_torque: what it is told, and the forces it relies on."""
+"""Topics of a controller that holds a posture: what it is told, and the forces it relies on."""
 
 import math
 
@@ -26,7 +26,7 @@ class PostureTopics:
 
     Args:
         node: The rclpy node.
-        loop: The `ControlLoop`; its controller is a `PostureControl`.
+        loop: The `ControlLoop`; its controller is a `PostureHolder`.
         rate: Messages per second of sensor time; 0 publishes nothing.
     """
 

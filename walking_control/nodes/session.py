@@ -7,7 +7,7 @@ import numpy as np
 from rclpy.clock import Clock, ClockType
 from std_msgs.msg import Float64MultiArray
 
-from walking_control.controllers.static_torque.controller import PostureControl
+from walking_control.controllers.controller import PostureHolder
 from walking_control.exceptions import InvalidInput
 from walking_control.models.robot_file import WORLD
 from walking_control.nodes import topics
@@ -86,7 +86,7 @@ class Session:
         if robot_file.robot.planar:
             outputs.append(OdometryPublisher(node, loop, robot_file.values(WORLD).slope,
                                              values.odometry_rate))
-        if loop.controller.name == PostureControl.name:
+        if isinstance(loop.controller, PostureHolder):
             outputs.append(PostureTopics(node, loop, rate))
         return outputs
 
