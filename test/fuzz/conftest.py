@@ -16,7 +16,7 @@ WANTED = int(os.environ.get('WALKING_CONTROL_FUZZ', '0'))
 
 settings.register_profile(
     'fuzz', deadline=None, print_blob=True, database=None, derandomize=not WANTED,
-    max_examples=WANTED or 10,
+    max_examples=WANTED or 8,
     suppress_health_check=(HealthCheck.too_slow, HealthCheck.function_scoped_fixture,
                            HealthCheck.data_too_large, HealthCheck.large_base_example))
 settings.load_profile('fuzz')

@@ -22,7 +22,7 @@ WORDS = st.one_of(
                      'x' * 300, 'a\nb', '--', '-')),
     st.text(max_size=6), st.floats().map(str), st.integers().map(str))
 QUICK = {   # verb -> what it needs, and what keeps it short; the last word counts
-    'simulate': (['compass'], ['--duration', '0.02', '--out', 'out']),
+    'simulate': (['compass'], ['--duration', '0.02']),
     'check': (['dribbel'], []),
     'statics': (['humanoid'], []),
     'gait impact': (['compass', '--q', '-0.2,0.4'], []),

@@ -86,8 +86,9 @@ def test_gait_files(data, name, controller, judge, tmp_path):
 @given(data=st.data())
 def test_configurations(data, judge, tmp_path):
     """A posture for statics with a wrong joint or quaternion would end in a traceback."""
-    good = {'joints': {'left_knee': 0.3}, 'base': {'position': [0.0, 0.0, 0.7],
-                                                   'quaternion_xyzw': [0.0, 0.0, 0.0, 1.0]}}
+    joints = TREES['humanoid'][0]['robot']['joints']
+    good = {'joints': dict.fromkeys(joints, 0.1),
+            'base': {'position': [0.0, 0.0, 0.7], 'quaternion_xyzw': [0.0, 0.0, 0.0, 1.0]}}
     (tmp_path / 'q.yaml').write_text(yaml.safe_dump(data.draw(spoilt(good))))
     judge('statics', 'humanoid', '--q', 'q.yaml')
 
