@@ -30,8 +30,8 @@ def summarize_spatial(run):
         The keys of `summarize`. ``distance`` is how far the base came along x (m); what is per
         distance or per step is None without a step; ``min_normal_force`` (N) is the smallest sum
         over all feet, 0 in flight; ``max_friction_ratio`` counts every foot that carries at least
-        5 % of the weight (`LOADED`); ``steady`` is None. ``posture`` holds the measures of
-        `posture_measures`.
+        5 % of the weight (`LOADED`); ``steady`` and ``scuffs`` are None. ``posture`` holds the
+        measures of `posture_measures`.
     """
     mass = SpatialKinematics(run.robot).mass
     weight = mass * run.world.gravity

@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Walk a robot in a plant: the control loop without ROS."""
 
+import numpy as np
 
 from walking_control.control_loop import ControlLoop
+from walking_control.exceptions import WalkingControlError
 from walking_control.models.signals import Measurement
 from walking_control.runs.run import Recorder
 from walking_control.simulation.disturbance import plan_disturbances
 from walking_control.simulation.registry import make_plant
+
+# what a law may raise in a state it has no answer to; other errors are mistakes in the program
+BEYOND_THE_LAW = (WalkingControlError, ArithmeticError, np.linalg.LinAlgError)
 
 
 def run_plant(plant, loop, start, duration, progress=None):
@@ -34,7 +39,10 @@ def run_plant(plant, loop, start, duration, progress=None):
                         law.telemetry_fields(plant.robot))
     for tick in range(ticks + 1):
         plant.measure(measurement)
-        command = loop.tick(measurement)
+        try:
+            command = loop.tick(measurement)
+        except BEYOND_THE_LAW as error:   # as the node does; the record is kept
+            command = loop.stop('internal', f'{type(error).__name__}: {error}', measurement)
         recorder.record(plant, loop.state, command, law.write_telemetry)
         if loop.fault is not None:
             return recorder.finish(loop.fault)

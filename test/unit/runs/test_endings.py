@@ -8,12 +8,14 @@ import pytest
 
 from walking_control.cli import main
 from walking_control.control_loop import ControlLoop
+from walking_control.exceptions import NotAchieved
 from walking_control.reports.report import write_report
 from walking_control.runs.metrics import summarize
 from walking_control.runs.quantities import ending, failure
 from walking_control.runs.run import FIRST_CAPACITY, Recorder
 from walking_control.safety.faults import Fault, KINDS, read_fault
 from walking_control.simulation.registry import make_plant
+from walking_control.simulation.simulate import run_plant
 
 SLOW = ['--set', 'safety.velocity_limit_factor=0.3']   # a hip that may not swing is a fault
 
@@ -80,6 +82,21 @@ def test_what_happened_after_a_fault(standing_run):
     standing_run.fault = Fault('not_finite', 'x', float('nan'))
     assert ending(standing_run)['fault_time'] is None and 'nan' not in failure(
         ending(standing_run))
+
+
+@pytest.mark.parametrize('error', [NotAchieved('posture', limit='out of reach'),
+                                   ZeroDivisionError('division'),
+                                   np.linalg.LinAlgError('singular')])
+def test_a_law_without_an_answer_is_a_fault(dribbel, monkeypatch, error):
+    """In a script the error of a law ended the run without a record, in a node with one."""
+    def update(*_):
+        raise error
+    pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
+    loop = ControlLoop(dribbel)
+    monkeypatch.setattr(loop.controller, 'update', update)
+    run = run_plant(make_plant(dribbel), loop, dribbel.start, 0.1)
+    assert run.fault.code == 'internal' and str(error) in run.fault.message and not run.fell
+    assert np.isfinite(run.effort).all()
 
 
 def test_a_record_grows_as_it_goes(dribbel):
