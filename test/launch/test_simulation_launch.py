@@ -27,7 +27,6 @@ NAMESPACE = 'launched'
 
 @pytest.fixture(autouse=True)
 def domain(monkeypatch):
-    monkeypatch.setenv('ROS_DOMAIN_ID', str(1 + os.getpid() % 100))
     monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
 
 
