@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The launch file with real processes; needs a ROS 2 installation and the package installed."""
 
-import os
 import time
 
 import pytest
