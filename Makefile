@@ -35,7 +35,7 @@ endif
 
 help:
 	@echo 'make demo    walk Dribbel over ROS 2; report in out/demo'
-	@echo 'make test    run the tests; ARGS=... goes to pytest'
+	@echo 'make test    run the tests on all cores; ARGS=... goes to pytest'
 	@echo 'make lint    ruff and mypy, as CI runs them'
 	@echo 'make bench   run the benchmarks'
 	@echo 'make soak    walk 30 minutes of simulated time with random faults'
@@ -46,8 +46,13 @@ help:
 demo: setup
 	$(BIN)/walking_control demo --out out/demo $(ARGS)
 
+# Files go to the cores as they come, each as a whole, for its fixtures' sake; unit tests, small
+# and last, fill the gaps. Compiled code is the environment's own, and shared.
+test: export WALKING_CONTROL_CACHE ?= $(VENV)/cache
+test: export OPENBLAS_NUM_THREADS ?= 1
 test: setup
-	$(BIN)/pytest test $(ARGS)
+	$(BIN)/pytest test -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder \
+		--durations 10 -rs $(ARGS)
 
 lint: $(VENV)/dependencies
 	$(BIN)/ruff check .

@@ -45,7 +45,8 @@ setup(
         'plot': ['matplotlib', 'pillow'],
         # launch_pytest needs an older pytest than the newest; all solvers and others' robots;
         # hypothesis finds the bad input that nobody thought of, and shrinks it to read
-        'test': ['pytest<8.4', 'hypothesis', 'osqp', 'quadprog', 'example-robot-data'],
+        'test': ['pytest<8.4', 'pytest-xdist>=3.7', 'hypothesis', 'osqp', 'quadprog',
+                 'example-robot-data'],
         # what `make lint` runs
         'lint': ['ruff', 'mypy', 'types-PyYAML'],
     },

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures shared by all tests."""
 
+import os
 from pathlib import Path
 import re
 
+from domains import reserve_domain
 from inventory import (  # noqa: F401  hooks and a fixture
     pytest_itemcollected,
     pytest_make_collect_report,
@@ -23,7 +25,10 @@ def pytest_configure(config):
     """Register the marker whose arguments are the rows of doc/faults.md."""
     config.addinivalue_line('markers', 'fault(title, code, detected, reaction, last, clears): '
                             'proves a row of the fault table')
-
+    # for whatever a test starts: neither another worker nor another run may hear it
+    number, give_back = reserve_domain()
+    os.environ['ROS_DOMAIN_ID'] = str(number)
+    config.add_cleanup(give_back)
 
 
 @pytest.fixture

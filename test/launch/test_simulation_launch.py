@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The launch file with real processes; needs a ROS 2 installation and the package installed."""
 
-import os
 import time
 
 import pytest
@@ -27,7 +26,6 @@ NAMESPACE = 'launched'
 
 @pytest.fixture(autouse=True)
 def domain(monkeypatch):
-    monkeypatch.setenv('ROS_DOMAIN_ID', str(1 + os.getpid() % 100))
     monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
 
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A ROS context per test, in a domain of its own, and a hand-driven robot."""
 
-import itertools
 import math
 import os
 import time
@@ -10,6 +9,7 @@ import pytest
 
 pytest.importorskip('rclpy', reason='node tests need rclpy (a sourced ROS 2, or the extra "ros")')
 
+from domains import reserve_domain  # noqa: E402
 from geometry_msgs.msg import WrenchStamped  # noqa: E402
 import rclpy  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
@@ -22,7 +22,6 @@ from walking_control.nodes.messages import set_stamp  # noqa: E402
 from walking_control.nodes.runtime import make_executor  # noqa: E402
 
 os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
-DOMAINS = itertools.count(1 + os.getpid() % 80)
 
 
 class Bench:
@@ -66,9 +65,10 @@ class Bench:
 
 
 @pytest.fixture
-def bench():
+def bench(monkeypatch):
     """Return a `Bench` in its own domain."""
-    os.environ['ROS_DOMAIN_ID'] = str(next(DOMAINS) % 100 + 1)   # for processes a test starts
+    number, give_back = reserve_domain()
+    monkeypatch.setenv('ROS_DOMAIN_ID', str(number))   # for processes a test starts, too
     rclpy.init(args=[])
     bench = Bench()
     yield bench
@@ -76,6 +76,7 @@ def bench():
         node.stop()
         node.destroy_node()
     rclpy.shutdown()
+    give_back()
 
 
 class HandDrivenRobot:

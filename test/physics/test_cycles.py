@@ -46,7 +46,10 @@ def test_newton_on_a_known_map():
         z = x - [0.3, -0.2]
         return Stride(np.array([0.3, -0.2]) + turn @ z + 0.1 * z ** 3, 2.0, 0.5)
 
-    cycles = find_cycles(stride, np.random.default_rng(0).uniform(-1, 1, (50, 2)))
+    shares = []
+    cycles = find_cycles(stride, np.random.default_rng(0).uniform(-1, 1, (50, 2)),
+                         progress=shares.append)
+    assert len(shares) > 60 and shares == sorted(shares) and shares[-1] == 1.0
     assert cycles[0].x == pytest.approx([0.3, -0.2], abs=1e-10)
     assert cycles[0].eigenvalues == pytest.approx(0.6 * np.exp([1j, -1j]), abs=1e-8)
     assert cycles[0].stable and cycles[0].speed == 0.25

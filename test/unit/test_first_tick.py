@@ -10,7 +10,7 @@ from walking_control.control_loop import ControlLoop
 from walking_control.controllers.registry import CONTROLLERS, fitting_controllers
 from walking_control.loading import load_robot
 from walking_control.models.signals import Measurement
-from walking_control.simulation.registry import make_plant, parameter_tables
+from walking_control.simulation.registry import make_plant
 
 ROBOTS = 'dribbel', 'compass', 'humanoid'
 FITTING = [(robot, controller) for robot in ROBOTS
@@ -56,8 +56,8 @@ def test_first_tick_costs_what_later_ones_do(robot, controller):
 def test_first_tick_of_a_compiled_law():
     """Otherwise `compiled: true` makes the robot wait for the compiler at its first tick."""
     pytest.importorskip('numba', reason='nothing is compiled without the extra "fast"')
-    check_first_tick(ControlLoop(load_robot(
-        'compass', [('curve_tracking.compiled', True)], parameter_tables()), 'curve_tracking'))
+    check_first_tick(ControlLoop(load_robot('compass', [('curve_tracking.compiled', True)]),
+                                 'curve_tracking'))
 
 
 @pytest.mark.parametrize('robot, controller', FITTING)

@@ -4,7 +4,14 @@
 import sys
 
 from walking_control.cli.inputs import requested_robot, require_rigid
-from walking_control.cli.output import print_files, print_json, print_summary, save_figures
+from walking_control.cli.output import (
+    print_files,
+    print_json,
+    print_summary,
+    save_figures,
+    show_share,
+    suggest_compiler,
+)
 
 
 def search(options):
@@ -74,7 +81,9 @@ def cycle(options):
     from walking_control.experiments.cycles import find_robot_cycles, walk_cycle
     require_rigid(options)
     robot_file = requested_robot(options)
-    result = find_robot_cycles(robot_file, options.controller, options.seed)
+    suggest_compiler()
+    result = find_robot_cycles(robot_file, options.controller, options.seed,
+                               progress=show_share('searched'))
     result['files'] = []
     if options.out is not None:
         from walking_control.experiments.cycle_gait import save_cycles

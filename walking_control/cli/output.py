@@ -115,5 +115,13 @@ def show_share(what):
     return show if sys.stderr.isatty() else None
 
 
+def suggest_compiler():
+    """Say on stderr what would make walks of many strides fast, where it is missing."""
+    from walking_control.models.support.compiled import has_compiler
+    if not has_compiler():
+        print('without CasADi and numba this takes minutes instead of seconds: '
+              'pip install "walking_control[fast]"', file=sys.stderr, flush=True)
+
+
 def _show_line(text, last):
     print(f'\r{text}', end='\n' if last else '', file=sys.stderr, flush=True)

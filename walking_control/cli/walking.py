@@ -14,6 +14,7 @@ from walking_control.cli.output import (
     say_interrupted,
     show_progress,
     show_share,
+    suggest_compiler,
 )
 from walking_control.exceptions import Interrupted, MissingDependency
 
@@ -54,6 +55,7 @@ def robustness(options):
     """Find the first one-off disturbance that fells the walker."""
     from walking_control.experiments.robustness import find_first_failure
     require_rigid(options)
+    suggest_compiler()
     try:
         result = find_first_failure(requested_robot(options), options.disturbance,
                                     options.controller, 'rigid', options.max,

@@ -87,7 +87,7 @@ class Section:
                                 pace * rng.uniform(-0.6, 0.6, count)))
 
 
-def find_robot_cycles(robot_file, controller=None, seed=0, starts=None):
+def find_robot_cycles(robot_file, controller=None, seed=0, starts=None, progress=None):
     """Return the limit cycles of a robot on its slope, ready for JSON.
 
     Args:
@@ -95,6 +95,7 @@ def find_robot_cycles(robot_file, controller=None, seed=0, starts=None):
         controller: Name of the controller; None takes the robot file's default.
         seed: Of the starts.
         starts: How many; None takes many where strides are compiled and few where not.
+        progress: Called with the share done now and then, from 0 to 1.
 
     Returns:
         Dictionary with ``cycles``: list of q, v (start of step), period, step_length, speed,
@@ -110,7 +111,7 @@ def find_robot_cycles(robot_file, controller=None, seed=0, starts=None):
     section = Section(walker, gravity)
     starts = starts or (STARTS if isinstance(walker, CompiledWalker) else FEW_STARTS)
     points = section.sample(np.random.default_rng(seed), starts)
-    cycles = find_cycles(section.stride, points)
+    cycles = find_cycles(section.stride, points, progress=progress)
     return {'robot': robot_file.robot.name,
             'controller': controller or robot_file.controller, 'plant': 'rigid',
             'coordinates': [section.walker.robot.coordinates[i] for i in section.reported],

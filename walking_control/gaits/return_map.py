@@ -118,7 +118,7 @@ def judge(stride, x):
                  float(np.abs(here.x - x).max()))
 
 
-def find_cycles(stride, starts, newton_starts=24, tolerance=1e-11, distinct=1e-6):
+def find_cycles(stride, starts, newton_starts=24, tolerance=1e-11, distinct=1e-6, progress=None):
     """Return all limit cycles reached from many starts, stable ones first, then by period.
 
     The starts whose stride comes back nearest to them serve Newton's method.
@@ -129,21 +129,29 @@ def find_cycles(stride, starts, newton_starts=24, tolerance=1e-11, distinct=1e-6
         newton_starts: How many of them to polish.
         tolerance: See `polish`.
         distinct: Fixed points closer than this are one.
+        progress: Called with the share done now and then, from 0 to 1.
 
     Raises:
         NotAchieved: No cycle; says what was tried.
     """
-    strides = [(x, stride(x)) for x in np.asarray(starts, dtype=float)]
+    show = progress or (lambda share: None)
+    strides = []
+    for x in np.asarray(starts, dtype=float):
+        strides.append((x, stride(x)))
+        show(0.5 * len(strides) / len(starts))
     alive = [(np.linalg.norm(there.x - x) / (0.1 + np.linalg.norm(x)), i)
              for i, (x, there) in enumerate(strides) if there is not None]
     cycles = []
-    for _, i in sorted(alive)[:newton_starts]:
+    chosen = sorted(alive)[:newton_starts]
+    for k, (_, i) in enumerate(chosen):
+        show(0.5 + 0.5 * k / len(chosen))
         x = polish(stride, strides[i][0], tolerance)
         if x is None or any(np.abs(x - cycle.x).max() < distinct for cycle in cycles):
             continue
         cycle = judge(stride, x)
         if cycle is not None and cycle.length > 1e-6:
             cycles.append(cycle)
+    show(1.0)
     if not cycles:
         raise NotAchieved(
             'limit cycle', limit=f'none found from {len(strides)} starts, of which {len(alive)} '

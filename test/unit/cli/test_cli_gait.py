@@ -103,3 +103,14 @@ def test_curve_tracking_walks_with_any_gait_file(capsys, tmp_path):
         assert status == 0 and result['steps'] >= 2
         assert result['squared_effort_per_step'] < 0.02
     assert result['controller'] == 'curve_tracking'
+
+
+def test_slow_strides_are_explained(capsys, monkeypatch):
+    """Otherwise a user without compiler waits minutes, and never hears that seconds would do."""
+    monkeypatch.setattr('walking_control.experiments.cycles.find_robot_cycles',
+                        lambda *_, **__: {'cycles': []})
+    assert main(['gait', 'cycle', 'compass']) == 0
+    assert 'pip install' not in capsys.readouterr().err
+    monkeypatch.setattr('walking_control.models.support.compiled.has_compiler', lambda: False)
+    assert main(['gait', 'cycle', 'compass']) == 0
+    assert 'pip install "walking_control[fast]"' in capsys.readouterr().err
