@@ -23,6 +23,7 @@ from walking_control.nodes import topics
 from walking_control.nodes.controller_node import ControllerNode
 
 EFFORT = 74 * 0.0302 * 10.0 * 0.6   # N kt Kp (0.3 + 0.3 rad)
+fault = pytest.mark.fault
 
 
 def test_answers_a_measurement(bench, robot):
@@ -146,6 +147,10 @@ def test_cmd_vel_steers(bench, robot):
     assert 0.0 < robot.ask(1.0) < EFFORT
 
 
+@fault('Commanded speed no longer sent', code=None,
+       detected='cmd_vel_timeout (0.5 s) after the last message; in lockstep on the stamps',
+       reaction='the speed is taken back to 0, the slowest walk, at cmd_vel_deceleration',
+       last='as the law says', clears='a new message')
 def test_cmd_vel_times_out(bench, robot):
     """A joystick whose radio died must not walk the robot on at the speed it last asked for."""
     node = bench.controller(cmd_vel_timeout=0.3, cmd_vel_deceleration=0.5)

@@ -14,6 +14,7 @@ from walking_control.safety.machine import allowed, Event
 
 EFFORT = 74 * 0.0302 * 10.0 * 0.6   # N kt Kp (0.3 + 0.3 rad)
 NODE = 'walking_controller'
+fault = pytest.mark.fault
 
 
 def call(bench, robot, kind, name, request):
@@ -113,6 +114,9 @@ def test_emergency_stop_while_inactive_counts(bench, robot):
     assert robot.ask(1.0) == 0.0 and node.loop.fault.code == 'emergency_stop'
 
 
+@fault('Transition that is not possible now', code=None, detected='at the request',
+       reaction='refused with success false; walking goes on', last='as before',
+       clears='nothing to clear')
 @pytest.mark.parametrize('state', ['unconfigured', 'inactive', 'active'])
 def test_impossible_transitions_are_refused(bench, robot, state):
     """A wrong request must not end the process in mid-step; the table says what is possible."""
@@ -135,6 +139,8 @@ def test_impossible_transitions_are_refused(bench, robot, state):
         assert robot.ask(1.0) == pytest.approx(EFFORT), 'it walks on'
 
 
+@fault('Clear without a fault', code=None, detected='at the request',
+       reaction='none; walking goes on', last='as before', clears='nothing to clear')
 def test_clear_without_a_fault_changes_nothing(bench, robot):
     """A clear in mid-step that forgot the stance foot would make a walker fall."""
     node = bench.controller()
@@ -147,6 +153,8 @@ def test_clear_without_a_fault_changes_nothing(bench, robot):
     assert robot.ask(1.01) == pytest.approx(EFFORT)
 
 
+@fault('Cleanup and configure with a fault latched', code=None, detected='at the transition',
+       reaction='zero', last='zero', clears='~/clear_fault')
 def test_a_fault_survives_cleanup(bench, robot):
     """A new session is no clear: whoever configures again may not know of the fault."""
     node = bench.controller()

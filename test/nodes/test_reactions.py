@@ -17,6 +17,7 @@ from walking_control.safety.machine import State
 
 EFFORT = 74 * 0.0302 * 10.0 * 0.6   # N kt Kp (0.3 + 0.3 rad)
 NODE = 'walking_controller'
+fault = pytest.mark.fault
 SLOW = {'velocity': (2.0, 0.0, 0.0)}   # damped with -2 N m
 SLACK = 0.25   # s for a loaded machine, on top of what is promised
 
@@ -47,6 +48,10 @@ def stopped(request, bench, robot):
     return node, stop, bound
 
 
+@fault('Sensors freeze, run back, jump, fall silent or say NaN after a stop', code=None,
+       detected='as each of them',
+       reaction='as long as it would have lasted, on the steady clock, or shorter',
+       last='zero, within its time', clears='~/clear_fault')
 @pytest.mark.parametrize('pathology', PATHOLOGIES)
 def test_zero_in_time_whatever_the_sensors_do(robot, stopped, pathology):
     """A torque held for ever is the way a stopped robot hurts somebody."""
@@ -79,6 +84,9 @@ def test_an_unstamped_driver_is_a_fault_and_ends_in_zero(bench, robot):
     assert not any(message.data[0] for message in robot.efforts[count:])
 
 
+@fault('IMU stamp older than the joint states', code='stale_imu',
+       detected='at the tick, in real time, beyond state_timeout; a foot likewise',
+       reaction='damping, then zero', last='zero after damping_time', clears='~/clear_fault')
 def test_an_old_imu_stamp_is_a_fault(bench, robot):
     """An IMU whose data is a second old would be believed."""
     node = bench.controller(realtime=True)
@@ -88,6 +96,10 @@ def test_an_old_imu_stamp_is_a_fault(bench, robot):
     assert node.fault.code == 'stale_imu' and '1.000 s behind' in node.fault.message
 
 
+@fault('Sensors too rare for state_timeout', code='sensor_missing',
+       detected='before the first command, in real time; shown as waiting with their rate; a fault '
+                'after waiting_timeout',
+       reaction='zero', last='zero', clears='~/clear_fault')
 def test_slow_sensors_are_said_at_the_start(bench, robot):
     """Sensors rarer than state_timeout would stop the walk at its first step, with another word."""
     node = bench.controller(realtime=True, waiting_timeout=1.5)
@@ -98,6 +110,8 @@ def test_slow_sensors_are_said_at_the_start(bench, robot):
     assert not any(message.data[0] for message in robot.efforts)
 
 
+@fault('Joint states of another device, none of our joints', code=None, detected='at the message',
+       reaction='none; walking goes on', last='as before', clears='nothing to clear')
 def test_another_device_on_joint_states_is_ignored(bench, robot):
     """A gripper's joints on the same topic must neither stop the walk nor be read."""
     node = bench.controller()
@@ -113,6 +127,9 @@ def test_another_device_on_joint_states_is_ignored(bench, robot):
     assert node.fault is None
 
 
+@fault('Force cell without an axis, NaN from the start', code=None, detected='at its first message',
+       reaction='the axis counts as 0; one that is lost later is `not_finite`', last='as before',
+       clears='nothing to clear')
 def test_a_force_cell_with_one_axis_is_usable(bench, robot):
     """A cheap cell measures z alone: NaN in x and y from the start is no broken sensor."""
     node = bench.controller()
@@ -126,6 +143,9 @@ def test_a_force_cell_with_one_axis_is_usable(bench, robot):
 RELIABLE, BEST_EFFORT = ReliabilityPolicy.RELIABLE, ReliabilityPolicy.BEST_EFFORT
 
 
+@fault('Emergency stop while unconfigured or inactive', code='emergency_stop',
+       detected='when True is heard, of any quality of service',
+       reaction='nothing is sent; activating sends zero', last='zero', clears='~/clear_fault')
 @pytest.mark.parametrize('reliability, durability', [
     (RELIABLE, DurabilityPolicy.VOLATILE), (BEST_EFFORT, DurabilityPolicy.VOLATILE),
     (BEST_EFFORT, DurabilityPolicy.TRANSIENT_LOCAL)])
@@ -150,6 +170,9 @@ def test_a_button_pressed_before_the_controller_came(bench, robot):
     assert bench.spin_until(lambda: node.fault is not None)
 
 
+@fault('Emergency stop that cannot be heard, of another type', code=None,
+       detected='at activate; while active a warning in /diagnostics',
+       reaction='refused to activate', last='zero', clears='a button of type std_msgs/Bool')
 def test_a_stop_of_another_type_refuses_to_activate(bench):
     """A button that cannot be heard is worse than none."""
     node = bench.controller(activate=False)
@@ -193,6 +216,9 @@ def test_emergency_stop_within_two_periods(bench, robot):
     assert sorted(delays)[len(delays) // 2] < 2 * node.loop.period
 
 
+@fault('The simulator says that it has ended', code=None,
+       detected='at the message on simulation_end', reaction='deactivation', last='zero',
+       clears='activate')
 def test_the_end_of_a_simulation_is_no_fault(bench, robot):
     """A run that ended as it was to must not end in an error."""
     node = bench.controller(realtime=True)

@@ -53,7 +53,7 @@ def test_the_table_is_complete():
 @pytest.fixture(scope='module')
 def result():
     """Return what a thousand sequences through the real operation gave."""
-    robot_file = load_robot('dribbel', [('damping_time', 0.2)])
+    robot_file = load_robot('dribbel', damping_time=0.2)
     return try_sequences(robot_file, 1000)
 
 
