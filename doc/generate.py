@@ -2,6 +2,7 @@
 """Write the pages of this folder that follow from code: `python doc/generate.py`."""
 
 import ast
+import json
 from pathlib import Path
 
 from walking_control.loading import load_robot
@@ -9,7 +10,17 @@ from walking_control.models.resources import robot_names
 from walking_control.models.robot_file import WORLD
 from walking_control.models.robot_section import MOTOR, SPRING
 from walking_control.models.scale import RULES, Scale
-from walking_control.safety.machine import OUTPUTS, ROWS
+from walking_control.safety.faults import KINDS
+from walking_control.safety.machine import (
+    Event,
+    LATCHED,
+    LIFECYCLE_EVENTS,
+    NEXT,
+    OUTPUTS,
+    REACTION_EVENTS,
+    ROWS,
+    State,
+)
 from walking_control.simulation.registry import parameter_tables
 
 FOLDER = Path(__file__).parent
@@ -105,7 +116,8 @@ In real time every reaction runs on the steady clock, whatever the stamps do: ze
 the joints are no longer damped, because nobody knows how they move. In lockstep, where results must
 not depend on the speed of the machine, it runs on the stamps, a tick whose stamp does not advance
 counts as one control period, and a stamp that stands still for `lockstep_timeout` ends in zero. What
-is not guaranteed: [safety.md](safety.md).
+is not guaranteed: [safety.md](safety.md). What happens next in each state:
+[a page to click through](fault_stepper.html), to be opened in a browser.
 
 | fault | code | detected | reaction | last message | cleared by |
 |---|---|---|---|---|---|
@@ -159,7 +171,42 @@ def _fault_row(mark):
             f'| {row["clears"]} |')
 
 
-PAGES = {'parameters.md': parameters_page, 'faults.md': faults_page}
+EVENT_WORDS = {
+    Event.CONFIGURE: 'configure', Event.ACTIVATE: 'activate', Event.DEACTIVATE: 'deactivate',
+    Event.CLEANUP: 'cleanup', Event.SHUTDOWN: 'shutdown',
+    Event.SENSORS: 'a set of sensors is answered', Event.FADE: 'a fault that fades',
+    Event.DAMP: 'a fault that damps', Event.ZERO: 'a fault that ends in zero at once',
+    Event.OVER: 'the time of the reaction has passed', Event.CLEAR: '~/clear_fault is called',
+}
+
+
+def stepper_data():
+    """Return what the stepper walks: states, events, the table between them, kinds of fault."""
+    following = {state.name: {} for state in State if any(at is state for at, _ in NEXT)}
+    for (state, event), after in NEXT.items():
+        following[state.name][event.name] = after.name
+    return {
+        'start': State.UNCONFIGURED.name,
+        'states': {state.name: {'output': OUTPUTS[state], 'latched': state in LATCHED}
+                   for state in State},
+        'events': {event.name: EVENT_WORDS[event] for event in Event},
+        'lifecycle': [event.name for event in LIFECYCLE_EVENTS],
+        'reactions': [event.name for event in REACTION_EVENTS.values()],
+        'next': following,
+        'kinds': {kind.code: {'meaning': kind.meaning, 'reaction': kind.reaction,
+                              'event': REACTION_EVENTS[kind.reaction].name}
+                  for kind in KINDS.values()},
+    }
+
+
+def stepper_page():
+    """Return the text of fault_stepper.html, one file that needs nothing else."""
+    template = (FOLDER / 'fault_stepper.template.html').read_text(encoding='utf-8')
+    return template.replace('/*DATA*/', json.dumps(stepper_data(), indent=1))
+
+
+PAGES = {'parameters.md': parameters_page, 'faults.md': faults_page,
+         'fault_stepper.html': stepper_page}
 
 
 if __name__ == '__main__':

@@ -66,11 +66,12 @@ class WatchdogNode(Node):
         self.tripped = False
         self.trips = 0
         self._fallback = FallbackSwitch(self, values) if values.fallback_controller else None
-        self._publisher = self.create_publisher(Float64MultiArray, topics.EFFORT_COMMANDS,
-                                                topics.LATEST)
         self._heartbeat = HeartbeatWriter()
+        # first: who is here may command, too, see Neighbours
         self._heartbeat_publisher = self.create_publisher(Float64MultiArray, topics.WATCHDOG,
                                                           topics.LATEST)
+        self._publisher = self.create_publisher(Float64MultiArray, topics.EFFORT_COMMANDS,
+                                                topics.LATEST)
         self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self.create_subscription(Float64MultiArray, topics.EFFORT_COMMANDS, self._on_command,
                                  topics.LATEST)
