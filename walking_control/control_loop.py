@@ -66,7 +66,7 @@ class ControlLoop:
         robot, measurement = self.robot, Measurement(self.robot)
         if start.posture is None:
             angles = np.linalg.solve(robot.supports[start.support], start.q)
-            measurement.position[:] = angles[1:]
+            measurement.position[:] = angles[-len(robot.joints):]   # pitch comes first, if any
         else:
             measurement.position[:] = start.posture
         measurement.locked[:] = True
