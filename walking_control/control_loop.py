@@ -66,7 +66,8 @@ class ControlLoop:
         robot, measurement = self.robot, Measurement(self.robot)
         if start.posture is None:
             angles = np.linalg.solve(robot.supports[start.support], start.q)
-            measurement.position[:] = angles[1:]
+            # without the base's pitch, which a robot in space does not have among them
+            measurement.position[:] = angles[-len(robot.joints):]
         else:
             measurement.position[:] = start.posture
         measurement.locked[:] = True
