@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A robot of somebody else, as it would be connected: real topics, real time, and a bad network.
+"""A robot of somebody else, as it would be connected: real topics, real time, a bad network.
 
 It publishes what a robot publishes whatever the controller does, and keeps what comes back with
-the time it came. As a program it starts a controller and a watchdog of their own, does one or all
-of its `TRIALS` to them and prints what happened:
+the time it came. As a program it gives a controller and a watchdog in processes of their own a bad
+time, one of `TRIALS` after the other, and prints what came of it as the table of doc/safety.md:
 
     python test/nodes/outside_robot.py [TRIAL ...]
 """
 
+import contextlib
 from dataclasses import dataclass, field
 import heapq
 import itertools
+import os
 import random
+import signal
+import subprocess
+import sys
 import time
 
 from geometry_msgs.msg import WrenchStamped
@@ -21,7 +26,7 @@ from std_msgs.msg import Float64MultiArray, String
 
 from walking_control.nodes import topics
 from walking_control.nodes.messages import set_stamp
-from walking_control.nodes.runtime import make_executor
+from walking_control.nodes.runtime import isolate_domain, make_executor
 
 HELD = {'position': (-0.3, 0.0, 0.0), 'velocity': (0.0, 0.0, 0.0), 'pitch_half': -0.075,
         'forces': (90.0, 0.0)}   # Dribbel just after touchdown
@@ -101,7 +106,8 @@ class OutsideRobot:
         self.network.send(lambda: self.efforts.append((time.monotonic(), efforts)))
 
     def _on_fault(self, message):
-        self.faults.append(message.data)
+        if message.data:
+            self.faults.append(message.data)
 
     @property
     def effort(self):
@@ -153,4 +159,115 @@ class OutsideRobot:
 
     def close(self):
         """Leave."""
+        self.executor.remove_node(self.node)
         self.node.destroy_node()
+
+
+# -- trials: what is done to a controller, and what it promises -----------------------------------
+
+LIMIT = 74 * 0.0302 * 8.0   # N m, largest effort of Dribbel's hip
+
+
+@contextlib.contextmanager
+def started(namespace='', watchdog=True, **parameters):
+    """Start a controller in real time and its watchdog; give the controller's process."""
+    def start(module, **values):
+        arguments = [word for name, value in values.items()
+                     for word in ('-p', f'{name.replace("__", ".")}:={value}')]
+        return subprocess.Popen(
+            [sys.executable, '-m', f'walking_control.nodes.{module}', '--ros-args', '-r',
+             f'__ns:=/{namespace}', '--log-level', 'fatal', *arguments])
+    processes = [start('controller_node', autostart='true', realtime='true',
+                       require_watchdog=str(watchdog).lower(), **parameters)]
+    if watchdog:
+        processes.append(start('watchdog_node'))
+    try:
+        yield processes[0]
+    finally:
+        for process in processes:   # asked, because ROS remembers for long what was killed
+            process.send_signal(signal.SIGINT)
+        for process in processes:
+            process.wait()
+
+
+def judge(robot, begin):
+    """Return in words what a robot has got since a time, and whether that is what is promised.
+
+    Promised: every effort is finite and within its limits; once a fault is shown, zero follows
+    within the time of its reaction, however long the sensors go on.
+    """
+    efforts = [effort[0] for when, effort in robot.efforts if when >= begin]
+    sound = all(abs(effort) <= LIMIT + 1e-9 for effort in efforts)   # false for NaN
+    fault = robot.faults[-1].partition(':')[0] if robot.faults else ''
+    if not fault:
+        return f'walks on, {len(efforts)} commands', sound and robot.moving
+    return f'{fault}, then zero' if not robot.moving else f'{fault}, and no zero', \
+        sound and not robot.moving
+
+
+def stream(robot, process, duration=6.0):
+    """Be the robot and nothing else."""
+    robot.spin(duration)
+
+
+def suspend(robot, process):
+    """Stop the process for a second, as a debugger or a laptop's lid does, and let it go on."""
+    process.send_signal(signal.SIGSTOP)
+    robot.spin(1.0)
+    assert not robot.moving, 'the watchdog has not sent zero'
+    process.send_signal(signal.SIGCONT)
+    robot.spin(4.0)
+
+
+# name -> (rate in Hz, the network, parameters of the controller, what is done)
+TRIALS = {
+    '100 Hz': (100.0, {}, {}, stream),
+    '1 kHz': (1000.0, {}, {}, stream),
+    '20 Hz': (20.0, {}, {}, stream),
+    '20 Hz, state_timeout 0.2 s': (20.0, {}, {'safety__state_timeout': 0.2}, stream),
+    '30 % loss': (100.0, {'loss': 0.3}, {}, stream),
+    '20 ms delay, 0 to 20 ms jitter': (100.0, {'delay': 0.02, 'jitter': 0.02}, {}, stream),
+    'SIGSTOP for 1 s, SIGCONT': (100.0, {}, {}, suspend),
+}
+
+
+def try_out(name, namespace='', patience=30.0):
+    """Do a trial; return what was promised to happen, in words, and whether it did.
+
+    Args:
+        name: A key of `TRIALS`.
+        namespace: Of robot and controller.
+        patience: How long the robot waits for the first effort, s.
+    """
+    rate, network, parameters, act = TRIALS[name]
+    robot = OutsideRobot(namespace, rate, Network(**network))
+    try:
+        with started(namespace, **parameters) as process:
+            begin = time.monotonic()
+            robot.spin_until(lambda: robot.moving or any(robot.faults), patience)
+            waited = time.monotonic() - begin
+            act(robot, process)
+            if not robot.efforts or not any(robot.faults) and not robot.moving:
+                return f'waits, zero or no command for {waited:.0f} s', process.poll() is None
+            words, kept = judge(robot, begin)
+            return words, kept and process.poll() is None
+    finally:
+        robot.close()
+
+
+def main():
+    """Try what is asked for, or everything; return the exit status."""
+    isolate_domain()
+    rclpy.init(args=[])
+    broken = False
+    print('| trial | what came of it | as promised |', '|---|---|---|', sep='\n')
+    for number, name in enumerate(sys.argv[1:] or TRIALS):
+        words, kept = try_out(name, f'trial_{number}')
+        broken |= not kept
+        print(f'| {name} | {words} | {"yes" if kept else "NO"} |', flush=True)
+    rclpy.try_shutdown()
+    return int(broken)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
