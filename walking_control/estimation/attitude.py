@@ -20,6 +20,10 @@ class Attitude:
         dynamics: The robot's `Dynamics`.
         slope: Inclination of the floor, rad, downhill positive: the IMU counts from gravity, the
             floor frame from the floor.
+
+    Attributes:
+        update: Function (measurement, base, q, v) that writes what turns: orientation and angular
+            velocity of a `BaseState`, the base's part of generalised coordinates and velocities.
     """
 
     def __init__(self, dynamics, slope):
@@ -32,19 +36,8 @@ class Attitude:
         self._slope = slope
         c, s = math.cos(slope), math.sin(slope)
         self._floor_world = np.array([[c, 0.0, -s], [0.0, 1.0, 0.0], [s, 0.0, c]])
-        self._turn = {Base.PLANAR: self._turn_in_plane, Base.FREE: self._turn_freely,
-                      Base.TRANSLATING: lambda measurement, base, q, v: None}[robot.base]
-
-    def update(self, measurement, base, q, v):
-        """Write what turns of a `Measurement`.
-
-        Args:
-            measurement: The `Measurement`.
-            base: The `BaseState`, of which orientation and angular velocity are written.
-            q: Generalised coordinates, of which the base's angles are written.
-            v: Generalised velocities, likewise.
-        """
-        self._turn(measurement, base, q, v)
+        self.update = {Base.PLANAR: self._turn_in_plane, Base.FREE: self._turn_freely,
+                       Base.TRANSLATING: lambda measurement, base, q, v: None}[robot.base]
 
     def _turn_in_plane(self, measurement, base, q, v):
         if self._is_aligned:

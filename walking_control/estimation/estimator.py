@@ -63,9 +63,9 @@ class Estimator:
         self._q = dynamics.configuration(np.zeros(len(robot.joints)))
         self._v = np.zeros(dynamics.nv)
         base, angles = robot.base, len(robot.base.angles)
-        self._joints, self._joint_rates = self._q[base.nq:], self._v[base.nv:]
         self._angles, self._rates = self._q[base.nq - angles:], self._v[base.nv - angles:]
         self.state = WalkerState(robot)
+        self.state.position, self.state.velocity = self._q[base.nq:], self._v[base.nv:]
         self.reset(robot.feet[0])
 
     def reset(self, support):
@@ -88,8 +88,8 @@ class Estimator:
         """
         state = self.state
         state.stamp = measurement.stamp
-        state.position[:] = self._joints[:] = measurement.position
-        state.velocity[:] = self._joint_rates[:] = measurement.velocity
+        state.position[:] = measurement.position   # and with them generalised coordinates
+        state.velocity[:] = measurement.velocity
         state.locked[:] = measurement.locked
         self._attitude.update(measurement, state.base, self._q, self._v)
         forces = [math.sqrt(x * x + y * y + z * z) for x, y, z in measurement.foot_force.tolist()]

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the base is and how fast it moves, from legs that stand on a flat floor."""
 
+import numpy as np
+
 
 class LegOdometry:
     """Place and velocity of the base, the stance foot at rest on the floor.
@@ -26,9 +28,9 @@ class LegOdometry:
     def update(self, state, places):
         """Write base and foot heights of a `WalkerState` whose stance foot is known."""
         x, y, z = places[state.support]
-        base, foothold = state.base, state.foothold
-        base.position[0], base.position[1], base.position[2] = foothold[0] - x, foothold[1] - y, -z
-        velocity = self._dynamics.foot_velocity(self._feet[state.support])
-        base.linear[0], base.linear[1], base.linear[2] = -velocity
+        along, across, _ = state.foothold.tolist()
+        base = state.base
+        base.position[0], base.position[1], base.position[2] = along - x, across - y, -z
+        np.negative(self._dynamics.foot_velocity(self._feet[state.support]), out=base.linear)
         for i, place in enumerate(places):
             state.foot_height[i] = place[2] - z

@@ -260,10 +260,9 @@ class Dynamics:
         pin.framesForwardKinematics(self.model, self.data, self.to_pinocchio(q))
 
     def move(self, q, v):
-        """Compute placements and velocities of joints and feet, for `foot_velocity` as well."""
+        """Compute placements, as `place`, and velocities, for `foot_velocity` as well."""
         pin.forwardKinematics(self.model, self.data, self.to_pinocchio(q), self._velocity(v))
-        for frame in self.frames.values():
-            pin.updateFramePlacement(self.model, self.data, frame)
+        pin.updateFramePlacements(self.model, self.data)
 
     def foot_position(self, foot):
         """Return x, y and z of a foot after `place` or `move`, m."""
