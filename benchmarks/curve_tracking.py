@@ -26,7 +26,7 @@ from walking_control.controllers.curve_tracking.controller import (
 from walking_control.controllers.limits.efforts import foot_limits, nearest_effort
 from walking_control.controllers.limits.nearest_point import nearest_allowed
 from walking_control.loading import load_robot
-from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot_file import WORLD
 from walking_control.models.support.compiled import compile_law, compile_terms
 from walking_control.models.support.dynamics import SupportDynamics
@@ -51,7 +51,7 @@ def main():
     robot, world = robot_file.robot, robot_file.values(WORLD)
     values = robot_file.values(PARAMETERS)
     gait = load_gait(robot, values, world)
-    dynamics = PlanarDynamics(robot, world.gravity, world.slope)
+    dynamics = Dynamics(robot, world.gravity, world.slope)
     support = SupportDynamics(dynamics)
     q, v = np.array([0.02, 0.1]), np.array([-0.7, 1.9])
     full_q, full_v = dynamics.base_from_coordinates(robot.feet[0], q, v)

@@ -27,7 +27,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from walking_control.loading import load_robot
-from walking_control.models.spatial import SpatialDynamics
+from walking_control.models.dynamics import bare_robot, Dynamics
 from walking_control.statics.contacts import Contact
 from walking_control.statics.distributor import StaticTorque
 from walking_control.statics.posture_search import search_posture
@@ -57,10 +57,10 @@ def questions(urdf, frames, folder, posture=None):
     bare = without_shapes(urdf)
     path = Path(folder) / 'robot.urdf'
     path.write_text(bare, encoding='utf-8')
-    dynamics = SpatialDynamics(bare)
+    dynamics = Dynamics(bare_robot(bare))
     contacts = {frame: Contact(frame, LENGTH, WIDTH, FRICTION) for frame in frames}
     start = dynamics.configuration(np.zeros(len(dynamics.joints)) if posture is None else posture)
-    middle = search_posture(dynamics, dynamics.joint_positions(start), contacts,
+    middle = search_posture(dynamics, start[dynamics.base.nq:], contacts,
                             dict.fromkeys(frames, 0.5))
     over = search_posture(dynamics, middle, contacts, {frames[0]: 1.0, frames[1]: 0.0})
     height = -dynamics.placement(start, dynamics.frame(frames[0]))[0][2]
@@ -120,7 +120,7 @@ def median_time(function, repeats):
 
 def ask_us(question, repeats):
     """Return our answers in the peers' form."""
-    dynamics = SpatialDynamics(Path(question['urdf']).read_text(encoding='utf-8'))
+    dynamics = Dynamics(bare_robot(Path(question['urdf']).read_text(encoding='utf-8')))
     contacts = {frame: Contact(frame, LENGTH, WIDTH, FRICTION) for frame in question['frames']}
     distributor = StaticTorque(dynamics, contacts)
     distributor.prepare()

@@ -39,9 +39,9 @@ def dribbel():
 
 @pytest.fixture
 def edited_robot_file(tmp_path):
-    """Return a function that writes Dribbel's robot file with an edit applied to its tree."""
-    def write(edit):
-        path = robot_path('dribbel')
+    """Return a function that writes a robot file, Dribbel's first, with an edit of its tree."""
+    def write(edit, robot='dribbel'):
+        path = robot_path(robot)
         tree = read_parameters(path)
         tree['robot']['urdf'] = str((path.parent / tree['robot']['urdf']).resolve())
         edit(tree)

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from walking_control.controllers.registry import make_controller
-from walking_control.estimation.registry import make_estimator
+from walking_control.estimation.estimator import make_estimator
 from walking_control.exceptions import ParameterError
 from walking_control.models.signals import Command, Measurement, Reference
 from walking_control.safety.supervisor import SAFETY, Supervisor

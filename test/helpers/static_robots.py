@@ -9,7 +9,8 @@ import pinocchio as pin
 import pytest
 
 from walking_control.loading import load_robot
-from walking_control.models.spatial import ROOT, SpatialDynamics
+from walking_control.models.base import ROOT
+from walking_control.models.dynamics import bare_robot, Dynamics
 from walking_control.statics.contacts import Contact
 
 # name -> (URDF, feet, SRDF with half_sitting or None), in example-robot-data
@@ -40,7 +41,7 @@ def humanoid_file():
 def humanoid(friction=0.7, **contact):
     """Return dynamics, contacts and the start posture of our humanoid."""
     file = humanoid_file()
-    dynamics = SpatialDynamics(file.robot.urdf, name='humanoid')
+    dynamics = Dynamics(file.robot)
     contacts = {side: Contact(f'{side}_sole', 0.20, 0.10, friction, **contact)
                 for side in ('left', 'right')}
     return dynamics, contacts, file.start.posture
@@ -56,7 +57,7 @@ def real_robot(name):
     found = [file for file in files if str(file).endswith(f'/robots/{path}')]
     if not found:
         pytest.skip(f'example-robot-data holds no {path}')
-    dynamics = SpatialDynamics(found[0].locate().read_text(encoding='utf-8'), name=name)
+    dynamics = Dynamics(bare_robot(found[0].locate().read_text(encoding='utf-8'), name))
     positions = dict.fromkeys(dynamics.joints, 0.0)
     for pattern, value in BENT[name].items():
         for side in SIDES[name]:

@@ -4,7 +4,7 @@
 import numpy as np
 
 from walking_control.loading import load_robot
-from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot_file import WORLD
 from walking_control.runs.run import Run
 
@@ -36,7 +36,7 @@ def synthetic_run(steps=12, overrides=()):
     """
     file = load_robot('dribbel', overrides)
     robot, world = file.robot, file.values(WORLD)
-    dynamics = PlanarDynamics(robot)
+    dynamics = Dynamics(robot)
     rows = steps * STEP_TICKS + 1
     time = TICK * np.arange(rows)
     count = np.arange(rows) // STEP_TICKS

@@ -6,7 +6,7 @@ import pinocchio as pin
 
 from walking_control.controllers.curve_tracking import forces as curve_law
 from walking_control.loading import load_robot
-from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.support.dynamics import SupportDynamics
 
 
@@ -30,7 +30,7 @@ class Pinned:
 
     def __init__(self, name):
         robot = load_robot(name).robot
-        self.support = SupportDynamics(PlanarDynamics(robot, slope=0.05))
+        self.support = SupportDynamics(Dynamics(robot, slope=0.05))
         self.n = len(robot.coordinates)
 
     def _parts(self, q, v):

@@ -6,7 +6,7 @@ import pytest
 
 from walking_control.loading import load_robot
 from walking_control.models import contact
-from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.support.dynamics import SupportDynamics
 
 GRAVITY, SLOPE = 9.81, 0.1
@@ -15,7 +15,7 @@ GRAVITY, SLOPE = 9.81, 0.1
 def support_dynamics(name, *overrides):
     """Return the `SupportDynamics` of a shipped robot on a slope."""
     robot = load_robot(name, overrides).robot
-    return SupportDynamics(PlanarDynamics(robot, GRAVITY, SLOPE))
+    return SupportDynamics(Dynamics(robot, GRAVITY, SLOPE))
 
 
 def parts(model, q, v, support=0):

@@ -24,13 +24,13 @@ from walking_control.controllers.curve_tracking.vector_field import apply_field,
 from walking_control.exceptions import ParameterError
 from walking_control.gaits.curve import evaluate
 from walking_control.loading import load_robot
-from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot_file import WORLD
 from walking_control.models.support.dynamics import SupportDynamics
 
 ROBOT_FILE = load_robot('compass')
 ROBOT, WORLD_VALUES = ROBOT_FILE.robot, ROBOT_FILE.values(WORLD)
-SUPPORT = SupportDynamics(PlanarDynamics(ROBOT, WORLD_VALUES.gravity, WORLD_VALUES.slope))
+SUPPORT = SupportDynamics(Dynamics(ROBOT, WORLD_VALUES.gravity, WORLD_VALUES.slope))
 PINNED = {'limiting': 'off', 'tank_initial': 1e6, 'tank_capacity': 1e6}
 # transfer at its bound everywhere near the gait
 STIFF = {'transfer_gain': 50.0, 'transfer_threshold': 0.01}

@@ -21,7 +21,7 @@ from walking_control.exceptions import InvalidInput, ParameterError
 from walking_control.experiments.robustness import find_first_failure
 from walking_control.gaits.gait import GaitError
 from walking_control.loading import load_robot
-from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.efforts import effort_map
 from walking_control.models.resources import share_directory
 from walking_control.models.robot_file import WORLD
@@ -114,7 +114,7 @@ def test_energies_add_up(compass):
     """Potential and both kinetic energies must be those of the whole robot by Pinocchio."""
     controller, rng = law(compass), np.random.default_rng(8)
     world = compass.values(WORLD)
-    dynamics, totals = PlanarDynamics(compass.robot, world.gravity, world.slope), []
+    dynamics, totals = Dynamics(compass.robot, world.gravity, world.slope), []
     for _ in range(4):
         q, v = rng.uniform(-0.3, 0.3, 2), rng.normal(size=2)
         tick(controller, compass, q, v)
@@ -138,7 +138,7 @@ def fully_actuated(name, slope, **values):
     motors = np.tile(np.eye(len(data.free)), (2, 1, 1))
     limits = data.limits._replace(inputs=motors, largest=np.full(len(data.free), 1e9), ankle=-1)
     inputs = np.tile(np.eye(len(robot.coordinates))[:, data.free], (2, 1, 1))
-    support = SupportDynamics(PlanarDynamics(robot, world.gravity, world.slope))
+    support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
     return lambda q, v, *out: support.layout.split(support.terms(0, q, v, *out)), \
         data._replace(inputs=inputs, limits=limits), values
 
@@ -246,7 +246,7 @@ def test_hip_alone_accelerates_the_hip_as_both_would(compass):
     alone, full = law(compass, limiting='off'), law(both, limiting='off')
     poor = law(compass, limiting='off', tank_initial=1e-3)
     world = both.values(WORLD)
-    support = SupportDynamics(PlanarDynamics(both.robot, world.gravity, world.slope))
+    support = SupportDynamics(Dynamics(both.robot, world.gravity, world.slope))
     for _ in range(40):
         q, v = rng.uniform(-0.3, 0.3, 2), rng.normal(size=2)
         hip = tick(alone, compass, q, v)

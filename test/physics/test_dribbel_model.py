@@ -6,7 +6,7 @@ import pinocchio as pin
 import pytest
 
 from walking_control.loading import load_robot
-from walking_control.models.dynamics import PlanarDynamics, standing_height
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.signals import Command
 from walking_control.simulation.registry import make_plant
 
@@ -21,8 +21,8 @@ def test_table_4_1_gives_the_rounded_model(dribbel):
     assert round(thigh.inertia[1, 1], 3) == 0.108 and round(shank.inertia[1, 1], 3) == 0.059
     assert round(0.47 + thigh.lever[2], 2) == 0.35
     assert shank.lever[2] == pytest.approx(-0.215)
-    assert PlanarDynamics(dribbel.robot).mass == pytest.approx(9.2)
-    assert standing_height(dribbel.robot) == pytest.approx(0.9)
+    assert Dynamics(dribbel.robot).mass == pytest.approx(9.2)
+    assert Dynamics(dribbel.robot).standing_height() == pytest.approx(0.9)
 
 
 def test_motor(dribbel):
@@ -45,7 +45,7 @@ def plant(dribbel):
 def test_mujoco_has_the_same_mass_matrix_and_bias(plant, dribbel):
     """Two dynamics of one URDF that differ would make every comparison of plants worthless."""
     import mujoco
-    dynamics = PlanarDynamics(dribbel.robot)
+    dynamics = Dynamics(dribbel.robot)
     rng = np.random.default_rng(2)
     model, data = plant.model, plant.data
     order = np.ix_(plant._dof, plant._dof)
@@ -66,7 +66,7 @@ def test_energy_is_conserved_in_free_fall(dribbel):
     robot_file = load_robot('dribbel', [('mujoco.timestep', 1e-5)])
     plant = make_plant(robot_file, 'mujoco')
     plant.reset(robot_file.start)
-    dynamics = PlanarDynamics(robot_file.robot)
+    dynamics = Dynamics(robot_file.robot)
     plant.data.qpos[plant._qpos[1]] = 10.0
     plant.data.qpos[plant._qpos[4:]] = -0.5
     plant.data.qvel[plant._dof] = [0.3, 0.0, 1.0, -2.0, 1.5, -1.0]
@@ -123,7 +123,7 @@ def test_push_changes_momentum(plant, dribbel):
     """A push must add its impulse to the horizontal momentum, no more and no less."""
     plant.reset(dribbel.start)
     plant.data.qpos[plant._qpos[1]] = 10.0
-    dynamics = PlanarDynamics(dribbel.robot)
+    dynamics = Dynamics(dribbel.robot)
     before = (dynamics.mass_matrix(plant.truth.q) @ plant.truth.v)[0]
     plant.push(1.5)
     after = (dynamics.mass_matrix(plant.truth.q) @ plant.truth.v)[0]

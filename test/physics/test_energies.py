@@ -12,7 +12,7 @@ from walking_control.controllers.curve_tracking.controller import CurveTracking
 from walking_control.exceptions import IncompatibleController
 from walking_control.gaits.samples import GaitError
 from walking_control.loading import load_robot
-from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.dynamics import Dynamics
 from walking_control.runs.energies import observe_energies
 from walking_control.runs.floor import floor_profile
 from walking_control.runs.kinematics import foot_positions
@@ -77,8 +77,8 @@ def test_observer_is_the_law(tracked):
 def test_energies_are_those_of_physics(alone, tracked):
     """The parts must sum to Pinocchio's energy, potential energy counted from the stance foot."""
     for run in (alone, tracked):
-        dynamics = PlanarDynamics(run.robot, run.world.gravity, run.world.slope)
-        gravity = dynamics.model.gravity.linear[[0, 2]]
+        dynamics = Dynamics(run.robot, run.world.gravity, run.world.slope)
+        gravity = dynamics.model.gravity.linear
         energies, feet = observe_energies(run), foot_positions(dynamics, run.q)
         stance = feet[np.arange(len(run.time)), run.support]
         kinetic = [dynamics.kinetic_energy(q, v) for q, v in zip(run.q, run.v, strict=True)]
@@ -123,7 +123,7 @@ def test_tracked_walk_survives_and_converges(tracked):
 
 def test_floor_lies_under_every_foothold(tracked):
     """A picture would show the walker above or below its floor."""
-    places = footholds(tracked, foot_positions(PlanarDynamics(tracked.robot), tracked.q))
+    places = footholds(tracked, foot_positions(Dynamics(tracked.robot), tracked.q))
     floor = floor_profile(tracked, places)
     assert tracked.disturbances == (Disturbance('step_down', 0.05, 2),)
     ahead, up = np.diff(floor, axis=0).T

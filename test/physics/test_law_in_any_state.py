@@ -20,13 +20,13 @@ from walking_control.controllers.curve_tracking.vector_field import (
     trust_of,
 )
 from walking_control.loading import load_robot
-from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot_file import WORLD
 from walking_control.models.support.dynamics import SupportDynamics
 
 ROBOT_FILE = load_robot('compass')
 ROBOT, WORLD_VALUES = ROBOT_FILE.robot, ROBOT_FILE.values(WORLD)
-SUPPORT = SupportDynamics(PlanarDynamics(ROBOT, WORLD_VALUES.gravity, WORLD_VALUES.slope))
+SUPPORT = SupportDynamics(Dynamics(ROBOT, WORLD_VALUES.gravity, WORLD_VALUES.slope))
 
 
 def terms(foot, q, v, _, out):

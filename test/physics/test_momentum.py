@@ -156,7 +156,7 @@ def test_rigid_body_in_quasi_velocities_obeys_euler():
     inertia = np.diag([1.0, 2.0, 3.5])
 
     def body_rates(q):
-        """v = S(q) dq/dt for roll-pitch-yaw angles."""
+        """V = S(q) dq/dt for roll-pitch-yaw angles."""
         r, p = q[0], q[1]
         return np.array([[1, 0, -np.sin(p)],
                          [0, np.cos(r), np.sin(r) * np.cos(p)],

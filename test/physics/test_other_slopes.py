@@ -14,7 +14,7 @@ from walking_control.controllers.curve_tracking.controller import (
     PARAMETERS,
 )
 from walking_control.loading import load_robot
-from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot_file import WORLD
 from walking_control.models.support.compiled import compile_law, compile_terms
 from walking_control.models.support.dynamics import SupportDynamics
@@ -58,7 +58,7 @@ def walk(known, steps, tilt=0.0, **values):
     robot = ROBOT_FILE.robot
     world = SimpleNamespace(**{**vars(ROBOT_FILE.values(WORLD)), 'slope': math.radians(known)})
     values = PARAMETERS.validate({**GENTLE, **values})
-    support = SupportDynamics(PlanarDynamics(robot, world.gravity, world.slope))
+    support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
     terms, parameters = compile_terms(support.dynamics)
     model, fields = as_record(build_rigid_model(support, world, ROBOT_FILE.values(RIGID),
                                                 parameters, ((1, 0.0, math.radians(tilt)),)))

@@ -11,7 +11,7 @@ from walking_control.experiments.resimulation import resimulate  # noqa: E402
 from walking_control.gaits.search.optimisation import search  # noqa: E402
 from walking_control.gaits.search.task import SEARCH  # noqa: E402
 from walking_control.loading import load_robot  # noqa: E402
-from walking_control.reports.plots.search import _SpatialPoints  # noqa: E402
+from walking_control.reports.plots.search import _pose  # noqa: E402
 
 
 def walker(hip_mass):
@@ -76,7 +76,7 @@ def test_integration_follows(splits):
 
 def test_points_of_the_top_view():
     """Fig. 4.17 must show the hip over the stance leg and the head over the hip."""
-    hip, feet, head = _SpatialPoints(walker(3.0).robot).at(np.zeros(6))
-    np.testing.assert_allclose(hip, [0.0, 0.0, 1.0], atol=1e-12)
-    np.testing.assert_allclose(feet, np.zeros((2, 3)), atol=1e-12)
-    np.testing.assert_allclose(head, [[0.0, 0.0, 2.0]], atol=1e-12)
+    skeleton, (points,) = _pose(walker(3.0).robot, np.zeros((1, 6)))
+    np.testing.assert_allclose(points[skeleton.base], [0.0, 0.0, 1.0], atol=1e-12)
+    np.testing.assert_allclose(points[skeleton.feet], np.zeros((2, 3)), atol=1e-12)
+    np.testing.assert_allclose(points[skeleton.feet[-1] + 1:], [[0.0, 0.0, 2.0]], atol=1e-12)

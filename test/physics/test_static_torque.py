@@ -14,7 +14,8 @@ from static_robots import (
     real_robot,
 )
 
-from walking_control.models.spatial import ROOT, SpatialDynamics
+from walking_control.models.base import ROOT
+from walking_control.models.dynamics import bare_robot, Dynamics
 from walking_control.statics import solvers
 from walking_control.statics.contacts import Contact, wrench_limits
 from walking_control.statics.distributor import Objective, StaticTorque
@@ -31,7 +32,7 @@ def with_contact_wrenches(dynamics, q, frames, wrenches):
         joint = model.frames[frame].parentJoint
         external[joint] += model.frames[frame].placement.act(pin.Force(wrench))
     zero = np.zeros(model.nv)
-    return pin.rnea(model, data, q, zero, zero, external)
+    return pin.rnea(model, data, dynamics.to_pinocchio(q), zero, zero, external)[dynamics.order]
 
 
 def jacobians(dynamics, q, distributor):
@@ -273,7 +274,7 @@ def test_legs_with_fewer_joints(fixed, joints):
     for joint in fixed:
         urdf = urdf.replace(f'<joint name="{joint}" type="revolute">',
                             f'<joint name="{joint}" type="fixed">')
-    fewer = SpatialDynamics(urdf)
+    fewer = Dynamics(bare_robot(urdf))
     assert len(fewer.joints) == len(dynamics.joints) - len(fixed)
     distributor = StaticTorque(fewer, contacts)
     q = fewer.configuration({joint: value for joint, value in zip(dynamics.joints, posture)

@@ -8,7 +8,7 @@ pytest.importorskip('casadi', reason='gait search needs the package casadi')
 
 from walking_control.loading import load_robot  # noqa: E402
 from walking_control.models.contact import project_velocity  # noqa: E402
-from walking_control.models.dynamics import PlanarDynamics  # noqa: E402
+from walking_control.models.dynamics import Dynamics  # noqa: E402
 from walking_control.models.robot_file import WORLD  # noqa: E402
 from walking_control.models.step_equations import REFLECTION, step_equations, step_parameters  # noqa: E402
 from walking_control.models.support.dynamics import SupportDynamics  # noqa: E402
@@ -33,7 +33,7 @@ def test_planar_forces(name, overrides):
     robot, world = robot_file.robot, robot_file.values(WORLD)
     equations = step_equations(robot)
     theta = step_parameters(robot, world.gravity, world.slope)
-    support = SupportDynamics(PlanarDynamics(robot, world.gravity, world.slope))
+    support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
     q, v, a = random_motion(equations.n)
     parts = support.layout.split(support.terms(0, q, v))
     total = parts['mass'] @ np.concatenate(([0.0, 0.0], a)) + parts['bias']
@@ -51,7 +51,7 @@ def test_planar_impact(name):
     robot, world = robot_file.robot, robot_file.values(WORLD)
     equations = step_equations(robot)
     theta = step_parameters(robot, world.gravity, world.slope)
-    support = SupportDynamics(PlanarDynamics(robot, world.gravity, world.slope))
+    support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
     q, v, _ = random_motion(equations.n)
     parts = support.layout.split(support.terms(0, q, v))
     A = np.vstack((np.eye(2), parts['jacobian'].T))

@@ -6,7 +6,6 @@ import numpy as np
 from walking_control.controllers.controller import ArrayLaw, Controller
 from walking_control.controllers.hip_switching import clamped_pd, find_hip, hip_law, HipData
 from walking_control.controllers.knee_locks import KneeLocks
-from walking_control.models.efforts import effort_limits
 from walking_control.models.parameters import Parameter, ParameterTable
 
 PARAMETERS = ParameterTable('hip_pd', [
@@ -40,7 +39,7 @@ class HipPd(Controller):
         robot = robot_file.robot
         joint, self._coordinate = find_hip(robot, self.name)
         self._signs = [robot.supports[foot][self._coordinate, 1 + joint] for foot in robot.feet]
-        self._limit = effort_limits(robot)[0]
+        self._limit = float(robot.effort_limits[0])
         self._locks = KneeLocks(robot, values.knee_flexed)
         self.values = values
 

@@ -13,6 +13,7 @@ from walking_control.controllers.controller import ArrayLaw, Controller
 from walking_control.controllers.knee_locks import KneeLocks
 from walking_control.exceptions import IncompatibleController, ParameterError
 from walking_control.models.array_functions import array_function
+from walking_control.models.base import Base
 from walking_control.models.parameters import Parameter, ParameterTable
 
 
@@ -189,7 +190,7 @@ def find_hip(robot, controller):
     Raises:
         IncompatibleController: There is no such hip.
     """
-    if not robot.planar or len(robot.actuators) != 1:
+    if robot.base is not Base.PLANAR or len(robot.actuators) != 1:
         raise IncompatibleController(
             f'controller {controller} on {robot.name}', value=sorted(robot.actuators),
             limit='needs a planar robot with one motor, at the hip',

@@ -22,7 +22,8 @@ from walking_control.controllers.limits.efforts import (
 from walking_control.exceptions import IncompatibleController
 from walking_control.gaits.curve import Curve, evaluate, make_time_curve
 from walking_control.models.array_functions import array_function
-from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.base import Base
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.robot_file import WORLD
 from walking_control.models.small_algebra import factorise_spd
@@ -63,7 +64,7 @@ class Playback(NamedTuple):
 
 def build_playback(robot, values, world, gait, parameters=None):
     """Return the `Playback` of a robot and a gait; arguments as `curve_tracking.build_tracker`."""
-    support = SupportDynamics(PlanarDynamics(robot, world.gravity, world.slope))
+    support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
     gravity = support.dynamics.model.gravity.linear[[0, 2]]
     return Playback(make_time_curve(gait.pieces), make_limits(support, values),
                     np.array(gravity if parameters is None else parameters), values.gait_stiffness,
@@ -135,11 +136,11 @@ class TimePd(Controller):
 
     def __init__(self, robot_file, values):
         robot, world = robot_file.robot, robot_file.values(WORLD)
-        if not robot.planar or len(robot.feet) != 2 or not robot.efforts:
+        if robot.base is not Base.PLANAR or len(robot.feet) != 2 or not robot.efforts:
             raise IncompatibleController(f'controller time_pd on {robot.name}',
                                          limit='needs a planar walker on two feet with a motor')
         self.values = values
-        dynamics = PlanarDynamics(robot, world.gravity, world.slope)
+        dynamics = Dynamics(robot, world.gravity, world.slope)
         self._terms, parameters = make_terms(dynamics)
         self.data = build_playback(robot, values, world, load_gait(robot, values, world),
                                    parameters)

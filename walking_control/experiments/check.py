@@ -14,8 +14,14 @@ from walking_control.experiments.obstacles import (
     remarks,
 )
 from walking_control.loading import load_robot
+from walking_control.models.base import Base
 from walking_control.models.urdf import link_names, load_urdf
 from walking_control.simulation.registry import make_plant, PLANTS
+
+_TIPS = {Base.PLANAR: 'the robot moves in the x-z plane; nothing tips it sideways',
+         Base.TRANSLATING: 'the robot moves in space with a base that does not turn: for gait '
+                           'search alone',
+         Base.FREE: 'the robot moves freely in space'}
 
 
 def check_robot(name_or_path, overrides=()):
@@ -61,12 +67,9 @@ def _check_robot_file(robot_file, problems, assumptions, facts):
                  feet=list(robot.feet), motors=sorted(robot.actuators))
     _check_controllers(robot_file, problems, facts)
     _check_plants(robot_file, problems, assumptions, facts)
-    if robot.planar:
+    if robot_file.start.posture is None:
         assumptions += _effort_sentences(robot)
-        assumptions.append('the robot moves in the x-z plane; nothing tips it sideways')
-    elif robot_file.start.posture is None:
-        assumptions.append('the robot moves in space with a base that does not turn: for gait '
-                           'search alone')
+        assumptions.append(_TIPS[robot.base])
     else:
         check_spatial_robot(robot_file, problems, assumptions, facts)
     assumptions += remarks(robot_file)

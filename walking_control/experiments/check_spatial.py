@@ -4,11 +4,10 @@
 import numpy as np
 
 from walking_control.controllers.static_torque.controller import PARAMETERS, PostureControl
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import in_words
 from walking_control.models.robot_file import WORLD
-from walking_control.models.spatial import SpatialDynamics
-from walking_control.runs.kinematics_spatial import sole_corners
-from walking_control.runs.metrics_spatial import effort_limits
+from walking_control.runs.kinematics import sole_corners
 from walking_control.statics.contacts import Contact
 from walking_control.statics.distributor import StaticTorque
 
@@ -26,10 +25,7 @@ def check_spatial_robot(robot_file, problems, assumptions, facts):
         facts: name -> value, added to.
     """
     robot, world = robot_file.robot, robot_file.values(WORLD)
-    if robot_file.start.posture is None:   # an idealised walker of minimal coordinates
-        assumptions.append('the legs leave from a point; the stance foot rests and cannot slip')
-        return
-    dynamics = SpatialDynamics(robot.urdf, world.gravity, robot.name)
+    dynamics = Dynamics(robot, world.gravity)
     posture = dict(zip(robot.joints, robot_file.start.posture, strict=True))
     q = dynamics.configuration(posture)
     height, standing = _standing(robot, dynamics, q)
@@ -50,8 +46,7 @@ def check_spatial_robot(robot_file, problems, assumptions, facts):
 
 
 def _standing(robot, dynamics, q):
-    """Return the height of the base above the lowest sole, m, and the feet that lie on the floor.
-    """
+    """Return the height of the base above the lowest sole, m, and the feet that stand."""
     places = {foot: dynamics.placement(q, dynamics.frame(foot)) for foot in robot.feet}
     lowest = min(place[2] for place, _ in places.values())
     return -lowest, tuple(
@@ -72,7 +67,7 @@ def _assume_limits(robot, assumptions):
     if not robot.actuators:
         return
     urdf = np.array([robot.limits[joint].effort for joint in robot.actuators])
-    least = effort_limits(robot)
+    least = robot.effort_limits
     motors = np.array([motor.effort_limit for motor in robot.actuators.values()])
     assumptions.append(f'efforts limited to the smaller of URDF and motor, {least.min():.3g} to '
                        f'{least.max():.3g} N m')
@@ -86,7 +81,7 @@ def _check_statics(robot_file, dynamics, q, standing, problems, assumptions, fac
     """Judge the start posture at rest on the feet that stand, and on each of them alone."""
     robot, values = robot_file.robot, robot_file.values(PARAMETERS)
     share = values.effort_share
-    limits = dict(zip(robot.actuators, share * effort_limits(robot), strict=True))
+    limits = dict(zip(robot.actuators, share * robot.effort_limits, strict=True))
     contacts = {foot: Contact(foot, values.sole_length, values.sole_width, values.friction)
                 for foot in robot.feet}
     statics = StaticTorque(dynamics, contacts, values.objective, limits,

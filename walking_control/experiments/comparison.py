@@ -21,6 +21,7 @@ from walking_control.exceptions import (
 from walking_control.experiments.robustness import find_first_failure, KINDS
 from walking_control.gaits.samples import GaitError
 from walking_control.loading import load_robot
+from walking_control.models.base import Base
 from walking_control.models.resources import gait_beside, share_directory
 from walking_control.models.robot_file import GAIT
 from walking_control.models.yaml_text import load_yaml
@@ -186,7 +187,7 @@ def compare(robot, variants, disturb=(DISTURBANCE,), duration=12.0, overrides=()
 
 
 def _check_plant(base, disturb):
-    if not base.robot.planar:
+    if base.robot.base is not Base.PLANAR:
         raise IncompatiblePlant(f'comparison of {base.robot.name}', limit='needs a planar robot')
     plan_disturbances(make_plant(base), disturb)
 

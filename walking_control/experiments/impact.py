@@ -5,7 +5,7 @@ import numpy as np
 
 from walking_control.exceptions import InvalidInput
 from walking_control.models.contact import impact_of_second_foot, loss_matrix, project_velocity
-from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot_file import WORLD
 from walking_control.models.support.dynamics import SupportDynamics
 
@@ -36,7 +36,7 @@ class Touchdown:
     def __init__(self, robot_file):
         world = robot_file.values(WORLD)
         self.robot = robot_file.robot
-        self._support = SupportDynamics(PlanarDynamics(self.robot, world.gravity, world.slope))
+        self._support = SupportDynamics(Dynamics(self.robot, world.gravity, world.slope))
         self.reported = reported_coordinates(self.robot)
         self.free = free_coordinates(self.robot)
 
@@ -77,7 +77,7 @@ class Touchdown:
 
 def _locked(robot):
     """Yield (coordinate, lock, factor) of locks that hold one minimal coordinate of foot 0."""
-    lift = np.linalg.inv(robot.supports[robot.feet[0]])
+    lift = robot.lifts[robot.feet[0]]
     for lock in robot.locks:
         row = lift[1 + robot.joint_index(lock.joint)]
         coordinate = int(np.argmax(np.abs(row)))

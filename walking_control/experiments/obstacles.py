@@ -3,9 +3,10 @@
 
 import numpy as np
 
-from walking_control.estimation.planar import ESTIMATOR
+from walking_control.estimation.estimator import ESTIMATOR
 from walking_control.exceptions import Findings, InvalidInput
-from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.base import Base
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.meshes import missing_meshes
 from walking_control.models.robot_section import urdf_path
 from walking_control.models.symmetry import leg_difference
@@ -24,7 +25,7 @@ def find_obstacles(robot_file):
                      urdf_path(robot_file.tree['robot'], robot_file.path).parent)
     findings.attempt(_check_legs, robot)
     findings.attempt(_check_thresholds, robot_file)
-    if robot.planar:
+    if robot.base is Base.PLANAR and robot.coordinates:
         findings.attempt(_check_inertia, robot_file)
         findings.attempt(_check_swing_foot, robot_file)
     return findings.errors
@@ -83,7 +84,7 @@ def _check_thresholds(robot_file):
 
 def _check_inertia(robot_file):
     robot, start = robot_file.robot, robot_file.start
-    dynamics = PlanarDynamics(robot)
+    dynamics = Dynamics(robot)
     q, _ = dynamics.base_from_coordinates(start.support, start.q, start.v)
     sizes, directions = np.linalg.eigh(dynamics.mass_matrix(q))
     if sizes[0] < _SINGULAR * sizes[-1]:
@@ -96,14 +97,14 @@ def _check_inertia(robot_file):
 
 def _check_swing_foot(robot_file):
     robot, start = robot_file.robot, robot_file.start
-    dynamics = PlanarDynamics(robot)
+    dynamics = Dynamics(robot)
     q, _ = dynamics.base_from_coordinates(start.support, start.q, start.v)
     if q[1] <= 0.0:
         raise InvalidInput('start.q', value=start.q.tolist(), limit='puts the base below the '
                            f'stance foot, at {q[1]:.3g} m', remedy='stand it up')
     dynamics.place(q)
-    deepest = min(robot.feet, key=lambda foot: dynamics.foot_position(foot)[1])
-    height = dynamics.foot_position(deepest)[1]
+    deepest = min(robot.feet, key=lambda foot: dynamics.foot_position(foot)[2])
+    height = dynamics.foot_position(deepest)[2]
     if height < -_DEEP * robot_file.scale.length:
         raise InvalidInput('start.q', value=start.q.tolist(),
                            limit=f'puts {deepest} {-height:.3g} m into the floor',
@@ -116,7 +117,7 @@ def remarks(robot_file):
     folder = urdf_path(robot_file.tree['robot'], robot_file.path).parent
     looks = [name for tag, name in missing_meshes(robot.urdf, folder) if tag == 'visual']
     sentences = [f'looks are missing ({len(looks)} meshes, {looks[0]})'] if looks else []
-    if robot.planar and len(robot.coordinates) == 2:
+    if robot.base is Base.PLANAR and len(robot.coordinates) == 2:
         sentences.append('straight legs scuff as they pass each other: plant rigid lets '
                          'touchdowns less than rigid.scuff_length ahead through the floor, '
                          'plant mujoco does not (scuffs are counted in the summary)')

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A found gait put to the test: its torques, as functions of time, drive a plant for one step.
 
-The plant is the event-driven rigid one (planar robots) or a constrained integration by Pinocchio
-(spatial ones): neither shares code with the search. Torques on coordinates without a motor, such
+The plant is the event-driven rigid one (in the plane) or a constrained integration by Pinocchio
+(in space): neither shares code with the search. Torques on coordinates without a motor, such
 as the stance ankle's, are applied as the search assumed them.
 
 The rigid plant holds efforts for a tick. That error is the simulation's, not the gait's: an effort
@@ -16,13 +16,14 @@ import math
 
 import numpy as np
 
-from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.base import Base
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot_file import WORLD
 from walking_control.models.support.dynamics import SupportDynamics
+from walking_control.simulation.pinned_step import simulate_pinned_step
 from walking_control.simulation.rigid import model as rm
 from walking_control.simulation.rigid.motion import advance
 from walking_control.simulation.rigid.plant import build_rigid_model, FAILURES, RIGID, set_start
-from walking_control.simulation.rigid.spatial_step import simulate_spatial_step
 
 LONGEST_TICK = 8e-3   # s, for which torques are held at first
 HALVINGS = (2, 4)     # of the ticks: at least, at most
@@ -66,9 +67,9 @@ def resimulate(robot_file, gait):
         robot_file: The `RobotFile`, adapted parameters applied.
         gait: `Gait`.
     """
-    if not robot_file.robot.planar:
-        return _compare(gait, *simulate_spatial_step(robot_file, gait))
-    return _resimulate_planar(robot_file, gait)
+    if robot_file.robot.base is Base.PLANAR:
+        return _resimulate_rigid(robot_file, gait)
+    return _compare(gait, *simulate_pinned_step(robot_file, gait))
 
 
 def _compare(gait, reason, q, v, period, normal, *hold):
@@ -81,7 +82,7 @@ def _compare(gait, reason, q, v, period, normal, *hold):
     return Resimulation(follows, reason, error_q, error_v, period, float(normal), *hold)
 
 
-def _resimulate_planar(robot_file, gait):
+def _resimulate_rigid(robot_file, gait):
     """Return the `Resimulation` on the rigid plant, extrapolated to efforts that are not held."""
     plant = _Step(robot_file, gait)
     least, most = HALVINGS
@@ -116,7 +117,7 @@ class _Step:
     def __init__(self, robot_file, gait):
         robot, world = robot_file.robot, robot_file.values(WORLD)
         self._robot, self._gait = robot, gait
-        self._support = SupportDynamics(PlanarDynamics(robot, world.gravity, world.slope))
+        self._support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
         model = build_rigid_model(self._support, world, robot_file.values(RIGID))
         n = model.n
         # an input on every coordinate instead of on the motors alone, none of them from the floor

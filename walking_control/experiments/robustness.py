@@ -162,5 +162,5 @@ class _Trial:
 
 def robot_mass(robot_file):
     """Return the mass of a robot, kg."""
-    from walking_control.models.dynamics import PlanarDynamics
-    return float(PlanarDynamics(robot_file.robot).mass)
+    from walking_control.models.dynamics import Dynamics
+    return float(Dynamics(robot_file.robot).mass)

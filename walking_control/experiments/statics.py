@@ -9,7 +9,8 @@ import yaml
 
 from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
-from walking_control.models.spatial import SpatialDynamics
+from walking_control.models.base import Base
+from walking_control.models.dynamics import bare_robot, Dynamics
 from walking_control.models.urdf import load_urdf, parse
 from walking_control.models.urdf_structure import mimic_joints
 from walking_control.models.yaml_text import load_yaml
@@ -45,26 +46,28 @@ class Posture:
             if overrides:
                 raise InvalidInput(f'parameter {overrides[0][0]}', limit='a URDF alone has none',
                                    remedy='use a robot file')
-            self.name, urdf, feet = Path(robot).name.split('.')[0], load_urdf(robot), (left, right)
-            gravity, positions = 9.81, {}
+            name, feet, gravity, positions = Path(robot).name.split('.')[0], (left, right), 9.81, {}
+            machine = bare_robot(load_urdf(robot), name)
             if None in feet:
-                raise InvalidInput('the soles of ' + self.name, limit='a URDF alone names none',
+                raise InvalidInput('the soles of ' + name, limit='a URDF alone names none',
                                    remedy='give --left FRAME --right FRAME')
         else:
             file = load_robot(robot, overrides)
-            self.name, urdf = file.robot.name, file.robot.urdf
-            feet = (left or file.robot.feet[0], right or file.robot.feet[1])
+            machine = file.robot
+            feet = (left or machine.feet[0], right or machine.feet[1])
             gravity = file.sections.get('world', {}).get('gravity', 9.81)
-            if file.start.posture is None:
-                raise InvalidInput(f'robot {self.name}', limit='is planar',
-                                   remedy='statics needs a robot in space (planar: false)')
-            positions = dict(zip(file.robot.joints, file.start.posture))
+            if machine.base is not Base.FREE:
+                raise InvalidInput(f'robot {machine.name}', limit=f'is {machine.base.value}',
+                                   remedy='statics needs a robot in space (base: free)')
+            positions = {} if file.start.posture is None \
+                else dict(zip(machine.joints, file.start.posture))
+        self.name = machine.name
         if feet[0] == feet[1]:
             raise InvalidInput('the soles of ' + self.name, value=feet[0],
                                limit='left and right are the same frame',
                                remedy='give two with --left and --right')
-        self.dynamics = SpatialDynamics(urdf, gravity, self.name)
-        self.assumptions = _assumptions(urdf, foot_size, friction)
+        self.dynamics = Dynamics(machine, gravity)
+        self.assumptions = _assumptions(machine.urdf, foot_size, friction)
         foot_size = SOLE if foot_size is None else foot_size
         self.contacts = {side: Contact(frame, *foot_size, friction)
                          for side, frame in zip(('left', 'right'), feet)}

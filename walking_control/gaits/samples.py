@@ -13,7 +13,7 @@ from scipy.integrate import solve_ivp
 
 from walking_control.gaits.gait import GaitError
 from walking_control.gaits.gait_file import fit_gait, read_gait
-from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.support.dynamics import SupportDynamics
 
 INTERVALS = 60      # samples per step
@@ -87,7 +87,7 @@ def read_samples(path, robot, world, before=0.15, after=0.25):
     document = read_gait(path)
     gait = fit_gait(document, path, robot, world, any_slope=True)
     slope = document['world']['slope']
-    support = SupportDynamics(PlanarDynamics(robot, world.gravity, slope))
+    support = SupportDynamics(Dynamics(robot, world.gravity, slope))
     _check_gaps(gait, support.relabel(0), path)
     try:
         pieces = sample_gait(gait, support, before, after)

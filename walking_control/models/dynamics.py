@@ -1,19 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rigid-body dynamics of a walker from its URDF, by Pinocchio.
+"""Rigid-body dynamics, kinematics and statics of a robot from its URDF, by Pinocchio.
 
-The root joint is added here: planar robots get x, z and pitch (prismatic, prismatic, revolute
-about +y), spatial robots a free flyer. Everything is expressed in the floor frame: x along the
-floor, z along the floor normal; a slope tilts gravity.
+The root joint is added here, as the robot's `Base` has it. Everything is expressed in the floor
+frame: x along the floor, z along the floor normal; a slope tilts gravity. Robots that stand on
+level ground may take it for the world.
 """
 
+from collections.abc import Mapping
+from difflib import get_close_matches
 import math
 
 import numpy as np
 import pinocchio as pin
 
-from walking_control.exceptions import UrdfError
+from walking_control.exceptions import InvalidInput, MeasurementError, UrdfError
+from walking_control.models.base import Base
+from walking_control.models.robot import Robot
+from walking_control.models.urdf import link_names, MOVING, moving_joints, parse
 
-PLANAR_ROOT = 3
+_UNIT_TOLERANCE = 1e-3
 
 
 def floor_gravity(gravity, slope):
@@ -29,81 +34,221 @@ def floor_gravity(gravity, slope):
     return np.array([gravity * math.sin(slope), 0.0, -gravity * math.cos(slope)])
 
 
-class PlanarDynamics:
-    """Floating-base dynamics of a planar robot.
+def bare_robot(urdf, name='robot'):
+    """Return the `Robot` of a URDF alone: free in space, no feet, motors or coordinates.
 
-    Generalised coordinates: ``q = [x, z, pitch, joints...]`` of the base link in the floor frame,
-    joints in the robot's order; velocities likewise. Motor inertia (armature) is included.
+    Args:
+        urdf: URDF text.
+        name: How messages call the robot.
+
+    Raises:
+        UrdfError: Pinocchio cannot build the model, or a joint has several degrees of freedom.
+    """
+    model = _build_model(urdf, Base.FREE, name)
+    children = {joint.find('child').get('link') for joint in parse(urdf).findall('joint')}
+    root = next(link for link in link_names(urdf) if link not in children)
+    return Robot(name, urdf, root, root, Base.FREE, tuple(model.names)[2:],
+                 {joint.name: joint for joint in moving_joints(urdf)})
+
+
+def _build_model(urdf, base, name):
+    for element in parse(urdf, name).findall('joint'):
+        if element.get('type') not in (*MOVING, 'fixed'):
+            raise UrdfError(f'joint {element.get("name")} of {name}', value=element.get('type'),
+                            limit='must be fixed, ' + ', '.join(MOVING))
+    try:
+        return pin.buildModelFromXML(urdf, base.root_joint())
+    except (ValueError, RuntimeError) as error:
+        raise UrdfError(f'URDF of {name}', limit=f'Pinocchio refuses it: {error}') from error
+
+
+class Dynamics:
+    """Floating-base model of a robot.
+
+    Generalised coordinates q are those of the base (see `Base`), then the joints in the robot's
+    order, ``(nq,)``; velocities v likewise, ``(nv,)``. Motor inertia (armature) is included.
 
     Args:
         robot: The `Robot`.
         gravity: Magnitude, m/s^2.
         slope: Inclination of the floor, rad, downhill positive.
 
+    Attributes:
+        model, data: Pinocchio's.
+        joints: Names, in the robot's order.
+        frames: foot -> id of its frame.
+
     Raises:
-        UrdfError: Pinocchio cannot build the model, or a joint is continuous.
+        UrdfError: Pinocchio cannot build the model, a joint has several degrees of freedom, or one
+            of a robot with coordinates is continuous.
     """
 
     def __init__(self, robot, gravity=9.81, slope=0.0):
-        root = pin.JointModelComposite(3)
-        root.addJoint(pin.JointModelPX())
-        root.addJoint(pin.JointModelPZ())
-        root.addJoint(pin.JointModelRY())
-        try:
-            self.model = pin.buildModelFromXML(robot.urdf, root)
-        except (ValueError, RuntimeError) as error:
-            raise UrdfError(f'URDF of {robot.name}', limit=f'Pinocchio refuses it: {error}'
-                            ) from error
-        self.robot = robot
+        self.robot, self.base, self.joints = robot, robot.base, robot.joints
+        self.model = _build_model(robot.urdf, robot.base, robot.name)
         self.model.gravity.linear = floor_gravity(gravity, slope)
-        self._order = self._joint_order()
+        self._order_joints()
         for joint, motor in robot.actuators.items():
-            self.model.armature[self._velocity_index(joint)] = motor.armature
+            self.model.armature[self.model.joints[self.model.getJointId(joint)].idx_v] = \
+                motor.armature
         self.data = self.model.createData()
         self.frames = {foot: self.model.getFrameId(foot) for foot in robot.feet}
         self.nv = self.model.nv
-        self._q = np.zeros(self.nv)
+        self.nq = robot.base.nq + len(robot.joints)
+        self.mass = pin.computeTotalMass(self.model)
+        self.weight = self.mass * gravity
+        self._axes = list(robot.base.axes)
+        self._q = pin.neutral(self.model)
         self._v = np.zeros(self.nv)
         self._zero = np.zeros(self.nv)
+        self._upright = self.configuration(np.zeros(len(self.joints)))
 
-    def _velocity_index(self, joint):
-        return self.model.joints[self.model.getJointId(joint)].idx_v
+    def _order_joints(self):
+        """Find for each of our coordinates its place in Pinocchio's."""
+        robot, base = self.robot, self.robot.base
+        order_q, self.order = list(range(base.nq)), list(range(base.nv))
+        wound = []   # continuous joints, which Pinocchio stores as cos and sin
+        for joint in robot.joints:
+            place = self.model.joints[self.model.getJointId(joint)]
+            if place.nq == 2:
+                wound.append((len(order_q), place.idx_q))
+                if robot.coordinates:
+                    raise UrdfError(f'joint {joint}', value='continuous', limit='is not supported '
+                                    'in minimal coordinates',
+                                    remedy='make it revolute with limits')
+            order_q.append(place.idx_q)
+            self.order.append(place.idx_v)
+        self._order_q, self.order = np.array(order_q), np.array(self.order)
+        self._wound = tuple(wound)
+        self._is_ordered = np.array_equal(self.order, np.arange(len(self.order)))
 
-    def _joint_order(self):
-        """Return for each of our coordinates its place in Pinocchio's."""
-        order = list(range(PLANAR_ROOT))
-        for joint in self.robot.joints:
-            if self.robot.limits[joint].kind == 'continuous':
-                raise UrdfError(f'joint {joint}', value='continuous', limit='is not supported',
-                                remedy='make it revolute with limits')
-            order.append(self._velocity_index(joint))
-        return np.array(order)
+    def configuration(self, positions, orientation=(0.0, 0.0, 0.0, 1.0), position=(0.0, 0.0, 0.0),
+                      out=None):
+        """Return the generalised coordinates of a pose, checked.
 
-    @property
-    def mass(self):
-        """Total mass, kg."""
-        return pin.computeTotalMass(self.model)
+        Args:
+            positions: Joint positions in our order, ``(n_joints,)``, or a mapping by name.
+            orientation: Base to floor frame, quaternion xyzw; made unit within 1e-3 of it.
+            position: Base origin in the floor frame, m; of no influence on torques and wrenches.
+            out: Where to write it, ``(nq,)``.
 
-    def _in(self, q, v=None):
-        self._q[self._order] = q
-        if v is not None:
-            self._v[self._order] = v
+        Raises:
+            MeasurementError: A joint is missing or a number is not finite, or the quaternion is
+                not a unit one.
+        """
+        if isinstance(positions, Mapping):
+            positions = self.positions(positions)
+        else:
+            positions = np.asarray(positions, dtype=float)
+            if positions.shape != (len(self.joints),):
+                raise MeasurementError('joint positions', value=positions.shape,
+                                       limit=f'must hold {len(self.joints)} numbers')
+            self._check_finite(positions)
+        q = np.zeros(self.nq) if out is None else out
+        q[:self.base.nq] = self.base.coordinates(position, unit_quaternion(orientation))
+        q[self.base.nq:] = positions
+        return q
+
+    def positions(self, values):
+        """Return joint positions in our order from a mapping of name to value.
+
+        Args:
+            values: Mapping, any order, every joint of the robot, rad or m.
+
+        Raises:
+            MeasurementError: A joint is missing or not finite.
+            InvalidInput: A name is no joint of the robot.
+        """
+        for name in values:
+            if name not in self.joints:
+                near = get_close_matches(str(name), self.joints, n=3)
+                raise InvalidInput(f'joint {name}',
+                                   limit=f'is not a moving joint of {self.robot.name}',
+                                   remedy='known: ' + ', '.join(near or self.joints))
+        missing = [joint for joint in self.joints if joint not in values]
+        if missing:
+            raise MeasurementError('position of joint ' + ', '.join(missing), limit='is missing',
+                                   remedy='give every moving joint of the URDF')
+        array = np.array([values[joint] for joint in self.joints], dtype=float)
+        self._check_finite(array)
+        return array
+
+    def _check_finite(self, positions):
+        if not math.isfinite(positions.sum()):
+            bad = self.joints[int(np.argmin(np.isfinite(positions)))]
+            raise MeasurementError(f'position of joint {bad}',
+                                   value=float(positions[self.joints.index(bad)]),
+                                   limit='must be finite')
+
+    def to_pinocchio(self, q):
+        """Return Pinocchio's configuration of q; a buffer that the next call overwrites."""
+        self._q[self._order_q] = q
+        for mine, theirs in self._wound:
+            self._q[theirs], self._q[theirs + 1] = math.cos(q[mine]), math.sin(q[mine])
+        return self._q
+
+    def from_pinocchio(self, q):
+        """Return our coordinates of Pinocchio's configuration, ``(nq,)``."""
+        mine = q[self._order_q]
+        for place, theirs in self._wound:
+            mine[place] = math.atan2(q[theirs + 1], q[theirs])
+        return mine
+
+    def _velocity(self, v):
+        self._v[self.order] = v
+        return self._v
+
+    def _columns(self, matrix):
+        return matrix if self._is_ordered else matrix[:, self.order]
+
+    def effort_limits(self):
+        """Return the URDF's effort limits, ``(n_joints,)``, N m or N (inf where it gives none)."""
+        return np.array([self.robot.limits[joint].effort for joint in self.joints])
+
+    def frame(self, name, offset=(0.0, 0.0, 0.0)):
+        """Return the id of a URDF frame, or of a new one beside it.
+
+        Args:
+            name: A link or fixed joint of the URDF.
+            offset: Where the new frame lies, in the axes of the named one, m; zero makes none.
+
+        Raises:
+            InvalidInput: There is no such frame.
+        """
+        if not self.model.existFrame(name):
+            known = [frame.name for frame in self.model.frames if frame.type == pin.FrameType.BODY]
+            near = get_close_matches(str(name), known, n=3)
+            raise InvalidInput(f'frame {name}', limit=f'is not a frame of {self.robot.name}',
+                               remedy=(f'did you mean {", ".join(near)}? ' if near else '')
+                               + 'known: ' + ', '.join(known))
+        parent = self.model.getFrameId(name)
+        if not any(offset):
+            return parent
+        place = self.model.frames[parent].placement * pin.SE3(np.eye(3), np.array(offset, float))
+        created = pin.Frame(f'{name} + {tuple(offset)}', self.model.frames[parent].parentJoint,
+                            parent, place, pin.FrameType.OP_FRAME)
+        frame = self.model.addFrame(created, False)
+        self.data = self.model.createData()
+        return frame
 
     def mass_matrix(self, q):
         """Return the mass matrix, ``(nv, nv)``, kg m^2 and mixed."""
-        self._in(q)
-        full = pin.crba(self.model, self.data, self._q)
-        return full[np.ix_(self._order, self._order)]
+        full = pin.crba(self.model, self.data, self.to_pinocchio(q))
+        return full[np.ix_(self.order, self.order)]
 
     def bias(self, q, v):
         """Return Coriolis, centrifugal and gravity efforts, ``(nv,)``, N and N m."""
-        self._in(q, v)
-        return pin.nonLinearEffects(self.model, self.data, self._q, self._v)[self._order]
+        return pin.nonLinearEffects(self.model, self.data, self.to_pinocchio(q),
+                                    self._velocity(v))[self.order]
+
+    def gravity_efforts(self, q):
+        """Return the generalised gravity g(q), ``(nv,)``: on the base, then joints, N and N m."""
+        efforts = pin.computeGeneralizedGravity(self.model, self.data, self.to_pinocchio(q))
+        return efforts if self._is_ordered else efforts[self.order]
 
     def potential_energy(self, q):
         """Return the potential energy, J."""
-        self._in(q)
-        return pin.computePotentialEnergy(self.model, self.data, self._q)
+        return pin.computePotentialEnergy(self.model, self.data, self.to_pinocchio(q))
 
     def kinetic_energy(self, q, v):
         """Return the kinetic energy, J, armature included."""
@@ -111,36 +256,64 @@ class PlanarDynamics:
         return 0.5 * v @ self.mass_matrix(q) @ v
 
     def place(self, q):
-        """Compute all frame placements at q, for `foot_position`."""
-        self._in(q)
-        pin.framesForwardKinematics(self.model, self.data, self._q)
+        """Compute all frame placements at q, for `foot_position` and `foot_rotation`."""
+        pin.framesForwardKinematics(self.model, self.data, self.to_pinocchio(q))
+
+    def move(self, q, v):
+        """Compute placements, as `place`, and velocities, for `foot_velocity` as well."""
+        pin.forwardKinematics(self.model, self.data, self.to_pinocchio(q), self._velocity(v))
+        pin.updateFramePlacements(self.model, self.data)
 
     def foot_position(self, foot):
-        """Return x and z of a foot after `place`, m."""
-        x, _, z = self.data.oMf[self.frames[foot]].translation.tolist()
-        return x, z
+        """Return x, y and z of a foot after `place` or `move`, m."""
+        return self.data.oMf[self.frames[foot]].translation.tolist()
 
     def foot_rotation(self, foot):
         """Return the rotation from a foot's frame to the floor frame after `place`, ``(3, 3)``."""
         return self.data.oMf[self.frames[foot]].rotation
 
+    def foot_velocity(self, foot):
+        """Return the velocity of a foot in the floor frame after `move`, ``(3,)``, m/s."""
+        return pin.getFrameVelocity(self.model, self.data, self.frames[foot],
+                                    pin.LOCAL_WORLD_ALIGNED).linear
+
+    def placement(self, q, frame):
+        """Return position ``(3,)`` and rotation ``(3, 3)`` of a frame in the floor frame."""
+        self.place(q)
+        place = self.data.oMf[frame]
+        return place.translation.copy(), place.rotation.copy()
+
+    def center_of_mass(self, q):
+        """Return the centre of mass in the floor frame, ``(3,)``, m."""
+        return pin.centerOfMass(self.model, self.data, self.to_pinocchio(q)).copy()
+
+    def frame_jacobian(self, q, frame):
+        """Return the Jacobian of a frame in its own axes, ``(6, nv)``, linear rows first."""
+        return self._columns(pin.computeFrameJacobian(self.model, self.data, self.to_pinocchio(q),
+                                                      frame, pin.LOCAL))
+
+    def foot_twist_jacobian(self, q, foot):
+        """Return the Jacobian of a foot in the floor's axes, ``(6, nv)``, linear rows first."""
+        full = pin.computeFrameJacobian(self.model, self.data, self.to_pinocchio(q),
+                                        self.frames[foot], pin.LOCAL_WORLD_ALIGNED)
+        return full[:, self.order]
+
     def foot_jacobian(self, q, foot):
-        """Return d(x, z)/dq of a foot, ``(2, nv)``."""
-        self._in(q)
-        full = pin.computeFrameJacobian(self.model, self.data, self._q, self.frames[foot],
-                                        pin.LOCAL_WORLD_ALIGNED)
-        return full[[0, 2]][:, self._order]
+        """Return the foot's velocity along the axes of the base per v, ``(len(axes), nv)``."""
+        return self.foot_twist_jacobian(q, foot)[self._axes]
 
     def foot_drift(self, q, v, foot):
-        """Return the acceleration (x, z) of a foot when all joint accelerations vanish, m/s^2."""
-        self._in(q, v)
-        pin.forwardKinematics(self.model, self.data, self._q, self._v, self._zero)
+        """Return the foot's acceleration along these axes at zero joint acceleration, m/s^2."""
+        pin.forwardKinematics(self.model, self.data, self.to_pinocchio(q), self._velocity(v),
+                              self._zero)
         motion = pin.getFrameClassicalAcceleration(self.model, self.data, self.frames[foot],
                                                    pin.LOCAL_WORLD_ALIGNED)
-        return motion.linear[[0, 2]]
+        return motion.linear[self._axes]
 
     def base_from_coordinates(self, foot, q, v):
         """Return floating-base position and velocity with a foot resting at the origin.
+
+        A base that turns apart from its coordinates (`Base.angles`) is upright and does not.
 
         Args:
             foot: The stance foot.
@@ -148,19 +321,34 @@ class PlanarDynamics:
             v: Their rates.
 
         Returns:
-            ``(q, v)`` of the floating base model, each ``(nv,)``.
+            ``(q, v)`` of the floating base model, ``(nq,)`` and ``(nv,)``.
         """
-        inverse = np.linalg.inv(self.robot.supports[foot])
-        full_q = np.concatenate(([0.0, 0.0], inverse @ q))
-        full_v = np.concatenate(([0.0, 0.0], inverse @ v))
+        lift, axes = self.robot.lifts[foot], self._axes
+        full_q, full_v = self._upright.copy(), np.zeros(self.nv)
+        full_q[self.nq - len(q):] = lift @ q
+        full_v[self.nv - len(v):] = lift @ v
         self.place(full_q)
-        full_q[:2] = -np.array(self.foot_position(foot))
-        full_v[:2] = -(self.foot_jacobian(full_q, foot) @ full_v)
+        foot_place = self.foot_position(foot)
+        full_q[:len(axes)] = [-foot_place[axis] for axis in axes]
+        full_v[:len(axes)] = -(self.foot_jacobian(full_q, foot) @ full_v)
         return full_q, full_v
 
+    def standing_height(self):
+        """Return the height of the base above the lowest foot at zero angles, m."""
+        self.place(self._upright)
+        return -min(self.foot_position(foot)[2] for foot in self.robot.feet)
 
-def standing_height(robot):
-    """Return the height of the base above the lowest foot at zero angles, m."""
-    dynamics = PlanarDynamics(robot)
-    dynamics.place(np.zeros(dynamics.nv))
-    return -min(dynamics.foot_position(foot)[1] for foot in robot.feet)
+
+def unit_quaternion(quaternion):
+    """Return the quaternion scaled to unit length.
+
+    Raises:
+        MeasurementError: It is not finite, or its length is further than 1e-3 from 1.
+    """
+    x, y, z, w = quaternion
+    length = math.sqrt(x * x + y * y + z * z + w * w)
+    if not abs(length - 1.0) <= _UNIT_TOLERANCE:
+        raise MeasurementError('base orientation', value=[float(x), float(y), float(z), float(w)],
+                               limit='must be a unit quaternion (xyzw), its length is '
+                               f'{length:.6g}')
+    return x / length, y / length, z / length, w / length

@@ -8,7 +8,6 @@ plants here provide it, only while the foot stands, and say how long a foot woul
 """
 
 import numpy as np
-import pinocchio as pin
 
 GROUND = 'ground_torque'
 
@@ -21,11 +20,8 @@ def foot_turn(support, foot):
         foot: Index of the foot.
     """
     dynamics = support.dynamics
-    zero = np.zeros(dynamics.nv)
-    J = pin.computeFrameJacobian(dynamics.model, dynamics.data, zero,
-                                 dynamics.frames[support.robot.feet[foot]],
-                                 pin.LOCAL_WORLD_ALIGNED)
-    return np.round(J[4][dynamics._order][2:], 12)
+    J = dynamics.foot_twist_jacobian(np.zeros(dynamics.nq), support.robot.feet[foot])
+    return np.round(J[4, 2:], 12)
 
 
 def effort_map(support, foot):
@@ -41,10 +37,3 @@ def effort_map(support, foot):
         columns.append(support.lift[foot].T @ foot_turn(support, foot))
     n = len(robot.coordinates)
     return np.ascontiguousarray(np.array(columns).reshape(-1, n).T)
-
-
-def effort_limits(robot):
-    """Return the largest effort of each, N m: the smaller of motor and URDF limit."""
-    limits = [min(motor.effort_limit, robot.limits[joint].effort)
-              for joint, motor in robot.actuators.items()]
-    return limits + ([] if robot.ground_torque is None else [robot.ground_torque])

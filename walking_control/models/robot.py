@@ -2,8 +2,11 @@
 """A walker as the package sees it, and the state it starts in."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
+
+from walking_control.models.base import Base
 
 
 @dataclass(frozen=True)
@@ -32,15 +35,15 @@ class Robot:
         urdf: URDF text.
         base_link: Root link of the URDF.
         imu_link: Link that carries the IMU.
-        planar: True when the robot moves in the x-z plane only.
+        base: The `Base`: how the base moves.
         joints: Moving joints in the package's order.
         limits: `UrdfJoint` by joint.
         feet: Foot links.
         mirror: joint -> (partner, sign): the relabelling at touchdown.
         coordinates: Names of the minimal coordinates.
-        supports: foot -> matrix, ``(n_coordinates, 1 + n_joints)``, that maps the base pitch
-            (about +y, from the floor normal) followed by the joints to the minimal coordinates;
-            of spatial robots ``(n_coordinates, n_joints)``, without pitch.
+        supports: foot -> invertible matrix, ``(n_coordinates, n_coordinates)``, that maps the
+            angles of the base (`Base.angles`: of planar robots the pitch, about +y from the floor
+            normal), then the joints to the minimal coordinates.
         actuators: joint -> `GearedMotor`.
         locks: The `JointLock` of each lockable joint.
         springs: joint -> `JointSpring`, passive.
@@ -52,15 +55,15 @@ class Robot:
     urdf: str = field(repr=False)
     base_link: str
     imu_link: str
-    planar: bool
+    base: Base
     joints: tuple
     limits: dict = field(repr=False)
-    feet: tuple
-    mirror: dict = field(repr=False)
-    coordinates: tuple
-    supports: dict = field(repr=False)
-    actuators: dict = field(repr=False)
-    locks: tuple = field(repr=False)
+    feet: tuple = ()
+    mirror: dict = field(repr=False, default_factory=dict)
+    coordinates: tuple = ()
+    supports: dict = field(repr=False, default_factory=dict)
+    actuators: dict = field(repr=False, default_factory=dict)
+    locks: tuple = field(repr=False, default=())
     springs: dict = field(repr=False, default_factory=dict)
     ground_torque: float | None = None
 
@@ -69,6 +72,23 @@ class Robot:
         """Return the names of all efforts in the order of `Command.effort`."""
         return (*self.actuators, *(() if self.ground_torque is None else ('ground_torque',)))
 
+    @cached_property
+    def lifts(self):
+        """Return foot -> matrix from the minimal coordinates to base angles and joints."""
+        return {foot: np.linalg.inv(mapping) for foot, mapping in self.supports.items()}
+
+    @cached_property
+    def joint_lifts(self):
+        """Return foot -> matrix from the minimal coordinates to the joints."""
+        return {foot: lift[len(self.base.angles):] for foot, lift in self.lifts.items()}
+
+    @cached_property
+    def effort_limits(self):
+        """Return the largest size of each effort, N m or N: the smaller of motor and URDF limit."""
+        limits = [min(motor.effort_limit, self.limits[joint].effort)
+                  for joint, motor in self.actuators.items()]
+        return np.array([*limits, *(() if self.ground_torque is None else (self.ground_torque,))])
+
     def joint_index(self, name):
         """Return the position of a joint in the package's order."""
         return self.joints.index(name)
@@ -76,14 +96,14 @@ class Robot:
 
 @dataclass(frozen=True)
 class Start:
-    """The state a run begins with: planar robots just after touchdown, others at rest.
+    """The state a run begins with: just after touchdown, or at rest without coordinates.
 
     Args:
         support: Stance foot (of a robot at rest: the first foot).
         q: Minimal coordinates, rad, ``(n_coordinates,)``.
         v: Their rates, rad/s.
-        posture: Joint positions of a robot at rest, rad or m, ``(n_joints,)``; None for planar
-            robots.
+        posture: Joint positions of a robot at rest, rad or m, ``(n_joints,)``; None of one that
+            begins in minimal coordinates.
     """
 
     support: str

@@ -8,6 +8,7 @@ import numpy as np
 
 from walking_control.exceptions import Findings, RobotFileError
 from walking_control.models.actuators import GearedMotor, JointSpring
+from walking_control.models.base import Base
 from walking_control.models.entries import finite, mapping, require, require_once
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.robot import JointLock, Robot, Start
@@ -35,15 +36,16 @@ GROUND_TORQUE = [
 # The robot's name becomes part of names of files.
 _NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9_.-]{0,63}')
 
-_ROBOT_KEYS = {'name': str, 'urdf': str, 'base_link': str, 'imu_link': str, 'planar': bool,
-               'joints': list, 'feet': list, 'mirror': dict, 'coordinates': list, 'supports': dict,
-               'actuators': dict, 'locks': dict, 'springs': dict, 'xacro_args': dict,
-               'ground_torque': dict}
+_ROBOT_KEYS = {'name': str, 'urdf': str, 'base_link': str, 'imu_link': str, 'base': str,
+               'planar': bool, 'joints': list, 'feet': list, 'mirror': dict, 'coordinates': list,
+               'supports': dict, 'actuators': dict, 'locks': dict, 'springs': dict,
+               'xacro_args': dict, 'ground_torque': dict}
 _KIND_WORDS = {str: 'a text', bool: 'true or false', list: 'a list',
                dict: 'a mapping of name: value'}
-_OPTIONAL_ROBOT_KEYS = ('imu_link', 'locks', 'springs', 'xacro_args', 'ground_torque')
+_OPTIONAL_ROBOT_KEYS = ('imu_link', 'base', 'planar', 'locks', 'springs', 'xacro_args',
+                        'ground_torque')
 _AT_LIMIT = 1e-6   # rad: a joint may begin at a stop, as rounding has it
-_PLANAR_ROBOT_KEYS = ('mirror', 'coordinates', 'supports')  # robots in space need none of them
+_COORDINATE_KEYS = ('mirror', 'coordinates', 'supports')  # all of them, or, without steps, none
 
 
 def urdf_path(section, path):
@@ -66,8 +68,8 @@ def read_robot(section, path):
     limits = {joint.name: joint for joint in moving_joints(urdf)}
     joints = tuple(section['joints'])
     imu_link = section.get('imu_link', section['base_link'])
-    if not section['planar']:
-        section = {'mirror': {}, 'coordinates': [], 'supports': {}, **section}
+    section = {'mirror': {}, 'coordinates': [], 'supports': {}, **section}
+    base = _base(section)
     findings = Findings()
     attempt = findings.attempt
     attempt(_check_joints, joints, limits, path)
@@ -75,9 +77,9 @@ def read_robot(section, path):
     attempt(_check_links, section, imu_link, urdf, path)
     attempt(_check_feet, section['feet'])
     mirror = attempt(_mirror, section['mirror'], joints, path) if section['mirror'] else {}
-    supports = attempt(_supports, section, joints, path) if section['coordinates'] else {}
+    supports = attempt(_supports, section, base, joints, path) if section['coordinates'] else {}
     if mirror and supports and not findings.errors:
-        attempt(_check_mirror, section, supports, mirror, joints)
+        attempt(_check_mirror, section['feet'], base, supports, mirror, joints)
     parts = {'actuators': attempt(_actuators, section['actuators'], joints, path),
              'locks': attempt(_locks, section.get('locks', {}), joints, section['feet'], path),
              'springs': attempt(_springs, section.get('springs', {}), joints, path),
@@ -85,7 +87,7 @@ def read_robot(section, path):
     findings.raise_first()
     return Robot(
         name=section['name'], urdf=urdf, base_link=section['base_link'], imu_link=imu_link,
-        planar=section['planar'], joints=joints, limits=limits, feet=tuple(section['feet']),
+        base=base, joints=joints, limits=limits, feet=tuple(section['feet']),
         mirror=mirror, coordinates=tuple(section['coordinates']), supports=supports, **parts)
 
 
@@ -98,8 +100,8 @@ def _check_robot_keys(section, path):
             raise RobotFileError(f'robot.{key}', limit='unknown key',
                                  remedy='known: ' + ', '.join(_ROBOT_KEYS))
     optional = _OPTIONAL_ROBOT_KEYS
-    if section.get('planar') is False:
-        optional += _PLANAR_ROBOT_KEYS
+    if not any(key in section for key in _COORDINATE_KEYS):
+        optional += _COORDINATE_KEYS
     for key, kind in _ROBOT_KEYS.items():
         if key not in section:
             if key not in optional:
@@ -114,6 +116,22 @@ def _check_robot_keys(section, path):
         raise RobotFileError('robot.name', value=section['name'], limit='must be at most 64 '
                              'letters, digits, _, - and ., a letter or digit first',
                              remedy='files are named after the robot')
+
+
+def _base(section):
+    """Return the `Base` of a robot; ``planar`` is the older way to say it."""
+    if ('base' in section) == ('planar' in section):
+        raise RobotFileError('robot.base', value=section.get('base'), limit='must be given once',
+                             remedy='base: ' + ', '.join(base.value for base in Base)
+                             + '; planar: true means base: planar')
+    if 'planar' in section:
+        resting = Base.TRANSLATING if section['coordinates'] else Base.FREE
+        return Base.PLANAR if section['planar'] else resting
+    try:
+        return Base(section['base'])
+    except ValueError:
+        raise RobotFileError('robot.base', value=section['base'], limit='must be one of '
+                             + ', '.join(base.value for base in Base)) from None
 
 
 def _check_joints(joints, limits, path):
@@ -149,34 +167,33 @@ def _check_feet(feet):
     require_once(feet, 'robot.feet')
 
 
-def _check_mirror(section, supports, mirror, joints):
+def _check_mirror(feet, base, supports, mirror, joints):
     """Refuse supports that exchange the legs otherwise than the mirror says.
 
     Pitch and joints seen from the first foot, had the legs changed roles, give the same
     coordinates: T_0^-1 T_1 is the mirror on the joints, whatever it adds to the base's pitch, and
     twice the relabelling S = T_1 T_0^-1 of [DS09] (4.10) leads back.
     """
-    first, second = section['feet'][:2]
+    (first, second), names = feet[:2], (*base.angles, *joints)
     M = np.linalg.solve(supports[first], supports[second])
-    offset = 1 if section['planar'] else 0
+    offset = len(base.angles)
     for i, joint in enumerate(joints):
         partner, sign = mirror[joint]
         wanted = np.zeros(len(M))
         wanted[offset + joints.index(partner)] = sign
         if not np.allclose(M[offset + i], wanted, atol=1e-9):
             raise RobotFileError(
-                'robot.supports', value=_in_words(M[offset + i], section['planar'], joints),
+                'robot.supports', value=_in_words(M[offset + i], names),
                 limit=f'takes the place of {joint} on {second}, where robot.mirror says '
-                f'{_in_words(wanted, section["planar"], joints)}',
+                f'{_in_words(wanted, names)}',
                 remedy=f'correct the signs and joints of {first}, {second} or the mirror')
     if not np.allclose(M @ M, np.eye(len(M)), atol=1e-9):
         raise RobotFileError('robot.supports', limit='relabelling twice must give every '
                              'coordinate back', remedy='correct the pitch of one of the feet')
 
 
-def _in_words(row, planar, joints):
-    """Return a combination of pitch and joints in words."""
-    names = ('pitch', *joints) if planar else joints
+def _in_words(row, names):
+    """Return a combination of base angles and joints in words."""
     return ' '.join(f'{factor:+g} {name}' for factor, name in zip(row, names, strict=True)
                     if abs(factor) > 1e-9) or 'nothing'
 
@@ -199,11 +216,9 @@ def _mirror(section, joints, path):
     return mirror
 
 
-def _supports(section, joints, path):
-    coordinates = section['coordinates']
+def _supports(section, base, joints, path):
+    coordinates, columns = section['coordinates'], (*base.angles, *joints)
     require_once(coordinates, 'robot.coordinates')
-    # the base of a spatial robot does not count: its joints leave from a point
-    columns = ('pitch', *joints) if section['planar'] else joints
     supports = {}
     for foot in section['feet']:
         rows = section['supports'].get(foot)
@@ -219,7 +234,7 @@ def _supports(section, joints, path):
         if matrix.shape[0] != matrix.shape[1] or abs(np.linalg.det(matrix)) < 1e-9:
             raise RobotFileError(f'robot.supports.{foot}',
                                  limit='coordinates do not determine '
-                                 f'{"pitch and " if section["planar"] else ""}joints one to one')
+                                 + ' and '.join((*base.angles, 'joints one to one')))
         supports[foot] = matrix
     return supports
 

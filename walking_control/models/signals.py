@@ -21,23 +21,65 @@ WalkerState.steps                 1        touchdowns that changed the stance fo
 WalkerState.touchdown             s        stamp of the last of them
 WalkerState.step_length           m        between the feet at that touchdown
 WalkerState.step_time             s        time between the last two touchdowns
-WalkerState.pitch                 rad      base about +y, from the floor normal
 WalkerState.q, v                  rad      minimal coordinates of the current support, rates
 WalkerState.contact               bool     debounced foot contacts, ``(n_feet,)``
-WalkerState.base_x                m        base ahead of the stance foot, along the floor
-WalkerState.base_height           m        base above the stance foot, along the normal
-WalkerState.foothold              m        place of the stance foot, sum of the steps
+WalkerState.base                  ...      `BaseState`; its place counts from the first foothold
+WalkerState.foothold              m        place of the stance foot, sum of the steps, ``(3,)``
 WalkerState.foot_height           m        of each foot above the stance foot
 WalkerState.flicker               1        contact changes suppressed within 1 s
-WalkerState.orientation           1        base to gravity-aligned world, xyzw (robots in space)
+BaseState.position                m        of the base link's origin, floor frame, ``(3,)``
+BaseState.orientation             1        base to floor frame, xyzw
+BaseState.linear                  m/s      of the origin, floor frame, ``(3,)``
+BaseState.angular                 rad/s    in base axes, ``(3,)``
 Command.effort                    N m, N   by actuated joint, ground torque last, ``(n_efforts,)``
 Command.lock                      bool     lock armed, ``(n_locks,)``
 ================================  =======  ==================================================
 """
 
 from dataclasses import dataclass
+import math
 
 import numpy as np
+
+
+class BaseState:
+    """Where the base is and how it moves, always in space: planar robots are at y = 0.
+
+    The floor frame has x along the floor, y to the left, z along its normal; a slope tilts
+    gravity, not the frame.
+
+    Args:
+        rows: Shape of the leading axes: none for one instant, ``(T,)`` for a record.
+    """
+
+    __slots__ = ('position', 'orientation', 'linear', 'angular')
+
+    def __init__(self, rows=()):
+        self.position, self.linear, self.angular = (np.zeros((*rows, 3)) for _ in range(3))
+        self.orientation = np.zeros((*rows, 4))
+        self.orientation[..., 3] = 1.0
+
+    @property
+    def pitch(self):
+        """Turn about +y from the floor normal, rad."""
+        if self.orientation.ndim == 1:
+            return pitch_of(*self.orientation.tolist())
+        x, y, z, w = np.moveaxis(self.orientation, -1, 0)
+        return np.arctan2(2.0 * (x * z + w * y), 1.0 - 2.0 * (x * x + y * y))
+
+    @property
+    def rotation(self):
+        """Rotation from base axes to the floor frame, ``(..., 3, 3)``."""
+        x, y, z, w = np.moveaxis(self.orientation, -1, 0)
+        return np.stack([1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w),
+                         2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w),
+                         2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+                        axis=-1).reshape(*self.orientation.shape[:-1], 3, 3)
+
+
+def pitch_of(x, y, z, w):
+    """Return the turn about +y of a unit quaternion, rad."""
+    return math.atan2(2.0 * (x * z + w * y), 1.0 - 2.0 * (x * x + y * y))
 
 
 class Measurement:
@@ -66,16 +108,13 @@ class Measurement:
 class WalkerState:
     """What the estimator knows: who stands, where the coordinates are, how fast they move.
 
-    Joint positions, velocities and locks are those of the measurement, not copies.
-
     Args:
         robot: The `Robot`.
     """
 
-    __slots__ = ('stamp', 'support', 'steps', 'touchdown', 'step_length', 'step_time', 'pitch',
-                 'pitch_rate', 'q', 'v', 'position', 'velocity', 'contact', 'locked',
-                 'base_x', 'base_height', 'foothold', 'foot_height', 'flicker',
-                 'orientation')
+    __slots__ = ('stamp', 'support', 'steps', 'touchdown', 'step_length', 'step_time', 'q',
+                 'v', 'position', 'velocity', 'contact', 'locked', 'base', 'foothold',
+                 'foot_height', 'flicker')
 
     def __init__(self, robot):
         self.stamp = 0.0
@@ -84,20 +123,16 @@ class WalkerState:
         self.touchdown = 0.0
         self.step_length = 0.0
         self.step_time = 0.0
-        self.pitch = 0.0
-        self.pitch_rate = 0.0
         self.q = np.zeros(len(robot.coordinates))
         self.v = np.zeros(len(robot.coordinates))
         self.position = np.zeros(len(robot.joints))
         self.velocity = np.zeros(len(robot.joints))
         self.contact = np.zeros(len(robot.feet), dtype=bool)
         self.locked = np.zeros(len(robot.locks), dtype=bool)
-        self.base_x = 0.0
-        self.base_height = 0.0
-        self.foothold = 0.0
+        self.base = BaseState()
+        self.foothold = np.zeros(3)
         self.foot_height = [0.0] * len(robot.feet)
         self.flicker = 0
-        self.orientation = np.array([0.0, 0.0, 0.0, 1.0])
 
 
 class Command:

@@ -2,12 +2,13 @@
 """What one step obeys, as CasADi functions of a robot's minimal coordinates.
 
 Lagrange's equations over the URDF's tree with one foot at rest: torques, contact force and the
-jump at touchdown, planar or spatial. Masses, first moments, inertias, gravity, springs and rotor
-inertias enter linearly and stay parameters, so that one set of functions serves every mass
+jump at touchdown, in the plane or in space. Masses, first moments, inertias, gravity, springs and
+rotor inertias enter linearly and stay parameters, so that one set of functions serves every mass
 distribution on the same skeleton, and an optimiser may change them.
 
-Simplifications: rigid bodies; the other foot is the only one that may land; the base of a spatial
-robot does not turn (its joints leave from a point mass), so its angles count from the floor frame.
+Simplifications: rigid bodies; the other foot is the only one that may land; the base turns in the
+plane or not at all (joints of walkers in space leave from a point mass), so that their angles
+count from the floor frame.
 """
 
 from dataclasses import dataclass, field
@@ -16,8 +17,9 @@ from functools import lru_cache
 import numpy as np
 import pinocchio as pin
 
-from walking_control.exceptions import MissingDependency, UrdfError
-from walking_control.models.dynamics import floor_gravity, PlanarDynamics
+from walking_control.exceptions import InvalidInput, MissingDependency, UrdfError
+from walking_control.models.base import Base
+from walking_control.models.dynamics import Dynamics, floor_gravity
 
 try:
     import casadi as ca
@@ -33,7 +35,7 @@ class StepEquations:
 
     Attributes:
         n: Number of minimal coordinates.
-        axes: Axes of the floor frame a force has: (0, 2) planar, (0, 1, 2) spatial.
+        axes: Axes of the floor frame a force has, those of the `Base`.
         relabel: S of [DS09] (4.10): coordinates of one support to those of the other.
         masses: Where the bodies' masses stand in theta.
         effort: (q, v, a, theta) -> forces collocated with q that the motion takes beside springs.
@@ -60,20 +62,6 @@ class StepEquations:
     energy: object = field(repr=False)
 
 
-def build_model(robot):
-    """Return the Pinocchio model of a robot with the root joint its kind takes.
-
-    Raises:
-        UrdfError: Pinocchio refuses the URDF.
-    """
-    if robot.planar:
-        return PlanarDynamics(robot).model
-    try:
-        return pin.buildModelFromXML(robot.urdf, pin.JointModelTranslation())
-    except (ValueError, RuntimeError) as error:
-        raise UrdfError(f'URDF of {robot.name}', limit=f'Pinocchio refuses it: {error}') from error
-
-
 def step_parameters(robot, gravity, slope):
     """Return the numbers theta a robot and its floor give the equations.
 
@@ -86,7 +74,7 @@ def step_parameters(robot, gravity, slope):
         Gravity ``(3,)``; rotor inertia, stiffness, damping and rest angle by joint; then ten
         inertial parameters (mass, first moment, inertia about the joint) by body.
     """
-    model = build_model(robot)
+    model = Dynamics(robot).model
     motors = [robot.actuators.get(joint) for joint in robot.joints]
     springs = [robot.springs.get(joint) for joint in robot.joints]
     rows = [floor_gravity(gravity, slope),
@@ -105,7 +93,7 @@ def spring_places(robot, joint):
 
 def spring_rows(robot, theta):
     """Return (row of the joint in the coordinates, damping) of every joint with a spring."""
-    lift = np.linalg.inv(robot.supports[robot.feet[0]])[1 if robot.planar else 0:]
+    lift = robot.joint_lifts[robot.feet[0]]
     return [(lift[robot.joint_index(joint)], float(theta[spring_places(robot, joint)[1]]))
             for joint in robot.springs]
 
@@ -118,7 +106,11 @@ def step_equations(robot):
     Raises:
         MissingDependency: CasADi is not installed.
         UrdfError: A joint neither turns nor slides about one axis.
+        InvalidInput: The base turns freely.
     """
+    if robot.base is Base.FREE:
+        raise InvalidInput(f'robot {robot.name}', value='base: free', limit='the equations of a '
+                           'step know planar and translating bases')
     if ca is None:
         raise MissingDependency('casadi', limit='is needed for gait search',
                                 remedy='pip install casadi')
@@ -129,20 +121,20 @@ class _Skeleton:
     """What of a robot is built into the functions; equal skeletons share them."""
 
     def __init__(self, robot):
-        model = build_model(robot)
-        lifts = [np.linalg.inv(robot.supports[foot]) for foot in robot.feet]
-        self.planar = robot.planar
-        self.pitch = lifts[0][0] if robot.planar else np.zeros(len(robot.coordinates))
-        rows = lifts[0][1:] if robot.planar else lifts[0]
-        self.rows = rows
-        self.relabel = robot.supports[robot.feet[1]] @ lifts[0]
+        model = Dynamics(robot).model
+        stance, other = robot.feet
+        self.axes = robot.base.axes
+        self.pitch = robot.lifts[stance][0] if robot.base.angles \
+            else np.zeros(len(robot.coordinates))
+        rows = self.rows = robot.joint_lifts[stance]
+        self.relabel = robot.supports[other] @ robot.lifts[stance]
         by_joint = {model.getJointId(name): rows[i] for i, name in enumerate(robot.joints)}
         self.tree = [(model.parents[i], model.jointPlacements[i].rotation.copy(),
                       model.jointPlacements[i].translation.copy(), *_axis(model, i), by_joint[i])
                      for i in range(2, model.njoints)]
         frames = [model.frames[model.getFrameId(foot)] for foot in robot.feet]
         self.feet = [(frame.parentJoint, frame.placement.translation.copy()) for frame in frames]
-        self.key = repr((self.planar, np.round(self.pitch, 12).tolist(),
+        self.key = repr((self.axes, np.round(self.pitch, 12).tolist(),
                          np.round(rows, 12).tolist(), np.round(self.relabel, 12).tolist(),
                          [[np.round(np.asarray(item, dtype=float), 12).tolist() for item in entry]
                           for entry in (*self.tree, *self.feet)]))
@@ -239,7 +231,7 @@ def _build(skeleton):
     rows = _tidy(skeleton.rows)
     rotors = 0.5 * ca.dot(armature, (rows @ v) ** 2)
     standing = ca.substitute(kinetic, slip, ca.DM.zeros(3)) + rotors
-    axes = (0, 2) if skeleton.planar else (0, 1, 2)
+    axes = skeleton.axes
 
     momenta = ca.gradient(standing, v)
     passive = rows.T @ (stiffness * (rows @ q - rest) + damping * (rows @ v))
@@ -259,7 +251,7 @@ def _build(skeleton):
     moving = function('moving', [q, slip, v, theta], ca.gradient(kinetic + rotors, v),
                       ca.gradient(kinetic, slip))
     S = ca.DM(skeleton.relabel)
-    mirror = ca.DM(np.eye(3) if skeleton.planar else REFLECTION)
+    mirror = ca.DM(REFLECTION if 1 in axes else np.eye(3))
     new_q = S @ q
     before = moving(new_q, mirror @ foot_speed(q, v), S @ v, theta)
     after = moving(new_q, ca.DM.zeros(3), v_new, theta)

@@ -8,10 +8,10 @@ the coordinates on either foot, in space after a reflection at the x-z plane.
 """
 
 import numpy as np
-import pinocchio as pin
 
 from walking_control.exceptions import InvalidInput
-from walking_control.models.step_equations import build_model, REFLECTION
+from walking_control.models.dynamics import Dynamics
+from walking_control.models.step_equations import REFLECTION
 
 SAMPLES, SPREAD = 4, 0.5   # configurations tried, and their standard deviation, rad
 TOLERANCE = 1e-6           # relative; exporters of URDFs round
@@ -74,10 +74,10 @@ def _spring(robot, joint):
 
 def _model_difference(robot):
     """Return which term of the equations of motion is another one on the second foot."""
-    model = build_model(robot)
+    dynamics = Dynamics(robot)
     rng = np.random.default_rng(0)
     for q in rng.normal(0.0, SPREAD, (SAMPLES, len(robot.coordinates))):
-        first, second = (_terms(robot, model, foot, q) for foot in (0, 1))
+        first, second = (_terms(dynamics, foot, q) for foot in (0, 1))
         for name, one in first.items():
             size = np.abs(one).max()
             off = np.abs(one - second[name]).max()
@@ -87,27 +87,18 @@ def _model_difference(robot):
     return None
 
 
-def _terms(robot, model, foot, q):
+def _terms(dynamics, foot, q):
     """Return name -> array of what must be alike, standing on a foot."""
-    data = model.createData()
-    base = 2 if robot.planar else 3
-    axes = [0, 2] if robot.planar else [0, 1, 2]
-    mirror = np.eye(len(axes)) if robot.planar or foot == 0 else REFLECTION
-    order = [model.joints[model.getJointId(joint)].idx_v for joint in robot.joints]
-    order = list(range(base, model.nv - len(order))) + order   # pitch, where there is one
-    lift = np.linalg.inv(robot.supports[robot.feet[foot]])
-    full = pin.neutral(model)
-    full[order] = lift @ q
-    stance, other = (model.getFrameId(robot.feet[i]) for i in (foot, 1 - foot))
-    pin.framesForwardKinematics(model, data, full)
-    reach = (data.oMf[other].translation - data.oMf[stance].translation)[axes]
-    J, J_other = (pin.computeFrameJacobian(model, data, full, frame, pin.LOCAL_WORLD_ALIGNED)
-                  [axes][:, order] @ lift for frame in (stance, other))
-    G = np.zeros((model.nv, len(q)))   # velocity of everything per rate of q, the foot at rest
-    G[:base] = -J
-    G[order] = lift
-    M = pin.crba(model, data, full)
-    M = np.triu(M) + np.triu(M, 1).T
-    weight = pin.computeGeneralizedGravity(model, data, full)
+    robot, axes = dynamics.robot, list(dynamics.base.axes)
+    stance, other = robot.feet[foot], robot.feet[1 - foot]
+    mirror = REFLECTION if 1 in axes and foot else np.eye(len(axes))
+    lift, n = robot.lifts[stance], len(q)
+    full, _ = dynamics.base_from_coordinates(stance, q, np.zeros(n))
+    dynamics.place(full)
+    reach = np.array(dynamics.foot_position(other))[axes]
+    J, J_other = (dynamics.foot_jacobian(full, name)[:, -n:] @ lift for name in (stance, other))
+    G = np.zeros((dynamics.nv, n))   # velocity of everything per rate of q, the foot at rest
+    G[:len(axes)], G[-n:] = -J, lift
     return {'place of the other foot': mirror @ reach, 'leg kinematics': mirror @ (J_other - J),
-            'moment of the weight': G.T @ weight, 'mass matrix': G.T @ M @ G}
+            'moment of the weight': G.T @ dynamics.gravity_efforts(full),
+            'mass matrix': G.T @ dynamics.mass_matrix(full) @ G}

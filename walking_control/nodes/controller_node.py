@@ -11,7 +11,7 @@ from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
 from walking_control.controllers.registry import CONTROLLERS
-from walking_control.estimation.planar import ESTIMATOR
+from walking_control.estimation.estimator import ESTIMATOR
 from walking_control.exceptions import InvalidInput, WalkingControlError
 from walking_control.loading import load_robot
 from walking_control.models.parameters import Parameter, ParameterTable

@@ -21,6 +21,12 @@ def set_stamp(stamp, time):
     stamp.sec, stamp.nanosec = divmod(round(time * 1e9), 1_000_000_000)
 
 
+def write_axes(target, values):
+    """Write an array into the fields x, y, z and, of a quaternion, w."""
+    for axis, value in zip('xyzw', values.tolist()):
+        setattr(target, axis, value)
+
+
 def allocate(message, field, size):
     """Give a float64[] field its length and return a numpy view of the message's own memory."""
     setattr(message, field, array('d', bytes(8 * size)))
@@ -134,9 +140,7 @@ def write_imu(message: Imu, measurement):
     for field, values in (('orientation', measurement.orientation),
                           ('angular_velocity', measurement.angular_velocity),
                           ('linear_acceleration', measurement.linear_acceleration)):
-        target = getattr(message, field)
-        for axis, value in zip('xyzw', values.tolist()):
-            setattr(target, axis, value)
+        write_axes(getattr(message, field), values)
 
 
 def write_force(message, stamp, force):

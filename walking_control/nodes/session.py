@@ -82,10 +82,9 @@ class Session:
     def _make_outputs(self, robot_file, values):
         """Return what is published beside the commands."""
         node, loop, rate = self._node, self.loop, values.telemetry_rate
-        outputs = [Telemetry(node, loop, rate)]
-        if robot_file.robot.planar:
-            outputs.append(OdometryPublisher(node, loop, robot_file.values(WORLD).slope,
-                                             values.odometry_rate))
+        outputs = [Telemetry(node, loop, rate),
+                   OdometryPublisher(node, loop, robot_file.values(WORLD).slope,
+                                     values.odometry_rate)]
         if isinstance(loop.controller, PostureHolder):
             outputs.append(PostureTopics(node, loop, rate))
         return outputs

@@ -15,8 +15,7 @@ from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Bool, Float64MultiArray, String
 
 from walking_control.controllers.registry import CONTROLLERS
-from walking_control.estimation.planar import ESTIMATOR
-from walking_control.estimation.registry import make_estimator
+from walking_control.estimation.estimator import ESTIMATOR, make_estimator
 from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
 from walking_control.models.parameters import Parameter, ParameterTable

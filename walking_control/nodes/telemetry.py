@@ -8,9 +8,8 @@ import numpy as np
 from std_msgs.msg import Float64
 
 from walking_control.controllers.controller import read_telemetry
-from walking_control.models.dynamics import PlanarDynamics
 from walking_control.nodes import topics
-from walking_control.nodes.messages import set_stamp
+from walking_control.nodes.messages import set_stamp, write_axes
 
 
 class Telemetry:
@@ -69,7 +68,7 @@ class OdometryPublisher:
 
     Args:
         node: The rclpy node.
-        loop: The `ControlLoop` of a planar robot.
+        loop: The `ControlLoop`.
         slope: Inclination of the floor, rad, downhill positive.
         rate: Messages per second of sensor time; 0 publishes nothing.
     """
@@ -77,7 +76,7 @@ class OdometryPublisher:
     def __init__(self, node, loop, slope, rate):
         self._node, self._loop, self._slope = node, loop, slope
         robot = loop.robot
-        self._dynamics = PlanarDynamics(robot)
+        self._level = level_rotation(slope)
         self._period = 1.0 / rate if rate > 0.0 else math.inf
         self._next = -math.inf
         self._publisher = node.create_publisher(Odometry, 'odom', topics.LATEST)
@@ -100,19 +99,14 @@ class OdometryPublisher:
         if not self._period < math.inf or stamp < self._next - 1e-9:
             return
         self._next = stamp + self._period
-        state = self._loop.state
-        x, z, pitch = base_pose(state, self._slope)
-        message = self._message
-        set_stamp(message.header.stamp, state.stamp)
-        pose = message.pose.pose
-        pose.position.x, pose.position.z = x, z
-        pose.orientation.y, pose.orientation.w = math.sin(0.5 * pitch), math.cos(0.5 * pitch)
+        base, message = self._loop.state.base, self._message
+        set_stamp(message.header.stamp, self._loop.state.stamp)
+        pose, twist = message.pose.pose, message.twist.twist
+        write_axes(pose.position, self._level @ base.position)
+        write_axes(pose.orientation, level_orientation(base, self._slope))
         # velocities are expressed in the base frame
-        along, up = base_velocity(self._dynamics, state)
-        c, s = math.cos(state.pitch), math.sin(state.pitch)
-        twist = message.twist.twist
-        twist.linear.x, twist.linear.z = c * along - s * up, s * along + c * up
-        twist.angular.y = state.pitch_rate
+        write_axes(twist.linear, base.linear @ base.rotation)
+        write_axes(twist.angular, base.angular)
         self._publisher.publish(message)
         if self._tf is not None:
             self._publish_tf()
@@ -121,9 +115,8 @@ class OdometryPublisher:
         publisher, message = self._tf
         transform, odometry = message.transforms[0], self._message
         transform.header, transform.child_frame_id = odometry.header, odometry.child_frame_id
-        position = odometry.pose.pose.position
-        transform.transform.translation.x = position.x
-        transform.transform.translation.z = position.z
+        place, position = transform.transform.translation, odometry.pose.pose.position
+        place.x, place.y, place.z = position.x, position.y, position.z
         transform.transform.rotation = odometry.pose.pose.orientation
         publisher.publish(message)
 
@@ -134,17 +127,18 @@ class OdometryPublisher:
             self._node.destroy_publisher(self._tf[0])
 
 
-def base_pose(state, slope):
-    """Return x, z (m) and pitch (rad) of the base in the level frame at the first foothold."""
-    along, up = state.foothold + state.base_x, state.base_height
+def level_rotation(slope):
+    """Return the rotation from the floor frame to the level one, ``(3, 3)``.
+
+    Args:
+        slope: Inclination of the floor, rad, downhill positive.
+    """
     c, s = math.cos(slope), math.sin(slope)
-    return c * along + s * up, c * up - s * along, state.pitch + slope
+    return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
 
 
-def base_velocity(dynamics, state):
-    """Return the velocity of the base along and off the floor, stance foot at rest, m/s."""
-    q = np.concatenate(([0.0, 0.0, state.pitch], state.position))
-    v = np.concatenate(([0.0, 0.0, state.pitch_rate], state.velocity))
-    foot = dynamics.robot.feet[state.support]
-    along, up = dynamics.foot_jacobian(q, foot) @ v
-    return -float(along), -float(up)
+def level_orientation(base, slope):
+    """Return the orientation of a `BaseState` in the level frame, quaternion xyzw."""
+    x, y, z, w = base.orientation.tolist()
+    c, s = math.cos(0.5 * slope), math.sin(0.5 * slope)
+    return np.array([c * x + s * z, c * y + s * w, c * z - s * x, c * w - s * y])

@@ -103,7 +103,7 @@ def write_report(run, summary, directory):
 
 
 def _write_files(run, summary, directory):
-    contents = PLANAR if run.robot.planar else SPATIAL
+    contents = PLANAR if summary['steady'] is not None else SPATIAL
     animation, table = directory / 'animation.gif', directory / 'run.csv'
     contents.write_animation(run, animation)
     write_run_table(run, table)

@@ -11,20 +11,20 @@ from walking_control.reports.page import (
     format_number,
     outcome_paragraph,
 )
-from walking_control.reports.plots import spatial as plots_spatial
+from walking_control.reports.plots import posture
 
 FIGURES = (
-    ('poses', plots_spatial.plot_poses,
+    ('poses', posture.plot_poses,
      'The middle of the longest time on each support, or the end when the support never '
      'changed. An arrow is the force of the floor on a foot, drawn from the middle '
      'of the sole because the place it acts at is not recorded; cross and dashes: centre of mass '
      'and the vertical through it.'),
-    ('foot_forces', plots_spatial.plot_foot_forces,
+    ('foot_forces', posture.plot_foot_forces,
      'What the floor did to each foot, sampled once a control tick.'),
-    ('efforts', plots_spatial.plot_efforts,
+    ('efforts', posture.plot_efforts,
      'Commanded efforts as shares of their limits, the smaller of motor and URDF.'),
-    ('base', plots_spatial.plot_base, 'How the base leaned, rose and moved.'),
-    ('joint_motion', plots_spatial.plot_joint_motion,
+    ('base', posture.plot_base, 'How the base leaned, rose and moved.'),
+    ('joint_motion', posture.plot_joint_motion,
      'Joints against the posture of the start.'),
 )
 

@@ -17,7 +17,8 @@ from walking_control.controllers.curve_tracking.controller import (
 from walking_control.controllers.curve_tracking.observation import observe
 from walking_control.controllers.curve_tracking.tick import held_mask
 from walking_control.exceptions import IncompatibleController
-from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.base import Base
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.support.compiled import make_terms
 
 # name and unit of each entry, with the names of the law's telemetry
@@ -44,11 +45,11 @@ def observe_energies(run, values=None):
         GaitError: The robot has no gait, or another one.
     """
     robot, world = run.robot, run.world
-    if not robot.planar:
+    if robot.base is not Base.PLANAR:
         raise IncompatibleController(f'energies of {robot.name}', limit='need a planar robot')
     if values is None:
         values = PARAMETERS.validate(run.settings if run.controller == 'curve_tracking' else {})
-    terms, parameters = make_terms(PlanarDynamics(robot, world.gravity, world.slope))
+    terms, parameters = make_terms(Dynamics(robot, world.gravity, world.slope))
     pieces = build_pieces(robot, values, world, load_gait(robot, values, world), parameters)
     return _along(run, terms, *pieces)
 

@@ -12,8 +12,9 @@ def floor_profile(run, places):
 
     Args:
         run: The `Run`.
-        places: Its footholds, ``(k, 2)``.
+        places: Its footholds, ``(k, 3)``.
     """
+    places = places[:, ::2]
     length = np.median(np.diff(places[:, 0])) if len(places) > 1 else 1.0
     ahead = np.append(places[1:, 0], places[-1, 0] + length)
     points = [places[0] + [-length, length * np.tan(floor_tilt(run, 0))]]

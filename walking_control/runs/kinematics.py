@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the feet and limbs of a recorded walker are, from its URDF."""
+"""Where base, limbs and feet of a recorded robot are, from its URDF.
+
+All places are in the floor frame: x along the floor, y to the left, z along the floor normal.
+"""
 
 from dataclasses import dataclass
 
 import numpy as np
+import pinocchio as pin
+
+from walking_control.models.urdf import parse
 
 
 @dataclass(frozen=True)
@@ -25,14 +31,14 @@ def foot_positions(dynamics, q):
     """Return the path of every foot.
 
     Args:
-        dynamics: The `PlanarDynamics`.
-        q: Floating-base positions, ``(T, nv)``.
+        dynamics: The `Dynamics`.
+        q: Generalised coordinates, ``(T, nq)``.
 
     Returns:
-        x and z in the floor frame, m, ``(T, n_feet, 2)``.
+        ``(T, n_feet, 3)``, m.
     """
     feet = dynamics.robot.feet
-    path = np.empty((len(q), len(feet), 2))
+    path = np.empty((len(q), len(feet), 3))
     for row, position in enumerate(q):
         dynamics.place(position)
         for i, foot in enumerate(feet):
@@ -44,7 +50,7 @@ def legs_of_joints(dynamics):
     """Return, for each joint of Pinocchio's model, the index of the only foot it carries, or None.
 
     Args:
-        dynamics: The `PlanarDynamics` or `SpatialKinematics`.
+        dynamics: The `Dynamics`.
     """
     model = dynamics.model
     chains = [set(model.supports[model.frames[dynamics.frames[foot]].parentJoint])
@@ -58,8 +64,7 @@ class Skeleton:
     """Stick figure of any robot: joint origins, feet, and the bodies that end nowhere.
 
     Args:
-        dynamics: The `PlanarDynamics`, or the `SpatialKinematics` of a robot in space.
-
+        dynamics: The `Dynamics`.
         off_segment: A body whose centre of mass lies farther than this from its drawn segments
             gets one of its own, m.
 
@@ -95,8 +100,10 @@ class Skeleton:
             inertia = model.inertias[joint]
             if inertia.mass <= 0.0 or self._lies_on_segment(model, joint, inertia.lever):
                 continue
+            # a limb reaches as far beyond its centre of mass as that is away; a point mass does not
+            reach = 1.0 if np.trace(inertia.inertia) < 1e-12 else 2.0
             self.segments.append(Segment(joint - 1, len(self._points), None))
-            self._points.append((joint, 2.0 * inertia.lever))
+            self._points.append((joint, reach * inertia.lever))
 
     def _lies_on_segment(self, model, joint, place):
         ends = [model.jointPlacements[child].translation for child in model.children[joint]]
@@ -104,21 +111,61 @@ class Skeleton:
         distances = [_distance_to_segment(place, end) for end in ends]
         return min([np.linalg.norm(place), *distances]) < self._off_segment
 
-    def places(self, q):
-        """Return all points at a floating-base position, floor frame, m, ``(n_points, 3)``."""
+    def points(self, q):
+        """Return all points at generalised coordinates, m, ``(n_points, 3)``."""
         self._dynamics.place(q)
         placements = self._dynamics.data.oMi
         return np.array([placements[joint].act(place) for joint, place in self._points])
-
-    def points(self, q):
-        """Return x and z of all points at a floating-base position, m, ``(n_points, 2)``."""
-        return self.places(q)[:, [0, 2]]
 
 
 def _distance_to_segment(place, end):
     length = end @ end
     along = 0.0 if length == 0.0 else np.clip(place @ end / length, 0.0, 1.0)
     return np.linalg.norm(place - along * end)
+
+
+def sole_corners(urdf, foot):
+    """Return the closed outline of a sole in the axes of its link, m, ``(n, 3)``.
+
+    It is the lower face of the first collision box of the link; any other sole is its origin.
+    """
+    for collision in parse(urdf).iterfind(f"link[@name='{foot}']/collision"):
+        box, origin = collision.find('geometry/box'), collision.find('origin')
+        if box is None:
+            continue
+        x, y, z = (0.5 * float(number) for number in box.get('size').split())
+        corners = np.array([(x, y, -z), (x, -y, -z), (-x, -y, -z), (-x, y, -z), (x, y, -z)])
+        if origin is None:
+            return corners
+        turn, shift = ([float(number) for number in origin.get(name, '0 0 0').split()]
+                       for name in ('rpy', 'xyz'))
+        return corners @ pin.rpy.rpyToMatrix(*turn).T + shift
+    return np.zeros((1, 3))
+
+
+def place_soles(dynamics, corners):
+    """Return the outlines of all soles after `Dynamics.place`, m.
+
+    Args:
+        dynamics: The `Dynamics`.
+        corners: What `sole_corners` gives of every foot, in the robot's order.
+    """
+    placements = [dynamics.data.oMf[frame] for frame in dynamics.frames.values()]
+    return tuple(outline @ place.rotation.T + place.translation
+                 for outline, place in zip(corners, placements, strict=True))
+
+
+def base_lean(run):
+    """Return how far the base leans from the vertical.
+
+    Returns:
+        ``(tilt, forward, left)``, each ``(T,)``, rad: the angle between the base's z axis and the
+        vertical, and the leans of that axis along its own x and y direction over the floor.
+    """
+    slope = run.world.slope
+    up = np.array([-np.sin(slope), 0.0, np.cos(slope)])
+    x, y, z = np.moveaxis(run.base.rotation, 2, 0) @ up   # the vertical in base axes
+    return np.arctan2(np.hypot(x, y), z), np.arctan2(-x, z), np.arctan2(-y, z)
 
 
 def tilt(points, slope):

@@ -14,9 +14,9 @@ import math
 
 import numpy as np
 
-from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.dynamics import Dynamics
 from walking_control.runs.kinematics import foot_positions
-from walking_control.runs.metrics_spatial import summarize_spatial
+from walking_control.runs.posture import keeps_posture, load_extremes, posture_measures
 from walking_control.runs.quantities import (
     electrical_cost,
     ending,
@@ -35,7 +35,7 @@ def summarize(run):
     """Return the measures of a run, ready for JSON.
 
     Args:
-        run: The `Run`; of a robot in space see `summarize_spatial` for what differs.
+        run: The `Run`.
 
     Returns:
         Dictionary in SI units. Beside names and counts: ``distance`` of the base along the floor
@@ -44,19 +44,21 @@ def summarize(run):
         both None unless the robot stepped forward, the latter also None when an actuator has no
         motor (resistance 0); ``peak_effort``, the largest of any actuator (N m or N);
         ``peak_current`` (A); ``min_normal_force`` (N) and ``max_friction_ratio`` of the stance
-        foot, see `contact_extremes`; ``energy_injected``, net mechanical work of the actuators
-        (J); ``scuffs``, see `count_scuffs`; ``squared_effort_per_step``, the time integral of the
-        sum of squared efforts up to the last touchdown / steps; ``steady``, see `steady_state`.
+        foot, see `contact_extremes`, or of all feet, see `load_extremes`, where there are no
+        coordinates to step in; ``energy_injected``, net mechanical work of the actuators (J);
+        ``scuffs``, see `count_scuffs`; ``squared_effort_per_step``, the time integral of the sum of
+        squared efforts up to the last touchdown / steps; ``steady``, see `steady_state`, None
+        without coordinates; of a run that was to keep a posture also ``posture``, see
+        `posture_measures`.
     """
-    if not run.robot.planar:
-        return summarize_spatial(run)
-    dynamics = PlanarDynamics(run.robot, run.world.gravity, run.world.slope)
+    dynamics = Dynamics(run.robot, run.world.gravity, run.world.slope)
     weight = dynamics.mass * run.world.gravity
     rows = len(run.time)
     duration = run.time[-1] - run.time[0] if rows else 0.0
-    distance = run.q[-1, 0] - run.q[0, 0] if rows else 0.0
+    distance = run.base.position[-1, 0] - run.base.position[0, 0] if rows else 0.0
     work = gain(run.work).sum()
-    normal_force, friction_ratio = contact_extremes(run, weight)
+    steps = bool(run.robot.coordinates)
+    normal_force, friction_ratio = (contact_extremes if steps else load_extremes)(run, weight)
     summary = {
         'robot': run.robot.name, 'controller': run.controller, 'plant': run.plant,
         **ending(run),
@@ -66,12 +68,14 @@ def summarize(run):
         'cost_of_transport_electrical': electrical_cost(run, weight, 0, rows - 1),
         'peak_effort': largest(np.abs(run.effort)), 'peak_current': peak_current(run),
         'min_normal_force': normal_force, 'max_friction_ratio': friction_ratio,
-        'scuffs': count_scuffs(run, dynamics), 'energy_injected': work,
+        'scuffs': count_scuffs(run, dynamics) if steps else None, 'energy_injected': work,
         'squared_effort_per_step': squared_effort_per_step(run),
         'mass': dynamics.mass, 'slope': run.world.slope, 'gravity': run.world.gravity,
         'friction': run.world.friction,
-        'steady': steady_state(run, dynamics),
+        'steady': steady_state(run, dynamics) if steps else None,
     }
+    if keeps_posture(run):
+        summary['posture'] = posture_measures(run, weight) if rows else None
     return {name: plain(value) for name, value in summary.items()}
 
 
@@ -80,7 +84,7 @@ def step_table(run, dynamics):
 
     Args:
         run: The `Run`.
-        dynamics: The `PlanarDynamics` of its robot.
+        dynamics: The `Dynamics` of its robot.
 
     Returns:
         name -> ``(n_steps,)``: ``row`` where the step begins, ``end`` where the next one begins,
@@ -96,17 +100,17 @@ def step_table(run, dynamics):
     feet = foot_positions(dynamics, run.q)
     stance = run.support[rows]
     places = footholds(run, feet)
-    begin, end = rows[:-1], rows[1:]
+    begin, end, along = rows[:-1], rows[1:], run.base.position[:, 0]
     duration = run.time[end] - run.time[begin]
-    clearance = [_clearance(feet[i:j + 1, swing], place[1]) for i, j, swing, place
+    clearance = [_clearance(feet[i:j + 1, swing], place[2]) for i, j, swing, place
                  in zip(begin, end, stance[1:], places[:-1], strict=True)]
     return {'row': begin, 'end': end, 'support': stance[:-1], 'time': run.time[begin],
-            'duration': duration, 'speed': (run.q[end, 0] - run.q[begin, 0]) / duration,
+            'duration': duration, 'speed': (along[end] - along[begin]) / duration,
             'length': np.diff(places[:, 0]), 'clearance': np.array(clearance)}
 
 
 def footholds(run, feet):
-    """Return where the stance foot of each step stands, the last one included, m, ``(k, 2)``.
+    """Return where the stance foot of each step stands, the last one included, m, ``(k, 3)``.
 
     Args:
         run: The `Run`.
@@ -122,7 +126,7 @@ def _clearance(path, floor):
     """Return the lowest height over the middle half of the way from lift-off to touchdown, m."""
     start, way = path[0, 0], path[-1, 0] - path[0, 0]
     middle = np.abs(path[:, 0] - start - 0.5 * way) <= 0.25 * abs(way)
-    return path[middle, 1].min() - floor if middle.any() else math.nan
+    return path[middle, 2].min() - floor if middle.any() else math.nan
 
 
 def steady_rows(run):
@@ -144,7 +148,7 @@ def steady_state(run, dynamics):
 
     Args:
         run: The `Run`.
-        dynamics: The `PlanarDynamics` of its robot.
+        dynamics: The `Dynamics` of its robot.
 
     Returns:
         ``start``, ``end`` (s), ``steps``, ``speed`` (m/s), ``mechanical_power`` (W),
@@ -161,7 +165,7 @@ def steady_state(run, dynamics):
         return dict.fromkeys(names)
     first, last = window
     duration = run.time[last] - run.time[first]
-    distance = run.q[last, 0] - run.q[first, 0]
+    distance = run.base.position[last, 0] - run.base.position[first, 0]
     work = gain(run.work[[first, last]]).sum()
     weight = dynamics.mass * run.world.gravity
     table = step_table(run, dynamics)
@@ -186,7 +190,7 @@ def count_scuffs(run, dynamics):
 
     Args:
         run: The `Run`.
-        dynamics: The `PlanarDynamics` of its robot.
+        dynamics: The `Dynamics` of its robot.
     """
     if len(run.robot.feet) != 2 or len(run.time) < 2:
         return 0

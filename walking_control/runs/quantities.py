@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures of a run that mean the same for every robot, planar or in space."""
+"""Measures of a run that mean the same for every robot."""
 
 import math
 
@@ -102,7 +102,7 @@ def per_distance(energy, weight, run, first, last):
     """Return an energy per weight and distance between two rows, None without a step ahead."""
     if last <= first or run.steps[last] == run.steps[first]:
         return None
-    distance = run.q[last, 0] - run.q[first, 0]
+    distance = run.base.position[last, 0] - run.base.position[first, 0]
     return energy / (weight * distance) if distance > 0.0 else None
 
 

@@ -25,7 +25,7 @@ class Run:
         telemetry: name -> ``(T,)``, what the controller said of each tick; empty where it says
             nothing.
         units: name -> unit of each entry of `telemetry`.
-        columns: name -> array. ``time (T,)``; ``q, v`` floating base truth, as `Truth` has it;
+        columns: name -> array. ``time (T,)``; ``q, v`` generalised truth, as `Truth` has it;
             ``coordinates, rates (T, n_coordinates)`` of the estimated `WalkerState`;
             ``support (T,)``; ``steps (T,)``; ``contact (T, n_feet)``; ``locked (T, n_locks)``;
             ``foot_force (T, n_feet, 3)`` floor frame; ``effort (T, n_efforts)``;
@@ -44,6 +44,16 @@ class Run:
     telemetry: dict = field(default_factory=dict, repr=False)
     units: dict = field(default_factory=dict, repr=False)
     columns: dict = field(default_factory=dict, repr=False)
+
+    @property
+    def base(self):
+        """The `BaseState` of all rows, from ``q`` and ``v``."""
+        return self.robot.base.state(self.q, self.v)
+
+    @property
+    def joints(self):
+        """Positions of the joints, ``(T, n_joints)``, rad or m."""
+        return self.q[:, self.robot.base.nq:]
 
     @property
     def broke_off(self):

@@ -5,12 +5,6 @@ import csv
 
 import numpy as np
 
-# base coordinates of the plant's truth and their rates: name, unit
-_PLANAR = ([('x', 'm'), ('z', 'm'), ('pitch', 'rad')],
-           [('x_rate', 'm/s'), ('z_rate', 'm/s'), ('pitch_rate', 'rad/s')])
-_SPATIAL = ([*((axis, 'm') for axis in 'xyz'), *((f'quaternion_{axis}', '1') for axis in 'xyzw')],
-            [*((f'{axis}_rate', 'm/s') for axis in 'xyz'),
-             *((f'angular_velocity_{axis}', 'rad/s') for axis in 'xyz')])
 
 def run_columns(run):
     """Return the table of a run.
@@ -20,19 +14,25 @@ def run_columns(run):
 
     Returns:
         header -> ``(T,)``, the header being ``name [unit]``. Base and joints are the plant's
-        truth in the floor frame; minimal coordinates and support are the estimator's. Of a robot
-        in space the angular velocity is in base axes. What the controller said of each tick
-        comes last, its name in front.
+        truth in the floor frame, the angular velocity in base axes; minimal coordinates and
+        support are the estimator's. What the controller said of each tick comes last, its name in
+        front.
     """
     robot = run.robot
     columns = {'time [s]': run.time}
-    places, rates = _PLANAR if robot.planar else _SPATIAL
-    joints = [(joint, _joint_unit(robot, joint)) for joint in robot.joints]
-    for i, (name, unit) in enumerate([*places, *joints]):
-        columns[f'{name} [{unit}]'] = run.q[:, i]
-    for i, (name, unit) in enumerate([*rates, *((f'{name}_rate', f'{unit}/s')
-                                                for name, unit in joints)]):
-        columns[f'{name} [{unit}]'] = run.v[:, i]
+    base, joints = run.base, [(joint, _joint_unit(robot, joint)) for joint in robot.joints]
+    columns.update((f'{axis} [m]', base.position[:, i]) for i, axis in enumerate('xyz'))
+    columns.update((f'quaternion_{axis} [1]', base.orientation[:, i])
+                   for i, axis in enumerate('xyzw'))
+    columns['pitch [rad]'] = base.pitch
+    columns.update((f'{joint} [{unit}]', run.joints[:, i])
+                   for i, (joint, unit) in enumerate(joints))
+    columns.update((f'{axis}_rate [m/s]', base.linear[:, i]) for i, axis in enumerate('xyz'))
+    columns.update((f'angular_velocity_{axis} [rad/s]', base.angular[:, i])
+                   for i, axis in enumerate('xyz'))
+    columns['pitch_rate [rad/s]'] = base.angular[:, 1]
+    columns.update((f'{joint}_rate [{unit}/s]', run.v[:, robot.base.nv + i])
+                   for i, (joint, unit) in enumerate(joints))
     for i, name in enumerate(robot.coordinates):
         columns[f'{name} [rad]'] = run.coordinates[:, i]
         columns[f'{name}_rate [rad/s]'] = run.rates[:, i]

@@ -3,7 +3,8 @@
 
 import math
 
-from walking_control.models.dynamics import standing_height
+from walking_control.models.base import Base
+from walking_control.models.dynamics import Dynamics
 
 
 class FallDetector:
@@ -15,20 +16,22 @@ class FallDetector:
     """
 
     def __init__(self, robot, values):
-        self._planar = robot.planar
+        # in the plane the first coordinate is the angle of the stance leg from the floor normal
+        self._has_leg = robot.base is Base.PLANAR and bool(robot.coordinates)
         self._lean = values.fall_lean
-        self._height = values.fall_height * standing_height(robot)
+        self._height = values.fall_height * Dynamics(robot).standing_height()
 
     def reason(self, state):
         """Return why the robot counts as fallen, or None."""
-        if self._planar:
+        if self._has_leg:
             what, lean = 'stance leg', abs(float(state.q[0]))
         else:
-            x, y = state.orientation[:2].tolist()
+            x, y = state.base.orientation[:2].tolist()
             what, lean = 'base', math.acos(max(-1.0, 1.0 - 2.0 * (x * x + y * y)))
         if lean > self._lean:
             return f'the {what} leans {lean:.2f} rad; limit {self._lean:g}'
-        if state.base_height < self._height:
-            return (f'the base is {state.base_height:.2f} m above the stance foot; '
+        height = float(state.base.position[2])
+        if height < self._height:
+            return (f'the base is {height:.2f} m above the stance foot; '
                     f'limit {self._height:.2f}')
         return None

@@ -5,7 +5,6 @@ import math
 
 import numpy as np
 
-from walking_control.models.efforts import effort_limits
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.safety.fall import FallDetector
 from walking_control.safety.faults import KINDS
@@ -71,7 +70,7 @@ class Supervisor:
         self._values = values
         self._fall = FallDetector(robot, values)
         self._joints = [robot.joint_index(joint) for joint in robot.actuators]
-        self._limits = effort_limits(robot)
+        self._limits = robot.effort_limits.tolist()
         limits = [robot.limits[joint] for joint in robot.joints]
         margin = values.joint_limit_margin
         self._lower = [joint.lower - margin for joint in limits]
@@ -219,13 +218,14 @@ class Supervisor:
         if reason is not None:
             self.latch('fall', reason, state.stamp)
             return
+        pitch = state.base.pitch
         if self._pitch is not None:
-            moved = abs(state.pitch - self._pitch)
+            moved = abs(pitch - self._pitch)
             allowed = self._values.jump_margin + self._values.base_rate_limit * self._age
             if moved > allowed:
                 self.latch('jump', f'the base turned {moved:.3g} rad at once; possible '
                            f'{allowed:.3g}', state.stamp)
-        self._pitch = state.pitch
+        self._pitch = pitch
         self._check_contacts(state)
 
     def _check_contacts(self, state):

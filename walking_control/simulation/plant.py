@@ -17,26 +17,29 @@ class Truth:
     """The plant's own state, for records and judgement, never for the controller.
 
     Attributes:
-        q: Floating-base position ``[x, z, pitch, joints...]`` in the floor frame, m and rad; of a
-            robot in space ``[x, y, z, quaternion xyzw, joints...]``.
-        v: Its rate; of a robot in space base velocity in the floor frame, angular velocity in base
-            axes, joint rates.
+        q: Generalised coordinates: the base's as its `Base` has them, then the joints, m and rad.
+        v: Generalised velocities, likewise.
         foot_force: Force of the floor on each foot in the floor frame, N, ``(n_feet, 3)``.
         locked: Engaged locks, ``(n_locks,)``.
         work: Mechanical work of each effort so far, J, ``(n_efforts,)``.
         electrical_energy: Energy drawn at the motor terminals so far, J (no recuperation).
     """
 
-    __slots__ = ('q', 'v', 'foot_force', 'locked', 'work', 'electrical_energy')
+    __slots__ = ('_base', 'q', 'v', 'foot_force', 'locked', 'work', 'electrical_energy')
 
-    def __init__(self, robot, base_coordinates):
-        n = base_coordinates + len(robot.joints)
-        self.q = np.zeros(n)
-        self.v = np.zeros(n)
+    def __init__(self, robot):
+        self._base = robot.base
+        self.q = np.zeros(robot.base.nq + len(robot.joints))
+        self.v = np.zeros(robot.base.nv + len(robot.joints))
         self.foot_force = np.zeros((len(robot.feet), 3))
         self.locked = np.zeros(len(robot.locks), dtype=bool)
         self.work = np.zeros(len(robot.efforts))
         self.electrical_energy = 0.0
+
+    @property
+    def base(self):
+        """The `BaseState` now."""
+        return self._base.state(self.q, self.v)
 
 
 class Plant(Protocol):
@@ -80,8 +83,13 @@ class Plant(Protocol):
     def measure(self, measurement: Measurement) -> None:
         """Fill a `Measurement` with what the sensors say now."""
 
-    def push(self, impulse: float) -> None:
-        """Add a horizontal impulse in N s to the base, at once."""
+    def push(self, impulse: float, direction: float = 0.0) -> None:
+        """Add an impulse in N s along the floor to the base, at once.
+
+        Args:
+            impulse: N s.
+            direction: Where it points, rad from x towards y; plants of the plane know 0 alone.
+        """
 
     def disturb(self, kind: str, size: float, step: int) -> None:
         """Plan a one-off disturbance for every run from the next `reset` on.

@@ -2,20 +2,17 @@
 """Plants by name."""
 
 from walking_control.controllers.registry import parameter_tables as controller_tables
-from walking_control.estimation.planar import ESTIMATOR
-from walking_control.exceptions import IncompatiblePlant
+from walking_control.estimation.estimator import ESTIMATOR
 from walking_control.gaits.search.task import SEARCH
 from walking_control.models.registry import Registry
 from walking_control.models.robot_file import WORLD
 from walking_control.safety.supervisor import SAFETY
-from walking_control.simulation.mujoco.spatial import SpatialMujocoPlant
 
 _ROOM = 'walking_control.simulation'
 PLANTS = Registry('plant', {
     'mujoco': f'{_ROOM}.mujoco.plant:MujocoPlant',
     'rigid': f'{_ROOM}.rigid.plant:RigidPlant',
 })
-SPATIAL = {SpatialMujocoPlant.name: SpatialMujocoPlant}  # what serves robots in space
 
 
 def make_plant(robot_file, name=None):
@@ -30,11 +27,6 @@ def make_plant(robot_file, name=None):
     """
     name = name or robot_file.plant
     plant = PLANTS.find(name)
-    if not robot_file.robot.planar:
-        if name not in SPATIAL:
-            raise IncompatiblePlant(f'plant {name} on {robot_file.robot.name}',
-                                    limit='needs a planar robot')
-        plant = SPATIAL[name]
     return plant(robot_file.robot, robot_file.values(WORLD), robot_file.values(plant.parameters))
 
 

@@ -10,7 +10,7 @@ must give at least is the amount.
 
 import numpy as np
 
-from walking_control.models.spatial import ROOT
+from walking_control.models.base import ROOT
 from walking_control.statics.contacts import (
     CENTRE_OF_PRESSURE,
     FRICTION,

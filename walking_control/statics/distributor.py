@@ -17,7 +17,7 @@ import time
 import numpy as np
 
 from walking_control.exceptions import InvalidInput, ParameterError, UrdfError
-from walking_control.models.spatial import ROOT
+from walking_control.models.base import ROOT
 from walking_control.statics import solvers
 from walking_control.statics.contacts import centre_of_pressure, contact_margins
 from walking_control.statics.diagnosis import explain, violations
@@ -88,7 +88,7 @@ class StaticTorque:
     """Distributor of static torques for one robot and its contacts.
 
     Args:
-        dynamics: The `SpatialDynamics`.
+        dynamics: The `Dynamics`.
         contacts: name -> `Contact`.
         objective: ``'torque'``, ``'force'`` or an `Objective`.
         effort_limits: joint -> limit in N m, in place of the URDF's.
@@ -121,7 +121,7 @@ class StaticTorque:
         """Return the `StaticSolution` at a configuration.
 
         Args:
-            q: From `SpatialDynamics.configuration`.
+            q: From `Dynamics.configuration`.
             support: Names of the contacts in use; None takes all.
             caps: contact -> largest normal force, N, below its own.
             diagnose: False spares the search for the reason when there is no solution.
@@ -243,7 +243,7 @@ def _by_joint(dynamics, values, default, what):
     for joint, value in (values or {}).items():
         if joint not in dynamics.joints:
             raise InvalidInput(f'{what} of joint {joint}',
-                               limit=f'is not a moving joint of {dynamics.name}')
+                               limit=f'is not a moving joint of {dynamics.robot.name}')
         if not value >= 0.0:
             raise InvalidInput(f'{what} of joint {joint}', value=value,
                                limit='must not be negative')
@@ -258,7 +258,7 @@ def _effort_limits(dynamics, values):
 def effort_problems(dynamics, effort_limits):
     """Return a `UrdfError` for every joint that may not work at all."""
     return tuple(UrdfError(f'effort limit of joint {joint}', value=0.0,
-                           limit=f'the URDF of {dynamics.name} gives its motor no torque',
+                           limit=f'the URDF of {dynamics.robot.name} gives its motor no torque',
                            remedy='write its real limit into the URDF or give effort_limits')
                  for joint, limit in zip(dynamics.joints, effort_limits) if limit == 0.0)
 

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from walking_control.models.spatial import ROOT
+from walking_control.models.base import ROOT
 
 try:
     import scipy.linalg  # noqa: F401  numba's matrix products need its BLAS

@@ -7,7 +7,7 @@ limits of the quadratic program begin to cost, and serve as its starting point i
 
 import numpy as np
 
-from walking_control.models.spatial import ROOT
+from walking_control.models.base import ROOT
 
 
 def minimum_force(gravity, jacobians, moment_length=1.0):

@@ -5,7 +5,7 @@ import numpy as np
 import pinocchio as pin
 
 from walking_control.exceptions import NotAchieved
-from walking_control.models.spatial import ROOT
+from walking_control.models.base import ROOT
 
 _ROUNDS = 100
 _TOLERANCE = 1e-7
@@ -20,7 +20,7 @@ def search_posture(dynamics, posture, contacts, shares, lifts=None):
     joints with the base free.
 
     Args:
-        dynamics: The `SpatialDynamics`.
+        dynamics: The `Dynamics`, of a free base.
         posture: Where to begin, soles parallel and level with the base, ``(n_joints,)``.
         contacts: foot -> `Contact`.
         shares: foot -> weight of its sole in the mean, summing to 1.
@@ -34,7 +34,7 @@ def search_posture(dynamics, posture, contacts, shares, lifts=None):
     """
     model, data = dynamics.model, dynamics.model.createData()
     frames = {foot: dynamics.frame(contact.frame) for foot, contact in contacts.items()}
-    q = dynamics.configuration(posture)
+    q = dynamics.to_pinocchio(dynamics.configuration(posture)).copy()
     pin.framesForwardKinematics(model, data, q)
     goals = {}
     for foot, frame in frames.items():
@@ -47,19 +47,21 @@ def search_posture(dynamics, posture, contacts, shares, lifts=None):
     for _ in range(_ROUNDS):
         error, jacobian = _tasks(model, data, q, frames, goals, middle, base)
         if abs(error[:-4]).max() < _TOLERANCE:
-            return dynamics.joint_positions(q)
+            return dynamics.from_pinocchio(q)[ROOT + 1:]
         normal = jacobian.T @ jacobian + 1e-6 * np.eye(model.nv)
         step = np.linalg.solve(normal, jacobian.T @ error)
         q = pin.integrate(model, q, step / max(1.0, abs(step).max() / 0.2))
-        inside = np.clip(dynamics.joint_positions(q), lower, upper)
-        q = dynamics.configuration(inside, q[3:7], q[:3])
+        mine = dynamics.from_pinocchio(q)
+        place, turn, joints = np.split(mine, [3, ROOT + 1])
+        mine = dynamics.configuration(np.clip(joints, lower, upper), turn, place)
+        q = dynamics.to_pinocchio(mine).copy()
     raise NotAchieved('posture with the centre of mass above ' + ', '.join(
         foot for foot, share in shares.items() if share > 0.0), value=float(abs(error[:-4]).max()),
         limit=f'must be within {_TOLERANCE:g} m of it; out of reach of the joints')
 
 
 def _limits(dynamics):
-    limits = [dynamics.limits[joint] for joint in dynamics.joints]
+    limits = [dynamics.robot.limits[joint] for joint in dynamics.joints]
     return np.array([limit.lower for limit in limits]), np.array([limit.upper for limit in limits])
 
 

@@ -10,7 +10,7 @@ contact loads.
 import numpy as np
 
 from walking_control.exceptions import InvalidInput
-from walking_control.models.spatial import ROOT
+from walking_control.models.base import ROOT
 from walking_control.statics import solvers
 from walking_control.statics.contacts import MAX_FORCE, Shortfall, TORQUE, UNILATERAL, wrench_limits
 from walking_control.statics.kernels import fill_program, judge_forces
@@ -24,7 +24,7 @@ class StaticProgram:
     """Quadratic program of one support.
 
     Args:
-        dynamics: The `SpatialDynamics`.
+        dynamics: The `Dynamics`.
         contacts: name -> `Contact`, those in use.
         frames: Frame id of each.
         objective: The `Objective`.
@@ -46,7 +46,7 @@ class StaticProgram:
         self.is_few_points = len(contacts) < 3 and all(c.is_point for c in contacts.values())
         if not contacts:
             raise InvalidInput('support', value=list(contacts), limit='needs a contact')
-        self._loaded = loaded_joints(dynamics.model, frames)
+        self._loaded = loaded_joints(dynamics, frames)
         self._columns = ROOT + self._loaded
         self._limited = np.flatnonzero(np.isfinite(effort_limits[self._loaded]))
         self._free = np.setdiff1d(np.flatnonzero(np.isfinite(effort_limits)), self._loaded)
@@ -172,9 +172,10 @@ class StaticProgram:
                      for i in order)
 
 
-def loaded_joints(model, frames):
+def loaded_joints(dynamics, frames):
     """Return the indices of the joints between the base and any of the frames, sorted."""
-    supports = set()
+    model, loaded = dynamics.model, set()
     for frame in frames:
-        supports.update(model.supports[model.frames[frame].parentJoint])
-    return np.array(sorted(joint - 2 for joint in supports if joint >= 2), dtype=int)
+        loaded.update(model.supports[model.frames[frame].parentJoint])
+    return np.array([i for i, joint in enumerate(dynamics.joints)
+                     if model.getJointId(joint) in loaded], dtype=int)

@@ -16,7 +16,7 @@ from walking_control.controllers.limits.efforts import (
 )
 from walking_control.controllers.limits.nearest_point import nearest_allowed
 from walking_control.loading import load_robot
-from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.efforts import effort_map, foot_turn
 from walking_control.models.support.dynamics import SupportDynamics
 
@@ -24,7 +24,7 @@ from walking_control.models.support.dynamics import SupportDynamics
 @pytest.fixture(scope='module')
 def compass():
     """Return the support dynamics of the compass on its slope."""
-    return SupportDynamics(PlanarDynamics(load_robot('compass').robot, slope=0.0524))
+    return SupportDynamics(Dynamics(load_robot('compass').robot, slope=0.0524))
 
 
 def test_projection_is_optimal():

@@ -4,11 +4,14 @@
 import math
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
 from walking_control.estimation.contact import ContactDebouncer
-from walking_control.estimation.planar import ESTIMATOR, PlanarEstimator
-from walking_control.models.dynamics import PlanarDynamics
+from walking_control.estimation.estimator import ESTIMATOR, Estimator
+from walking_control.loading import load_robot
+from walking_control.models.base import Base
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.signals import Measurement
 
 
@@ -36,7 +39,7 @@ def measurement_of(robot, stamp, pitch, joints, forces, slope=0.0):
 @pytest.fixture
 def estimator(dribbel):
     """Return an estimator that stands on the outer foot."""
-    estimator = PlanarEstimator(dribbel.robot, dribbel.values(ESTIMATOR))
+    estimator = Estimator(dribbel.robot, dribbel.values(ESTIMATOR))
     estimator.reset('outer_foot')
     return estimator
 
@@ -51,12 +54,12 @@ def test_coordinates_of_both_supports(estimator, dribbel):
     assert robot.feet[state.support] == 'inner_foot' and state.steps == 1
     assert np.allclose(state.q, [0.15, 0.0, -0.3, 0.0])
     assert state.step_length == pytest.approx(2 * 0.9 * math.sin(0.15))
-    assert state.base_height == pytest.approx(0.9 * math.cos(0.15))
+    assert state.base.position[2] == pytest.approx(0.9 * math.cos(0.15))
 
 
 def test_slope_is_subtracted(dribbel):
     """The IMU counts from gravity, q3 from the floor normal: on a slope they differ."""
-    estimator = PlanarEstimator(dribbel.robot, dribbel.values(ESTIMATOR), slope=0.05)
+    estimator = Estimator(dribbel.robot, dribbel.values(ESTIMATOR), slope=0.05)
     state = estimator.update(measurement_of(dribbel.robot, 0.0, -0.15, [-0.3, 0.0, 0.0],
                                             [90.0, 0.0], slope=0.05))
     assert state.q[0] == pytest.approx(0.15)
@@ -88,9 +91,65 @@ def test_lone_contact_takes_over_in_the_end(estimator, dribbel):
 def test_start_state_stands_on_the_floor(dribbel):
     """The documented start must put the stance foot on the floor and at rest."""
     robot, start = dribbel.robot, dribbel.start
-    dynamics = PlanarDynamics(robot)
+    dynamics = Dynamics(robot)
     q, v = dynamics.base_from_coordinates(start.support, start.q, start.v)
     dynamics.place(q)
     assert np.allclose(dynamics.foot_position(start.support), 0.0, atol=1e-15)
     assert np.allclose(dynamics.foot_jacobian(q, start.support) @ v, 0.0, atol=1e-14)
     assert np.allclose(robot.supports[start.support] @ q[2:], start.q)
+
+
+def test_base_does_not_jump_at_a_step(estimator, dribbel):
+    """Odometry would lose a step or count it twice whenever the stance foot changes."""
+    robot, pose = dribbel.robot, (0.15, [0.3, 0.0, 0.0])
+    before = estimator.update(measurement_of(robot, 0.9, *pose, [90.0, 0.0])).base.position.copy()
+    state = estimator.update(measurement_of(robot, 1.0, *pose, [90.0, 90.0]))
+    assert state.steps == 1 and state.foothold[0] == state.step_length > 0.2
+    assert state.base.position == pytest.approx(before, abs=1e-12)
+
+
+def stand_on(robot, foot, rng):
+    """Return dynamics and generalised motion with a foot at rest at the origin."""
+    dynamics = Dynamics(robot)
+    q = dynamics.configuration(rng.uniform(-0.3, 0.3, len(robot.joints)))
+    v = rng.normal(0.0, 0.5, dynamics.nv)
+    if robot.base is Base.PLANAR:
+        q[2] = 0.2
+    if robot.base is Base.FREE:
+        q[3:7] = pin.Quaternion(pin.rpy.rpyToMatrix(0.1, -0.2, 0.3)).coeffs()
+    axes = len(robot.base.axes)
+    dynamics.place(q)
+    q[:axes] = [-dynamics.foot_position(foot)[axis] for axis in robot.base.axes]
+    jacobian = dynamics.foot_jacobian(q, foot)
+    v[:axes] = -np.linalg.solve(jacobian[:, :axes], jacobian[:, axes:] @ v[axes:])
+    return dynamics, q, v
+
+
+@pytest.mark.parametrize('name', ['dribbel', 'walker3d_point', 'humanoid'])
+def test_base_in_space_of_every_robot(name):
+    """A robot whose base moves otherwise would be told a wrong place, speed or turn of its base."""
+    slope, rng = 0.1, np.random.default_rng(3)
+    robot_file = load_robot(name)
+    robot = robot_file.robot
+    dynamics, q, v = stand_on(robot, robot.feet[1], rng)
+    truth = robot.base.state(q, v)
+    measurement = Measurement(robot)
+    measurement.position[:], measurement.velocity[:] = q[robot.base.nq:], v[robot.base.nv:]
+    _, base = dynamics.placement(q, dynamics.frame(robot.base_link))
+    _, imu = dynamics.placement(q, dynamics.frame(robot.imu_link))
+    level = pin.rpy.rpyToMatrix(0.0, slope, 0.0)
+    measurement.orientation[:] = pin.Quaternion(level @ imu).coeffs()
+    measurement.angular_velocity[:] = imu.T @ base @ truth.angular
+    measurement.foot_force[1, 2] = 500.0
+    estimator = Estimator(robot, robot_file.values(ESTIMATOR), slope)
+    estimator.reset(robot.feet[1])
+    state = estimator.update(measurement)
+    assert robot.feet[state.support] == robot.feet[1]
+    assert state.base.position == pytest.approx(truth.position, abs=1e-12)
+    assert state.base.linear == pytest.approx(truth.linear, abs=1e-12)
+    assert state.base.angular == pytest.approx(truth.angular, abs=1e-12)
+    assert state.base.rotation == pytest.approx(truth.rotation, abs=1e-12)
+    if robot.coordinates:
+        angles = np.concatenate(([truth.pitch] * len(robot.base.angles), measurement.position))
+        assert state.q == pytest.approx(robot.supports[robot.feet[1]] @ angles, abs=1e-12)
+        assert np.abs(state.v).max() > 0.0

@@ -14,7 +14,7 @@ from walking_control.gaits.gait_file import load_gait, read_gait
 from walking_control.gaits.polynomials import points
 from walking_control.gaits.samples import read_samples, sample_gait
 from walking_control.loading import load_robot
-from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.resources import share_directory
 from walking_control.models.robot_file import WORLD
 from walking_control.models.support.dynamics import SupportDynamics
@@ -31,7 +31,7 @@ def read(robot_file, path=None, **changes):
 
 def energy_of(robot_file, slope, q, v):
     """Return the energy of the whole robot, J, first foot standing at the origin."""
-    dynamics = PlanarDynamics(robot_file.robot, robot_file.values(WORLD).gravity, slope)
+    dynamics = Dynamics(robot_file.robot, robot_file.values(WORLD).gravity, slope)
     full_q, full_v = dynamics.base_from_coordinates(robot_file.robot.feet[0], q, v)
     return dynamics.kinetic_energy(full_q, full_v) + dynamics.potential_energy(full_q)
 
@@ -65,7 +65,7 @@ def test_knee_strike_is_inelastic():
     swinging, locked = gait.pieces
     q, before = (part[swinging.inside][-1] for part in (swinging.q, swinging.v))
     after = locked.v[locked.inside][0]
-    support = SupportDynamics(PlanarDynamics(dribbel.robot, gait.gravity, gait.slope))
+    support = SupportDynamics(Dynamics(dribbel.robot, gait.gravity, gait.slope))
     mass = support.layout.split(support.terms(0, q, before))['mass'][2:, 2:]
     impulse = mass @ (after - before)
     assert impulse[[0, 2]] == pytest.approx([0.0, 0.0], abs=1e-7) and abs(impulse[3]) > 0.01
@@ -75,7 +75,7 @@ def test_knee_strike_is_inelastic():
 def test_free_motion_ends_before_it_stands_still():
     """If it failed, the path would turn back on itself, with no direction at the turn."""
     dribbel = load_robot('dribbel')
-    support = SupportDynamics(PlanarDynamics(dribbel.robot, 9.81, 0.0))
+    support = SupportDynamics(Dynamics(dribbel.robot, 9.81, 0.0))
     # all but the stance leg held: it rises too slowly to pass the top
     s = points(4)[:, None]
     values = s * [[-0.02, 0.0, 0.0, 0.0]] + [[0.3, 0.0, 0.0, 0.0]]

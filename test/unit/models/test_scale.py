@@ -29,7 +29,7 @@ def test_shipped_robots_keep_their_numbers(name):
 @pytest.mark.parametrize('mass', [0.5 / 32.0, 1.0, 50.0 / 32.0])
 def test_contacts_are_seen_below_the_weight(tmp_path, mass):
     """A walker of half a kilogram would never feel the floor, one of 50 would feel dust."""
-    from walking_control.estimation.planar import ESTIMATOR
+    from walking_control.estimation.estimator import ESTIMATOR
     robot_file = load_robot(write_rabbit(tmp_path, mass=mass))
     values, weight = robot_file.values(ESTIMATOR), 32.0 * mass * 9.81
     assert 0.1 * weight < values.contact_on < 0.2 * weight

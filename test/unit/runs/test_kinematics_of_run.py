@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from walking_control.loading import load_robot
-from walking_control.models.dynamics import floor_gravity, PlanarDynamics
+from walking_control.models.dynamics import Dynamics, floor_gravity
 from walking_control.runs.kinematics import foot_positions, Skeleton, tilt
 
 TRUNK_WALKER = """<robot name="trunk_walker">
@@ -27,7 +27,7 @@ ROBOT_FILE = """/**:
       name: trunk_walker
       urdf: walker.urdf
       base_link: pelvis
-      planar: true
+      base: planar
       joints: [left_hip, right_hip]
       feet: [left_foot, right_foot]
       mirror:
@@ -53,12 +53,12 @@ def trunk_walker(tmp_path):
     (tmp_path / 'walker.urdf').write_text(TRUNK_WALKER.format(legs=legs))
     path = tmp_path / 'walker.yaml'
     path.write_text(ROBOT_FILE)
-    return PlanarDynamics(load_robot(path).robot)
+    return Dynamics(load_robot(path).robot)
 
 
 def test_dribbel_has_four_limbs_in_leg_colours():
     """A thigh or shank would be missing from the picture or take the other leg's colour."""
-    skeleton = Skeleton(PlanarDynamics(load_robot('dribbel').robot))
+    skeleton = Skeleton(Dynamics(load_robot('dribbel').robot))
     points = skeleton.points(np.zeros(6))
     lengths = {}
     for segment in skeleton.segments:
@@ -71,14 +71,14 @@ def test_dribbel_has_four_limbs_in_leg_colours():
 
 def test_bent_dribbel_is_drawn_where_trigonometry_says():
     """A joint would bend the wrong way."""
-    skeleton = Skeleton(PlanarDynamics(load_robot('dribbel').robot))
+    skeleton = Skeleton(Dynamics(load_robot('dribbel').robot))
     pitch, hip, knee = 0.2, 0.5, -0.7
     points = skeleton.points(np.array([1.0, 0.9, pitch, hip, 0.0, knee]))
     thigh, shank = hip - pitch, hip - pitch + knee  # from straight down, forward positive
     foot = points[skeleton.feet[1]]
-    assert foot == pytest.approx([1.0 + 0.47 * np.sin(thigh) + 0.43 * np.sin(shank),
+    assert foot == pytest.approx([1.0 + 0.47 * np.sin(thigh) + 0.43 * np.sin(shank), 0.0,
                                   0.9 - 0.47 * np.cos(thigh) - 0.43 * np.cos(shank)])
-    assert points[skeleton.base] == pytest.approx([1.0, 0.9])
+    assert points[skeleton.base] == pytest.approx([1.0, 0.0, 0.9])
 
 
 def test_trunk_is_drawn_and_belongs_to_no_leg(trunk_walker):
@@ -87,8 +87,8 @@ def test_trunk_is_drawn_and_belongs_to_no_leg(trunk_walker):
     points = skeleton.points(np.array([0.0, 0.8, 0.0, 0.0, 0.0]))
     trunks = [segment for segment in skeleton.segments if segment.foot is None]
     assert len(trunks) == 1
-    assert points[trunks[0].end] == pytest.approx([0.0, 1.3])
-    assert [points[foot].tolist() for foot in skeleton.feet] == [[0.0, 0.0], [0.0, 0.0]]
+    assert points[trunks[0].end] == pytest.approx([0.0, 0.0, 1.3])
+    assert [points[foot].tolist() for foot in skeleton.feet] == [[0.0, 0.1, 0.0], [0.0, -0.1, 0.0]]
 
 
 def test_foot_path_and_skeleton_agree(trunk_walker):

@@ -21,7 +21,7 @@ from synthetic_run import (
     WEIGHT,
 )
 
-from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.dynamics import Dynamics
 from walking_control.runs.metrics import steady_rows, step_table, summarize
 
 SPEED = STEP_LENGTH / STEP_TIME
@@ -95,7 +95,7 @@ def test_clearance_matches_closed_form_kinematics():
     assert x[[0, -1]] == pytest.approx([-STEP_LENGTH, STEP_LENGTH])
     expected = height[np.abs(x) <= 0.5 * STEP_LENGTH].min()
     run = synthetic_run()
-    table = step_table(run, PlanarDynamics(run.robot))
+    table = step_table(run, Dynamics(run.robot))
     assert 0.009 < expected < 0.2 * height.max()
     assert table['clearance'] == pytest.approx(np.full(12, expected))
 
@@ -107,7 +107,7 @@ def test_scuffing_straight_leg_has_negative_clearance():
     run.columns['q'][:, 4:] = 0.0
     run.columns['q'][:, 3] = -2.0 * run.coordinates[:, 0] * (-1.0) ** run.support
     run.columns['q'][:, 2] = -np.where(run.support == 0, 1.0, -1.0) * run.coordinates[:, 0]
-    dynamics = PlanarDynamics(run.robot)
+    dynamics = Dynamics(run.robot)
     assert step_table(run, dynamics)['clearance'] == pytest.approx([0.0, 0.0], abs=1e-9)
     run.columns['q'][20:30, 1] -= 0.01
     assert step_table(run, dynamics)['clearance'] == pytest.approx([-0.01, 0.0], abs=1e-9)

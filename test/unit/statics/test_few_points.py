@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from walking_control.loading import load_robot
-from walking_control.models.spatial import SpatialDynamics
+from walking_control.models.dynamics import Dynamics
 from walking_control.statics.contacts import Contact
 from walking_control.statics.distributor import StaticTorque
 from walking_control.statics.posture_search import search_posture
@@ -17,7 +17,7 @@ FEET = ('left_sole', 'right_sole')
 def standing():
     """Return dynamics of the humanoid, its point contacts and a posture balanced on both."""
     file = load_robot('humanoid')
-    dynamics = SpatialDynamics(file.robot.urdf)
+    dynamics = Dynamics(file.robot)
     points = {foot: Contact(foot, 0.0, 0.0, 0.7) for foot in FEET}
     soles = {foot: Contact(foot, 0.2, 0.1, 0.7) for foot in FEET}
     start = dynamics.positions(dict(zip(file.robot.joints, file.start.posture)))

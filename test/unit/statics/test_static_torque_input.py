@@ -8,7 +8,7 @@ import pytest
 from static_robots import humanoid, humanoid_file
 
 from walking_control.exceptions import InvalidInput, MeasurementError, ParameterError, UrdfError
-from walking_control.models.spatial import SpatialDynamics
+from walking_control.models.dynamics import bare_robot, Dynamics
 from walking_control.statics.contacts import Contact
 from walking_control.statics.distributor import Objective, StaticTorque
 
@@ -115,7 +115,7 @@ def test_joint_of_several_axes():
     urdf = humanoid_file().robot.urdf.replace('<joint name="waist_yaw" type="revolute">',
                                               '<joint name="waist_yaw" type="planar">')
     with pytest.raises(UrdfError, match='waist_yaw of robot is .planar.: must be fixed'):
-        SpatialDynamics(urdf)
+        Dynamics(bare_robot(urdf))
 
 
 def impossible(model, posture=None, orientation=(0.0, 0.0, 0.0, 1.0), support=None, contact=None,
@@ -227,7 +227,7 @@ def test_zero_effort_limit():
     """A joint whose URDF gives its motor no torque would be treated as unlimited."""
     urdf = humanoid_file().robot.urdf.replace('effort="90"', 'effort="0"')
     dynamics, contacts, posture = humanoid()
-    dynamics = SpatialDynamics(urdf)
+    dynamics = Dynamics(bare_robot(urdf))
     distributor = StaticTorque(dynamics, contacts)
     assert [problem.what for problem in distributor.problems] == [
         'effort limit of joint left_knee', 'effort limit of joint right_knee']

@@ -20,7 +20,8 @@ from walking_control.controllers.knee_locks import KneeLocks
 from walking_control.controllers.limits.efforts import FOOT_PARAMETERS, make_limits
 from walking_control.exceptions import IncompatibleController, ParameterError
 from walking_control.gaits.samples import read_samples
-from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.base import Base
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.resources import gait_path
 from walking_control.models.robot_file import WORLD
@@ -126,7 +127,7 @@ def build_tracker(robot, values, world, gait, parameters=None, piece=0):
                                      limit='does not know the energy of joint springs yet')
     piece = gait.pieces[piece]
     free = np.array([i for i in range(len(robot.coordinates)) if i not in piece.held])
-    support = SupportDynamics(PlanarDynamics(robot, world.gravity, world.slope))
+    support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
     gravity = support.dynamics.model.gravity.linear[[0, 2]]
     spin = np.array([robot.supports[foot][:, 0] for foot in robot.feet])
     inside = np.ones(len(piece.time), bool) if values.field == 'closest' else piece.inside
@@ -208,12 +209,12 @@ class CurveTracking(Controller):
 
     def __init__(self, robot_file, values):
         robot, world = robot_file.robot, robot_file.values(WORLD)
-        if not robot.planar or len(robot.feet) != 2 or not robot.efforts:
+        if robot.base is not Base.PLANAR or len(robot.feet) != 2 or not robot.efforts:
             raise IncompatibleController(f'controller curve_tracking on {robot.name}',
                                          limit='needs a planar walker on two feet with a motor')
         self.values = values
         gait = load_gait(robot, values, world)
-        dynamics = PlanarDynamics(robot, world.gravity, world.slope)
+        dynamics = Dynamics(robot, world.gravity, world.slope)
         self._locks = KneeLocks(robot, values.knee_flexed)
         self._terms, parameters = make_terms(dynamics)
         self._follow = compile_law(tracker.follow) if values.compiled else tracker.follow

@@ -20,7 +20,7 @@ import numpy as np
 from walking_control.controllers.curve_tracking.energy import tank_share
 from walking_control.controllers.limits.nearest_point import nearest_allowed
 from walking_control.models.array_functions import array_function
-from walking_control.models.efforts import effort_limits, effort_map
+from walking_control.models.efforts import effort_map
 from walking_control.models.parameters import Parameter
 from walking_control.models.small_algebra import factorise_spd, inner, solve_spd
 
@@ -69,7 +69,7 @@ def make_limits(support, values):
     """
     robot, gravity = support.robot, support.dynamics.model.gravity.linear
     return Limits(np.array([effort_map(support, i) for i in range(2)]),
-                  np.array(effort_limits(robot)),
+                  robot.effort_limits,
                   -1 if robot.ground_torque is None else len(robot.efforts) - 1,
                   LIMITING[values.limiting],
                   values.min_normal_force * support.dynamics.mass * float(np.linalg.norm(gravity)),

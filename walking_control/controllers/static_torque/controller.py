@@ -11,8 +11,10 @@ from walking_control.controllers.controller import Controller
 from walking_control.controllers.static_torque.routine import shifting_routine
 from walking_control.controllers.static_torque.support_change import SupportChange
 from walking_control.exceptions import IncompatibleController
+from walking_control.models.base import Base
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.parameters import Parameter, ParameterTable
-from walking_control.models.spatial import SpatialDynamics
+from walking_control.models.robot_file import WORLD
 from walking_control.statics import solvers
 from walking_control.statics.contacts import Contact, Shortfall
 from walking_control.statics.distributor import OBJECTIVES, StaticTorque
@@ -69,35 +71,33 @@ class PostureControl(Controller):
         status: ``'holding'``, ``'changing_support'``, ``'infeasible'`` or ``'reacting'``.
         solution: The last `StaticSolution`; None without a contact.
         shortfall: Why the posture is impossible, or None.
-        feedforward: Static torques sent, ``(n_joints,)`` in the model's order, N m.
+        feedforward: Static torques sent, ``(n_joints,)``, N m.
 
     Raises:
-        IncompatibleController: The robot is planar, or a joint has no motor or a motor no torque.
+        IncompatibleController: The base is not free, or a joint has no motor or a motor no torque.
     """
 
     name = 'static_torque'
     parameters = PARAMETERS
 
     def __init__(self, robot_file, values):
-        robot = robot_file.robot
+        robot, world = robot_file.robot, robot_file.values(WORLD)
         _check_robot(robot)
         self.values = values
-        self.dynamics = SpatialDynamics(robot.urdf, name=robot.name)
-        joints = self.dynamics.joints
-        self._to_model = np.array([robot.joints.index(joint) for joint in joints])
-        self._to_command = np.array([joints.index(joint) for joint in robot.actuators])
-        self._limits = np.array([min(robot.actuators[joint].effort_limit,
-                                     robot.limits[joint].effort) for joint in joints])
+        self.dynamics = Dynamics(robot, world.gravity, world.slope)
+        self._to_command = np.array([robot.joint_index(joint) for joint in robot.actuators])
+        self._limits = np.zeros(len(robot.joints))
+        self._limits[self._to_command] = robot.effort_limits[:len(robot.actuators)]
         self.contacts = {foot: Contact(foot, values.sole_length, values.sole_width,
                                        values.friction) for foot in robot.feet}
-        limits = dict(zip(joints, values.effort_share * self._limits))
+        limits = dict(zip(robot.joints, values.effort_share * self._limits))
         self.distributor = StaticTorque(self.dynamics, self.contacts, values.objective, limits,
                                         None if values.solver == 'auto' else values.solver)
         self.distributor.prepare()
         self.support = SupportChange(robot.feet, values.debounce, values.ramp_time)
-        self._q = np.zeros(self.dynamics.model.nq)
+        self._q = np.zeros(self.dynamics.nq)
         # planned before time counts for the posture the robot is meant to start from
-        self._start = robot_file.start.posture[self._to_model]
+        self._start = robot_file.start.posture
         self._planned = self._plan(self._start) if values.routine == 'shift' else None
         self._routine = None
         self._held = None
@@ -126,11 +126,11 @@ class PostureControl(Controller):
             dt: Control period, s.
             command: The `Command` to fill.
         """
-        position, velocity = state.position[self._to_model], state.velocity[self._to_model]
+        position, velocity = state.position, state.velocity
         if self._held is None:
             self._begin(position, state)
         wanted = self._follow(reference, dt)
-        self.dynamics.configuration(position, state.orientation, out=self._q)
+        self.dynamics.configuration(position, state.base.orientation, out=self._q)
         self.support.update(state.contact, wanted, dt)
         torque = self._static_torque(wanted, dt)
         self._judge(torque, dt)
@@ -143,17 +143,18 @@ class PostureControl(Controller):
         self.support.reset(state.contact)
         if self._planned is not None:
             near = abs(position - self._start).max() < START_REACH
-            self._routine = (self._planned if near else self._plan(position)).begin_at(position)
+            routine = self._planned if near else self._plan(position)
+            self._routine = routine.begin_at(position.copy())
 
     def _plan(self, posture):
-        return shifting_routine(self.dynamics, posture, self.contacts)
+        return shifting_routine(self.dynamics, posture.copy(), self.contacts)
 
     def _follow(self, reference, dt):
         """Move the held posture towards the commanded one; return the commanded support."""
         self._time += dt
         posture, wanted = reference.posture, reference.support
         if posture is not None:
-            move = posture[self._to_model] - self._held
+            move = posture - self._held
             largest, step = abs(move).max(), self.values.posture_rate * dt
             self._held += move if largest <= step else move * (step / largest)
         elif self._routine is not None:
@@ -235,8 +236,8 @@ class PostureControl(Controller):
 
 def _check_robot(robot):
     what = f'controller static_torque on {robot.name}'
-    if robot.planar:
-        raise IncompatibleController(what, limit='needs a robot in space (planar: false)',
+    if robot.base is not Base.FREE:
+        raise IncompatibleController(what, limit='needs a robot in space (base: free)',
                                      remedy='choose another controller')
     for joint in robot.joints:
         motor = robot.actuators.get(joint)

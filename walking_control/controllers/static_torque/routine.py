@@ -42,7 +42,7 @@ def shifting_routine(dynamics, posture, contacts, lift=0.04, press=0.004, move=1
     """Return the `PostureRoutine` that stands on every foot in turn.
 
     Args:
-        dynamics: The `SpatialDynamics`.
+        dynamics: The `Dynamics`.
         posture: Posture on both feet, ``(n_joints,)``.
         contacts: foot -> `Contact`, two of them.
         lift: How high the free foot rises, m.

@@ -79,7 +79,7 @@ def coordinate_limits(robot):
     """
     n = len(robot.coordinates)
     lower, upper = np.full(n, -np.pi), np.full(n, np.pi)
-    lift = np.linalg.inv(robot.supports[robot.feet[0]])[1 if robot.planar else 0:]
+    lift = robot.joint_lifts[robot.feet[0]]
     for joint, row in zip(robot.joints, lift, strict=True):
         places = np.flatnonzero(np.abs(row) > 1e-9)
         if len(places) == 1:
@@ -98,7 +98,7 @@ def held_coordinates(robot):
     Raises:
         InvalidInput: A lock's joint is no coordinate of its own, or is not held at zero.
     """
-    lift = np.linalg.inv(robot.supports[robot.feet[0]])[1 if robot.planar else 0:]
+    lift = robot.joint_lifts[robot.feet[0]]
     stance, every, bends = [], [], np.zeros(len(robot.coordinates))
     for lock in robot.locks:
         row = lift[robot.joint_index(lock.joint)]
@@ -122,7 +122,7 @@ def passive_forces(robot, held):
     Returns:
         Nested tuples, each phase ``(n_combinations, n)``, rows orthonormal.
     """
-    lift = np.linalg.inv(robot.supports[robot.feet[0]])[1 if robot.planar else 0:]
+    lift = robot.joint_lifts[robot.feet[0]]
     motors = lift[[robot.joint_index(joint) for joint in robot.actuators]]
     phases = []
     for indices in held:

@@ -51,7 +51,7 @@ def compile_terms(dynamics):
     """Return the generated support terms of a robot, compiled, and their parameters.
 
     Args:
-        dynamics: `PlanarDynamics`; robots of equal structure share the compiled code.
+        dynamics: `Dynamics`; robots of equal structure share the compiled code.
     """
     functions, parameters = symbolic.support_terms(dynamics)
     sources = tuple(symbolic.write_python(function, f'terms_{i}')

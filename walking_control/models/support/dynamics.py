@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from walking_control.exceptions import InvalidInput
+from walking_control.models.base import Base
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class SupportDynamics:
     """Support terms of a planar robot by Pinocchio.
 
     Args:
-        dynamics: `PlanarDynamics` of the robot.
+        dynamics: `Dynamics` of the robot.
 
     Raises:
         InvalidInput: The robot is not planar.
@@ -64,14 +65,14 @@ class SupportDynamics:
 
     def __init__(self, dynamics):
         robot = dynamics.robot
-        if not robot.planar:
-            raise InvalidInput(f'robot {robot.name}', value='planar: false',
+        if robot.base is not Base.PLANAR:
+            raise InvalidInput(f'robot {robot.name}', value=f'base: {robot.base.value}',
                                limit='support reduction is for planar robots')
         self.dynamics = dynamics
         self.robot = robot
         self.layout = TermsLayout(len(robot.coordinates))
         # minimal coordinates -> (pitch, joints), by support
-        self.lift = tuple(np.linalg.inv(robot.supports[foot]) for foot in robot.feet)
+        self.lift = tuple(robot.lifts[foot] for foot in robot.feet)
 
     def relabel(self, support):
         """Return the matrix S that turns q of one support into q of the other ([DS09] (4.10)).
@@ -112,8 +113,8 @@ class SupportDynamics:
         parts['bias'][:] = G.T @ (dynamics.bias(full_q, full_v) + M @ base_drift)
         parts['bias'][2:] += self.lift[support][1:].T @ self._passive(support, q, v)
         dynamics.place(full_q)
-        parts['foot'][:] = np.subtract(dynamics.foot_position(other),
-                                       dynamics.foot_position(stance))
+        parts['foot'][:] = np.subtract(dynamics.foot_position(other)[::2],
+                                       dynamics.foot_position(stance)[::2])
         parts['jacobian'][:] = J_other - J
         parts['drift'][:] = dynamics.foot_drift(full_q, full_v, other) + base_drift[:2]
         parts['base'][:] = full_q[:2]

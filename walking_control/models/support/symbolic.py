@@ -53,7 +53,7 @@ class _Tree:
         self.robot, self.model, self.numbers = dynamics.robot, dynamics.model, numbers
         self.n = len(self.robot.coordinates)
         self.q, self.v = ca.SX.sym('q', self.n), ca.SX.sym('v', self.n)
-        self.lift = np.linalg.inv(self.robot.supports[self.robot.feet[support]])
+        self.lift = self.robot.lifts[self.robot.feet[support]]
         self._rotations = {}
         self._walk()
         feet = [self._foot(foot) for foot in self.robot.feet]
@@ -130,7 +130,7 @@ def support_terms(dynamics):
     """Return the support terms as expressions.
 
     Args:
-        dynamics: `PlanarDynamics`; gives the tree and its numbers.
+        dynamics: `Dynamics`; gives the tree and its numbers.
 
     Returns:
         ``(functions, values)``: for each foot a CasADi function (q, v, p) -> terms with that foot

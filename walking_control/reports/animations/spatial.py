@@ -22,9 +22,9 @@ from walking_control.reports.animations.canvas import (
     WIDTH,
     write_text,
 )
-from walking_control.reports.plots.scene_spatial import Scene
 from walking_control.reports.plots.style import FOOT_COLOURS
-from walking_control.runs.metrics_spatial import support_intervals
+from walking_control.reports.scene import Scene
+from walking_control.runs.posture import support_intervals
 from walking_control.runs.quantities import ending, failure
 
 _FLOOR_HEIGHT = 0.13           # of the picture

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import in_words
 from walking_control.reports.animations.canvas import (
     BACKGROUND,
@@ -64,10 +64,11 @@ def _frame_rows(run, longest):
 
 def _floor_of(run):
     """Return the corners of the floor in the floor frame, far beyond the run, m, ``(p, 2)``."""
-    far = np.array([run.q[:, 0].min() - _BEYOND, run.q[:, 0].max() + _BEYOND])
+    ahead = run.base.position[:, 0]
+    far = np.array([ahead.min() - _BEYOND, ahead.max() + _BEYOND])
     if all(disturbance.kind == 'push' for disturbance in run.disturbances):
         return np.stack([far, 0.0 * far], axis=1)
-    profile = floor_profile(run, footholds(run, foot_positions(PlanarDynamics(run.robot), run.q)))
+    profile = floor_profile(run, footholds(run, foot_positions(Dynamics(run.robot), run.q)))
     end = profile[-1, 1] - np.tan(floor_tilt(run, run.steps[-1] + 1)) * (far[1] - profile[-1, 0])
     return np.array([[far[0], profile[0, 1]], *profile, [far[1], end]])
 
@@ -77,8 +78,8 @@ class _Scene:
 
     def __init__(self, run, rows):
         self._run, self._rows = run, rows
-        self._skeleton = Skeleton(PlanarDynamics(run.robot))
-        self._points = np.array([self._skeleton.points(run.q[row]) for row in rows])
+        self._skeleton = Skeleton(Dynamics(run.robot))
+        self._points = np.array([self._skeleton.points(run.q[row])[:, ::2] for row in rows])
         self._floor = _floor_of(run)
         ahead = smooth(self._points[:, self._skeleton.base, 0])
         self._camera = np.stack([ahead, smooth(self._level(ahead))], axis=1)

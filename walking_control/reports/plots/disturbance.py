@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import in_words
 from walking_control.reports.plots.style import (
     add_foot_legend,
@@ -50,20 +50,20 @@ def plot_disturbed_walk(run):
 def draw_walk(axis, run):
     """Draw stick figures and floor into axes, gravity down; the disturbance is at the origin."""
     rows = rows_around(run)
-    dynamics = PlanarDynamics(run.robot)
+    dynamics = Dynamics(run.robot)
     skeleton = Skeleton(dynamics)
     places = footholds(run, foot_positions(dynamics, run.q))
     origin = _origin(run, places)
     begins = [row for row in touchdowns(run) if rows.start <= row < rows.stop]
     for begin, end in zip(begins, [*begins[1:], rows.stop], strict=True):
         for k, row in enumerate(np.linspace(begin, end - 1, POSES).round().astype(int)):
-            points = tilt(skeleton.points(run.q[row]) - origin, run.world.slope)
+            points = tilt(skeleton.points(run.q[row])[:, ::2] - origin, run.world.slope)
             last = end == len(run.time) and k == POSES - 1
             _draw_pose(axis, skeleton, points, strong=k == 0 or last)
     floor = tilt(floor_profile(run, places) - origin, run.world.slope)
     axis.plot(*floor.T, color='black', linewidth=1.4)
-    x = tilt(np.array([run.q[row, :2] for row in (rows.start, rows.stop - 1)]) - origin,
-             run.world.slope)[:, 0]
+    ends = run.base.position[[rows.start, rows.stop - 1], ::2]
+    x = tilt(ends - origin, run.world.slope)[:, 0]
     axis.set_xlim(x[0] - 0.6, x[1] + 0.6)
     axis.set_aspect('equal')
     low, high = axis.get_ylim()
@@ -79,7 +79,7 @@ def draw_walk(axis, run):
 def _place_of(run, places, disturbance):
     """Return where a disturbance comes: at an edge of the floor, or at the foothold of a push."""
     if disturbance.kind == 'push':
-        return places[disturbance.step]
+        return places[disturbance.step, ::2]
     # three points a foothold after the first point
     return floor_profile(run, places)[3 * disturbance.step - 1]
 
@@ -87,9 +87,10 @@ def _place_of(run, places, disturbance):
 def _origin(run, places):
     """Return the place of the first disturbance, or where the run starts."""
     if disturbed_row(run) is None:
-        return places[0]
+        return places[0, ::2]
     first = min(run.disturbances, key=lambda disturbance: disturbance.step)
-    return _place_of(run, places, first) if first.step < len(places) else places[-1]
+    return _place_of(run, places, first) if first.step < len(places) \
+        else places[-1, ::2]
 
 
 def _draw_pose(axis, skeleton, points, strong):

@@ -7,7 +7,7 @@ import numpy as np
 
 from walking_control.experiments.impact import losses_over_angle
 from walking_control.loading import load_robot
-from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import in_words
 from walking_control.reports.plots.style import (
     FAINT,
@@ -104,7 +104,7 @@ def plot_losses_over_mass_ratio(name, overrides=(), ratios=(0.2, 0.5, 1.0, 2.0, 
 
 def plot_energy(run):
     """Draw kinetic and potential energy over the steps of a run, as Fig. 5.8 of [DS09]."""
-    dynamics = PlanarDynamics(run.robot, run.world.gravity, run.world.slope)
+    dynamics = Dynamics(run.robot, run.world.gravity, run.world.slope)
     kinetic = np.array([dynamics.kinetic_energy(q, v) for q, v in zip(run.q, run.v, strict=True)])
     potential = np.array([dynamics.potential_energy(q) for q in run.q])
     figure, axes = new_figure(2, height=2.4, sharex=True)

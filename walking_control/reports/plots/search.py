@@ -2,11 +2,10 @@
 """Figures of a gait search; every function returns a matplotlib Figure."""
 
 import numpy as np
-import pinocchio as pin
 
-from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot_file import WORLD
-from walking_control.models.step_equations import build_model, REFLECTION
+from walking_control.models.step_equations import REFLECTION
 from walking_control.reports.plots.style import (
     add_foot_legend,
     FAINT,
@@ -15,8 +14,11 @@ from walking_control.reports.plots.style import (
     NEUTRAL,
     new_figure,
 )
+from walking_control.reports.plots.walk import segment_colour
 from walking_control.runs.kinematics import Skeleton, tilt
 
+# axis across the picture, title, label
+_VIEWS = ((0, 'from the side', 'forward (m)'), (1, 'from behind', 'to the left (m)'))
 _COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9')
 
 
@@ -24,78 +26,36 @@ def plot_snapshots(found, poses=9):
     """Draw one step of a gait as multiple exposures, early poses faint (Figs. 4.7, 4.14, 4.18)."""
     robot, gait = found.robot_file.robot, found.result.gait
     q, v, _ = gait.motion(np.linspace(0.0, gait.period, poses))
-    planar = robot.planar
-    figure, axes = new_figure(1, height=4.6, columns=1 if planar else 2, sharey=True)
-    shapes = _planar_poses(robot, q) if planar else _spatial_poses(robot, q)
+    views = _VIEWS[:len(robot.base.axes) - 1]
+    figure, axes = new_figure(1, height=4.6, columns=len(views), sharey=True)
+    skeleton, shapes = _pose(robot, q)
     slope = found.robot_file.values(WORLD).slope
-    for k, segments in enumerate(shapes):
+    for k, points in enumerate(shapes):
         strength = 0.2 + 0.8 * (k / max(1, poses - 1)) ** 1.3
-        for points, foot in segments:
-            colour = NEUTRAL if foot is None else FOOT_COLOURS[foot]
-            options = {'color': colour, 'alpha': strength, 'linewidth': 2.4}
-            if planar:
-                axes[0].plot(*tilt(points, slope).T, **options)
-            else:
-                axes[0].plot(points[:, 0], points[:, 2], **options)
-                axes[1].plot(points[:, 1], points[:, 2], **options)
+        for axis, (across, _, _) in zip(axes, views, strict=True):
+            seen = tilt(points[:, ::2], slope) if across == 0 else points[:, 1:]
+            for segment in skeleton.segments:
+                axis.plot(*seen[[segment.start, segment.end]].T, color=segment_colour(segment),
+                          alpha=strength, linewidth=2.4)
     step = found.result.judgement.step
-    for axis, title in zip(axes, ('from the side', 'from behind')):
+    for axis, (across, title, xlabel) in zip(axes, views, strict=True):
         axis.set_aspect('equal')
-        axis.axline((0.0, 0.0), slope=-np.tan(slope) if axis is axes[0] else 0.0, color='black',
+        axis.axline((0.0, 0.0), slope=0.0 if across else -np.tan(slope), color='black',
                     linewidth=1.2)
         axis.set_title(f'{title}: step {100 * step[0]:.0f} cm in {gait.period:.2f} s'
                        if axis is axes[0] else title, loc='left', fontsize=11)
-    axes[0].set_xlabel('forward (m)')
+        axis.set_xlabel(xlabel)
     axes[0].set_ylabel('up (m)')
-    if not planar:
-        axes[1].set_xlabel('to the left (m)')
     add_foot_legend(figure, robot)
     return figure
 
 
-def _planar_poses(robot, coordinates):
-    """Return for each pose its segments: points ``(2, 2)`` and the index of the leg's foot."""
-    dynamics = PlanarDynamics(robot)
-    skeleton = Skeleton(dynamics)
-    poses = []
-    for q in coordinates:
-        full, _ = dynamics.base_from_coordinates(robot.feet[0], q, np.zeros(len(q)))
-        points = skeleton.points(full)
-        poses.append([(points[[segment.start, segment.end]], segment.foot)
-                      for segment in skeleton.segments])
-    return poses
-
-
-class _SpatialPoints:
-    """Hip, feet and the masses of further limbs of a spatial walker, stance foot at the origin."""
-
-    def __init__(self, robot):
-        self.model = build_model(robot)
-        self.data = self.model.createData()
-        self.feet = [self.model.getFrameId(foot) for foot in robot.feet]
-        order = [self.model.joints[self.model.getJointId(joint)].idx_v for joint in robot.joints]
-        self.spread = np.zeros((self.model.nv, len(order)))
-        self.spread[order] = np.linalg.inv(robot.supports[robot.feet[0]])
-        ends = {self.model.frames[foot].parentJoint for foot in self.feet}
-        self.limbs = [i for i in range(2, self.model.njoints)
-                      if i not in ends and np.linalg.norm(self.model.inertias[i].lever) > 1e-9]
-
-    def at(self, q):
-        """Return hip, feet and limb ends, m: ``(3,)``, ``(2, 3)``, ``(k, 3)``."""
-        full = self.spread @ q
-        pin.framesForwardKinematics(self.model, self.data, full)
-        feet = np.array([self.data.oMf[foot].translation for foot in self.feet])
-        limbs = [self.data.oMi[i].act(self.model.inertias[i].lever) for i in self.limbs]
-        return -feet[0], feet - feet[0], np.array(limbs).reshape(-1, 3) - feet[0]
-
-
-def _spatial_poses(robot, coordinates):
-    points, poses = _SpatialPoints(robot), []
-    for q in coordinates:
-        hip, feet, limbs = points.at(q)
-        poses.append([(np.array([hip, foot]), i) for i, foot in enumerate(feet)]
-                     + [(np.array([hip, limb]), None) for limb in limbs])
-    return poses
+def _pose(robot, coordinates):
+    """Return the `Skeleton` and its points in every pose, stance foot at the origin, m."""
+    dynamics = Dynamics(robot)
+    skeleton, still = Skeleton(dynamics), np.zeros(len(robot.coordinates))
+    poses = [dynamics.base_from_coordinates(robot.feet[0], q, still)[0] for q in coordinates]
+    return skeleton, np.array([skeleton.points(q) for q in poses])
 
 
 def plot_motion(found):
@@ -131,12 +91,9 @@ def plot_motion(found):
 def plot_top_view(found, steps=6):
     """Draw the paths of feet, hip and head of a spatial walker from above (Fig. 4.17)."""
     robot, gait = found.robot_file.robot, found.result.gait
-    points = _SpatialPoints(robot)
-    time = np.linspace(0.0, gait.period, 80)
-    poses = [points.at(q) for q in gait.motion(time)[0]]
-    hip = np.array([pose[0] for pose in poses])
-    swing = np.array([pose[1][1] for pose in poses])
-    limbs = np.array([pose[2] for pose in poses])
+    skeleton, points = _pose(robot, gait.motion(np.linspace(0.0, gait.period, 80))[0])
+    hip, swing = points[:, skeleton.base], points[:, skeleton.feet[1]]
+    limbs = points[:, skeleton.feet[-1] + 1:]
     figure, axes = new_figure(1, height=3.2)
     stance, mirror = np.zeros(3), np.eye(3)
     for step in range(steps):
@@ -183,6 +140,6 @@ def plot_cost_over_speed(curves):
 def search_figures(found):
     """Return name -> figure of everything there is to see of a search."""
     figures = {'gait_snapshots': plot_snapshots(found), 'gait_motion': plot_motion(found)}
-    if not found.robot_file.robot.planar:
+    if 1 in found.robot_file.robot.base.axes:
         figures['gait_top_view'] = plot_top_view(found)
     return figures

@@ -45,8 +45,9 @@ class _Scene:
 
     def __init__(self, dynamics, q, distributor, solution):
         model, data = dynamics.model, dynamics.model.createData()
-        pin.framesForwardKinematics(model, data, q)
-        pin.centerOfMass(model, data, q)
+        theirs = dynamics.to_pinocchio(q)
+        pin.framesForwardKinematics(model, data, theirs)
+        pin.centerOfMass(model, data, theirs)
         places = [data.oMi[i].translation for i in range(model.njoints)]
         self.bones = [(places[model.parents[i]], places[i]) for i in range(2, model.njoints)]
         self.com = data.com[0].copy()

@@ -6,7 +6,7 @@ A band in the colour of a foot marks the time it is the stance foot.
 
 import numpy as np
 
-from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import in_words
 from walking_control.reports.plots.style import (
     add_foot_legend,
@@ -44,7 +44,7 @@ def plot_joint_angles(run, rows=None):
     """
     rows = last_steps(run) if rows is None else rows
     robot, time = run.robot, run.time[rows]
-    angles = run.q[rows, 2:]
+    angles = run.q[rows, robot.base.nq - len(robot.base.angles):]
     groups = _mirror_groups(robot)
     figure, axes = new_figure(1 + len(groups), height=1.75, sharex=True)
     for i, foot in enumerate(robot.feet):
@@ -57,7 +57,7 @@ def plot_joint_angles(run, rows=None):
     colours = _joint_colours(robot)
     for axis, joints in zip(axes[1:], groups, strict=True):
         for joint in joints:
-            axis.plot(time, angles[:, 1 + robot.joint_index(joint)], color=colours[joint])
+            axis.plot(time, run.joints[rows, robot.joint_index(joint)], color=colours[joint])
         label(axis, ', '.join(in_words(joint) for joint in joints), 'angle (rad)')
     _finish(figure, axes, run, rows)
     return figure
@@ -148,7 +148,7 @@ def plot_ground_forces(run, rows=None):
     """
     rows = last_steps(run) if rows is None else rows
     time, force = run.time[rows], run.foot_force[rows]
-    weight = run.world.gravity * PlanarDynamics(run.robot).mass
+    weight = run.world.gravity * Dynamics(run.robot).mass
     figure, axes = new_figure(3, height=1.9, sharex=True)
     for i in range(len(run.robot.feet)):
         normal, along = force[:, i, 2], force[:, i, 0]
@@ -175,7 +175,7 @@ def plot_ground_forces(run, rows=None):
 
 def plot_steps(run):
     """Draw speed, length and clearance of every step; None without a completed step."""
-    table = step_table(run, PlanarDynamics(run.robot))
+    table = step_table(run, Dynamics(run.robot))
     if not len(table['row']):
         return None
     figure, axes = new_figure(1, width=10.0, height=2.8, columns=3)
@@ -208,10 +208,10 @@ def plot_stick_figure(run, steps=2, poses=7):
     rows = last_steps(run, steps)
     last = rows.stop - 1
     starts = [*(row for row in touchdowns(run) if rows.start <= row < last), last]
-    skeleton = Skeleton(PlanarDynamics(run.robot))
+    skeleton = Skeleton(Dynamics(run.robot))
     figure, axes = new_figure(1, height=4.6, columns=len(starts) - 1, sharey=True)
     for axis, begin, end in zip(axes, starts[:-1], starts[1:], strict=True):
-        points = np.array([skeleton.points(q) for q in run.q[begin:end + 1]])
+        points = np.array([skeleton.points(q)[:, ::2] for q in run.q[begin:end + 1]])
         points = tilt(points - [points[0, skeleton.base, 0], 0.0], run.world.slope)
         _draw_poses(axis, skeleton, points, poses)
         foot = in_words(run.robot.feet[run.support[begin]])
@@ -260,7 +260,7 @@ def _mirror_groups(robot):
 
 def _joint_colours(robot):
     """Return joint -> colour of the leg it moves; neutral when paired with nobody."""
-    dynamics = PlanarDynamics(robot)
+    dynamics = Dynamics(robot)
     legs = legs_of_joints(dynamics)
     colours = {}
     for joint in robot.joints:

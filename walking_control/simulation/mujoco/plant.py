@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A planar walker in MuJoCo, built from its URDF.
+"""A robot in MuJoCo, built from its URDF.
 
 Simplifications: contacts are MuJoCo's soft contacts, stiff by choice of time constant; motors act
 as ideal effort sources with reflected inertia; an engaged lock is a soft equality constraint.
@@ -10,7 +10,8 @@ import math
 import numpy as np
 
 from walking_control.exceptions import import_optional, IncompatiblePlant, InvalidInput, UrdfError
-from walking_control.models.dynamics import floor_gravity, PlanarDynamics
+from walking_control.models.base import Base
+from walking_control.models.dynamics import Dynamics, floor_gravity
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.simulation.plant import Plant, Truth
 
@@ -51,13 +52,10 @@ class MujocoPlant(Plant):
         self.model = self._build()
         self.data = self._mj.MjData(self.model)
         self._index()
-        self._make_truth()
+        self._dynamics = Dynamics(robot, world.gravity, world.slope)
+        self.truth = Truth(robot)
         self.time = 0.0
         self._steps = 0
-
-    def _make_truth(self):
-        self._dynamics = PlanarDynamics(self.robot, self.world.gravity, self.world.slope)
-        self.truth = Truth(self.robot, 3)
 
     def _build(self):
         mj, robot, values = self._mj, self.robot, self._values
@@ -85,11 +83,18 @@ class MujocoPlant(Plant):
                             ) from error
 
     def _add_root(self, spec):
-        joint = self._mj.mjtJoint
-        base = spec.body(self.robot.base_link)
-        base.add_joint(name='root_x', type=joint.mjJNT_SLIDE, axis=[1, 0, 0])
-        base.add_joint(name='root_z', type=joint.mjJNT_SLIDE, axis=[0, 0, 1])
-        base.add_joint(name='root_pitch', type=joint.mjJNT_HINGE, axis=[0, 1, 0])
+        link, base, kind = spec.body(self.robot.base_link), self.robot.base, self._mj.mjtJoint
+        self._root = []
+        if base is Base.FREE:
+            link.add_freejoint(name='root')
+            self._root.append('root')
+            return
+        for axis in base.axes:
+            self._root.append(f'root_{"xyz"[axis]}')
+            link.add_joint(name=self._root[-1], type=kind.mjJNT_SLIDE, axis=np.eye(3)[axis])
+        for angle in base.angles:
+            self._root.append(f'root_{angle}')
+            link.add_joint(name=self._root[-1], type=kind.mjJNT_HINGE, axis=[0, 1, 0])
 
     def _add_joint_properties(self, spec):
         mj, values = self._mj, self._values
@@ -123,11 +128,17 @@ class MujocoPlant(Plant):
 
     def _index_joints(self):
         mj, model = self._mj, self.model
-        joints = ['root_x', 'root_z', 'root_pitch', *self.robot.joints]
+        joints = [*self._root, *self.robot.joints]
         ids = [mj.mj_name2id(model, mj.mjtObj.mjOBJ_JOINT, name) for name in joints]
-        self._qpos = model.jnt_qposadr[ids]
-        self._dof = model.jnt_dofadr[ids]
-        self._joint_qpos, self._joint_dof = self._qpos[3:], self._dof[3:]
+        self._qpos, self._dof = model.jnt_qposadr[ids], model.jnt_dofadr[ids]
+        self._joint_qpos, self._joint_dof = (addresses[len(self._root):]
+                                             for addresses in (self._qpos, self._dof))
+        if self.robot.base is Base.FREE:
+            first, dof = int(self._qpos[0]), int(self._dof[0])
+            # MuJoCo's quaternion is wxyz, ours xyzw
+            self._qpos = np.array([*range(first, first + 3), *range(first + 4, first + 7),
+                                   first + 3, *self._joint_qpos])
+            self._dof = np.array([*range(dof, dof + 6), *self._joint_dof])
 
     def _index(self):
         mj, model, robot = self._mj, self.model, self.robot
@@ -137,6 +148,7 @@ class MujocoPlant(Plant):
                            for name in robot.actuators]
         self._lock_qpos = [int(self._joint_qpos[robot.joint_index(lock.joint)])
                            for lock in robot.locks]
+        self._base_body = mj.mj_name2id(model, mj.mjtObj.mjOBJ_BODY, robot.base_link)
         self._foot_body = [mj.mj_name2id(model, mj.mjtObj.mjOBJ_BODY, foot)
                            for foot in robot.feet]
         self._foot_of_geom = {geom: foot for geom in range(model.ngeom)
@@ -158,7 +170,14 @@ class MujocoPlant(Plant):
         self._refresh()
 
     def _place(self, start):
-        q, v = self._dynamics.base_from_coordinates(start.support, start.q, start.v)
+        dynamics = self._dynamics
+        if start.posture is None:
+            q, v = dynamics.base_from_coordinates(start.support, start.q, start.v)
+        else:   # at rest, the base upright, the lowest foot on the floor
+            q, v = dynamics.configuration(start.posture), np.zeros(dynamics.nv)
+            dynamics.place(q)
+            q[len(self.robot.base.axes) - 1] = -min(dynamics.foot_position(foot)[2]
+                                                    for foot in self.robot.feet)
         self.data.qpos[self._qpos] = q
         self.data.qvel[self._dof] = v
 
@@ -214,6 +233,8 @@ class MujocoPlant(Plant):
         truth, data = self.truth, self.data
         truth.q[:] = data.qpos[self._qpos]
         truth.v[:] = data.qvel[self._dof]
+        if self.robot.base is Base.FREE:   # MuJoCo moves the origin in the floor's axes
+            truth.v[:3] = truth.v[:3] @ data.xmat[self._base_body].reshape(3, 3)
         truth.locked[:] = data.eq_active[:len(self.robot.locks)]
         truth.foot_force[:] = 0.0
         for i in range(data.ncon):
@@ -246,11 +267,18 @@ class MujocoPlant(Plant):
         out[:3] = world[1:]
         out[3] = world[0]
 
-    def push(self, impulse):
-        """Add an impulse in N s along the floor to the base, at once."""
-        generalised = np.zeros(self.model.nv)
-        generalised[self._dof[0]] = impulse
+    def push(self, impulse, direction=0.0):
+        """Add an impulse in N s along the floor to the base, at once.
+
+        Args:
+            impulse: N s.
+            direction: Where it points, rad from x towards y.
+        """
+        generalised = np.zeros((1, self.model.nv))
+        along = impulse * math.cos(direction), impulse * math.sin(direction), 0.0
+        for i, axis in enumerate(self.robot.base.axes):
+            generalised[0, self._dof[i]] = along[axis]
         change = np.zeros((1, self.model.nv))
-        self._mj.mj_solveM(self.model, self.data, change, generalised[None, :])
+        self._mj.mj_solveM(self.model, self.data, change, generalised)
         self.data.qvel += change[0]
         self._refresh()

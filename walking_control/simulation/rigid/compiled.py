@@ -8,14 +8,13 @@ rounding. The first use compiles for some seconds; later processes find the code
 from walking_control.controllers.knee_locks import STANCE
 from walking_control.controllers.registry import make_controller
 from walking_control.exceptions import MissingDependency
-from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot_file import WORLD
 from walking_control.models.support.compiled import compile_law, compile_terms
 from walking_control.models.support.dynamics import SupportDynamics
 from walking_control.simulation.rigid.model import as_record, make_state, make_workspace
 from walking_control.simulation.rigid.plant import (
     build_rigid_model,
-    leg_length,
     push,
     push_direction,
     RIGID,
@@ -61,8 +60,8 @@ class CompiledWalker(Walker):
     def __init__(self, robot_file, controller=None, steps=()):
         robot, world = robot_file.robot, robot_file.values(WORLD)
         controller = make_controller(robot_file, controller)
-        support = SupportDynamics(PlanarDynamics(robot, world.gravity, world.slope))
-        self.robot, self.leg_length = robot, leg_length(support.dynamics)
+        support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
+        self.robot, self.leg_length = robot, support.dynamics.standing_height()
         self._terms, parameters = compile_terms(support.dynamics)
         model, self.model = as_record(build_rigid_model(
             support, world, robot_file.values(RIGID), parameters, steps))
@@ -96,8 +95,8 @@ class PlainWalker(Walker):
     def __init__(self, robot_file, controller=None, steps=()):
         robot, world = robot_file.robot, robot_file.values(WORLD)
         controller = make_controller(robot_file, controller)
-        self._support = SupportDynamics(PlanarDynamics(robot, world.gravity, world.slope))
-        self.robot, self.leg_length = robot, leg_length(self._support.dynamics)
+        self._support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
+        self.robot, self.leg_length = robot, self._support.dynamics.standing_height()
         self.model = build_rigid_model(self._support, world, robot_file.values(RIGID), None, steps)
         self.state = make_state(self.model)
         self._work = make_workspace(self.model, self._support.layout.size)

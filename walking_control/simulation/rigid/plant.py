@@ -13,7 +13,8 @@ import math
 import numpy as np
 
 from walking_control.exceptions import IncompatiblePlant, InvalidInput, NotAchieved
-from walking_control.models.dynamics import PlanarDynamics
+from walking_control.models.base import Base
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.efforts import effort_map, foot_turn
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.support.dynamics import SupportDynamics
@@ -61,7 +62,7 @@ def build_rigid_model(support, world, values, parameters=None, steps=()):
                                     limit='must lie at a joint limit for plant rigid')
     drops, tilts = floor_changes(steps)
     gravity = support.dynamics.model.gravity.linear
-    standing = leg_length(support.dynamics)
+    standing = support.dynamics.standing_height()
     return rm.RigidModel(
         support.layout.n, len(robot.joints), len(robot.locks), len(robot.actuators),
         np.array([gravity[0], gravity[2]]) if parameters is None else parameters,
@@ -72,12 +73,6 @@ def build_rigid_model(support, world, values, parameters=None, steps=()):
         np.array([lock.angle for lock in robot.locks] or [0.0]),
         np.array([lock.capture for lock in robot.locks] or [0.0]), drops, tilts,
         values.scuff_length, values.tolerance, values.max_step, values.fall_height * standing)
-
-
-def leg_length(dynamics):
-    """Return the height of the base above the lowest foot at zero angles, m."""
-    dynamics.place(np.zeros(dynamics.nv))
-    return -min(dynamics.foot_position(foot)[1] for foot in dynamics.robot.feet)
 
 
 def floor_changes(steps):
@@ -114,12 +109,15 @@ class RigidPlant(Plant):
     parameters = RIGID
 
     def __init__(self, robot, world, values, steps=()):
+        if robot.base is not Base.PLANAR or not robot.coordinates:
+            raise IncompatiblePlant(f'plant rigid on {robot.name}',
+                                    limit='needs a planar robot with minimal coordinates')
         self.robot, self.world = robot, world
-        self._support = SupportDynamics(PlanarDynamics(robot, world.gravity, world.slope))
+        self._support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
         self.model = build_rigid_model(self._support, world, values, steps=steps)
         self.state = rm.make_state(self.model)
         self._work = rm.make_workspace(self.model, self._support.layout.size)
-        self.truth = Truth(robot, 3)
+        self.truth = Truth(robot)
         self._joints = [robot.joint_index(joint) for joint in robot.actuators]
         self._motors = list(robot.actuators.values())
         self._mass = self._support.dynamics.mass
@@ -254,8 +252,19 @@ class RigidPlant(Plant):
             rotation = self._support.dynamics.foot_rotation(foot)
             np.dot(truth.foot_force[i], rotation, out=measurement.foot_force[i])
 
-    def push(self, impulse):
-        """Add an impulse in N s along the floor to the base, at once; closed contacts hold."""
+    def push(self, impulse, direction=0.0):
+        """Add an impulse in N s along the floor to the base, at once; closed contacts hold.
+
+        Args:
+            impulse: N s.
+            direction: 0, along x: there is no other in the plane.
+
+        Raises:
+            InvalidInput: The direction leaves the plane.
+        """
+        if direction != 0.0:
+            raise InvalidInput('direction of the push', value=direction,
+                               limit='must be 0 rad in the plane')
         push(self.terms, self.model, self.state, self._work,
              push_direction(self._support, self.state), impulse)
         self._update_truth()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The measures of a robot in space against a run whose measures are known by hand."""
+"""The measures of a kept posture against a run whose measures are known by hand."""
 
 import json
 
@@ -20,14 +20,10 @@ from synthetic_spatial_run import (
     WEIGHT,
 )
 
-from walking_control.runs.kinematics_spatial import (
-    base_lean,
-    base_rotations,
-    sole_corners,
-    SpatialKinematics,
-)
+from walking_control.models.dynamics import Dynamics
+from walking_control.runs.kinematics import base_lean, place_soles, sole_corners
 from walking_control.runs.metrics import summarize
-from walking_control.runs.metrics_spatial import support_intervals
+from walking_control.runs.posture import support_intervals
 
 
 def test_keys_of_the_contract_are_there():
@@ -108,17 +104,17 @@ def test_lean_to_the_left_is_positive():
     tilt, forward, left = base_lean(run)
     assert left == pytest.approx(np.full(ROWS, 0.1)) and tilt == pytest.approx(left)
     assert np.abs(forward).max() < 1e-12
-    assert base_rotations(run)[0] @ [0.0, 0.0, 1.0] == pytest.approx([0.0, np.sin(0.1),
-                                                                      np.cos(0.1)])
+    assert run.base.rotation[0] @ [0.0, 0.0, 1.0] == pytest.approx([0.0, np.sin(0.1),
+                                                                       np.cos(0.1)])
 
 
 def test_soles_stand_on_the_floor_at_the_start():
     """The robot would be drawn above or in the floor, or its joints in the wrong order."""
     run = synthetic_spatial_run()
-    kinematics = SpatialKinematics(run.robot)
-    kinematics.place(run.q[0])
-    for foot, side in (('left_sole', 1.0), ('right_sole', -1.0)):
-        sole = kinematics.sole(foot)
+    dynamics = Dynamics(run.robot)
+    dynamics.place(run.q[0])
+    soles = place_soles(dynamics, [sole_corners(run.robot.urdf, foot) for foot in run.robot.feet])
+    for sole, side in zip(soles, (1.0, -1.0), strict=True):
         assert sole[:, 2] == pytest.approx(np.zeros(5), abs=1e-3)
         assert np.ptp(sole, axis=0) == pytest.approx([0.2, 0.1, 0.0], abs=1e-9)
         assert sole[:, 1].mean() * side > 0.05

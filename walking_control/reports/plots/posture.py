@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of a run of a robot in space; every function returns a matplotlib Figure.
+"""Figures of a kept posture; every function returns a matplotlib Figure.
 
 A band in the colour of a foot marks the time it alone touches the floor, grey that none does.
 """
 
 import numpy as np
 
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import in_words
-from walking_control.reports.plots.scene_spatial import Scene, telling_rows
 from walking_control.reports.plots.style import (
     add_foot_legend,
     FAINT,
@@ -16,10 +16,9 @@ from walking_control.reports.plots.style import (
     NEUTRAL,
     new_figure,
 )
-from walking_control.runs.kinematics import legs_of_joints
-from walking_control.runs.kinematics_spatial import base_lean, SpatialKinematics
-from walking_control.runs.metrics_spatial import (
-    effort_limits,
+from walking_control.reports.scene import Scene, telling_rows
+from walking_control.runs.kinematics import base_lean, legs_of_joints
+from walking_control.runs.posture import (
     friction_ratios,
     is_held,
     joint_motion,
@@ -38,7 +37,7 @@ def plot_efforts(run):
     robot = run.robot
     if not robot.actuators:
         return None
-    limits = effort_limits(robot)
+    limits = robot.effort_limits
     share = run.effort / np.where(limits > 0.0, limits, np.inf)
     columns = {joint: share[:, i] for i, joint in enumerate(robot.actuators)}
     return _plot_joints(run, columns, 'effort of the {}, share of its limit', 'share (1)', 0.05)
@@ -74,11 +73,11 @@ def _plot_joints(run, columns, title, ylabel, least):
 
 def _limbs(robot):
     """Return words for a limb -> its joints: one for each foot, one for the rest of the body."""
-    kinematics = SpatialKinematics(robot)
-    legs = legs_of_joints(kinematics)
+    dynamics = Dynamics(robot)
+    legs = legs_of_joints(dynamics)
     limbs = {}
     for joint in robot.joints:
-        foot = legs[kinematics.model.getJointId(joint)]
+        foot = legs[dynamics.model.getJointId(joint)]
         name = 'upper body' if foot is None else _leg(robot.feet[foot])
         limbs.setdefault(name, []).append(joint)
     return limbs
@@ -101,7 +100,7 @@ def _short(joint, joints):
 
 def plot_foot_forces(run):
     """Draw normal force, force along the floor and friction used of each foot."""
-    weight = SpatialKinematics(run.robot).mass * run.world.gravity
+    weight = Dynamics(run.robot).mass * run.world.gravity
     normal = run.foot_force[:, :, 2]
     along = np.hypot(run.foot_force[:, :, 0], run.foot_force[:, :, 1])
     ratio = friction_ratios(run, weight)
@@ -129,13 +128,13 @@ def plot_base(run):
     """Draw lean, height and place of the base over time."""
     tilt, forward, left = base_lean(run)
     figure, axes = new_figure(3, width=10.0, height=2.0, sharex=True)
-    place = run.q[:, :3] - run.q[0, :3]
+    place = run.base.position - run.base.position[0]
     _plot_lines(axes[0], run, (('size', tilt, FAINT),
                                ('forward', forward, _JOINT_COLOURS[2]),
                                ('to the left', left, _JOINT_COLOURS[3])), 2e-3)
     label(axes[0], 'lean of the base from the vertical', 'angle (rad)')
     _plot_lines(axes[1], run, (('', 1e3 * place[:, 2], 'black'),), 1.0)
-    label(axes[1], f'height of the base above {run.q[0, 2]:.3f} m, that of the start',
+    label(axes[1], f'height of the base above {run.base.position[0, 2]:.3f} m, that of the start',
           'height (mm)')
     _plot_lines(axes[2], run, (('forward', 1e3 * place[:, 0], _JOINT_COLOURS[2]),
                                ('to the left', 1e3 * place[:, 1], _JOINT_COLOURS[3])), 1.0)

@@ -1,66 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run of a robot in space was worth: posture, contacts, effort.
+"""How a robot kept its posture: lean, place, contacts, effort.
 
 All values cover the whole run, start included. Unknown values are None.
 """
 
 import numpy as np
 
-from walking_control.runs.kinematics_spatial import BASE, base_lean, SpatialKinematics
-from walking_control.runs.quantities import (
-    electrical_cost,
-    ending,
-    gain,
-    largest,
-    LOADED,
-    peak_current,
-    per_distance,
-    plain,
-    squared_effort_per_step,
-)
-
-
-def summarize_spatial(run):
-    """Return the measures of a run of a robot in space, ready for JSON.
-
-    Args:
-        run: The `Run`.
-
-    Returns:
-        The keys of `summarize`. ``distance`` is how far the base came along x (m); what is per
-        distance or per step is None without a step; ``min_normal_force`` (N) is the smallest sum
-        over all feet, 0 in flight; ``max_friction_ratio`` counts every foot that carries at least
-        5 % of the weight (`LOADED`); ``steady`` and ``scuffs`` are None. ``posture`` holds the
-        measures of `posture_measures`.
-    """
-    mass = SpatialKinematics(run.robot).mass
-    weight = mass * run.world.gravity
-    rows = len(run.time)
-    duration = run.time[-1] - run.time[0] if rows else 0.0
-    distance = run.q[-1, 0] - run.q[0, 0] if rows else 0.0
-    work = gain(run.work).sum()
-    normal = run.foot_force[:, :, 2].sum(axis=1)
-    summary = {
-        'robot': run.robot.name, 'controller': run.controller, 'plant': run.plant,
-        **ending(run),
-        'duration': duration, 'steps': int(run.steps[-1]) if rows else 0,
-        'distance': distance, 'speed': distance / duration if duration > 0.0 else None,
-        'cost_of_transport': per_distance(work, weight, run, 0, rows - 1),
-        'cost_of_transport_electrical': electrical_cost(run, weight, 0, rows - 1),
-        'peak_effort': largest(np.abs(run.effort)), 'peak_current': peak_current(run),
-        'min_normal_force': normal.min() if rows else None,
-        'max_friction_ratio': largest(friction_ratios(run, weight)[loaded_feet(run, weight)]),
-        'scuffs': None, 'energy_injected': work,
-        'squared_effort_per_step': squared_effort_per_step(run),
-        'mass': mass, 'slope': run.world.slope, 'gravity': run.world.gravity,
-        'friction': run.world.friction, 'steady': None,
-        'posture': posture_measures(run, weight) if rows else None,
-    }
-    return {name: plain(value) for name, value in summary.items()}
+from walking_control.runs.kinematics import base_lean
+from walking_control.runs.quantities import largest, LOADED, plain
 
 
 def posture_measures(run, weight):
-    """Measure how a robot in space kept its posture.
+    """Measure how a robot kept its posture.
 
     Args:
         run: The `Run`, of one row at least.
@@ -79,8 +30,8 @@ def posture_measures(run, weight):
         long which feet touched the floor, by their names (s).
     """
     tilt = base_lean(run)[0]
-    height = run.q[:, 2] - run.q[0, 2]
-    shift = np.hypot(*(run.q[:, :2] - run.q[0, :2]).T)
+    place = run.base.position - run.base.position[0]
+    height, shift = place[:, 2], np.hypot(*place[:, :2].T)
     effort = effort_shares(run)
     changes = np.abs(np.diff(run.contact.astype(int), axis=0)).sum(axis=0)
     measures = {
@@ -88,7 +39,7 @@ def posture_measures(run, weight):
         'height_change': [float(height.min()), float(height.max())], 'base_shift': shift.max(),
         **_drift(run), 'load_share': _load_shares(run, weight),
         'peak_effort_share': largest(effort),
-        'peak_effort_joint': tuple(run.robot.actuators)[effort.max(axis=0).argmax()]
+        'peak_effort_joint': run.robot.efforts[effort.max(axis=0).argmax()]
         if effort.size else None,
         'contact_changes': dict(zip(run.robot.feet, changes.tolist(), strict=True)),
         'support_time': support_times(run),
@@ -96,9 +47,14 @@ def posture_measures(run, weight):
     return {name: plain(value) for name, value in measures.items()}
 
 
+def keeps_posture(run):
+    """Return whether a run was to keep a posture or change it slowly, rather than to walk."""
+    return not run.robot.coordinates or 'routine' in run.settings
+
+
 def joint_motion(run):
     """Return the distance of every joint from its start, ``(T, n_joints)``, rad or m."""
-    return run.q[:, BASE:] - run.q[0, BASE:]
+    return run.joints - run.joints[0]
 
 
 def is_held(run):
@@ -115,15 +71,9 @@ def _drift(run):
     return dict(zip(names, (drift.max(), worst, drift[-1].max()), strict=True))
 
 
-def effort_limits(robot):
-    """Return the limit of every actuator, ``(n_actuators,)``: the smaller of motor and URDF."""
-    return np.array([min(motor.effort_limit, robot.limits[joint].effort)
-                     for joint, motor in robot.actuators.items()])
-
-
 def effort_shares(run):
     """Return the size of every effort as a share of its limit, ``(T, n_actuators)``."""
-    limits = effort_limits(run.robot)
+    limits = run.robot.effort_limits
     return np.abs(run.effort) / np.where(limits > 0.0, limits, np.inf)
 
 
@@ -137,6 +87,22 @@ def friction_ratios(run, weight):
     along = np.hypot(run.foot_force[:, :, 0], run.foot_force[:, :, 1])
     loaded = loaded_feet(run, weight)
     return np.where(loaded, along / np.where(loaded, run.foot_force[:, :, 2], 1.0), np.nan)
+
+
+def load_extremes(run, weight):
+    """Return the extremes of contact of all feet.
+
+    Args:
+        run: The `Run`.
+        weight: m g, N.
+
+    Returns:
+        The smallest sum of normal forces in N, 0 in flight, and the largest friction ratio of any
+        foot that carries at least 5 % of the weight (`LOADED`), each None when no tick counts.
+    """
+    normal = run.foot_force[:, :, 2].sum(axis=1)
+    return (normal.min() if normal.size else None,
+            largest(friction_ratios(run, weight)[loaded_feet(run, weight)]))
 
 
 def _load_shares(run, weight):

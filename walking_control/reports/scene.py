@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from walking_control.runs.kinematics import Skeleton
-from walking_control.runs.kinematics_spatial import SpatialKinematics
-from walking_control.runs.metrics_spatial import support_intervals
+from walking_control.models.dynamics import Dynamics
+from walking_control.models.robot import in_words
+from walking_control.runs.kinematics import place_soles, Skeleton, sole_corners
+from walking_control.runs.posture import support_intervals
 from walking_control.runs.quantities import LOADED
 
 _ARROW = 0.45  # of the robot's height: length of an arrow of its whole weight
@@ -47,19 +48,20 @@ class Scene:
 
     def __init__(self, run):
         self._run = run
-        self._kinematics = SpatialKinematics(run.robot)
-        self._skeleton = Skeleton(self._kinematics, _OFF_SEGMENT)
+        self._dynamics = Dynamics(run.robot, run.world.gravity, run.world.slope)
+        self._corners = [sole_corners(run.robot.urdf, foot) for foot in run.robot.feet]
+        self._skeleton = Skeleton(self._dynamics, _OFF_SEGMENT)
         self.segments = self._skeleton.segments
-        self.weight = self._kinematics.mass * run.world.gravity
-        self.height = float(np.ptp(self._skeleton.places(run.q[0])[:, 2])) or 1.0
+        self.weight = self._dynamics.weight
+        self.height = float(np.ptp(self._skeleton.points(run.q[0])[:, 2])) or 1.0
         self._arrow = _ARROW * self.height / self.weight
 
     def pose(self, row):
         """Return the `Pose` of a row."""
-        run, kinematics = self._run, self._kinematics
-        com = kinematics.center_of_mass(run.q[row])
-        points = self._skeleton.places(run.q[row])
-        soles = tuple(kinematics.sole(foot) for foot in run.robot.feet)
+        run = self._run
+        com = self._dynamics.center_of_mass(run.q[row])
+        points = self._skeleton.points(run.q[row])
+        soles = place_soles(self._dynamics, self._corners)
         arrows = {}
         for i, force in enumerate(run.foot_force[row]):
             if force[2] >= LOADED * self.weight:
@@ -70,9 +72,9 @@ class Scene:
 
     def middle(self, row):
         """Return the mean of the feet on the floor's plane, ``(2,)``, m."""
-        self._kinematics.place(self._run.q[row])
-        return np.mean([self._kinematics.sole(foot).mean(axis=0)[:2]
-                        for foot in self._run.robot.feet], axis=0)
+        self._dynamics.place(self._run.q[row])
+        return np.mean([sole.mean(axis=0)[:2]
+                        for sole in place_soles(self._dynamics, self._corners)], axis=0)
 
 
 def telling_rows(run):
@@ -104,4 +106,4 @@ def telling_rows(run):
 def _stands(run, feet):
     if len(feet) == len(run.robot.feet):
         return 'on both feet' if len(feet) == 2 else 'on all feet'
-    return 'on ' + ', '.join(run.robot.feet[i].replace('_', ' ') for i in feet)
+    return 'on ' + ', '.join(in_words(run.robot.feet[i]) for i in feet)

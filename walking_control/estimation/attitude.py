@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the base is turned and turns, from the IMU."""
+
+import math
+
+import numpy as np
+import pinocchio as pin
+
+from walking_control.models.base import Base
+from walking_control.models.signals import pitch_of
+
+
+class Attitude:
+    """Orientation and angular velocity of the base in the floor frame.
+
+    A base turns as its kind allows: in the plane about +y alone, freely, or not at all; the rest
+    of what the IMU says is left out.
+
+    Args:
+        dynamics: The robot's `Dynamics`.
+        slope: Inclination of the floor, rad, downhill positive: the IMU counts from gravity, the
+            floor frame from the floor.
+
+    Attributes:
+        update: Function (measurement, base, q, v) that writes what turns: orientation and angular
+            velocity of a `BaseState`, the base's part of generalised coordinates and velocities.
+    """
+
+    def __init__(self, dynamics, slope):
+        robot = dynamics.robot
+        q = dynamics.configuration(np.zeros(len(robot.joints)))
+        _, base = dynamics.placement(q, dynamics.frame(robot.base_link))
+        _, imu = dynamics.placement(q, dynamics.frame(robot.imu_link))
+        self._base_imu = base.T @ imu
+        self._is_aligned = np.allclose(self._base_imu, np.eye(3), atol=1e-12)
+        self._slope = slope
+        c, s = math.cos(slope), math.sin(slope)
+        self._floor_world = np.array([[c, 0.0, -s], [0.0, 1.0, 0.0], [s, 0.0, c]])
+        self.update = {Base.PLANAR: self._turn_in_plane, Base.FREE: self._turn_freely,
+                       Base.TRANSLATING: lambda measurement, base, q, v: None}[robot.base]
+
+    def _turn_in_plane(self, measurement, base, q, v):
+        if self._is_aligned:
+            pitch = pitch_of(*measurement.orientation.tolist())
+            rate = float(measurement.angular_velocity[1])
+        else:
+            rotation = self._base_world(measurement)
+            pitch = math.atan2(rotation[0, 2], rotation[2, 2])
+            rate = float(self._base_imu[1] @ measurement.angular_velocity)
+        pitch -= self._slope
+        q[2], v[2] = pitch, rate
+        base.orientation[1], base.orientation[3] = math.sin(0.5 * pitch), math.cos(0.5 * pitch)
+        base.angular[1] = rate
+
+    def _turn_freely(self, measurement, base, q, v):
+        rotation = self._floor_world @ self._base_world(measurement)
+        base.orientation[:] = pin.Quaternion(rotation).coeffs()
+        base.angular[:] = self._base_imu @ measurement.angular_velocity
+        q[3:7], v[3:6] = base.orientation, base.angular
+
+    def _base_world(self, measurement):
+        x, y, z, w = measurement.orientation.tolist()
+        return pin.Quaternion(w, x, y, z).normalized().toRotationMatrix() @ self._base_imu.T

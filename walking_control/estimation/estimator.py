@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""State of a robot from joint encoders, IMU and foot contacts."""
+
+import math
+
+import numpy as np
+
+from walking_control.estimation.attitude import Attitude
+from walking_control.estimation.contact import ContactDebouncer
+from walking_control.estimation.odometry import LegOdometry
+from walking_control.estimation.stance import Load, Touchdowns
+from walking_control.exceptions import ParameterError
+from walking_control.models.dynamics import Dynamics
+from walking_control.models.parameters import Parameter, ParameterTable
+from walking_control.models.robot_file import WORLD
+from walking_control.models.signals import WalkerState
+
+
+def _on_above_off(values):
+    if values.contact_off >= values.contact_on:
+        raise ParameterError('parameter estimator.contact_off', value=values.contact_off,
+                             limit=f'must be below contact_on ({values.contact_on:g} N)')
+
+
+ESTIMATOR = ParameterTable('estimator', [
+    Parameter('contact_on', 15.0, 'N', 'Foot force that counts as contact.', 0.1, 1e4,
+              scaled=True),
+    Parameter('contact_off', 5.0, 'N', 'Foot force below which contact ends.', 0.0, 1e4,
+              scaled=True),
+    Parameter('contact_hold', 0.02, 's', 'Shortest time between two changes of a contact.',
+              0.0, 1.0),
+    Parameter('min_step_length', 0.05, 'm',
+              'The swing foot must be this far ahead of the stance foot to take over.', 0.0, 1.0,
+              scaled=True),
+    Parameter('min_step_time', 0.1, 's', 'Shortest time between two changes of the stance foot.',
+              0.0, 2.0, scaled=True),
+    Parameter('lost_support_time', 0.05, 's',
+              'A lone contact of the other foot for this long takes over wherever it is.',
+              0.0, 2.0, scaled=True),
+], checks=[_on_above_off])
+
+
+class Estimator:
+    """Who stands, where the base is, and the minimal coordinates of robots that have them.
+
+    The chain: attitude from the IMU, contacts from forces, the stance foot from contacts (of
+    robots with coordinates) or load, the base's place from the legs. The stance foot is taken to
+    rest on the floor.
+
+    Args:
+        robot: The `Robot`.
+        values: Validated values of `ESTIMATOR`.
+        slope: Inclination of the floor, rad, downhill positive.
+    """
+
+    def __init__(self, robot, values, slope=0.0):
+        dynamics = Dynamics(robot)
+        self._robot, self._values = robot, values
+        self._maps = [robot.supports.get(foot) for foot in robot.feet]
+        self._attitude = Attitude(dynamics, slope)
+        self._odometry = LegOdometry(dynamics)
+        self._stance = Touchdowns(values) if robot.coordinates else Load()
+        self._q = dynamics.configuration(np.zeros(len(robot.joints)))
+        self._v = np.zeros(dynamics.nv)
+        base, angles = robot.base, len(robot.base.angles)
+        self._angles, self._rates = self._q[base.nq - angles:], self._v[base.nv - angles:]
+        self.state = WalkerState(robot)
+        self.state.position, self.state.velocity = self._q[base.nq:], self._v[base.nv:]
+        self.reset(robot.feet[0])
+
+    def reset(self, support):
+        """Forget the past; the named foot stands, at the origin."""
+        values, state = self._values, self.state
+        self._contacts = [
+            ContactDebouncer(values.contact_on, values.contact_off, values.contact_hold)
+            for _ in self._robot.feet]
+        self._stance.reset()
+        state.support = self._robot.feet.index(support)
+        state.steps = 0
+        state.touchdown = -math.inf
+        state.step_length = state.step_time = 0.0
+        state.foothold[:] = 0.0
+
+    def update(self, measurement):
+        """Return the `WalkerState` of a `Measurement`; the same object every time.
+
+        The measurement must be finite.
+        """
+        state = self.state
+        state.stamp = measurement.stamp
+        state.position[:] = measurement.position   # and with them generalised coordinates
+        state.velocity[:] = measurement.velocity
+        state.locked[:] = measurement.locked
+        self._attitude.update(measurement, state.base, self._q, self._v)
+        forces = [math.sqrt(x * x + y * y + z * z) for x, y, z in measurement.foot_force.tolist()]
+        for i, contact in enumerate(self._contacts):
+            state.contact[i] = contact.update(forces[i], state.stamp)
+        state.flicker = max(contact.suppressed for contact in self._contacts)
+        places = self._odometry.place_feet(self._q, self._v)
+        self._stance.update(state, places, forces)
+        self._odometry.update(state, places)
+        mapping = self._maps[state.support]
+        if mapping is not None:
+            np.dot(mapping, self._angles, out=state.q)
+            np.dot(mapping, self._rates, out=state.v)
+        return state
+
+
+def make_estimator(robot_file):
+    """Return the `Estimator` of a robot file's robot."""
+    return Estimator(robot_file.robot, robot_file.values(ESTIMATOR),
+                     robot_file.values(WORLD).slope)

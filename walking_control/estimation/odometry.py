@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the base is and how fast it moves, from legs that stand on a flat floor."""
+
+import numpy as np
+
+
+class LegOdometry:
+    """Place and velocity of the base, the stance foot at rest on the floor.
+
+    Args:
+        dynamics: The robot's `Dynamics`.
+    """
+
+    def __init__(self, dynamics):
+        self._dynamics = dynamics
+        self._feet = dynamics.robot.feet
+
+    def place_feet(self, q, v):
+        """Return x, y and z of every foot as seen from the base, in the floor's axes, m.
+
+        Args:
+            q: Generalised coordinates with the base at the origin.
+            v: Generalised velocities with the base's origin at rest.
+        """
+        self._dynamics.move(q, v)
+        return [self._dynamics.foot_position(foot) for foot in self._feet]
+
+    def update(self, state, places):
+        """Write base and foot heights of a `WalkerState` whose stance foot is known."""
+        x, y, z = places[state.support]
+        along, across, _ = state.foothold.tolist()
+        base = state.base
+        base.position[0], base.position[1], base.position[2] = along - x, across - y, -z
+        np.negative(self._dynamics.foot_velocity(self._feet[state.support]), out=base.linear)
+        for i, place in enumerate(places):
+            state.foot_height[i] = place[2] - z

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which foot the robot stands on: by touchdowns of one that walks, by load of one that stands."""
+
+import math
+
+from walking_control.estimation.contact import STAMP_TOLERANCE
+
+
+class Touchdowns:
+    """The stance foot changes when the swing foot touches down ahead of it.
+
+    A scuff beside the stance foot does not count; a foot that stands alone takes over in the end.
+
+    Args:
+        values: Validated values of `ESTIMATOR`.
+    """
+
+    def __init__(self, values):
+        self._values = values
+        self.reset()
+
+    def reset(self):
+        """Forget the past."""
+        self._alone_since = math.inf
+
+    def update(self, state, places, forces):
+        """Change the stance foot of a `WalkerState` if it is time to.
+
+        Args:
+            state: The `WalkerState`, contacts up to date.
+            places: x, y and z of every foot in the floor's axes, from any one point, m.
+            forces: Size of the force on every foot, N.
+        """
+        x_support = places[state.support][0]
+        elapsed = state.stamp - state.touchdown + STAMP_TOLERANCE
+        if elapsed < self._values.min_step_time:
+            return
+        for i, (x, _, _) in enumerate(places):
+            if i == state.support or not state.contact[i]:
+                continue
+            if x - x_support >= self._values.min_step_length or self._alone(state):
+                state.steps += 1
+                state.step_length = x - x_support
+                state.step_time = state.stamp - state.touchdown
+                state.touchdown = state.stamp
+                self._alone_since = math.inf
+                move_support(state, places, i)
+                break
+
+    def _alone(self, state):
+        """Return whether the stance foot has long been off the floor while another is on it."""
+        if state.contact[state.support]:
+            self._alone_since = math.inf
+            return False
+        if state.stamp < self._alone_since:
+            self._alone_since = state.stamp
+        return state.stamp - self._alone_since >= \
+            self._values.lost_support_time - STAMP_TOLERANCE
+
+
+class Load:
+    """The stance foot is the one that carries most; no steps are counted."""
+
+    def reset(self):
+        """Forget the past, of which there is none."""
+
+    def update(self, state, places, forces):
+        """Change the stance foot of a `WalkerState`; see `Touchdowns.update`."""
+        if any(forces):
+            heaviest = forces.index(max(forces))
+            if heaviest != state.support:
+                move_support(state, places, heaviest)
+
+
+def move_support(state, places, foot):
+    """Let a foot of a `WalkerState` take over where it stands on the floor."""
+    for axis in range(2):
+        state.foothold[axis] += places[foot][axis] - places[state.support][axis]
+    state.support = foot

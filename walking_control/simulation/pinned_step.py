@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One step of a walker in space on a pinned stance foot, by Pinocchio and an adaptive integrator.
+
+Constraint forces of the pinned foot by [DS09] (3.46), touchdown by (4.12); torques collocated with
+the minimal coordinates follow a gait as functions of time.
+
+Simplifications: the stance foot neither slips nor lifts (its least normal force is reported); the
+base does not turn (see `models.step_equations`).
+"""
+
+import numpy as np
+
+from walking_control.models.contact import constraint_forces, project_velocity
+from walking_control.models.dynamics import Dynamics
+from walking_control.models.robot_file import WORLD
+
+LATE = 0.5    # share of the gait's period before which a foot near the floor does not touch down
+BEYOND = 1.2  # the step is given up at this multiple of the period
+
+
+class _Pinned:
+    """Dynamics of base translation and joints with the first foot held."""
+
+    def __init__(self, robot, world):
+        self.dynamics = Dynamics(robot, world.gravity, world.slope)
+        self.stance, self.swing = robot.feet
+        base = len(robot.base.axes)
+        # forces on the coordinates -> forces on base and joints, and the motion the other way
+        lift = robot.joint_lifts[self.stance]
+        self.spread = np.vstack((np.zeros((base, len(lift))), lift))
+        self.gather = np.hstack((np.zeros((len(lift), base)), robot.supports[self.stance]))
+        self._base = slice(base)
+
+    def torque(self, q, v, a):
+        """Return the forces on the minimal coordinates a motion takes."""
+        dynamics, base = self.dynamics, self._base
+        full_q, full_v = dynamics.base_from_coordinates(self.stance, q, v)
+        M, A = dynamics.mass_matrix(full_q), dynamics.foot_jacobian(full_q, self.stance).T
+        full_a = self.spread @ a
+        full_a[base] -= A.T @ full_a + dynamics.foot_drift(full_q, full_v, self.stance)
+        right = M @ full_a + dynamics.bias(full_q, full_v)
+        # the foot's force is what the base translation, free of any motor, leaves over
+        return self.spread.T @ (right - A @ right[base])
+
+    def accelerate(self, q, v, effort):
+        """Return acceleration and force of the floor under efforts on the coordinates."""
+        dynamics = self.dynamics
+        M, A = dynamics.mass_matrix(q), dynamics.foot_jacobian(q, self.stance).T
+        force = self.gather.T @ effort - dynamics.bias(q, v)
+        reaction = constraint_forces(M, A, force, dynamics.foot_drift(q, v, self.stance))
+        return np.linalg.solve(M, force + A @ reaction), reaction
+
+    def height(self, q):
+        """Return the height of the swing foot, m."""
+        self.dynamics.place(q)
+        return self.dynamics.foot_position(self.swing)[2]
+
+    def land(self, q, v):
+        """Return coordinates and rates of the new support just after touchdown."""
+        dynamics, robot = self.dynamics, self.dynamics.robot
+        A = dynamics.foot_jacobian(q, self.swing).T
+        v = project_velocity(dynamics.mass_matrix(q), A, v)
+        joints = slice(robot.base.nv, None)
+        return robot.supports[self.swing] @ q[joints], robot.supports[self.swing] @ v[joints]
+
+
+def simulate_pinned_step(robot_file, gait):
+    """Return (reason, q, v, period, least normal force) of a step driven by a gait's torques.
+
+    Args:
+        robot_file: The `RobotFile` of a robot whose base translates.
+        gait: The `Gait`.
+    """
+    from scipy.integrate import solve_ivp
+    pinned = _Pinned(robot_file.robot, robot_file.values(WORLD))
+    nv, normal = pinned.dynamics.nv, [np.inf]
+
+    def rates(t, y):
+        effort = pinned.torque(*(part[0] for part in gait.motion([t])))
+        a, force = pinned.accelerate(y[:nv], y[nv:], effort)
+        normal[0] = min(normal[0], force[2])
+        return np.concatenate((y[nv:], a))
+
+    def height(t, y):
+        return pinned.height(y[:nv]) if t > LATE * gait.period else 1.0
+
+    height.terminal, height.direction = True, -1.0
+    start = pinned.dynamics.base_from_coordinates(pinned.stance, *gait.start)
+    run = solve_ivp(rates, (0.0, BEYOND * gait.period), np.concatenate(start),
+                    'DOP853', events=height, rtol=1e-9, atol=1e-10)
+    if not len(run.t_events[0]):
+        return 'no touchdown', *gait.start, np.nan, normal[0]
+    y = run.y_events[0][0]
+    return None, *pinned.land(y[:nv], y[nv:]), float(run.t_events[0][0]), normal[0]
