@@ -12,7 +12,6 @@ import contextlib
 from dataclasses import dataclass, field
 import heapq
 import itertools
-import os
 import random
 import signal
 import subprocess
