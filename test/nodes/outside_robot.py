@@ -168,14 +168,14 @@ LIMIT = 74 * 0.0302 * 8.0   # N m, largest effort of Dribbel's hip
 
 
 @contextlib.contextmanager
-def started(namespace='', watchdog=True, **parameters):
+def started(namespace='outside', watchdog=True, **parameters):
     """Start a controller in real time and its watchdog; give the controller's process."""
     def start(module, **values):
         arguments = [word for name, value in values.items()
                      for word in ('-p', f'{name.replace("__", ".")}:={value}')]
         return subprocess.Popen(
             [sys.executable, '-m', f'walking_control.nodes.{module}', '--ros-args', '-r',
-             f'__ns:=/{namespace}', '--log-level', 'fatal', *arguments])
+             f'__ns:=/{namespace}', *arguments])
     processes = [start('controller_node', autostart='true', realtime='true',
                        require_watchdog=str(watchdog).lower(), **parameters)]
     if watchdog:
@@ -230,7 +230,7 @@ TRIALS = {
 }
 
 
-def try_out(name, namespace='', patience=30.0):
+def try_out(name, namespace='outside', patience=30.0):
     """Do a trial; return what was promised to happen, in words, and whether it did.
 
     Args:
