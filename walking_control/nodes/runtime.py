@@ -72,6 +72,10 @@ def run_node(make_node, args=None):
     Returns:
         Exit status: the node's, or that of the error.
     """
+    # A process that is killed leaves its shared memory behind, and whoever writes there is held up
+    # until Fast DDS gives it up: a second, for the robot and the watchdog alike. Our programs do
+    # without it unless told otherwise.
+    os.environ.setdefault('FASTDDS_BUILTIN_TRANSPORTS', 'UDPv4')
     stop = StopSignal()
     node, status = None, 0
     try:

@@ -6,7 +6,6 @@ this node, in a process of its own, does. Its heartbeat says what it hears, so t
 need not leave zero before somebody watches.
 """
 
-import os
 import sys
 import time
 
@@ -156,9 +155,6 @@ class WatchdogNode(Node):
 
 def main(args=None):
     """Run the watchdog node."""
-    # A process that is killed in the middle of a write to shared memory leaves a lock behind that
-    # holds up every other writer for a second; Fast DDS is told to do without.
-    os.environ.setdefault('FASTDDS_BUILTIN_TRANSPORTS', 'UDPv4')
     sys.exit(run_node(WatchdogNode, args))
 
 
