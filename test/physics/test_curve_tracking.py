@@ -28,7 +28,7 @@ from walking_control.models.robot_file import WORLD
 from walking_control.models.signals import Command, Reference, WalkerState
 from walking_control.models.support.dynamics import SupportDynamics
 from walking_control.runs.metrics import summarize
-from walking_control.simulation.registry import make_plant, parameter_tables
+from walking_control.simulation.registry import make_plant
 from walking_control.simulation.rigid.compiled import PlainWalker
 from walking_control.simulation.rigid.model import DONE, STEPS, WORK
 from walking_control.simulation.simulate import run_plant
@@ -343,8 +343,7 @@ def test_supply_bounds_what_goes_into_the_walker(compass):
     """What is injected must stay below the supply so far, and a full tank must not run over."""
     robot_file = load_robot('compass', [('world.slope', 0.0), *(
         (f'curve_tracking.tank_{name}', value)
-        for name, value in (('initial', 0.0), ('capacity', 0.5), ('supply', 2.0)))],
-        parameter_tables())
+        for name, value in (('initial', 0.0), ('capacity', 0.5), ('supply', 2.0)))])
     run = run_plant(make_plant(robot_file), ControlLoop(robot_file, 'curve_tracking'),
                    robot_file.start, 2.0)
     given = run.telemetry['energy_injected'] - run.telemetry['energy_absorbed']

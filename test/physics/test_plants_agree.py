@@ -11,7 +11,7 @@ from walking_control.control_loop import ControlLoop
 from walking_control.loading import load_robot
 from walking_control.models.robot_file import Start
 from walking_control.runs.metrics import summarize
-from walking_control.simulation.registry import make_plant, parameter_tables
+from walking_control.simulation.registry import make_plant
 from walking_control.simulation.rigid.compiled import CompiledWalker, PlainWalker
 from walking_control.simulation.rigid.model import DONE, STEPS
 from walking_control.simulation.simulate import run_plant
@@ -50,8 +50,7 @@ def test_control_loop_and_array_law_are_one(name):
 
 def passive_dribbel():
     """Return Dribbel without motor inertia on 3 degrees, on its stable passive cycle."""
-    robot_file = load_robot('dribbel', (('rotor_inertia', 1e-12),
-                                             ('slope', math.radians(3.0))), parameter_tables())
+    robot_file = load_robot('dribbel', rotor_inertia=1e-12, slope=math.radians(3.0))
     start = Start('outer_foot', np.array([0.2692, 0.0, -0.5384, 0.0]),
                   np.array([-1.1448, 0.0, 0.3395, 0.0]))
     return replace(robot_file, start=start)
