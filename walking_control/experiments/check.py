@@ -6,7 +6,7 @@ from pathlib import Path
 
 from walking_control.controllers.registry import CONTROLLERS, judge_controllers
 from walking_control.exceptions import Findings, InvalidInput, MissingDependency
-from walking_control.experiments.check_spatial import check_spatial_robot
+from walking_control.experiments.check_posture import check_posture
 from walking_control.experiments.obstacles import (
     check_limits,
     check_meshes,
@@ -71,7 +71,7 @@ def _check_robot_file(robot_file, problems, assumptions, facts):
         assumptions += _effort_sentences(robot)
         assumptions.append(_TIPS[robot.base])
     else:
-        check_spatial_robot(robot_file, problems, assumptions, facts)
+        check_posture(robot_file, problems, assumptions, facts)
     assumptions += remarks(robot_file)
     assumptions.append('motors: no friction, no gear losses, current follows its command at once')
 

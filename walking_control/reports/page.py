@@ -46,13 +46,11 @@ figcaption { margin-top: .4rem; color: var(--soft); font-size: .9rem; }
 
 
 @dataclass(frozen=True)
-class Contents:
-    """What a report says of a kind of robot.
+class Section:
+    """What a report says of one side of a run.
 
     Args:
         figures: Triples (name, function of a run that returns a figure or None, caption).
-        write_animation: Function of a run and a path.
-        animation_caption: Its caption.
         verb: Function of a summary: what the robot does, for the title.
         outcome: Function of a summary: HTML paragraph of how the run went.
         table: Function of a summary: HTML table of its numbers.
@@ -60,8 +58,6 @@ class Contents:
     """
 
     figures: tuple
-    write_animation: Callable
-    animation_caption: str
     verb: Callable
     outcome: Callable
     table: Callable

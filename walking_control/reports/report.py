@@ -8,75 +8,12 @@ from pathlib import Path
 
 from walking_control.models.robot import in_words
 from walking_control.reports.animations.canvas import import_pillow
-from walking_control.reports.animations.walk import write_animation
-from walking_control.reports.page import (
-    break_off_verb,
-    Contents,
-    embed_figure,
-    format_number,
-    outcome_paragraph,
-    write_page,
-    writing_to,
-)
-from walking_control.reports.plots import disturbance as plots_disturbance
-from walking_control.reports.plots import energy as plots_energy
-from walking_control.reports.plots import walk as plots
+from walking_control.reports.animations.film import describe_animation, write_animation
+from walking_control.reports.page import embed_figure, write_page, writing_to
 from walking_control.reports.plots.style import import_matplotlib, save
-from walking_control.reports.report_spatial import SPATIAL
-from walking_control.runs.quantities import failure
+from walking_control.reports.posture_section import POSTURE
+from walking_control.reports.walk_section import WALK
 from walking_control.runs.table import write_run_table
-
-# name, function, caption
-FIGURES = (
-    ('stick_figure', plots.plot_stick_figure,
-     'The last two steps as multiple exposures, seven poses each, faint to strong; dotted: paths '
-     'of base and feet.'),
-    ('steps', plots.plot_steps,
-     'Every step of the run, coloured by its stance foot. Clearance is the lowest height of the '
-     'swing foot over the middle half of its way.'),
-    ('joint_angles', plots.plot_joint_angles, 'Legs and joints over the last six steps.'),
-    ('phase_portrait', plots.plot_phase_portrait,
-     'Minimal coordinates against their rates; a dot marks the state after touchdown. Steps of '
-     'the first half of the run are grey; a settled gait repeats itself.'),
-    ('actuators', plots.plot_actuators, 'What the actuators did over the last six steps.'),
-    ('ground_forces', plots.plot_ground_forces,
-     'What the floor did over the last six steps, sampled once a control tick.'),
-)
-# the same, of runs that have what they show
-FURTHER_FIGURES = (
-    ('disturbed_walk', plots_disturbance.plot_disturbed_walk,
-     'The steps around the disturbance, six poses each; strong: just after touchdown. The edge of '
-     'a step is drawn half way between the footholds on either side.'),
-    ('energies', plots_energy.plot_energies,
-     'Energies by the field of curve tracking. Potential energy counts from the stance foot. '
-     'While the walker follows the gait all kinetic energy is in the desired direction.'),
-    ('effort_parts', plots_energy.plot_effort_parts,
-     'What the efforts consist of around the disturbance: parts that shape the natural gait and '
-     'cancel on it, corrections, and the total, as wanted and as applied within all limits.'),
-)
-
-# key in the summary, name, unit, significant digits
-_ROWS = (
-    ('speed', 'Speed', 'm/s', 3),
-    ('cost_of_transport', 'Cost of transport, mechanical', '', 3),
-    ('cost_of_transport_electrical', 'Cost of transport, electrical', '', 3),
-    ('foot_clearance', 'Foot clearance, mean', 'm', 3),
-    ('min_foot_clearance', 'Foot clearance, smallest', 'm', 3),
-    ('step_length', 'Step length', 'm', 3),
-    ('step_time', 'Step time', 's', 3),
-    ('asymmetry', 'Difference between the legs’ step lengths', '%', 2),
-    ('mechanical_power', 'Mechanical power', 'W', 3),
-    ('distance', 'Distance', 'm', 3),
-    ('duration', 'Duration', 's', 3),
-    ('steps', 'Steps', '', 3),
-    ('energy_injected', 'Work of the actuators', 'J', 3),
-    ('scuffs', 'Scuffs of the swing foot', '', 0),
-    ('squared_effort_per_step', 'Squared effort per step', 'N²m²s', 3),
-    ('peak_effort', 'Largest effort', 'N m', 3),
-    ('peak_current', 'Largest motor current', 'A', 3),
-    ('min_normal_force', 'Smallest normal force of the stance foot', 'N', 3),
-    ('max_friction_ratio', 'Largest friction ratio of the stance foot', '', 3),
-)
 
 
 def write_report(run, summary, directory):
@@ -103,43 +40,46 @@ def write_report(run, summary, directory):
 
 
 def _write_files(run, summary, directory):
-    contents = PLANAR if summary['steady'] is not None else SPATIAL
+    sections = _sections(summary)
     animation, table = directory / 'animation.gif', directory / 'run.csv'
-    contents.write_animation(run, animation)
+    write_animation(run, animation)
     write_run_table(run, table)
     figures = []
     # one tick, as after a fault in the very first, is nothing to plot
-    for name, plot, caption in contents.figures if len(run.time) > 1 else ():
-        figure = plot(run)
-        if figure is not None:
-            path = directory / f'{name}.png'
-            save(figure, path)
-            figures.append((path, caption))
+    for section in sections if len(run.time) > 1 else ():
+        for name, plot, caption in section.figures:
+            figure = plot(run)
+            if figure is not None:
+                path = directory / f'{name}.png'
+                save(figure, path)
+                figures.append((path, caption))
     numbers = directory / 'summary.json'
     page = directory / 'report.html'
     files = [str(path) for path in
              (page, numbers, table, animation, *(path for path, _ in figures))]
     text = json.dumps({**summary, 'files': files}, indent=2, allow_nan=False)
     numbers.write_text(text + '\n', encoding='utf-8')
-    page.write_text(_page(contents, summary, animation, figures), encoding='utf-8')
+    film = embed_figure(animation, 'image/gif', describe_animation(run))
+    page.write_text(_page(sections, summary, film, figures), encoding='utf-8')
     return files
 
 
-def _page(contents, summary, animation, figures):
-    title = f'{summary["robot"]} {contents.verb(summary)}'
+def _sections(summary):
+    """Return what there is to say of a run: of a walk, of a kept posture, or of both."""
+    sections = [WALK] if summary['steady'] is not None else []
+    return [*sections, POSTURE] if 'posture' in summary else sections
+
+
+def _page(sections, summary, film, figures):
+    title = f'{summary["robot"]} {sections[0].verb(summary)}'
     world = (f'{in_words(summary["controller"])} on plant {summary["plant"]}, '
              f'{_floor(summary)}, friction {summary["friction"]:.3g}, '
              f'gravity {summary["gravity"]:.4g} m/s², {summary["mass"]:.3g} kg')
     parts = [f'<p class="world">{escape(world)}</p>',
-             contents.outcome(summary), '<div class="top">',
-             embed_figure(animation, 'image/gif', contents.animation_caption),
-             contents.table(summary), '</div>']
+             sections[0].outcome(summary), '<div class="top">', film,
+             *(section.table(summary) for section in sections), '</div>']
     parts += [embed_figure(path, 'image/png', caption) for path, caption in figures]
-    return write_page(title, [*parts, contents.definitions(summary)])
-
-
-def _verb(summary):
-    return break_off_verb(summary) or ('walks' if summary['steps'] else 'did not take a step')
+    return write_page(title, [*parts, *(section.definitions(summary) for section in sections)])
 
 
 def _floor(summary):
@@ -147,42 +87,3 @@ def _floor(summary):
     if slope == 0.0:
         return 'level floor'
     return f'{abs(slope):.3g}° {"downhill" if slope > 0.0 else "uphill"}'
-
-
-def _outcome(summary):
-    if not summary['steps'] and failure(summary) is None:
-        return '<p class="outcome fell">Stood, or rocked in place, without falling.</p>'
-    return outcome_paragraph(f'Walked {summary["distance"]:.2f} m in {summary["duration"]:.1f} s, '
-                             f'{summary["steps"]} steps, without falling.', summary)
-
-
-def _table(summary):
-    steady = summary['steady']
-    lines = ['<table>',
-             '<thead><tr><th></th><th>steady</th><th>whole run</th><th></th></tr></thead>',
-             '<tbody>']
-    for key, name, unit, digits in _ROWS:
-        values = [format_number(source.get(key), unit, digits) for source in (steady, summary)]
-        if values != ['', '']:
-            lines.append(f'<tr><th>{name}</th><td>{values[0]}</td><td>{values[1]}</td>'
-                         f'<td class="unit">{unit}</td></tr>')
-    return '\n'.join([*lines, '</tbody>', '</table>'])
-
-
-def _definitions(summary):
-    steady = summary['steady']
-    window = ('There is no steady state: the run broke off, or its second half holds no whole '
-              'stride.'
-              if steady['start'] is None else
-              f'Steady values cover whole strides in the second half of the run, from '
-              f'{steady["start"]:.2f} s to {steady["end"]:.2f} s.')
-    return (f'<section class="notes"><h2>What the numbers mean</h2><p>{window} Values of the '
-            'whole run include its start. Cost of transport is the net mechanical work of the '
-            'actuators over weight times distance; the electrical one takes the energy drawn at '
-            'the motor terminals, none of it fed back. Normal force and friction ratio count '
-            'while no other foot touches the floor, the ratio only while the stance foot carries '
-            'at least 5 % of the weight.</p></section>')
-
-
-PLANAR = Contents((*FIGURES, *FURTHER_FIGURES), write_animation,
-                  'The end of the run, real time.', _verb, _outcome, _table, _definitions)

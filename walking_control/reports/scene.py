@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A robot in space with the forces on its feet at one instant: what pictures and film draw."""
+"""A robot with the forces on its feet at one instant: what pictures and film draw."""
 
 from dataclasses import dataclass
 
@@ -38,10 +38,12 @@ class Scene:
     """The poses of a run.
 
     Args:
-        run: The `Run`, of a robot in space.
+        run: The `Run`.
 
     Attributes:
         segments: The `Segment` list of the skeleton.
+        base: Index of the base's point.
+        feet: Index of each foot's point.
         height: Of the drawn robot at the start, m.
         weight: m g, N.
     """
@@ -51,7 +53,8 @@ class Scene:
         self._dynamics = Dynamics(run.robot, run.world.gravity, run.world.slope)
         self._corners = [sole_corners(run.robot.urdf, foot) for foot in run.robot.feet]
         self._skeleton = Skeleton(self._dynamics, _OFF_SEGMENT)
-        self.segments = self._skeleton.segments
+        self.segments, self.base = self._skeleton.segments, self._skeleton.base
+        self.feet = self._skeleton.feet
         self.weight = self._dynamics.weight
         self.height = float(np.ptp(self._skeleton.points(run.q[0])[:, 2])) or 1.0
         self._arrow = _ARROW * self.height / self.weight

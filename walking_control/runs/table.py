@@ -5,6 +5,8 @@ import csv
 
 import numpy as np
 
+from walking_control.models.base import Base
+
 
 def run_columns(run):
     """Return the table of a run.
@@ -24,7 +26,7 @@ def run_columns(run):
     columns.update((f'{axis} [m]', base.position[:, i]) for i, axis in enumerate('xyz'))
     columns.update((f'quaternion_{axis} [1]', base.orientation[:, i])
                    for i, axis in enumerate('xyzw'))
-    columns['pitch [rad]'] = base.pitch
+    columns['pitch [rad]'] = run.q[:, 2] if robot.base is Base.PLANAR else base.pitch
     columns.update((f'{joint} [{unit}]', run.joints[:, i])
                    for i, (joint, unit) in enumerate(joints))
     columns.update((f'{axis}_rate [m/s]', base.linear[:, i]) for i, axis in enumerate('xyz'))

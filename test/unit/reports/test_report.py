@@ -13,10 +13,11 @@ import pytest
 from synthetic_run import STEP_LENGTH, STEP_TICKS, synthetic_run
 
 from walking_control.exceptions import InvalidInput, MissingDependency
-from walking_control.reports.animations.walk import write_animation
+from walking_control.reports.animations.film import write_animation
 from walking_control.reports.plots import style
 from walking_control.reports.plots import walk as plots
-from walking_control.reports.report import FIGURES, write_report
+from walking_control.reports.report import write_report
+from walking_control.reports.walk_section import FIGURES
 from walking_control.runs.metrics import summarize
 from walking_control.runs.table import run_columns
 from walking_control.simulation.disturbance import Disturbance
@@ -223,3 +224,15 @@ def test_unwritable_directory_is_refused(tmp_path):
     run = synthetic_run(steps=1)
     with pytest.raises(InvalidInput, match='cannot be written'):
         write_report(run, summarize(run), tmp_path / 'file')
+
+
+def test_run_with_steps_and_a_posture_shows_both(tmp_path):
+    """A law that steps and holds a posture would get half a report."""
+    run = synthetic_run(steps=4)
+    run.settings['routine'] = 'hold'
+    summary = summarize(run)
+    assert summary['steady'] is not None and summary['posture']['max_tilt'] >= 0.0
+    names = {Path(file).name for file in write_report(run, summary, tmp_path)}
+    assert {'steps.png', 'joint_motion.png', 'base.png', 'animation.gif'} <= names
+    page = (tmp_path / 'report.html').read_text(encoding='utf-8')
+    assert 'Speed' in page and 'Largest tilt of the base' in page

@@ -12,9 +12,9 @@ from synthetic_spatial_run import ALONE, KNEE, ROWS, synthetic_spatial_run
 
 from walking_control.cli import main
 from walking_control.experiments.check import check_robot
-from walking_control.reports.animations.spatial import frame_rows, write_animation
+from walking_control.reports.animations.film import frame_rows, write_animation
+from walking_control.reports.posture_section import FIGURES
 from walking_control.reports.report import write_report
-from walking_control.reports.report_spatial import FIGURES
 from walking_control.reports.scene import Scene, telling_rows
 from walking_control.runs.metrics import summarize
 

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the report of a robot in space says: posture, contacts, efforts."""
+"""What the report says of a kept posture: lean, drift, contacts, efforts."""
 
 from html import escape
 
 from walking_control.models.robot import in_words
-from walking_control.reports.animations.spatial import write_animation
 from walking_control.reports.page import (
     break_off_verb,
-    Contents,
     format_number,
     outcome_paragraph,
+    Section,
 )
 from walking_control.reports.plots import posture
 
@@ -112,7 +111,4 @@ def _definitions(summary):
             'braked.</p></section>')
 
 
-SPATIAL = Contents(
-    FIGURES, write_animation, 'The run from the front and from the right. Arrows: forces of the '
-    'floor; cross: centre of mass; marks on the floor are 0.1 m apart.', _verb, _outcome, _table,
-    _definitions)
+POSTURE = Section(FIGURES, _verb, _outcome, _table, _definitions)

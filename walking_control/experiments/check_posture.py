@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `check` says of a robot in space: size, soles, and what its start posture takes."""
+"""What `check` says of a robot that begins in a posture: size, soles, what the posture takes."""
 
 import numpy as np
 
@@ -15,8 +15,8 @@ from walking_control.statics.distributor import StaticTorque
 _HIGH, _TILTED = 0.005, 0.05   # m, rad
 
 
-def check_spatial_robot(robot_file, problems, assumptions, facts):
-    """Add what is known of a robot in space to the findings of `check_robot`.
+def check_posture(robot_file, problems, assumptions, facts):
+    """Add what is known of a robot that begins in a posture to the findings of `check_robot`.
 
     Args:
         robot_file: The `RobotFile`.
@@ -25,7 +25,7 @@ def check_spatial_robot(robot_file, problems, assumptions, facts):
         facts: name -> value, added to.
     """
     robot, world = robot_file.robot, robot_file.values(WORLD)
-    dynamics = Dynamics(robot, world.gravity)
+    dynamics = Dynamics(robot, world.gravity, world.slope)
     posture = dict(zip(robot.joints, robot_file.start.posture, strict=True))
     q = dynamics.configuration(posture)
     height, standing = _standing(robot, dynamics, q)
@@ -37,12 +37,10 @@ def check_spatial_robot(robot_file, problems, assumptions, facts):
                          'limit': 'no sole lies flat on the floor with the base upright',
                          'remedy': 'change the ankles of the start posture'})
     elif all(joint in robot.actuators for joint in robot.joints):
-        half = 0.5 * world.slope   # the base starts upright from the floor, not from gravity
-        q = dynamics.configuration(posture, (0.0, np.sin(half), 0.0, np.cos(half)))
         _check_statics(robot_file, dynamics, q, standing, problems, assumptions, facts)
     assumptions.append('the robot moves freely in space on a flat floor; standing soles lie flat')
     assumptions.append('the base’s orientation comes from the IMU, in the gravity-aligned world; '
-                       'its place and speed are not estimated')
+                       'its place and speed from legs that stand still on a flat floor')
 
 
 def _standing(robot, dynamics, q):
