@@ -7,9 +7,11 @@ import shlex
 
 import pytest
 
+import walking_control as wc
 from walking_control.cli import main
 
-README = (Path(__file__).parents[2] / 'README.md').read_text(encoding='utf-8')
+ROOT = Path(__file__).parents[2]
+README = (ROOT / 'README.md').read_text(encoding='utf-8')
 
 
 def test_python_example(capsys):
@@ -18,6 +20,18 @@ def test_python_example(capsys):
     code, = re.findall(r'```python\n(.*?)```', README, re.S)
     exec(compile(code, 'README.md', 'exec'), {})
     assert 0.4 < float(capsys.readouterr().out) < 0.6
+
+
+def test_torques_of_a_urdf(capsys):
+    """The distributor would need a controller, or ROS, or more lines than its page says."""
+    page = (ROOT / 'doc' / 'controllers' / 'static_torque.md').read_text(encoding='utf-8')
+    code, = re.findall(r'```python\n(.*?)```', page, re.S)
+    urdf = ROOT / 'urdf' / 'humanoid.urdf.xacro'
+    robot = wc.load_robot('humanoid')
+    positions = dict(zip(robot.robot.joints, robot.start.posture))
+    exec(compile(code.replace('my_robot.urdf', str(urdf)), 'static_torque.md', 'exec'),
+         {'positions': positions, 'imu_quaternion': (0.0, 0.0, 0.0, 1.0)})
+    assert len(capsys.readouterr().out.split()) >= 19
 
 
 def test_shell_commands(capsys):
