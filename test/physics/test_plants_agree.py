@@ -9,7 +9,9 @@ import pytest
 
 from walking_control.control_loop import ControlLoop
 from walking_control.loading import load_robot
+from walking_control.models.actuators import JointSpring
 from walking_control.models.robot_file import Start
+from walking_control.models.signals import Command
 from walking_control.runs.metrics import summarize
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.rigid.compiled import CompiledWalker, PlainWalker
@@ -34,6 +36,30 @@ def test_hip_law_on_level_floor():
     assert rigid['steady']['cost_of_transport'] == pytest.approx(
         soft['steady']['cost_of_transport'], rel=0.03)
     assert rigid['peak_current'] == pytest.approx(soft['peak_current'], rel=0.05)
+
+
+@pytest.mark.parametrize('spring', [JointSpring(20.0, 0.0, 0.1), JointSpring(0.0, 5.0, 0.0),
+                                    JointSpring(20.0, 5.0, -0.2)])
+def test_passive_joints_move_alike(spring):
+    """A spring or damper of the robot file would be left out, or be another, in one plant."""
+    robot_file = load_robot('dribbel')
+    robot_file = replace(robot_file, robot=replace(robot_file.robot, springs={'hip': spring}))
+    # straight legs, the free foot in the air
+    start = Start('outer_foot', np.array([0.0, 0.0, 0.5, 0.0]), np.array([-0.3, 0.0, 1.0, 0.0]))
+    rates = []
+    for name in ('rigid', 'mujoco'):
+        plant = make_plant(robot_file, name)
+        plant.reset(start)
+        command = Command(robot_file.robot)
+        command.lock[:] = True
+        for _ in range(10):
+            plant.step(command, 0.005)
+        rates.append(plant.truth.v[3].copy())
+    bare = make_plant(load_robot('dribbel'), 'rigid')
+    bare.reset(start)
+    bare.step(Command(robot_file.robot), 0.05)
+    assert rates[0] == pytest.approx(rates[1], rel=0.02)
+    assert abs(rates[0] - bare.truth.v[3]) > 0.1 * abs(rates[0])
 
 
 @pytest.mark.parametrize('name', ['compass', 'dribbel'])

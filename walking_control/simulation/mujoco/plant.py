@@ -10,10 +10,13 @@ import math
 import numpy as np
 
 from walking_control.exceptions import import_optional, IncompatiblePlant, InvalidInput, UrdfError
+from walking_control.models.actuators import JointSpring
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics, floor_gravity
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.simulation.plant import Plant, Truth
+
+NO_SPRING = JointSpring(0.0, 0.0, 0.0)
 
 MUJOCO = ParameterTable('mujoco', [
     Parameter('timestep', 0.0005, 's', 'Step of the physics.', 1e-5, 0.01),
@@ -104,7 +107,10 @@ class MujocoPlant(Plant):
             # the URDF's effort limit is the motor's; it must not limit what stops and locks do
             joint.actfrclimited = False
             joint.solref_limit = solref
-            joint.damping = np.full_like(joint.damping, values.joint_damping)
+            spring = self.robot.springs.get(name, NO_SPRING)
+            joint.damping = _linear(joint.damping, values.joint_damping + spring.damping)
+            joint.stiffness = _linear(joint.stiffness, spring.stiffness)
+            joint.springref = spring.rest
             motor = self.robot.actuators.get(name)
             joint.armature = motor.armature if motor else 0.0
         for lock in self.robot.locks:
@@ -282,3 +288,15 @@ class MujocoPlant(Plant):
         self._mj.mj_solveM(self.model, self.data, change, generalised)
         self.data.qvel += change[0]
         self._refresh()
+
+
+def _linear(like, value):
+    """Return a damping or stiffness in the form MuJoCo has it.
+
+    From MuJoCo 4 on that is a polynomial, linear term first; before, the linear term alone.
+    """
+    if np.ndim(like) == 0:
+        return value
+    terms = np.zeros_like(like)
+    terms[0] = value
+    return terms
