@@ -5,7 +5,9 @@ Everything that depends on it asks one of these members a question; what a robot
 that (minimal coordinates, feet, motors) is asked of the robot.
 """
 
+from collections.abc import Sequence
 from enum import Enum
+from typing import Any
 
 import numpy as np
 
@@ -26,18 +28,24 @@ class Base(Enum):
         nv: Number of generalised velocities.
     """
 
+    axes: tuple[int, ...]
+    angles: tuple[str, ...]
+    nq: int
+    nv: int
+
     PLANAR = 'planar', (0, 2), ('pitch',), 3, 3
     TRANSLATING = 'translating', (0, 1, 2), (), 3, 3
     FREE = 'free', (0, 1, 2), (), 7, 6
 
-    def __new__(cls, value, axes, angles, nq, nv):
+    def __new__(cls, value: str, axes: tuple[int, ...], angles: tuple[str, ...], nq: int,
+                nv: int) -> 'Base':
         """Keep the name as value and the rest as attributes."""
         member = object.__new__(cls)
         member._value_ = value
         member.axes, member.angles, member.nq, member.nv = axes, angles, nq, nv
         return member
 
-    def root_joint(self):
+    def root_joint(self) -> Any:
         """Return Pinocchio's joint between the floor and the base."""
         import pinocchio as pin
         if self is Base.FREE:
@@ -50,7 +58,8 @@ class Base(Enum):
         root.addJoint(pin.JointModelRY())
         return root
 
-    def coordinates(self, position, orientation):
+    def coordinates(self, position: Sequence[float] | np.ndarray,
+                    orientation: Sequence[float]) -> list[float]:
         """Return the base's generalised coordinates at a pose; what it cannot do is left out.
 
         Args:
@@ -62,7 +71,7 @@ class Base(Enum):
             return [x, z, pitch_of(*orientation)]
         return [x, y, z, *orientation] if self is Base.FREE else [x, y, z]
 
-    def state(self, q, v):
+    def state(self, q: np.ndarray, v: np.ndarray) -> BaseState:
         """Return the `BaseState` of generalised coordinates and velocities.
 
         Args:

@@ -6,7 +6,7 @@ frame: x along the floor, z along the floor normal; a slope tilts gravity. Robot
 level ground may take it for the world.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 import math
 
@@ -16,12 +16,13 @@ import pinocchio as pin
 from walking_control.exceptions import InvalidInput, MeasurementError, UrdfError
 from walking_control.models.base import Base
 from walking_control.models.robot import Robot
-from walking_control.models.urdf import link_names, MOVING, moving_joints, parse
+from walking_control.models.urdf import MOVING, moving_joints, parse
+from walking_control.models.urdf_structure import root_link
 
 _UNIT_TOLERANCE = 1e-3
 
 
-def floor_gravity(gravity, slope):
+def floor_gravity(gravity: float, slope: float) -> np.ndarray:
     """Return the gravity vector in the floor frame.
 
     Args:
@@ -34,7 +35,7 @@ def floor_gravity(gravity, slope):
     return np.array([gravity * math.sin(slope), 0.0, -gravity * math.cos(slope)])
 
 
-def bare_robot(urdf, name='robot'):
+def bare_robot(urdf: str, name: str = 'robot') -> Robot:
     """Return the `Robot` of a URDF alone: free in space, no feet, motors or coordinates.
 
     Args:
@@ -45,13 +46,12 @@ def bare_robot(urdf, name='robot'):
         UrdfError: Pinocchio cannot build the model, or a joint has several degrees of freedom.
     """
     model = _build_model(urdf, Base.FREE, name)
-    children = {joint.find('child').get('link') for joint in parse(urdf).findall('joint')}
-    root = next(link for link in link_names(urdf) if link not in children)
+    root = root_link(parse(urdf))
     return Robot(name, urdf, root, root, Base.FREE, tuple(model.names)[2:],
                  {joint.name: joint for joint in moving_joints(urdf)})
 
 
-def _build_model(urdf, base, name):
+def _build_model(urdf: str, base: Base, name: str) -> pin.Model:
     for element in parse(urdf, name).findall('joint'):
         if element.get('type') not in (*MOVING, 'fixed'):
             raise UrdfError(f'joint {element.get("name")} of {name}', value=element.get('type'),
@@ -83,7 +83,7 @@ class Dynamics:
             of a robot with coordinates is continuous.
     """
 
-    def __init__(self, robot, gravity=9.81, slope=0.0):
+    def __init__(self, robot: Robot, gravity: float = 9.81, slope: float = 0.0) -> None:
         self.robot, self.base, self.joints = robot, robot.base, robot.joints
         self.model = _build_model(robot.urdf, robot.base, robot.name)
         self.model.gravity.linear = floor_gravity(gravity, slope)
@@ -103,10 +103,10 @@ class Dynamics:
         self._zero = np.zeros(self.nv)
         self._upright = self.configuration(np.zeros(len(self.joints)))
 
-    def _order_joints(self):
+    def _order_joints(self) -> None:
         """Find for each of our coordinates its place in Pinocchio's."""
         robot, base = self.robot, self.robot.base
-        order_q, self.order = list(range(base.nq)), list(range(base.nv))
+        order_q, order = list(range(base.nq)), list(range(base.nv))
         wound = []   # continuous joints, which Pinocchio stores as cos and sin
         for joint in robot.joints:
             place = self.model.joints[self.model.getJointId(joint)]
@@ -117,13 +117,15 @@ class Dynamics:
                                     'in minimal coordinates',
                                     remedy='make it revolute with limits')
             order_q.append(place.idx_q)
-            self.order.append(place.idx_v)
-        self._order_q, self.order = np.array(order_q), np.array(self.order)
+            order.append(place.idx_v)
+        self._order_q, self.order = np.array(order_q), np.array(order)
         self._wound = tuple(wound)
         self._is_ordered = np.array_equal(self.order, np.arange(len(self.order)))
 
-    def configuration(self, positions, orientation=(0.0, 0.0, 0.0, 1.0), position=(0.0, 0.0, 0.0),
-                      out=None):
+    def configuration(self, positions: Mapping[str, float] | Sequence[float] | np.ndarray,
+                      orientation: Sequence[float] | np.ndarray = (0.0, 0.0, 0.0, 1.0),
+                      position: Sequence[float] | np.ndarray = (0.0, 0.0, 0.0),
+                      out: np.ndarray | None = None) -> np.ndarray:
         """Return the generalised coordinates of a pose, checked.
 
         Args:
@@ -149,7 +151,7 @@ class Dynamics:
         q[self.base.nq:] = positions
         return q
 
-    def positions(self, values):
+    def positions(self, values: Mapping[str, float]) -> np.ndarray:
         """Return joint positions in our order from a mapping of name to value.
 
         Args:
@@ -173,39 +175,39 @@ class Dynamics:
         self._check_finite(array)
         return array
 
-    def _check_finite(self, positions):
+    def _check_finite(self, positions: np.ndarray) -> None:
         if not math.isfinite(positions.sum()):
             bad = self.joints[int(np.argmin(np.isfinite(positions)))]
             raise MeasurementError(f'position of joint {bad}',
                                    value=float(positions[self.joints.index(bad)]),
                                    limit='must be finite')
 
-    def to_pinocchio(self, q):
+    def to_pinocchio(self, q: np.ndarray) -> np.ndarray:
         """Return Pinocchio's configuration of q; a buffer that the next call overwrites."""
         self._q[self._order_q] = q
         for mine, theirs in self._wound:
             self._q[theirs], self._q[theirs + 1] = math.cos(q[mine]), math.sin(q[mine])
         return self._q
 
-    def from_pinocchio(self, q):
+    def from_pinocchio(self, q: np.ndarray) -> np.ndarray:
         """Return our coordinates of Pinocchio's configuration, ``(nq,)``."""
         mine = q[self._order_q]
         for place, theirs in self._wound:
             mine[place] = math.atan2(q[theirs + 1], q[theirs])
         return mine
 
-    def _velocity(self, v):
+    def _velocity(self, v: np.ndarray) -> np.ndarray:
         self._v[self.order] = v
         return self._v
 
-    def _columns(self, matrix):
+    def _columns(self, matrix: np.ndarray) -> np.ndarray:
         return matrix if self._is_ordered else matrix[:, self.order]
 
-    def effort_limits(self):
+    def effort_limits(self) -> np.ndarray:
         """Return the URDF's effort limits, ``(n_joints,)``, N m or N (inf where it gives none)."""
         return np.array([self.robot.limits[joint].effort for joint in self.joints])
 
-    def frame(self, name, offset=(0.0, 0.0, 0.0)):
+    def frame(self, name: str, offset: Sequence[float] = (0.0, 0.0, 0.0)) -> int:
         """Return the id of a URDF frame, or of a new one beside it.
 
         Args:
@@ -231,78 +233,78 @@ class Dynamics:
         self.data = self.model.createData()
         return frame
 
-    def mass_matrix(self, q):
+    def mass_matrix(self, q: np.ndarray) -> np.ndarray:
         """Return the mass matrix, ``(nv, nv)``, kg m^2 and mixed."""
         full = pin.crba(self.model, self.data, self.to_pinocchio(q))
         return full[np.ix_(self.order, self.order)]
 
-    def bias(self, q, v):
+    def bias(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Return Coriolis, centrifugal and gravity efforts, ``(nv,)``, N and N m."""
         return pin.nonLinearEffects(self.model, self.data, self.to_pinocchio(q),
                                     self._velocity(v))[self.order]
 
-    def gravity_efforts(self, q):
+    def gravity_efforts(self, q: np.ndarray) -> np.ndarray:
         """Return the generalised gravity g(q), ``(nv,)``: on the base, then joints, N and N m."""
         efforts = pin.computeGeneralizedGravity(self.model, self.data, self.to_pinocchio(q))
         return efforts if self._is_ordered else efforts[self.order]
 
-    def potential_energy(self, q):
+    def potential_energy(self, q: np.ndarray) -> float:
         """Return the potential energy, J."""
         return pin.computePotentialEnergy(self.model, self.data, self.to_pinocchio(q))
 
-    def kinetic_energy(self, q, v):
+    def kinetic_energy(self, q: np.ndarray, v: np.ndarray) -> float:
         """Return the kinetic energy, J, armature included."""
         v = np.asarray(v)
         return 0.5 * v @ self.mass_matrix(q) @ v
 
-    def place(self, q):
+    def place(self, q: np.ndarray) -> None:
         """Compute all frame placements at q, for `foot_position` and `foot_rotation`."""
         pin.framesForwardKinematics(self.model, self.data, self.to_pinocchio(q))
 
-    def move(self, q, v):
+    def move(self, q: np.ndarray, v: np.ndarray) -> None:
         """Compute placements, as `place`, and velocities, for `foot_velocity` as well."""
         pin.forwardKinematics(self.model, self.data, self.to_pinocchio(q), self._velocity(v))
         pin.updateFramePlacements(self.model, self.data)
 
-    def foot_position(self, foot):
+    def foot_position(self, foot: str) -> list[float]:
         """Return x, y and z of a foot after `place` or `move`, m."""
         return self.data.oMf[self.frames[foot]].translation.tolist()
 
-    def foot_rotation(self, foot):
+    def foot_rotation(self, foot: str) -> np.ndarray:
         """Return the rotation from a foot's frame to the floor frame after `place`, ``(3, 3)``."""
         return self.data.oMf[self.frames[foot]].rotation
 
-    def foot_velocity(self, foot):
+    def foot_velocity(self, foot: str) -> np.ndarray:
         """Return the velocity of a foot in the floor frame after `move`, ``(3,)``, m/s."""
         return pin.getFrameVelocity(self.model, self.data, self.frames[foot],
                                     pin.LOCAL_WORLD_ALIGNED).linear
 
-    def placement(self, q, frame):
+    def placement(self, q: np.ndarray, frame: int) -> tuple[np.ndarray, np.ndarray]:
         """Return position ``(3,)`` and rotation ``(3, 3)`` of a frame in the floor frame."""
         self.place(q)
         place = self.data.oMf[frame]
         return place.translation.copy(), place.rotation.copy()
 
-    def center_of_mass(self, q):
+    def center_of_mass(self, q: np.ndarray) -> np.ndarray:
         """Return the centre of mass in the floor frame, ``(3,)``, m."""
         return pin.centerOfMass(self.model, self.data, self.to_pinocchio(q)).copy()
 
-    def frame_jacobian(self, q, frame):
+    def frame_jacobian(self, q: np.ndarray, frame: int) -> np.ndarray:
         """Return the Jacobian of a frame in its own axes, ``(6, nv)``, linear rows first."""
         return self._columns(pin.computeFrameJacobian(self.model, self.data, self.to_pinocchio(q),
                                                       frame, pin.LOCAL))
 
-    def foot_twist_jacobian(self, q, foot):
+    def foot_twist_jacobian(self, q: np.ndarray, foot: str) -> np.ndarray:
         """Return the Jacobian of a foot in the floor's axes, ``(6, nv)``, linear rows first."""
         full = pin.computeFrameJacobian(self.model, self.data, self.to_pinocchio(q),
                                         self.frames[foot], pin.LOCAL_WORLD_ALIGNED)
         return full[:, self.order]
 
-    def foot_jacobian(self, q, foot):
+    def foot_jacobian(self, q: np.ndarray, foot: str) -> np.ndarray:
         """Return the foot's velocity along the axes of the base per v, ``(len(axes), nv)``."""
         return self.foot_twist_jacobian(q, foot)[self._axes]
 
-    def foot_drift(self, q, v, foot):
+    def foot_drift(self, q: np.ndarray, v: np.ndarray, foot: str) -> np.ndarray:
         """Return the foot's acceleration along these axes at zero joint acceleration, m/s^2."""
         pin.forwardKinematics(self.model, self.data, self.to_pinocchio(q), self._velocity(v),
                               self._zero)
@@ -310,7 +312,8 @@ class Dynamics:
                                                    pin.LOCAL_WORLD_ALIGNED)
         return motion.linear[self._axes]
 
-    def base_from_coordinates(self, foot, q, v):
+    def base_from_coordinates(self, foot: str, q: np.ndarray,
+                              v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return floating-base position and velocity with a foot resting at the origin.
 
         A base that turns apart from its coordinates (`Base.angles`) is upright and does not.
@@ -333,13 +336,13 @@ class Dynamics:
         full_v[:len(axes)] = -(self.foot_jacobian(full_q, foot) @ full_v)
         return full_q, full_v
 
-    def standing_height(self):
+    def standing_height(self) -> float:
         """Return the height of the base above the lowest foot at zero angles, m."""
         self.place(self._upright)
         return -min(self.foot_position(foot)[2] for foot in self.robot.feet)
 
 
-def unit_quaternion(quaternion):
+def unit_quaternion(quaternion: Sequence[float] | np.ndarray) -> tuple[float, float, float, float]:
     """Return the quaternion scaled to unit length.
 
     Raises:

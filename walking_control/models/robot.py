@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """A walker as the package sees it, and the state it starts in."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from walking_control.models.actuators import GearedMotor, JointSpring
 from walking_control.models.base import Base
+
+if TYPE_CHECKING:
+    from walking_control.models.urdf import UrdfJoint
 
 
 @dataclass(frozen=True)
@@ -56,40 +63,40 @@ class Robot:
     base_link: str
     imu_link: str
     base: Base
-    joints: tuple
-    limits: dict = field(repr=False)
-    feet: tuple = ()
-    mirror: dict = field(repr=False, default_factory=dict)
-    coordinates: tuple = ()
-    supports: dict = field(repr=False, default_factory=dict)
-    actuators: dict = field(repr=False, default_factory=dict)
-    locks: tuple = field(repr=False, default=())
-    springs: dict = field(repr=False, default_factory=dict)
+    joints: tuple[str, ...]
+    limits: dict[str, UrdfJoint] = field(repr=False)
+    feet: tuple[str, ...] = ()
+    mirror: dict[str, tuple[str, float]] = field(repr=False, default_factory=dict)
+    coordinates: tuple[str, ...] = ()
+    supports: dict[str, np.ndarray] = field(repr=False, default_factory=dict)
+    actuators: dict[str, GearedMotor] = field(repr=False, default_factory=dict)
+    locks: tuple[JointLock, ...] = field(repr=False, default=())
+    springs: dict[str, JointSpring] = field(repr=False, default_factory=dict)
     ground_torque: float | None = None
 
     @property
-    def efforts(self):
+    def efforts(self) -> tuple[str, ...]:
         """Return the names of all efforts in the order of `Command.effort`."""
         return (*self.actuators, *(() if self.ground_torque is None else ('ground_torque',)))
 
     @cached_property
-    def lifts(self):
+    def lifts(self) -> dict[str, np.ndarray]:
         """Return foot -> matrix from the minimal coordinates to base angles and joints."""
         return {foot: np.linalg.inv(mapping) for foot, mapping in self.supports.items()}
 
     @cached_property
-    def joint_lifts(self):
+    def joint_lifts(self) -> dict[str, np.ndarray]:
         """Return foot -> matrix from the minimal coordinates to the joints."""
         return {foot: lift[len(self.base.angles):] for foot, lift in self.lifts.items()}
 
     @cached_property
-    def effort_limits(self):
+    def effort_limits(self) -> np.ndarray:
         """Return the largest size of each effort, N m or N: the smaller of motor and URDF limit."""
         limits = [min(motor.effort_limit, self.limits[joint].effort)
                   for joint, motor in self.actuators.items()]
         return np.array([*limits, *(() if self.ground_torque is None else (self.ground_torque,))])
 
-    def joint_index(self, name):
+    def joint_index(self, name: str) -> int:
         """Return the position of a joint in the package's order."""
         return self.joints.index(name)
 
@@ -112,6 +119,6 @@ class Start:
     posture: np.ndarray | None = None
 
 
-def in_words(name):
+def in_words(name: str) -> str:
     """Return a name of the robot file as people read it."""
     return name.replace('_', ' ')

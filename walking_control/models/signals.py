@@ -36,10 +36,16 @@ Command.lock                      bool     lock armed, ``(n_locks,)``
 ================================  =======  ==================================================
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from walking_control.models.robot import Robot
 
 
 class BaseState:
@@ -54,13 +60,13 @@ class BaseState:
 
     __slots__ = ('position', 'orientation', 'linear', 'angular')
 
-    def __init__(self, rows=()):
+    def __init__(self, rows: tuple[int, ...] = ()) -> None:
         self.position, self.linear, self.angular = (np.zeros((*rows, 3)) for _ in range(3))
         self.orientation = np.zeros((*rows, 4))
         self.orientation[..., 3] = 1.0
 
     @property
-    def pitch(self):
+    def pitch(self) -> float | np.ndarray:
         """Turn about +y from the floor normal, rad."""
         if self.orientation.ndim == 1:
             return pitch_of(*self.orientation.tolist())
@@ -68,7 +74,7 @@ class BaseState:
         return np.arctan2(2.0 * (x * z + w * y), 1.0 - 2.0 * (x * x + y * y))
 
     @property
-    def rotation(self):
+    def rotation(self) -> np.ndarray:
         """Rotation from base axes to the floor frame, ``(..., 3, 3)``."""
         x, y, z, w = np.moveaxis(self.orientation, -1, 0)
         return np.stack([1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w),
@@ -77,7 +83,7 @@ class BaseState:
                         axis=-1).reshape(*self.orientation.shape[:-1], 3, 3)
 
 
-def pitch_of(x, y, z, w):
+def pitch_of(x: float, y: float, z: float, w: float) -> float:
     """Return the turn about +y of a unit quaternion, rad."""
     return math.atan2(2.0 * (x * z + w * y), 1.0 - 2.0 * (x * x + y * y))
 
@@ -92,7 +98,7 @@ class Measurement:
     __slots__ = ('stamp', 'values', 'position', 'velocity', 'orientation', 'angular_velocity',
                  'linear_acceleration', 'foot_force', 'locked')
 
-    def __init__(self, robot):
+    def __init__(self, robot: Robot) -> None:
         n_joints, n_feet = len(robot.joints), len(robot.feet)
         self.stamp = 0.0
         # one block of memory, so that one look tells whether everything is finite
@@ -116,7 +122,7 @@ class WalkerState:
                  'v', 'position', 'velocity', 'contact', 'locked', 'base', 'foothold',
                  'foot_height', 'flicker')
 
-    def __init__(self, robot):
+    def __init__(self, robot: Robot) -> None:
         self.stamp = 0.0
         self.support = 0
         self.steps = 0
@@ -144,7 +150,7 @@ class Command:
 
     __slots__ = ('effort', 'lock')
 
-    def __init__(self, robot):
+    def __init__(self, robot: Robot) -> None:
         self.effort = np.zeros(len(robot.efforts))
         self.lock = np.zeros(len(robot.locks), dtype=bool)
 
@@ -161,8 +167,8 @@ class Reference:
 
     speed: float | None = None
     posture: np.ndarray | None = None
-    support: tuple | None = None
+    support: tuple[str, ...] | None = None
 
-    def clear(self):
+    def clear(self) -> None:
         """Want nothing: the controller's parameters decide."""
         self.speed = self.posture = self.support = None
