@@ -10,7 +10,7 @@ import numpy as np
 from walking_control.exceptions import IncompatiblePlant
 from walking_control.models.parameters import ParameterTable
 from walking_control.models.robot import Robot, Start
-from walking_control.models.signals import Command, Measurement
+from walking_control.models.signals import BaseState, Command, Measurement
 
 
 class Truth:
@@ -27,7 +27,7 @@ class Truth:
 
     __slots__ = ('_base', 'q', 'v', 'foot_force', 'locked', 'work', 'electrical_energy')
 
-    def __init__(self, robot):
+    def __init__(self, robot: Robot) -> None:
         self._base = robot.base
         self.q = np.zeros(robot.base.nq + len(robot.joints))
         self.v = np.zeros(robot.base.nv + len(robot.joints))
@@ -37,7 +37,7 @@ class Truth:
         self.electrical_energy = 0.0
 
     @property
-    def base(self):
+    def base(self) -> BaseState:
         """The `BaseState` now."""
         return self._base.state(self.q, self.v)
 
