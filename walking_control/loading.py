@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Robots by name or file, checked against every parameter table of the package."""
 
-from walking_control.models.robot_file import read_robot_file
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from walking_control.models.robot_file import read_robot_file, RobotFile
 from walking_control.simulation.registry import parameter_tables
 
 
-def load_robot(name_or_path, overrides=(), **parameters):
+def load_robot(name_or_path: str | Path, overrides: Iterable[tuple[str, Any]] = (),
+               **parameters: Any) -> RobotFile:
     """Return the `RobotFile` of a robot; every section of it is validated.
 
     Args:

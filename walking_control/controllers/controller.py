@@ -7,10 +7,15 @@ from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
+from walking_control.models.array_functions import Terms
 from walking_control.models.parameters import ParameterTable
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile
 from walking_control.models.signals import Command, Reference, WalkerState
+
+# (terms, knowledge, memory, support, held, q, v, effort); knowledge is of the law's own kind
+LawFunction = Callable[[Terms, Any, np.ndarray, int, np.ndarray, np.ndarray, np.ndarray,
+                        np.ndarray], None]
 
 
 class ArrayLaw(NamedTuple):
@@ -26,8 +31,8 @@ class ArrayLaw(NamedTuple):
         passive: Whether it never gives an effort.
     """
 
-    function: Callable
-    knowledge: tuple
+    function: LawFunction
+    knowledge: Any
     memory: np.ndarray
     knee_flexed: float = 0.0
     passive: bool = False

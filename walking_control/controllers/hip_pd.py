@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plain PD control of the hip to a fixed set point: the rival of every other law."""
 
+from types import SimpleNamespace
+
 import numpy as np
 
 from walking_control.controllers.controller import ArrayLaw, Controller
 from walking_control.controllers.hip_switching import clamped_pd, find_hip, hip_law, HipData
 from walking_control.controllers.knee_locks import KneeLocks
 from walking_control.models.parameters import Parameter, ParameterTable
+from walking_control.models.robot_file import RobotFile
+from walking_control.models.signals import Command, Reference, WalkerState
 
 PARAMETERS = ParameterTable('hip_pd', [
     Parameter('rate', 500.0, 'Hz', 'Rate of the control law.', 10.0, 5000.0),
@@ -35,7 +39,7 @@ class HipPd(Controller):
     name = 'hip_pd'
     parameters = PARAMETERS
 
-    def __init__(self, robot_file, values):
+    def __init__(self, robot_file: RobotFile, values: SimpleNamespace) -> None:
         robot = robot_file.robot
         joint, self._coordinate = find_hip(robot, self.name)
         self._signs = [robot.supports[foot][self._coordinate, 1 + joint] for foot in robot.feet]
@@ -43,11 +47,12 @@ class HipPd(Controller):
         self._locks = KneeLocks(robot, values.knee_flexed)
         self.values = values
 
-    def reset(self, state):
+    def reset(self, state: WalkerState) -> None:
         """Start with locked knees."""
         self._locks.reset()
 
-    def update(self, state, reference, dt, command):
+    def update(self, state: WalkerState, reference: Reference, dt: float,
+               command: Command) -> None:
         """Fill the `Command` for this tick."""
         values, i = self.values, self._coordinate
         torque = clamped_pd(float(state.q[i]), float(state.v[i]), values.hip_angle,
@@ -56,7 +61,7 @@ class HipPd(Controller):
         command.effort[0] = self._signs[state.support] * torque
         self._locks.update(state, command)
 
-    def array_law(self):
+    def array_law(self) -> ArrayLaw:
         """Return the law as an `ArrayLaw`."""
         values = self.values
         return ArrayLaw(hip_law, HipData(self._coordinate, values.hip_angle, values.hip_stiffness,

@@ -5,6 +5,7 @@ The set point of the hip angle changes sign with the stance foot; that alone thr
 leg forward, bends its knee by inertia and locks it again at the end of the swing.
 """
 
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -12,12 +13,15 @@ import numpy as np
 from walking_control.controllers.controller import ArrayLaw, Controller
 from walking_control.controllers.knee_locks import KneeLocks
 from walking_control.exceptions import IncompatibleController, ParameterError
-from walking_control.models.array_functions import array_function
+from walking_control.models.array_functions import array_function, Terms
 from walking_control.models.base import Base
 from walking_control.models.parameters import Parameter, ParameterTable
+from walking_control.models.robot import Robot
+from walking_control.models.robot_file import RobotFile
+from walking_control.models.signals import Command, Reference, WalkerState
 
 
-def _speeds_rise(values):
+def _speeds_rise(values: SimpleNamespace) -> None:
     speeds, set_points = values.speed_table, values.set_point_table
     if len(speeds) != len(set_points) or len(speeds) < 2:
         raise ParameterError('parameter hip_switching.speed_table', value=list(speeds),
@@ -46,7 +50,8 @@ PARAMETERS = ParameterTable('hip_switching', [
 
 
 @array_function
-def clamped_pd(q5, dq5, set_point, proportional_gain, derivative_gain, limit):
+def clamped_pd(q5: float, dq5: float, set_point: float, proportional_gain: float,
+               derivative_gain: float, limit: float) -> float:
     """Return the motor current of [DS09] eq. (5.29), clamped; a torque where gains are of torques.
 
     Args:
@@ -85,7 +90,8 @@ class HipData(NamedTuple):
 
 
 @array_function
-def hip_law(terms, hip, memory, support, held, q, v, effort):
+def hip_law(terms: Terms, hip: HipData, memory: np.ndarray, support: int, held: np.ndarray,
+            q: np.ndarray, v: np.ndarray, effort: np.ndarray) -> None:
     """PD of the hip to a fixed set point ([DS09] (5.29)) as an `ArrayLaw`; it has no memory."""
     i = hip.coordinate
     effort[:] = 0.0
@@ -107,7 +113,7 @@ class HipSwitching(Controller):
     name = 'hip_switching'
     parameters = PARAMETERS
 
-    def __init__(self, robot_file, values):
+    def __init__(self, robot_file: RobotFile, values: SimpleNamespace) -> None:
         robot = robot_file.robot
         self._joint, self._coordinate = find_hip(robot, self.name)
         self._motor = robot.actuators[robot.joints[self._joint]]
@@ -119,16 +125,16 @@ class HipSwitching(Controller):
         self._correction = 0.0
         self.current = self.set_point = 0.0
 
-    def write_telemetry(self, out):
+    def write_telemetry(self, out: np.ndarray) -> None:
         """Say the motor current and the set point."""
         out[0], out[1] = self.current, self.set_point
 
     @staticmethod
-    def telemetry_fields(robot):
+    def telemetry_fields(robot: Robot) -> tuple[tuple[str, str], ...]:
         """Return (name, unit) of what is said of each tick."""
         return ('current', 'A'), ('set_point', 'rad')
 
-    def array_law(self):
+    def array_law(self) -> ArrayLaw:
         """Return the law at its set point; a speed that is asked for does not count."""
         values, motor = self.values, self._motor
         signed = np.array([sign * motor.torque_per_ampere for sign in self._signs])
@@ -137,13 +143,14 @@ class HipSwitching(Controller):
                                          motor.current_limit, signed), np.zeros(1),
                         values.knee_flexed)
 
-    def reset(self, state):
+    def reset(self, state: WalkerState) -> None:
         """Start with locked knees and no speed correction."""
         self._locks.reset()
         self._steps = state.steps
         self._correction = 0.0
 
-    def update(self, state, reference, dt, command):
+    def update(self, state: WalkerState, reference: Reference, dt: float,
+               command: Command) -> None:
         """Fill the `Command` for this tick.
 
         Args:
@@ -163,7 +170,7 @@ class HipSwitching(Controller):
                              * self.current)
         self._locks.update(state, command)
 
-    def _set_point(self, state, reference):
+    def _set_point(self, state: WalkerState, reference: Reference) -> float:
         """Return the set point; the speed is corrected once a step by the last step's mean."""
         values = self.values
         speed = values.speed if reference.speed is None else reference.speed
@@ -180,7 +187,7 @@ class HipSwitching(Controller):
         return min(max(nominal + self._correction, min(table)), max(table))
 
 
-def find_hip(robot, controller):
+def find_hip(robot: Robot, controller: str) -> tuple[int, int]:
     """Return (joint index, coordinate index) of the one actuated hip of a planar walker.
 
     Args:

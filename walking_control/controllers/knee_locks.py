@@ -1,16 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """When a knee lock is armed: in stance, and again once the swinging knee extends."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from walking_control.models.array_functions import array_function
+
+if TYPE_CHECKING:
+    from walking_control.models.robot import Robot
+    from walking_control.models.signals import Command, WalkerState
 
 # Phases of a knee lock over a stride: stance, early swing, flexed, extending.
 STANCE, RELEASED, FLEXED, ARMED = 0, 1, 2, 3
 
 
 @array_function
-def next_lock_phase(phase, is_stance, in_contact, angle, rate, flexed):
+def next_lock_phase(phase: int, is_stance: bool, in_contact: bool, angle: float, rate: float,
+                    flexed: float) -> int:
     """Return the phase of a knee lock ([DS09] sections 4.3.1 and 5.3).
 
     The lock of the stance leg is armed. It opens when the foot has left the floor as a swing foot,
@@ -36,7 +45,7 @@ def next_lock_phase(phase, is_stance, in_contact, angle, rate, flexed):
 
 
 @array_function
-def holds(phase, is_stance, engaged):
+def holds(phase: int, is_stance: bool, engaged: bool) -> bool:
     """Return whether a lock holds a knee from now on: engaged, and not about to open.
 
     At touchdown the lock of the leg that begins to swing is still engaged.
@@ -60,19 +69,19 @@ class KneeLocks:
         held: Which knees are held from now on, see `holds`.
     """
 
-    def __init__(self, robot, flexed):
+    def __init__(self, robot: Robot, flexed: float) -> None:
         self._locks = [(robot.joint_index(lock.joint), robot.feet.index(lock.foot), lock.angle)
                        for lock in robot.locks]
         self._flexed = flexed
         self.held = np.zeros(len(self._locks), bool)
         self.reset()
 
-    def reset(self):
+    def reset(self) -> None:
         """Start with every lock armed."""
         self._phases = [STANCE] * len(self._locks)
         self.held[:] = False
 
-    def update(self, state, command):
+    def update(self, state: WalkerState, command: Command) -> None:
         """Fill the locks of a `Command` from a `WalkerState`."""
         for i, (joint, foot, angle) in enumerate(self._locks):
             phase = next_lock_phase(self._phases[i], foot == state.support,

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """No control: motors off, knee locks alone. What a passive walker needs."""
 
+from types import SimpleNamespace
+
 import numpy as np
 
 from walking_control.controllers.controller import ArrayLaw, Controller
 from walking_control.controllers.knee_locks import KneeLocks
-from walking_control.models.array_functions import array_function
+from walking_control.models.array_functions import array_function, Terms
 from walking_control.models.parameters import Parameter, ParameterTable
+from walking_control.models.robot_file import RobotFile
+from walking_control.models.signals import Command, Reference, WalkerState
 
 PARAMETERS = ParameterTable('none', [
     Parameter('rate', 100.0, 'Hz', 'Rate at which knee locks are switched.', 10.0, 2000.0),
@@ -16,7 +20,8 @@ PARAMETERS = ParameterTable('none', [
 
 
 @array_function
-def no_law(terms, knowledge, memory, support, held, q, v, effort):
+def no_law(terms: Terms, knowledge: tuple[float], memory: np.ndarray, support: int,
+           held: np.ndarray, q: np.ndarray, v: np.ndarray, effort: np.ndarray) -> None:
     """No effort."""
     for i in range(effort.shape[0]):
         effort[i] = 0.0
@@ -33,19 +38,20 @@ class NoControl(Controller):
     name = 'none'
     parameters = PARAMETERS
 
-    def __init__(self, robot_file, values):
+    def __init__(self, robot_file: RobotFile, values: SimpleNamespace) -> None:
         self.values = values
         self._locks = KneeLocks(robot_file.robot, values.knee_flexed)
 
-    def reset(self, state):
+    def reset(self, state: WalkerState) -> None:
         """Start with locked knees."""
         self._locks.reset()
 
-    def update(self, state, reference, dt, command):
+    def update(self, state: WalkerState, reference: Reference, dt: float,
+               command: Command) -> None:
         """Fill the `Command`: zero effort, locks by the phase of the gait."""
         command.effort[:] = 0.0
         self._locks.update(state, command)
 
-    def array_law(self):
+    def array_law(self) -> ArrayLaw:
         """Return no effort as an `ArrayLaw`."""
         return ArrayLaw(no_law, (0.0,), np.zeros(1), self.values.knee_flexed, passive=True)

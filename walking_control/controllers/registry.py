@@ -1,8 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Controllers by name."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from walking_control.exceptions import IncompatibleController, InvalidInput
 from walking_control.models.registry import Registry
+
+if TYPE_CHECKING:
+    from walking_control.controllers.controller import Controller
+    from walking_control.models.parameters import ParameterTable
+    from walking_control.models.robot_file import RobotFile
 
 _ROOM = 'walking_control.controllers'
 CONTROLLERS = Registry('controller', {
@@ -15,7 +24,7 @@ CONTROLLERS = Registry('controller', {
 })
 
 
-def make_controller(robot_file, name=None):
+def make_controller(robot_file: RobotFile, name: str | None = None) -> Controller:
     """Return the controller of a name, built for a robot file.
 
     Args:
@@ -35,17 +44,17 @@ def make_controller(robot_file, name=None):
         raise
 
 
-def fitting_controllers(robot_file):
+def fitting_controllers(robot_file: RobotFile) -> list[str]:
     """Return the names of the controllers that fit a robot, with the parameters of its file."""
     return [name for name, error in judge_controllers(robot_file).items() if error is None]
 
 
-def judge_controllers(robot_file):
+def judge_controllers(robot_file: RobotFile) -> dict[str, InvalidInput | None]:
     """Return name -> the `InvalidInput` that says why a controller does not fit a robot, or None.
 
     Each is tried with the parameters the robot file gives it.
     """
-    verdicts = {}
+    verdicts: dict[str, InvalidInput | None] = {}
     for name, law in CONTROLLERS.items():
         try:
             law(robot_file, robot_file.values(law.parameters))
@@ -55,6 +64,6 @@ def judge_controllers(robot_file):
     return verdicts
 
 
-def parameter_tables():
+def parameter_tables() -> list[ParameterTable]:
     """Return the parameter tables of all controllers."""
     return [controller.parameters for controller in CONTROLLERS.values()]

@@ -5,6 +5,7 @@ It uses the same efforts and the same limits of the stance foot (`controllers.li
 lasts longer than the gait file goes, the last posture is held.
 """
 
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -21,11 +22,14 @@ from walking_control.controllers.limits.efforts import (
 )
 from walking_control.exceptions import IncompatibleController
 from walking_control.gaits.curve import Curve, evaluate, make_time_curve
-from walking_control.models.array_functions import array_function
+from walking_control.gaits.samples import GaitSamples
+from walking_control.models.array_functions import array_function, Terms
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.parameters import Parameter, ParameterTable
-from walking_control.models.robot_file import WORLD
+from walking_control.models.robot import Robot
+from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.models.signals import Command, Reference, WalkerState
 from walking_control.models.small_algebra import factorise_spd
 from walking_control.models.support.compiled import make_terms
 from walking_control.models.support.dynamics import SupportDynamics
@@ -62,7 +66,8 @@ class Playback(NamedTuple):
     damping: float
 
 
-def build_playback(robot, values, world, gait, parameters=None):
+def build_playback(robot: Robot, values: SimpleNamespace, world: SimpleNamespace,
+                   gait: GaitSamples, parameters: np.ndarray | None = None) -> Playback:
     """Return the `Playback` of a robot and a gait; arguments as `curve_tracking.build_tracker`."""
     support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
     gravity = support.dynamics.model.gravity.linear[[0, 2]]
@@ -72,7 +77,8 @@ def build_playback(robot, values, world, gait, parameters=None):
 
 
 @array_function
-def play(terms, data, support, elapsed, q, v, effort):
+def play(terms: Terms, data: Playback, support: int, elapsed: float, q: np.ndarray, v: np.ndarray,
+         effort: np.ndarray) -> None:
     """Fill the efforts of one tick, ``elapsed`` seconds after touchdown."""
     n, k = q.shape[0], effort.shape[0]
     size = n + 2
@@ -112,7 +118,8 @@ class TimedPlayback(NamedTuple):
 
 
 @array_function
-def time_law(terms, timed, memory, support, held, q, v, effort):
+def time_law(terms: Terms, timed: TimedPlayback, memory: np.ndarray, support: int,
+             held: np.ndarray, q: np.ndarray, v: np.ndarray, effort: np.ndarray) -> None:
     """The law as an `ArrayLaw`; it remembers the time since touchdown and who stood last."""
     memory[0] = memory[0] + timed.period if support == memory[1] else 0.0
     memory[1] = support
@@ -134,7 +141,7 @@ class TimePd(Controller):
     name = 'time_pd'
     parameters = PARAMETERS
 
-    def __init__(self, robot_file, values):
+    def __init__(self, robot_file: RobotFile, values: SimpleNamespace) -> None:
         robot, world = robot_file.robot, robot_file.values(WORLD)
         if robot.base is not Base.PLANAR or len(robot.feet) != 2 or not robot.efforts:
             raise IncompatibleController(f'controller time_pd on {robot.name}',
@@ -145,14 +152,16 @@ class TimePd(Controller):
         self.data = build_playback(robot, values, world, load_gait(robot, values, world),
                                    parameters)
         self._locks = KneeLocks(robot, values.knee_flexed)
+        self._steps: int | None = None
         self._since = 0.0
 
-    def reset(self, state):
+    def reset(self, state: WalkerState) -> None:
         """Start at the begin of the gait."""
         self._locks.reset()
         self._steps, self._since = None, 0.0
 
-    def update(self, state, reference, dt, command):
+    def update(self, state: WalkerState, reference: Reference, dt: float,
+               command: Command) -> None:
         """Fill the `Command` for this tick."""
         if state.steps != self._steps:
             self._steps, self._since = state.steps, state.stamp
@@ -160,7 +169,7 @@ class TimePd(Controller):
              command.effort)
         self._locks.update(state, command)
 
-    def array_law(self):
+    def array_law(self) -> ArrayLaw:
         """Return the law as an `ArrayLaw`."""
         return ArrayLaw(time_law, TimedPlayback(self.data, 1.0 / self.values.rate),
                         np.array([0.0, NOBODY]), self.values.knee_flexed)

@@ -26,7 +26,7 @@ class Phase:
 
     duration: float
     values: np.ndarray
-    held: tuple = ()
+    held: tuple[int, ...] = ()
 
     @property
     def degree(self):
@@ -47,7 +47,7 @@ class Gait:
         phases: Tuple of `Phase`, touchdown to touchdown.
     """
 
-    phases: tuple
+    phases: tuple[Phase, ...]
 
     @property
     def period(self):

@@ -37,7 +37,7 @@ class Piece:
         v: Their rates.
     """
 
-    held: tuple
+    held: tuple[int, ...]
     start: float
     end: float
     time: np.ndarray
@@ -64,11 +64,11 @@ class GaitSamples:
     """
 
     robot: str
-    coordinates: tuple
+    coordinates: tuple[str, ...]
     slope: float
     gravity: float
     period: float
-    pieces: tuple
+    pieces: tuple[Piece, ...]
 
 
 def read_samples(path, robot, world, before=0.15, after=0.25):

@@ -26,25 +26,25 @@ class GearedMotor:
     current_limit: float
 
     @property
-    def torque_per_ampere(self):
+    def torque_per_ampere(self) -> float:
         """Joint torque per ampere, N m/A."""
         return self.reduction * self.torque_constant
 
     @property
-    def armature(self):
+    def armature(self) -> float:
         """Rotor inertia as felt at the joint, N^2 J in kg m^2."""
         return self.reduction ** 2 * self.rotor_inertia
 
     @property
-    def effort_limit(self):
+    def effort_limit(self) -> float:
         """Largest joint torque the amplifier can cause, N m."""
         return self.torque_per_ampere * self.current_limit
 
-    def current(self, effort):
+    def current(self, effort: float) -> float:
         """Return the current in A that causes a joint torque in N m."""
         return effort / self.torque_per_ampere
 
-    def electrical_power(self, effort, velocity):
+    def electrical_power(self, effort: float, velocity: float) -> float:
         """Return the terminal power in W: mechanical power plus copper loss.
 
         Args:
@@ -69,6 +69,6 @@ class JointSpring:
     damping: float
     rest: float
 
-    def effort(self, position, velocity):
+    def effort(self, position: float, velocity: float) -> float:
         """Return the opposing torque, N m: positive when it acts against positive motion."""
         return self.stiffness * (position - self.rest) + self.damping * velocity

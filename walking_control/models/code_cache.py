@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from typing import Any
 
 import llvmlite
 import numba
@@ -29,7 +30,7 @@ from numba.core import bytecode, caching, compiler, config, serialize, sigutils,
 from numba.core.dispatcher import Dispatcher
 import numpy as np
 
-from walking_control.models.array_functions import OPTIONS, register
+from walking_control.models.array_functions import Function, OPTIONS, register
 
 VARIABLE = 'WALKING_CONTROL_CACHE'
 UNUSED_AFTER = 60 * 86400.0   # s after which an entry that nobody asked for is removed
@@ -42,7 +43,7 @@ _MODULES = ('cmath', 'math', 'numpy')   # code from these is known by their vers
 bytecode.FunctionIdentity._unique_ids = itertools.count(int.from_bytes(os.urandom(7), 'little'))
 
 
-def cache_folder():
+def cache_folder() -> Path | None:
     """Return the folder of compiled code, or None where there is to be none."""
     given = os.environ.get(VARIABLE)
     if given is not None:
@@ -59,7 +60,7 @@ def cache_folder():
     return base / 'walking_control'
 
 
-def compile_function(function, **options):
+def compile_function(function: Function, **options: Any) -> Function:
     """Return a function compiled by numba; what was compiled before comes from the cache folder.
 
     Args:
@@ -75,10 +76,10 @@ def compile_function(function, **options):
 class _Entries(caching.NullCache):
     """What a dispatcher of numba asks for compiled code, and gives it to."""
 
-    def __init__(self, dispatcher):
+    def __init__(self, dispatcher: Dispatcher) -> None:
         self._dispatcher = dispatcher
 
-    def load_overload(self, sig, target_context):
+    def load_overload(self, sig: Any, target_context: Any) -> compiler.CompileResult | None:
         """Return the stored result of a compilation, or None."""
         arguments = sigutils.normalize_signature(sig)[0]
         target_context.refresh()
@@ -90,7 +91,7 @@ class _Entries(caching.NullCache):
             register()
             return None
 
-    def save_overload(self, sig, data):
+    def save_overload(self, sig: Any, data: compiler.CompileResult) -> None:
         """Store the result of a compilation where that is possible."""
         if data.library.has_dynamic_globals or data.lifted:
             return
@@ -103,7 +104,7 @@ class _Entries(caching.NullCache):
         except Exception:   # as above: the code is compiled, and not kept
             return
 
-    def _name(self, arguments, codegen):
+    def _name(self, arguments: tuple[types.Type, ...], codegen: Any) -> str:
         digest = _Digest()
         digest.add((sys.version, numba.__version__, llvmlite.__version__, np.__version__,
                     tuple(map(str, codegen.magic_tuple())), config.OPT, config.BOUNDSCHECK))
@@ -116,10 +117,11 @@ class _Entries(caching.NullCache):
 class _Digest:
     """A hash of everything that decides what compiled code does."""
 
-    def __init__(self):
-        self.hash, self._seen = hashlib.sha256(), {}
+    def __init__(self) -> None:
+        self.hash = hashlib.sha256()
+        self._seen: dict[FunctionType, int] = {}
 
-    def add(self, thing):
+    def add(self, thing: object) -> None:
         """Take up a function, with all it calls, or a constant.
 
         Raises:
@@ -154,10 +156,10 @@ class _Digest:
         else:
             raise TypeError(f'compiled code depends on {thing!r}')
 
-    def _note(self, *parts):
+    def _note(self, *parts: object) -> None:
         self.hash.update(repr(parts).encode())
 
-    def _add_function(self, function):
+    def _add_function(self, function: FunctionType) -> None:
         if function in self._seen:
             self._note('again', self._seen[function])
             return
@@ -174,14 +176,14 @@ class _Digest:
                 self._note(name)
                 self.add(function.__globals__[name])
 
-    def _add_code(self, code):
+    def _add_code(self, code: CodeType) -> None:
         self._note('code', code.co_argcount, code.co_kwonlyargcount, code.co_flags, code.co_code,
                    code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars,
                    getattr(code, 'co_exceptiontable', b''))
         for constant in code.co_consts:
             self.add(constant)
 
-    def _add_type(self, kind):
+    def _add_type(self, kind: types.Type) -> None:
         if isinstance(kind, types.Dispatcher):
             self.add(kind.dispatcher)
         elif isinstance(kind, types.BaseTuple):
@@ -195,27 +197,27 @@ class _Digest:
             raise TypeError(f'an argument is {kind}')
 
 
-def _names(code):
+def _names(code: CodeType) -> tuple[str, ...]:
     inner = (_names(constant) for constant in code.co_consts if isinstance(constant, CodeType))
     return *code.co_names, *itertools.chain.from_iterable(inner)
 
 
-def _named(kind):
+def _named(kind: type) -> tuple[str, str, tuple[str, ...]]:
     return kind.__module__, kind.__qualname__, getattr(kind, '_fields', ())
 
 
-def _known(module):
+def _known(module: str) -> bool:
     return module == 'builtins' or module.partition('.')[0] in _MODULES
 
 
 class _Pickler(serialize.NumbaPickler):
     """Writes functions among the arguments as their places: the next process has its own."""
 
-    def __init__(self, stream, arguments):
+    def __init__(self, stream: io.BytesIO, arguments: tuple[types.Type, ...]) -> None:
         super().__init__(stream, protocol=4)
         self._arguments = arguments
 
-    def persistent_id(self, thing):
+    def persistent_id(self, thing: object) -> int | None:
         """Return the place of a function among the arguments, None of all else."""
         if isinstance(thing, types.Dispatcher):
             return self._arguments.index(thing)
@@ -225,29 +227,29 @@ class _Pickler(serialize.NumbaPickler):
 class _Unpickler(pickle.Unpickler):
     """Puts the functions among the arguments back."""
 
-    def __init__(self, stream, arguments):
+    def __init__(self, stream: io.BytesIO, arguments: tuple[types.Type, ...]) -> None:
         super().__init__(stream)
         self._arguments = arguments
 
-    def persistent_load(self, place):
+    def persistent_load(self, place: int) -> types.Type:
         """Return the type of the argument at a place."""
         return self._arguments[place]
 
 
-def _path(name):
+def _path(name: str) -> Path:
     folder = cache_folder()
     if folder is None:
         raise FileNotFoundError('no cache folder')
     return folder / f'{name}.code'
 
 
-def _check_owner(folder):
+def _check_owner(folder: Path) -> None:
     """Refuse a folder of somebody else: what is in it would be run."""
     if hasattr(os, 'geteuid') and folder.stat().st_uid not in (ROOT, os.geteuid()):
         raise PermissionError(f'{folder} belongs to somebody else')
 
 
-def _read(path):
+def _read(path: Path) -> bytes:
     """Return what was stored, and mark it as used."""
     _check_owner(path.parent)
     content = path.read_bytes()
@@ -261,7 +263,7 @@ def _read(path):
     return data
 
 
-def _write(path, data):
+def _write(path: Path, data: bytes) -> None:
     """Store data at once or not at all; remove what nobody has used for long."""
     folder = path.parent
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -9,15 +9,18 @@ demands ``A^T v = 0``), and ``force``, everything else that drives the robot:
 Simplifications: rigid bodies, inelastic contact, no slip (friction is reported, not limited).
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 
-def inverse_inertia(M, A):
+def inverse_inertia(M: np.ndarray, A: np.ndarray) -> np.ndarray:
     """Return ``A^T M^-1 A``, the inverse inertia felt at the contact, ``(m, m)``."""
     return A.T @ np.linalg.solve(M, A)
 
 
-def solve_contact(M, A, right, compliance=None):
+def solve_contact(M: np.ndarray, A: np.ndarray, right: np.ndarray,
+                  compliance: np.ndarray | None = None) -> np.ndarray:
     """Solve ``(A^T M^-1 A) x = right``, also when contact directions depend on each other.
 
     Args:
@@ -36,7 +39,7 @@ def solve_contact(M, A, right, compliance=None):
     return root * (np.linalg.pinv(scaled, rcond=1e-11, hermitian=True) @ (root * right))
 
 
-def project_momentum(M, A):
+def project_momentum(M: np.ndarray, A: np.ndarray) -> np.ndarray:
     """Return the operator P that maps the momentum before impact to that after ([DS09] (3.44)).
 
     Returns:
@@ -46,7 +49,7 @@ def project_momentum(M, A):
     return np.eye(len(M)) - A @ np.array(columns).T
 
 
-def impact_impulse(M, A, v):
+def impact_impulse(M: np.ndarray, A: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Return the contact impulses that stop the contact points ([DS09] (3.43)), ``(m,)``, N s.
 
     Args:
@@ -57,24 +60,25 @@ def impact_impulse(M, A, v):
     return -solve_contact(M, A, A.T @ v)
 
 
-def project_velocity(M, A, v):
+def project_velocity(M: np.ndarray, A: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Return the velocity after an inelastic impact ([DS09] (4.12)), ``(n,)``."""
     return v + np.linalg.solve(M, A @ impact_impulse(M, A, v))
 
 
-def loss_matrix(M, A):
+def loss_matrix(M: np.ndarray, A: np.ndarray) -> np.ndarray:
     """Return D of [DS09] (4.17): impact costs the energy ``v^T D v / 2``, ``(n, n)``."""
     columns = [A @ solve_contact(M, A, row) for row in A]
     return np.array(columns).T
 
 
-def energy_change(M, A, v):
+def energy_change(M: np.ndarray, A: np.ndarray, v: np.ndarray) -> float:
     """Return the change of kinetic energy at impact ([DS09] (3.45)), J, never positive."""
     slip = A.T @ v
     return -0.5 * slip @ solve_contact(M, A, slip)
 
 
-def contact_acceleration(M, A, force, drift):
+def contact_acceleration(M: np.ndarray, A: np.ndarray, force: np.ndarray,
+                         drift: np.ndarray) -> np.ndarray:
     """Return the acceleration of the contact points without contact forces ([DS09] (3.55)).
 
     Args:
@@ -86,7 +90,9 @@ def contact_acceleration(M, A, force, drift):
     return A.T @ np.linalg.solve(M, force) + drift
 
 
-def constraint_forces(M, A, force, drift, v=None, damping=0.0, compliance=None):
+def constraint_forces(M: np.ndarray, A: np.ndarray, force: np.ndarray, drift: np.ndarray,
+                      v: np.ndarray | None = None, damping: float = 0.0,
+                      compliance: np.ndarray | None = None) -> np.ndarray:
     """Return the contact forces that keep the contact at rest ([DS09] (3.46), (3.47)).
 
     Args:
@@ -107,12 +113,14 @@ def constraint_forces(M, A, force, drift, v=None, damping=0.0, compliance=None):
     return -solve_contact(M, A, a, compliance)
 
 
-def acceleration(M, force, A=None, forces=None):
+def acceleration(M: np.ndarray, force: np.ndarray, A: np.ndarray | None = None,
+                 forces: np.ndarray | None = None) -> np.ndarray:
     """Return ``dv/dt`` under applied forces and contact forces, ``(n,)``."""
     return np.linalg.solve(M, force if A is None else force + A @ forces)
 
 
-def impact_of_second_foot(M, A_old, A_new, v, normal=-1):
+def impact_of_second_foot(M: np.ndarray, A_old: np.ndarray, A_new: np.ndarray, v: np.ndarray,
+                          normal: int = -1) -> tuple[np.ndarray, bool]:
     """Return what remains of two contacts when the second point strikes ([DS09] (3.57)).
 
     Args:
@@ -132,7 +140,8 @@ def impact_of_second_foot(M, A_old, A_new, v, normal=-1):
     return project_velocity(M, np.hstack((A_old, A_new)), v), False
 
 
-def choose_contacts(M, contacts, force, drifts, normal=-1):
+def choose_contacts(M: np.ndarray, contacts: Sequence[np.ndarray], force: np.ndarray,
+                    drifts: Sequence[np.ndarray], normal: int = -1) -> tuple[bool, bool]:
     """Decide which of two closed contacts stay closed ([DS09] Fig. 3.20).
 
     Args:
@@ -145,7 +154,7 @@ def choose_contacts(M, contacts, force, drifts, normal=-1):
     Returns:
         Tuple of two bools.
     """
-    def separates(i, active=None):
+    def separates(i: int, active: int | None = None) -> bool:
         total = force
         if active is not None:
             A = contacts[active]

@@ -9,7 +9,6 @@ level ground may take it for the world.
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 import math
-from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -17,7 +16,8 @@ import pinocchio as pin
 from walking_control.exceptions import InvalidInput, MeasurementError, UrdfError
 from walking_control.models.base import Base
 from walking_control.models.robot import Robot
-from walking_control.models.urdf import link_names, MOVING, moving_joints, parse
+from walking_control.models.urdf import MOVING, moving_joints, parse
+from walking_control.models.urdf_structure import root_link
 
 _UNIT_TOLERANCE = 1e-3
 
@@ -46,13 +46,12 @@ def bare_robot(urdf: str, name: str = 'robot') -> Robot:
         UrdfError: Pinocchio cannot build the model, or a joint has several degrees of freedom.
     """
     model = _build_model(urdf, Base.FREE, name)
-    children = {joint.find('child').get('link') for joint in parse(urdf).findall('joint')}
-    root = next(link for link in link_names(urdf) if link not in children)
+    root = root_link(parse(urdf))
     return Robot(name, urdf, root, root, Base.FREE, tuple(model.names)[2:],
                  {joint.name: joint for joint in moving_joints(urdf)})
 
 
-def _build_model(urdf: str, base: Base, name: str) -> Any:
+def _build_model(urdf: str, base: Base, name: str) -> pin.Model:
     for element in parse(urdf, name).findall('joint'):
         if element.get('type') not in (*MOVING, 'fixed'):
             raise UrdfError(f'joint {element.get("name")} of {name}', value=element.get('type'),
@@ -343,7 +342,7 @@ class Dynamics:
         return -min(self.foot_position(foot)[2] for foot in self.robot.feet)
 
 
-def unit_quaternion(quaternion: Sequence[float] | np.ndarray) -> tuple[float, ...]:
+def unit_quaternion(quaternion: Sequence[float] | np.ndarray) -> tuple[float, float, float, float]:
     """Return the quaternion scaled to unit length.
 
     Raises:

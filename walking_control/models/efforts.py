@@ -7,12 +7,20 @@ feet has it;
 plants here provide it, only while the foot stands, and say how long a foot would be needed.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
+
+if TYPE_CHECKING:
+    from walking_control.models.support.dynamics import SupportDynamics
+
 
 GROUND = 'ground_torque'
 
 
-def foot_turn(support, foot):
+def foot_turn(support: SupportDynamics, foot: int) -> np.ndarray:
     """Return a foot's rate of rotation about +y per rate of (pitch, joints), ``(1 + n_joints,)``.
 
     Args:
@@ -24,7 +32,7 @@ def foot_turn(support, foot):
     return np.round(J[4, 2:], 12)
 
 
-def effort_map(support, foot):
+def effort_map(support: SupportDynamics, foot: int) -> np.ndarray:
     """Return generalised forces on q per effort with a foot standing, ``(n, n_efforts)``.
 
     Args:

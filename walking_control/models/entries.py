@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Entries of a robot file, refused in one line where they are not what they must be."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 import math
+from pathlib import Path
+from typing import Any
 
 from walking_control.exceptions import RobotFileError
 
 
-def mapping(value, what):
+def mapping(value: object, what: str) -> Mapping[str, Any]:
     """Return a value that must be a mapping.
 
     Raises:
@@ -19,7 +21,7 @@ def mapping(value, what):
     return value
 
 
-def finite(value, what, least=-math.inf):
+def finite(value: object, what: str, least: float = -math.inf) -> float:
     """Return a value that must be a finite number of at least some size, as float.
 
     Raises:
@@ -32,7 +34,7 @@ def finite(value, what, least=-math.inf):
     return float(value)
 
 
-def require(name, known, kind, path):
+def require(name: object, known: Collection[str], kind: str, path: Path | str) -> None:
     """Refuse a name that the URDF does not have, with what was perhaps meant.
 
     Raises:
@@ -45,7 +47,7 @@ def require(name, known, kind, path):
                              else 'known: ' + ', '.join(known))
 
 
-def require_once(names, what):
+def require_once(names: Iterable[str], what: str) -> None:
     """Refuse a list in which a name stands twice.
 
     Raises:

@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlparse
 from walking_control.models.urdf import parse
 
 
-def missing_meshes(urdf, folder):
+def missing_meshes(urdf: str, folder: Path | str) -> list[tuple[str, str]]:
     """Return (tag, name) of every mesh that is not there; the tag is visual or collision.
 
     Args:
@@ -25,7 +25,7 @@ def missing_meshes(urdf, folder):
     return missing
 
 
-def _candidates(name, folder):
+def _candidates(name: str, folder: Path) -> list[Path]:
     """Return the paths a mesh name may stand for."""
     parts = urlparse(name)
     if parts.scheme == 'file':
@@ -40,5 +40,5 @@ def _candidates(name, folder):
               if parent.name == package)]
 
 
-def _listed(variable):
+def _listed(variable: str) -> list[str]:
     return [entry for entry in os.environ.get(variable, '').split(os.pathsep) if entry]

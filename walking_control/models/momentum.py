@@ -9,7 +9,7 @@ coordinate is the momentum along a desired motion turns tracking into a statemen
 import numpy as np
 
 
-def compatible_momenta(M, A):
+def compatible_momenta(M: np.ndarray, A: np.ndarray) -> np.ndarray:
     """Return a basis S of the momenta with ``A^T M^-1 S = 0``, ``(n, n - rank A)``.
 
     The columns are orthonormal in the metric ``M^-1``, so that the reduced mass matrix is the
@@ -22,12 +22,13 @@ def compatible_momenta(M, A):
     return L @ left[:, rank:]
 
 
-def reduced_mass(M, S):
+def reduced_mass(M: np.ndarray, S: np.ndarray) -> np.ndarray:
     """Return ``(S^T M^-1 S)^-1``, the mass matrix of the coordinates alpha ([DS09] (2.97))."""
     return np.linalg.inv(S.T @ np.linalg.solve(M, S))
 
 
-def momentum_rates(M, S, slope_S, gradient, alpha, effort):
+def momentum_rates(M: np.ndarray, S: np.ndarray, slope_S: np.ndarray, gradient: np.ndarray,
+                   alpha: np.ndarray, effort: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the rates of motion in momentum coordinates ``p = S(q) alpha`` ([DS09] (2.96)).
 
     Args:
@@ -50,7 +51,8 @@ def momentum_rates(M, S, slope_S, gradient, alpha, effort):
     return dq, M_bar @ (lift.T @ right)
 
 
-def quasi_velocity_rates(S, slope_Sp, gradient, v, effort):
+def quasi_velocity_rates(S: np.ndarray, slope_Sp: np.ndarray, gradient: np.ndarray, v: np.ndarray,
+                         effort: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the rates of motion in quasi-velocities ``v = S(q) dq/dt`` ([DS09] Lemma 2.17).
 
     Args:

@@ -5,13 +5,19 @@ A table validates robot files, drives ROS declarations and the command line's ``
 the documentation page.
 """
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 import math
 from types import SimpleNamespace
+from typing import Any, TYPE_CHECKING
 
 from walking_control.exceptions import Findings, ParameterError
+
+if TYPE_CHECKING:
+    from walking_control.models.scale import Scale
 
 _TYPE_NAMES = {bool: 'bool', int: 'integer', float: 'number', str: 'text'}
 
@@ -35,16 +41,16 @@ class Parameter:
     """
 
     name: str
-    default: object
+    default: Any
     unit: str
     description: str
     minimum: float | None = None
     maximum: float | None = None
-    choices: tuple = ()
+    choices: tuple[str, ...] = ()
     live: bool = False
     scaled: bool = False
 
-    def default_for(self, scale):
+    def default_for(self, scale: Scale | None) -> Any:
         """Return the default for a robot.
 
         Args:
@@ -58,12 +64,12 @@ class Parameter:
         return min(max(value, low), high)
 
     @property
-    def type(self):
+    def type(self) -> type:
         """Return the Python type of the value: bool, int, float, str or tuple (of floats)."""
         return type(self.default)
 
     @property
-    def range_text(self):
+    def range_text(self) -> str:
         """Return the allowed range in words."""
         if self.choices:
             return 'one of ' + ', '.join(self.choices)
@@ -76,7 +82,7 @@ class Parameter:
             return f'must be at most {self.maximum:g}{unit}'
         return ''
 
-    def validate(self, value, prefix=''):
+    def validate(self, value: Any, prefix: str = '') -> Any:
         """Return the value in the parameter's type.
 
         Integers are accepted where a float is wanted.
@@ -90,7 +96,7 @@ class Parameter:
             self._check_range(number, what)
         return value
 
-    def _coerced(self, value, what):
+    def _coerced(self, value: Any, what: str) -> Any:
         if self.type is tuple:
             if isinstance(value, (str, Mapping)) or not hasattr(value, '__iter__'):
                 raise ParameterError(what, value=value, limit='must be a list of numbers')
@@ -102,14 +108,14 @@ class Parameter:
         return value
 
     @staticmethod
-    def _as_float(value, what):
+    def _as_float(value: object, what: str) -> float:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise ParameterError(what, value=value, limit='must be a number')
         if not math.isfinite(value):
             raise ParameterError(what, value=value, limit='must be finite')
         return float(value)
 
-    def _check_range(self, value, what):
+    def _check_range(self, value: Any, what: str) -> None:
         outside = (
             (self.choices and value not in self.choices)
             or (self.minimum is not None and value < self.minimum)
@@ -130,12 +136,14 @@ class ParameterTable:
             contradict each other.
     """
 
-    def __init__(self, section, parameters, checks=()):
+    def __init__(self, section: str, parameters: Iterable[Parameter],
+                 checks: Iterable[Callable[[SimpleNamespace], None]] = ()) -> None:
         self.section = section
         self.parameters = {parameter.name: parameter for parameter in parameters}
         self.checks = tuple(checks)
 
-    def validate(self, values=None, scale=None):
+    def validate(self, values: Mapping[str, Any] | None = None,
+                 scale: Scale | None = None) -> SimpleNamespace:
         """Return all values, defaults filled in, as a namespace; all or nothing.
 
         Args:
@@ -163,7 +171,7 @@ class ParameterTable:
             check(validated)
         return validated
 
-    def _require_known(self, name):
+    def _require_known(self, name: str) -> None:
         if name in self.parameters:
             return
         near = get_close_matches(str(name), self.parameters, n=1)

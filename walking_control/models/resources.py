@@ -5,6 +5,7 @@ from functools import cache
 from importlib import metadata
 from os.path import isfile  # False of what cannot be a path, such as one too long
 from pathlib import Path
+from typing import NoReturn
 
 from walking_control.exceptions import InvalidInput
 
@@ -12,7 +13,7 @@ _PACKAGE = 'walking_control'
 
 
 @cache
-def share_directory():
+def share_directory() -> Path:
     """Return the directory that holds ``config/``, ``urdf/`` and ``launch/``.
 
     A source checkout comes first, then an installed distribution (pip), then the ament index
@@ -27,7 +28,7 @@ def share_directory():
     return _from_distribution() or _from_ament_index() or _missing()
 
 
-def _from_distribution():
+def _from_distribution() -> Path | None:
     try:
         files = metadata.files(_PACKAGE) or ()
     except metadata.PackageNotFoundError:
@@ -40,7 +41,7 @@ def _from_distribution():
     return None
 
 
-def _from_ament_index():
+def _from_ament_index() -> Path | None:
     try:
         from ament_index_python.packages import get_package_share_directory
         return Path(get_package_share_directory(_PACKAGE))
@@ -48,12 +49,12 @@ def _from_ament_index():
         return None
 
 
-def _missing():
+def _missing() -> NoReturn:
     raise InvalidInput('the files of walking_control', limit='not found beside the package',
                        remedy='install it with pip or colcon (pip install -e leaves them out)')
 
 
-def gait_path(name_or_path):
+def gait_path(name_or_path: str | Path) -> Path:
     """Return the path of a gait file given its path, or its name if it ships with the package.
 
     A folder of that name, as a robot's reports may lie in, hides no shipped gait.
@@ -64,7 +65,7 @@ def gait_path(name_or_path):
     return shipped if isfile(shipped) else Path(name_or_path)
 
 
-def gait_beside(file, name_or_path):
+def gait_beside(file: str | Path, name_or_path: str) -> str:
     """Return what a file says of a gait, a path of it, if it is one, made absolute.
 
     Args:
@@ -75,12 +76,12 @@ def gait_beside(file, name_or_path):
     return str(path) if path.suffix or isfile(path) else name_or_path
 
 
-def robot_names():
+def robot_names() -> list[str]:
     """Return the names of the robots that ship with the package."""
     return sorted(path.stem for path in (share_directory() / 'config' / 'robots').glob('*.yaml'))
 
 
-def robot_path(name_or_path):
+def robot_path(name_or_path: str | Path) -> Path:
     """Return the path of a robot file given its name or its path.
 
     Raises:

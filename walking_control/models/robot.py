@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """A walker as the package sees it, and the state it starts in."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from walking_control.models.actuators import GearedMotor, JointSpring
 from walking_control.models.base import Base
 from walking_control.models.urdf import UrdfJoint
+
+if TYPE_CHECKING:
+    from walking_control.models.urdf import UrdfJoint
 
 
 @dataclass(frozen=True)

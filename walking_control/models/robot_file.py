@@ -5,10 +5,12 @@ A robot file has the ROS 2 parameter-file format, so a node takes it as ``--para
 section ``robot`` describes the machine; every other section belongs to a parameter table.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import yaml
 
@@ -18,7 +20,7 @@ from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.resources import gait_beside, robot_path
 from walking_control.models.robot import Robot, Start
 from walking_control.models.robot_section import read_robot, read_start, urdf_path
-from walking_control.models.scale import scale_of
+from walking_control.models.scale import Scale, scale_of
 from walking_control.models.urdf import declared_arguments
 from walking_control.models.yaml_text import load_yaml
 
@@ -53,20 +55,20 @@ class RobotFile:
     start: Start
     controller: str
     plant: str
-    sections: dict = field(repr=False)
-    tree: dict = field(repr=False)
+    sections: dict[str, dict[str, Any]] = field(repr=False)
+    tree: dict[str, Any] = field(repr=False)
 
-    def values(self, table):
+    def values(self, table: ParameterTable) -> SimpleNamespace:
         """Return a table's validated values, defaults that fit the robot filled in."""
         scale = None if table is WORLD else self.scale
         return table.validate(self.sections.get(table.section, {}), scale)
 
     @property
-    def scale(self):
+    def scale(self) -> Scale:
         """Return the `Scale` of the robot in its world."""
         return scale_of(self.robot, self.values(WORLD).gravity)
 
-    def write(self, path):
+    def write(self, path: Path | str) -> None:
         """Write the robot file, overrides applied, so that another process can load it."""
         tree = {**self.tree, 'robot': {**self.tree['robot'],
                                        'urdf': str(urdf_path(self.tree['robot'], self.path))}}
@@ -74,7 +76,8 @@ class RobotFile:
         Path(path).write_text(yaml.safe_dump(document, sort_keys=False), encoding='utf-8')
 
 
-def read_robot_file(name_or_path, overrides, tables):
+def read_robot_file(name_or_path: str | Path, overrides: Iterable[tuple[str, Any]],
+                    tables: Iterable[ParameterTable]) -> RobotFile:
     """Read a robot file; `walking_control.load_robot` does with the tables of the whole package.
 
     Args:
@@ -112,7 +115,7 @@ def read_robot_file(name_or_path, overrides, tables):
                                  else 'known: ' + ', '.join(known))
     findings = Findings()
     robot = findings.attempt(read_robot, tree['robot'], path)
-    start = None if robot is None else findings.attempt(read_start, tree['start'], robot)
+    start = robot and findings.attempt(read_start, tree['start'], robot)
     world = findings.attempt(WORLD.validate, sections.get('world', {}))
     scale = None if None in (robot, world) else scale_of(robot, world.gravity)
     for table in tables[1:]:
@@ -121,7 +124,7 @@ def read_robot_file(name_or_path, overrides, tables):
     return RobotFile(path, robot, start, tree['controller'], tree['plant'], sections, tree)
 
 
-def read_parameters(path):
+def read_parameters(path: str | Path) -> dict[str, Any]:
     """Return the parameter tree of a ROS 2 parameter file.
 
     Raises:
@@ -140,23 +143,25 @@ def read_parameters(path):
     raise RobotFileError(f'robot file {path}', limit='has no ros__parameters')
 
 
-def _known_names(tree, path, tables):
+def _known_names(tree: dict[str, Any], path: Path,
+                 tables: Iterable[ParameterTable]) -> tuple[list[str], ...]:
     """Return the dotted names that can be overridden, in groups, the nearest first.
 
     What the file writes comes first, of the robot, its world, controller and plant before
     estimator and safety and these before the rest; then xacro arguments and the sections of its
     own controller and plant and of those every robot has, then all other tables.
     """
-    groups = [], [], []
+    groups: tuple[list[str], list[str], list[str]] = [], [], []
     first = {'robot', 'start', 'world', str(tree.get('controller')), str(tree.get('plant'))}
     for name, _ in _leaves(tree):
         section = name.partition('.')[0]
         groups[0 if section in first or section == name else
                1 if section in ('estimator', 'safety') else 2].append(name)
-    own, others = [], []
-    section = tree.get('robot')
-    if isinstance(section, Mapping) and str(section.get('urdf')).endswith('.xacro'):
-        arguments = declared_arguments(urdf_path(section, path))
+    own: list[str] = []
+    others: list[str] = []
+    robot = tree.get('robot')
+    if isinstance(robot, Mapping) and str(robot.get('urdf')).endswith('.xacro'):
+        arguments = declared_arguments(urdf_path(robot, path))
         own += [f'robot.xacro_args.{name}' for name in arguments]
     near = {'world', 'estimator', 'safety', str(tree.get('controller')), str(tree.get('plant'))}
     for table in tables:
@@ -165,7 +170,7 @@ def _known_names(tree, path, tables):
     return *groups, own, others
 
 
-def _override(tree, name, value, groups):
+def _override(tree: dict[str, Any], name: str, value: Any, groups: Iterable[list[str]]) -> None:
     known = [key for group in groups for key in group]
     matches = {key for key in known if key == name}
     for group in groups:
@@ -186,14 +191,14 @@ def _override(tree, name, value, groups):
     tree[leaf] = value
 
 
-def _place_gaits(tree, path):
+def _place_gaits(tree: dict[str, Any], path: Path) -> None:
     """Let the gait files that a parameter tree names count from the folder of its file."""
     for section in tree.values():
         if isinstance(section, dict) and isinstance(section.get(GAIT), str):
             section[GAIT] = gait_beside(path, section[GAIT])
 
 
-def _leaves(tree, prefix=''):
+def _leaves(tree: Mapping[str, Any], prefix: str = '') -> Iterator[tuple[str, Any]]:
     for key, value in tree.items():
         if isinstance(value, Mapping) and value:
             yield from _leaves(value, f'{prefix}{key}.')

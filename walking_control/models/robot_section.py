@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """From the sections ``robot`` and ``start`` of a robot file to a `Robot` and its `Start`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 import re
+from typing import Any
 
 import numpy as np
 
@@ -12,8 +14,10 @@ from walking_control.models.base import Base
 from walking_control.models.entries import finite, mapping, require, require_once
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.robot import JointLock, Robot, Start
-from walking_control.models.urdf import link_names, load_urdf, moving_joints, parse
+from walking_control.models.urdf import link_names, load_urdf, moving_joints, parse, UrdfJoint
 from walking_control.models.urdf_structure import mimic_joints, root_link
+
+Section = Mapping[str, Any]   # of a robot file
 
 MOTOR = ParameterTable('actuators', [
     Parameter('torque_constant', 1.0, 'N m/A', 'Torque per ampere at the rotor.', 1e-6, 1e3),
@@ -48,12 +52,12 @@ _AT_LIMIT = 1e-6   # rad: a joint may begin at a stop, as rounding has it
 _COORDINATE_KEYS = ('mirror', 'coordinates', 'supports')  # all of them, or, without steps, none
 
 
-def urdf_path(section, path):
+def urdf_path(section: Section, path: Path) -> Path:
     """Return the path of the URDF that the section ``robot`` of a robot file names."""
     return (path.parent / section['urdf']).resolve()
 
 
-def read_robot(section, path):
+def read_robot(section: Section, path: Path) -> Robot:
     """Return the `Robot` that the section ``robot`` of a robot file describes.
 
     Args:
@@ -91,7 +95,7 @@ def read_robot(section, path):
         mirror=mirror, coordinates=tuple(section['coordinates']), supports=supports, **parts)
 
 
-def _check_robot_keys(section, path):
+def _check_robot_keys(section: Section, path: Path) -> None:
     if not isinstance(section, Mapping):
         raise RobotFileError(f'robot file {path}',
                              limit='section robot must hold name: value pairs')
@@ -99,7 +103,7 @@ def _check_robot_keys(section, path):
         if key not in _ROBOT_KEYS:
             raise RobotFileError(f'robot.{key}', limit='unknown key',
                                  remedy='known: ' + ', '.join(_ROBOT_KEYS))
-    optional = _OPTIONAL_ROBOT_KEYS
+    optional: tuple[str, ...] = _OPTIONAL_ROBOT_KEYS
     if not any(key in section for key in _COORDINATE_KEYS):
         optional += _COORDINATE_KEYS
     for key, kind in _ROBOT_KEYS.items():
@@ -118,7 +122,7 @@ def _check_robot_keys(section, path):
                              remedy='files are named after the robot')
 
 
-def _base(section):
+def _base(section: Section) -> Base:
     """Return the `Base` of a robot; ``planar`` is the older way to say it."""
     if ('base' in section) == ('planar' in section):
         raise RobotFileError('robot.base', value=section.get('base'), limit='must be given once',
@@ -128,13 +132,13 @@ def _base(section):
         resting = Base.TRANSLATING if section['coordinates'] else Base.FREE
         return Base.PLANAR if section['planar'] else resting
     try:
-        return Base(section['base'])
+        return Base(section['base'])   # type: ignore[call-arg]   # a look-up, not `__new__`
     except ValueError:
         raise RobotFileError('robot.base', value=section['base'], limit='must be one of '
                              + ', '.join(base.value for base in Base)) from None
 
 
-def _check_joints(joints, limits, path):
+def _check_joints(joints: tuple[str, ...], limits: dict[str, UrdfJoint], path: Path) -> None:
     require_once(joints, 'robot.joints')
     for joint in joints:
         require(joint, limits, 'joint', path)
@@ -145,14 +149,14 @@ def _check_joints(joints, limits, path):
                                  remedy='list it or make it fixed')
 
 
-def _check_mimics(urdf):
+def _check_mimics(urdf: str) -> None:
     for joint, other in mimic_joints(parse(urdf)).items():
         raise RobotFileError(f'joint {joint}', value=f'<mimic joint="{other}">',
                              limit='cannot be coupled: it would move freely',
                              remedy='make it fixed, or take <mimic> away and give it a motor')
 
 
-def _check_links(section, imu_link, urdf, path):
+def _check_links(section: Section, imu_link: str, urdf: str, path: Path) -> None:
     for link in (section['base_link'], imu_link, *section['feet']):
         require(link, link_names(urdf), 'link', path)
     root = root_link(parse(urdf))
@@ -161,13 +165,14 @@ def _check_links(section, imu_link, urdf, path):
                              limit=f'must be the root link of the URDF, {root}')
 
 
-def _check_feet(feet):
+def _check_feet(feet: list[str]) -> None:
     if len(feet) < 2:
         raise RobotFileError('robot.feet', value=feet, limit='a walker needs two feet')
     require_once(feet, 'robot.feet')
 
 
-def _check_mirror(feet, base, supports, mirror, joints):
+def _check_mirror(feet: Sequence[str], base: Base, supports: dict[str, np.ndarray],
+                  mirror: dict[str, tuple[str, float]], joints: tuple[str, ...]) -> None:
     """Refuse supports that exchange the legs otherwise than the mirror says.
 
     Pitch and joints seen from the first foot, had the legs changed roles, give the same
@@ -192,13 +197,13 @@ def _check_mirror(feet, base, supports, mirror, joints):
                              'coordinate back', remedy='correct the pitch of one of the feet')
 
 
-def _in_words(row, names):
+def _in_words(row: np.ndarray, names: Sequence[str]) -> str:
     """Return a combination of base angles and joints in words."""
     return ' '.join(f'{factor:+g} {name}' for factor, name in zip(row, names, strict=True)
                     if abs(factor) > 1e-9) or 'nothing'
 
 
-def _mirror(section, joints, path):
+def _mirror(section: Section, joints: tuple[str, ...], path: Path) -> dict[str, tuple[str, float]]:
     mirror = {}
     for joint in joints:
         if joint not in section:
@@ -216,7 +221,8 @@ def _mirror(section, joints, path):
     return mirror
 
 
-def _supports(section, base, joints, path):
+def _supports(section: Section, base: Base, joints: tuple[str, ...],
+              path: Path) -> dict[str, np.ndarray]:
     coordinates, columns = section['coordinates'], (*base.angles, *joints)
     require_once(coordinates, 'robot.coordinates')
     supports = {}
@@ -239,7 +245,7 @@ def _supports(section, base, joints, path):
     return supports
 
 
-def _actuators(section, joints, path):
+def _actuators(section: Section, joints: tuple[str, ...], path: Path) -> dict[str, GearedMotor]:
     actuators = {}
     for joint, values in section.items():
         require(joint, joints, 'joint', path)
@@ -248,7 +254,7 @@ def _actuators(section, joints, path):
     return actuators
 
 
-def _springs(section, joints, path):
+def _springs(section: Section, joints: tuple[str, ...], path: Path) -> dict[str, JointSpring]:
     springs = {}
     for joint, values in section.items():
         require(joint, joints, 'joint', path)
@@ -257,14 +263,15 @@ def _springs(section, joints, path):
     return springs
 
 
-def _ground_torque(section):
+def _ground_torque(section: Section) -> float | None:
     if 'ground_torque' not in section:
         return None
     return ParameterTable('robot.ground_torque', GROUND_TORQUE).validate(
         section['ground_torque']).limit
 
 
-def _locks(section, joints, feet, path):
+def _locks(section: Section, joints: tuple[str, ...], feet: list[str],
+           path: Path) -> tuple[JointLock, ...]:
     locks = []
     for joint, values in section.items():
         require(joint, joints, 'joint', path)
@@ -278,7 +285,7 @@ def _locks(section, joints, feet, path):
     return tuple(locks)
 
 
-def read_start(section, robot):
+def read_start(section: Section, robot: Robot) -> Start:
     """Return the `Start` that the section ``start`` of a robot file describes.
 
     Raises:
@@ -307,7 +314,7 @@ def read_start(section, robot):
     return start
 
 
-def _check_start(start, robot):
+def _check_start(start: Start, robot: Robot) -> None:
     """Refuse a start in which a joint is beyond its limits."""
     angles = np.linalg.solve(robot.supports[start.support], start.q)[-len(robot.joints):]
     for joint, angle in zip(robot.joints, angles, strict=True):
@@ -319,7 +326,7 @@ def _check_start(start, robot):
                 f'{limit.lower:g} to {limit.upper:g} rad (the URDF)')
 
 
-def _rest(section, robot):
+def _rest(section: Section, robot: Robot) -> Start:
     """Return the `Start` of a robot at rest: a posture by joint name, 0 where not named."""
     if not isinstance(section, Mapping) or set(section) != {'posture'} \
             or not isinstance(section['posture'], Mapping):

@@ -12,6 +12,8 @@ import math
 
 import pinocchio as pin
 
+from walking_control.models.robot import Robot
+
 # unit -> exponents of mass, length and time, and what a default in it goes with
 RULES = {
     'kg': ((1.0, 0.0, 0.0), 'm'), 'm': ((0.0, 1.0, 0.0), 'L'), 's': ((0.0, 0.0, 1.0), 'T'),
@@ -41,11 +43,11 @@ class Scale:
     gravity: float
 
     @property
-    def time(self):
+    def time(self) -> float:
         """Return sqrt(L / g), s."""
         return math.sqrt(self.length / self.gravity)
 
-    def factor(self, unit):
+    def factor(self, unit: str) -> float:
         """Return a quantity of this robot over that of the robot defaults are written for."""
         (mass, length, time), _ = RULES[unit]
         return ((self.mass / REFERENCE.mass) ** mass * (self.length / REFERENCE.length) ** length
@@ -55,14 +57,14 @@ class Scale:
 REFERENCE = Scale(10.0, 1.0, 9.81)   # what the tables' defaults are written for
 
 
-def scale_of(robot, gravity):
+def scale_of(robot: Robot, gravity: float) -> Scale:
     """Return the `Scale` of a robot; of one that is flat at zero angles the reference's length."""
     mass, length = _mass_and_length(robot.urdf, robot.feet)
     return Scale(mass, length, gravity)
 
 
 @lru_cache(maxsize=64)
-def _mass_and_length(urdf, feet):
+def _mass_and_length(urdf: str, feet: tuple[str, ...]) -> tuple[float, float]:
     model = pin.buildModelFromXML(urdf, pin.JointModelFreeFlyer())   # else the base has no mass
     data = model.createData()
     pin.framesForwardKinematics(model, data, pin.neutral(model))

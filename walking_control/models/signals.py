@@ -36,11 +36,16 @@ Command.lock                      bool     lock armed, ``(n_locks,)``
 ================================  =======  ==================================================
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from walking_control.models.robot import Robot
 
 
 class BaseState:
@@ -61,7 +66,7 @@ class BaseState:
         self.orientation[..., 3] = 1.0
 
     @property
-    def pitch(self) -> Any:
+    def pitch(self) -> float | np.ndarray:
         """Turn about +y from the floor normal, rad."""
         if self.orientation.ndim == 1:
             return pitch_of(*self.orientation.tolist())
@@ -93,7 +98,7 @@ class Measurement:
     __slots__ = ('stamp', 'values', 'position', 'velocity', 'orientation', 'angular_velocity',
                  'linear_acceleration', 'foot_force', 'locked')
 
-    def __init__(self, robot: Any) -> None:
+    def __init__(self, robot: Robot) -> None:
         n_joints, n_feet = len(robot.joints), len(robot.feet)
         self.stamp = 0.0
         # one block of memory, so that one look tells whether everything is finite
@@ -117,7 +122,7 @@ class WalkerState:
                  'v', 'position', 'velocity', 'contact', 'locked', 'base', 'foothold',
                  'foot_height', 'flicker')
 
-    def __init__(self, robot: Any) -> None:
+    def __init__(self, robot: Robot) -> None:
         self.stamp = 0.0
         self.support = 0
         self.steps = 0
@@ -145,7 +150,7 @@ class Command:
 
     __slots__ = ('effort', 'lock')
 
-    def __init__(self, robot: Any) -> None:
+    def __init__(self, robot: Robot) -> None:
         self.effort = np.zeros(len(robot.efforts))
         self.lock = np.zeros(len(robot.locks), dtype=bool)
 

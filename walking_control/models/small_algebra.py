@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dense algebra of a few rows, written out so that it runs plain and compiled."""
 
+import numpy as np
+
 from walking_control.models.array_functions import array_function
 
 
 @array_function
-def multiply(A, x, out):
+def multiply(A: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
     """Fill ``out = A x``."""
     for i in range(A.shape[0]):
         total = 0.0
@@ -15,7 +17,7 @@ def multiply(A, x, out):
 
 
 @array_function
-def inner(a, b):
+def inner(a: np.ndarray, b: np.ndarray) -> float:
     """Return ``a . b``."""
     total = 0.0
     for i in range(a.shape[0]):
@@ -24,7 +26,7 @@ def inner(a, b):
 
 
 @array_function
-def factorise_spd(A, L):
+def factorise_spd(A: np.ndarray, L: np.ndarray) -> None:
     """Fill the Cholesky factor of a symmetric positive definite matrix."""
     for i in range(A.shape[0]):
         for j in range(i + 1):
@@ -38,7 +40,7 @@ def factorise_spd(A, L):
 
 
 @array_function
-def solve_spd(L, b, out):
+def solve_spd(L: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
     """Fill ``out = (L L^T)^-1 b``."""
     n = L.shape[0]
     for i in range(n):

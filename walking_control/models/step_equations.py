@@ -11,15 +11,20 @@ plane or not at all (joints of walkers in space leave from a point mass), so tha
 count from the floor frame.
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import ArrayLike
 import pinocchio as pin
 
 from walking_control.exceptions import InvalidInput, MissingDependency, UrdfError
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics, floor_gravity
+from walking_control.models.robot import Robot
 
 try:
     import casadi as ca
@@ -50,19 +55,19 @@ class StepEquations:
     """
 
     n: int
-    axes: tuple
-    relabel: tuple
+    axes: tuple[int, ...]
+    relabel: tuple[tuple[float, ...], ...]
     masses: slice
-    effort: object = field(repr=False)
-    force: object = field(repr=False)
-    foot: object = field(repr=False)
-    foot_velocity: object = field(repr=False)
-    impact: object = field(repr=False)
-    momentum: object = field(repr=False)
-    energy: object = field(repr=False)
+    effort: ca.Function = field(repr=False)
+    force: ca.Function = field(repr=False)
+    foot: ca.Function = field(repr=False)
+    foot_velocity: ca.Function = field(repr=False)
+    impact: ca.Function = field(repr=False)
+    momentum: ca.Function = field(repr=False)
+    energy: ca.Function = field(repr=False)
 
 
-def step_parameters(robot, gravity, slope):
+def step_parameters(robot: Robot, gravity: float, slope: float) -> np.ndarray:
     """Return the numbers theta a robot and its floor give the equations.
 
     Args:
@@ -77,28 +82,29 @@ def step_parameters(robot, gravity, slope):
     model = Dynamics(robot).model
     motors = [robot.actuators.get(joint) for joint in robot.joints]
     springs = [robot.springs.get(joint) for joint in robot.joints]
-    rows = [floor_gravity(gravity, slope),
-            [0.0 if motor is None else motor.armature for motor in motors]]
+    rows: list[ArrayLike] = [
+        floor_gravity(gravity, slope),
+        [0.0 if motor is None else motor.armature for motor in motors]]
     for name in ('stiffness', 'damping', 'rest'):
         rows.append([0.0 if spring is None else getattr(spring, name) for spring in springs])
     rows += [model.inertias[i].toDynamicParameters() for i in range(1, model.njoints)]
     return np.concatenate(rows)
 
 
-def spring_places(robot, joint):
+def spring_places(robot: Robot, joint: str) -> tuple[int, int]:
     """Return where stiffness and damping of a joint stand in theta."""
     n, i = len(robot.joints), robot.joint_index(joint)
     return 3 + n + i, 3 + 2 * n + i
 
 
-def spring_rows(robot, theta):
+def spring_rows(robot: Robot, theta: np.ndarray) -> list[tuple[np.ndarray, float]]:
     """Return (row of the joint in the coordinates, damping) of every joint with a spring."""
     lift = robot.joint_lifts[robot.feet[0]]
     return [(lift[robot.joint_index(joint)], float(theta[spring_places(robot, joint)[1]]))
             for joint in robot.springs]
 
 
-def step_equations(robot):
+def step_equations(robot: Robot) -> StepEquations:
     """Return the `StepEquations` of a robot standing on its first foot.
 
     Robots with the same skeleton share them.
@@ -120,7 +126,7 @@ def step_equations(robot):
 class _Skeleton:
     """What of a robot is built into the functions; equal skeletons share them."""
 
-    def __init__(self, robot):
+    def __init__(self, robot: Robot) -> None:
         model = Dynamics(robot).model
         stance, other = robot.feet
         self.axes = robot.base.axes
@@ -139,14 +145,14 @@ class _Skeleton:
                          [[np.round(np.asarray(item, dtype=float), 12).tolist() for item in entry]
                           for entry in (*self.tree, *self.feet)]))
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(self.key)
 
-    def __eq__(self, other):
-        return self.key == other.key
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Skeleton) and self.key == other.key
 
 
-def _axis(model, i):
+def _axis(model: pin.Model, i: int) -> tuple[np.ndarray, bool]:
     """Return the unit axis of a joint and whether it slides."""
     joint = model.joints[i]
     data = joint.createData()
@@ -158,7 +164,7 @@ def _axis(model, i):
     return motion[:3, 0] if slides else motion[3:, 0], slides
 
 
-def _turn(axis, angle):
+def _turn(axis: Sequence[float] | np.ndarray, angle: ca.SX) -> ca.SX:
     """Return the rotation about a constant unit axis (Rodrigues)."""
     K = ca.DM(pin.skew(np.asarray(axis, dtype=float)))
     return ca.sparsify(ca.SX.eye(3) + ca.sin(angle) * K + (1.0 - ca.cos(angle)) * (K @ K))
@@ -167,7 +173,7 @@ def _turn(axis, angle):
 class _Walk:
     """Placements and velocities of all bodies with the stance foot at the origin."""
 
-    def __init__(self, skeleton, q, v, slip):
+    def __init__(self, skeleton: _Skeleton, q: ca.SX, v: ca.SX, slip: ca.SX) -> None:
         pitch = _combine(skeleton.pitch, q)
         rotations = {1: _turn([0.0, 1.0, 0.0], pitch)}
         spins = {1: ca.DM([0.0, 1.0, 0.0]) * _combine(skeleton.pitch, v)}
@@ -189,16 +195,16 @@ class _Walk:
         self.velocities = [slip + ca.jtimes(place, q, v) for place, _, _ in self.bodies]
 
 
-def _tidy(array):
+def _tidy(array: ArrayLike) -> ca.DM:
     array = np.asarray(array, dtype=float)
     return ca.sparsify(ca.DM(np.where(abs(array) < 1e-14, 0.0, array)))
 
 
-def _combine(row, vector):
+def _combine(row: np.ndarray, vector: ca.SX) -> ca.SX:
     return sum((float(factor) * vector[i] for i, factor in enumerate(row) if factor), ca.SX(0))
 
 
-def _energies(walk, inertias, gravity):
+def _energies(walk: _Walk, inertias: ca.SX, gravity: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
     """Return kinetic energy, potential energy and linear momentum; all linear in `inertias`."""
     kinetic, potential, momentum = 0.0, 0.0, 0.0
     for k, (place, rotation, spin) in enumerate(walk.bodies):
@@ -216,7 +222,7 @@ def _energies(walk, inertias, gravity):
 
 
 @lru_cache(maxsize=8)
-def _build(skeleton):
+def _build(skeleton: _Skeleton) -> StepEquations:
     n, joints = len(skeleton.pitch), len(skeleton.rows)
     bodies = len(skeleton.tree) + 1
     q, v, a = (ca.SX.sym(name, n) for name in 'qva')
@@ -243,9 +249,9 @@ def _build(skeleton):
     foot = walk.foot[list(axes)]
     foot_velocity = ca.jtimes(foot, q, v)
 
-    def function(name, inputs, *outputs):
-        outputs = [ca.cse(ca.densify(output)) for output in outputs]
-        return ca.Function(name, inputs, outputs)
+    def function(name: str, inputs: list[ca.SX], *outputs: ca.SX) -> ca.Function:
+        dense = [ca.cse(ca.densify(output)) for output in outputs]
+        return ca.Function(name, inputs, dense)
 
     foot_speed = function('foot_velocity', [q, v], ca.jtimes(walk.foot, q, v))
     moving = function('moving', [q, slip, v, theta], ca.gradient(kinetic + rotors, v),

@@ -11,13 +11,14 @@ import numpy as np
 
 from walking_control.exceptions import InvalidInput
 from walking_control.models.dynamics import Dynamics
+from walking_control.models.robot import Robot
 from walking_control.models.step_equations import REFLECTION
 
 SAMPLES, SPREAD = 4, 0.5   # configurations tried, and their standard deviation, rad
 TOLERANCE = 1e-6           # relative; exporters of URDFs round
 
 
-def require_equal_legs(robot, what):
+def require_equal_legs(robot: Robot, what: str) -> None:
     """Refuse a robot whose legs differ, for which one step cannot stand for both.
 
     Args:
@@ -34,7 +35,7 @@ def require_equal_legs(robot, what):
                            'robot.mirror and robot.supports')
 
 
-def leg_difference(robot):
+def leg_difference(robot: Robot) -> str | None:
     """Return in words what differs between standing on the first and on the second foot, or None.
 
     Args:
@@ -45,7 +46,7 @@ def leg_difference(robot):
     return _joint_difference(robot) or _model_difference(robot)
 
 
-def _joint_difference(robot):
+def _joint_difference(robot: Robot) -> str | None:
     """Return which joints' motors, springs, locks or limits are not each other's image."""
     locks = {lock.joint: (lock.angle, lock.capture) for lock in robot.locks}
     for joint, (partner, sign) in robot.mirror.items():
@@ -65,14 +66,14 @@ def _joint_difference(robot):
     return None
 
 
-def _spring(robot, joint):
+def _spring(robot: Robot, joint: str) -> tuple[float, float, float]:
     """Return stiffness, damping and the torque at angle zero of a joint's spring."""
     spring = robot.springs.get(joint)
     return (0.0, 0.0, 0.0) if spring is None else (spring.stiffness, spring.damping,
                                                    spring.stiffness * spring.rest)
 
 
-def _model_difference(robot):
+def _model_difference(robot: Robot) -> str | None:
     """Return which term of the equations of motion is another one on the second foot."""
     dynamics = Dynamics(robot)
     rng = np.random.default_rng(0)
@@ -87,7 +88,7 @@ def _model_difference(robot):
     return None
 
 
-def _terms(dynamics, foot, q):
+def _terms(dynamics: Dynamics, foot: int, q: np.ndarray) -> dict[str, np.ndarray]:
     """Return name -> array of what must be alike, standing on a foot."""
     robot, axes = dynamics.robot, list(dynamics.base.axes)
     stance, other = robot.feet[foot], robot.feet[1 - foot]

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Read a URDF or xacro file and refuse what describes no physical robot."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 import math
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -34,7 +36,7 @@ class UrdfJoint:
     velocity: float
 
 
-def load_urdf(path, xacro_args=None):
+def load_urdf(path: Path | str, xacro_args: Mapping[str, Any] | None = None) -> str:
     """Return the URDF text of a ``.urdf`` or ``.xacro`` file, checked.
 
     Args:
@@ -60,7 +62,7 @@ def load_urdf(path, xacro_args=None):
     return text
 
 
-def _expand(path, xacro_args):
+def _expand(path: Path, xacro_args: Mapping[str, Any]) -> str:
     import xacro
     declared = declared_arguments(path)
     for name in xacro_args:
@@ -74,7 +76,7 @@ def _expand(path, xacro_args):
         raise UrdfError(f'xacro file {path}', limit=f'cannot be expanded: {error}') from error
 
 
-def declared_arguments(path):
+def declared_arguments(path: Path | str) -> list[str]:
     """Return the names of the arguments a xacro file declares.
 
     Raises:
@@ -84,10 +86,10 @@ def declared_arguments(path):
         root = ElementTree.parse(path).getroot()
     except (ElementTree.ParseError, OSError) as error:
         raise UrdfError(f'xacro file {path}', limit=f'cannot be read: {error}') from error
-    return [element.get('name') for element in root.iter('{http://www.ros.org/wiki/xacro}arg')]
+    return [element.get('name', '') for element in root.iter('{http://www.ros.org/wiki/xacro}arg')]
 
 
-def parse(text, path='text'):
+def parse(text: str, path: Path | str = 'text') -> ElementTree.Element:
     """Return the root element of a URDF text.
 
     Raises:
@@ -102,7 +104,7 @@ def parse(text, path='text'):
     return root
 
 
-def check_urdf(text, path='text'):
+def check_urdf(text: str, path: Path | str = 'text') -> None:
     """Refuse what is no robot, and masses and inertias that no body can have.
 
     Raises:
@@ -122,7 +124,7 @@ def check_urdf(text, path='text'):
     _check_readable(text, path)
 
 
-def _check_readable(text, path):
+def _check_readable(text: str, path: Path | str) -> None:
     """Refuse what Pinocchio cannot read, should it be stricter than the checks before."""
     try:
         pin.buildModelFromXML(text)
@@ -130,7 +132,7 @@ def _check_readable(text, path):
         raise UrdfError(f'URDF {path}', limit=f'is not read by Pinocchio: {error}') from error
 
 
-def _check_inertial(link, inertial):
+def _check_inertial(link: str | None, inertial: ElementTree.Element) -> float:
     """Return the mass of a link, checked, kg."""
     mass = _number(inertial.find('mass'), 'value', f'mass of link {link}')
     if mass > LARGEST:
@@ -150,18 +152,18 @@ def _check_inertial(link, inertial):
     return mass
 
 
-def _number(element, attribute, what):
+def _number(element: ElementTree.Element | None, attribute: str, what: str) -> float:
     text = None if element is None else element.get(attribute)
     try:
-        value = float(text)
-    except (TypeError, ValueError):
+        value = float('' if text is None else text)
+    except ValueError:
         raise UrdfError(what, value=text, limit='must be a number') from None
     if not math.isfinite(value):
         raise UrdfError(what, value=value, limit='must be finite')
     return value
 
 
-def moving_joints(text):
+def moving_joints(text: str) -> list[UrdfJoint]:
     """Return the `UrdfJoint` of every moving joint, in the order of the URDF text."""
     joints = []
     for element in parse(text).findall('joint'):
@@ -170,11 +172,11 @@ def moving_joints(text):
     return joints
 
 
-def _moving_joint(element):
-    name, kind = element.get('name'), element.get('type')
+def _moving_joint(element: ElementTree.Element) -> UrdfJoint:
+    name, kind = element.get('name', ''), element.get('type', '')
     limit = element.find('limit')
 
-    def read(attribute, default):
+    def read(attribute: str, default: float) -> float:
         if limit is None or limit.get(attribute) is None:
             return default
         return _number(limit, attribute, f'{attribute} limit of joint {name}')
@@ -185,12 +187,12 @@ def _moving_joint(element):
                      read('velocity', math.inf))
 
 
-def link_names(text):
+def link_names(text: str) -> list[str]:
     """Return the names of all links."""
-    return [element.get('name') for element in parse(text).findall('link')]
+    return [element.get('name', '') for element in parse(text).findall('link')]
 
 
-def differences(text, other):
+def differences(text: str, other: str) -> list[str]:
     """Return in words how a second URDF describes another robot than the first, at most five.
 
     Moving joints, their axes, origins and limits, and masses are compared; looks are not.
@@ -210,13 +212,13 @@ def differences(text, other):
     return found[:5]
 
 
-def _anatomy(root):
+def _anatomy(root: ElementTree.Element) -> dict[str, list[float]]:
     """Return part -> numbers of the masses and moving joints of a URDF."""
     parts = {}
     for link in root.findall('link'):
         mass = link.find('inertial/mass')
-        if mass is not None and float(mass.get('value')) > 0.0:
-            parts[f'mass of link {link.get("name")}'] = [float(mass.get('value'))]
+        if mass is not None and float(mass.get('value', '0')) > 0.0:
+            parts[f'mass of link {link.get("name")}'] = [float(mass.get('value', '0'))]
     for joint in root.findall('joint'):
         if joint.get('type') in MOVING:
             numbers = []

@@ -6,6 +6,7 @@ The libraries that read a URDF say no more than that it is not valid; here it is
 
 from collections import Counter
 import math
+from xml.etree.ElementTree import Element
 
 from walking_control.exceptions import Findings, UrdfError
 
@@ -13,15 +14,16 @@ MOVING = ('revolute', 'continuous', 'prismatic')
 LIMITED = ('revolute', 'prismatic')
 KINDS = (*MOVING, 'fixed')
 # element -> attribute -> how many numbers it holds
-NUMBERS = {'origin': {'xyz': (3,), 'rpy': (3,)}, 'axis': {'xyz': (3,)}, 'box': {'size': (3,)},
-           'cylinder': {'radius': (1,), 'length': (1,)}, 'sphere': {'radius': (1,)},
-           'capsule': {'radius': (1,), 'length': (1,)}, 'mesh': {'scale': (1, 3)},
-           'dynamics': {'damping': (1,), 'friction': (1,)},
-           'limit': {name: (1,) for name in ('lower', 'upper', 'effort', 'velocity')}}
+NUMBERS: dict[str, dict[str, tuple[int, ...]]] = {
+    'origin': {'xyz': (3,), 'rpy': (3,)}, 'axis': {'xyz': (3,)}, 'box': {'size': (3,)},
+    'cylinder': {'radius': (1,), 'length': (1,)}, 'sphere': {'radius': (1,)},
+    'capsule': {'radius': (1,), 'length': (1,)}, 'mesh': {'scale': (1, 3)},
+    'dynamics': {'damping': (1,), 'friction': (1,)},
+    'limit': {name: (1,) for name in ('lower', 'upper', 'effort', 'velocity')}}
 LARGEST = 1e6   # m, kg, ...: beyond it a number is a slip
 
 
-def check_structure(root):
+def check_structure(root: Element) -> None:
     """Refuse a URDF whose links and joints do not make one robot.
 
     Args:
@@ -39,10 +41,10 @@ def check_structure(root):
     for joint in joints:
         findings.attempt(_check_joint, joint, links)
     findings.raise_first()
-    _check_tree(links, joints)
+    _check_tree([link for link in links if link], joints)
 
 
-def check_numbers(root):
+def check_numbers(root: Element) -> None:
     """Refuse what should be numbers and is not, and axes without a direction.
 
     Args:
@@ -60,8 +62,8 @@ def check_numbers(root):
     findings.raise_first()
 
 
-def _check_number(part, element, name, counts):
-    text = element.get(name)
+def _check_number(part: Element, element: Element, name: str, counts: tuple[int, ...]) -> None:
+    text = element.get(name, '')
     what = f'{name} of {element.tag} of {part.tag} {part.get("name")}'
     try:
         values = [float(word) for word in text.split()]
@@ -77,7 +79,7 @@ def _check_number(part, element, name, counts):
         raise UrdfError(what, value=text, limit='has no direction')
 
 
-def _check_names(kind, names):
+def _check_names(kind: str, names: list[str | None]) -> None:
     if not names and kind == 'link':
         raise UrdfError('URDF', limit='has no link')
     for name, count in Counter(names).items():
@@ -88,13 +90,12 @@ def _check_names(kind, names):
                             remedy='give each its own name')
 
 
-def _check_joint(joint, links):
+def _check_joint(joint: Element, links: list[str | None]) -> None:
     name, kind = joint.get('name'), joint.get('type')
     if kind not in KINDS:
         raise UrdfError(f'type of joint {name}', value=kind, limit='must be ' + ', '.join(KINDS))
     for end in ('parent', 'child'):
-        element = joint.find(end)
-        link = None if element is None else element.get('link')
+        link = _link_at(end, joint)
         if link not in links:
             raise UrdfError(f'{end} of joint {name}', value=link,
                             limit='must be a link of the URDF')
@@ -110,9 +111,9 @@ def _check_joint(joint, links):
                                 remedy=f'add {attribute}="..." to its <limit>')
 
 
-def _check_tree(links, joints):
+def _check_tree(links: list[str], joints: list[Element]) -> None:
     """Refuse what is not one tree: a link with two parents, several roots, a ring."""
-    children = Counter(joint.find('child').get('link') for joint in joints)
+    children = Counter(_link_at('child', joint) for joint in joints)
     for link, count in children.items():
         if count > 1:
             raise UrdfError(f'link {link}', value=count, limit='joints have it as their child: a '
@@ -121,25 +122,34 @@ def _check_tree(links, joints):
     if len(roots) > 1:
         raise UrdfError('links without a parent', value=', '.join(roots),
                         limit='a robot has one root', remedy='join the others to it')
-    parents = {joint.find('child').get('link'): joint.find('parent').get('link')
-               for joint in joints}
-    for link in links:
+    parents = {_link_at('child', joint): _link_at('parent', joint) for joint in joints}
+    for start in links:
+        above: str | None = start
         seen = set()
-        while link in parents:
-            if link in seen:
-                raise UrdfError(f'link {link}', limit='is its own descendant: a URDF is a tree')
-            seen.add(link)
-            link = parents[link]
+        while above in parents:
+            if above in seen:
+                raise UrdfError(f'link {above}', limit='is its own descendant: a URDF is a tree')
+            seen.add(above)
+            above = parents[above]
 
 
-def root_link(root):
+def _link_at(end: str, joint: Element) -> str | None:
+    element = joint.find(end)
+    return None if element is None else element.get('link')
+
+
+def root_link(root: Element) -> str:
     """Return the name of the link without a parent, of a URDF that passed `check_structure`."""
-    children = {joint.find('child').get('link') for joint in root.findall('joint')}
-    return next(link.get('name') for link in root.findall('link')
+    children = {_link_at('child', joint) for joint in root.findall('joint')}
+    return next(link.get('name', '') for link in root.findall('link')
                 if link.get('name') not in children)
 
 
-def mimic_joints(root):
+def mimic_joints(root: Element) -> dict[str, str | None]:
     """Return joint -> the joint it mimics."""
-    return {joint.get('name'): joint.find('mimic').get('joint') for joint in root.findall('joint')
-            if joint.get('type') in MOVING and joint.find('mimic') is not None}
+    mimics = {}
+    for joint in root.findall('joint'):
+        mimic = joint.find('mimic')
+        if mimic is not None and joint.get('type') in MOVING:
+            mimics[joint.get('name', '')] = mimic.get('joint')
+    return mimics

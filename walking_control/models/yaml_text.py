@@ -7,12 +7,13 @@ float and nodes that hold themselves, which end the code behind in tracebacks.
 
 from collections.abc import Hashable
 import sys
+from typing import Any
 
 import yaml
 
 
 class _Loader(yaml.SafeLoader):
-    def construct_mapping(self, node, deep=False):
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         """Refuse a mapping in which a key stands twice; merged (``<<``) keys may be overridden."""
         seen = set()
         for key_node, _ in node.value:
@@ -27,7 +28,7 @@ class _Loader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
-def _read_integer(loader, node):
+def _read_integer(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> int:
     value = loader.construct_yaml_int(node)
     if abs(value) > sys.float_info.max:
         raise yaml.constructor.ConstructorError(None, None, 'the number is too large',
@@ -38,7 +39,7 @@ def _read_integer(loader, node):
 _Loader.add_constructor('tag:yaml.org,2002:int', _read_integer)
 
 
-def load_yaml(text):
+def load_yaml(text: str) -> Any:
     """Return what a YAML text says, in plain types.
 
     Raises:
@@ -53,7 +54,7 @@ def load_yaml(text):
     return document
 
 
-def _refuse_loops(node, above):
+def _refuse_loops(node: object, above: tuple[int, ...]) -> None:
     if not isinstance(node, (dict, list)):
         return
     if id(node) in above:

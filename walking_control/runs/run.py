@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The record of a run: one row per control tick, plain arrays."""
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from walking_control.safety.faults import FALL
+from walking_control.models.robot import Robot
+from walking_control.models.signals import BaseState, Command, WalkerState
+from walking_control.safety.faults import FALL, Fault
 
 
 @dataclass
@@ -32,45 +37,55 @@ class Run:
             ``work (T, n_efforts)`` cumulative, J; ``electrical_energy (T,)`` cumulative, J.
     """
 
-    robot: object
+    robot: Robot
     controller: str
     plant: str
-    world: object
+    world: SimpleNamespace
     fell: bool = False
     fall_reason: str | None = None
-    fault: object = None
-    settings: dict = field(default_factory=dict, repr=False)
-    disturbances: tuple = ()
-    telemetry: dict = field(default_factory=dict, repr=False)
-    units: dict = field(default_factory=dict, repr=False)
-    columns: dict = field(default_factory=dict, repr=False)
+    fault: Fault | None = None
+    settings: dict[str, Any] = field(default_factory=dict, repr=False)
+    disturbances: tuple[tuple[str, float, int], ...] = ()
+    telemetry: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
+    units: dict[str, str] = field(default_factory=dict, repr=False)
+    columns: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
 
     @property
-    def base(self):
+    def base(self) -> BaseState:
         """The `BaseState` of all rows, from ``q`` and ``v``."""
         return self.robot.base.state(self.q, self.v)
 
     @property
-    def joints(self):
+    def joints(self) -> np.ndarray:
         """Positions of the joints, ``(T, n_joints)``, rad or m."""
         return self.q[:, self.robot.base.nq:]
 
     @property
-    def broke_off(self):
+    def broke_off(self) -> bool:
         """Whether the run ended before its time: by a fall or another fault."""
         return self.fell or self.fault is not None
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> np.ndarray:
         """Give the columns as attributes."""
         try:
             return self.__dict__['columns'][name]
         except KeyError:
             raise AttributeError(name) from None
 
-    def summary(self):
+    def summary(self) -> dict[str, Any]:
         """Return what the run was worth, ready for JSON; see `runs.metrics.summarize`."""
         from walking_control.runs.metrics import summarize
         return summarize(self)
+
+
+class Recorded(Protocol):
+    """What of a `Plant` is recorded."""
+
+    name: ClassVar[str]
+    world: SimpleNamespace
+    time: float
+    truth: Any
+    disturbances: Sequence[tuple[str, float, int]]
 
 
 FIRST_CAPACITY = 6000   # rows: a minute of walking at 100 Hz
@@ -89,7 +104,9 @@ class Recorder:
         fields: (name, unit) of each entry of the controller's telemetry, if it is recorded.
     """
 
-    def __init__(self, robot, controller, plant, capacity=FIRST_CAPACITY, settings=None, fields=()):
+    def __init__(self, robot: Robot, controller: str, plant: Recorded,
+                 capacity: int = FIRST_CAPACITY, settings: Mapping[str, Any] | None = None,
+                 fields: Sequence[tuple[str, str]] = ()) -> None:
         self.run = Run(robot, controller, plant.name, plant.world, settings=dict(settings or {}),
                        disturbances=tuple(plant.disturbances),
                        units=dict(fields))
@@ -106,7 +123,8 @@ class Recorder:
                         for name, shape in shapes.items()}
         self._rows = 0
 
-    def record(self, plant, state, command, write_telemetry=None):
+    def record(self, plant: Recorded, state: WalkerState, command: Command,
+               write_telemetry: Callable[[np.ndarray], None] | None = None) -> None:
         """Append the state of this tick and the command that answers it.
 
         Args:
@@ -137,7 +155,7 @@ class Recorder:
             write_telemetry(arrays['telemetry'][row])
         self._rows += 1
 
-    def finish(self, fault=None, fall_reason=None):
+    def finish(self, fault: Fault | None = None, fall_reason: str | None = None) -> Run:
         """Return the `Run`.
 
         Args:

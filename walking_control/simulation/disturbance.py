@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """One-off disturbances in words: ``KIND=SIZE@STEP``."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable
 import math
-from typing import NamedTuple
+from typing import NamedTuple, TYPE_CHECKING
 
 from walking_control.exceptions import InvalidInput
+
+if TYPE_CHECKING:
+    from walking_control.simulation.plant import Plant
 
 
 class Disturbance(NamedTuple):
@@ -21,11 +27,11 @@ class Disturbance(NamedTuple):
     size: float
     step: int
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f'{self.kind}={self.size:g}@{self.step}'
 
 
-def plan_disturbances(plant, disturbances):
+def plan_disturbances(plant: Plant, disturbances: Iterable[Disturbance | str]) -> None:
     """Plan disturbances on a plant.
 
     Args:
@@ -40,7 +46,7 @@ def plan_disturbances(plant, disturbances):
         plant.disturb(*(parse_disturbance(item) if isinstance(item, str) else item))
 
 
-def parse_disturbance(text):
+def parse_disturbance(text: str) -> Disturbance:
     """Return the `Disturbance` of a text ``KIND=SIZE@STEP``.
 
     Raises:

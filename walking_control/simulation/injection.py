@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from walking_control.exceptions import InvalidInput
+from walking_control.models.robot import Robot
 from walking_control.models.signals import Measurement
 from walking_control.safety.faults import KINDS
 
@@ -46,7 +47,7 @@ INJECTIONS = {**SENSOR_FAULTS, **LAW_FAULTS, **TOPIC_FAULTS}
 JUMP = 0.35   # rad; more than a base can turn in a measurement, less than a fall
 
 
-def check_kind(kind):
+def check_kind(kind: str) -> str:
     """Return a kind of fault that can be provoked.
 
     Raises:
@@ -58,7 +59,7 @@ def check_kind(kind):
                        else 'no such kind', remedy='one of ' + ', '.join(INJECTIONS))
 
 
-def spoil_sensors(kind, robot, measurement, ticks):
+def spoil_sensors(kind: str, robot: Robot, measurement: Measurement, ticks: int) -> None:
     """Change a measurement in place as a kind of `SENSOR_FAULTS` asks.
 
     Args:
@@ -85,7 +86,7 @@ def spoil_sensors(kind, robot, measurement, ticks):
         measurement.orientation[:] = turned(measurement.orientation, 0.5 * math.pi)
 
 
-def turned(orientation, angle):
+def turned(orientation: np.ndarray, angle: float) -> tuple[float, float, float, float]:
     """Return a quaternion xyzw turned about the world's y axis by an angle in rad."""
     s, c = math.sin(0.5 * angle), math.cos(0.5 * angle)
     x, y, z, w = orientation
@@ -100,18 +101,19 @@ class Injection:
         robot: The `Robot`.
     """
 
-    robot: object
+    robot: Robot
     kind: str = ''
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._told = Measurement(self.robot)
-        self._since, self._ticks = None, 0
+        self._since: float | None = None
+        self._ticks = 0
 
-    def begin(self, kind):
+    def begin(self, kind: str) -> None:
         """Begin a kind of `SENSOR_FAULTS`; ``''`` ends it."""
         self.kind, self._since, self._ticks = kind, None, 0
 
-    def spoil(self, measurement):
+    def spoil(self, measurement: Measurement) -> Measurement:
         """Return the `Measurement` that is told instead of the true one."""
         if not self.kind:
             return measurement
@@ -126,12 +128,12 @@ class Injection:
         self._ticks += 1
         return told
 
-    def mutes(self, sensor):
+    def mutes(self, sensor: str) -> bool:
         """Return whether a sensor is silent: ``'joints'``, ``'imu'`` or the name of a foot."""
         return sensor == {'stale_joint_state': 'joints', 'stale_imu': 'imu',
                           'stale_contact': self.robot.feet[0]}.get(self.kind)
 
     @property
-    def joints(self):
+    def joints(self) -> tuple[str, ...]:
         """Names in the joint states."""
         return self.robot.joints[:-1] if self.kind == 'joint_state' else self.robot.joints

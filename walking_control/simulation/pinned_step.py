@@ -8,11 +8,15 @@ Simplifications: the stance foot neither slips nor lifts (its least normal force
 base does not turn (see `models.step_equations`).
 """
 
+from types import SimpleNamespace
+
 import numpy as np
 
+from walking_control.gaits.gait import Gait
 from walking_control.models.contact import constraint_forces, project_velocity
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot_file import WORLD
+from walking_control.models.robot import Robot
+from walking_control.models.robot_file import RobotFile, WORLD
 
 LATE = 0.5    # share of the gait's period before which a foot near the floor does not touch down
 BEYOND = 1.2  # the step is given up at this multiple of the period
@@ -21,7 +25,7 @@ BEYOND = 1.2  # the step is given up at this multiple of the period
 class _Pinned:
     """Dynamics of base translation and joints with the first foot held."""
 
-    def __init__(self, robot, world):
+    def __init__(self, robot: Robot, world: SimpleNamespace) -> None:
         self.dynamics = Dynamics(robot, world.gravity, world.slope)
         self.stance, self.swing = robot.feet
         base = len(robot.base.axes)
@@ -31,7 +35,7 @@ class _Pinned:
         self.gather = np.hstack((np.zeros((len(lift), base)), robot.supports[self.stance]))
         self._base = slice(base)
 
-    def torque(self, q, v, a):
+    def torque(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
         """Return the forces on the minimal coordinates a motion takes."""
         dynamics, base = self.dynamics, self._base
         full_q, full_v = dynamics.base_from_coordinates(self.stance, q, v)
@@ -42,7 +46,8 @@ class _Pinned:
         # the foot's force is what the base translation, free of any motor, leaves over
         return self.spread.T @ (right - A @ right[base])
 
-    def accelerate(self, q, v, effort):
+    def accelerate(self, q: np.ndarray, v: np.ndarray,
+                   effort: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return acceleration and force of the floor under efforts on the coordinates."""
         dynamics = self.dynamics
         M, A = dynamics.mass_matrix(q), dynamics.foot_jacobian(q, self.stance).T
@@ -50,12 +55,12 @@ class _Pinned:
         reaction = constraint_forces(M, A, force, dynamics.foot_drift(q, v, self.stance))
         return np.linalg.solve(M, force + A @ reaction), reaction
 
-    def height(self, q):
+    def height(self, q: np.ndarray) -> float:
         """Return the height of the swing foot, m."""
         self.dynamics.place(q)
         return self.dynamics.foot_position(self.swing)[2]
 
-    def land(self, q, v):
+    def land(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return coordinates and rates of the new support just after touchdown."""
         dynamics, robot = self.dynamics, self.dynamics.robot
         A = dynamics.foot_jacobian(q, self.swing).T
@@ -64,7 +69,8 @@ class _Pinned:
         return robot.supports[self.swing] @ q[joints], robot.supports[self.swing] @ v[joints]
 
 
-def simulate_pinned_step(robot_file, gait):
+def simulate_pinned_step(robot_file: RobotFile,
+                         gait: Gait) -> tuple[str | None, np.ndarray, np.ndarray, float, float]:
     """Return (reason, q, v, period, least normal force) of a step driven by a gait's torques.
 
     Args:
@@ -75,16 +81,17 @@ def simulate_pinned_step(robot_file, gait):
     pinned = _Pinned(robot_file.robot, robot_file.values(WORLD))
     nv, normal = pinned.dynamics.nv, [np.inf]
 
-    def rates(t, y):
+    def rates(t: float, y: np.ndarray) -> np.ndarray:
         effort = pinned.torque(*(part[0] for part in gait.motion([t])))
         a, force = pinned.accelerate(y[:nv], y[nv:], effort)
         normal[0] = min(normal[0], force[2])
         return np.concatenate((y[nv:], a))
 
-    def height(t, y):
+    def height(t: float, y: np.ndarray) -> float:
         return pinned.height(y[:nv]) if t > LATE * gait.period else 1.0
 
-    height.terminal, height.direction = True, -1.0
+    height.terminal = True     # type: ignore[attr-defined]   # where scipy looks for it
+    height.direction = -1.0    # type: ignore[attr-defined]   # likewise
     start = pinned.dynamics.base_from_coordinates(pinned.stance, *gait.start)
     run = solve_ivp(rates, (0.0, BEYOND * gait.period), np.concatenate(start),
                     'DOP853', events=height, rtol=1e-9, atol=1e-10)

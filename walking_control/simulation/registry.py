@@ -4,9 +4,11 @@
 from walking_control.controllers.registry import parameter_tables as controller_tables
 from walking_control.estimation.estimator import ESTIMATOR
 from walking_control.gaits.search.task import SEARCH
+from walking_control.models.parameters import ParameterTable
 from walking_control.models.registry import Registry
-from walking_control.models.robot_file import WORLD
+from walking_control.models.robot_file import RobotFile, WORLD
 from walking_control.safety.supervisor import SAFETY
+from walking_control.simulation.plant import Plant
 
 _ROOM = 'walking_control.simulation'
 PLANTS = Registry('plant', {
@@ -15,7 +17,7 @@ PLANTS = Registry('plant', {
 })
 
 
-def make_plant(robot_file, name=None):
+def make_plant(robot_file: RobotFile, name: str | None = None) -> Plant:
     """Return the plant of a name, built for a robot file.
 
     Args:
@@ -30,7 +32,7 @@ def make_plant(robot_file, name=None):
     return plant(robot_file.robot, robot_file.values(WORLD), robot_file.values(plant.parameters))
 
 
-def parameter_tables():
+def parameter_tables() -> list[ParameterTable]:
     """Return every parameter table a robot file may hold a section of."""
     return [ESTIMATOR, SAFETY, SEARCH, *controller_tables(),
             *(plant.parameters for plant in PLANTS.values())]

@@ -1,20 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """Walk a robot in a plant: the control loop without ROS."""
 
+from collections.abc import Callable, Iterable
+
 import numpy as np
 
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import WalkingControlError
+from walking_control.models.robot import Start
+from walking_control.models.robot_file import RobotFile
 from walking_control.models.signals import Measurement
-from walking_control.runs.run import Recorder
-from walking_control.simulation.disturbance import plan_disturbances
+from walking_control.runs.run import Recorder, Run
+from walking_control.simulation.disturbance import Disturbance, plan_disturbances
+from walking_control.simulation.plant import Plant
 from walking_control.simulation.registry import make_plant
 
 # what a law may raise in a state it has no answer to; other errors are mistakes in the program
 BEYOND_THE_LAW = (WalkingControlError, ArithmeticError, np.linalg.LinAlgError)
 
 
-def run_plant(plant, loop, start, duration, progress=None):
+def run_plant(plant: Plant, loop: ControlLoop, start: Start, duration: float,
+              progress: Callable[[float], None] | None = None) -> Run:
     """Run a control loop on a plant and return the record.
 
     The run ends early when the control loop latches a fault.
@@ -53,7 +59,9 @@ def run_plant(plant, loop, start, duration, progress=None):
     return recorder.finish()
 
 
-def simulate(robot_file, controller=None, plant=None, duration=20.0, disturb=(), progress=None):
+def simulate(robot_file: RobotFile, controller: str | None = None, plant: str | None = None,
+             duration: float = 20.0, disturb: Iterable[Disturbance | str] = (),
+             progress: Callable[[float], None] | None = None) -> Run:
     """Walk a robot and return the record: the same chain as over ROS 2.
 
     Args:

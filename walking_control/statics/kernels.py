@@ -7,9 +7,11 @@ counts.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
+from walking_control.models.array_functions import Function
 from walking_control.models.base import ROOT
 
 try:
@@ -17,14 +19,16 @@ try:
 
     from walking_control.models.code_cache import compile_function as compiled
 except ImportError:
-    def compiled(function):
+    def compiled(function: Function, **options: Any) -> Function:
         """Return the function as it is."""
         return function
 
 
 @compiled
-def fill_program(gravity, jacobian, columns, limited, weights, limits, force_hessian, hessian,
-                 gradient, rows, bound, upper, lower):
+def fill_program(gravity: np.ndarray, jacobian: np.ndarray, columns: np.ndarray,
+                 limited: np.ndarray, weights: np.ndarray, limits: np.ndarray,
+                 force_hessian: np.ndarray, hessian: np.ndarray, gradient: np.ndarray,
+                 rows: np.ndarray, bound: np.ndarray, upper: int, lower: int) -> None:
     """Write what depends on the configuration into a static program.
 
     Args:
@@ -59,7 +63,9 @@ def fill_program(gravity, jacobian, columns, limited, weights, limits, force_hes
 
 
 @compiled
-def judge_forces(gravity, jacobian, rows, bound, forces, free, free_limits):
+def judge_forces(gravity: np.ndarray, jacobian: np.ndarray, rows: np.ndarray, bound: np.ndarray,
+                 forces: np.ndarray, free: np.ndarray,
+                 free_limits: np.ndarray) -> tuple[np.ndarray, float, float, float]:
     """Return what contact forces do: efforts, and how far they are from being a solution.
 
     Args:
@@ -87,7 +93,8 @@ def judge_forces(gravity, jacobian, rows, bound, forces, free, free_limits):
 
 
 @compiled
-def stand_on_one(gravity, jacobian, rows, bound, limits):
+def stand_on_one(gravity: np.ndarray, jacobian: np.ndarray, rows: np.ndarray, bound: np.ndarray,
+                 limits: np.ndarray) -> tuple[np.ndarray, np.ndarray, float, float, float]:
     """Return what a single sole must do ([STATIC], one support leg), and whether it can.
 
     The 6 x 6 base block of the sole's Jacobian is [[R, -R [p]], [0, R]] with R the rotation from

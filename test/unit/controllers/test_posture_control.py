@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Change of support and posture control, tick by tick, without a plant."""
 
+from dataclasses import replace
 import math
 
 import numpy as np
@@ -252,6 +253,14 @@ def test_planar_robot_is_refused():
     robot_file = load_robot('dribbel')
     with pytest.raises(IncompatibleController, match='needs a robot in space'):
         PostureControl(robot_file, PARAMETERS.validate({}))
+
+
+def test_start_without_posture_is_refused():
+    """A robot that begins in minimal coordinates would end the law in a traceback."""
+    file = humanoid_file()
+    file = replace(file, start=replace(file.start, posture=None))
+    with pytest.raises(IncompatibleController, match='starts at rest'):
+        PostureControl(file, PARAMETERS.validate({}))
 
 
 def test_routine_is_smooth_and_returns():

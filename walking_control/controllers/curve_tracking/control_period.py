@@ -19,13 +19,15 @@ the closing of the gap is the fastest rate of the field across the gait, found b
 that it holds for every field.
 """
 
+from types import SimpleNamespace
+
 import numpy as np
 
-from walking_control.controllers.curve_tracking.vector_field import apply_field
+from walking_control.controllers.curve_tracking.vector_field import apply_field, Field
 from walking_control.exceptions import ParameterError
 
 
-def closing_rate(field, q, v):
+def closing_rate(field: Field, q: np.ndarray, v: np.ndarray) -> float:
     """Return the fastest rate at which states beside a gait approach or leave it, 1/s.
 
     The field is followed at the speed of the gait; its change along itself is no feedback and left
@@ -56,7 +58,8 @@ def closing_rate(field, q, v):
     return float(fastest)
 
 
-def loop_rates(values, speed, closing, n):
+def loop_rates(values: SimpleNamespace, speed: np.ndarray, closing: float,
+               n: int) -> dict[str, tuple[float, str, float]]:
     """Return the rates of all loops, each with the parameter to blame and its largest value.
 
     Args:
@@ -87,7 +90,8 @@ def loop_rates(values, speed, closing, n):
                             (slowest * allowed) ** 0.5)}
 
 
-def check_period(values, speed, field, q, v):
+def check_period(values: SimpleNamespace, speed: np.ndarray, field: Field, q: np.ndarray,
+                 v: np.ndarray) -> None:
     """Refuse a control period too long for the gains.
 
     Args:

@@ -7,7 +7,9 @@ Simplification: the walker is taken as fixed to the floor at its stance foot; li
 keep it there, and while the foot is in the air the effort is zero.
 """
 
+from collections.abc import Sequence
 import math
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -19,19 +21,21 @@ from walking_control.controllers.curve_tracking.vector_field import make_field
 from walking_control.controllers.knee_locks import KneeLocks
 from walking_control.controllers.limits.efforts import FOOT_PARAMETERS, make_limits
 from walking_control.exceptions import IncompatibleController, ParameterError
-from walking_control.gaits.samples import read_samples
+from walking_control.gaits.samples import GaitSamples, Piece, read_samples
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.resources import gait_path
-from walking_control.models.robot_file import WORLD
+from walking_control.models.robot import Robot
+from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.models.signals import Command, Reference, WalkerState
 from walking_control.models.support.compiled import compile_law, make_terms
 from walking_control.models.support.dynamics import SupportDynamics
 
 METHOD = {'damping': curve_law.DAMPING, 'transfer': curve_law.TRANSFER}
 
 
-def _tank_holds(values):
+def _tank_holds(values: SimpleNamespace) -> None:
     """Refuse a tank that is fuller than it can be."""
     if values.tank_initial > values.tank_capacity:
         raise ParameterError('parameter curve_tracking.tank_initial', value=values.tank_initial,
@@ -89,12 +93,12 @@ PARAMETERS = ParameterTable('curve_tracking', [
 ], checks=[_tank_holds])
 
 
-def load_gait(robot, values, world):
+def load_gait(robot: Robot, values: SimpleNamespace, world: SimpleNamespace) -> GaitSamples:
     """Return the `GaitSamples` a controller's values name, checked against robot and world."""
     return read_samples(gait_path(values.gait or robot.name), robot, world)
 
 
-def metric_of(weights, n):
+def metric_of(weights: Sequence[float], n: int) -> np.ndarray:
     """Return the constant metric of distances to a gait, ``(n, n)``.
 
     Raises:
@@ -106,7 +110,8 @@ def metric_of(weights, n):
     return np.diag(weights) if weights else np.eye(n)
 
 
-def build_tracker(robot, values, world, gait, parameters=None, piece=0):
+def build_tracker(robot: Robot, values: SimpleNamespace, world: SimpleNamespace, gait: GaitSamples,
+                  parameters: np.ndarray | None = None, piece: int = 0) -> tracker.TrackerData:
     """Return the `TrackerData` of a robot and one piece of a gait.
 
     Args:
@@ -125,18 +130,18 @@ def build_tracker(robot, values, world, gait, parameters=None, piece=0):
         raise IncompatibleController(f'controller curve_tracking on {robot.name}',
                                      value=sorted(robot.springs),
                                      limit='does not know the energy of joint springs yet')
-    piece = gait.pieces[piece]
-    free = np.array([i for i in range(len(robot.coordinates)) if i not in piece.held])
+    part = gait.pieces[piece]
+    free = np.array([i for i in range(len(robot.coordinates)) if i not in part.held])
     support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
     gravity = support.dynamics.model.gravity.linear[[0, 2]]
     spin = np.array([robot.supports[foot][:, 0] for foot in robot.feet])
-    inside = np.ones(len(piece.time), bool) if values.field == 'closest' else piece.inside
+    inside = np.ones(len(part.time), bool) if values.field == 'closest' else part.inside
     metric = metric_of(values.metric, len(gait.coordinates))[np.ix_(free, free)]
-    q, v = piece.q[:, free], piece.v[:, free]
-    field = make_field(values.field, piece.time[inside], q[inside], v[inside], metric,
+    q, v = part.q[:, free], part.v[:, free]
+    field = make_field(values.field, part.time[inside], q[inside], v[inside], metric,
                        values.attraction, values.surface_offset)
-    energy, speed = _energies(support, gravity, spin, piece)
-    proper = piece.inside
+    energy, speed = _energies(support, gravity, spin, part)
+    proper = part.inside
     if values.energy == 'constant':
         energy = np.full(len(energy), energy[proper].mean())
     check_period(values, speed[proper], field, q[proper], v[proper])
@@ -153,7 +158,8 @@ def build_tracker(robot, values, world, gait, parameters=None, piece=0):
         tracker.Tank(values.tank_initial, values.tank_capacity, values.tank_supply))
 
 
-def _energies(support, gravity, spin, piece):
+def _energies(support: SupportDynamics, gravity: np.ndarray, spin: np.ndarray,
+              piece: Piece) -> tuple[np.ndarray, np.ndarray]:
     """Return energy, J, and speed in the kinetic metric, J^0.5, along a piece of a gait."""
     energy, speed = np.zeros(len(piece.time)), np.zeros(len(piece.time))
     for i, (q, v) in enumerate(zip(piece.q, piece.v, strict=True)):
@@ -164,7 +170,9 @@ def _energies(support, gravity, spin, piece):
     return energy, speed
 
 
-def build_pieces(robot, values, world, gait, parameters=None):
+def build_pieces(robot: Robot, values: SimpleNamespace, world: SimpleNamespace, gait: GaitSamples,
+                 parameters: np.ndarray | None = None,
+                 ) -> tuple[tuple[tracker.TrackerData, ...], np.ndarray, np.ndarray]:
     """Return (tuple of `TrackerData`, masks, coordinates of locks) for `tracker.follow`.
 
     Arguments as for `build_tracker`.
@@ -207,7 +215,7 @@ class CurveTracking(Controller):
     name = 'curve_tracking'
     parameters = PARAMETERS
 
-    def __init__(self, robot_file, values):
+    def __init__(self, robot_file: RobotFile, values: SimpleNamespace) -> None:
         robot, world = robot_file.robot, robot_file.values(WORLD)
         if robot.base is not Base.PLANAR or len(robot.feet) != 2 or not robot.efforts:
             raise IncompatibleController(f'controller curve_tracking on {robot.name}',
@@ -222,15 +230,16 @@ class CurveTracking(Controller):
         self.data = self._pieces[0][0]
         self._memory = tracker.make_memory(self.data)
         self.report, self.parts = tracker.make_report(self.data)
-        self._steps = None
+        self._steps: int | None = None
 
-    def reset(self, state):
+    def reset(self, state: WalkerState) -> None:
         """Begin anew: full tank, no integral."""
         self._locks.reset()
         tracker.forget(self.data, self._memory)
         self._steps = None
 
-    def update(self, state, reference, dt, command):
+    def update(self, state: WalkerState, reference: Reference, dt: float,
+               command: Command) -> None:
         """Fill the `Command` for this tick."""
         fresh = state.steps != self._steps
         self._steps = state.steps
@@ -242,20 +251,20 @@ class CurveTracking(Controller):
                      grounded, fresh, state.q, state.v, period, command.effort, self.report,
                      self.parts)
 
-    def array_law(self):
+    def array_law(self) -> ArrayLaw:
         """Return the law as an `ArrayLaw`."""
         law = tracker.TrackerLaw(*self._pieces, 1.0 / self.values.rate)
         memory = tracker.make_memory(self.data)
         return ArrayLaw(tracker.tracking_law, law, np.concatenate((*memory, [NOBODY])),
                         self.values.knee_flexed)
 
-    def write_telemetry(self, out):
+    def write_telemetry(self, out: np.ndarray) -> None:
         """Say the report, then the parts of the efforts."""
         out[:len(self.report)] = self.report
         out[len(self.report):] = self.parts.ravel()
 
     @staticmethod
-    def telemetry_fields(robot):
+    def telemetry_fields(robot: Robot) -> tuple[tuple[str, str], ...]:
         """Return (name, unit) of what is said of each tick on a robot."""
         torques = ((f'{part}_{effort}', 'N m') for part in tracker.PARTS
                    for effort in robot.efforts)

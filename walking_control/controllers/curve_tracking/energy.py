@@ -6,17 +6,20 @@ direction ``m = M w / |w|`` takes its place: the effort then changes the speed a
 nothing else.
 """
 
+import numpy as np
+
 from walking_control.models.array_functions import array_function
 
 
 @array_function
-def integrate_error(integral, error, dt, limit):
+def integrate_error(integral: float, error: float, dt: float, limit: float) -> float:
     """Return the integral of the energy error, bounded, J s."""
     return min(max(integral + error * dt, -limit), limit)
 
 
 @array_function
-def energy_force(error, integral, proportional, integral_gain, m, out):
+def energy_force(error: float, integral: float, proportional: float, integral_gain: float,
+                 m: np.ndarray, out: np.ndarray) -> None:
     """Fill the effort that brings the energy to its desired value.
 
     Args:
@@ -33,7 +36,7 @@ def energy_force(error, integral, proportional, integral_gain, m, out):
 
 
 @array_function
-def draw(tank, work, capacity):
+def draw(tank: float, work: float, capacity: float) -> float:
     """Return the tank level after the controller did work on the robot, J.
 
     Work taken from the robot fills the tank up to its capacity; more is lost. A period may inject
@@ -44,7 +47,7 @@ def draw(tank, work, capacity):
 
 
 @array_function
-def tank_share(tank, work):
+def tank_share(tank: float, work: float) -> float:
     """Return the part of an effort the tank can pay for, 0 to 1.
 
     Args:

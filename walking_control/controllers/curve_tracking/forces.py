@@ -16,6 +16,8 @@ with one choice of the free skew matrix Z, and needs no basis, so it is smooth i
 
 import math
 
+import numpy as np
+
 from walking_control.models.array_functions import array_function
 from walking_control.models.small_algebra import inner, multiply
 
@@ -23,7 +25,8 @@ DAMPING, TRANSFER = 0, 1
 
 
 @array_function
-def split_velocity(M, w, v, e, m, r):
+def split_velocity(M: np.ndarray, w: np.ndarray, v: np.ndarray, e: np.ndarray, m: np.ndarray,
+                   r: np.ndarray) -> tuple[float, float, float]:
     """Fill desired direction e, momentum direction m = M e and rest r; return speeds.
 
     Args:
@@ -54,7 +57,8 @@ def split_velocity(M, w, v, e, m, r):
 
 
 @array_function
-def turn_of(turning, length, e, m, out):
+def turn_of(turning: np.ndarray, length: float, e: np.ndarray, m: np.ndarray,
+            out: np.ndarray) -> None:
     """Fill ``M b``: the part of ``M D_v w / |w|`` that is orthogonal to e.
 
     Args:
@@ -70,7 +74,8 @@ def turn_of(turning, length, e, m, out):
 
 
 @array_function
-def nominal_force(turn, m, nu, r, out):
+def nominal_force(turn: np.ndarray, m: np.ndarray, nu: float, r: np.ndarray,
+                  out: np.ndarray) -> None:
     """Fill the decoupling effort (5.12), power-continuous: both kinetic energies stay apart."""
     bent = inner(turn, r)
     for i in range(m.shape[0]):
@@ -78,7 +83,7 @@ def nominal_force(turn, m, nu, r, out):
 
 
 @array_function
-def potential_force(gradient, e, m, out):
+def potential_force(gradient: np.ndarray, e: np.ndarray, m: np.ndarray, out: np.ndarray) -> None:
     """Fill the partial compensation (5.25): the potential no longer drives the rest r."""
     along = inner(e, gradient)
     for i in range(e.shape[0]):
@@ -86,14 +91,15 @@ def potential_force(gradient, e, m, out):
 
 
 @array_function
-def convergence(nu, rho, a0, a1, bandwidth):
+def convergence(nu: float, rho: float, a0: float, a1: float, bandwidth: float) -> float:
     """Return a of (5.18), by (5.21), limited so that r decays no faster than bandwidth, 1/s."""
     a = a0 / (rho + a1)
     return min(a, bandwidth / max(nu * nu, 1e-12))
 
 
 @array_function
-def asymptotic_force(M, m, r, nu, rho, method, a, rate, out):
+def asymptotic_force(M: np.ndarray, m: np.ndarray, r: np.ndarray, nu: float, rho: float,
+                     method: int, a: float, rate: float, out: np.ndarray) -> float:
     """Fill the effort that drives r to zero.
 
     TRANSFER moves its energy irreversibly into the desired motion (5.18); power-continuous.
@@ -125,7 +131,8 @@ def asymptotic_force(M, m, r, nu, rho, method, a, rate, out):
 
 
 @array_function
-def relieve(total, direction_of, m, e, r, rho, most, out):
+def relieve(total: np.ndarray, direction_of: np.ndarray, m: np.ndarray, e: np.ndarray,
+            r: np.ndarray, rho: float, most: float, out: np.ndarray) -> None:
     """Fill the best effort of the free skew matrix Z of (5.12): it lessens the total effort.
 
     ``Z Mbar^-1 alpha2`` may be any momentum orthogonal to both e and r. Among these the one

@@ -16,7 +16,8 @@ import numpy as np
 from walking_control.exceptions import InvalidInput
 
 
-def momentum_frame(M, w, diagonal=None, pole=None):
+def momentum_frame(M: np.ndarray, w: np.ndarray, diagonal: np.ndarray | None = None,
+                   pole: np.ndarray | None = None) -> np.ndarray:
     """Return S, ``(n, n)``.
 
     Args:
@@ -47,7 +48,7 @@ def momentum_frame(M, w, diagonal=None, pole=None):
     return (Q @ np.diag(diagonal ** -0.5)).T @ E
 
 
-def _rotation(start, end):
+def _rotation(start: np.ndarray, end: np.ndarray) -> np.ndarray:
     """Return an orthogonal matrix whose first column is end, smooth unless end is -start."""
     turn = np.eye(len(start)) - 2.0 * np.outer(start + end, start + end) / np.dot(
         start + end, start + end)
@@ -56,7 +57,7 @@ def _rotation(start, end):
     return -turn @ base
 
 
-def junction(S, slope):
+def junction(S: np.ndarray, slope: np.ndarray) -> np.ndarray:
     """Return the skew matrix that couples the momenta of the free system ([DS09] (5.5), (5.6)).
 
     Its first row holds X, its lower right block Y: ``d(alpha)/dt = junction @ Mbar^-1 alpha`` plus

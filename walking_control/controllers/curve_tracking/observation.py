@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """A state of a walker as curve tracking sees it: along the field and across, with its energies."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 
 from walking_control.controllers.curve_tracking.forces import split_velocity, turn_of
 from walking_control.controllers.curve_tracking.vector_field import apply_field
-from walking_control.models.array_functions import array_function
+from walking_control.models.array_functions import array_function, Terms
 from walking_control.models.small_algebra import factorise_spd, inner, multiply
+
+if TYPE_CHECKING:
+    from walking_control.controllers.curve_tracking.tick import TrackerData
 
 
 class Motion(NamedTuple):
@@ -56,7 +61,8 @@ class Motion(NamedTuple):
 
 
 @array_function
-def observe(terms, data, support, s, q, v):
+def observe(terms: Terms, data: TrackerData, support: int, s: float, q: np.ndarray,
+            v: np.ndarray) -> Motion:
     """Return the `Motion` of a state.
 
     Args:
@@ -100,7 +106,8 @@ def observe(terms, data, support, s, q, v):
 
 
 @array_function
-def unpack(buffer, free, M, M_f, h, h_f):
+def unpack(buffer: np.ndarray, free: np.ndarray, M: np.ndarray, M_f: np.ndarray, h: np.ndarray,
+           h_f: np.ndarray) -> None:
     """Take support terms apart.
 
     Fills mass matrix and bias of the free coordinates, ``(m, m)`` and ``(m,)``, rows of the mass
@@ -119,7 +126,7 @@ def unpack(buffer, free, M, M_f, h, h_f):
 
 
 @array_function
-def potential(data, support, M_f):
+def potential(data: TrackerData, support: int, M_f: np.ndarray) -> float:
     """Return the potential energy relative to the stance foot, J.
 
     Turning the robot about its foot moves the centre of mass at right angles to its offset, so
@@ -131,7 +138,7 @@ def potential(data, support, M_f):
 
 
 @array_function
-def interpolate(knots, values, s):
+def interpolate(knots: np.ndarray, values: np.ndarray, s: float) -> float:
     """Return the linear interpolation of values at s, constant beyond the ends."""
     last = knots.shape[0] - 1
     i = min(max(np.searchsorted(knots, s) - 1, 0), last - 1)

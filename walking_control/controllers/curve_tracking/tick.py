@@ -19,10 +19,10 @@ from walking_control.controllers.curve_tracking.forces import (
     potential_force,
     relieve,
 )
-from walking_control.controllers.curve_tracking.observation import observe
+from walking_control.controllers.curve_tracking.observation import Motion, observe
 from walking_control.controllers.curve_tracking.vector_field import Field, trust_of
 from walking_control.controllers.limits.efforts import keep_foot, Limits, nearest_effort
-from walking_control.models.array_functions import array_function
+from walking_control.models.array_functions import array_function, Terms
 from walking_control.models.small_algebra import inner, multiply, solve_spd
 
 # places in TrackerMemory.scalars
@@ -132,7 +132,7 @@ class TrackerMemory(NamedTuple):
     effort: np.ndarray
 
 
-def make_memory(data):
+def make_memory(data: TrackerData) -> TrackerMemory:
     """Return a fresh `TrackerMemory`."""
     n = data.spin.shape[1]
     memory = TrackerMemory(np.zeros(7), np.zeros(n),
@@ -141,20 +141,21 @@ def make_memory(data):
     return memory
 
 
-def forget(data, memory):
+def forget(data: TrackerData, memory: TrackerMemory) -> None:
     """Begin anew: full tank, no integral, phase unknown."""
     memory.scalars[:] = np.nan, 0.0, data.tank.initial, 0.0, 0.0, NOWHERE, 0.0
     memory.q[:] = 0.0
     memory.effort[:] = 0.0
 
 
-def make_report(data):
+def make_report(data: TrackerData) -> tuple[np.ndarray, np.ndarray]:
     """Return (report, parts): telemetry by `TELEMETRY`, and efforts by `PARTS`, ``(7, k)``."""
     return np.zeros(len(TELEMETRY)), np.zeros((len(PARTS), data.limits.inputs.shape[2]))
 
 
 @array_function
-def settle(data, memory, support, fresh, q, dt):
+def settle(data: TrackerData, memory: TrackerMemory, support: int, fresh: bool, q: np.ndarray,
+           dt: float) -> None:
     """Book the work the held effort did in the last dt seconds, and fill or drain the tank.
 
     Exact, but for the ground torque's in the period of a touchdown: then the turn of the new
@@ -176,7 +177,8 @@ def settle(data, memory, support, fresh, q, dt):
 
 
 @array_function
-def compose(data, motion, error, integral, trust, forces):
+def compose(data: TrackerData, motion: Motion, error: float, integral: float, trust: float,
+            forces: np.ndarray) -> float:
     """Fill the wanted generalised forces, rows NOMINAL to SUM, ``(6, m)``.
 
     Args:
@@ -215,7 +217,9 @@ def compose(data, motion, error, integral, trust, forces):
 
 
 @array_function
-def realise(data, motion, support, tank, dt, forces, effort, parts):
+def realise(data: TrackerData, motion: Motion, support: int, tank: float, dt: float,
+            forces: np.ndarray, effort: np.ndarray,
+            parts: np.ndarray) -> tuple[float, float, float]:
     """Fill the efforts that come nearest to wanted forces within tank and limits.
 
     Args:
@@ -247,7 +251,9 @@ def realise(data, motion, support, tank, dt, forces, effort, parts):
 
 
 @array_function
-def track(terms, data, memory, support, grounded, fresh, q, v, dt, effort, report, parts):
+def track(terms: Terms, data: TrackerData, memory: TrackerMemory, support: int, grounded: bool,
+          fresh: bool, q: np.ndarray, v: np.ndarray, dt: float, effort: np.ndarray,
+          report: np.ndarray, parts: np.ndarray) -> None:
     """Fill the efforts of one tick on one piece of a gait.
 
     Args:
@@ -301,7 +307,7 @@ def track(terms, data, memory, support, grounded, fresh, q, v, dt, effort, repor
 
 
 @array_function
-def report_energies(motion, scalars, report):
+def report_energies(motion: Motion, scalars: np.ndarray, report: np.ndarray) -> None:
     """Fill the report's energies and the place on the gait."""
     desired, undesired = 0.5 * motion.nu * motion.nu, 0.5 * motion.rho * motion.rho
     report[POTENTIAL], report[DESIRED], report[UNDESIRED] = motion.potential, desired, undesired
@@ -312,7 +318,7 @@ def report_energies(motion, scalars, report):
 
 
 @array_function
-def held_mask(coordinate_of, support, held):
+def held_mask(coordinate_of: np.ndarray, support: int, held: np.ndarray) -> int:
     """Return the coordinates locks hold, as a sum of powers of two.
 
     Args:
@@ -328,8 +334,10 @@ def held_mask(coordinate_of, support, held):
 
 
 @array_function
-def follow(terms, pieces, masks, coordinate_of, memory, support, held, grounded, fresh, q, v, dt,
-           effort, report, parts):
+def follow(terms: Terms, pieces: tuple[TrackerData, ...], masks: np.ndarray,
+           coordinate_of: np.ndarray, memory: TrackerMemory, support: int, held: np.ndarray,
+           grounded: bool, fresh: bool, q: np.ndarray, v: np.ndarray, dt: float,
+           effort: np.ndarray, report: np.ndarray, parts: np.ndarray) -> None:
     """Fill the efforts of one tick on whatever piece of the gait has the knees held as they are.
 
     Where none has, the effort is zero and ``trust`` in the report 0. Arguments as for `track`,
@@ -360,7 +368,7 @@ def follow(terms, pieces, masks, coordinate_of, memory, support, held, grounded,
 
 
 @array_function
-def effort_power(B, effort, v):
+def effort_power(B: np.ndarray, effort: np.ndarray, v: np.ndarray) -> float:
     """Return the power of efforts on the robot, W."""
     total = 0.0
     for i in range(B.shape[0]):
@@ -370,7 +378,7 @@ def effort_power(B, effort, v):
 
 
 @array_function
-def is_finite(effort, energy):
+def is_finite(effort: np.ndarray, energy: float) -> bool:
     """Return whether a tick gave numbers; rates beyond all bounds overflow."""
     total = energy
     for j in range(effort.shape[0]):
@@ -379,7 +387,8 @@ def is_finite(effort, energy):
 
 
 @array_function
-def lacks(B, e, wanted, applied, error):
+def lacks(B: np.ndarray, e: np.ndarray, wanted: np.ndarray, applied: np.ndarray,
+          error: float) -> bool:
     """Return whether limits withhold effort along e that would lessen the energy error.
 
     Integrating the error meanwhile would only store up an overshoot.
@@ -402,14 +411,15 @@ class TrackerLaw(NamedTuple):
         period: Control period, s.
     """
 
-    pieces: tuple
+    pieces: tuple[TrackerData, ...]
     masks: np.ndarray
     coordinate_of: np.ndarray
     period: float
 
 
 @array_function
-def tracking_law(terms, law, memory, support, held, q, v, effort):
+def tracking_law(terms: Terms, law: TrackerLaw, memory: np.ndarray, support: int, held: np.ndarray,
+                 q: np.ndarray, v: np.ndarray, effort: np.ndarray) -> None:
     """The law as an `ArrayLaw`; memory: scalars, q and effort of `TrackerMemory`, who stood last.
     """
     n, k = q.shape[0], effort.shape[0]

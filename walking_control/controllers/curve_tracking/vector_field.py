@@ -13,6 +13,7 @@ The law fades out between the margins `FULL` and `NONE`, and beyond leaves the w
 natural motion: zero effort is the fallback.
 """
 
+from collections.abc import Sequence
 import math
 from typing import NamedTuple
 
@@ -47,7 +48,8 @@ class Field(NamedTuple):
     reach: float
 
 
-def make_field(kind, time, q, v, metric, attraction, offset=0.2):
+def make_field(kind: str, time: np.ndarray, q: np.ndarray, v: np.ndarray, metric: np.ndarray,
+               attraction: float, offset: float = 0.2) -> Field:
     """Return the `Field` of a gait.
 
     Args:
@@ -76,14 +78,16 @@ def make_field(kind, time, q, v, metric, attraction, offset=0.2):
     return Field(SURFACE, curve, attraction, coefficients, middle, half + 0.5 * math.pi)
 
 
-def monomials(q):
+def monomials(q: np.ndarray) -> np.ndarray:
     """Return the monomials of [DS09] eq. (5.28) at points ``(..., 2)``, shape ``(..., 15)``."""
     q = np.asarray(q)
     return np.stack([q[..., 0] ** (i - j) * q[..., 1] ** j for i in range(5)
                      for j in range(i + 1)], axis=-1)
 
 
-def fit_surface(curve, attraction, offset, stations=(0.1, 0.5, 0.9), points=61):
+def fit_surface(curve: Curve, attraction: float, offset: float,
+                stations: Sequence[float] = (0.1, 0.5, 0.9),
+                points: int = 61) -> tuple[np.ndarray, np.ndarray]:
     """Fit the direction angle around a planar gait ([DS09] Fig. 5.9).
 
     Six reference curves, as in the book: the gait, one parallel curve on either side, and three
@@ -101,9 +105,10 @@ def fit_surface(curve, attraction, offset, stations=(0.1, 0.5, 0.9), points=61):
         ``(coefficients (15,), angles)``, the latter of all reference points, rad.
     """
     point, first, second = np.zeros(2), np.zeros(2), np.zeros(2)
-    places, angles = [], []
+    places: list[np.ndarray] = []
+    angles: list[float] = []
 
-    def add(s, distance):
+    def add(s: float, distance: float) -> None:
         evaluate(curve, s, point, first, second)
         speed = np.hypot(*first)
         left = np.array([-first[1], first[0]]) / speed
@@ -126,7 +131,7 @@ def fit_surface(curve, attraction, offset, stations=(0.1, 0.5, 0.9), points=61):
 
 
 @array_function
-def surface_angle(a, x, y, dx, dy):
+def surface_angle(a: np.ndarray, x: float, y: float, dx: float, dy: float) -> tuple[float, float]:
     """Return the polynomial (5.28) at (x, y) and its rate along (dx, dy)."""
     value, rate, k = 0.0, 0.0, 0
     for i in range(5):
@@ -142,7 +147,8 @@ def surface_angle(a, x, y, dx, dy):
 
 
 @array_function
-def apply_field(field, q, v, s, w, dw):
+def apply_field(field: Field, q: np.ndarray, v: np.ndarray, s: float, w: np.ndarray,
+                dw: np.ndarray) -> tuple[float, float, float]:
     """Fill w(q) and its rate along v; return parameter, margin, and distance to the gait.
 
     Args:
@@ -186,7 +192,7 @@ def apply_field(field, q, v, s, w, dw):
 
 
 @array_function
-def is_direction(w, dw):
+def is_direction(w: np.ndarray, dw: np.ndarray) -> bool:
     """Return whether w gives a direction; where not, fill one to compute with and no rate."""
     n, largest, total = w.shape[0], 0.0, 0.0
     for i in range(n):
@@ -200,6 +206,6 @@ def is_direction(w, dw):
 
 
 @array_function
-def trust_of(margin):
+def trust_of(margin: float) -> float:
     """Return how far the law may act at a margin: 1 inside the domain, 0 outside."""
     return min((margin - NONE) / (FULL - NONE), 1.0) if margin > NONE else 0.0

@@ -13,7 +13,10 @@ either.
 Contact forces are affine in the efforts: ``F = M_f M^-1 (B tau - h) + h_f``.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +26,9 @@ from walking_control.models.array_functions import array_function
 from walking_control.models.efforts import effort_map
 from walking_control.models.parameters import Parameter
 from walking_control.models.small_algebra import factorise_spd, inner, solve_spd
+
+if TYPE_CHECKING:
+    from walking_control.models.support.dynamics import SupportDynamics
 
 OFF, SCALE, PROJECT = 0, 1, 2
 LIMITING = {'off': OFF, 'scale': SCALE, 'project': PROJECT}
@@ -60,7 +66,7 @@ FOOT_PARAMETERS = (
 )
 
 
-def make_limits(support, values):
+def make_limits(support: SupportDynamics, values: SimpleNamespace) -> Limits:
     """Return the `Limits` of a robot.
 
     Args:
@@ -77,7 +83,8 @@ def make_limits(support, values):
 
 
 @array_function
-def nearest_effort(L, B, force, H, LH, tau):
+def nearest_effort(L: np.ndarray, B: np.ndarray, force: np.ndarray, H: np.ndarray, LH: np.ndarray,
+                   tau: np.ndarray) -> None:
     """Fill H = B^T M^-1 B, its Cholesky factor, and the efforts nearest to a force.
 
     Args:
@@ -104,7 +111,9 @@ def nearest_effort(L, B, force, H, LH, tau):
 
 
 @array_function
-def foot_limits(M_f, h_f, L, h, B, limits, least, friction, half_length, ankle, A, d):
+def foot_limits(M_f: np.ndarray, h_f: np.ndarray, L: np.ndarray, h: np.ndarray, B: np.ndarray,
+                limits: np.ndarray, least: float, friction: float, half_length: float, ankle: int,
+                A: np.ndarray, d: np.ndarray) -> tuple[float, float]:
     """Fill the rows ``A tau <= d`` of everything that bounds the efforts.
 
     Args:
@@ -151,7 +160,7 @@ def foot_limits(M_f, h_f, L, h, B, limits, least, friction, half_length, ankle, 
 
 
 @array_function
-def scale_effort(A, d, tau):
+def scale_effort(A: np.ndarray, d: np.ndarray, tau: np.ndarray) -> float:
     """Scale efforts down until no row is violated; return the factor.
 
     Zero effort where even the unforced walker violates a row that the efforts make worse.
@@ -167,7 +176,9 @@ def scale_effort(A, d, tau):
 
 
 @array_function
-def keep_foot(limits, M_f, h_f, L, h, B, LH, work, tank, effort):
+def keep_foot(limits: Limits, M_f: np.ndarray, h_f: np.ndarray, L: np.ndarray, h: np.ndarray,
+              B: np.ndarray, LH: np.ndarray, work: np.ndarray, tank: float,
+              effort: np.ndarray) -> tuple[float, float, float]:
     """Bring efforts within all limits; return ``(share, Fx, Fz)``.
 
     Who asks for nothing, as a law does that is not trusted or has an empty tank, gets nothing.

@@ -22,7 +22,7 @@ ROUNDS = 60         # per row; a few per active row are needed
 
 
 @array_function
-def nearest_allowed(L, A, d, x):
+def nearest_allowed(L: np.ndarray, A: np.ndarray, d: np.ndarray, x: np.ndarray) -> bool:
     """Move x to the nearest point with ``A x <= d``, distance in the metric ``L L^T``.
 
     Args:
@@ -90,7 +90,7 @@ def nearest_allowed(L, A, d, x):
 
 
 @array_function
-def whiten(L, A, d, N, b):
+def whiten(L: np.ndarray, A: np.ndarray, d: np.ndarray, N: np.ndarray, b: np.ndarray) -> bool:
     """Fill rows of unit length in ``y = L^T x`` and their bounds; False if a zero row forbids all.
 
     A row is zero if rounding could have made it: its length is tiny against the longest.
@@ -120,7 +120,8 @@ def whiten(L, A, d, N, b):
 
 
 @array_function
-def most_violated(N, b, y, active, count):
+def most_violated(N: np.ndarray, b: np.ndarray, y: np.ndarray, active: np.ndarray,
+                  count: int) -> int:
     """Return the row violated most beyond rounding, or -1; active rows hold by construction."""
     worst, most = -1, 0.0
     size = math.sqrt(inner(y, y))
@@ -136,7 +137,8 @@ def most_violated(N, b, y, active, count):
 
 
 @array_function
-def orthogonalise(Q, count, row, shares, z):
+def orthogonalise(Q: np.ndarray, count: int, row: np.ndarray, shares: np.ndarray,
+                  z: np.ndarray) -> None:
     """Fill z with the part of a row orthogonal to the first rows of Q, and its shares of these."""
     k = row.shape[0]
     for j in range(k):
@@ -150,7 +152,7 @@ def orthogonalise(Q, count, row, shares, z):
 
 
 @array_function
-def solve_transposed(L, y, x):
+def solve_transposed(L: np.ndarray, y: np.ndarray, x: np.ndarray) -> None:
     """Fill ``x = L^-T y``."""
     k = y.shape[0]
     for i in range(k - 1, -1, -1):

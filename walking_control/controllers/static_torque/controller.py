@@ -5,19 +5,23 @@ While the posture is impossible the last possible feed-forward fades at a stated
 impedance holds on alone; after a stated time the configured reaction follows and stays.
 """
 
+from types import SimpleNamespace
+
 import numpy as np
 
 from walking_control.controllers.controller import Controller
-from walking_control.controllers.static_torque.routine import shifting_routine
+from walking_control.controllers.static_torque.routine import PostureRoutine, shifting_routine
 from walking_control.controllers.static_torque.support_change import SupportChange
 from walking_control.exceptions import IncompatibleController
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.parameters import Parameter, ParameterTable
-from walking_control.models.robot_file import WORLD
+from walking_control.models.robot import Robot
+from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.models.signals import Command, Reference, WalkerState
 from walking_control.statics import solvers
 from walking_control.statics.contacts import Contact, Shortfall
-from walking_control.statics.distributor import OBJECTIVES, StaticTorque
+from walking_control.statics.distributor import OBJECTIVES, StaticSolution, StaticTorque
 
 REACTIONS = ('impedance', 'damping', 'zero')
 HOLDING, CHANGING, INFEASIBLE, REACTING = 'holding', 'changing_support', 'infeasible', 'reacting'
@@ -74,13 +78,17 @@ class PostureControl(Controller):
         feedforward: Static torques sent, ``(n_joints,)``, N m.
 
     Raises:
-        IncompatibleController: The base is not free, or a joint has no motor or a motor no torque.
+        IncompatibleController: The base is not free, a joint has no motor or a motor no torque, or
+            the robot starts from no posture.
     """
 
     name = 'static_torque'
     parameters = PARAMETERS
+    status: str
+    solution: StaticSolution | None
+    shortfall: Shortfall | None
 
-    def __init__(self, robot_file, values):
+    def __init__(self, robot_file: RobotFile, values: SimpleNamespace) -> None:
         robot, world = robot_file.robot, robot_file.values(WORLD)
         _check_robot(robot)
         self.values = values
@@ -97,13 +105,13 @@ class PostureControl(Controller):
         self.support = SupportChange(robot.feet, values.debounce, values.ramp_time)
         self._q = np.zeros(self.dynamics.nq)
         # planned before time counts for the posture the robot is meant to start from
-        self._start = robot_file.start.posture
+        self._start = _rest_posture(robot_file)
         self._planned = self._plan(self._start) if values.routine == 'shift' else None
-        self._routine = None
-        self._held = None
+        self._routine: PostureRoutine | None = None
+        self._held: np.ndarray | None = None
         self._clear()
 
-    def _clear(self):
+    def _clear(self) -> None:
         n = len(self.dynamics.joints)
         self.status, self.solution, self.shortfall = HOLDING, None, None
         self.feedforward = np.zeros(n)
@@ -112,12 +120,13 @@ class PostureControl(Controller):
         self._impossible_time = 0.0
         self._time = 0.0
 
-    def reset(self, state):
+    def reset(self, state: WalkerState) -> None:
         """Begin anew: the next tick holds its posture on the feet that touch the floor."""
         self._clear()
         self._held = None
 
-    def update(self, state, reference, dt, command):
+    def update(self, state: WalkerState, reference: Reference, dt: float,
+               command: Command) -> None:
         """Fill the `Command` for this tick.
 
         Args:
@@ -138,7 +147,7 @@ class PostureControl(Controller):
         np.clip(effort, -self._limits, self._limits, out=effort)
         command.effort[:] = effort[self._to_command]
 
-    def _begin(self, position, state):
+    def _begin(self, position: np.ndarray, state: WalkerState) -> None:
         self._held = position.copy()
         self.support.reset(state.contact)
         if self._planned is not None:
@@ -146,10 +155,10 @@ class PostureControl(Controller):
             routine = self._planned if near else self._plan(position)
             self._routine = routine.begin_at(position.copy())
 
-    def _plan(self, posture):
+    def _plan(self, posture: np.ndarray) -> PostureRoutine:
         return shifting_routine(self.dynamics, posture.copy(), self.contacts)
 
-    def _follow(self, reference, dt):
+    def _follow(self, reference: Reference, dt: float) -> tuple[str, ...] | None:
         """Move the held posture towards the commanded one; return the commanded support."""
         self._time += dt
         posture, wanted = reference.posture, reference.support
@@ -158,11 +167,11 @@ class PostureControl(Controller):
             largest, step = abs(move).max(), self.values.posture_rate * dt
             self._held += move if largest <= step else move * (step / largest)
         elif self._routine is not None:
-            self._held[:], support = self._routine.at(self._time)
+            self._held, support = self._routine.at(self._time)
             wanted = support if wanted is None else wanted
         return wanted
 
-    def _static_torque(self, wanted, dt):
+    def _static_torque(self, wanted: tuple[str, ...] | None, dt: float) -> np.ndarray | None:
         """Return the static torques of the present support, None when there are none."""
         change, weight = self.support, self.dynamics.weight
         first = self.status in (HOLDING, CHANGING)
@@ -185,7 +194,7 @@ class PostureControl(Controller):
             self.shortfall = solution.shortfalls[0]
         return solution.torque
 
-    def _judge(self, torque, dt):
+    def _judge(self, torque: np.ndarray | None, dt: float) -> None:
         """Update status, fading and feed-forward from whether there are static torques."""
         values = self.values
         fade = values.fade_rate * dt
@@ -206,7 +215,7 @@ class PostureControl(Controller):
         aim = 0.0 if self.status == REACTING else self._fade * self._possible
         self.feedforward = self.feedforward + np.clip(aim - self.feedforward, -step, step)
 
-    def _impedance(self, position, velocity):
+    def _impedance(self, position: np.ndarray, velocity: np.ndarray) -> np.ndarray:
         """Return feed-forward and impedance, or the reaction, ``(n_joints,)``, N m."""
         values, limits = self.values, self._limits
         if self.status == REACTING and values.reaction != 'impedance':
@@ -215,7 +224,7 @@ class PostureControl(Controller):
         error = values.stiffness * (self._held - position) - values.damping * velocity
         return self.feedforward + limits * error
 
-    def write_telemetry(self, out):
+    def write_telemetry(self, out: np.ndarray) -> None:
         """Say whether static torques hold, what is left of them, their norm, the solver's time."""
         solution = self.solution
         out[0], out[1] = self.feasible, self._fade
@@ -223,18 +232,27 @@ class PostureControl(Controller):
         out[3] = 0.0 if solution is None else solution.solve_time
 
     @staticmethod
-    def telemetry_fields(robot):
+    def telemetry_fields(robot: Robot) -> tuple[tuple[str, str], ...]:
         """Return (name, unit) of what is said of each tick."""
         return (('feasible', 'bool'), ('feedforward_share', '1'), ('static_torque_norm', 'N m'),
                 ('solve_time', 's'))
 
     @property
-    def feasible(self):
+    def feasible(self) -> bool:
         """Whether the feed-forward sent is a static torque that respects every limit."""
         return self.status in (HOLDING, CHANGING) and self._fade == 1.0
 
 
-def _check_robot(robot):
+def _rest_posture(robot_file: RobotFile) -> np.ndarray:
+    posture = robot_file.start.posture
+    if posture is None:
+        raise IncompatibleController(f'controller static_torque on {robot_file.robot.name}',
+                                     limit='needs a robot that starts at rest, from a posture',
+                                     remedy='choose another controller')
+    return posture
+
+
+def _check_robot(robot: Robot) -> None:
     what = f'controller static_torque on {robot.name}'
     if robot.base is not Base.FREE:
         raise IncompatibleController(what, limit='needs a robot in space (base: free)',

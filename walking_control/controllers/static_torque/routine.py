@@ -2,20 +2,27 @@
 """Postures in a row: shift the weight, stand on one leg, come back, the other leg."""
 
 from bisect import bisect_right
+from collections.abc import Iterable, Mapping
 
+import numpy as np
+
+from walking_control.models.dynamics import Dynamics
+from walking_control.statics.contacts import Contact
 from walking_control.statics.posture_search import search_posture
+
+# move time s, pause s, posture ``(n_joints,)``, support
+Key = tuple[float, float, np.ndarray, tuple[str, ...]]
 
 
 class PostureRoutine:
     """Key postures joined by smooth moves; begins again after the last.
 
     Args:
-        keys: List of (move time s, pause s, posture ``(n_joints,)``, support); the support holds
-            from the moment its move begins.
+        keys: `Key` after `Key`; the support holds from the moment its move begins.
         first: Posture at time zero, ``(n_joints,)``.
     """
 
-    def __init__(self, keys, first):
+    def __init__(self, keys: Iterable[Key], first: np.ndarray) -> None:
         self._keys = list(keys)
         self._postures = [first, *(key[2] for key in self._keys)]
         self._starts = [0.0]
@@ -23,11 +30,11 @@ class PostureRoutine:
             self._starts.append(self._starts[-1] + move + pause)
         self.duration = self._starts[-1]
 
-    def begin_at(self, posture):
+    def begin_at(self, posture: np.ndarray) -> 'PostureRoutine':
         """Return the same routine begun at another posture."""
         return PostureRoutine(self._keys, posture)
 
-    def at(self, time):
+    def at(self, time: float) -> tuple[np.ndarray, tuple[str, ...]]:
         """Return posture and support at a time, s."""
         lap, time = divmod(time, self.duration)
         i = bisect_right(self._starts, time) - 1
@@ -38,7 +45,9 @@ class PostureRoutine:
         return origin + s * (target - origin), support
 
 
-def shifting_routine(dynamics, posture, contacts, lift=0.04, press=0.004, move=1.5, pause=1.5):
+def shifting_routine(dynamics: Dynamics, posture: np.ndarray,
+                     contacts: Mapping[str, Contact], lift: float = 0.04, press: float = 0.004,
+                     move: float = 1.5, pause: float = 1.5) -> PostureRoutine:
     """Return the `PostureRoutine` that stands on every foot in turn.
 
     Args:

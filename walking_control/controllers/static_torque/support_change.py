@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """From one support to another without a jump: contacts held still, shares that move slowly."""
 
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
 
 class SupportChange:
     """Which feet carry, and how much of the weight each of them may carry.
@@ -16,19 +20,20 @@ class SupportChange:
         ramp_time: How long a share takes between 0 and 1, s.
     """
 
-    def __init__(self, feet, debounce, ramp_time):
+    def __init__(self, feet: Sequence[str], debounce: float, ramp_time: float) -> None:
         self._feet = tuple(feet)
         self._debounce = debounce
         self._ramp_time = ramp_time
         self.reset([True] * len(self._feet))
 
-    def reset(self, contact):
+    def reset(self, contact: Sequence[bool] | np.ndarray) -> None:
         """Begin with the given contacts, believed and fully loaded."""
         self.contact = [bool(c) for c in contact]
         self.share = [1.0 if c else 0.0 for c in self.contact]
         self._waiting = [0.0] * len(self._feet)
 
-    def update(self, contact, wanted, dt):
+    def update(self, contact: Sequence[bool] | np.ndarray, wanted: Collection[str] | None,
+               dt: float) -> None:
         """Advance by one tick.
 
         Args:
@@ -46,7 +51,7 @@ class SupportChange:
             else:
                 self.share[i] = max(0.0, self.share[i] - step)
 
-    def _believe(self, i, contact, dt):
+    def _believe(self, i: int, contact: bool, dt: float) -> None:
         if contact == self.contact[i]:
             self._waiting[i] = 0.0
             return
@@ -56,7 +61,7 @@ class SupportChange:
             self.contact[i] = contact
             self._waiting[i] = 0.0
 
-    def hold_back(self, wanted, dt):
+    def hold_back(self, wanted: Collection[str] | None, dt: float) -> None:
         """Give leaving feet two steps back: the balance cannot do without them yet."""
         step = 2.0 * dt / self._ramp_time if self._ramp_time > 0.0 else 1.0
         for i, foot in enumerate(self._feet):
@@ -64,16 +69,16 @@ class SupportChange:
                 self.share[i] = min(1.0, self.share[i] + step)
 
     @property
-    def changing(self):
+    def changing(self) -> bool:
         """Whether a share is on its way."""
         return any(0.0 < share < 1.0 for share in self.share)
 
     @property
-    def support(self):
+    def support(self) -> tuple[str, ...]:
         """Names of the feet that carry."""
         return tuple(foot for foot, share in zip(self._feet, self.share) if share > 0.0)
 
-    def caps(self, weight):
+    def caps(self, weight: float) -> dict[str, float]:
         """Return foot -> largest normal force, N, of the feet whose share is on its way."""
         return {foot: share * weight for foot, share in zip(self._feet, self.share)
                 if 0.0 < share < 1.0}

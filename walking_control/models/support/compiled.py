@@ -4,13 +4,22 @@
 Laws call ``terms(support, q, v, parameters, out)`` and do not know which of the two answers.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from functools import cache
 import math
+from typing import Any, TYPE_CHECKING
+
+import numpy as np
 
 from walking_control.exceptions import import_optional
-from walking_control.models.array_functions import OPTIONS
+from walking_control.models.array_functions import OPTIONS, Terms
 from walking_control.models.support import symbolic
 from walking_control.models.support.dynamics import SupportDynamics
+
+if TYPE_CHECKING:
+    from walking_control.models.dynamics import Dynamics
 
 _CHOICE = '''
 def terms(support, q, v, p, out):
@@ -21,7 +30,7 @@ def terms(support, q, v, p, out):
 '''
 
 
-def has_compiler():
+def has_compiler() -> bool:
     """Return whether CasADi and numba are installed."""
     try:
         import numba  # noqa: F401
@@ -30,14 +39,14 @@ def has_compiler():
     return symbolic.ca is not None
 
 
-def _compiler():
+def _compiler() -> Callable[..., Any]:
     import_optional('numba', 'compiling')
     from walking_control.models.code_cache import compile_function
     return compile_function
 
 
 @cache
-def _compile(sources):
+def _compile(sources: tuple[str, ...]) -> Terms:
     compile_function = _compiler()
     scope = {'math': math, '__name__': __name__}
     for i, source in enumerate(sources):
@@ -47,7 +56,7 @@ def _compile(sources):
     return compile_function(scope['terms'])
 
 
-def compile_terms(dynamics):
+def compile_terms(dynamics: Dynamics) -> tuple[Terms, np.ndarray]:
     """Return the generated support terms of a robot, compiled, and their parameters.
 
     Args:
@@ -59,7 +68,7 @@ def compile_terms(dynamics):
     return _compile(sources), parameters
 
 
-def make_terms(dynamics):
+def make_terms(dynamics: Dynamics) -> tuple[Terms, np.ndarray | None]:
     """Return (function, parameters) of a robot's support terms for a control law.
 
     Compiled where that is possible; else by Pinocchio, which has no parameters: None.
@@ -71,6 +80,6 @@ def make_terms(dynamics):
 
 
 @cache
-def compile_law(function):
+def compile_law(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a shared function compiled, with everything it calls."""
     return _compiler()(function, **OPTIONS)

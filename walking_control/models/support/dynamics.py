@@ -10,12 +10,18 @@ Everything a plant needs of one configuration is one flat array, so that the fun
 `symbolic` and this class, which asks Pinocchio, can stand in for each other.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from walking_control.exceptions import InvalidInput
 from walking_control.models.base import Base
+
+if TYPE_CHECKING:
+    from walking_control.models.dynamics import Dynamics
 
 
 @dataclass(frozen=True)
@@ -34,17 +40,17 @@ class TermsLayout:
     n: int
 
     @property
-    def offsets(self):
+    def offsets(self) -> np.ndarray:
         """Return the start of each part and the total size."""
         size = self.n + 2
         return np.cumsum([0, size * size, size, 2, 2 * self.n, 2, 2])
 
     @property
-    def size(self):
+    def size(self) -> int:
         """Return the number of entries."""
         return int(self.offsets[-1])
 
-    def split(self, terms):
+    def split(self, terms: np.ndarray) -> dict[str, np.ndarray]:
         """Return the parts as a dictionary of shaped views."""
         names = ('mass', 'bias', 'foot', 'jacobian', 'drift', 'base')
         shapes = ((self.n + 2, self.n + 2), (-1,), (-1,), (2, self.n), (-1,), (-1,))
@@ -63,7 +69,7 @@ class SupportDynamics:
         InvalidInput: The robot is not planar.
     """
 
-    def __init__(self, dynamics):
+    def __init__(self, dynamics: Dynamics) -> None:
         robot = dynamics.robot
         if robot.base is not Base.PLANAR:
             raise InvalidInput(f'robot {robot.name}', value=f'base: {robot.base.value}',
@@ -74,7 +80,7 @@ class SupportDynamics:
         # minimal coordinates -> (pitch, joints), by support
         self.lift = tuple(robot.lifts[foot] for foot in robot.feet)
 
-    def relabel(self, support):
+    def relabel(self, support: int) -> np.ndarray:
         """Return the matrix S that turns q of one support into q of the other ([DS09] (4.10)).
 
         Args:
@@ -82,11 +88,12 @@ class SupportDynamics:
         """
         return self.robot.supports[self.robot.feet[1 - support]] @ self.lift[support]
 
-    def input_map(self, support):
+    def input_map(self, support: int) -> np.ndarray:
         """Return the generalised forces on q per unit of joint effort, ``(n, n_joints)``."""
         return self.lift[support][1:].T
 
-    def terms(self, support, q, v, out=None):
+    def terms(self, support: int, q: np.ndarray, v: np.ndarray,
+              out: np.ndarray | None = None) -> np.ndarray:
         """Return the flat array of support terms (see `TermsLayout`).
 
         Args:
@@ -120,7 +127,7 @@ class SupportDynamics:
         parts['base'][:] = full_q[:2]
         return out
 
-    def _passive(self, support, q, v):
+    def _passive(self, support: int, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Return the forces of joint springs and dampers, opposing, ``(n_joints,)``."""
         effort = np.zeros(len(self.robot.joints))
         for joint, spring in self.robot.springs.items():

@@ -8,9 +8,19 @@ no new code. numba compiles the result (see `simulation.rigid.compiled`).
 Simplification: planar robots of revolute and prismatic joints.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from walking_control.exceptions import IncompatiblePlant, MissingDependency
+
+if TYPE_CHECKING:
+    import pinocchio as pin
+
+    from walking_control.models.dynamics import Dynamics
 
 try:
     import casadi as ca
@@ -25,10 +35,12 @@ class _Numbers:
     keep values apart that are equal by chance, so that the code depends on the structure alone.
     """
 
-    def __init__(self):
-        self.values, self.symbols, self._known = [], [], {}
+    def __init__(self) -> None:
+        self.values: list[float] = []
+        self.symbols: list[ca.SX] = []
+        self._known: dict[tuple[str, float], ca.SX] = {}
 
-    def __call__(self, value, kind):
+    def __call__(self, value: float, kind: str) -> ca.SX | float:
         value = float(value)
         if value == 0.0:
             return 0.0
@@ -40,7 +52,7 @@ class _Numbers:
         return -self._known[key] if value < 0.0 else self._known[key]
 
 
-def _direction(angle):
+def _direction(angle: ca.SX | float) -> ca.SX:
     """Return the rotation by `angle` about +y, acting on (x, z)."""
     c, s = ca.cos(angle), ca.sin(angle)
     return ca.vertcat(ca.horzcat(c, s), ca.horzcat(-s, c))
@@ -49,18 +61,18 @@ def _direction(angle):
 class _Tree:
     """The planar kinematics of a robot with a foot of its own at the origin."""
 
-    def __init__(self, dynamics, support, numbers):
+    def __init__(self, dynamics: Dynamics, support: int, numbers: _Numbers) -> None:
         self.robot, self.model, self.numbers = dynamics.robot, dynamics.model, numbers
         self.n = len(self.robot.coordinates)
         self.q, self.v = ca.SX.sym('q', self.n), ca.SX.sym('v', self.n)
         self.lift = self.robot.lifts[self.robot.feet[support]]
-        self._rotations = {}
+        self._rotations: dict[tuple[tuple[float, ...], float], ca.SX] = {}
         self._walk()
         feet = [self._foot(foot) for foot in self.robot.feet]
         self.origin = feet[support]
         self.other_foot = feet[1 - support] - self.origin
 
-    def rotation(self, coefficients, offset):
+    def rotation(self, coefficients: np.ndarray, offset: float) -> ca.SX:
         """Return the rotation by ``coefficients . q + offset``, shared between equal angles."""
         key = tuple(np.round(coefficients, 9)), round(offset, 12)
         if key not in self._rotations:
@@ -68,7 +80,7 @@ class _Tree:
             self._rotations[key] = _direction(angle + self.numbers(offset, 'angle'))
         return self._rotations[key]
 
-    def _walk(self):
+    def _walk(self) -> None:
         """Compute angle and position of every joint frame, base first."""
         model = self.model
         self.angles = {1: (self.lift[0], 0.0)}
@@ -89,17 +101,17 @@ class _Tree:
                 position = position + slide * (ca.DM(rows[i]).T @ self.q)
             self.angles[i], self.positions[i] = (coefficients, offset), position
 
-    def _point(self, joint, translation, kind='length'):
+    def _point(self, joint: int, translation: np.ndarray, kind: str = 'length') -> ca.SX:
         point = ca.vertcat(self.numbers(translation[0], kind),
                            self.numbers(translation[2], kind))
         return self.rotation(*self.angles[joint]) @ point
 
-    def _foot(self, foot):
+    def _foot(self, foot: str) -> ca.SX:
         frame = self.model.frames[self.model.getFrameId(foot)]
         return self.positions[frame.parentJoint] + self._point(frame.parentJoint,
                                                                frame.placement.translation)
 
-    def bodies(self):
+    def bodies(self) -> Iterator[tuple[ca.SX | float, ca.SX | float, ca.SX, np.ndarray]]:
         """Yield mass, inertia about y, centre of mass and angle coefficients of each body."""
         for i in range(1, self.model.njoints):
             inertia = self.model.inertias[i]
@@ -109,11 +121,11 @@ class _Tree:
                        self.numbers(inertia.inertia[1, 1], 'inertia'), com, self.angles[i][0])
 
 
-def _pitch(rotation):
+def _pitch(rotation: np.ndarray) -> float:
     return float(np.arctan2(rotation[0, 2], rotation[0, 0]))
 
 
-def _axis(model, i):
+def _axis(model: pin.Model, i: int) -> np.ndarray:
     joint = model.joints[i]
     data = joint.createData()
     joint.calc(data, np.zeros(model.nq))
@@ -126,7 +138,7 @@ def _axis(model, i):
     return np.round(axis) if turns else axis
 
 
-def support_terms(dynamics):
+def support_terms(dynamics: Dynamics) -> tuple[list[ca.Function], np.ndarray]:
     """Return the support terms as expressions.
 
     Args:
@@ -155,7 +167,7 @@ def support_terms(dynamics):
     return functions, np.array([slope[0], slope[2], *numbers.values])
 
 
-def _terms(tree, gravity):
+def _terms(tree: _Tree, gravity: ca.SX) -> ca.SX:
     """Return the flat vector of `TermsLayout` for one support."""
     numbers, robot, lift = tree.numbers, tree.robot, tree.lift[1:]
     M, bias = _dynamics(tree, gravity)
@@ -172,7 +184,7 @@ def _terms(tree, gravity):
                       ca.jtimes(J @ tree.v, tree.q, tree.v), -tree.origin)
 
 
-def _dynamics(tree, gravity):
+def _dynamics(tree: _Tree, gravity: ca.SX) -> tuple[ca.SX, ca.SX]:
     """Return mass matrix and bias from the bodies' Jacobians."""
     n = tree.n
     M, bias = ca.SX(n + 2, n + 2), ca.SX(n + 2, 1)
@@ -192,7 +204,7 @@ _ONE = {'OP_NEG': '-{}', 'OP_SQ': '{0} * {0}', 'OP_SIN': 'math.sin({})', 'OP_COS
         'OP_ASSIGN': '{}'}
 
 
-def write_python(function, name):
+def write_python(function: ca.Function, name: str) -> str:
     """Return the source of a flat Python function that does what a CasADi function does.
 
     Args:

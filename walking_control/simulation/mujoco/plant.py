@@ -6,6 +6,8 @@ as ideal effort sources with reflected inertia; an engaged lock is a soft equali
 """
 
 import math
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +16,8 @@ from walking_control.models.actuators import JointSpring
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics, floor_gravity
 from walking_control.models.parameters import Parameter, ParameterTable
+from walking_control.models.robot import Robot, Start
+from walking_control.models.signals import Command, Measurement
 from walking_control.simulation.plant import Plant, Truth
 
 NO_SPRING = JointSpring(0.0, 0.0, 0.0)
@@ -44,7 +48,7 @@ class MujocoPlant(Plant):
     name = 'mujoco'
     parameters = MUJOCO
 
-    def __init__(self, robot, world, values):
+    def __init__(self, robot: Robot, world: SimpleNamespace, values: SimpleNamespace) -> None:
         self._mj = import_optional('mujoco', 'plant mujoco')
         if robot.ground_torque is not None:
             raise IncompatiblePlant(f'plant mujoco on {robot.name}', value='ground_torque',
@@ -60,7 +64,7 @@ class MujocoPlant(Plant):
         self.time = 0.0
         self._steps = 0
 
-    def _build(self):
+    def _build(self) -> Any:
         mj, robot, values = self._mj, self.robot, self._values
         try:
             spec = mj.MjSpec.from_string(robot.urdf)
@@ -85,7 +89,7 @@ class MujocoPlant(Plant):
             raise UrdfError(f'URDF of {robot.name}', limit=f'MuJoCo refuses it: {error}'
                             ) from error
 
-    def _add_root(self, spec):
+    def _add_root(self, spec: Any) -> None:
         link, base, kind = spec.body(self.robot.base_link), self.robot.base, self._mj.mjtJoint
         self._root = []
         if base is Base.FREE:
@@ -99,7 +103,7 @@ class MujocoPlant(Plant):
             self._root.append(f'root_{angle}')
             link.add_joint(name=self._root[-1], type=kind.mjJNT_HINGE, axis=[0, 1, 0])
 
-    def _add_joint_properties(self, spec):
+    def _add_joint_properties(self, spec: Any) -> None:
         mj, values = self._mj, self._values
         solref = [values.contact_time, 1.0]
         for name in self.robot.joints:
@@ -120,7 +124,7 @@ class MujocoPlant(Plant):
                               objtype=mj.mjtObj.mjOBJ_JOINT, name1=lock.joint, data=data,
                               solref=solref, active=False)
 
-    def _add_floor(self, spec):
+    def _add_floor(self, spec: Any) -> None:
         mj, values = self._mj, self._values
         contact = {'solref': [values.contact_time, 1.0], 'condim': 3,
                    'friction': [self.world.friction, 0.005, 0.0001]}
@@ -132,7 +136,7 @@ class MujocoPlant(Plant):
         spec.worldbody.add_geom(name='floor', type=mj.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1],
                                 contype=1, conaffinity=0, **contact)
 
-    def _index_joints(self):
+    def _index_joints(self) -> None:
         mj, model = self._mj, self.model
         joints = [*self._root, *self.robot.joints]
         ids = [mj.mj_name2id(model, mj.mjtObj.mjOBJ_JOINT, name) for name in joints]
@@ -146,7 +150,7 @@ class MujocoPlant(Plant):
                                    first + 3, *self._joint_qpos])
             self._dof = np.array([*range(dof, dof + 6), *self._joint_dof])
 
-    def _index(self):
+    def _index(self) -> None:
         mj, model, robot = self._mj, self.model, self.robot
         self._index_joints()
         self._motors = list(robot.actuators.values())
@@ -165,7 +169,7 @@ class MujocoPlant(Plant):
                             limit='every foot link needs a collision geometry for MuJoCo')
         self._wrench = np.zeros(6)
 
-    def reset(self, start):
+    def reset(self, start: Start) -> None:
         """Put the robot into a `Start` state at time zero, locked joints engaged."""
         self._mj.mj_resetData(self.model, self.data)
         self._place(start)
@@ -175,7 +179,7 @@ class MujocoPlant(Plant):
         self._arm(np.ones(len(self.robot.locks), dtype=bool))
         self._refresh()
 
-    def _place(self, start):
+    def _place(self, start: Start) -> None:
         dynamics = self._dynamics
         if start.posture is None:
             q, v = dynamics.base_from_coordinates(start.support, start.q, start.v)
@@ -187,7 +191,7 @@ class MujocoPlant(Plant):
         self.data.qpos[self._qpos] = q
         self.data.qvel[self._dof] = v
 
-    def step(self, command, duration):
+    def step(self, command: Command, duration: float) -> None:
         """Hold a `Command` for a duration in s, a whole number of timesteps."""
         steps = round(duration / self._values.timestep)
         if steps < 1 or not math.isclose(steps * self._values.timestep, duration, rel_tol=1e-6):
@@ -211,12 +215,13 @@ class MujocoPlant(Plant):
         self.time = self._steps * dt
         self._refresh()
 
-    def _refresh(self):
+    def _refresh(self) -> None:
         """Bring everything derived from the state up to date, so that all sensors agree."""
         self._mj.mj_forward(self.model, self.data)
         self._update_truth()
 
-    def _account(self, efforts, before, after, dt):
+    def _account(self, efforts: list[float], before: list[float], after: list[float],
+                 dt: float) -> None:
         """Add the work of one physics step; no energy flows back to the supply."""
         power = 0.0
         for i, effort in enumerate(efforts):
@@ -225,7 +230,7 @@ class MujocoPlant(Plant):
             power += self._motors[i].electrical_power(effort, velocity)
         self.truth.electrical_energy += max(0.0, power) * dt
 
-    def _arm(self, armed):
+    def _arm(self, armed: np.ndarray) -> None:
         """Release locks that are not armed; engage armed ones whose joint has arrived."""
         active = self.data.eq_active
         for i, lock in enumerate(self.robot.locks):
@@ -235,7 +240,7 @@ class MujocoPlant(Plant):
                 arrived = abs(float(self.data.qpos[self._lock_qpos[i]]) - lock.angle)
                 active[i] = arrived <= lock.capture
 
-    def _update_truth(self):
+    def _update_truth(self) -> None:
         truth, data = self.truth, self.data
         truth.q[:] = data.qpos[self._qpos]
         truth.v[:] = data.qvel[self._dof]
@@ -249,7 +254,7 @@ class MujocoPlant(Plant):
                 self._mj.mj_contactForce(self.model, data, i, self._wrench)
                 truth.foot_force[foot] += self._wrench[:3] @ data.contact.frame[i].reshape(3, 3)
 
-    def measure(self, measurement):
+    def measure(self, measurement: Measurement) -> None:
         """Fill a `Measurement` with what the sensors say now."""
         data, truth = self.data, self.truth
         measurement.stamp = self.time
@@ -263,7 +268,7 @@ class MujocoPlant(Plant):
             rotation = data.xmat[body].reshape(3, 3)
             np.dot(truth.foot_force[i], rotation, out=measurement.foot_force[i])
 
-    def _measure_orientation(self, out):
+    def _measure_orientation(self, out: np.ndarray) -> None:
         """Write the IMU quaternion (xyzw) in the gravity-aligned world."""
         site = np.zeros(4)
         world = np.zeros(4)
@@ -273,7 +278,7 @@ class MujocoPlant(Plant):
         out[:3] = world[1:]
         out[3] = world[0]
 
-    def push(self, impulse, direction=0.0):
+    def push(self, impulse: float, direction: float = 0.0) -> None:
         """Add an impulse in N s along the floor to the base, at once.
 
         Args:
@@ -290,7 +295,7 @@ class MujocoPlant(Plant):
         self._refresh()
 
 
-def _linear(like, value):
+def _linear(like: float | np.ndarray, value: float) -> float | np.ndarray:
     """Return a damping or stiffness in the form MuJoCo has it.
 
     From MuJoCo 4 on that is a polynomial, linear term first; before, the linear term alone.

@@ -5,39 +5,62 @@ The same model and the same integration as `rigid_plant`, some hundred times fas
 rounding. The first use compiles for some seconds; later processes find the code kept.
 """
 
+from collections.abc import Sequence
+
+import numpy as np
+
 from walking_control.controllers.knee_locks import STANCE
 from walking_control.controllers.registry import make_controller
 from walking_control.exceptions import MissingDependency
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot_file import WORLD
+from walking_control.models.robot import Robot
+from walking_control.models.robot_file import RobotFile, WORLD
 from walking_control.models.support.compiled import compile_law, compile_terms
 from walking_control.models.support.dynamics import SupportDynamics
-from walking_control.simulation.rigid.model import as_record, make_state, make_workspace
+from walking_control.simulation.rigid.model import (
+    as_record,
+    make_state,
+    make_workspace,
+    RigidModel,
+    RigidState,
+    Workspace,
+)
 from walking_control.simulation.rigid.plant import (
     build_rigid_model,
+    FloorChange,
     push,
     push_direction,
     RIGID,
     set_start,
 )
-from walking_control.simulation.rigid.walk import make_law, stride_many, walk
+from walking_control.simulation.rigid.walk import LawData, make_law, stride_many, walk
 
 
 class Walker:
     """What compiled and plain walkers share."""
 
-    def start(self, support, q, v):
+    robot: Robot
+    leg_length: float
+    model: RigidModel
+    state: RigidState
+    data: LawData
+    _support: SupportDynamics
+    _work: Workspace
+    _memory: np.ndarray
+
+    def start(self, support: int, q: np.ndarray, v: np.ndarray) -> None:
         """Stand on a foot just after touchdown, every lock in its stance phase."""
         set_start(self.model, self.state, support, q, v)
         self.data.phases[:] = STANCE
         self.data.memory[:] = self._memory
 
-    def push(self, impulse):
+    def push(self, impulse: float) -> None:
         """Add an impulse in N s along the floor to the base, at once."""
         push(self._pinocchio_terms, self.model, self.state, self._work,
              push_direction(self._support, self.state), impulse)
 
-    def _pinocchio_terms(self, support, q, v, _, out):
+    def _pinocchio_terms(self, support: int, q: np.ndarray, v: np.ndarray, _: object,
+                         out: np.ndarray) -> None:
         self._support.terms(support, q, v, out)
 
 
@@ -57,9 +80,10 @@ class CompiledWalker(Walker):
         data: `LawData`.
     """
 
-    def __init__(self, robot_file, controller=None, steps=()):
+    def __init__(self, robot_file: RobotFile, controller: str | None = None,
+                 steps: Sequence[FloorChange] = ()) -> None:
         robot, world = robot_file.robot, robot_file.values(WORLD)
-        controller = make_controller(robot_file, controller)
+        chosen = make_controller(robot_file, controller)
         support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
         self.robot, self.leg_length = robot, support.dynamics.standing_height()
         self._terms, parameters = compile_terms(support.dynamics)
@@ -68,17 +92,17 @@ class CompiledWalker(Walker):
         state, self.state = as_record(make_state(self.model))
         self._support = support
         work, self._work = as_record(make_workspace(self.model, support.layout.size))
-        law, data = make_law(robot, controller)
+        law, data = make_law(robot, chosen)
         self._memory = data.memory.copy()
-        data, self.data = as_record(data)
+        record, self.data = as_record(data)
         self._arguments = (self._terms, compile_law(law.function), law.knowledge, model, state,
-                           work, data)
+                           work, record)
 
-    def walk(self, duration, stop_at_step=False):
+    def walk(self, duration: float, stop_at_step: bool = False) -> int:
         """Walk on; see `walk.walk`."""
         return compile_law(walk)(*self._arguments, duration, stop_at_step)
 
-    def stride_many(self, count, longest=3.0):
+    def stride_many(self, count: int, longest: float = 3.0) -> int:
         """Make strides in a row; see `walk.stride_many`."""
         return compile_law(stride_many)(*self._arguments, count, longest)
 
@@ -92,24 +116,26 @@ class PlainWalker(Walker):
         steps: Floor changes, see `rigid_plant.build_rigid_model`.
     """
 
-    def __init__(self, robot_file, controller=None, steps=()):
+    def __init__(self, robot_file: RobotFile, controller: str | None = None,
+                 steps: Sequence[FloorChange] = ()) -> None:
         robot, world = robot_file.robot, robot_file.values(WORLD)
-        controller = make_controller(robot_file, controller)
+        chosen = make_controller(robot_file, controller)
         self._support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
         self.robot, self.leg_length = robot, self._support.dynamics.standing_height()
         self.model = build_rigid_model(self._support, world, robot_file.values(RIGID), None, steps)
         self.state = make_state(self.model)
         self._work = make_workspace(self.model, self._support.layout.size)
-        self._law, self.data = make_law(robot, controller)
+        self._law, self.data = make_law(robot, chosen)
         self._memory = self.data.memory.copy()
 
-    def walk(self, duration, stop_at_step=False):
+    def walk(self, duration: float, stop_at_step: bool = False) -> int:
         """Walk on; see `walk.walk`."""
         return walk(self._pinocchio_terms, self._law.function, self._law.knowledge, self.model,
                     self.state, self._work, self.data, duration, stop_at_step)
 
 
-def make_walker(robot_file, controller=None, steps=()):
+def make_walker(robot_file: RobotFile, controller: str | None = None,
+                steps: Sequence[FloorChange] = ()) -> CompiledWalker | PlainWalker:
     """Return a compiled walker, or a plain one where CasADi or numba are missing."""
     try:
         return CompiledWalker(robot_file, controller, steps)

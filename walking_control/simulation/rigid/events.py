@@ -9,6 +9,8 @@ then upper and lower stop of each joint; then each lock's approach.
 
 import math
 
+import numpy as np
+
 from walking_control.models.array_functions import array_function
 from walking_control.simulation.rigid.forces import (
     add_lock_rows,
@@ -25,11 +27,14 @@ from walking_control.simulation.rigid.model import (
     ANCHOR_Z,
     FIRST_STOP,
     LOSS,
+    RigidModel,
+    RigidState,
     STANCE,
     STEP_LENGTH,
     STEPS,
     SUPPORT,
     SWING,
+    Workspace,
 )
 
 TOUCHDOWN, LANDING, RELEASE, FIRST_JOINT = 0, 1, 2, 3
@@ -37,7 +42,7 @@ ZERO = 1e-10   # signals closer to zero than this count as zero
 
 
 @array_function
-def joint_angle(model, mode, y, joint):
+def joint_angle(model: RigidModel, mode: np.ndarray, y: np.ndarray, joint: int) -> float:
     """Return a joint angle, rad."""
     total = 0.0
     for j in range(model.relabel.shape[1]):
@@ -46,7 +51,7 @@ def joint_angle(model, mode, y, joint):
 
 
 @array_function
-def lock_of(model, joint):
+def lock_of(model: RigidModel, joint: int) -> int:
     """Return the index of a joint's lock, -1 without one."""
     for i in range(model.n_locks):
         if model.lock_joint[i] == joint:
@@ -55,7 +60,8 @@ def lock_of(model, joint):
 
 
 @array_function
-def height_above_floor(model, state, x, z, steps):
+def height_above_floor(model: RigidModel, state: RigidState, x: float, z: float,
+                       steps: int) -> tuple[float, float]:
     """Return height over the floor and the floor's tangent at a number of steps."""
     mode, memo = state.mode, state.memo
     tilt = math.tan(model.tilts[min(steps, model.tilts.shape[0] - 1)])
@@ -66,7 +72,8 @@ def height_above_floor(model, state, x, z, steps):
 
 
 @array_function
-def signals(model, state, y, work, g, slope):
+def signals(model: RigidModel, state: RigidState, y: np.ndarray, work: Workspace, g: np.ndarray,
+            slope: np.ndarray) -> None:
     """Write all event signals and, for foot heights, their rates; after `accelerate` at y."""
     _foot_signals(model, state, y, work, g, slope)
     g[RELEASE] = _release_signal(model, state, work)
@@ -77,7 +84,8 @@ def signals(model, state, y, work, g, slope):
 
 
 @array_function
-def _foot_signals(model, state, y, work, g, slope):
+def _foot_signals(model: RigidModel, state: RigidState, y: np.ndarray, work: Workspace,
+                  g: np.ndarray, slope: np.ndarray) -> None:
     size, mode = work.M.shape[0], state.mode
     foot = size * size + size
     g[TOUCHDOWN], slope[TOUCHDOWN], g[LANDING], slope[LANDING] = 1.0, 0.0, 1.0, 0.0
@@ -94,7 +102,7 @@ def _foot_signals(model, state, y, work, g, slope):
 
 
 @array_function
-def _release_signal(model, state, work):
+def _release_signal(model: RigidModel, state: RigidState, work: Workspace) -> float:
     mode = state.mode
     if mode[SWING] == 1 and mode[STANCE] == 1:
         return -max(normal_acceleration(model, state, work, STANCE),
@@ -105,7 +113,8 @@ def _release_signal(model, state, work):
 
 
 @array_function
-def _stop_signals(model, mode, y, work, joint, g):
+def _stop_signals(model: RigidModel, mode: np.ndarray, y: np.ndarray, work: Workspace, joint: int,
+                  g: np.ndarray) -> None:
     upper, lower = FIRST_JOINT + 2 * joint, FIRST_JOINT + 2 * joint + 1
     g[upper], g[lower] = 1.0, 1.0
     lock = lock_of(model, joint)
@@ -128,7 +137,8 @@ def _stop_signals(model, mode, y, work, joint, g):
 
 
 @array_function
-def _lock_signal(model, state, y, i, g):
+def _lock_signal(model: RigidModel, state: RigidState, y: np.ndarray, i: int,
+                 g: np.ndarray) -> None:
     """A lock takes a joint that turns back within its reach."""
     at, joint, mode = FIRST_JOINT + 2 * model.lower.shape[0] + i, model.lock_joint[i], state.mode
     g[at] = 1.0
@@ -141,7 +151,7 @@ def _lock_signal(model, state, y, i, g):
 
 
 @array_function
-def kinetic_energy(model, state, work):
+def kinetic_energy(model: RigidModel, state: RigidState, work: Workspace) -> float:
     """Return the kinetic energy, J; the support terms must be those of the present state."""
     size = work.M.shape[0]
     total = 0.0
@@ -152,7 +162,7 @@ def kinetic_energy(model, state, work):
 
 
 @array_function
-def happen(model, state, work, event):
+def happen(model: RigidModel, state: RigidState, work: Workspace, event: int) -> None:
     """Let an event happen at the present state, whose terms and forces are in `work`."""
     mode = state.mode
     locks = FIRST_JOINT + 2 * model.lower.shape[0]
@@ -178,7 +188,7 @@ def happen(model, state, work, event):
 
 
 @array_function
-def _count_step(model, state, work):
+def _count_step(model: RigidModel, state: RigidState, work: Workspace) -> None:
     """Book a touchdown; pass support on if the old stance foot has left the floor."""
     size, y, memo = work.M.shape[0], state.y, state.memo
     foot = size * size + size
@@ -192,7 +202,7 @@ def _count_step(model, state, work):
 
 
 @array_function
-def _close_stop(model, state, joint, side):
+def _close_stop(model: RigidModel, state: RigidState, joint: int, side: int) -> None:
     """Let a joint arrive at a stop, or at the armed lock that lies there."""
     mode = state.mode
     limit = model.upper[joint] if side > 0 else model.lower[joint]
@@ -204,7 +214,7 @@ def _close_stop(model, state, joint, side):
 
 
 @array_function
-def change_support(model, state, work):
+def change_support(model: RigidModel, state: RigidState, work: Workspace) -> None:
     """Take the swing foot as the reference foot ([DS09] (4.10))."""
     size, y, mode = work.M.shape[0], state.y, state.mode
     foot, n, old = size * size + size, model.relabel.shape[1], mode[SUPPORT]
@@ -227,7 +237,7 @@ def change_support(model, state, work):
 
 
 @array_function
-def _release(model, state, work):
+def _release(model: RigidModel, state: RigidState, work: Workspace) -> None:
     """Open contacts by the decision of [DS09] Fig. 3.20."""
     mode = state.mode
     if mode[SWING] == 0:
@@ -243,7 +253,7 @@ def _release(model, state, work):
 
 
 @array_function
-def lock_due(model, state):
+def lock_due(model: RigidModel, state: RigidState) -> int:
     """Open locks that are not armed; return the event of an armed one that must close, or -1.
 
     An armed lock closes at once when its joint rests, or turns away, within its reach.
@@ -264,7 +274,7 @@ def lock_due(model, state):
 
 
 @array_function
-def overdue(model, state, work):
+def overdue(model: RigidModel, state: RigidState, work: Workspace) -> int:
     """Return a release that the present state demands, or -1; after `signals` into ``work.g0``."""
     if work.g0[RELEASE] < -ZERO:
         return RELEASE
@@ -276,7 +286,7 @@ def overdue(model, state, work):
 
 
 @array_function
-def is_ahead(model, state, work):
+def is_ahead(model: RigidModel, state: RigidState, work: Workspace) -> bool:
     """Return whether the swing foot is far enough ahead to touch down."""
     size = work.M.shape[0]
     return work.terms[size * size + size] >= model.scuff

@@ -6,15 +6,26 @@ of the mass matrix, Schur complement of the constraints ([DS09] (3.46), (3.44)).
 depends on others is skipped, which gives one of the equivalent force distributions.
 """
 
-from walking_control.models.array_functions import array_function
-from walking_control.simulation.rigid.model import FIRST_STOP, STANCE, SUPPORT, SWING
+import numpy as np
+
+from walking_control.models.array_functions import array_function, Terms
+from walking_control.simulation.rigid.model import (
+    FIRST_STOP,
+    RigidModel,
+    RigidState,
+    STANCE,
+    SUPPORT,
+    SWING,
+    Workspace,
+)
 
 DEPENDENT = 1e-10   # relative pivot below which a constraint counts as dependent
 RESTING = 1e-9      # normal speed below which a contact does not separate, m/s or rad/s
 
 
 @array_function
-def evaluate(terms, model, y, mode, work):
+def evaluate(terms: Terms, model: RigidModel, y: np.ndarray, mode: np.ndarray,
+             work: Workspace) -> None:
     """Compute the support terms at y and unpack the mass matrix."""
     size = work.M.shape[0]
     terms(mode[SUPPORT], y[2:size], y[size + 2:], model.parameters, work.terms)
@@ -24,7 +35,7 @@ def evaluate(terms, model, y, mode, work):
 
 
 @array_function
-def apply_forces(model, mode, effort, work):
+def apply_forces(model: RigidModel, mode: np.ndarray, effort: np.ndarray, work: Workspace) -> None:
     """Fill the generalised forces: inputs minus bias."""
     size, support = work.M.shape[0], mode[SUPPORT]
     for i in range(size):
@@ -36,7 +47,7 @@ def apply_forces(model, mode, effort, work):
 
 
 @array_function
-def add_swing_rows(model, work, k):
+def add_swing_rows(model: RigidModel, work: Workspace, k: int) -> int:
     """Append the rows that hold the swing foot; return the number of rows."""
     size = work.M.shape[0]
     jacobian = size * size + size + 2
@@ -50,7 +61,7 @@ def add_swing_rows(model, work, k):
 
 
 @array_function
-def add_joint_row(model, mode, joint, work, k):
+def add_joint_row(model: RigidModel, mode: np.ndarray, joint: int, work: Workspace, k: int) -> int:
     """Append the row that holds a joint; return the number of rows."""
     work.A[k, 0] = 0.0
     work.A[k, 1] = 0.0
@@ -61,7 +72,7 @@ def add_joint_row(model, mode, joint, work, k):
 
 
 @array_function
-def add_lock_rows(model, mode, work, k):
+def add_lock_rows(model: RigidModel, mode: np.ndarray, work: Workspace, k: int) -> int:
     """Append the rows of engaged locks; return the number of rows."""
     first = FIRST_STOP + model.lower.shape[0]
     for i in range(model.n_locks):
@@ -71,7 +82,7 @@ def add_lock_rows(model, mode, work, k):
 
 
 @array_function
-def add_stop_rows(model, mode, work, k):
+def add_stop_rows(model: RigidModel, mode: np.ndarray, work: Workspace, k: int) -> int:
     """Append the rows of joints that rest on a stop; return the number of rows."""
     for joint in range(model.lower.shape[0]):
         if mode[FIRST_STOP + joint] != 0:
@@ -80,7 +91,7 @@ def add_stop_rows(model, mode, work, k):
 
 
 @array_function
-def factorise(M, L, start, size):
+def factorise(M: np.ndarray, L: np.ndarray, start: int, size: int) -> None:
     """Factorise ``M[start:, start:]`` as unit lower factor, pivots, transposed factor.
 
     L holds the factor below its diagonal, the inverse pivots on it, factor times pivot above.
@@ -99,7 +110,7 @@ def factorise(M, L, start, size):
 
 
 @array_function
-def forward(L, right, out, start, size):
+def forward(L: np.ndarray, right: np.ndarray, out: np.ndarray, start: int, size: int) -> None:
     """Solve for the rows from start on with the unit lower factor."""
     for i in range(start, size):
         total = right[i]
@@ -109,7 +120,7 @@ def forward(L, right, out, start, size):
 
 
 @array_function
-def backward(L, x, start, size):
+def backward(L: np.ndarray, x: np.ndarray, start: int, size: int) -> None:
     """Divide by the pivots and solve with the transposed factor, in place."""
     for i in range(size - 1, start - 1, -1):
         total = x[i] * L[i, i]
@@ -119,7 +130,7 @@ def backward(L, x, start, size):
 
 
 @array_function
-def solve_multipliers(G, right, k):
+def solve_multipliers(G: np.ndarray, right: np.ndarray, k: int) -> None:
     """Solve ``G x = right`` in place for symmetric positive semi-definite G; G is destroyed."""
     for i in range(k):
         own = G[i, i]
@@ -147,7 +158,8 @@ def solve_multipliers(G, right, k):
 
 
 @array_function
-def solve_constrained(model, work, right, out, start, k):
+def solve_constrained(model: RigidModel, work: Workspace, right: np.ndarray, out: np.ndarray,
+                      start: int, k: int) -> None:
     """Solve ``M out = right + A^T lambda`` with ``A out = -drift``; rows below start stay zero.
 
     The multipliers are left in ``work.multipliers``.
@@ -177,7 +189,8 @@ def solve_constrained(model, work, right, out, start, k):
 
 
 @array_function
-def accelerate(terms, model, y, mode, effort, work):
+def accelerate(terms: Terms, model: RigidModel, y: np.ndarray, mode: np.ndarray,
+               effort: np.ndarray, work: Workspace) -> int:
     """Compute ``work.acceleration`` under all active constraints; return the number of rows."""
     evaluate(terms, model, y, mode, work)
     apply_forces(model, mode, effort, work)
@@ -191,7 +204,7 @@ def accelerate(terms, model, y, mode, effort, work):
 
 
 @array_function
-def find_reactions(model, mode, work):
+def find_reactions(model: RigidModel, mode: np.ndarray, work: Workspace) -> None:
     """Write the floor's forces on reference and swing foot, x then z, after `accelerate`, N."""
     size, swing = work.M.shape[0], mode[SWING]
     for i in range(2):
@@ -205,7 +218,7 @@ def find_reactions(model, mode, work):
 
 
 @array_function
-def add_ground_torque(model, state, work, share):
+def add_ground_torque(model: RigidModel, state: RigidState, work: Workspace, share: float) -> None:
     """Add a share of the floor's torque on the reference foot to the generalised forces."""
     for i in range(model.relabel.shape[1]):
         for j in range(model.n_driven, state.effort.shape[0]):
@@ -213,7 +226,7 @@ def add_ground_torque(model, state, work, share):
 
 
 @array_function
-def normal_acceleration(model, state, work, foot):
+def normal_acceleration(model: RigidModel, state: RigidState, work: Workspace, foot: int) -> float:
     """Return how fast a foot would leave the floor if it were released ([DS09] (3.55)), m/s^2.
 
     With the reference foot goes the floor's torque on it, for it is part of the contact.
@@ -238,7 +251,7 @@ def normal_acceleration(model, state, work, foot):
 
 
 @array_function
-def swing_normal(model, work, rates, with_drift):
+def swing_normal(model: RigidModel, work: Workspace, rates: np.ndarray, with_drift: bool) -> float:
     """Return the normal component of the swing foot's velocity or acceleration."""
     size = work.M.shape[0]
     jacobian = size * size + size + 2
@@ -251,7 +264,7 @@ def swing_normal(model, work, rates, with_drift):
 
 
 @array_function
-def joint_rate(model, mode, rates, joint):
+def joint_rate(model: RigidModel, mode: np.ndarray, rates: np.ndarray, joint: int) -> float:
     """Return the rate of a joint given the rates of the support coordinates."""
     total = 0.0
     for j in range(model.relabel.shape[1]):
@@ -260,7 +273,8 @@ def joint_rate(model, mode, rates, joint):
 
 
 @array_function
-def collide(model, state, work, impulse, swing_strikes):
+def collide(model: RigidModel, state: RigidState, work: Workspace, impulse: np.ndarray,
+            swing_strikes: bool) -> None:
     """Apply an inelastic impact to the velocities in place; open what separates.
 
     Contacts and stops that were closed push only if they would be violated otherwise ([DS09]

@@ -6,7 +6,7 @@ and the minimal coordinates q; the reference foot is the stance foot, or in flig
 ``mode`` holds the discrete state.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,8 @@ TIME, STEP_SIZE, ANCHOR_X, ANCHOR_Z, MIN_NORMAL, MAX_FRICTION, STEP_LENGTH, LOSS
 SQUARED_EFFORT, MEMOS = 9, 10
 # what `advance` reports
 DONE, STEPPED, FELL, DIVERGED, CHATTERED = range(5)
+
+Fields = TypeVar('Fields', bound=NamedTuple)
 
 
 class RigidModel(NamedTuple):
@@ -110,7 +112,7 @@ class Workspace(NamedTuple):
     bracket: np.ndarray
 
 
-def make_state(model):
+def make_state(model: RigidModel) -> RigidState:
     """Return a `RigidState` at rest in the origin."""
     memo = np.zeros(MEMOS)
     memo[MIN_NORMAL] = np.inf
@@ -120,7 +122,7 @@ def make_state(model):
                       np.zeros(model.inputs.shape[2]))
 
 
-def make_workspace(model, terms_size):
+def make_workspace(model: RigidModel, terms_size: int) -> Workspace:
     """Return a `Workspace`."""
     size = model.n + 2
     rows = 4 + model.n_joints + model.n_locks
@@ -129,10 +131,11 @@ def make_workspace(model, terms_size):
                      np.zeros((rows, size)), np.zeros((rows, size)), np.zeros((rows, rows)),
                      np.zeros(rows), np.zeros(rows), np.zeros(size), np.zeros(size),
                      np.zeros(4), np.zeros((13, 2 * size)), np.zeros(2 * size), np.zeros(2 * size),
-                     *(np.zeros(events) for _ in range(4)), np.zeros(size), np.zeros(6))
+                     np.zeros(events), np.zeros(events), np.zeros(events), np.zeros(events),
+                     np.zeros(size), np.zeros(6))
 
 
-def as_record(fields):
+def as_record(fields: Fields) -> tuple[np.void, Fields]:
     """Return (record, views): the same data in one block of memory.
 
     Compiled functions take the record, a single pointer; the views, a tuple of the same kind as

@@ -8,7 +8,9 @@ has the full order of the method.
 
 import math
 
-from walking_control.models.array_functions import array_function
+import numpy as np
+
+from walking_control.models.array_functions import array_function, Terms
 from walking_control.simulation.rigid.dormand_prince import A, E3, E5
 from walking_control.simulation.rigid.events import (
     happen,
@@ -29,11 +31,14 @@ from walking_control.simulation.rigid.model import (
     FELL,
     MAX_FRICTION,
     MIN_NORMAL,
+    RigidModel,
+    RigidState,
     STANCE,
     STEP_SIZE,
     STEPPED,
     STEPS,
     TIME,
+    Workspace,
 )
 
 STAGES = 12
@@ -46,7 +51,8 @@ LOW, HIGH, G_LOW, G_HIGH, RAISED, ROUNDS = range(6)
 
 
 @array_function
-def step(terms, model, state, work, first_stage, h):
+def step(terms: Terms, model: RigidModel, state: RigidState, work: Workspace, first_stage: int,
+         h: float) -> None:
     """Compute stages of a step of length h from ``work.start``.
 
     Args:
@@ -76,7 +82,7 @@ def step(terms, model, state, work, first_stage, h):
 
 
 @array_function
-def error_of(model, work, h):
+def error_of(model: RigidModel, work: Workspace, h: float) -> float:
     """Return the local error of a step over the tolerance; NaN where the state is not finite."""
     k, trial = work.k, work.trial
     count = trial.shape[0]
@@ -95,7 +101,7 @@ def error_of(model, work, h):
 
 
 @array_function
-def dips(g0, slope0, g1, slope1, h):
+def dips(g0: float, slope0: float, g1: float, slope1: float, h: float) -> bool:
     """Return whether a signal that ends positive was negative in between (cubic Hermite)."""
     if not (g0 > -ZERO and g1 > 0.0 and slope0 < 0.0 and slope1 > 0.0):
         return False
@@ -110,7 +116,7 @@ def dips(g0, slope0, g1, slope1, h):
 
 
 @array_function
-def dips_unseen(model, state, work, h):
+def dips_unseen(model: RigidModel, state: RigidState, work: Workspace, h: float) -> bool:
     """Return whether a foot went below the floor and came back within one step."""
     g0, g1, s0, s1 = work.g0, work.g1, work.s0, work.s1
     return (is_ahead(model, state, work)
@@ -119,7 +125,7 @@ def dips_unseen(model, state, work, h):
 
 
 @array_function
-def crossing(work):
+def crossing(work: Workspace) -> int:
     """Return the signal that fell through zero most steeply within the trial step, or -1."""
     first, share = -1, 2.0
     for event in range(work.g0.shape[0]):
@@ -132,7 +138,7 @@ def crossing(work):
 
 
 @array_function
-def accept(state, work, h):
+def accept(state: RigidState, work: Workspace, h: float) -> None:
     """Make the trial state the present one and book the floor's force."""
     memo, y = state.memo, state.y
     for i in range(y.shape[0]):
@@ -150,7 +156,8 @@ def accept(state, work, h):
 
 
 @array_function
-def trial_length(model, state, work, target, last, left):
+def trial_length(model: RigidModel, state: RigidState, work: Workspace, target: int, last: float,
+                 left: float) -> float:
     """Return the length of the next trial step: up to `left`, or towards the zero of `target`.
 
     Within a bracket this is Newton's step from the last trial where the signal's slope is known,
@@ -171,7 +178,7 @@ def trial_length(model, state, work, target, last, left):
 
 
 @array_function
-def watch(model, state, work, target, h):
+def watch(model: RigidModel, state: RigidState, work: Workspace, target: int, h: float) -> int:
     """Look for events in the trial step; return the one to close in on, NOTHING or RETRY.
 
     Args:
@@ -197,7 +204,7 @@ def watch(model, state, work, target, h):
 
 
 @array_function
-def is_located(work, target):
+def is_located(work: Workspace, target: int) -> bool:
     """Return whether the trial state is that of the event."""
     bracket = work.bracket
     return abs(work.g1[target]) <= FLAT or bracket[HIGH] - bracket[LOW] <= SMALLEST \
@@ -205,14 +212,14 @@ def is_located(work, target):
 
 
 @array_function
-def shorten(memo, h, error):
+def shorten(memo: np.ndarray, h: float, error: float) -> None:
     """Choose a shorter step after one that missed the tolerance."""
     factor = 0.9 * error ** -0.125 if math.isfinite(error) else 0.2
     memo[STEP_SIZE] = h * max(0.2, factor)
 
 
 @array_function
-def lengthen(memo, h, error):
+def lengthen(memo: np.ndarray, h: float, error: float) -> None:
     """Choose the next step after one within the tolerance."""
     longer = h * (6.0 if error == 0.0 else min(6.0, 0.9 * error ** -0.125))
     # a step cut short by the end of the tick says nothing against the longer one before it
@@ -220,7 +227,7 @@ def lengthen(memo, h, error):
 
 
 @array_function
-def begin(model, state, work):
+def begin(model: RigidModel, state: RigidState, work: Workspace) -> int:
     """Make the present state the start of a step; return a release that is overdue, or NOTHING."""
     signals(model, state, work.trial, work, work.g1, work.s1)
     for i in range(work.g0.shape[0]):
@@ -229,14 +236,15 @@ def begin(model, state, work):
 
 
 @array_function
-def has_fallen(model, state, work):
+def has_fallen(model: RigidModel, state: RigidState, work: Workspace) -> bool:
     """Return whether the base has sunk below the fall height."""
     base = work.terms[work.terms.shape[0] - 1]
     return state.y[1] + base - state.memo[ANCHOR_Z] < model.fall_height
 
 
 @array_function
-def advance(terms, model, state, work, duration, stop_at_step):
+def advance(terms: Terms, model: RigidModel, state: RigidState, work: Workspace, duration: float,
+            stop_at_step: bool) -> int:
     """Move the walker on, effort and armed locks held.
 
     Args:

@@ -8,15 +8,20 @@ back within its reach at the angle it has there. Where `scuff_length` is set, to
 ahead than that pass through the floor, as straight legs need.
 """
 
+from collections.abc import Sequence
 import math
+from types import SimpleNamespace
 
 import numpy as np
 
 from walking_control.exceptions import IncompatiblePlant, InvalidInput, NotAchieved
+from walking_control.models.array_functions import Terms
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.efforts import effort_map, foot_turn
 from walking_control.models.parameters import Parameter, ParameterTable
+from walking_control.models.robot import Robot, Start
+from walking_control.models.signals import Command, Measurement
 from walking_control.models.support.dynamics import SupportDynamics
 from walking_control.simulation.disturbance import Disturbance
 from walking_control.simulation.plant import Plant, Truth
@@ -35,8 +40,12 @@ RIGID = ParameterTable('rigid', [
 DISTURBANCES = ('step_down', 'step_up', 'push', 'slope_change')
 FAILURES = {rm.DIVERGED: 'the integration diverged', rm.CHATTERED: 'contacts chatter without end'}
 
+FloorChange = tuple[int, float, float]   # step, drop in m, tilt in rad
 
-def build_rigid_model(support, world, values, parameters=None, steps=()):
+
+def build_rigid_model(support: SupportDynamics, world: SimpleNamespace, values: SimpleNamespace,
+                      parameters: np.ndarray | None = None,
+                      steps: Sequence[FloorChange] = ()) -> rm.RigidModel:
     """Return the `RigidModel` of a robot.
 
     Args:
@@ -75,7 +84,7 @@ def build_rigid_model(support, world, values, parameters=None, steps=()):
         values.scuff_length, values.tolerance, values.max_step, values.fall_height * standing)
 
 
-def floor_changes(steps):
+def floor_changes(steps: Sequence[FloorChange]) -> tuple[np.ndarray, np.ndarray]:
     """Return drops and tilts by step number; the last entries serve all later steps."""
     last = max((step for step, _, _ in steps), default=0)
     # one length for most floors: compiled code depends on it
@@ -108,7 +117,8 @@ class RigidPlant(Plant):
     name = 'rigid'
     parameters = RIGID
 
-    def __init__(self, robot, world, values, steps=()):
+    def __init__(self, robot: Robot, world: SimpleNamespace, values: SimpleNamespace,
+                 steps: Sequence[FloorChange] = ()) -> None:
         if robot.base is not Base.PLANAR or not robot.coordinates:
             raise IncompatiblePlant(f'plant rigid on {robot.name}',
                                     limit='needs a planar robot with minimal coordinates')
@@ -123,22 +133,24 @@ class RigidPlant(Plant):
         self._mass = self._support.dynamics.mass
         self._turns = [foot_turn(self._support, i) for i in range(2)]
         self._fallen = False
-        self._pushes = []   # (step, impulse), still to come
-        self._planned_pushes = []
-        self.disturbances = [Disturbance(*change) for step, drop, tilt in steps
-                             for change in (('step_down', drop, step),
-                                            ('slope_change', tilt, step)) if change[1] != 0.0]
+        self._pushes: list[tuple[int, float]] = []   # (step, impulse), still to come
+        self._planned_pushes: list[tuple[int, float]] = []
+        self.disturbances: list[tuple[str, float, int]] = [
+            Disturbance(*change) for step, drop, tilt in steps
+            for change in (('step_down', drop, step), ('slope_change', tilt, step))
+            if change[1] != 0.0]
 
-    def terms(self, support, q, v, parameters, out):
+    def terms(self, support: int, q: np.ndarray, v: np.ndarray, parameters: np.ndarray,
+              out: np.ndarray) -> None:
         """Fill the support terms by Pinocchio."""
         self._support.terms(support, q, v, out)
 
     @property
-    def time(self):
+    def time(self) -> float:   # type: ignore[override]   # nobody sets a clock
         """Simulated time, s."""
         return float(self.state.memo[rm.TIME])
 
-    def reset(self, start):
+    def reset(self, start: Start) -> None:
         """Put the robot into a `Start` state at time zero, locked joints engaged."""
         set_start(self.model, self.state, self.robot.feet.index(start.support), start.q, start.v)
         self._fallen = False
@@ -147,7 +159,7 @@ class RigidPlant(Plant):
         self.truth.electrical_energy = 0.0
         self._update_truth()
 
-    def disturb(self, kind, size, step):
+    def disturb(self, kind: str, size: float, step: int) -> None:
         """Plan a one-off disturbance for every run from the next `reset` on.
 
         Args:
@@ -175,7 +187,7 @@ class RigidPlant(Plant):
             self.model.drops[step] += size if kind == 'step_down' else -size
         self.disturbances.append(Disturbance(kind, size, step))
 
-    def step(self, command, duration):
+    def step(self, command: Command, duration: float) -> None:
         """Hold a `Command` for a duration in s.
 
         Raises:
@@ -197,7 +209,7 @@ class RigidPlant(Plant):
         self._update_truth()
         self._account(command.effort, before, duration)
 
-    def _failure(self, status):
+    def _failure(self, status: int) -> NotAchieved:
         """Return the error that says why the integration cannot go on."""
         where = f'plant rigid on {self.robot.name} at {self.time:.4g} s'
         if status == rm.CHATTERED:
@@ -210,7 +222,7 @@ class RigidPlant(Plant):
         return NotAchieved(where, limit=FAILURES[status],
                            remedy='loosen rigid.tolerance or check efforts')
 
-    def _account(self, effort, before, duration):
+    def _account(self, effort: np.ndarray, before: np.ndarray, duration: float) -> None:
         """Add the work of a tick: exact for held efforts; recuperation within a tick only."""
         power = 0.0
         for i, joint in enumerate(self._joints):
@@ -222,7 +234,7 @@ class RigidPlant(Plant):
             self.truth.work[-1] += effort[-1] * (turn @ (self.truth.q[2:] - before[2:]))
         self.truth.electrical_energy += max(0.0, power) * duration
 
-    def _update_truth(self):
+    def _update_truth(self) -> None:
         truth, state, n = self.truth, self.state, self.model.n
         mode, z, v = state.mode, state.y[:n + 2], state.y[n + 2:]
         support = int(mode[rm.SUPPORT])
@@ -238,7 +250,7 @@ class RigidPlant(Plant):
         truth.foot_force[support, [0, 2]] = self._work.reactions[:2]
         truth.foot_force[1 - support, [0, 2]] = self._work.reactions[2:]
 
-    def measure(self, measurement):
+    def measure(self, measurement: Measurement) -> None:
         """Fill a `Measurement` with what the sensors say now."""
         truth = self.truth
         measurement.stamp = self.time
@@ -252,7 +264,7 @@ class RigidPlant(Plant):
             rotation = self._support.dynamics.foot_rotation(foot)
             np.dot(truth.foot_force[i], rotation, out=measurement.foot_force[i])
 
-    def push(self, impulse, direction=0.0):
+    def push(self, impulse: float, direction: float = 0.0) -> None:
         """Add an impulse in N s along the floor to the base, at once; closed contacts hold.
 
         Args:
@@ -270,7 +282,7 @@ class RigidPlant(Plant):
         self._update_truth()
 
 
-def push_direction(support, state):
+def push_direction(support: SupportDynamics, state: rm.RigidState) -> np.ndarray:
     """Return the generalised impulse of a unit impulse on the base along x, ``(n + 2,)``."""
     n = support.layout.n
     foot = support.robot.feet[int(state.mode[rm.SUPPORT])]
@@ -281,14 +293,16 @@ def push_direction(support, state):
     return direction
 
 
-def push(terms, model, state, work, direction, impulse):
+def push(terms: Terms, model: rm.RigidModel, state: rm.RigidState, work: rm.Workspace,
+         direction: np.ndarray, impulse: float) -> None:
     """Add an impulse, N s, to a `RigidState` at once; closed contacts hold unless torn off."""
     accelerate(terms, model, state.y, state.mode, state.effort, work)
     work.impulse[:] = impulse * direction
     collide(model, state, work, work.impulse, bool(state.mode[rm.SWING]))
 
 
-def set_start(model, state, support, q, v):
+def set_start(model: rm.RigidModel, state: rm.RigidState, support: int, q: np.ndarray,
+              v: np.ndarray) -> None:
     """Put a `RigidState` just after touchdown: one foot at the origin, locks in reach engaged."""
     state.y[:] = 0.0
     state.y[2:model.n + 2] = q

@@ -5,20 +5,24 @@ The law is an array function; knee locks follow the phases of `controllers.knee_
 is taken as known: what an estimator adds (debounce, delay) is not part of this loop.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 
 from walking_control.controllers.knee_locks import ARMED, holds, next_lock_phase
 from walking_control.controllers.knee_locks import STANCE as STANCE_PHASE
 from walking_control.exceptions import IncompatibleController
-from walking_control.models.array_functions import array_function
+from walking_control.models.array_functions import array_function, Terms
 from walking_control.models.small_algebra import multiply
 from walking_control.simulation.rigid.events import joint_angle
 from walking_control.simulation.rigid.forces import joint_rate
 from walking_control.simulation.rigid.model import (
     DONE,
     FIRST_STOP,
+    RigidModel,
+    RigidState,
     SQUARED_EFFORT,
     STANCE,
     STEPPED,
@@ -26,8 +30,13 @@ from walking_control.simulation.rigid.model import (
     SWING,
     TIME,
     WORK,
+    Workspace,
 )
 from walking_control.simulation.rigid.motion import advance
+
+if TYPE_CHECKING:
+    from walking_control.controllers.controller import ArrayLaw, Controller, LawFunction
+    from walking_control.models.robot import Robot
 
 NO_TICKS = 1e9   # s: nothing to control
 
@@ -50,7 +59,7 @@ class LawData(NamedTuple):
     period: float
 
 
-def make_law(robot, controller):
+def make_law(robot: Robot, controller: Controller) -> tuple[ArrayLaw, LawData]:
     """Return (`ArrayLaw`, `LawData`) of a controller.
 
     Args:
@@ -71,7 +80,8 @@ def make_law(robot, controller):
 
 
 @array_function
-def control(terms, law, knowledge, model, state, data):
+def control(terms: Terms, law: LawFunction, knowledge: Any, model: RigidModel, state: RigidState,
+            data: LawData) -> None:
     """Fill effort and armed locks for the next tick."""
     n, mode = model.relabel.shape[1], state.mode
     support = mode[SUPPORT]
@@ -91,7 +101,7 @@ def control(terms, law, knowledge, model, state, data):
 
 
 @array_function
-def actuated_work(model, effort, support, q):
+def actuated_work(model: RigidModel, effort: np.ndarray, support: int, q: np.ndarray) -> float:
     """Return the work held efforts would do from zero angles to q on a foot, J."""
     total = 0.0
     for i in range(effort.shape[0]):
@@ -101,7 +111,8 @@ def actuated_work(model, effort, support, q):
 
 
 @array_function
-def walk(terms, law, knowledge, model, state, work, data, duration, stop_at_step):
+def walk(terms: Terms, law: LawFunction, knowledge: Any, model: RigidModel, state: RigidState,
+         work: Workspace, data: LawData, duration: float, stop_at_step: bool) -> int:
     """Walk under a control law.
 
     Args:
@@ -141,7 +152,9 @@ def walk(terms, law, knowledge, model, state, work, data, duration, stop_at_step
 
 
 @array_function
-def stride_many(terms, law, knowledge, model, state, work, data, count, longest):
+def stride_many(terms: Terms, law: LawFunction, knowledge: Any, model: RigidModel,
+                state: RigidState, work: Workspace, data: LawData, count: int,
+                longest: float) -> int:
     """Make a number of strides in a row; return how many succeeded before one failed."""
     for i in range(count):
         if walk(terms, law, knowledge, model, state, work, data, longest, True) != STEPPED:

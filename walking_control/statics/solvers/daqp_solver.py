@@ -10,7 +10,7 @@ LOOSE = False
 
 _EQUALITY = 5
 _NO_BOUND = 1e30
-_patterns = {}
+_patterns: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
 
 
 def _pattern(count, equalities):
