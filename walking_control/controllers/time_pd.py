@@ -33,6 +33,7 @@ from walking_control.models.signals import Command, Reference, WalkerState
 from walking_control.models.small_algebra import factorise_spd
 from walking_control.models.support.compiled import make_terms
 from walking_control.models.support.dynamics import SupportDynamics
+from walking_control.models.support.layout import terms_places, unpack_terms
 
 PARAMETERS = ParameterTable('time_pd', [
     Parameter('rate', 500.0, 'Hz', 'Rate of the control law.', 10.0, 5000.0),
@@ -81,24 +82,17 @@ def play(terms: Terms, data: Playback, support: int, elapsed: float, q: np.ndarr
          effort: np.ndarray) -> None:
     """Fill the efforts of one tick, ``elapsed`` seconds after touchdown."""
     n, k = q.shape[0], effort.shape[0]
-    size = n + 2
     target, rate, spare = np.zeros(n), np.zeros(n), np.zeros(n)
     M, L, M_f = np.zeros((n, n)), np.zeros((n, n)), np.zeros((2, n))
     H, LH, h, h_f, buffer = np.zeros((k, k)), np.zeros((k, k)), np.zeros(n), np.zeros(2), \
-        np.zeros(size * size + 3 * n + 8)
+        np.zeros(terms_places(n).end)
     last = data.curve.knots[data.curve.knots.shape[0] - 1]
     evaluate(data.curve, min(elapsed, last), target, rate, spare)
     terms(support, q, v, data.parameters, buffer)
+    unpack_terms(buffer, np.arange(n), M, M_f, h, h_f)
     for i in range(n):
-        h[i] = buffer[size * size + 2 + i]
         going = rate[i] if elapsed < last else 0.0
         spare[i] = data.stiffness * (target[i] - q[i]) + data.damping * (going - v[i])
-        for j in range(n):
-            M[i, j] = buffer[(2 + i) * size + 2 + j]
-    for i in range(2):
-        h_f[i] = buffer[size * size + i]
-        for j in range(n):
-            M_f[i, j] = buffer[i * size + 2 + j]
     factorise_spd(M, L)
     B = data.limits.inputs[support]
     nearest_effort(L, B, spare, H, LH, effort)

@@ -11,6 +11,7 @@ from walking_control.controllers.curve_tracking.forces import split_velocity, tu
 from walking_control.controllers.curve_tracking.vector_field import apply_field
 from walking_control.models.array_functions import array_function, Terms
 from walking_control.models.small_algebra import factorise_spd, inner, multiply
+from walking_control.models.support.layout import terms_places, unpack_terms
 
 if TYPE_CHECKING:
     from walking_control.controllers.curve_tracking.tick import TrackerData
@@ -78,8 +79,7 @@ def observe(terms: Terms, data: TrackerData, support: int, s: float, q: np.ndarr
     M, L, M_f, h_f = np.zeros((n, n)), np.zeros((n, n)), np.zeros((2, n)), np.zeros(2)
     e, m, r, turn = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
     biases, rates, rows = np.zeros((4, n)), v * 0.0, np.zeros((2, q.shape[0]))
-    size = q.shape[0] + 2
-    buffer = np.zeros(size * size + 3 * size + 2)
+    buffer = np.zeros(terms_places(q.shape[0]).end)
     for i in range(n):
         place[i], rate[i] = q[free[i]], v[free[i]]
     s, margin, distance = apply_field(data.field, place, rate, s, w, dw)
@@ -88,7 +88,7 @@ def observe(terms: Terms, data: TrackerData, support: int, s: float, q: np.ndarr
             rates[free[i]] = rate[i] + w[i] if call == 0 else rate[i] - w[i] if call == 1 else \
                 0.0 if call == 2 else rate[i]
         terms(support, q, rates, data.parameters, buffer)
-        unpack(buffer, free, M, rows, biases[call], h_f)
+        unpack_terms(buffer, free, M, rows, biases[call], h_f)
     plus, minus = biases[0], biases[1]
     factorise_spd(M, L)
     nu, rho, length = split_velocity(M, w, rate, e, m, r)
@@ -103,26 +103,6 @@ def observe(terms: Terms, data: TrackerData, support: int, s: float, q: np.ndarr
     return Motion(rate, M, L, M_f, biases[3], h_f, biases[2], e, m, r, turn, nu, rho,
                   potential(data, support, rows),
                   interpolate(data.field.curve.knots, data.energy, s), s, distance, margin)
-
-
-@array_function
-def unpack(buffer: np.ndarray, free: np.ndarray, M: np.ndarray, M_f: np.ndarray, h: np.ndarray,
-           h_f: np.ndarray) -> None:
-    """Take support terms apart.
-
-    Fills mass matrix and bias of the free coordinates, ``(m, m)`` and ``(m,)``, rows of the mass
-    matrix and bias of the foot's directions, ``(2, n)`` and ``(2,)``.
-    """
-    size = M_f.shape[1] + 2
-    for i in range(free.shape[0]):
-        row = 2 + free[i]
-        h[i] = buffer[size * size + row]
-        for j in range(free.shape[0]):
-            M[i, j] = buffer[row * size + 2 + free[j]]
-    for i in range(2):
-        h_f[i] = buffer[size * size + i]
-        for j in range(size - 2):
-            M_f[i, j] = buffer[i * size + 2 + j]
 
 
 @array_function

@@ -12,51 +12,16 @@ Everything a plant needs of one configuration is one flat array, so that the fun
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from walking_control.exceptions import InvalidInput
 from walking_control.models.base import Base
+from walking_control.models.support.layout import TermsLayout
 
 if TYPE_CHECKING:
     from walking_control.models.dynamics import Dynamics
-
-
-@dataclass(frozen=True)
-class TermsLayout:
-    """Where the quantities lie in the flat array of support terms.
-
-    ``mass`` (n+2, n+2); ``bias`` (n+2,): Coriolis, centrifugal, gravity and passive joint forces;
-    ``foot`` (2,): the other foot relative to the stance foot, m; ``jacobian`` (2, n): its
-    derivative; ``drift`` (2,): its acceleration at zero joint acceleration; ``base`` (2,): the
-    base link's origin relative to the stance foot.
-
-    Args:
-        n: Number of minimal coordinates.
-    """
-
-    n: int
-
-    @property
-    def offsets(self) -> np.ndarray:
-        """Return the start of each part and the total size."""
-        size = self.n + 2
-        return np.cumsum([0, size * size, size, 2, 2 * self.n, 2, 2])
-
-    @property
-    def size(self) -> int:
-        """Return the number of entries."""
-        return int(self.offsets[-1])
-
-    def split(self, terms: np.ndarray) -> dict[str, np.ndarray]:
-        """Return the parts as a dictionary of shaped views."""
-        names = ('mass', 'bias', 'foot', 'jacobian', 'drift', 'base')
-        shapes = ((self.n + 2, self.n + 2), (-1,), (-1,), (2, self.n), (-1,), (-1,))
-        start = self.offsets
-        return {name: terms[start[i]:start[i + 1]].reshape(shape)
-                for i, (name, shape) in enumerate(zip(names, shapes))}
 
 
 class SupportDynamics:

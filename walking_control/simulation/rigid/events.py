@@ -12,6 +12,7 @@ import math
 import numpy as np
 
 from walking_control.models.array_functions import array_function
+from walking_control.models.support.layout import terms_places
 from walking_control.simulation.rigid.forces import (
     add_lock_rows,
     add_stop_rows,
@@ -87,14 +88,14 @@ def signals(model: RigidModel, state: RigidState, y: np.ndarray, work: Workspace
 def _foot_signals(model: RigidModel, state: RigidState, y: np.ndarray, work: Workspace,
                   g: np.ndarray, slope: np.ndarray) -> None:
     size, mode = work.M.shape[0], state.mode
-    foot = size * size + size
+    places = terms_places(size - 2)
     g[TOUCHDOWN], slope[TOUCHDOWN], g[LANDING], slope[LANDING] = 1.0, 0.0, 1.0, 0.0
     if mode[SWING] == 0:
-        x, z = y[0] + work.terms[foot], y[1] + work.terms[foot + 1]
+        x, z = y[0] + work.terms[places.foot], y[1] + work.terms[places.foot + 1]
         g[TOUCHDOWN], tilt = height_above_floor(model, state, x, z, mode[STEPS] + 1)
         along = y[size]
         for j in range(model.relabel.shape[1]):
-            along += work.terms[foot + 2 + j] * y[size + 2 + j]
+            along += work.terms[places.jacobian + j] * y[size + 2 + j]
         slope[TOUCHDOWN] = swing_normal(model, work, y[size:], False) + tilt * along
     if mode[STANCE] == 0:
         g[LANDING], tilt = height_above_floor(model, state, y[0], y[1], mode[STEPS])
@@ -191,7 +192,7 @@ def happen(model: RigidModel, state: RigidState, work: Workspace, event: int) ->
 def _count_step(model: RigidModel, state: RigidState, work: Workspace) -> None:
     """Book a touchdown; pass support on if the old stance foot has left the floor."""
     size, y, memo = work.M.shape[0], state.y, state.memo
-    foot = size * size + size
+    foot = terms_places(size - 2).foot
     x, z = work.terms[foot], work.terms[foot + 1]
     if x > 0.0:
         state.mode[STEPS] += 1
@@ -217,12 +218,13 @@ def _close_stop(model: RigidModel, state: RigidState, joint: int, side: int) -> 
 def change_support(model: RigidModel, state: RigidState, work: Workspace) -> None:
     """Take the swing foot as the reference foot ([DS09] (4.10))."""
     size, y, mode = work.M.shape[0], state.y, state.mode
-    foot, n, old = size * size + size, model.relabel.shape[1], mode[SUPPORT]
+    n, old = model.relabel.shape[1], mode[SUPPORT]
+    places = terms_places(n)
     for i in range(2):
         rate = y[size + i]
         for j in range(n):
-            rate += work.terms[foot + 2 + i * n + j] * y[size + 2 + j]
-        y[i] += work.terms[foot + i]
+            rate += work.terms[places.jacobian + i * n + j] * y[size + 2 + j]
+        y[i] += work.terms[places.foot + i]
         y[size + i] = 0.0 if mode[SWING] == 1 else rate
     for half in (0, size):
         for i in range(n):
@@ -288,5 +290,4 @@ def overdue(model: RigidModel, state: RigidState, work: Workspace) -> int:
 @array_function
 def is_ahead(model: RigidModel, state: RigidState, work: Workspace) -> bool:
     """Return whether the swing foot is far enough ahead to touch down."""
-    size = work.M.shape[0]
-    return work.terms[size * size + size] >= model.scuff
+    return work.terms[terms_places(work.M.shape[0] - 2).foot] >= model.scuff

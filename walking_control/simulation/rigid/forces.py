@@ -9,6 +9,7 @@ depends on others is skipped, which gives one of the equivalent force distributi
 import numpy as np
 
 from walking_control.models.array_functions import array_function, Terms
+from walking_control.models.support.layout import terms_places
 from walking_control.simulation.rigid.model import (
     FIRST_STOP,
     RigidModel,
@@ -38,8 +39,9 @@ def evaluate(terms: Terms, model: RigidModel, y: np.ndarray, mode: np.ndarray,
 def apply_forces(model: RigidModel, mode: np.ndarray, effort: np.ndarray, work: Workspace) -> None:
     """Fill the generalised forces: inputs minus bias."""
     size, support = work.M.shape[0], mode[SUPPORT]
+    bias = terms_places(size - 2).bias
     for i in range(size):
-        work.force[i] = -work.terms[size * size + i]
+        work.force[i] = -work.terms[bias + i]
     for i in range(model.relabel.shape[1]):
         # a torque of the floor needs a standing foot
         for j in range(effort.shape[0] if mode[STANCE] == 1 else model.n_driven):
@@ -49,14 +51,14 @@ def apply_forces(model: RigidModel, mode: np.ndarray, effort: np.ndarray, work: 
 @array_function
 def add_swing_rows(model: RigidModel, work: Workspace, k: int) -> int:
     """Append the rows that hold the swing foot; return the number of rows."""
-    size = work.M.shape[0]
-    jacobian = size * size + size + 2
+    n = model.relabel.shape[1]
+    places = terms_places(n)
     for i in range(2):
         for j in range(2):
             work.A[k + i, j] = 1.0 if i == j else 0.0
-        for j in range(model.relabel.shape[1]):
-            work.A[k + i, 2 + j] = work.terms[jacobian + i * model.relabel.shape[1] + j]
-        work.drift[k + i] = work.terms[jacobian + 2 * model.relabel.shape[1] + i]
+        for j in range(n):
+            work.A[k + i, 2 + j] = work.terms[places.jacobian + i * n + j]
+        work.drift[k + i] = work.terms[places.drift + i]
     return k + 2
 
 
@@ -253,13 +255,13 @@ def normal_acceleration(model: RigidModel, state: RigidState, work: Workspace, f
 @array_function
 def swing_normal(model: RigidModel, work: Workspace, rates: np.ndarray, with_drift: bool) -> float:
     """Return the normal component of the swing foot's velocity or acceleration."""
-    size = work.M.shape[0]
-    jacobian = size * size + size + 2
+    n = model.relabel.shape[1]
+    places = terms_places(n)
     total = rates[1]
-    for j in range(model.relabel.shape[1]):
-        total += work.terms[jacobian + model.relabel.shape[1] + j] * rates[2 + j]
+    for j in range(n):
+        total += work.terms[places.jacobian + n + j] * rates[2 + j]
     if with_drift:
-        total += work.terms[jacobian + 2 * model.relabel.shape[1] + 1]
+        total += work.terms[places.drift + 1]
     return total
 
 
