@@ -13,13 +13,12 @@ import math
 import numpy as np
 import pinocchio as pin
 
-from walking_control.exceptions import InvalidInput, MeasurementError, UrdfError
+from walking_control.exceptions import InvalidInput, UrdfError
 from walking_control.models.base import Base
+from walking_control.models.pose import joint_positions, unit_quaternion
 from walking_control.models.robot import Robot
 from walking_control.models.urdf import MOVING, moving_joints, parse
 from walking_control.models.urdf_structure import root_link
-
-_UNIT_TOLERANCE = 1e-3
 
 
 def floor_gravity(gravity: float, slope: float) -> np.ndarray:
@@ -138,49 +137,10 @@ class Dynamics:
             MeasurementError: A joint is missing or a number is not finite, or the quaternion is
                 not a unit one.
         """
-        if isinstance(positions, Mapping):
-            positions = self.positions(positions)
-        else:
-            positions = np.asarray(positions, dtype=float)
-            if positions.shape != (len(self.joints),):
-                raise MeasurementError('joint positions', value=positions.shape,
-                                       limit=f'must hold {len(self.joints)} numbers')
-            self._check_finite(positions)
         q = np.zeros(self.nq) if out is None else out
         q[:self.base.nq] = self.base.coordinates(position, unit_quaternion(orientation))
-        q[self.base.nq:] = positions
+        q[self.base.nq:] = joint_positions(positions, self.joints, self.robot.name)
         return q
-
-    def positions(self, values: Mapping[str, float]) -> np.ndarray:
-        """Return joint positions in our order from a mapping of name to value.
-
-        Args:
-            values: Mapping, any order, every joint of the robot, rad or m.
-
-        Raises:
-            MeasurementError: A joint is missing or not finite.
-            InvalidInput: A name is no joint of the robot.
-        """
-        for name in values:
-            if name not in self.joints:
-                near = get_close_matches(str(name), self.joints, n=3)
-                raise InvalidInput(f'joint {name}',
-                                   limit=f'is not a moving joint of {self.robot.name}',
-                                   remedy='known: ' + ', '.join(near or self.joints))
-        missing = [joint for joint in self.joints if joint not in values]
-        if missing:
-            raise MeasurementError('position of joint ' + ', '.join(missing), limit='is missing',
-                                   remedy='give every moving joint of the URDF')
-        array = np.array([values[joint] for joint in self.joints], dtype=float)
-        self._check_finite(array)
-        return array
-
-    def _check_finite(self, positions: np.ndarray) -> None:
-        if not math.isfinite(positions.sum()):
-            bad = self.joints[int(np.argmin(np.isfinite(positions)))]
-            raise MeasurementError(f'position of joint {bad}',
-                                   value=float(positions[self.joints.index(bad)]),
-                                   limit='must be finite')
 
     def to_pinocchio(self, q: np.ndarray) -> np.ndarray:
         """Return Pinocchio's configuration of q; a buffer that the next call overwrites."""
@@ -340,18 +300,3 @@ class Dynamics:
         """Return the height of the base above the lowest foot at zero angles, m."""
         self.place(self._upright)
         return -min(self.foot_position(foot)[2] for foot in self.robot.feet)
-
-
-def unit_quaternion(quaternion: Sequence[float] | np.ndarray) -> tuple[float, float, float, float]:
-    """Return the quaternion scaled to unit length.
-
-    Raises:
-        MeasurementError: It is not finite, or its length is further than 1e-3 from 1.
-    """
-    x, y, z, w = quaternion
-    length = math.sqrt(x * x + y * y + z * z + w * w)
-    if not abs(length - 1.0) <= _UNIT_TOLERANCE:
-        raise MeasurementError('base orientation', value=[float(x), float(y), float(z), float(w)],
-                               limit='must be a unit quaternion (xyzw), its length is '
-                               f'{length:.6g}')
-    return x / length, y / length, z / length, w / length

@@ -8,7 +8,7 @@ import re
 
 import numpy as np
 import pytest
-from synthetic_spatial_run import ALONE, KNEE, ROWS, synthetic_spatial_run
+from synthetic_posture_run import ALONE, KNEE, ROWS, synthetic_posture_run
 
 from walking_control.cli import main
 from walking_control.experiments.check import check_robot
@@ -25,7 +25,7 @@ pytest.importorskip('matplotlib')
 @pytest.fixture(scope='module')
 def report(tmp_path_factory):
     """Return (run, summary, files) of a report."""
-    run = synthetic_spatial_run(routine='hold')
+    run = synthetic_posture_run(routine='hold')
     summary = summarize(run)
     files = write_report(run, summary, tmp_path_factory.mktemp('report'))
     return run, summary, {Path(file).name: Path(file) for file in files}
@@ -67,7 +67,7 @@ def test_table_names_base_and_joints_in_space(report):
 
 def test_pictures_show_each_support_once():
     """The page would show the same stance twice and the single support not at all."""
-    run = synthetic_spatial_run()
+    run = synthetic_posture_run()
     rows = telling_rows(run)
     assert [run.contact[row].tolist() for row, _ in rows] == [[True, False], [True, True]]
     assert ALONE.start <= rows[0][0] < ALONE.stop
@@ -77,7 +77,7 @@ def test_pictures_show_each_support_once():
 
 def test_arrow_starts_at_its_sole_and_grows_with_the_force():
     """An arrow would point elsewhere or tell another force than acted."""
-    run = synthetic_spatial_run()
+    run = synthetic_posture_run()
     scene = Scene(run)
     both, alone = scene.pose(0), scene.pose(ALONE.start)
     assert set(both.arrows) == {0, 1} and set(alone.arrows) == {0}
@@ -93,7 +93,7 @@ def test_arrow_starts_at_its_sole_and_grows_with_the_force():
 @pytest.mark.parametrize(('change', 'pace'), [({}, 4), ({'fell': True, 'fall_reason': 'x'}, 1)])
 def test_long_rest_is_shown_whole_and_faster(change, pace):
     """A routine of half a minute would be cut, or a fall flash by."""
-    run = synthetic_spatial_run()
+    run = synthetic_posture_run()
     run.columns['time'] = 15.0 * run.time
     vars(run).update(change)
     rows, factor = frame_rows(run, 8.0)
@@ -104,7 +104,7 @@ def test_long_rest_is_shown_whole_and_faster(change, pace):
 
 def test_animation_moves_and_is_small(tmp_path):
     """The animation would be one frozen frame, or too large for a page."""
-    write_animation(synthetic_spatial_run(), tmp_path / 'stand.gif')
+    write_animation(synthetic_posture_run(), tmp_path / 'stand.gif')
     assert (tmp_path / 'stand.gif').stat().st_size < 1.5e6
     pictures = set()
     with PIL_Image.open(tmp_path / 'stand.gif') as image:
@@ -117,7 +117,7 @@ def test_animation_moves_and_is_small(tmp_path):
 @pytest.mark.parametrize('rows', [1, 2])
 def test_shortest_runs_can_be_reported(tmp_path, rows):
     """A fault in the first ticks would end in a crash instead of a report."""
-    run = synthetic_spatial_run()
+    run = synthetic_posture_run()
     run.columns = {name: column[:rows] for name, column in run.columns.items()}
     run.fell, run.fall_reason = True, 'stopped'
     for file in write_report(run, summarize(run), tmp_path):

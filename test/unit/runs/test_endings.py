@@ -68,8 +68,8 @@ def test_a_robot_in_space_says_its_fault(tmp_path, standing_run):
 @pytest.fixture
 def standing_run():
     """Return a run of the humanoid, all columns at rest."""
-    from synthetic_spatial_run import synthetic_spatial_run
-    return synthetic_spatial_run()
+    from synthetic_posture_run import synthetic_posture_run
+    return synthetic_posture_run()
 
 
 def test_what_happened_after_a_fault(standing_run):

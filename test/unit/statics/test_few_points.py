@@ -6,6 +6,7 @@ import pytest
 
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
+from walking_control.models.pose import joint_positions
 from walking_control.statics.contacts import Contact
 from walking_control.statics.distributor import StaticTorque
 from walking_control.statics.posture_search import search_posture
@@ -20,7 +21,8 @@ def standing():
     dynamics = Dynamics(file.robot)
     points = {foot: Contact(foot, 0.0, 0.0, 0.7) for foot in FEET}
     soles = {foot: Contact(foot, 0.2, 0.1, 0.7) for foot in FEET}
-    start = dynamics.positions(dict(zip(file.robot.joints, file.start.posture)))
+    start = joint_positions(dict(zip(file.robot.joints, file.start.posture)),
+                            dynamics.joints, 'walker')
     posture = search_posture(dynamics, start, soles, dict.fromkeys(FEET, 0.5))
     return dynamics, points, posture
 
@@ -47,7 +49,7 @@ def test_two_points_below_the_centre_of_mass(standing, objective):
 def test_objective_chooses_the_force_along_the_line(standing):
     """The one force two points leave free would not be chosen by what it costs."""
     dynamics, points, posture = standing
-    apart = dynamics.positions(dict(zip(dynamics.joints, posture)))
+    apart = joint_positions(dict(zip(dynamics.joints, posture)), dynamics.joints, 'walker')
     for side, sign in (('left', 1.0), ('right', -1.0)):   # legs apart, soles level
         apart[dynamics.joints.index(f'{side}_hip_roll')] = 0.2 * sign
         apart[dynamics.joints.index(f'{side}_ankle_roll')] = -0.2 * sign

@@ -18,7 +18,7 @@ EFFORT = 45.0                 # N m, of 90 of the left knee
 ALONE = slice(50, 120)        # rows on the left foot
 
 
-def synthetic_spatial_run(overrides=(), **settings):
+def synthetic_posture_run(overrides=(), **settings):
     """Return a run that leans, sinks, drifts, and stands on the left foot for a while.
 
     Before and after, each foot bears half the weight.
