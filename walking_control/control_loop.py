@@ -5,13 +5,18 @@ Scripts, the simulation loop and the ROS nodes all call this chain; none has one
 """
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 
 from walking_control.controllers.registry import make_controller
 from walking_control.estimation.estimator import make_estimator
 from walking_control.exceptions import ParameterError
-from walking_control.models.signals import Command, Measurement, Reference
+from walking_control.models.robot import Start
+from walking_control.models.robot_file import RobotFile
+from walking_control.models.signals import Command, Measurement, Reference, WalkerState
+from walking_control.safety.faults import Fault
+from walking_control.safety.latch import Latch
 from walking_control.safety.supervisor import SAFETY, Supervisor
 
 PLENTY = 1e6   # N: a force that counts as contact on any robot
@@ -32,7 +37,8 @@ class ControlLoop:
         InvalidInput: An unknown controller, one that does not fit, or a bad parameter.
     """
 
-    def __init__(self, robot_file, controller=None, latch=None):
+    def __init__(self, robot_file: RobotFile, controller: str | None = None,
+                 latch: Latch | None = None) -> None:
         robot = robot_file.robot
         self.robot = robot
         self.estimator = make_estimator(robot_file)
@@ -51,14 +57,14 @@ class ControlLoop:
         self._retune_rate = safety.retune_rate
         self.reference = Reference()
         self._support = robot_file.start.support
-        self._retuned = None
+        self._retuned: SimpleNamespace | None = None
         self.reset()
         self._rehearse(robot_file.start)
         # what the rehearsal latched and counted is nobody's
         self.supervisor = Supervisor(robot, safety, latch, self.period)
         self.reset(clear_fault=False)
 
-    def _rehearse(self, start):
+    def _rehearse(self, start: Start) -> None:
         """Do and forget what a tick does: whatever compiles, loads or allocates does so now.
 
         The robot stands as it starts, upright and at rest; what comes out does not matter.
@@ -79,16 +85,16 @@ class ControlLoop:
         self.stop('internal', 'rehearsal', measurement)
 
     @property
-    def state(self):
+    def state(self) -> WalkerState:
         """The `WalkerState` of the last tick."""
         return self.estimator.state
 
     @property
-    def fault(self):
+    def fault(self) -> Fault | None:
         """The latched `Fault`, or None."""
         return self.supervisor.fault
 
-    def reset(self, clear_fault=True):
+    def reset(self, clear_fault: bool = True) -> None:
         """Begin anew: the start's stance foot stands, parameters are as last set.
 
         Args:
@@ -108,7 +114,7 @@ class ControlLoop:
         self._offset[:] = 0.0
         self._blending = False
 
-    def retune(self, values):
+    def retune(self, values: SimpleNamespace) -> None:
         """Change parameters while walking; the effort follows at `safety.retune_rate`.
 
         Args:
@@ -116,7 +122,7 @@ class ControlLoop:
         """
         self._retuned = values
 
-    def tick(self, measurement, now=None):
+    def tick(self, measurement: Measurement, now: float | None = None) -> Command:
         """Return the `Command` that answers a `Measurement`; the same object every time.
 
         Args:
@@ -134,12 +140,14 @@ class ControlLoop:
             supervisor.react(measurement, command)
         return command
 
-    def stop(self, code, message, measurement, now=None, live=True):
+    def stop(self, code: str, message: str, measurement: Measurement, now: float | None = None,
+             live: bool = True) -> Command:
         """Latch a fault from outside and return the safe `Command`."""
         self.supervisor.latch(code, message, measurement.stamp)
         return self.react(measurement, now, live)
 
-    def react(self, measurement, now=None, live=True):
+    def react(self, measurement: Measurement, now: float | None = None,
+              live: bool = True) -> Command:
         """Return the safe `Command` of a latched fault, between two measurements.
 
         Args:
@@ -150,29 +158,29 @@ class ControlLoop:
         self.supervisor.react(measurement, self.command, now, live)
         return self.command
 
-    def _due(self, stamp):
+    def _due(self, stamp: float) -> bool:
         # a hair early counts, so that rounding of stamps does not skip a tick
         return stamp - self._last_update >= self.period * (1.0 - 1e-6)
 
-    def _control(self, state, stamp):
+    def _control(self, state: WalkerState, stamp: float) -> None:
         dt = min(stamp - self._last_update, 2.0 * self.period)
         self._last_update = stamp
         command = self.command
         self.controller.update(state, self.reference, dt, command)
         if self._retuned is not None:
-            self._blend(state)
+            self._blend(state, self._retuned)
         if self._blending:
             step = self._retune_rate * dt
             self._offset -= np.clip(self._offset, -step, step)
-            self._blending = self._offset.any()
+            self._blending = bool(self._offset.any())
             command.effort += self._offset
         self.supervisor.limit(command, dt, stamp)
 
-    def _blend(self, state):
+    def _blend(self, state: WalkerState, values: SimpleNamespace) -> None:
         """Take new parameters over; what the effort would jump by becomes a fading offset."""
         command = self.command
         self._offset += command.effort
-        self.controller.values, self._retuned = self._retuned, None
+        self.controller.values, self._retuned = values, None
         self.controller.update(state, self.reference, 0.0, command)
         self._offset -= command.effort
         self._blending = True

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors of the package: one root, children carry what was wrong as data."""
 
+from collections.abc import Callable
 import importlib
+from typing import Any
 
 
 class WalkingControlError(Exception):
@@ -15,16 +17,18 @@ class WalkingControlError(Exception):
     """
 
     exit_status = 2
-    others = ()   # what else was found wrong at the same time, see `Findings`
+    # what else was found wrong at the same time, see `Findings`
+    others: tuple['InvalidInput', ...] = ()
 
-    def __init__(self, what, *, value=None, limit=None, remedy=None):
+    def __init__(self, what: str, *, value: object = None, limit: str | None = None,
+                 remedy: str | None = None) -> None:
         self.what = what
         self.value = value
         self.limit = limit
         self.remedy = remedy
         super().__init__(what, value, limit, remedy)
 
-    def __str__(self):
+    def __str__(self) -> str:
         text = str(self.what)
         if self.value is not None:
             text += f' is {self.value!r}'
@@ -34,7 +38,7 @@ class WalkingControlError(Exception):
             text += f'; {self.remedy}'
         return ' '.join(text.split())
 
-    def as_dict(self):
+    def as_dict(self) -> dict[str, Any]:
         """Return the four parts as a JSON-ready dictionary."""
         value = self.value
         if not isinstance(value, (bool, int, float, str, type(None))):
@@ -53,10 +57,10 @@ class Findings:
         errors: The errors so far.
     """
 
-    def __init__(self):
-        self.errors = []
+    def __init__(self) -> None:
+        self.errors: list[InvalidInput] = []
 
-    def attempt(self, function, *args):
+    def attempt(self, function: Callable[..., Any], *args: object) -> Any:
         """Return what a function returns, or None after keeping the `InvalidInput` it raised."""
         try:
             return function(*args)
@@ -64,7 +68,7 @@ class Findings:
             self.errors += [error, *error.others]
             return None
 
-    def raise_first(self):
+    def raise_first(self) -> None:
         """Raise the first error, if any; the rest travels along as its ``others``."""
         if self.errors:
             first, *rest = self.errors
@@ -107,7 +111,7 @@ class Interrupted(KeyboardInterrupt):
         result: What the work would have returned, as far as it got.
     """
 
-    def __init__(self, result):
+    def __init__(self, result: object) -> None:
         self.result = result
         super().__init__('interrupted')
 
@@ -118,7 +122,7 @@ class NotAchieved(WalkingControlError):
     exit_status = 1
 
 
-def import_optional(module, what, package=None):
+def import_optional(module: str, what: str, package: str | None = None) -> Any:
     """Return a module of a package that not everybody has.
 
     Args:

@@ -5,12 +5,17 @@ All that a controller node decides, without ROS: it is told what arrives and wha
 steady clock, and says when a command is to be sent. The node adds topics and timers.
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 import math
 
 from walking_control.control_loop import ControlLoop
+from walking_control.models.robot import Robot
+from walking_control.models.robot_file import RobotFile
 from walking_control.models.signals import Measurement
 from walking_control.safety.arrivals import Arrivals
+from walking_control.safety.faults import Fault
+from walking_control.safety.latch import Latch
 from walking_control.safety.machine import ACTIVE, Event, State
 
 LOCKS = 'locks'
@@ -53,31 +58,35 @@ class Operation:
         InvalidInput: The loop cannot be built from the robot file.
     """
 
-    def __init__(self, robot_file, controller, latch, patience, send, names=None,
-                 obstacle=lambda: ''):
+    def __init__(self, robot_file: RobotFile, controller: str | None, latch: Latch,
+                 patience: Patience, send: Callable[[int], None],
+                 names: Mapping[str, str] | None = None,
+                 obstacle: Callable[[], str] = lambda: '') -> None:
         self.loop = ControlLoop(robot_file, controller, latch)
         self.measurement = Measurement(robot_file.robot)
-        self.problem = None    # why the last joint state could not be read
+        self.problem: str | None = None   # why the last joint state could not be read
         self._latch, self._patience, self._send_command = latch, patience, send
         self._limit = patience.tick if patience.lockstep else self.loop.sensor_timeout
         self.arrivals = Arrivals(sensor_kinds(robot_file.robot), patience.lockstep, self._limit)
         self._names, self._obstacle = names or {}, obstacle
-        self._speed = self._speed_since = self._answered = None
+        self._speed: float | None = None
+        self._speed_since: float | None = None
+        self._answered: int | None = None
         self._sent = -math.inf
 
     @property
-    def active(self):
+    def active(self) -> bool:
         """Whether measurements are answered."""
         return self._latch.state in ACTIVE
 
     @property
-    def fault(self):
+    def fault(self) -> Fault | None:
         """The latched `Fault`, or None."""
         return self._latch.fault
 
     # -- lifecycle -------------------------------------------------------------------------------
 
-    def activate(self, now):
+    def activate(self, now: float) -> None:
         """Begin to answer measurements; a fault that nobody has cleared stays."""
         self._latch.handle(Event.ACTIVATE)
         self._start(now)
@@ -87,7 +96,7 @@ class Operation:
         self.loop.reference.clear()
         self._speed = None
 
-    def deactivate(self, event=Event.DEACTIVATE):
+    def deactivate(self, event: Event = Event.DEACTIVATE) -> None:
         """Send zero effort as the last command and stop answering."""
         if self.active:
             self.loop.command.effort[:] = 0.0
@@ -95,14 +104,14 @@ class Operation:
             self._send_command(0)
         self._latch.handle(event)
 
-    def _start(self, now):
+    def _start(self, now: float) -> None:
         self.loop.reset(clear_fault=False)
         self.problem = None
         self.arrivals.wait(now)
 
     # -- one tick --------------------------------------------------------------------------------
 
-    def arrived(self, sensor, stamp, tick, now):
+    def arrived(self, sensor: str, stamp: float, tick: int, now: float) -> bool:
         """Note a sensor that has been read into `measurement`; answer it if it completes a set.
 
         Args:
@@ -129,7 +138,7 @@ class Operation:
         self._send(tick, now)
         return fresh
 
-    def _answer(self, stamp, now):
+    def _answer(self, stamp: float, now: float) -> None:
         loop, measurement = self.loop, self.measurement
         measurement.stamp = stamp
         steady = None if self._patience.lockstep else now
@@ -140,7 +149,7 @@ class Operation:
         except Exception as error:  # whatever breaks, the robot must get a safe command
             loop.stop('internal', f'{type(error).__name__}: {error}', measurement, steady)
 
-    def _judge_set(self, stamp):
+    def _judge_set(self, stamp: float) -> None:
         supervisor = self.loop.supervisor
         supervisor.machine.handle(Event.SENSORS)
         if self.problem is not None:
@@ -154,12 +163,12 @@ class Operation:
                                  f'{abs(lag):.3f} s {words} the joint states; limit '
                                  f'{self._limit:g} s', stamp)
 
-    def _send(self, tick, now):
+    def _send(self, tick: int, now: float) -> None:
         if self._latch.state is not State.WAITING:
             self._sent = now
             self._send_command(tick)
 
-    def answered(self, start, end):
+    def answered(self, start: float, end: float) -> None:
         """Judge how long the answer to a set took, from its arrival to the sending.
 
         In real time, too many late answers in a row are a fault. In lockstep the robot waits, and
@@ -173,7 +182,7 @@ class Operation:
 
     # -- steady clock ----------------------------------------------------------------------------
 
-    def watch(self, now):
+    def watch(self, now: float) -> float:
         """Judge what the steady clock shows; return after how many s to look again."""
         if self._latch.state is State.WAITING:
             waited = now - self.arrivals.waiting_since
@@ -196,7 +205,7 @@ class Operation:
             self._repeat(now)
         return self.loop.period
 
-    def _oldest(self, now):
+    def _oldest(self, now: float) -> float:
         arrivals = self.arrivals
         if arrivals.complete_at is None:
             return math.inf
@@ -205,7 +214,7 @@ class Operation:
             oldest = max(oldest, *(age for _, age in arrivals.silences(now)))
         return oldest
 
-    def _judge_silence(self, now):
+    def _judge_silence(self, now: float) -> None:
         arrivals, supervisor = self.arrivals, self.loop.supervisor
         stamp, limit = self.measurement.stamp, self._limit
         if self._patience.lockstep:
@@ -222,11 +231,11 @@ class Operation:
             supervisor.latch('clock_stopped',
                              f'the stamp has been {stamp:.6f} s for {still:.3f} s', stamp)
 
-    def _is_live(self, now):
+    def _is_live(self, now: float) -> bool:
         """Return whether the last measurement says how the joints move now."""
         return self.arrivals.silence(now) <= 2.0 * self.loop.period
 
-    def _repeat(self, now):
+    def _repeat(self, now: float) -> None:
         """Send the safe command of now, which answers no measurement."""
         steady = None if self._patience.lockstep else now
         self.loop.react(self.measurement, steady, self._is_live(now))
@@ -234,13 +243,13 @@ class Operation:
 
     # -- what others ask for ---------------------------------------------------------------------
 
-    def stop(self, code, message, now):
+    def stop(self, code: str, message: str, now: float) -> None:
         """Latch a fault and, if active, send the safe command at once."""
         self.loop.supervisor.latch(code, message, self.measurement.stamp)
         if self.active:
             self._repeat(now)
 
-    def clear(self, now):
+    def clear(self, now: float) -> bool:
         """Clear a latched fault and begin anew; without one nothing changes.
 
         The effort of the reaction must not stand while new sensors are waited for: zero is sent.
@@ -255,13 +264,13 @@ class Operation:
             self._send_command(0)
         return True
 
-    def command_speed(self, speed, now):
+    def command_speed(self, speed: float, now: float) -> None:
         """Take a forward speed in m/s; a negative one returns to the controller's parameters."""
         if math.isfinite(speed):
             self._speed = self.loop.reference.speed = speed if speed >= 0.0 else None
             self._speed_since = None if self._patience.lockstep else now
 
-    def _steer(self, time):
+    def _steer(self, time: float) -> None:
         """Take a commanded speed back once it is too old by the clock that counts."""
         if self._speed is None or not self._patience.speed:
             return
@@ -273,7 +282,7 @@ class Operation:
 
     # -- what is missing -------------------------------------------------------------------------
 
-    def wants(self, now):
+    def wants(self, now: float) -> str:
         """Return in words what a controller that waits is waiting for."""
         arrivals = self.arrivals
         missing, slow = arrivals.missing(now), arrivals.slow()
@@ -291,11 +300,11 @@ class Operation:
                     'set realtime')
         return f'the stamps stand still at {self.measurement.stamp:.6f} s'
 
-    def _name(self, sensor):
+    def _name(self, sensor: str) -> str:
         return self._names.get(sensor, sensor)
 
 
-def sensor_kinds(robot):
+def sensor_kinds(robot: Robot) -> dict[str, str]:
     """Return sensor -> kind of all that a complete set of a robot's sensors needs."""
     locks = {LOCKS: 'joint_state'} if robot.locks else {}
     return {'joint_state': 'joint_state', 'imu': 'imu', **{foot: 'contact' for foot in robot.feet},

@@ -7,7 +7,8 @@ import numpy as np
 import pinocchio as pin
 
 from walking_control.models.base import Base
-from walking_control.models.signals import pitch_of
+from walking_control.models.dynamics import Dynamics
+from walking_control.models.signals import BaseState, Measurement, pitch_of
 
 
 class Attitude:
@@ -26,7 +27,7 @@ class Attitude:
             velocity of a `BaseState`, the base's part of generalised coordinates and velocities.
     """
 
-    def __init__(self, dynamics, slope):
+    def __init__(self, dynamics: Dynamics, slope: float) -> None:
         robot = dynamics.robot
         q = dynamics.configuration(np.zeros(len(robot.joints)))
         _, base = dynamics.placement(q, dynamics.frame(robot.base_link))
@@ -39,7 +40,8 @@ class Attitude:
         self.update = {Base.PLANAR: self._turn_in_plane, Base.FREE: self._turn_freely,
                        Base.TRANSLATING: lambda measurement, base, q, v: None}[robot.base]
 
-    def _turn_in_plane(self, measurement, base, q, v):
+    def _turn_in_plane(self, measurement: Measurement, base: BaseState, q: np.ndarray,
+                       v: np.ndarray) -> None:
         if self._is_aligned:
             pitch = pitch_of(*measurement.orientation.tolist())
             rate = float(measurement.angular_velocity[1])
@@ -52,12 +54,13 @@ class Attitude:
         base.orientation[1], base.orientation[3] = math.sin(0.5 * pitch), math.cos(0.5 * pitch)
         base.angular[1] = rate
 
-    def _turn_freely(self, measurement, base, q, v):
+    def _turn_freely(self, measurement: Measurement, base: BaseState, q: np.ndarray,
+                     v: np.ndarray) -> None:
         rotation = self._floor_world @ self._base_world(measurement)
         base.orientation[:] = pin.Quaternion(rotation).coeffs()
         base.angular[:] = self._base_imu @ measurement.angular_velocity
         q[3:7], v[3:6] = base.orientation, base.angular
 
-    def _base_world(self, measurement):
+    def _base_world(self, measurement: Measurement) -> np.ndarray:
         x, y, z, w = measurement.orientation.tolist()
         return pin.Quaternion(w, x, y, z).normalized().toRotationMatrix() @ self._base_imu.T

@@ -19,7 +19,7 @@ class ContactDebouncer:
         hold: Shortest time between two changes, s.
     """
 
-    def __init__(self, on_force, off_force, hold):
+    def __init__(self, on_force: float, off_force: float, hold: float) -> None:
         self._on_force = on_force
         self._off_force = off_force
         self._hold = hold
@@ -29,7 +29,7 @@ class ContactDebouncer:
         self._raw = False
         self._second = -math.inf
 
-    def update(self, force, stamp):
+    def update(self, force: float, stamp: float) -> bool:
         """Return the contact, given the magnitude of the force in N and the time in s."""
         wanted = force > (self._off_force if self.contact else self._on_force)
         if stamp - self._second >= 1.0:

@@ -2,6 +2,7 @@
 """State of a robot from joint encoders, IMU and foot contacts."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -12,11 +13,12 @@ from walking_control.estimation.stance import Load, Touchdowns
 from walking_control.exceptions import ParameterError
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.parameters import Parameter, ParameterTable
-from walking_control.models.robot_file import WORLD
-from walking_control.models.signals import WalkerState
+from walking_control.models.robot import Robot
+from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.models.signals import Measurement, WalkerState
 
 
-def _on_above_off(values):
+def _on_above_off(values: SimpleNamespace) -> None:
     if values.contact_off >= values.contact_on:
         raise ParameterError('parameter estimator.contact_off', value=values.contact_off,
                              limit=f'must be below contact_on ({values.contact_on:g} N)')
@@ -53,7 +55,7 @@ class Estimator:
         slope: Inclination of the floor, rad, downhill positive.
     """
 
-    def __init__(self, robot, values, slope=0.0):
+    def __init__(self, robot: Robot, values: SimpleNamespace, slope: float = 0.0) -> None:
         dynamics = Dynamics(robot)
         self._robot, self._values = robot, values
         self._maps = [robot.supports.get(foot) for foot in robot.feet]
@@ -68,7 +70,7 @@ class Estimator:
         self.state.position, self.state.velocity = self._q[base.nq:], self._v[base.nv:]
         self.reset(robot.feet[0])
 
-    def reset(self, support):
+    def reset(self, support: str) -> None:
         """Forget the past; the named foot stands, at the origin."""
         values, state = self._values, self.state
         self._contacts = [
@@ -81,7 +83,7 @@ class Estimator:
         state.step_length = state.step_time = 0.0
         state.foothold[:] = 0.0
 
-    def update(self, measurement):
+    def update(self, measurement: Measurement) -> WalkerState:
         """Return the `WalkerState` of a `Measurement`; the same object every time.
 
         The measurement must be finite.
@@ -106,7 +108,7 @@ class Estimator:
         return state
 
 
-def make_estimator(robot_file):
+def make_estimator(robot_file: RobotFile) -> Estimator:
     """Return the `Estimator` of a robot file's robot."""
     return Estimator(robot_file.robot, robot_file.values(ESTIMATOR),
                      robot_file.values(WORLD).slope)

@@ -1,7 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the base is and how fast it moves, from legs that stand on a flat floor."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
+
+if TYPE_CHECKING:
+    from walking_control.models.dynamics import Dynamics
+    from walking_control.models.signals import WalkerState
+
 
 
 class LegOdometry:
@@ -11,11 +21,11 @@ class LegOdometry:
         dynamics: The robot's `Dynamics`.
     """
 
-    def __init__(self, dynamics):
+    def __init__(self, dynamics: Dynamics) -> None:
         self._dynamics = dynamics
         self._feet = dynamics.robot.feet
 
-    def place_feet(self, q, v):
+    def place_feet(self, q: np.ndarray, v: np.ndarray) -> list[list[float]]:
         """Return x, y and z of every foot as seen from the base, in the floor's axes, m.
 
         Args:
@@ -25,7 +35,7 @@ class LegOdometry:
         self._dynamics.move(q, v)
         return [self._dynamics.foot_position(foot) for foot in self._feet]
 
-    def update(self, state, places):
+    def update(self, state: WalkerState, places: Sequence[Sequence[float]]) -> None:
         """Write base and foot heights of a `WalkerState` whose stance foot is known."""
         x, y, z = places[state.support]
         along, across, _ = state.foothold.tolist()

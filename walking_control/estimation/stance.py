@@ -1,9 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which foot the robot stands on: by touchdowns of one that walks, by load of one that stands."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 import math
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 from walking_control.estimation.contact import STAMP_TOLERANCE
+
+if TYPE_CHECKING:
+    from walking_control.models.signals import WalkerState
 
 
 class Touchdowns:
@@ -15,15 +23,16 @@ class Touchdowns:
         values: Validated values of `ESTIMATOR`.
     """
 
-    def __init__(self, values):
+    def __init__(self, values: SimpleNamespace) -> None:
         self._values = values
         self.reset()
 
-    def reset(self):
+    def reset(self) -> None:
         """Forget the past."""
         self._alone_since = math.inf
 
-    def update(self, state, places, forces):
+    def update(self, state: WalkerState, places: Sequence[Sequence[float]],
+               forces: Sequence[float]) -> None:
         """Change the stance foot of a `WalkerState` if it is time to.
 
         Args:
@@ -47,7 +56,7 @@ class Touchdowns:
                 move_support(state, places, i)
                 break
 
-    def _alone(self, state):
+    def _alone(self, state: WalkerState) -> bool:
         """Return whether the stance foot has long been off the floor while another is on it."""
         if state.contact[state.support]:
             self._alone_since = math.inf
@@ -61,10 +70,11 @@ class Touchdowns:
 class Load:
     """The stance foot is the one that carries most; no steps are counted."""
 
-    def reset(self):
+    def reset(self) -> None:
         """Forget the past, of which there is none."""
 
-    def update(self, state, places, forces):
+    def update(self, state: WalkerState, places: Sequence[Sequence[float]],
+               forces: Sequence[float]) -> None:
         """Change the stance foot of a `WalkerState`; see `Touchdowns.update`."""
         if any(forces):
             heaviest = forces.index(max(forces))
@@ -72,7 +82,7 @@ class Load:
                 move_support(state, places, heaviest)
 
 
-def move_support(state, places, foot):
+def move_support(state: WalkerState, places: Sequence[Sequence[float]], foot: int) -> None:
     """Let a foot of a `WalkerState` take over where it stands on the floor."""
     for axis in range(2):
         state.foothold[axis] += places[foot][axis] - places[state.support][axis]

@@ -5,12 +5,18 @@ Between samples the curve is a polynomial of degree five; position, velocity and
 continuous. Beyond its ends it goes on straight. All functions marked shared also run compiled.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 
 from walking_control.gaits.gait import GaitError
 from walking_control.models.array_functions import array_function
+
+if TYPE_CHECKING:
+    from walking_control.gaits.samples import Piece
 
 ROUNDS = 30
 PRECISE = 1e-13   # relative to the range of the parameter: a Newton step this small is the last
@@ -30,7 +36,7 @@ class Curve(NamedTuple):
     metric: np.ndarray
 
 
-def make_curve(time, q, v, metric):
+def make_curve(time: np.ndarray, q: np.ndarray, v: np.ndarray, metric: np.ndarray) -> Curve:
     """Return the `Curve` through samples.
 
     Args:
@@ -63,7 +69,7 @@ def make_curve(time, q, v, metric):
     return Curve(np.array(time, dtype=float), np.ascontiguousarray(coefficients), metric)
 
 
-def make_time_curve(pieces):
+def make_time_curve(pieces: Sequence[Piece]) -> Curve:
     """Return the `Curve` of a whole step over time; rates may jump from piece to piece.
 
     Args:
@@ -79,7 +85,7 @@ def make_time_curve(pieces):
                  curves[0].metric)
 
 
-def _slopes(time, v):
+def _slopes(time: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Return the slopes at the samples of the cubic spline through v; ends by four samples."""
     h, count = np.diff(time), len(time)
     matrix, right = np.zeros((count, count)), np.zeros_like(v)
@@ -95,7 +101,8 @@ def _slopes(time, v):
 
 
 @array_function
-def evaluate(curve, s, point, first, second):
+def evaluate(curve: Curve, s: float, point: np.ndarray, first: np.ndarray,
+             second: np.ndarray) -> None:
     """Fill position, first and second derivative at parameter s, each ``(n,)``."""
     knots, coefficients = curve.knots, curve.coefficients
     last = knots.shape[0] - 1
@@ -114,7 +121,7 @@ def evaluate(curve, s, point, first, second):
 
 
 @array_function
-def dot(metric, a, b):
+def dot(metric: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
     """Return ``a^T metric b``."""
     total = 0.0
     for i in range(a.shape[0]):
@@ -124,7 +131,7 @@ def dot(metric, a, b):
 
 
 @array_function
-def nearest_knot(curve, q):
+def nearest_knot(curve: Curve, q: np.ndarray) -> float:
     """Return the parameter of the sample nearest to q: where a search without memory begins."""
     best, least = 0, np.inf
     gap = np.zeros(q.shape[0])
@@ -138,7 +145,8 @@ def nearest_knot(curve, q):
 
 
 @array_function
-def closest_point(curve, q, s, point, first, second):
+def closest_point(curve: Curve, q: np.ndarray, s: float, point: np.ndarray, first: np.ndarray,
+                  second: np.ndarray) -> float:
     """Return the parameter of the point nearest to q on the branch that s lies on.
 
     Newton's method on the derivative of the squared distance from the given start, with steps of

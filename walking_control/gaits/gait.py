@@ -4,6 +4,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from walking_control.exceptions import InvalidInput
 from walking_control.gaits.polynomials import evaluation
@@ -29,11 +30,11 @@ class Phase:
     held: tuple[int, ...] = ()
 
     @property
-    def degree(self):
+    def degree(self) -> int:
         """Degree of the polynomials."""
         return len(self.values) - 1
 
-    def motion(self, s):
+    def motion(self, s: ArrayLike) -> tuple[np.ndarray, ...]:
         """Return coordinates, rates and accelerations at s in [0, 1], each ``(m, n)``."""
         return tuple(evaluation(self.degree, s, order) @ self.values / self.duration ** order
                      for order in range(3))
@@ -50,23 +51,23 @@ class Gait:
     phases: tuple[Phase, ...]
 
     @property
-    def period(self):
+    def period(self) -> float:
         """Duration of a step, s."""
         return float(sum(phase.duration for phase in self.phases))
 
     @property
-    def start(self):
+    def start(self) -> tuple[np.ndarray, np.ndarray]:
         """Return coordinates and rates just after touchdown, each ``(n,)``."""
         q, v, _ = self.phases[0].motion([0.0])
         return q[0], v[0]
 
     @property
-    def end(self):
+    def end(self) -> tuple[np.ndarray, np.ndarray]:
         """Return coordinates and rates just before the next touchdown, each ``(n,)``."""
         q, v, _ = self.phases[-1].motion([1.0])
         return q[0], v[0]
 
-    def motion(self, time):
+    def motion(self, time: ArrayLike) -> tuple[np.ndarray, ...]:
         """Return coordinates, rates and accelerations at times within the step, each ``(m, n)``.
 
         Args:

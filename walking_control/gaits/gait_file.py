@@ -9,13 +9,16 @@ from collections.abc import Mapping
 from datetime import datetime, timezone
 import math
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import yaml
 
 from walking_control import __version__
 from walking_control.gaits.gait import Gait, GaitError, Phase
-from walking_control.models.robot_file import WORLD
+from walking_control.models.robot import Robot
+from walking_control.models.robot_file import RobotFile, WORLD
 from walking_control.models.step_equations import step_parameters
 from walking_control.models.symmetry import require_equal_legs
 from walking_control.models.yaml_text import load_yaml
@@ -30,7 +33,8 @@ class GaitFileError(GaitError):
     """A gait file cannot be read or does not fit the robot."""
 
 
-def gait_document(robot_file, gait, found, provenance):
+def gait_document(robot_file: RobotFile, gait: Gait, found: dict[str, Any],
+                  provenance: Any) -> dict[str, Any]:
     """Return a gait as a tree of plain values.
 
     Args:
@@ -57,14 +61,14 @@ def gait_document(robot_file, gait, found, provenance):
             'phases': phases}
 
 
-def write_gait(document, path):
+def write_gait(document: Mapping[str, Any], path: Path | str) -> None:
     """Write a gait document as YAML."""
     text = yaml.safe_dump(document, sort_keys=False, default_flow_style=None, width=99)
     Path(path).write_text('# A gait of walking_control: polynomials by their values at Chebyshev '
                           'points of each phase, rad.\n' + text, encoding='utf-8')
 
 
-def read_gait(path):
+def read_gait(path: Path | str) -> Mapping[str, Any]:
     """Return the checked document of a gait file.
 
     Raises:
@@ -99,12 +103,12 @@ def read_gait(path):
     return document
 
 
-def overrides_of(document):
+def overrides_of(document: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """Return the pairs (name, value) a robot file needs before the gait fits it."""
     return list((document.get('overrides') or {}).items())
 
 
-def load_gait(path, robot_file):
+def load_gait(path: Path | str, robot_file: RobotFile) -> Gait:
     """Return the `Gait` of a file, checked against the robot and its floor.
 
     Args:
@@ -118,7 +122,8 @@ def load_gait(path, robot_file):
     return fit_gait(read_gait(path), path, robot_file.robot, robot_file.values(WORLD))
 
 
-def fit_gait(document, path, robot, world, any_slope=False):
+def fit_gait(document: Mapping[str, Any], path: Path | str, robot: Robot, world: SimpleNamespace,
+             any_slope: bool = False) -> Gait:
     """Return the `Gait` of a document, checked against the robot and its floor.
 
     Args:
@@ -146,9 +151,9 @@ def fit_gait(document, path, robot, world, any_slope=False):
         raise GaitFileError(f'gravity of gait file {path}', value=document['world']['gravity'],
                             limit=f'the world has {world.gravity:g} m/s^2',
                             remedy='set world.gravity or find a gait for this world')
-    mine = step_parameters(robot, world.gravity, document['world']['slope'])
+    own = step_parameters(robot, world.gravity, document['world']['slope'])
     theirs = _numbers(given.get('parameters', []), 'parameters', path)
-    if theirs.shape != mine.shape or not np.allclose(theirs, mine, TOLERANCE, 1e-9):
+    if theirs.shape != own.shape or not np.allclose(theirs, own, TOLERANCE, 1e-9):
         adapted = ', '.join(f'{name}={value:.6g}' for name, value in overrides_of(document))
         raise GaitFileError(f'gait file {path}',
                             limit='was found for other masses, springs or rotors',
@@ -157,7 +162,7 @@ def fit_gait(document, path, robot, world, any_slope=False):
     return Gait(tuple(_phase(phase, robot, path) for phase in document['phases']))
 
 
-def _numbers(values, name, path):
+def _numbers(values: object, name: str, path: Path | str) -> np.ndarray:
     """Return an array of finite numbers."""
     try:
         array = np.array(values, dtype=float)
@@ -168,7 +173,7 @@ def _numbers(values, name, path):
     return array
 
 
-def _phase(entry, robot, path):
+def _phase(entry: Mapping[str, Any], robot: Robot, path: Path | str) -> Phase:
     try:
         values = np.array([entry['values'][name] for name in robot.coordinates], dtype=float).T
         held = tuple(robot.coordinates.index(name) for name in entry['held'])

@@ -5,19 +5,21 @@ Time runs from 0 to 1 here. Values at Chebyshev points are a well-conditioned ba
 polynomials of [DS09] (4.2), and a polynomial moves to a higher degree without loss.
 """
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
 from numpy.polynomial import chebyshev, legendre
+from numpy.typing import ArrayLike
 
 
 @lru_cache
-def points(degree):
+def points(degree: int) -> np.ndarray:
     """Return the Chebyshev points of the second kind on [0, 1], ascending, ``(degree + 1,)``."""
     return 0.5 * (1.0 - np.cos(np.pi * np.arange(degree + 1) / degree))
 
 
-def evaluation(degree, s, order=0):
+def evaluation(degree: int, s: ArrayLike, order: int = 0) -> np.ndarray:
     """Return the matrix from values at `points` to the derivative of an order at s.
 
     Args:
@@ -37,7 +39,7 @@ def evaluation(degree, s, order=0):
 
 
 @lru_cache
-def lobatto(intervals):
+def lobatto(intervals: int) -> tuple[np.ndarray, np.ndarray]:
     """Return nodes and weights of Gauss-Lobatto quadrature on [0, 1]; both ends are nodes.
 
     Args:
@@ -51,7 +53,7 @@ def lobatto(intervals):
     return 0.5 * (x + 1.0), weights
 
 
-def riemann(intervals):
+def riemann(intervals: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the equidistant nodes of [DS09] (4.3) with both ends, each of weight 1/intervals.
 
     The right-end sum as printed does not see t = 0, where an optimiser then hides a spike of
@@ -60,10 +62,11 @@ def riemann(intervals):
     return np.linspace(0.0, 1.0, intervals + 1), np.full(intervals + 1, 1.0 / intervals)
 
 
-QUADRATURES = {'lobatto': lobatto, 'riemann': riemann}
+Quadrature = Callable[[int], tuple[np.ndarray, np.ndarray]]   # intervals -> nodes, weights
+QUADRATURES: dict[str, Quadrature] = {'lobatto': lobatto, 'riemann': riemann}
 
 
-def fine_grid(intervals=400):
+def fine_grid(intervals: int = 400) -> tuple[np.ndarray, np.ndarray]:
     """Return nodes and weights fine enough to judge any search (composite Lobatto)."""
     x, w = lobatto(3)
     starts = np.arange(intervals) / intervals

@@ -5,6 +5,7 @@ The stride function maps the state just after one touchdown to that just after t
 right exchanged. It comes as a callable, so that any plant and controller will do.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +28,9 @@ class Stride:
     length: float
 
 
+StrideFunction = Callable[[np.ndarray], Stride | None]   # None where the robot falls
+
+
 @dataclass(frozen=True)
 class Cycle:
     """A limit cycle.
@@ -46,17 +50,17 @@ class Cycle:
     residual: float
 
     @property
-    def stable(self):
+    def stable(self) -> bool:
         """Whether small disturbances die out."""
         return bool(abs(self.eigenvalues[0]) < 1.0)
 
     @property
-    def speed(self):
+    def speed(self) -> float:
         """Walking speed along the floor, m/s."""
         return self.length / self.period
 
 
-def linearise(stride, x, step=1e-6):
+def linearise(stride: StrideFunction, x: np.ndarray, step: float = 1e-6) -> np.ndarray | None:
     """Return the Jacobian of the stride function by central differences, or None at its edge.
 
     Args:
@@ -73,7 +77,8 @@ def linearise(stride, x, step=1e-6):
     return np.array(columns).T
 
 
-def polish(stride, x, tolerance=1e-11, rounds=30):
+def polish(stride: StrideFunction, x: np.ndarray, tolerance: float = 1e-11,
+           rounds: int = 30) -> np.ndarray | None:
     """Return the fixed point Newton's method reaches from x, or None.
 
     Args:
@@ -107,7 +112,7 @@ def polish(stride, x, tolerance=1e-11, rounds=30):
     return None
 
 
-def judge(stride, x):
+def judge(stride: StrideFunction, x: np.ndarray) -> Cycle | None:
     """Return the `Cycle` through a fixed point, or None where the stride function ends."""
     here, jacobian = stride(x), linearise(stride, x)
     if here is None or jacobian is None:
@@ -118,7 +123,9 @@ def judge(stride, x):
                  float(np.abs(here.x - x).max()))
 
 
-def find_cycles(stride, starts, newton_starts=24, tolerance=1e-11, distinct=1e-6, progress=None):
+def find_cycles(stride: StrideFunction, starts: np.ndarray, newton_starts: int = 24,
+                tolerance: float = 1e-11, distinct: float = 1e-6,
+                progress: Callable[[float], None] | None = None) -> list[Cycle]:
     """Return all limit cycles reached from many starts, stable ones first, then by period.
 
     The starts whose stride comes back nearest to them serve Newton's method.
@@ -141,7 +148,7 @@ def find_cycles(stride, starts, newton_starts=24, tolerance=1e-11, distinct=1e-6
         show(0.5 * len(strides) / len(starts))
     alive = [(np.linalg.norm(there.x - x) / (0.1 + np.linalg.norm(x)), i)
              for i, (x, there) in enumerate(strides) if there is not None]
-    cycles = []
+    cycles: list[Cycle] = []
     chosen = sorted(alive)[:newton_starts]
     for k, (_, i) in enumerate(chosen):
         show(0.5 + 0.5 * k / len(chosen))

@@ -7,13 +7,16 @@ where the floor lies lower, still finds the path ahead of it.
 """
 
 from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from walking_control.gaits.gait import GaitError
+from walking_control.gaits.gait import Gait, GaitError, Phase
 from walking_control.gaits.gait_file import fit_gait, read_gait
 from walking_control.models.dynamics import Dynamics
+from walking_control.models.robot import Robot
 from walking_control.models.support.dynamics import SupportDynamics
 
 INTERVALS = 60      # samples per step
@@ -45,7 +48,7 @@ class Piece:
     v: np.ndarray
 
     @property
-    def inside(self):
+    def inside(self) -> np.ndarray:
         """Return which samples lie within the part itself, ``(k,)``."""
         return (self.time >= self.start) & (self.time <= self.end)
 
@@ -71,7 +74,8 @@ class GaitSamples:
     pieces: tuple[Piece, ...]
 
 
-def read_samples(path, robot, world, before=0.15, after=0.25):
+def read_samples(path: Path | str, robot: Robot, world: SimpleNamespace, before: float = 0.15,
+                 after: float = 0.25) -> GaitSamples:
     """Return the `GaitSamples` of a gait file for a robot; the slope may be another.
 
     Args:
@@ -97,7 +101,7 @@ def read_samples(path, robot, world, before=0.15, after=0.25):
     return GaitSamples(robot.name, robot.coordinates, slope, world.gravity, gait.period, pieces)
 
 
-def _check_gaps(gait, relabel, path):
+def _check_gaps(gait: Gait, relabel: np.ndarray, path: Path | str) -> None:
     """Refuse a gait whose phases do not meet."""
     ends = [phase.motion([1.0])[0][0] for phase in gait.phases]
     starts = [phase.motion([0.0])[0][0] for phase in gait.phases]
@@ -109,7 +113,8 @@ def _check_gaps(gait, relabel, path):
                             limit=f'at most {GAP:g} rad', remedy='find the gait again')
 
 
-def sample_gait(gait, support, before=0.15, after=0.25, intervals=INTERVALS):
+def sample_gait(gait: Gait, support: SupportDynamics, before: float = 0.15, after: float = 0.25,
+                intervals: int = INTERVALS) -> tuple[Piece, ...]:
     """Return the pieces of a gait, each with its free continuations.
 
     Args:
@@ -142,7 +147,7 @@ def sample_gait(gait, support, before=0.15, after=0.25, intervals=INTERVALS):
     return tuple(pieces)
 
 
-def _check_motion(phase, q, v, start, step):
+def _check_motion(phase: Phase, q: np.ndarray, v: np.ndarray, start: float, step: float) -> float:
     """Return the fastest rates of a phase, rad/s; refuse one that stands still."""
     speed = np.linalg.norm(v, axis=1)
     if speed.min() <= STILL * speed.max():
@@ -157,7 +162,8 @@ def _check_motion(phase, q, v, start, step):
     return speed.max()
 
 
-def _go_on(support, held, q, v, step, count, slowest):
+def _go_on(support: SupportDynamics, held: tuple[int, ...], q: np.ndarray, v: np.ndarray,
+           step: float, count: int, slowest: float) -> tuple[np.ndarray, np.ndarray]:
     """Return coordinates and rates of the free motion at multiples of a step, ``(<= count, n)``.
 
     They end early where the motion would stand still or is no longer finite.
@@ -165,7 +171,7 @@ def _go_on(support, held, q, v, step, count, slowest):
     n, layout = len(q), support.layout
     free = np.setdiff1d(np.arange(n), held)
 
-    def rates(_, x):
+    def rates(_: float, x: np.ndarray) -> np.ndarray:
         parts = layout.split(support.terms(0, x[:n], x[n:]))
         out = np.zeros(2 * n)
         out[:n] = x[n:]
@@ -173,7 +179,7 @@ def _go_on(support, held, q, v, step, count, slowest):
         out[n + free] = np.linalg.solve(mass[np.ix_(free, free)], -parts['bias'][2:][free])
         return out
 
-    def turns(_, x):
+    def turns(_: float, x: np.ndarray) -> float:
         return x[n:] @ rates(_, x)[n:]   # zero where the speed is least
 
     if np.linalg.norm(v) <= slowest or count == 0:

@@ -2,6 +2,7 @@
 """When each sensor was heard: whether a set is complete, what is missing, silent or too slow."""
 
 from collections import deque
+from collections.abc import Iterator, Mapping
 import math
 
 START = 4             # messages of each sensor by which its rate is judged
@@ -20,23 +21,29 @@ class Arrivals:
         timeout: Longest silence of a sensor, s.
     """
 
-    def __init__(self, kinds, lockstep, timeout):
+    complete_at: float | None
+    _advanced_at: float | None
+    _stamp: float | None
+
+    def __init__(self, kinds: Mapping[str, str], lockstep: bool, timeout: float) -> None:
         self._kinds, self._lockstep, self._timeout = kinds, lockstep, timeout
         self.reset(0.0)
 
-    def reset(self, now):
+    def reset(self, now: float) -> None:
         """Forget all; begin to wait."""
-        self._heard, self._stamps = {}, {}
+        self._heard: dict[str, float] = {}
+        self._stamps: dict[str, float] = {}
         self.complete_at = self._advanced_at = self._stamp = None
         self.wait(now)
 
-    def wait(self, now):
+    def wait(self, now: float) -> None:
         """Begin to wait for a complete set."""
         self.waiting_since = now
-        self._recent = {sensor: deque(maxlen=START) for sensor in self._kinds}
+        self._recent: dict[str, deque[float]] = {
+            sensor: deque(maxlen=START) for sensor in self._kinds}
         self._ready = self._lockstep
 
-    def arrived(self, sensor, stamp, now):
+    def arrived(self, sensor: str, stamp: float, now: float) -> bool:
         """Note a message; return whether it completes a set.
 
         Args:
@@ -59,20 +66,20 @@ class Arrivals:
         self._stamp, self.complete_at = stamp, now
         return True
 
-    def _is_ready(self, now):
+    def _is_ready(self, now: float) -> bool:
         self._ready = self._ready or not (self.missing(now) or self.slow())
         return self._ready
 
     # -- while waiting -----------------------------------------------------------------------
 
-    def missing(self, now):
+    def missing(self, now: float) -> list[str]:
         """Return the sensors not heard lately, or not often enough to know their rate."""
         return [sensor for sensor in self._kinds
                 if now - self._heard.get(sensor, -math.inf) > self._timeout
                 or not (self._lockstep or self._ready)
                 and len(self._recent[sensor]) < START]
 
-    def slow(self):
+    def slow(self) -> dict[str, float]:
         """Return sensor -> rate in Hz of those that come more rarely than the timeout allows."""
         if self._lockstep:
             return {}
@@ -82,31 +89,31 @@ class Arrivals:
                 if gap > RATE_MARGIN * self._timeout}
 
     @property
-    def slowest_rate(self):
+    def slowest_rate(self) -> float:
         """Lowest rate at which a sensor may come, Hz."""
         return 1.0 / (RATE_MARGIN * self._timeout)
 
-    def excuse(self, now):
+    def excuse(self, now: float) -> None:
         """Let silence count from now on: until then the sensors waited for us."""
         self.complete_at = self._advanced_at = now
 
     # -- while walking -----------------------------------------------------------------------
 
-    def silences(self, now):
+    def silences(self, now: float) -> list[tuple[str, float]]:
         """Return a list of (kind, time since it was heard in s), one entry per sensor."""
         return [(kind, now - self._heard[sensor]) for sensor, kind in self._kinds.items()]
 
-    def lags(self):
+    def lags(self) -> Iterator[tuple[str, str, float]]:
         """Yield (sensor, kind, how far its stamp is behind that of the joint states in s)."""
         stamps = self._stamps
         reference = stamps['joint_state']
         for sensor, kind in self._kinds.items():
             yield sensor, kind, reference - stamps[sensor]
 
-    def silence(self, now):
+    def silence(self, now: float) -> float:
         """Return the time since the last complete set, s."""
         return math.inf if self.complete_at is None else now - self.complete_at
 
-    def stillness(self, now):
+    def stillness(self, now: float) -> float:
         """Return the time since the stamp last advanced, s."""
         return math.inf if self._advanced_at is None else now - self._advanced_at

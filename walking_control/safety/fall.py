@@ -2,9 +2,12 @@
 """When a robot counts as fallen."""
 
 import math
+from types import SimpleNamespace
 
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
+from walking_control.models.robot import Robot
+from walking_control.models.signals import WalkerState
 
 
 class FallDetector:
@@ -15,13 +18,13 @@ class FallDetector:
         values: Validated values of `SAFETY`.
     """
 
-    def __init__(self, robot, values):
+    def __init__(self, robot: Robot, values: SimpleNamespace) -> None:
         # in the plane the first coordinate is the angle of the stance leg from the floor normal
         self._has_leg = robot.base is Base.PLANAR and bool(robot.coordinates)
         self._lean = values.fall_lean
         self._height = values.fall_height * Dynamics(robot).standing_height()
 
-    def reason(self, state):
+    def reason(self, state: WalkerState) -> str | None:
         """Return why the robot counts as fallen, or None."""
         if self._has_leg:
             what, lean = 'stance leg', abs(float(state.q[0]))

@@ -29,7 +29,7 @@ class FaultKind:
     code: str
     meaning: str
     reaction: str
-    reactions: tuple = REACTIONS
+    reactions: tuple[str, ...] = REACTIONS
     lasting: bool = False
 
 
@@ -77,11 +77,11 @@ class Fault:
     message: str
     stamp: float
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f'{self.code}: {self.message} (at {round(self.stamp, 6)!r} s)'
 
 
-def read_fault(text):
+def read_fault(text: str) -> Fault | None:
     """Return the `Fault` of its text, as ``~/fault`` has it; None of an empty text."""
     if not text:
         return None

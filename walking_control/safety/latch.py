@@ -14,13 +14,13 @@ class Latch:
         state: The `State` to begin in. A script is active from the start.
     """
 
-    def __init__(self, state=State.WAITING):
+    def __init__(self, state: State = State.WAITING) -> None:
         self.state = state
-        self.fault = None     # the first; it says why
-        self.later = ()       # codes of other kinds that came while it was latched
+        self.fault: Fault | None = None     # the first; it says why
+        self.later: tuple[str, ...] = ()    # codes of other kinds that came while it was latched
         self.elapsed = 0.0    # s since the present reaction began
 
-    def handle(self, event):
+    def handle(self, event: Event) -> bool:
         """Take an `Event`; return whether the state changed."""
         before, self.state = self.state, step(self.state, event)
         if self.state is before:
@@ -28,7 +28,7 @@ class Latch:
         self.elapsed = 0.0
         return True
 
-    def catch(self, code, message, stamp, reaction='zero'):
+    def catch(self, code: str, message: str, stamp: float, reaction: str = 'zero') -> bool:
         """Latch a fault of a kind in `KINDS`; return whether another reaction begins.
 
         The first fault stays the one that is shown; a second one can only make the reaction
@@ -41,12 +41,12 @@ class Latch:
             self.later = (*self.later, code)
         return self.handle(REACTION_EVENTS[reaction])
 
-    def pass_time(self, duration):
+    def pass_time(self, duration: float) -> None:
         """Count s towards the end of the reaction."""
         if self.state in LATCHED and duration > 0.0:
             self.elapsed += duration
 
-    def clear(self):
+    def clear(self) -> bool:
         """Forget the fault; return whether there was one."""
         if self.fault is None:
             return False

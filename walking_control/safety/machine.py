@@ -107,17 +107,17 @@ ROWS = (
 NEXT = {(state, event): after for state, events, after in ROWS for event in events}
 
 
-def allowed(state, event):
+def allowed(state: State, event: Event) -> bool:
     """Return whether an event leads anywhere from a state."""
     return (state, event) in NEXT
 
 
-def step(state, event):
+def step(state: State, event: Event) -> State:
     """Return the state after an event; the same if the event has no effect."""
     return NEXT.get((state, event), state)
 
 
-def transition_array():
+def transition_array() -> np.ndarray:
     """Return the table as an array ``[state, event] -> state`` for many walks at once."""
     table = np.tile(np.arange(len(State), dtype=np.int8)[:, None], (1, len(Event)))
     for (state, event), after in NEXT.items():

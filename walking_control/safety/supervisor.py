@@ -2,12 +2,15 @@
 """Watches every tick; after a fault only a safe command leaves, until somebody clears it."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 
 from walking_control.models.parameters import Parameter, ParameterTable
+from walking_control.models.robot import Robot
+from walking_control.models.signals import Command, Measurement, WalkerState
 from walking_control.safety.fall import FallDetector
-from walking_control.safety.faults import KINDS
+from walking_control.safety.faults import Fault, KINDS
 from walking_control.safety.latch import Latch
 from walking_control.safety.machine import Event, State
 
@@ -63,7 +66,15 @@ class Supervisor:
         period: Control period, s.
     """
 
-    def __init__(self, robot, values, latch=None, period=0.01):
+    _stamp: float | None
+    _now: float | None
+    _heard: float | None
+    _pitch: float | None
+    _airborne_since: float | None
+    _impossible_since: list[float | None]
+
+    def __init__(self, robot: Robot, values: SimpleNamespace, latch: Latch | None = None,
+                 period: float = 0.01) -> None:
         self.machine = Latch() if latch is None else latch
         self._period = period
         self._robot = robot
@@ -81,21 +92,21 @@ class Supervisor:
         self.forget()
 
     @property
-    def fault(self):
+    def fault(self) -> Fault | None:
         """The latched `Fault`, or None."""
         return self.machine.fault
 
     @property
-    def effort_limits(self):
+    def effort_limits(self) -> list[float]:
         """Largest of each effort, N m."""
         return self._limits
 
-    def latch(self, code, message, stamp):
+    def latch(self, code: str, message: str, stamp: float) -> None:
         """Latch a fault of a kind in `KINDS`; a second one can only make the reaction stronger."""
         if self.machine.catch(code, message, stamp, getattr(self._values, f'on_{code}')):
             self._faded = list(self._last)
 
-    def forget(self):
+    def forget(self) -> None:
         """Forget the past, not the fault."""
         self._last = [0.0] * len(self._limits)
         self._faded = list(self._last)
@@ -108,7 +119,7 @@ class Supervisor:
 
     # -- measurement -----------------------------------------------------------------------------
 
-    def check_measurement(self, measurement, now=None):
+    def check_measurement(self, measurement: Measurement, now: float | None = None) -> None:
         """Latch a fault when a measurement must not reach the estimator.
 
         Args:
@@ -128,7 +139,7 @@ class Supervisor:
         elif self._check_clock(stamp, now):
             self._check_joints(measurement)
 
-    def _pass_time(self, stamp, now):
+    def _pass_time(self, stamp: float, now: float | None) -> None:
         """Let the reaction, if any, grow older."""
         if now is not None:
             self.machine.pass_time(0.0 if self._now is None else now - self._now)
@@ -138,7 +149,7 @@ class Supervisor:
             # sensors may be faster than the law, but not without bound; an infinite step ends it
             self.machine.pass_time(step if step > 0.02 * self._period else self._period)
 
-    def _check_clock(self, stamp, now):
+    def _check_clock(self, stamp: float, now: float | None) -> bool:
         before, self._age = self._stamp, 0.0
         waited = None if now is None or self._heard is None else now - self._heard
         self._heard = now
@@ -151,7 +162,7 @@ class Supervisor:
         self._stamp = stamp
         return True
 
-    def _check_gap(self, before, stamp, waited):
+    def _check_gap(self, before: float, stamp: float, waited: float | None) -> None:
         age, limit = self._age, self._values.state_timeout
         if age <= limit:
             return
@@ -162,7 +173,7 @@ class Supervisor:
         else:
             self.latch('stale_joint_state', f'{words}; limit {limit:g} s', stamp)
 
-    def _check_joints(self, measurement):
+    def _check_joints(self, measurement: Measurement) -> None:
         positions, velocities = measurement.position.tolist(), measurement.velocity.tolist()
         first, margin, age = self._pitch is None, self._values.jump_margin, self._age
         for i, (position, velocity) in enumerate(zip(positions, velocities)):
@@ -180,10 +191,10 @@ class Supervisor:
                                   f'{position:.3g} rad at once; possible {reach:.3g}', measurement)
         self._position = positions
 
-    def _latch_joint(self, code, joint, words, measurement):
+    def _latch_joint(self, code: str, joint: int, words: str, measurement: Measurement) -> None:
         self.latch(code, f'joint {self._robot.joints[joint]} {words}', measurement.stamp)
 
-    def _name_not_finite(self, measurement):
+    def _name_not_finite(self, measurement: Measurement) -> str:
         for what, values in (('the position', measurement.position),
                              ('the velocity', measurement.velocity)):
             finite = np.isfinite(values)
@@ -197,7 +208,7 @@ class Supervisor:
                 return what
         return 'the measurement'
 
-    def check_age(self, sensor, age, stamp):
+    def check_age(self, sensor: str, age: float, stamp: float) -> None:
         """Latch a fault when a sensor is silent for too long.
 
         Args:
@@ -212,13 +223,13 @@ class Supervisor:
 
     # -- state -----------------------------------------------------------------------------------
 
-    def check_state(self, state):
+    def check_state(self, state: WalkerState) -> None:
         """Latch a fault when a `WalkerState` shows a fall or impossible sensors."""
         reason = self._fall.reason(state)
         if reason is not None:
             self.latch('fall', reason, state.stamp)
             return
-        pitch = state.base.pitch
+        pitch = float(state.base.pitch)
         if self._pitch is not None:
             moved = abs(pitch - self._pitch)
             allowed = self._values.jump_margin + self._values.base_rate_limit * self._age
@@ -228,7 +239,7 @@ class Supervisor:
         self._pitch = pitch
         self._check_contacts(state)
 
-    def _check_contacts(self, state):
+    def _check_contacts(self, state: WalkerState) -> None:
         values, stamp, contact = self._values, state.stamp, state.contact.tolist()
         for i, foot in enumerate(self._robot.feet):
             impossible = contact[i] and state.foot_height[i] > values.stuck_contact_height
@@ -250,7 +261,7 @@ class Supervisor:
             self.latch('contact_flicker', f'{state.flicker} changes of a contact within a second '
                        f'were suppressed; limit {values.flicker_limit}', stamp)
 
-    def check_compute(self, duration, period, stamp):
+    def check_compute(self, duration: float, period: float, stamp: float) -> None:
         """Latch a fault when too many ticks in a row took longer than the control period, s."""
         self._overruns = self._overruns + 1 if duration > period else 0
         if self._overruns > self._values.overrun_limit:
@@ -259,7 +270,7 @@ class Supervisor:
 
     # -- command ---------------------------------------------------------------------------------
 
-    def limit(self, command, dt, stamp):
+    def limit(self, command: Command, dt: float, stamp: float) -> None:
         """Clamp a command in place to effort and rate limits; latch a fault if not finite."""
         efforts = command.effort.tolist()
         step = self._values.effort_rate_limit * dt
@@ -275,7 +286,8 @@ class Supervisor:
                 efforts[i] = max(min(effort, upper), lower)
         command.effort[:] = self._last = efforts
 
-    def react(self, measurement, command, now=None, live=True):
+    def react(self, measurement: Measurement, command: Command, now: float | None = None,
+              live: bool = True) -> None:
         """Overwrite a command with the safe one of the present reaction.
 
         Args:
@@ -298,11 +310,11 @@ class Supervisor:
                 machine.handle(Event.OVER)
         command.effort[:] = self._last
 
-    def _fade(self, faded):
+    def _fade(self, faded: float) -> list[float]:
         return [math.copysign(max(0.0, abs(effort) - faded), effort) if abs(effort) > faded
                 else 0.0 for effort in self._faded]
 
-    def _damping(self, measurement):
+    def _damping(self, measurement: Measurement) -> list[float]:
         efforts = []
         for joint, limit in zip(self._joints, self._limits):
             effort = -self._values.damping * float(measurement.velocity[joint])

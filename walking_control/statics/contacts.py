@@ -49,11 +49,11 @@ class Shortfall:
     amount: float
 
     @property
-    def unit(self):
+    def unit(self) -> str:
         """Unit of the amount."""
         return _WORDS.get(self.limit, ('', ''))[1]
 
-    def __str__(self):
+    def __str__(self) -> str:
         words = _WORDS.get(self.limit, ('cannot balance the robot with any force', ''))[0]
         return f'{self.limit}: {self.where} ' + words.format(amount=self.amount)
 
@@ -78,12 +78,12 @@ class Contact:
     length: float = 0.0
     width: float = 0.0
     friction: float = 0.7
-    offset: tuple = (0.0, 0.0, 0.0)
+    offset: tuple[float, float, float] = (0.0, 0.0, 0.0)
     torsional_friction: float | None = None
     min_force: float = 0.0
     max_force: float = math.inf
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         """Refuse sizes and coefficients that describe no sole."""
         for name in ('length', 'width', 'friction', 'torsional_friction', 'min_force',
                      'max_force'):
@@ -99,22 +99,22 @@ class Contact:
                                limit='sizes and offset must be finite (m)')
 
     @property
-    def is_point(self):
+    def is_point(self) -> bool:
         """Whether the contact transmits forces only."""
         return self.length == 0.0
 
     @property
-    def size(self):
+    def size(self) -> int:
         """How many components of the wrench are free."""
         return 3 if self.is_point else 6
 
     @property
-    def pyramid(self):
+    def pyramid(self) -> float:
         """Slope of the friction pyramid inside the cone."""
         return self.friction / math.sqrt(2.0)
 
 
-def wrench_limits(contact):
+def wrench_limits(contact: Contact) -> tuple[np.ndarray, list[str]]:
     """Return the inequalities of a contact without its force bounds: rows f >= 0.
 
     Args:
@@ -149,14 +149,14 @@ def wrench_limits(contact):
     return np.array(rows), limits
 
 
-def _row(entries):
+def _row(entries: dict[int, float]) -> np.ndarray:
     row = np.zeros(6)
     for index, value in entries.items():
         row[index] = value
     return row
 
 
-def centre_of_pressure(wrench):
+def centre_of_pressure(wrench: np.ndarray) -> np.ndarray:
     """Return the point of the sole plane where the normal pressure acts, ``(2,)``, m.
 
     Args:
@@ -170,7 +170,7 @@ def centre_of_pressure(wrench):
     return np.array([-wrench[4], wrench[3]]) / wrench[2]
 
 
-def contact_margins(contact, wrench):
+def contact_margins(contact: Contact, wrench: np.ndarray) -> dict[str, float | None]:
     """Return how far a wrench is from each limit of its contact.
 
     Args:

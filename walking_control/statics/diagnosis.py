@@ -8,6 +8,11 @@ floor's inability to pull); the kind whose lifting leaves a solution is the reas
 must give at least is the amount.
 """
 
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from walking_control.models.base import ROOT
@@ -22,6 +27,10 @@ from walking_control.statics.contacts import (
     UNILATERAL,
 )
 from walking_control.statics.solvers import Problem
+from walking_control.statics.solvers.problem import Solver
+
+if TYPE_CHECKING:
+    from walking_control.statics.program import StaticProgram
 
 _PRICE = 1.0e3      # of a limit that should hold, against 1 of the kind being lifted
 _SMALL = 1.0e-6     # curvature of the relaxed program
@@ -31,7 +40,8 @@ _STAGES = ((MAX_FORCE,), (TORQUE,), (FRICTION, TORSION), (CENTRE_OF_PRESSURE,), 
 NO_BALANCE = 'base_equilibrium'
 
 
-def violations(program, wrench, torque):
+def violations(program: StaticProgram, wrench: np.ndarray,
+               torque: np.ndarray) -> tuple[Shortfall, ...]:
     """Return the broken limits of a single support, where wrench and torque are known.
 
     Args:
@@ -52,7 +62,8 @@ def violations(program, wrench, torque):
     return tuple(sorted(found, key=lambda s: _SINGLE_ORDER.index(s.limit)))
 
 
-def explain(program, solve, diagnose=True):
+def explain(program: StaticProgram, solve: Solver,
+            diagnose: bool = True) -> tuple[np.ndarray | None, tuple[Shortfall, ...]]:
     """Return ``(forces, shortfalls)`` of an assembled program for which a solver gave no answer.
 
     Args:
@@ -71,7 +82,7 @@ def explain(program, solve, diagnose=True):
         return forces, ()
     if not diagnose:
         return None, tuple(_shortfalls(program, forces, LIMITS))
-    lifted = set()
+    lifted: set[str] = set()
     for stage in _STAGES:
         prices = np.array([0.0 if kind in lifted else 1.0 if kind in stage else _PRICE
                            for kind, _ in labels])
@@ -87,7 +98,7 @@ def explain(program, solve, diagnose=True):
     return None, (Shortfall(NO_BALANCE, ', '.join(program.support), 0.0),)
 
 
-def _relaxed(program, solve, prices):
+def _relaxed(program: StaticProgram, solve: Solver, prices: np.ndarray) -> np.ndarray | None:
     """Return the forces that overstep the limits at the least price; 0 lifts a limit for free.
 
     Forces are counted in weights, so that one curvature suits every robot.
@@ -107,20 +118,22 @@ def _relaxed(program, solve, prices):
     return None if found.x is None else found.x[:n] * weight
 
 
-def _slack(program, forces):
+def _slack(program: StaticProgram, forces: np.ndarray) -> np.ndarray:
     return program.problem.rows[ROOT:] @ forces - program.problem.bound[ROOT:]
 
 
-def _shortfalls(program, forces, limits):
+def _shortfalls(program: StaticProgram, forces: np.ndarray,
+                limits: Sequence[str]) -> list[Shortfall]:
     slack = _slack(program, forces)
     found = _worst(program.labels, slack, program, program.wrenches(forces))
     return sorted((s for s in found if s.limit in limits),
                   key=lambda s: (limits.index(s.limit), -s.amount))
 
 
-def _worst(labels, slack, program, wrenches):
+def _worst(labels: Sequence[tuple[str, str]], slack: np.ndarray, program: StaticProgram,
+           wrenches: Mapping[str, np.ndarray]) -> list[Shortfall]:
     """Return one `Shortfall` for each overstepped limit of each contact or joint."""
-    worst = {}
+    worst: dict[tuple[str, str], float] = {}
     for label, value in zip(labels, slack):
         if value < -program.tolerance:
             worst[label] = max(worst.get(label, 0.0), -float(value))

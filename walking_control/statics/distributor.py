@@ -11,19 +11,26 @@ Several contacts leave 6 (n - 1) choices, which a quadratic program makes: least
 least contact force, subject to the base equations, every limit of the contacts and of the motors.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 import time
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
 from walking_control.exceptions import InvalidInput, ParameterError, UrdfError
 from walking_control.models.base import ROOT
 from walking_control.statics import solvers
-from walking_control.statics.contacts import centre_of_pressure, contact_margins
+from walking_control.statics.contacts import centre_of_pressure, Contact, contact_margins, Shortfall
 from walking_control.statics.diagnosis import explain, violations
 from walking_control.statics.few_points import shortfall_on_points, stand_on_points
 from walking_control.statics.kernels import stand_on_one
 from walking_control.statics.program import StaticProgram
+
+if TYPE_CHECKING:
+    from walking_control.models.dynamics import Dynamics
 
 
 @dataclass(frozen=True)
@@ -43,7 +50,7 @@ class Objective:
     torque: float = 1.0
     force: float = 0.0
     moment_length: float = 1.0
-    joint_weights: dict = field(default_factory=dict)
+    joint_weights: dict[str, float] = field(default_factory=dict)
     regularisation: float = 1e-6
 
 
@@ -65,21 +72,21 @@ class StaticSolution:
         solve_time: Wall time, kinematics included, s.
     """
 
-    support: tuple
+    support: tuple[str, ...]
     torque: np.ndarray | None
-    wrenches: dict | None
+    wrenches: dict[str, np.ndarray] | None
     base_residual: float | None
-    shortfalls: tuple
+    shortfalls: tuple[Shortfall, ...]
     solver: str
     solve_time: float
 
     @property
-    def feasible(self):
+    def feasible(self) -> bool:
         """Whether torque and wrenches respect every limit."""
         return not self.shortfalls
 
     @property
-    def reason(self):
+    def reason(self) -> str | None:
         """Why it is infeasible, in words; None when it is feasible."""
         return None if self.feasible else str(self.shortfalls[0])
 
@@ -104,7 +111,10 @@ class StaticTorque:
         MissingDependency: The solver is not installed.
     """
 
-    def __init__(self, dynamics, contacts, objective='torque', effort_limits=None, solver=None):
+    def __init__(self, dynamics: Dynamics, contacts: Mapping[str, Contact],
+                 objective: str | Objective = 'torque',
+                 effort_limits: Mapping[str, float] | None = None,
+                 solver: str | None = None) -> None:
         self.dynamics = dynamics
         self.contacts = dict(contacts)
         self.objective = _find_objective(objective)
@@ -115,9 +125,10 @@ class StaticTorque:
         self.problems = effort_problems(dynamics, self.effort_limits)
         self.solver = solver or (solvers.available() or ('none',))[0]
         self._solve = solvers.load(solver)
-        self._programs = {}
+        self._programs: dict[tuple[str, ...], StaticProgram] = {}
 
-    def solve(self, q, support=None, caps=None, diagnose=True):
+    def solve(self, q: np.ndarray, support: Iterable[str] | None = None,
+              caps: Mapping[str, float] | None = None, diagnose: bool = True) -> StaticSolution:
         """Return the `StaticSolution` at a configuration.
 
         Args:
@@ -140,7 +151,7 @@ class StaticTorque:
         solution.solve_time = time.perf_counter() - start
         return solution
 
-    def program(self, support=None):
+    def program(self, support: Iterable[str] | None = None) -> StaticProgram:
         """Return the `StaticProgram` of a support, built at its first use."""
         support = tuple(self.contacts) if support is None else tuple(support)
         program = self._programs.get(support)
@@ -155,7 +166,8 @@ class StaticTorque:
                 self.joint_weights)
         return program
 
-    def _single(self, q, program, caps):
+    def _single(self, q: np.ndarray, program: StaticProgram,
+                caps: Mapping[str, float] | None) -> StaticSolution:
         program.fill_caps(caps)
         rows, bound = program.contact_limits
         torque, wrench, residual, slack, overload = stand_on_one(
@@ -167,25 +179,27 @@ class StaticTorque:
         return StaticSolution(program.support, torque if held else None,
                               {program.support[0]: wrench}, residual, found, 'closed form', 0.0)
 
-    def _on_points(self, q, program, caps):
+    def _on_points(self, q: np.ndarray, program: StaticProgram,
+                   caps: Mapping[str, float] | None) -> StaticSolution:
         problem = program.assemble(q, caps)
         forces = stand_on_points(problem, ROOT)
         torque, residual, overloaded = program.judge(forces)
-        found = () if residual is not None else (
+        found: tuple[Shortfall, ...] = () if residual is not None else (
             shortfall_on_points(program, problem, ROOT, forces),)
         found = found or (program.overloads(torque) if overloaded else ())
         return StaticSolution(program.support, None if found else torque, program.wrenches(forces),
                               residual, found, 'closed form', 0.0)
 
-    def _several(self, q, program, caps, diagnose):
+    def _several(self, q: np.ndarray, program: StaticProgram, caps: Mapping[str, float] | None,
+                 diagnose: bool) -> StaticSolution:
         problem = program.assemble(q, caps)
         forces, name = self._solve(problem).x, self.solver
         residual = None
         if forces is not None:
             torque, residual, overloaded = program.judge(forces)
-        if residual is None:
+        if forces is None or residual is None:
             forces, found = explain(program, self._solve, diagnose)
-            if found:
+            if forces is None:
                 return StaticSolution(program.support, None, None, None, found, name, 0.0)
             torque, residual, overloaded = program.judge(forces)
             name += ' (feasible point)'
@@ -193,7 +207,7 @@ class StaticTorque:
         return StaticSolution(program.support, None if found else torque, program.wrenches(forces),
                               residual, found, name, 0.0)
 
-    def prepare(self):
+    def prepare(self) -> None:
         """Compile and allocate what the first solutions would have to: call before time counts."""
         q = self.dynamics.configuration(np.zeros(len(self.dynamics.joints)))
         for name, contact in self.contacts.items():
@@ -202,27 +216,32 @@ class StaticTorque:
         if len(self.contacts) > 1:
             self.solve(q, diagnose=False)
 
-    def margins(self, solution):
+    def margins(self, solution: StaticSolution) -> dict[str, dict[str, Any]]:
         """Return how far a feasible solution is from every limit.
 
         Returns:
             contact -> margins as of `contact_margins`, and ``'torque'``: the joint nearest to its
             limit and the share of it still free.
         """
-        margins = {name: contact_margins(self.contacts[name], wrench)
-                   for name, wrench in solution.wrenches.items()}
+        if solution.torque is None or solution.wrenches is None:
+            raise InvalidInput('margins of a posture', value=solution.reason,
+                               limit='only a feasible one has any')
+        margins: dict[str, dict[str, Any]] = {
+            name: contact_margins(self.contacts[name], wrench)
+            for name, wrench in solution.wrenches.items()}
         used = abs(solution.torque) / np.maximum(self.effort_limits, 1e-12)
         worst = int(np.argmax(used))
         margins['torque'] = {'joint': self.dynamics.joints[worst],
                              'free': float(1.0 - used[worst])}
         return margins
 
-    def centres_of_pressure(self, solution):
+    def centres_of_pressure(self, solution: StaticSolution) -> dict[str, np.ndarray]:
         """Return contact -> centre of pressure in its sole frame, ``(2,)``, m."""
-        return {name: centre_of_pressure(wrench) for name, wrench in solution.wrenches.items()}
+        return {name: centre_of_pressure(wrench)
+                for name, wrench in (solution.wrenches or {}).items()}
 
 
-def _find_objective(objective):
+def _find_objective(objective: str | Objective) -> Objective:
     if isinstance(objective, str):
         if objective not in OBJECTIVES:
             raise ParameterError('objective', value=objective,
@@ -238,7 +257,8 @@ def _find_objective(objective):
     return objective
 
 
-def _by_joint(dynamics, values, default, what):
+def _by_joint(dynamics: Dynamics, values: Mapping[str, float] | None, default: np.ndarray,
+              what: str) -> np.ndarray:
     array = np.array(default, dtype=float)
     for joint, value in (values or {}).items():
         if joint not in dynamics.joints:
@@ -251,11 +271,11 @@ def _by_joint(dynamics, values, default, what):
     return array
 
 
-def _effort_limits(dynamics, values):
+def _effort_limits(dynamics: Dynamics, values: Mapping[str, float] | None) -> np.ndarray:
     return _by_joint(dynamics, values, dynamics.effort_limits(), 'effort limit')
 
 
-def effort_problems(dynamics, effort_limits):
+def effort_problems(dynamics: Dynamics, effort_limits: np.ndarray) -> tuple[UrdfError, ...]:
     """Return a `UrdfError` for every joint that may not work at all."""
     return tuple(UrdfError(f'effort limit of joint {joint}', value=0.0,
                            limit=f'the URDF of {dynamics.robot.name} gives its motor no torque',
@@ -263,5 +283,5 @@ def effort_problems(dynamics, effort_limits):
                  for joint, limit in zip(dynamics.joints, effort_limits) if limit == 0.0)
 
 
-def _joint_weights(dynamics, values):
+def _joint_weights(dynamics: Dynamics, values: Mapping[str, float] | None) -> np.ndarray:
     return _by_joint(dynamics, values, np.ones(len(dynamics.joints)), 'weight')

@@ -5,14 +5,22 @@ One point leaves no choice, two leave the force by which they press against each
 line. Gravity must do the rest: the centre of mass must be above the point or the line.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from walking_control.statics.contacts import Shortfall
 
+if TYPE_CHECKING:
+    from walking_control.statics.program import StaticProgram
+    from walking_control.statics.solvers.problem import Problem
+
 _RANK = 1e-9   # relative; smaller singular values of the base equations count as zero
 
 
-def stand_on_points(problem, equations):
+def stand_on_points(problem: Problem, equations: int) -> np.ndarray:
     """Return the forces on at most two points that cost least.
 
     Args:
@@ -39,7 +47,8 @@ def stand_on_points(problem, equations):
     return x + along * (min(max(best, low), high) if low <= high else 0.5 * (low + high))
 
 
-def shortfall_on_points(program, problem, equations, forces):
+def shortfall_on_points(program: StaticProgram, problem: Problem, equations: int,
+                        forces: np.ndarray) -> Shortfall:
     """Return the `Shortfall` of forces that do not hold the robot.
 
     Args:

@@ -5,12 +5,15 @@ These are what a floor that may pull and motors without limit would allow. They 
 limits of the quadratic program begin to cost, and serve as its starting point in explanations.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from walking_control.models.base import ROOT
 
 
-def minimum_force(gravity, jacobians, moment_length=1.0):
+def minimum_force(gravity: np.ndarray, jacobians: Sequence[np.ndarray],
+                  moment_length: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
     """Return torque and wrenches of the least contact force ([STATIC], minimising contact forces).
 
     Args:
@@ -28,7 +31,8 @@ def minimum_force(gravity, jacobians, moment_length=1.0):
     return gravity[ROOT:] - forces @ jacobian[:, ROOT:], forces.reshape(-1, 6)
 
 
-def minimum_torque(gravity, jacobians, joint_weights=None):
+def minimum_torque(gravity: np.ndarray, jacobians: Sequence[np.ndarray],
+                   joint_weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Return torque and wrenches of the least torque ([STATIC], minimising torques).
 
     All forces that carry the base are one of them plus the null space of the base equations; the

@@ -1,18 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find joint positions that put the centre of mass above chosen feet without sliding any."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pinocchio as pin
 
 from walking_control.exceptions import NotAchieved
 from walking_control.models.base import ROOT
 
+if TYPE_CHECKING:
+    from walking_control.models.dynamics import Dynamics
+    from walking_control.statics.contacts import Contact
+
 _ROUNDS = 100
 _TOLERANCE = 1e-7
 _TASK_WEIGHTS = (1.0, 1.0, 0.3)   # feet, centre of mass, level base and its height
 
 
-def search_posture(dynamics, posture, contacts, shares, lifts=None):
+def search_posture(dynamics: Dynamics, posture: np.ndarray, contacts: Mapping[str, Contact],
+                   shares: Mapping[str, float],
+                   lifts: Mapping[str, float] | None = None) -> np.ndarray:
     """Return the nearest posture whose centre of mass is above the weighted mean of the soles.
 
     Soles stay where they are relative to each other, apart from those that are lifted; the base
@@ -60,12 +71,14 @@ def search_posture(dynamics, posture, contacts, shares, lifts=None):
         limit=f'must be within {_TOLERANCE:g} m of it; out of reach of the joints')
 
 
-def _limits(dynamics):
+def _limits(dynamics: Dynamics) -> tuple[np.ndarray, np.ndarray]:
     limits = [dynamics.robot.limits[joint] for joint in dynamics.joints]
     return np.array([limit.lower for limit in limits]), np.array([limit.upper for limit in limits])
 
 
-def _tasks(model, data, q, frames, goals, middle, base):
+def _tasks(model: pin.Model, data: pin.Data, q: np.ndarray, frames: Mapping[str, int],
+           goals: Mapping[str, pin.SE3], middle: np.ndarray,
+           base: pin.SE3) -> tuple[np.ndarray, np.ndarray]:
     """Return stacked errors and Jacobian: soles, centre of mass, then base rotation and height."""
     pin.computeJointJacobians(model, data, q)
     pin.jacobianCenterOfMass(model, data, q)

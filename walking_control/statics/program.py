@@ -7,13 +7,29 @@ contact; a cap on every normal force; the upper, then the lower torque limit of 
 contact loads.
 """
 
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from walking_control.exceptions import InvalidInput
 from walking_control.models.base import ROOT
 from walking_control.statics import solvers
-from walking_control.statics.contacts import MAX_FORCE, Shortfall, TORQUE, UNILATERAL, wrench_limits
+from walking_control.statics.contacts import (
+    Contact,
+    MAX_FORCE,
+    Shortfall,
+    TORQUE,
+    UNILATERAL,
+    wrench_limits,
+)
 from walking_control.statics.kernels import fill_program, judge_forces
+
+if TYPE_CHECKING:
+    from walking_control.models.dynamics import Dynamics
+    from walking_control.statics.distributor import Objective
 
 EQUALITY_TOLERANCE = 1e-8   # of the weight (at least 1 N): error left in the base equations
 LIMIT_TOLERANCE = 1e-7      # of the weight: numerical overstepping of a limit that is forgiven
@@ -35,7 +51,9 @@ class StaticProgram:
         InvalidInput: There is no contact.
     """
 
-    def __init__(self, dynamics, contacts, frames, objective, effort_limits, joint_weights):
+    def __init__(self, dynamics: Dynamics, contacts: Mapping[str, Contact], frames: Sequence[int],
+                 objective: Objective, effort_limits: np.ndarray,
+                 joint_weights: np.ndarray) -> None:
         self.dynamics, self.contacts, self.frames = dynamics, contacts, frames
         self.support = tuple(contacts)
         self._objective = objective
@@ -54,7 +72,7 @@ class StaticProgram:
         self._free = self._free + ROOT
         self._lay_out(joint_weights)
 
-    def _lay_out(self, joint_weights):
+    def _lay_out(self, joint_weights: np.ndarray) -> None:
         """Allocate the problem and fill in what does not depend on the configuration."""
         objective, names = self._objective, self.support
         ends = np.cumsum([contact.size for contact in self.contacts.values()])
@@ -92,17 +110,17 @@ class StaticProgram:
         scale = np.concatenate([norm[:size] for size in self._sizes])
         self._force_hessian = np.diag((objective.force + objective.regularisation) * scale)
         self._limits = self.effort_limits[self._loaded[self._limited]]
-        self.gravity = None
+        self.gravity = np.zeros(self.dynamics.nv)
         self._own_caps = {name: min(contact.max_force, _NO_CAP * self.dynamics.weight)
                           for name, contact in self.contacts.items()}
         self._capped = True
         self.fill_caps(None)
 
-    def jacobian(self, q, index):
+    def jacobian(self, q: np.ndarray, index: int) -> np.ndarray:
         """Return the Jacobian of a contact, ``(size, nv)``."""
         return self.dynamics.frame_jacobian(q, self.frames[index])
 
-    def fill_caps(self, caps):
+    def fill_caps(self, caps: Mapping[str, float] | None) -> None:
         """Write the largest normal forces, N: each contact's own, or the given ones if smaller."""
         if not caps and not self._capped:
             return
@@ -112,11 +130,11 @@ class StaticProgram:
         self._capped = bool(caps)
 
     @property
-    def contact_limits(self):
+    def contact_limits(self) -> tuple[np.ndarray, np.ndarray]:
         """Rows and bounds of the contacts' own limits."""
         return self.problem.rows[ROOT:self._caps.stop], self.problem.bound[ROOT:self._caps.stop]
 
-    def assemble(self, q, caps=None):
+    def assemble(self, q: np.ndarray, caps: Mapping[str, float] | None = None) -> solvers.Problem:
         """Return the `Problem` at a configuration (the same object every time).
 
         Args:
@@ -134,7 +152,7 @@ class StaticProgram:
                      problem.rows, problem.bound, self._upper.start, self._lower.start)
         return problem
 
-    def judge(self, forces):
+    def judge(self, forces: np.ndarray) -> tuple[np.ndarray, float | None, bool]:
         """Return ``(torque, residual, overload)`` of forces; no residual if a limit breaks.
 
         This, not a solver's word, decides what counts as a solution.
@@ -153,7 +171,7 @@ class StaticProgram:
         good = equality <= self.equality_tolerance and shortfall <= self.tolerance
         return efforts[ROOT:], equality if good else None, overload > self.tolerance
 
-    def wrenches(self, forces):
+    def wrenches(self, forces: np.ndarray) -> dict[str, np.ndarray]:
         """Return contact -> wrench in its sole frame, ``(6,)``, N and N m."""
         wrenches = {}
         for name, part in zip(self.support, self._slices):
@@ -163,7 +181,7 @@ class StaticProgram:
                 wrenches[name] = np.concatenate((forces[part], np.zeros(3)))
         return wrenches
 
-    def overloads(self, torque):
+    def overloads(self, torque: np.ndarray) -> tuple[Shortfall, ...]:
         """Return the shortfalls of joints that no contact loads (arms, head), worst first."""
         over = (abs(torque[self._free - ROOT]) - self._free_limits).tolist()
         order = sorted((i for i, value in enumerate(over) if value > self.tolerance),
@@ -172,7 +190,7 @@ class StaticProgram:
                      for i in order)
 
 
-def loaded_joints(dynamics, frames):
+def loaded_joints(dynamics: Dynamics, frames: Sequence[int]) -> np.ndarray:
     """Return the indices of the joints between the base and any of the frames, sorted."""
     model, loaded = dynamics.model, set()
     for frame in frames:

@@ -223,6 +223,15 @@ def test_foot_that_must_carry(model):
     assert shortfall.amount == pytest.approx(least - 10.0, rel=0.3)
 
 
+def test_margins_of_an_impossible_posture(model):
+    """Asking how far an impossible posture is from its limits would end in a traceback."""
+    dynamics, contacts, posture = model
+    distributor = StaticTorque(dynamics, contacts)
+    solution = distributor.solve(dynamics.configuration(posture), ['left'])
+    with pytest.raises(InvalidInput, match='only a feasible one has any'):
+        distributor.margins(solution)
+
+
 def test_zero_effort_limit():
     """A joint whose URDF gives its motor no torque would be treated as unlimited."""
     urdf = humanoid_file().robot.urdf.replace('effort="90"', 'effort="0"')

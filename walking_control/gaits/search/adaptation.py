@@ -6,7 +6,12 @@ springs and dampers that is one entry; for a mass it is read off the URDF, expan
 values, and checked to be a straight line.
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,8 +19,15 @@ from walking_control.exceptions import InvalidInput
 from walking_control.models.step_equations import spring_places, step_parameters
 from walking_control.models.urdf import load_urdf
 
+if TYPE_CHECKING:
+    from walking_control.models.robot import Robot
+    from walking_control.models.robot_file import RobotFile
+
 KINDS = ('spring', 'damper', 'mass')
 STIFFEST, MOST_DAMPING, HEAVIEST = 1e4, 1e3, 1e3   # N m/rad, N m s/rad, kg
+
+# names, base, start, lower, upper, column: of one number, see `Adaptation`
+Entry = tuple[tuple[str, ...], float, float, float, float, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -32,7 +44,7 @@ class Adaptation:
         keeps_mass: Whether the total mass is to stay.
     """
 
-    names: tuple
+    names: tuple[tuple[str, ...], ...]
     base: np.ndarray
     start: np.ndarray
     lower: np.ndarray
@@ -40,13 +52,14 @@ class Adaptation:
     columns: np.ndarray
     keeps_mass: bool
 
-    def name(self, adapted):
+    def name(self, adapted: np.ndarray) -> dict[str, float]:
         """Return name -> value."""
         return {name: float(value) for names, value in zip(self.names, adapted, strict=True)
                 for name in names}
 
 
-def find_adaptation(robot_file, theta, optimise, values):
+def find_adaptation(robot_file: RobotFile, theta: np.ndarray, optimise: Sequence[str],
+                    values: SimpleNamespace) -> Adaptation:
     """Return the `Adaptation` of what is to be optimised.
 
     Args:
@@ -58,7 +71,7 @@ def find_adaptation(robot_file, theta, optimise, values):
     Raises:
         InvalidInput: Unknown kind, or the robot file offers nothing of that kind.
     """
-    entries = []
+    entries: list[Entry] = []
     for kind in dict.fromkeys(optimise):
         if kind not in KINDS:
             raise InvalidInput('--optimise', value=kind, limit='unknown',
@@ -69,17 +82,18 @@ def find_adaptation(robot_file, theta, optimise, values):
         none = np.zeros(0)
         return Adaptation((), none, none, none, none, np.zeros((len(theta), 0)), False)
     names, base, start, lower, upper, columns = zip(*entries, strict=True)
-    return Adaptation(names, *(np.array(part) for part in (base, start, lower, upper)),
+    return Adaptation(names, np.array(base), np.array(start), np.array(lower), np.array(upper),
                       np.array(columns).T, 'mass' in optimise)
 
 
-def _springs(robot, theta, kind):
+def _springs(robot: Robot, theta: np.ndarray, kind: str) -> list[Entry]:
     if not robot.springs:
         raise InvalidInput(f'--optimise {kind}', limit=f'{robot.name} has no springs',
                            remedy='list the joint in robot.springs, stiffness 0 if need be')
     place = 0 if kind == 'spring' else 1
     field, guess, most = (('stiffness', 1.0, STIFFEST), ('damping', 0.05, MOST_DAMPING))[place]
-    entries, seen = [], set()
+    entries: list[Entry] = []
+    seen: set[str] = set()
     for joint in robot.springs:
         group = sorted({joint, robot.mirror[joint][0]} & set(robot.springs))
         if joint in seen:
@@ -94,13 +108,13 @@ def _springs(robot, theta, kind):
     return entries
 
 
-def _masses(robot_file, theta, values):
+def _masses(robot_file: RobotFile, theta: np.ndarray, values: SimpleNamespace) -> list[Entry]:
     names = values.mass_arguments.split()
     if not names:
         raise InvalidInput('search.mass_arguments', value='', limit='names no xacro argument',
                            remedy='name the masses that may change')
     given = robot_file.tree['robot'].get('xacro_args', {})
-    entries = []
+    entries: list[Entry] = []
     for name in names:
         if name not in given:
             raise InvalidInput(f'mass argument {name}', limit='has no value in robot.xacro_args',
@@ -115,7 +129,7 @@ def _masses(robot_file, theta, values):
     return entries
 
 
-def mass_column(robot_file, name, theta):
+def mass_column(robot_file: RobotFile, name: str, theta: np.ndarray) -> np.ndarray:
     """Return d theta / d argument of a xacro argument that theta depends on linearly.
 
     Raises:
@@ -125,7 +139,7 @@ def mass_column(robot_file, name, theta):
     path = (robot_file.path.parent / section['urdf']).resolve()
     base = float(section['xacro_args'][name])
 
-    def numbers(value):
+    def numbers(value: float) -> np.ndarray:
         urdf = load_urdf(path, {**section['xacro_args'], name: value})
         fresh = step_parameters(replace(robot_file.robot, urdf=urdf), 9.81, 0.0)
         fresh[:3] = theta[:3]

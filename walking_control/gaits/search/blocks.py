@@ -5,7 +5,11 @@ Each is a CasADi function of a few numbers that are linear in the unknowns; `sea
 them together.
 """
 
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import casadi as ca
 import numpy as np
@@ -13,6 +17,9 @@ from numpy.polynomial import legendre
 
 from walking_control.gaits.polynomials import evaluation, QUADRATURES
 from walking_control.gaits.search.judgement import WINDOW
+
+if TYPE_CHECKING:
+    from walking_control.models.step_equations import StepEquations
 
 
 @dataclass(frozen=True)
@@ -36,21 +43,21 @@ class Shape:
     degree: int
     intervals: int
     quadrature: str
-    held: tuple
+    held: tuple[tuple[int, ...], ...]
     adapted: int = 0
     speed: bool = True
     clearance: bool = False
     contact: bool = True
-    passive: tuple = ()
+    passive: tuple[tuple[tuple[float, ...], ...], ...] = ()
     keeps_mass: bool = False
 
 
-def free_coordinates(n, held):
+def free_coordinates(n: int, held: Collection[int]) -> list[int]:
     """Return the indices that are not held."""
     return [i for i in range(n) if i not in held]
 
 
-def unknowns(shape, n):
+def unknowns(shape: Shape, n: int) -> int:
     """Return the number of unknowns."""
     return sum((shape.degree + 1) * (n - len(held)) + 1 for held in shape.held) + shape.adapted
 
@@ -68,15 +75,15 @@ class Block:
         names: Of the constraints, n_g.
     """
 
-    function: object
-    G: object
+    function: ca.Function
+    G: ca.DM
     extra: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
-    names: tuple
+    names: tuple[str, ...]
 
     @property
-    def count(self):
+    def count(self) -> int:
         """Number of columns."""
         return self.extra.shape[1]
 
@@ -84,10 +91,13 @@ class Block:
 class _Rows:
     """Constraints of one block under construction."""
 
-    def __init__(self):
-        self.rows, self.lower, self.upper, self.names = [], [], [], []
+    def __init__(self) -> None:
+        self.rows: list[ca.SX] = []
+        self.lower: list[float] = []
+        self.upper: list[float] = []
+        self.names: list[str] = []
 
-    def add(self, name, expression, lower=0.0, upper=0.0):
+    def add(self, name: str, expression: ca.SX, lower: float = 0.0, upper: float = 0.0) -> None:
         expression = ca.densify(ca.vec(expression))
         size = expression.shape[0]
         self.rows.append(expression)
@@ -99,7 +109,7 @@ class _Rows:
 class Numbers:
     """The parameters of the program as symbols, and the theta that unknowns adapt."""
 
-    def __init__(self, equations, shape, size_of_theta):
+    def __init__(self, equations: StepEquations, shape: Shape, size_of_theta: int) -> None:
         n = equations.n
         sizes = [0, size_of_theta, size_of_theta * shape.adapted, n * n, 7]
         places = np.cumsum(sizes)
@@ -111,12 +121,12 @@ class Numbers:
         (self.speed, self.clearance, self.landing_speed, self.friction, self.min_normal_force,
          self.min_step_length, self.mass) = ca.vertsplit(task)
 
-    def adapted_theta(self, adapted):
+    def adapted_theta(self, adapted: ca.SX) -> ca.SX:
         """Return theta at the adapted values."""
         return self.theta + self.columns @ adapted if adapted.shape[0] else self.theta
 
 
-def _places(shape, n):
+def _places(shape: Shape, n: int) -> list[tuple[int, int]]:
     """Return for each phase the slice of its values and the place of its duration."""
     places, start = [], 0
     for held in shape.held:
@@ -126,7 +136,8 @@ def _places(shape, n):
     return places
 
 
-def _selection(shape, n, phase, s, orders):
+def _selection(shape: Shape, n: int, phase: int, s: np.ndarray | Sequence[float],
+               orders: Sequence[int]) -> np.ndarray:
     """Return G for columns ``[derivatives..., duration, adapted]`` at each s of a phase."""
     total = unknowns(shape, n)
     free, (start, duration) = free_coordinates(n, shape.held[phase]), _places(shape, n)[phase]
@@ -149,25 +160,27 @@ class _Column:
     Held coordinates are plain zeros, so that what depends on them vanishes from the functions.
     """
 
-    def __init__(self, shape, n, phase, derivatives, name='u'):
+    def __init__(self, shape: Shape, n: int, phase: int, derivatives: int,
+                 name: str = 'u') -> None:
         self.n, self.free = n, free_coordinates(n, shape.held[phase])
         self.symbol = ca.SX.sym(name, derivatives * len(self.free) + 1 + shape.adapted)
         self.duration = self.symbol[derivatives * len(self.free)]
         self.adapted = self.symbol[derivatives * len(self.free) + 1:]
 
-    def part(self, k, order):
+    def part(self, k: int, order: int) -> ca.SX:
         """Return the k-th group of the column as a derivative by time of some order."""
         full = ca.SX.zeros(self.n)
         size = len(self.free)
         full[self.free] = self.symbol[k * size:(k + 1) * size] / self.duration ** order
         return full
 
-    def motion(self):
+    def motion(self) -> tuple[ca.SX, ca.SX, ca.SX]:
         """Return q, v, a."""
         return self.part(0, 0), self.part(1, 1), self.part(2, 2)
 
 
-def _block(u, numbers, extra, cost, rows, G, constants, lower=None):
+def _block(u: ca.SX, numbers: Numbers, extra: ca.SX, cost: ca.SX, rows: _Rows, G: np.ndarray,
+           constants: np.ndarray, lower: np.ndarray | None = None) -> Block:
     function = ca.Function('block', [u, numbers.symbol, extra],
                            [cost, ca.cse(ca.vertcat(*rows.rows))])
     count = constants.shape[1]
@@ -177,7 +190,7 @@ def _block(u, numbers, extra, cost, rows, G, constants, lower=None):
                   np.tile(np.array(rows.upper)[:, None], count), tuple(rows.names))
 
 
-def nodes_block(equations, shape, phase, numbers):
+def nodes_block(equations: StepEquations, shape: Shape, phase: int, numbers: Numbers) -> Block:
     """Return what holds on the nodes of a phase: cost, floor, clearance."""
     n, last = equations.n, len(shape.held) - 1
     nodes, weights = QUADRATURES[shape.quadrature](shape.intervals)
@@ -207,7 +220,7 @@ def nodes_block(equations, shape, phase, numbers):
                   np.array([weights, clear.astype(float)]), lower)
 
 
-def passive_block(equations, shape, phase, numbers):
+def passive_block(equations: StepEquations, shape: Shape, phase: int, numbers: Numbers) -> Block:
     """Return what holds where no motor is: no torque, at as many points as polynomials allow."""
     n = equations.n
     inner = 0.5 * (1.0 + legendre.leggauss(shape.degree - 1)[0])
@@ -219,7 +232,7 @@ def passive_block(equations, shape, phase, numbers):
                   _selection(shape, n, phase, inner, range(3)), np.zeros((1, len(inner))))
 
 
-def _add_friction(rows, force, friction):
+def _add_friction(rows: _Rows, force: ca.SX, friction: ca.SX) -> None:
     if force.shape[0] == 2:
         for sign in (1.0, -1.0):
             rows.add('friction', friction * force[1] + sign * force[0], 0.0, np.inf)
@@ -228,7 +241,7 @@ def _add_friction(rows, force, friction):
                  np.inf)
 
 
-def ends_block(equations, shape, numbers):
+def ends_block(equations: StepEquations, shape: Shape, numbers: Numbers) -> Block:
     """Return what ties the phases together: jumps, touchdown, speed, step length."""
     n, phases = equations.n, len(shape.held)
     # of each phase: q, dq/ds at its beginning, likewise at its end, duration, adapted
@@ -256,7 +269,9 @@ def ends_block(equations, shape, numbers):
                   np.concatenate(pieces)[None], np.zeros((1, 1)))
 
 
-def _add_strike(rows, equations, held, held_new, before, after, theta):
+def _add_strike(rows: _Rows, equations: StepEquations, held: Collection[int],
+                held_new: Collection[int], before: tuple[ca.SX, ca.SX], after: tuple[ca.SX, ca.SX],
+                theta: ca.SX) -> None:
     """Add the jump as locks stop their joints: momentum along what stays free goes on (4.27)."""
     n, (q, v), (q_new, v_new) = equations.n, before, after
     rows.add('posture at the knee strike', (q - q_new)[free_coordinates(n, held)])
@@ -264,7 +279,9 @@ def _add_strike(rows, equations, held, held_new, before, after, theta):
     rows.add('momentum at the knee strike', jump[free_coordinates(n, held_new)])
 
 
-def _add_touchdown(rows, equations, shape, before, after, theta, numbers):
+def _add_touchdown(rows: _Rows, equations: StepEquations, shape: Shape,
+                   before: tuple[ca.SX, ca.SX], after: tuple[ca.SX, ca.SX], theta: ca.SX,
+                   numbers: Numbers) -> None:
     """Add the jump at touchdown ([DS09] (4.12)) with left and right exchanged (4.10)."""
     n, (q, v), (q_new, v_new) = equations.n, before, after
     start, free = free_coordinates(n, shape.held[0]), free_coordinates(n, shape.held[-1])

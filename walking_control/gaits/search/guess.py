@@ -6,16 +6,26 @@ guess interpolates from it to its mirror image. A robot with locks is first sear
 robot it is with all of them engaged.
 """
 
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
 import casadi as ca
 import numpy as np
 
 from walking_control.gaits.gait import Gait, Phase
 from walking_control.gaits.polynomials import evaluation, points
 
+if TYPE_CHECKING:
+    from walking_control.gaits.search.blocks import Shape
+    from walking_control.models.step_equations import StepEquations
+
 STRIKE = 0.7        # share of the step at which locks are guessed to engage
 
 
-def stride_posture(equations, step, q, held):
+def stride_posture(equations: StepEquations, step: float, q: np.ndarray,
+                   held: Collection[int]) -> np.ndarray:
     """Return the posture near q with the other foot a step behind on the floor, ``(n,)``.
 
     Args:
@@ -40,7 +50,8 @@ def stride_posture(equations, step, q, held):
     return q
 
 
-def guess_gait(equations, shape, step, period, posture):
+def guess_gait(equations: StepEquations, shape: Shape, step: float, period: float,
+               posture: np.ndarray) -> Gait:
     """Return a `Gait` of one phase that swings from feet apart to feet apart, locks engaged.
 
     Args:
@@ -56,7 +67,7 @@ def guess_gait(equations, shape, step, period, posture):
     return Gait((Phase(period, values, shape.held[-1]),))
 
 
-def expand_gait(gait, shape, bends, bend):
+def expand_gait(gait: Gait, shape: Shape, bends: np.ndarray, bend: float) -> Gait:
     """Return a gait of a simpler robot, locks engaged throughout, as one of all joints.
 
     The idea of [DS09] Fig. 6.1: the simpler motion, with the joints the simpler robot does not
@@ -81,7 +92,7 @@ def expand_gait(gait, shape, bends, bend):
     return Gait(tuple(phases))
 
 
-def pack(gait, degree, adapted):
+def pack(gait: Gait, degree: int, adapted: np.ndarray) -> np.ndarray:
     """Return the unknowns of a program of a degree that stand for a gait.
 
     Args:
@@ -97,7 +108,7 @@ def pack(gait, degree, adapted):
     return np.concatenate([*pieces, adapted])
 
 
-def unpack(x, shape, n):
+def unpack(x: np.ndarray, shape: Shape, n: int) -> tuple[Gait, np.ndarray]:
     """Return the `Gait` and the adapted parameters that unknowns stand for."""
     phases, place = [], 0
     for held in shape.held:

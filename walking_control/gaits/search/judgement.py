@@ -6,11 +6,19 @@ here. For a true solution the motors' and gravity's power, less what dampers tak
 energy lost at impacts; the mismatch says how far the numbers can be trusted.
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from walking_control.gaits.polynomials import fine_grid
+
+if TYPE_CHECKING:
+    from walking_control.gaits.gait import Gait
+    from walking_control.models.step_equations import StepEquations
 
 FINE = 400
 # share of the step after lift-off and before touchdown in which the foot need not be clear yet
@@ -54,13 +62,14 @@ class Judgement:
     foot: np.ndarray = field(repr=False)
 
     @property
-    def power_mismatch(self):
+    def power_mismatch(self) -> float:
         """Return power supplied less power lost, W; zero for a true solution."""
         return (self.mechanical_power + self.gravity_power - self.damping_power
                 - self.impact_loss_power)
 
 
-def judge_gait(equations, gait, theta, weights, springs):
+def judge_gait(equations: StepEquations, gait: Gait, theta: np.ndarray, weights: np.ndarray,
+               springs: Sequence[tuple[np.ndarray, float]]) -> Judgement:
     """Return the `Judgement` of a gait.
 
     Args:
@@ -96,7 +105,8 @@ def judge_gait(equations, gait, theta, weights, springs):
         np.abs(effort).max(axis=0), time, effort, force, foot)
 
 
-def _forces(equations, q, v, a, theta):
+def _forces(equations: StepEquations, q: np.ndarray, v: np.ndarray, a: np.ndarray,
+            theta: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     count = len(q)
     every = np.tile(theta[:, None], count)
     effort = np.array(equations.effort.map(count)(q.T, v.T, a.T, every)).T
@@ -104,12 +114,12 @@ def _forces(equations, q, v, a, theta):
     return effort, force, np.array(equations.foot.map(count)(q.T)).T
 
 
-def _gravity_work(equations, gait, theta):
+def _gravity_work(equations: StepEquations, gait: Gait, theta: np.ndarray) -> float:
     (q, v), (q_end, v_end) = gait.start, gait.end
     return float(equations.energy(q, v, theta)[1] - equations.energy(q_end, v_end, theta)[1])
 
 
-def _impact_loss(equations, gait, theta):
+def _impact_loss(equations: StepEquations, gait: Gait, theta: np.ndarray) -> float:
     """Return the kinetic energy lost at all impacts of a step, J."""
     loss = 0.0
     for before, after in zip(gait.phases, (*gait.phases[1:], gait.phases[0]), strict=True):

@@ -6,13 +6,19 @@ the quadrature is refined until the cost on its nodes agrees with the cost on a 
 solver calls converged is checked against the constraints again.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 import time
+from types import SimpleNamespace
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
+from walking_control.gaits.gait import Gait
 from walking_control.gaits.search.adaptation import find_adaptation
-from walking_control.gaits.search.judgement import judge_gait
+from walking_control.gaits.search.judgement import judge_gait, Judgement
 from walking_control.gaits.search.task import (
     check_task,
     coordinate_limits,
@@ -22,8 +28,12 @@ from walking_control.gaits.search.task import (
     passive_forces,
     SEARCH,
 )
-from walking_control.models.robot_file import WORLD
+from walking_control.models.robot_file import RobotFile, WORLD
 from walking_control.models.step_equations import spring_rows, step_equations, step_parameters
+
+if TYPE_CHECKING:
+    from walking_control.gaits.search.blocks import Shape
+    from walking_control.gaits.search.problem import Program
 
 FEASIBLE = 1e-6      # largest violation of a constraint that counts as met
 AGREEMENT = 0.01     # relative difference of cost on nodes and fine grid that ends refinement
@@ -76,16 +86,16 @@ class SearchResult:
 
     converged: bool
     status: str
-    gait: object
-    judgement: object = field(repr=False)
+    gait: Gait
+    judgement: Judgement = field(repr=False)
     cost_on_nodes: float
-    parameters: dict
+    parameters: dict[str, float]
     violation: float
     worst: str
     speed: float
     solve_time: float
     build_time: float
-    attempts: tuple = field(repr=False)
+    attempts: tuple[Attempt, ...] = field(repr=False)
     theta: np.ndarray = field(repr=False)
     nodes: int = 20
 
@@ -93,7 +103,8 @@ class SearchResult:
 class _Search:
     """A robot, its task and the programs that serve them."""
 
-    def __init__(self, robot_file, values, optimise, progress):
+    def __init__(self, robot_file: RobotFile, values: SimpleNamespace, optimise: Sequence[str],
+                 progress: Callable[[str], None] | None) -> None:
         from walking_control.gaits.search.blocks import Shape
         world = robot_file.values(WORLD)
         self.robot, self.values = robot_file.robot, values
@@ -112,7 +123,7 @@ class _Search:
                            self.passive if values.actuation == 'joints' else (),
                            self.adaptation.keeps_mass)
 
-    def solve(self, shape, x):
+    def solve(self, shape: Shape, x: np.ndarray) -> Attempt:
         """Solve one program from x; return the `Attempt`."""
         from walking_control.gaits.search import problem
         n = self.equations.n
@@ -132,7 +143,7 @@ class _Search:
         x = np.array(solution['x']).ravel()
         return _attempt(program, x, numbers, float(solution['f']), statistics)
 
-    def _bounds(self, shape):
+    def _bounds(self, shape: Shape) -> tuple[np.ndarray, np.ndarray]:
         from walking_control.gaits.search.problem import LONGEST, SHORTEST
         low, high = coordinate_limits(self.robot)
         lower, upper = [], []
@@ -144,7 +155,8 @@ class _Search:
                 np.concatenate([upper, self.adaptation.upper]))
 
 
-def _attempt(program, x, numbers, cost, statistics):
+def _attempt(program: Program, x: np.ndarray, numbers: np.ndarray, cost: float,
+             statistics: dict[str, Any]) -> Attempt:
     g = np.array(program.constraints(x, numbers)).ravel()
     excess = np.maximum(program.lower - g, g - program.upper)
     worst = int(np.argmax(np.where(np.isfinite(excess), excess, np.inf)))
@@ -154,7 +166,9 @@ def _attempt(program, x, numbers, cost, statistics):
                    program.names[worst], int(statistics['iter_count']), x)
 
 
-def search(robot_file, values=None, optimise=(), seed=0, start=None, progress=None):
+def search(robot_file: RobotFile, values: SimpleNamespace | None = None,
+           optimise: Sequence[str] = (), seed: int = 0, start: Gait | None = None,
+           progress: Callable[[str], None] | None = None) -> SearchResult:
     """Find an efficient gait.
 
     Args:
@@ -185,7 +199,7 @@ def search(robot_file, values=None, optimise=(), seed=0, start=None, progress=No
     return _refine(case, best, tuple(attempts))
 
 
-def _rank(case, attempt):
+def _rank(case: _Search, attempt: Attempt) -> tuple[bool, float, float]:
     """Return what sorts attempts: converged, cheap, and of two mirror images legs uncrossed."""
     from walking_control.gaits.search.guess import unpack
     if not attempt.converged:
@@ -197,7 +211,8 @@ def _rank(case, attempt):
     return False, float(f'{attempt.cost:.4g}'), crossed
 
 
-def _first_guesses(case, seed, start):
+def _first_guesses(case: _Search, seed: int,
+                   start: Gait | None) -> Iterator[tuple[np.ndarray, Shape]]:
     """Yield unknowns and the shape they fit, solved at low degree already."""
     from walking_control.gaits.search.guess import expand_gait, guess_gait, pack, unpack
     values, n = case.values, case.equations.n
@@ -223,7 +238,7 @@ def _first_guesses(case, seed, start):
         yield case.solve(low, pack(gait, low.degree, case.adaptation.start)).x, low
 
 
-def _raise_degree(case, x, shape):
+def _raise_degree(case: _Search, x: np.ndarray, shape: Shape) -> np.ndarray:
     from walking_control.gaits.search.guess import pack, unpack
     if shape == case.shape:
         return x
@@ -231,7 +246,7 @@ def _raise_degree(case, x, shape):
     return pack(gait, case.shape.degree, adapted)
 
 
-def _refine(case, attempt, attempts):
+def _refine(case: _Search, attempt: Attempt, attempts: tuple[Attempt, ...]) -> SearchResult:
     """Return the result; where the nodes hide cost, more of them are used."""
     from walking_control.gaits.search.guess import unpack
     shape = case.shape

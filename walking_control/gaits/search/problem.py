@@ -12,20 +12,30 @@ of the small functions between G and its transpose, which is what makes a search
 second.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import lru_cache
 import time
+from types import SimpleNamespace
+from typing import Any, TYPE_CHECKING
 
 import casadi as ca
 import numpy as np
 
 from walking_control.gaits.search.blocks import (
+    Block,
     ends_block,
     nodes_block,
     Numbers,
     passive_block,
+    Shape,
     unknowns,
 )
+
+if TYPE_CHECKING:
+    from walking_control.gaits.search.adaptation import Adaptation
+    from walking_control.models.step_equations import StepEquations
 
 SHORTEST, LONGEST = 0.05, 5.0   # s, of a phase
 
@@ -45,17 +55,19 @@ class Program:
         used: Not empty once a search has booked the build time.
     """
 
-    solver: object
+    solver: ca.Function
     lower: np.ndarray
     upper: np.ndarray
-    constraints: object
-    costs: object
+    constraints: ca.Function
+    costs: ca.Function
     build_time: float
-    names: tuple
-    used: list
+    names: tuple[str, ...]
+    used: list[bool]
 
 
-def parameters(shape, n, theta, adaptation, weights, task, friction, masses):
+def parameters(shape: Shape, n: int, theta: np.ndarray, adaptation: Adaptation,
+               weights: np.ndarray, task: SimpleNamespace, friction: float,
+               masses: slice) -> np.ndarray:
     """Return the vector of the program's parameters.
 
     Args:
@@ -77,7 +89,8 @@ def parameters(shape, n, theta, adaptation, weights, task, friction, masses):
 
 
 @lru_cache(maxsize=24)
-def build_program(equations, shape, size_of_theta, options=()):
+def build_program(equations: StepEquations, shape: Shape, size_of_theta: int,
+                  options: tuple[tuple[str, Any], ...] = ()) -> Program:
     """Return the `Program` of a robot's step equations and a shape.
 
     Args:
@@ -111,15 +124,16 @@ def build_program(equations, shape, size_of_theta, options=()):
                    tuple(name for block in blocks for name in block.names * block.count), [])
 
 
-def _mapped(function, count):
+def _mapped(function: ca.Function, count: int) -> ca.Function:
     return function.map('mapped', 'serial', count, [1], [])
 
 
-def _columns(block, x):
+def _columns(block: Block, x: ca.MX) -> ca.MX:
     return ca.reshape(block.G @ x, -1, block.count)
 
 
-def _derivatives(blocks, x, p, cost, g):
+def _derivatives(blocks: list[Block], x: ca.MX, p: ca.MX, cost: ca.MX,
+                 g: ca.MX) -> dict[str, ca.Function]:
     """Return gradient, Jacobian and Hessian of the program as solver options."""
     lam_f, lam_g = ca.MX.sym('lam_f'), ca.MX.sym('lam_g', g.shape[0])
     gradient, jacobian, hessian, place = 0.0, [], 0.0, 0

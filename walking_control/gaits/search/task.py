@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The task of a gait search: its parameters, and what a robot file says of it."""
 
+from collections.abc import Sequence
+from types import SimpleNamespace
+
 import numpy as np
 
 from walking_control.exceptions import InvalidInput
 from walking_control.models.parameters import Parameter, ParameterTable
-from walking_control.models.robot_file import WORLD
-from walking_control.models.step_equations import step_equations, step_parameters
+from walking_control.models.robot import Robot
+from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.models.step_equations import step_equations, step_parameters, StepEquations
 from walking_control.models.symmetry import require_equal_legs
 
 SEARCH = ParameterTable('search', [
@@ -34,8 +38,11 @@ SEARCH = ParameterTable('search', [
     Parameter('min_mass', 0.1, 'kg', 'Lower bound of each of them.', 0.0, 1e3, scaled=True),
 ])
 
+# combinations of forces by phase, each ``(n,)``
+Rows = tuple[tuple[tuple[float, ...], ...], ...]
 
-def check_task(robot_file, values):
+
+def check_task(robot_file: RobotFile, values: SimpleNamespace) -> None:
     """Refuse a task that has no sensible answer.
 
     Raises:
@@ -58,7 +65,7 @@ def check_task(robot_file, values):
                            limit='is longer than the legs reach')
 
 
-def leg_length(equations, theta):
+def leg_length(equations: StepEquations, theta: np.ndarray) -> float:
     """Return the height of the centre of mass at zero angles, m: the scale of a step."""
     zero, gravity = np.zeros(equations.n), np.linalg.norm(theta[:3])
     level = theta.copy()
@@ -67,12 +74,12 @@ def leg_length(equations, theta):
     return float(equations.energy(zero, zero, level)[1]) / weight
 
 
-def leg_length_of(robot):
+def leg_length_of(robot: Robot) -> float:
     """Return `leg_length` of a robot."""
     return leg_length(step_equations(robot), step_parameters(robot, 9.81, 0.0))
 
 
-def coordinate_limits(robot):
+def coordinate_limits(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
     """Return lower and upper limits of the coordinates, each ``(n,)``.
 
     A coordinate that is one joint's angle has that joint's limits; others have half a turn.
@@ -89,7 +96,7 @@ def coordinate_limits(robot):
     return lower, upper
 
 
-def held_coordinates(robot):
+def held_coordinates(robot: Robot) -> tuple[tuple[tuple[int, ...], ...], np.ndarray]:
     """Return held coordinates by phase and the sign in which locked joints flex.
 
     A step of a robot with locks has two phases: the swing leg's locks are open until they strike,
@@ -116,7 +123,7 @@ def held_coordinates(robot):
     return (tuple(sorted(stance)), tuple(sorted(every))), bends
 
 
-def passive_forces(robot, held):
+def passive_forces(robot: Robot, held: Sequence[Sequence[int]]) -> Rows:
     """Return the combinations of generalised forces no motor and no lock gives, by phase.
 
     Returns:
@@ -133,7 +140,7 @@ def passive_forces(robot, held):
     return tuple(phases)
 
 
-def cost_metric(robot, values, passive):
+def cost_metric(robot: Robot, values: SimpleNamespace, passive: Rows) -> np.ndarray:
     """Return Q of [DS09] (4.3), ``(n, n)``."""
     n = len(robot.coordinates)
     Q = np.diag(values.effort_cost) if values.effort_cost else np.eye(n)

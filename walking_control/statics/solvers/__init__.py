@@ -12,6 +12,7 @@ Any of them may be absent; one is enough.
 
 from functools import cache
 from importlib import import_module
+from types import ModuleType
 
 from walking_control.exceptions import MissingDependency, ParameterError
 from walking_control.statics.solvers.polishing import polish
@@ -22,6 +23,7 @@ from walking_control.statics.solvers.problem import (
     Residuals,
     residuals,
     Solution,
+    Solver,
 )
 
 __all__ = ['NAMES', 'Problem', 'Residuals', 'Solution', 'available', 'is_certificate', 'load',
@@ -31,20 +33,20 @@ NAMES = ('daqp', 'quadprog', 'osqp')  # in order of preference
 
 
 @cache
-def available():
+def available() -> tuple[str, ...]:
     """Return the names of the solvers that can be imported, the preferred one first."""
     return tuple(name for name in NAMES if _module(name) is not None)
 
 
 @cache
-def _module(name):
+def _module(name: str) -> ModuleType | None:
     try:
         return import_module(f'walking_control.statics.solvers.{name}_solver')
     except ImportError:
         return None
 
 
-def load(name=None):
+def load(name: str | None = None) -> Solver:
     """Return a solver's function: Problem -> Solution, polished where the solver is loose.
 
     Args:
@@ -69,8 +71,8 @@ def load(name=None):
     return _polished(module.solve) if module.LOOSE else module.solve
 
 
-def _polished(solve):
-    def solve_and_polish(problem):
+def _polished(solve: Solver) -> Solver:
+    def solve_and_polish(problem: Problem) -> Solution:
         solution = solve(problem)
         return solution if solution.x is None else polish(problem, solution)
     return solve_and_polish

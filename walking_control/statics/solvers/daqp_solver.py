@@ -4,7 +4,7 @@
 import daqp
 import numpy as np
 
-from walking_control.statics.solvers.problem import Solution
+from walking_control.statics.solvers.problem import Problem, Solution
 
 LOOSE = False
 
@@ -13,7 +13,7 @@ _NO_BOUND = 1e30
 _patterns: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
 
 
-def _pattern(count, equalities):
+def _pattern(count: int, equalities: int) -> tuple[np.ndarray, np.ndarray]:
     """Return row kinds and upper bounds of a problem's shape; those of equalities are open."""
     key = count, equalities
     if key not in _patterns:
@@ -23,7 +23,7 @@ def _pattern(count, equalities):
     return _patterns[key]
 
 
-def solve(problem):
+def solve(problem: Problem) -> Solution:
     """Return DAQP's `Solution` of a `Problem`."""
     m, bound = problem.equalities, problem.bound
     sense, upper = _pattern(len(bound), m)

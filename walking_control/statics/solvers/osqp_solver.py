@@ -5,7 +5,7 @@ import numpy as np
 import osqp
 from scipy import sparse
 
-from walking_control.statics.solvers.problem import Solution
+from walking_control.statics.solvers.problem import Problem, Solution
 
 LOOSE = True
 
@@ -14,7 +14,7 @@ SETTINGS = {'verbose': False, 'eps_abs': 1e-5, 'eps_rel': 1e-5, 'eps_prim_inf': 
             'max_iter': 20000, 'polishing': False, 'adaptive_rho_interval': 25}
 
 
-def solve(problem):
+def solve(problem: Problem) -> Solution:
     """Return OSQP's `Solution` of a `Problem`."""
     upper = np.full(len(problem.bound), np.inf)
     upper[:problem.equalities] = problem.bound[:problem.equalities]

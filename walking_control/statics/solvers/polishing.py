@@ -3,12 +3,12 @@
 
 import numpy as np
 
-from walking_control.statics.solvers.problem import residuals, Solution
+from walking_control.statics.solvers.problem import Problem, residuals, Solution
 
 _ROUNDS = 30
 
 
-def polish(problem, solution, activity=1e-3):
+def polish(problem: Problem, solution: Solution, activity: float = 1e-3) -> Solution:
     """Return the solution with its active constraints met exactly.
 
     The first guess of the active set are the inequalities with a multiplier above their slack,
@@ -24,30 +24,31 @@ def polish(problem, solution, activity=1e-3):
     Returns:
         The polished `Solution`, or the given one when polishing made nothing better.
     """
-    m = problem.equalities
+    m, multipliers = problem.equalities, solution.multipliers
+    assert solution.x is not None and multipliers is not None
     slack = problem.rows @ solution.x - problem.bound
-    multipliers = solution.multipliers
     floor = activity * max(1e-12, abs(multipliers[m:]).max(initial=0.0))
     active = [i for i in range(m, len(slack)) if multipliers[i] > floor]
     scale = max(1.0, abs(problem.bound).max())
     best, best_error = solution, _error(problem, solution)
     for _ in range(_ROUNDS):
-        candidate = _solve_active(problem, active)
+        x, multipliers = _solve_active(problem, active)
+        candidate = Solution(x, multipliers, 'polished')
         error = _error(problem, candidate)
         if error < best_error:
             best, best_error = candidate, error
-        if not (_drop_pulling(candidate.multipliers, active)
-                or _add_violated(problem, candidate.x, active, 1e-10 * scale)):
+        if not (_drop_pulling(multipliers, active)
+                or _add_violated(problem, x, active, 1e-10 * scale)):
             break
     return best
 
 
-def _error(problem, solution):
+def _error(problem: Problem, solution: Solution) -> float:
     found = residuals(problem, solution)
     return found.equality + found.inequality + found.stationarity + found.gap
 
 
-def _solve_active(problem, active):
+def _solve_active(problem: Problem, active: list[int]) -> tuple[np.ndarray, np.ndarray]:
     """Solve the optimality conditions with the given inequalities as equalities."""
     rows = [*range(problem.equalities), *active]
     normal = problem.rows[rows]
@@ -65,10 +66,10 @@ def _solve_active(problem, active):
         values += np.linalg.lstsq(matrix, right - matrix @ values, rcond=1e-12)[0]
     multipliers = np.zeros(len(problem.bound))
     multipliers[rows] = values[n:]
-    return Solution(values[:n], multipliers, 'polished')
+    return values[:n], multipliers
 
 
-def _drop_pulling(multipliers, active):
+def _drop_pulling(multipliers: np.ndarray, active: list[int]) -> bool:
     worst = min(active, key=lambda i: multipliers[i], default=None)
     if worst is None or multipliers[worst] >= 0.0:
         return False
@@ -76,7 +77,7 @@ def _drop_pulling(multipliers, active):
     return True
 
 
-def _add_violated(problem, x, active, tolerance):
+def _add_violated(problem: Problem, x: np.ndarray, active: list[int], tolerance: float) -> bool:
     slack = problem.rows @ x - problem.bound
     slack[:problem.equalities] = 0.0
     slack[active] = 0.0

@@ -9,6 +9,7 @@ Multipliers have one entry per row: hessian x + gradient = rows' multipliers, an
 inequalities are not negative.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,7 +66,10 @@ class Residuals:
     gap: float
 
 
-def primal_residuals(problem, x):
+Solver = Callable[[Problem], Solution]
+
+
+def primal_residuals(problem: Problem, x: np.ndarray) -> tuple[float, float]:
     """Return the largest equality error and the largest shortfall of an inequality at x."""
     slack = (problem.rows.dot(x) - problem.bound).tolist()  # small: Python is faster than numpy
     m = problem.equalities
@@ -73,9 +77,10 @@ def primal_residuals(problem, x):
             max(0.0, -min(slack[m:], default=0.0)))
 
 
-def residuals(problem, solution):
+def residuals(problem: Problem, solution: Solution) -> Residuals:
     """Return the `Residuals` of a solution that has a point and multipliers."""
     x, multipliers = solution.x, solution.multipliers
+    assert x is not None and multipliers is not None
     m = problem.equalities
     slack = problem.rows @ x - problem.bound
     gradient = problem.hessian @ x + problem.gradient - problem.rows.T @ multipliers
@@ -83,7 +88,7 @@ def residuals(problem, solution):
     return Residuals(*primal_residuals(problem, x), float(abs(gradient).max()), float(gap))
 
 
-def is_certificate(problem, multipliers, tolerance=1e-6):
+def is_certificate(problem: Problem, multipliers: np.ndarray, tolerance: float = 1e-6) -> bool:
     """Return True when multipliers prove that no point satisfies the constraints (Farkas).
 
     Multipliers y, not negative on inequalities, with rows' y = 0 and bound' y > 0 would give

@@ -4,12 +4,12 @@
 import numpy as np
 import quadprog
 
-from walking_control.statics.solvers.problem import Solution
+from walking_control.statics.solvers.problem import Problem, Solution
 
 LOOSE = False
 
 
-def solve(problem):
+def solve(problem: Problem) -> Solution:
     """Return quadprog's `Solution` of a `Problem`."""
     try:
         found = quadprog.solve_qp(problem.hessian, -problem.gradient, problem.rows.T,
@@ -19,7 +19,7 @@ def solve(problem):
     return Solution(found[0], _signed(problem, found[0], found[4]), 'solved')
 
 
-def _signed(problem, x, multipliers):
+def _signed(problem: Problem, x: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
     """Give the multipliers of the equalities the sign that quadprog leaves out."""
     m = problem.equalities
     if m:
