@@ -104,7 +104,7 @@ class HandDrivenRobot:
         self.node.create_subscription(Float64MultiArray, topics.LOCK_COMMANDS,
                                       self.locks.append, topics.LATEST)
 
-    def wait(self, timeout=15.0):
+    def wait(self, timeout=40.0):
         """Wait until a controller listens and speaks."""
         publishers = [self._joint_states, self._lock_states, self._imu, *self._wrenches]
         assert self._bench.spin_until(
