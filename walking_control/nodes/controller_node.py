@@ -6,6 +6,7 @@ import sys
 from lifecycle_msgs.srv import ChangeState
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock, ClockType
+from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
@@ -85,7 +86,10 @@ class ControllerNode(LifecycleNode):
         self.create_service(Trigger, '~/clear_fault', self._on_clear)
         self.create_service(Trigger, '~/emergency_stop', self._on_stop_service)
         for qos in topics.STOP_IN:
-            self.create_subscription(Bool, topics.EMERGENCY_STOP, self._on_stop_topic, qos)
+            # one of the three fits any publisher; that the others do not is no news
+            self.create_subscription(
+                Bool, topics.EMERGENCY_STOP, self._on_stop_topic, qos,
+                event_callbacks=SubscriptionEventCallbacks(use_default_callbacks=False))
         self.create_subscription(String, topics.ROBOT_DESCRIPTION, self._on_description,
                                  topics.LATCHED)
         self.create_subscription(String, topics.SIMULATION_END, self._on_simulation_end,

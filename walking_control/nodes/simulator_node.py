@@ -8,6 +8,7 @@ from geometry_msgs.msg import WrenchStamped
 import numpy as np
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock, ClockType
+from rclpy.event_handler import PublisherEventCallbacks
 from rclpy.duration import Duration
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock as ClockMessage
@@ -125,7 +126,9 @@ class SimulatorNode(Node):
     def _create_topics(self, robot):
         out, latest = topics.SENSOR_OUT, topics.LATEST
         self._joint_writer = JointStateWriter(robot.joints)
-        self._stop_publisher = self.create_publisher(Bool, topics.EMERGENCY_STOP, topics.EVENTS)
+        self._stop_publisher = self.create_publisher(
+            Bool, topics.EMERGENCY_STOP, topics.EVENTS,
+            event_callbacks=PublisherEventCallbacks(use_default_callbacks=False))
         self._lock_writer = JointStateWriter([lock.joint for lock in robot.locks], velocity=False)
         self._imu = Imu()
         self._imu.header.frame_id = robot.imu_link
