@@ -111,7 +111,7 @@ class Interrupted(KeyboardInterrupt):
         result: What the work would have returned, as far as it got.
     """
 
-    def __init__(self, result: object) -> None:
+    def __init__(self, result: Any) -> None:
         self.result = result
         super().__init__('interrupted')
 

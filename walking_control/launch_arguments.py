@@ -5,10 +5,12 @@ Like `walking_control.cli` it is a way into the package, for `ros2 launch` inste
 needs neither launch nor rclpy.
 """
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 import math
 from pathlib import Path
+from typing import Any
 
 from walking_control.exceptions import InvalidInput
 
@@ -29,7 +31,7 @@ class LaunchArgument:
     name: str
     default: str
     kind: type
-    nodes: tuple
+    nodes: tuple[str, ...]
     description: str
     parameter: str = ''
 
@@ -68,7 +70,7 @@ WATCHDOG_TIMEOUT = {True: 0.1, False: 4.0}
 _TRUTH = {'true': True, 'false': False}
 
 
-def refuse_unknown(argv, arguments=SIMULATION):
+def refuse_unknown(argv: Iterable[str], arguments: Sequence[LaunchArgument] = SIMULATION) -> None:
     """Refuse what was typed behind a launch file and is not an argument of it.
 
     Args:
@@ -87,7 +89,8 @@ def refuse_unknown(argv, arguments=SIMULATION):
                 f'did you mean {near[0]}?' if near else 'known: ' + ', '.join(known)))
 
 
-def read_arguments(texts, arguments=SIMULATION):
+def read_arguments(texts: Mapping[str, str],
+                   arguments: Sequence[LaunchArgument] = SIMULATION) -> dict[str, Any]:
     """Return the typed values of launch arguments.
 
     Args:
@@ -108,7 +111,8 @@ def read_arguments(texts, arguments=SIMULATION):
     return values
 
 
-def node_parameters(node, values, arguments=SIMULATION):
+def node_parameters(node: str, values: Mapping[str, Any],
+                    arguments: Sequence[LaunchArgument] = SIMULATION) -> list[Any]:
     """Return what a node is started with, weakest first: parameter file, then arguments.
 
     Args:
@@ -125,7 +129,7 @@ def node_parameters(node, values, arguments=SIMULATION):
     return [*files, given]
 
 
-def _read(argument, text):
+def _read(argument: LaunchArgument, text: str) -> Any:
     if argument.kind is str or text == argument.default == '':
         return text
     if argument.kind is bool:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line: thin verbs over the rooms; see `walking_control <verb> --help`."""
 
+from collections.abc import Sequence
 import os
 import sys
 
@@ -9,7 +10,7 @@ from walking_control.cli.parser import make_parser
 from walking_control.exceptions import WalkingControlError
 
 
-def main(arguments=None):
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status: 0 done, 1 not achieved, 2 bad input."""
     options = make_parser().parse_args(arguments)
     try:

@@ -3,6 +3,7 @@
 
 import argparse
 import math
+from typing import Any
 
 import yaml
 
@@ -11,7 +12,7 @@ from walking_control.models.yaml_text import load_yaml
 LONGEST_RUN = 1e6   # s, as of the simulator node
 
 
-def setting(text):
+def setting(text: str) -> tuple[str, Any]:
     """Return name and value of NAME=VALUE."""
     name, separator, value = text.partition('=')
     if not separator or not name:
@@ -22,12 +23,12 @@ def setting(text):
         raise argparse.ArgumentTypeError(f'value of {name} is not YAML: {error}') from error
 
 
-def numbers(text):
+def numbers(text: str) -> list[float]:
     """Return the numbers of A,B,C."""
     return [finite(part) for part in text.split(',')]
 
 
-def number_range(text):
+def number_range(text: str) -> list[float]:
     """Return the N numbers of LO:HI:N."""
     parts = text.split(':')
     if len(parts) != 3 or not parts[2].isdigit() or int(parts[2]) < 1:
@@ -36,19 +37,19 @@ def number_range(text):
     return [low + (high - low) * i / max(1, count - 1) for i in range(count)]
 
 
-def words(text):
+def words(text: str) -> tuple[str, ...]:
     """Return the words of A,B,C."""
     return tuple(word for word in text.split(',') if word)
 
 
-def seed(text):
+def seed(text: str) -> int:
     """Return a whole number from 0."""
     if not text.isdigit():
         raise argparse.ArgumentTypeError(f'{text!r} is not a whole number from 0')
     return int(text)
 
 
-def finite(text):
+def finite(text: str) -> float:
     """Return a finite number."""
     try:
         value = float(text)
@@ -59,7 +60,7 @@ def finite(text):
     return value
 
 
-def duration(text):
+def duration(text: str) -> float:
     """Return a time above 0 that a run can last, s."""
     value = positive(text)
     if value > LONGEST_RUN:
@@ -67,7 +68,7 @@ def duration(text):
     return value
 
 
-def positive(text):
+def positive(text: str) -> float:
     """Return a finite number above 0."""
     value = finite(text)
     if value <= 0.0:
@@ -75,7 +76,7 @@ def positive(text):
     return value
 
 
-def not_negative(text):
+def not_negative(text: str) -> float:
     """Return a finite number of at least 0."""
     value = finite(text)
     if value < 0.0:

@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Verb that provokes a fault in a running demo."""
 
+from __future__ import annotations
+
 import os
+from typing import TYPE_CHECKING
 
 from walking_control.cli.output import print_json, print_summary
 from walking_control.exceptions import MissingDependency
 from walking_control.simulation.injection import check_kind
 
+if TYPE_CHECKING:
+    from argparse import Namespace
 
-def fault(options):
+
+def fault(options: Namespace) -> int:
     """Provoke a fault in a running demo and say what the controller does."""
     kind = check_kind(options.kind)
     try:

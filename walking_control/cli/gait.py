@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Verbs that find and judge gaits: gait search, gait cycle, gait impact."""
 
+from __future__ import annotations
+
 import sys
+from typing import Any, TYPE_CHECKING
 
 from walking_control.cli.inputs import requested_robot, require_rigid
 from walking_control.cli.output import (
@@ -12,9 +15,15 @@ from walking_control.cli.output import (
     show_share,
     suggest_compiler,
 )
+from walking_control.models.robot_file import RobotFile
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Callable
+    from types import SimpleNamespace
 
 
-def search(options):
+def search(options: Namespace) -> int:
     """Find the gait that takes the least torque."""
     from walking_control.experiments.gait_search import find_gait, save_gait
     robot_file = requested_robot(options)
@@ -41,7 +50,7 @@ def search(options):
     return 0
 
 
-def _all_the_same(found):
+def _all_the_same(found: SimpleNamespace) -> str:
     """Say of a gait that solves its equations, but that the plant left, who can follow it."""
     if not found.result.converged or found.summary['file'] is None:
         return ''
@@ -49,7 +58,8 @@ def _all_the_same(found):
             f'follow it all the same: --controller curve_tracking --gait {found.summary["file"]}')
 
 
-def _search_speeds(options, robot_file, task, show):
+def _search_speeds(options: Namespace, robot_file: RobotFile, task: dict[str, Any],
+                   show: Callable[[str], None] | None) -> int:
     """Search at several speeds, fixed mechanics beside adapted ones; draw Fig. 5.2."""
     from walking_control.experiments.gait_search import sweep_speed
     kinds = {'fixed mechanics': (), **({', '.join(options.optimise): options.optimise}
@@ -76,7 +86,7 @@ def _search_speeds(options, robot_file, task, show):
     return 1 if failed else 0
 
 
-def cycle(options):
+def cycle(options: Namespace) -> int:
     """Find limit cycles on the return map of the rigid plant."""
     from walking_control.experiments.cycles import find_robot_cycles, walk_cycle
     require_rigid(options)
@@ -112,7 +122,7 @@ def cycle(options):
     return 0
 
 
-def impact(options):
+def impact(options: Namespace) -> int:
     """Analyse the impact map and energy loss at touchdown."""
     from walking_control.experiments.impact import analyse_impact
     robot_file = requested_robot(options)

@@ -1,12 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """From the options of a verb to what the rooms take."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 from walking_control.exceptions import InvalidInput
 
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from pathlib import Path
 
-def make_folder(options):
+    from walking_control.models.robot_file import RobotFile
+
+
+def make_folder(options: Namespace) -> None:
     """Make the folder a verb writes to; better now than after a long run."""
     if options.out is None:
         return
@@ -17,7 +26,7 @@ def make_folder(options):
                            remedy='choose another --out') from error
 
 
-def requested_robot(options):
+def requested_robot(options: Namespace) -> RobotFile:
     """Return the `RobotFile` a verb is about, overrides applied; make its output folder."""
     make_folder(options)
     from walking_control.loading import load_robot
@@ -35,7 +44,7 @@ def requested_robot(options):
     return load_robot(options.robot, overrides)
 
 
-def _check_gait(robot_file, path, controller):
+def _check_gait(robot_file: RobotFile, path: Path, controller: str | None) -> str:
     """Return the name of the parameter that takes a gait file, once the gait is known to fit."""
     from walking_control.controllers.registry import CONTROLLERS
     from walking_control.gaits.samples import read_samples
@@ -52,7 +61,7 @@ def _check_gait(robot_file, path, controller):
     return f'{law.parameters.section}.gait'
 
 
-def require_rigid(options):
+def require_rigid(options: Namespace) -> None:
     """Refuse a plant other than rigid."""
     if options.plant not in (None, 'rigid'):
         raise InvalidInput('plant', value=options.plant, limit='this verb runs on plant rigid')

@@ -1,14 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """What verbs print and write: one JSON document or text, figures, reports."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
 import json
 import math
 import sys
+from typing import Any, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from pathlib import Path
+
+    from matplotlib.figure import Figure
+
+    from walking_control.runs.run import Run
+
+
 
 INTERRUPTED = 130   # exit status, as shells have it
 
 
-def report_run(run, options, extra):
+def report_run(run: Run, options: Namespace, extra: Mapping[str, Any]) -> int:
     """Print and write what a run amounts to; return the exit status."""
     from walking_control.runs.metrics import summarize
     from walking_control.runs.quantities import failure
@@ -26,7 +40,7 @@ def report_run(run, options, extra):
     return 0 if reason is None else 1
 
 
-def say_interrupted(result, when):
+def say_interrupted(result: Mapping[str, Any], when: str) -> int:
     """Say that a result is part of what was asked for, if it is; return the exit status."""
     if not result['interrupted']:
         return 0
@@ -34,7 +48,7 @@ def say_interrupted(result, when):
     return INTERRUPTED
 
 
-def save_figures(directory, figures):
+def save_figures(directory: Path, figures: Mapping[str, Figure]) -> list[str]:
     """Write figures, name -> figure, as PNG and return their paths."""
     from walking_control.reports.page import writing_to
     from walking_control.reports.plots.style import save
@@ -44,7 +58,7 @@ def save_figures(directory, figures):
     return [str(directory / f'{name}.png') for name in figures]
 
 
-def print_summary(summary):
+def print_summary(summary: Mapping[str, Any]) -> None:
     """Print the entries of a summary that are known, one a line."""
     rows = [(name, value) for name, value in summary.items()
             if name != 'files' and not isinstance(value, dict)]
@@ -57,7 +71,7 @@ def print_summary(summary):
             print(f'{name.replace("_", " "):>36}: {_text(value)}')
 
 
-def _text(value):
+def _text(value: object) -> str:
     """Return a value of a summary as people read it, a range or group in one line."""
     if isinstance(value, dict):
         return ', '.join(f'{name.replace("_", " ")} {_text(item)}' for name, item in value.items())
@@ -66,18 +80,18 @@ def _text(value):
     return f'{value:.4g}' if isinstance(value, float) else str(value)
 
 
-def print_files(result):
+def print_files(result: Mapping[str, Any]) -> None:
     """Print which files were written."""
     for file in result['files']:
         print(f'wrote {file}')
 
 
-def print_json(result):
+def print_json(result: Mapping[str, Any]) -> None:
     """Print a result as one JSON document."""
     print(json.dumps(plain(result), allow_nan=False, indent=2))
 
 
-def write_json(result, path):
+def write_json(result: Mapping[str, Any], path: Path) -> str:
     """Write a result as one JSON document and return the path as text."""
     from walking_control.reports.page import writing_to
     with writing_to(path.parent):
@@ -86,7 +100,7 @@ def write_json(result, path):
     return str(path)
 
 
-def plain(value):
+def plain(value: Any) -> Any:
     """Return the value in JSON's types: complex as [re, im], unknown as null."""
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
@@ -101,21 +115,21 @@ def plain(value):
     return value
 
 
-def show_progress(duration):
+def show_progress(duration: float) -> Callable[[float], None] | None:
     """Return a callable that shows the simulated time on a terminal, or None."""
-    def show(time):
+    def show(time: float) -> None:
         _show_line(f'simulated {time:6.1f} of {duration:g} s', time >= duration - 1.0)
     return show if sys.stderr.isatty() else None
 
 
-def show_share(what):
+def show_share(what: str) -> Callable[[float], None] | None:
     """Return a callable that shows on a terminal how much is done, from 0 to 1, or None."""
-    def show(share):
+    def show(share: float) -> None:
         _show_line(f'{what} {100 * share:3.0f} %', share >= 1.0)
     return show if sys.stderr.isatty() else None
 
 
-def suggest_compiler():
+def suggest_compiler() -> None:
     """Say on stderr what would make walks of many strides fast, where it is missing."""
     from walking_control.models.support.compiled import has_compiler
     if not has_compiler():
@@ -123,5 +137,5 @@ def suggest_compiler():
               'pip install "walking_control[fast]"', file=sys.stderr, flush=True)
 
 
-def _show_line(text, last):
+def _show_line(text: str, last: bool) -> None:
     print(f'\r{text}', end='\n' if last else '', file=sys.stderr, flush=True)

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The arguments of every verb."""
 
+from __future__ import annotations
+
 import argparse
+from collections.abc import Callable, Sequence
 from pathlib import Path
 import re
+from typing import Any, NoReturn
 
 from walking_control import __version__
 from walking_control.cli.argument_types import (
@@ -47,17 +51,17 @@ _ROBOT_HELP = 'name of a robot, or the path of a robot file'
 class Parser(argparse.ArgumentParser):
     """Says in one line what is wrong."""
 
-    def __init__(self, **kwargs):
+    def __init__(self, **kwargs: Any) -> None:
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **kwargs)
         # a list that begins with a negative number is a value, not an option
         self._negative_number_matcher = re.compile(r'^-[0-9.][0-9.,eE+-]*$')
 
-    def error(self, message):
+    def error(self, message: str) -> NoReturn:
         """Exit with status 2 and one line."""
         self.exit(2, f'error: {" ".join(message.split())}; see {self.prog} --help\n')
 
 
-def make_parser():
+def make_parser() -> Parser:
     """Return the parser of all verbs; `run` of what it returns is the verb's function."""
     parser = Parser(
         prog='walking_control', description='Make a walking robot walk.',
@@ -97,7 +101,7 @@ def make_parser():
     return parser
 
 
-def _add_fault_arguments(verb):
+def _add_fault_arguments(verb: argparse.ArgumentParser) -> None:
     kinds = '\n'.join(f'  {kind:18} {words}' for kind, words in INJECTIONS.items())
     verb.epilog = f'Kinds:\n{kinds}\n\n{verb.epilog}'
     verb.add_argument('kind', metavar='KIND', help='what goes wrong, see below')
@@ -107,7 +111,8 @@ def _add_fault_arguments(verb):
     verb.add_argument('--json', action='store_true', help='print one JSON document')
 
 
-def _add_gait_verbs(verbs, walk, follow):
+def _add_gait_verbs(verbs: argparse._SubParsersAction[Any], walk: argparse.ArgumentParser,
+                    follow: argparse.ArgumentParser) -> None:
     gait = verbs.add_parser('gait', help='Find and judge gaits.').add_subparsers(
         dest='gait_verb', required=True, metavar='VERB')
     _add_search_arguments(_add_verb(gait, search, [_common_arguments()]))
@@ -122,7 +127,7 @@ def _add_gait_verbs(verbs, walk, follow):
                       help='rates before touchdown in rad/s (default: the least lossy direction)')
 
 
-def _add_compare_arguments(verb):
+def _add_compare_arguments(verb: argparse.ArgumentParser) -> None:
     verb.add_argument('robot', help=_ROBOT_HELP)
     _add_disturbances(verb, ' (default: step_down=0.05@6)')
     verb.add_argument('--duration', type=duration, default=12.0, metavar='S',
@@ -134,7 +139,7 @@ def _add_compare_arguments(verb):
                       help='look for the first failing size of the disturbance too (minutes)')
 
 
-def _add_statics_arguments(verb):
+def _add_statics_arguments(verb: argparse.ArgumentParser) -> None:
     verb.add_argument('--left', metavar='FRAME', help='left sole (default: first foot)')
     verb.add_argument('--right', metavar='FRAME', help='right sole (default: second foot)')
     verb.add_argument('--support', choices=('left', 'right', 'both'), default='both')
@@ -148,7 +153,7 @@ def _add_statics_arguments(verb):
     verb.add_argument('--solver', choices=solvers.NAMES)
 
 
-def _add_search_arguments(verb):
+def _add_search_arguments(verb: argparse.ArgumentParser) -> None:
     verb.add_argument('robot', help=_ROBOT_HELP)
     verb.add_argument('--slope-deg', type=finite, metavar='D', help='downhill positive')
     pace = verb.add_mutually_exclusive_group()
@@ -169,18 +174,20 @@ def _add_search_arguments(verb):
     _add_seed(verb)
 
 
-def _add_seed(verb):
+def _add_seed(verb: argparse.ArgumentParser) -> None:
     verb.add_argument('--seed', type=seed, default=0, metavar='N',
                       help='seed of random numbers (default: 0)')
 
 
-def _add_disturbances(verb, default=''):
+def _add_disturbances(verb: argparse.ArgumentParser, default: str = '') -> None:
     verb.add_argument('--disturb', action='append', default=[], metavar='KIND=SIZE@STEP',
                       help='step_down, step_up (m), push (N s/kg) or slope_change (rad) at a '
                       'touchdown, on plant rigid; repeatable' + default)
 
 
-def _add_verb(verbs, function, parents):
+def _add_verb(verbs: argparse._SubParsersAction[Any],
+              function: Callable[[argparse.Namespace], int],
+              parents: Sequence[argparse.ArgumentParser]) -> argparse.ArgumentParser:
     name = function.__name__
     verb = verbs.add_parser(name, parents=parents, help=function.__doc__,
                             description=function.__doc__, epilog=f'Example:\n  {EXAMPLES[name]}')
@@ -188,7 +195,7 @@ def _add_verb(verbs, function, parents):
     return verb
 
 
-def _common_arguments():
+def _common_arguments() -> argparse.ArgumentParser:
     common = Parser(add_help=False)
     common.add_argument('--json', action='store_true', help='print one JSON document')
     common.add_argument('--out', type=Path, metavar='DIR', help='write plots, tables and a report')
@@ -197,7 +204,7 @@ def _common_arguments():
     return common
 
 
-def _walk_arguments():
+def _walk_arguments() -> argparse.ArgumentParser:
     walk = Parser(add_help=False, parents=[_common_arguments()])
     walk.add_argument('--controller', metavar='C',
                       help=', '.join(CONTROLLERS) + " (default: the robot file's)")
@@ -209,7 +216,7 @@ def _walk_arguments():
     return walk
 
 
-def _follow_arguments(walk):
+def _follow_arguments(walk: argparse.ArgumentParser) -> argparse.ArgumentParser:
     follow = Parser(add_help=False, parents=[walk])
     follow.add_argument('--gait', type=Path, metavar='FILE',
                         help='gait file the controller follows, or name of a shipped one '

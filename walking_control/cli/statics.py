@@ -1,15 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Verbs of a robot at rest: statics, check."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
 from pathlib import Path
 import sys
+from typing import Any, TYPE_CHECKING
 
 from walking_control.cli.inputs import make_folder
 from walking_control.cli.output import plain, print_files, print_json, write_json
 from walking_control.exceptions import InvalidInput
 
+if TYPE_CHECKING:
+    from argparse import Namespace
 
-def statics(options):
+    from walking_control.experiments.statics import Posture
+    from walking_control.statics.distributor import StaticSolution, StaticTorque
+
+
+def statics(options: Namespace) -> int:
     """Find the joint torques that hold a robot still on one or two legs."""
     from walking_control.experiments.statics import Posture, solve_statics
     make_folder(options)
@@ -27,7 +37,7 @@ def statics(options):
     return 0
 
 
-def check(options):
+def check(options: Namespace) -> int:
     """Say whether a robot can be used."""
     from walking_control.experiments.check import check_robot
     make_folder(options)
@@ -48,20 +58,20 @@ def check(options):
     return 0 if result['ok'] else 2
 
 
-def _picture(out):
+def _picture(out: Path | None) -> Callable[..., Path] | None:
     """Return what draws the picture into a folder; None without one."""
     if out is None:
         return None
 
-    def draw(*parts):
+    def draw(posture: Posture, distributor: StaticTorque, solution: StaticSolution) -> Path:
         from walking_control.reports.page import writing_to
         from walking_control.reports.plots.statics import draw_statics
         with writing_to(Path(out)):
-            return draw_statics(*parts, Path(out) / 'statics.png')
+            return draw_statics(posture, distributor, solution, Path(out) / 'statics.png')
     return draw
 
 
-def _print_statics(result):
+def _print_statics(result: Mapping[str, Any]) -> None:
     for sentence in result['assumptions']:
         print(f'{"assumed":>36}: {sentence}')
     for joint, torque in (result['joint_torques'] or {}).items():

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Verbs that walk a robot: demo, simulate, robustness, compare."""
 
+from __future__ import annotations
+
 import math
 import sys
+from typing import TYPE_CHECKING
 
 from walking_control.cli.inputs import requested_robot, require_rigid
 from walking_control.cli.output import (
@@ -18,10 +21,13 @@ from walking_control.cli.output import (
 )
 from walking_control.exceptions import Interrupted, MissingDependency
 
+if TYPE_CHECKING:
+    from argparse import Namespace
+
 NODE = 'node.'   # --set of a demo: parameters of its nodes
 
 
-def demo(options):
+def demo(options: Namespace) -> int:
     """Walk a robot over ROS 2 topics."""
     try:
         from walking_control.nodes.demo import run_demo
@@ -43,7 +49,7 @@ def demo(options):
     return report_run(result.run, options, extra)
 
 
-def simulate(options):
+def simulate(options: Namespace) -> int:
     """Walk a robot by the same chain without ROS."""
     from walking_control.simulation.simulate import simulate as walk
     run = walk(requested_robot(options), options.controller, options.plant, options.duration,
@@ -51,7 +57,7 @@ def simulate(options):
     return report_run(run, options, {})
 
 
-def robustness(options):
+def robustness(options: Namespace) -> int:
     """Find the first one-off disturbance that fells the walker."""
     from walking_control.experiments.robustness import find_first_failure
     require_rigid(options)
@@ -75,7 +81,7 @@ def robustness(options):
     return status
 
 
-def compare(options):
+def compare(options: Namespace) -> int:
     """Walk several controllers under one disturbance and set them side by side."""
     from walking_control.experiments import comparison
     from walking_control.reports import comparison_page as pages

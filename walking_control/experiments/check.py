@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Can this robot be used? Everything that stands in the way, and what is assumed."""
 
+from collections.abc import Iterable
 import math
 from pathlib import Path
+from typing import Any
 
 from walking_control.controllers.registry import CONTROLLERS, judge_controllers
 from walking_control.exceptions import Findings, InvalidInput, MissingDependency
@@ -15,6 +17,8 @@ from walking_control.experiments.obstacles import (
 )
 from walking_control.loading import load_robot
 from walking_control.models.base import Base
+from walking_control.models.robot import Robot
+from walking_control.models.robot_file import RobotFile
 from walking_control.models.urdf import link_names, load_urdf
 from walking_control.simulation.registry import make_plant, PLANTS
 
@@ -24,7 +28,8 @@ _TIPS = {Base.PLANAR: 'the robot moves in the x-z plane; nothing tips it sideway
          Base.FREE: 'the robot moves freely in space'}
 
 
-def check_robot(name_or_path, overrides=()):
+def check_robot(name_or_path: str | Path,
+                overrides: Iterable[tuple[str, Any]] = ()) -> dict[str, Any]:
     """Check a robot file or a plain URDF.
 
     Args:
@@ -35,7 +40,9 @@ def check_robot(name_or_path, overrides=()):
         dict with ``ok``, ``problems`` (list of what, value, limit, remedy), ``assumptions``
         (list of sentences) and ``facts`` (name to value).
     """
-    problems, assumptions, facts = [], [], {}
+    problems: list[dict[str, Any]] = []
+    assumptions: list[str] = []
+    facts: dict[str, Any] = {}
     try:
         if str(name_or_path).endswith(('.urdf', '.xacro')):
             _check_bare_urdf(Path(name_or_path), problems, facts)
@@ -49,7 +56,7 @@ def check_robot(name_or_path, overrides=()):
     return {'ok': not unique, 'problems': unique, 'assumptions': assumptions, 'facts': facts}
 
 
-def _check_bare_urdf(path, problems, facts):
+def _check_bare_urdf(path: Path, problems: list[dict[str, Any]], facts: dict[str, Any]) -> None:
     urdf = load_urdf(path)
     facts['links'] = len(link_names(urdf))
     findings = Findings()
@@ -61,7 +68,8 @@ def _check_bare_urdf(path, problems, facts):
     problems += [error.as_dict() for error in findings.errors]
 
 
-def _check_robot_file(robot_file, problems, assumptions, facts):
+def _check_robot_file(robot_file: RobotFile, problems: list[dict[str, Any]],
+                      assumptions: list[str], facts: dict[str, Any]) -> None:
     robot = robot_file.robot
     facts.update(name=robot.name, mass=round(robot_file.scale.mass, 9), joints=list(robot.joints),
                  feet=list(robot.feet), motors=sorted(robot.actuators))
@@ -76,7 +84,7 @@ def _check_robot_file(robot_file, problems, assumptions, facts):
     assumptions.append('motors: no friction, no gear losses, current follows its command at once')
 
 
-def _effort_sentences(robot):
+def _effort_sentences(robot: Robot) -> list[str]:
     """Return which limit of effort counts at each motor."""
     sentences = []
     for joint, motor in robot.actuators.items():
@@ -88,7 +96,8 @@ def _effort_sentences(robot):
     return sentences
 
 
-def _check_controllers(robot_file, problems, facts):
+def _check_controllers(robot_file: RobotFile, problems: list[dict[str, Any]],
+                       facts: dict[str, Any]) -> None:
     """Say which controllers fit with the file's own parameters, and why others do not."""
     verdicts = judge_controllers(robot_file)
     facts['controllers'] = [name for name, error in verdicts.items() if error is None]
@@ -104,7 +113,8 @@ def _check_controllers(robot_file, problems, facts):
             facts[f'not {name}'] = str(error)
 
 
-def _check_plants(robot_file, problems, assumptions, facts):
+def _check_plants(robot_file: RobotFile, problems: list[dict[str, Any]], assumptions: list[str],
+                  facts: dict[str, Any]) -> None:
     facts['plants'] = []
     try:
         PLANTS.find(robot_file.plant)

@@ -1,21 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `check` says of a robot that begins in a posture: size, soles, what the posture takes."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from walking_control.controllers.static_torque.controller import PARAMETERS, PostureControl
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot import in_words
-from walking_control.models.robot_file import WORLD
+from walking_control.models.robot import in_words, Robot
+from walking_control.models.robot_file import RobotFile, WORLD
 from walking_control.runs.kinematics import sole_corners
 from walking_control.statics.contacts import Contact
-from walking_control.statics.distributor import StaticTorque
+from walking_control.statics.distributor import StaticSolution, StaticTorque
 
 # A sole lies on the floor when it is no higher above the lowest one and no more tilted than this.
 _HIGH, _TILTED = 0.005, 0.05   # m, rad
 
 
-def check_posture(robot_file, problems, assumptions, facts):
+def check_posture(robot_file: RobotFile, problems: list[dict[str, Any]], assumptions: list[str],
+                  facts: dict[str, Any]) -> None:
     """Add what is known of a robot that begins in a posture to the findings of `check_robot`.
 
     Args:
@@ -26,6 +30,7 @@ def check_posture(robot_file, problems, assumptions, facts):
     """
     robot, world = robot_file.robot, robot_file.values(WORLD)
     dynamics = Dynamics(robot, world.gravity, world.slope)
+    assert robot_file.start.posture is not None
     posture = dict(zip(robot.joints, robot_file.start.posture, strict=True))
     q = dynamics.configuration(posture)
     height, standing = _standing(robot, dynamics, q)
@@ -43,7 +48,7 @@ def check_posture(robot_file, problems, assumptions, facts):
                        'its place and speed from legs that stand still on a flat floor')
 
 
-def _standing(robot, dynamics, q):
+def _standing(robot: Robot, dynamics: Dynamics, q: np.ndarray) -> tuple[float, tuple[str, ...]]:
     """Return the height of the base above the lowest sole, m, and the feet that stand."""
     places = {foot: dynamics.placement(q, dynamics.frame(foot)) for foot in robot.feet}
     lowest = min(place[2] for place, _ in places.values())
@@ -52,7 +57,7 @@ def _standing(robot, dynamics, q):
         if place[2] - lowest <= _HIGH and rotation[2, 2] >= np.cos(_TILTED))
 
 
-def _size(urdf, foot):
+def _size(urdf: str, foot: str) -> str:
     corners = sole_corners(urdf, foot)
     if len(corners) == 1:
         return 'of unknown size'
@@ -60,7 +65,7 @@ def _size(urdf, foot):
     return f'{length:.3g} m x {width:.3g} m'
 
 
-def _assume_limits(robot, assumptions):
+def _assume_limits(robot: Robot, assumptions: list[str]) -> None:
     """Say which limit of effort counts: one sentence where URDF and motor agree."""
     if not robot.actuators:
         return
@@ -75,7 +80,9 @@ def _assume_limits(robot, assumptions):
                                f'{urdf[i]:.3g}, motor {motors[i]:.3g}')
 
 
-def _check_statics(robot_file, dynamics, q, standing, problems, assumptions, facts):
+def _check_statics(robot_file: RobotFile, dynamics: Dynamics, q: np.ndarray,
+                   standing: Sequence[str], problems: list[dict[str, Any]], assumptions: list[str],
+                   facts: dict[str, Any]) -> None:
     """Judge the start posture at rest on the feet that stand, and on each of them alone."""
     robot, values = robot_file.robot, robot_file.values(PARAMETERS)
     share = values.effort_share
@@ -102,7 +109,7 @@ def _check_statics(robot_file, dynamics, q, standing, problems, assumptions, fac
                        f'{100 * share:g} % of each effort limit')
 
 
-def _effort(statics, solution, share):
+def _effort(statics: StaticTorque, solution: StaticSolution, share: float) -> str:
     """Return the largest torque in words, as a share of the joint's whole limit."""
     largest = statics.margins(solution)['torque']
     used = 100.0 * share * (1.0 - largest['free'])

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several controllers and settings on one plant under one disturbance, side by side."""
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 import math
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import yaml
 
 from walking_control.control_loop import ControlLoop
@@ -23,11 +27,12 @@ from walking_control.gaits.samples import GaitError
 from walking_control.loading import load_robot
 from walking_control.models.base import Base
 from walking_control.models.resources import gait_beside, share_directory
-from walking_control.models.robot_file import GAIT
+from walking_control.models.robot_file import GAIT, RobotFile
 from walking_control.models.yaml_text import load_yaml
 from walking_control.runs.disturbance_response import measure_response, MEASURES
 from walking_control.runs.energies import observe_energies
-from walking_control.simulation.disturbance import parse_disturbance, plan_disturbances
+from walking_control.runs.run import Run
+from walking_control.simulation.disturbance import Disturbance, parse_disturbance, plan_disturbances
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.simulate import run_plant
 
@@ -46,7 +51,7 @@ class Variant:
 
     name: str
     controller: str
-    settings: dict = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -62,12 +67,12 @@ class Walk:
     """
 
     variant: Variant
-    measures: dict
-    run: object = field(repr=False, default=None)
-    energies: dict | None = field(repr=False, default=None)
+    measures: dict[str, Any]
+    run: Run | None = field(repr=False, default=None)
+    energies: dict[str, np.ndarray] | None = field(repr=False, default=None)
 
 
-def variants_path(robot):
+def variants_path(robot: str) -> Path:
     """Return the path of the shipped variants of a robot.
 
     Raises:
@@ -80,7 +85,7 @@ def variants_path(robot):
     return path
 
 
-def read_variants(path):
+def read_variants(path: Path | str) -> list[Variant]:
     """Return the `Variant` list of a file.
 
     Raises:
@@ -103,7 +108,7 @@ def read_variants(path):
     return variants
 
 
-def _read_variant(entry, what, path):
+def _read_variant(entry: Any, what: str, path: Path | str) -> Variant:
     if not isinstance(entry, dict):
         raise InvalidInput(what, value=entry, limit='must hold name and controller')
     for key in entry:
@@ -122,7 +127,8 @@ def _read_variant(entry, what, path):
     return Variant(entry['name'], entry['controller'], settings)
 
 
-def load_variant(robot, variant, overrides=()):
+def load_variant(robot: str, variant: Variant,
+                 overrides: Sequence[tuple[str, Any]] = ()) -> RobotFile:
     """Return the `RobotFile` of a variant.
 
     Raises:
@@ -137,13 +143,14 @@ def load_variant(robot, variant, overrides=()):
         raise _of(variant, error) from error
 
 
-def _of(variant, error):
+def _of(variant: Variant, error: WalkingControlError) -> InvalidInput:
     return InvalidInput(f'variant {variant.name}: {error.what}', value=error.value,
                         limit=error.limit, remedy=error.remedy)
 
 
-def compare(robot, variants, disturb=(DISTURBANCE,), duration=12.0, overrides=(),
-            robustness=False, progress=None):
+def compare(robot: str, variants: Sequence[Variant], disturb: Sequence[str] = (DISTURBANCE,),
+            duration: float = 12.0, overrides: Sequence[tuple[str, Any]] = (),
+            robustness: bool = False, progress: Callable[[str], None] | None = None) -> list[Walk]:
     """Walk every variant under the same disturbances.
 
     Everything is checked before the first walk. All start as the robot file says, and all are
@@ -186,13 +193,14 @@ def compare(robot, variants, disturb=(DISTURBANCE,), duration=12.0, overrides=()
     return walks
 
 
-def _check_plant(base, disturb):
+def _check_plant(base: RobotFile, disturb: Sequence[str]) -> None:
     if base.robot.base is not Base.PLANAR:
         raise IncompatiblePlant(f'comparison of {base.robot.name}', limit='needs a planar robot')
     plan_disturbances(make_plant(base), disturb)
 
 
-def _prepare(robot, variant, overrides):
+def _prepare(robot: str, variant: Variant,
+             overrides: Sequence[tuple[str, Any]]) -> tuple[RobotFile, ControlLoop]:
     robot_file = load_variant(robot, variant, overrides)
     try:
         return robot_file, ControlLoop(robot_file, variant.controller)
@@ -200,7 +208,8 @@ def _prepare(robot, variant, overrides):
         raise _of(variant, error) from error
 
 
-def _walk(variant, robot_file, loop, field_values, disturb, duration):
+def _walk(variant: Variant, robot_file: RobotFile, loop: ControlLoop,
+          field_values: SimpleNamespace, disturb: Sequence[str], duration: float) -> Walk:
     plant = make_plant(robot_file)
     plan_disturbances(plant, disturb)
     try:
@@ -216,7 +225,8 @@ def _walk(variant, robot_file, loop, field_values, disturb, duration):
     return Walk(variant, measure_response(run, energies), run, energies)
 
 
-def _first_failures(robot_file, variant, disturbances, show):
+def _first_failures(robot_file: RobotFile, variant: Variant, disturbances: Sequence[Disturbance],
+                    show: Callable[[str], None]) -> dict[str, Any]:
     """Return kind -> first failing size and more, see `find_first_failure`."""
     found = {}
     signs = {disturbance.kind: math.copysign(1.0, disturbance.size)
@@ -239,7 +249,7 @@ def _first_failures(robot_file, variant, disturbances, show):
     return found
 
 
-def outcome(measures):
+def outcome(measures: Mapping[str, Any]) -> str:
     """Return in words how a walk ended."""
     if measures['steps'] is None:
         return f'broke off: {measures["reason"]}'

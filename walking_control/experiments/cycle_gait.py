@@ -7,7 +7,10 @@ event location. A phase ends where a lock or joint stop takes or frees a joint, 
 makes the rates jump; touchdown ends the last one.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,11 +19,14 @@ from walking_control.experiments.impact import lock_angles, reported_coordinates
 from walking_control.gaits.gait import Gait, Phase
 from walking_control.gaits.gait_file import gait_document, write_gait
 from walking_control.gaits.polynomials import points
-from walking_control.simulation.rigid.compiled import make_walker
+from walking_control.models.robot import Robot
+from walking_control.models.robot_file import RobotFile
+from walking_control.simulation.rigid.compiled import CompiledWalker, make_walker, PlainWalker
 from walking_control.simulation.rigid.model import (
     DONE,
     FIRST_STOP,
     LOSS,
+    RigidModel,
     STANCE,
     STEPPED,
     SUPPORT,
@@ -74,10 +80,12 @@ class StepRecord:
         CycleError: No step within that time.
     """
 
-    def __init__(self, walker, q, v, longest):
+    def __init__(self, walker: CompiledWalker | PlainWalker, q: np.ndarray, v: np.ndarray,
+                 longest: float) -> None:
         self._walker = walker
         self._tick = min(walker.data.period, longest)
-        self._ticks, self.events = [], []
+        self._ticks: list[tuple[float, list[np.ndarray]]] = []
+        self.events: list[float] = []
         walker.start(0, q, v)
         status = DONE
         while status == DONE and self._now() < longest:
@@ -91,21 +99,21 @@ class StepRecord:
             raise CycleError('cycle', limit=f'makes no step within {longest:.3g} s')
         self.period = end
 
-    def state(self, time):
+    def state(self, time: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return coordinates, rates and mode at a time within the step."""
         at = max(i for i, (begin, _) in enumerate(self._ticks) if begin <= time)
         self._go(at, time - self._ticks[at][0])
         state, n = self._walker.state, self._walker.model.n
         return state.y[2:n + 2].copy(), state.y[n + 4:].copy(), state.mode.copy()
 
-    def _now(self):
+    def _now(self) -> float:
         return float(self._walker.state.memo[TIME])
 
-    def _arrays(self):
+    def _arrays(self) -> tuple[np.ndarray, ...]:
         walker = self._walker
         return (*walker.state, walker.data.phases, walker.data.memory)
 
-    def _go(self, at, duration):
+    def _go(self, at: int, duration: float) -> tuple[np.ndarray, float]:
         """Walk on from the begin of a tick for a duration; return mode and energy lost."""
         for array, kept in zip(self._arrays(), self._ticks[at][1], strict=True):
             array[:] = kept
@@ -113,7 +121,7 @@ class StepRecord:
             self._walker.walk(duration, True)
         return self._walker.state.mode.copy(), float(self._walker.state.memo[LOSS])
 
-    def _find_events(self, duration, status):
+    def _find_events(self, duration: float, status: int) -> None:
         """Note the events of the last tick, but for the touchdown that ends the step."""
         at = len(self._ticks) - 1
         after = [array.copy() for array in self._arrays()]
@@ -135,12 +143,12 @@ class StepRecord:
             array[:] = kept
 
 
-def _alike(one, other):
+def _alike(one: tuple[np.ndarray, float], other: tuple[np.ndarray, float]) -> bool:
     """Return whether no event lies between two states, given as mode and energy lost."""
     return np.array_equal(one[0], other[0]) and abs(one[1] - other[1]) < SAME_LOSS
 
 
-def held_coordinates(robot, model, mode):
+def held_coordinates(robot: Robot, model: RigidModel, mode: np.ndarray) -> tuple[int, ...]:
     """Return the indices of the coordinates that engaged locks and stops hold in a mode.
 
     Raises:
@@ -163,7 +171,7 @@ def held_coordinates(robot, model, mode):
     return tuple(sorted(held))
 
 
-def make_gait(record, robot, model):
+def make_gait(record: StepRecord, robot: Robot, model: RigidModel) -> CycleGait:
     """Return the `CycleGait` of a `StepRecord`."""
     bounds = [0.0, *(time for time in record.events if SHORTEST < time < record.period - SHORTEST),
               record.period]
@@ -172,13 +180,14 @@ def make_gait(record, robot, model):
     return CycleGait(Gait(phases), max(errors_q), max(errors_v))
 
 
-def _fit(record, robot, model, start, end):
+def _fit(record: StepRecord, robot: Robot, model: RigidModel, start: float,
+         end: float) -> tuple[Phase, float, float]:
     """Return the `Phase` between two times with its errors, of the lowest degree that will do."""
     held = held_coordinates(robot, model, record.state(0.5 * (start + end))[2])
     begin, length = start + NEAR, end - start - 2.0 * NEAR
     between = (np.arange(FIT_POINTS) + 0.5) / FIT_POINTS
     q_true, v_true = _samples(record, begin + length * between)
-    best = None
+    fits = []
     for degree in DEGREES:
         values = _samples(record, begin + length * points(degree))[0]
         values[:, held] = np.round(values[0, held], 9)   # located to an instant
@@ -186,25 +195,25 @@ def _fit(record, robot, model, start, end):
         phase = Phase(float(end - start), np.round(values, 15) + 0.0, held)
         q, v, _ = phase.motion(between)
         errors = float(np.abs(q - q_true).max()), float(np.abs(v - v_true).max())
-        if best is None or errors[1] < best[2]:
-            best = phase, *errors
+        fits.append((phase, *errors))
         if errors[0] < GOOD_Q and errors[1] < GOOD_V:
             break
-    return best
+    return min(fits, key=lambda fit: fit[2])
 
 
-def _samples(record, times):
+def _samples(record: StepRecord, times: np.ndarray) -> tuple[np.ndarray, ...]:
     states = [record.state(time)[:2] for time in times]
     return tuple(np.array(part) for part in zip(*states, strict=True))
 
 
-def make_precise_walker(robot_file, controller=None):
+def make_precise_walker(robot_file: RobotFile,
+                        controller: str | None = None) -> CompiledWalker | PlainWalker:
     """Return the walker of a robot file with the tolerance that gaits take."""
     return make_walker(replace(robot_file, sections={**robot_file.sections, 'rigid': {
         **robot_file.sections.get('rigid', {}), 'tolerance': TOLERANCE}}), controller)
 
 
-def gait_of_cycle(walker, cycle):
+def gait_of_cycle(walker: CompiledWalker | PlainWalker, cycle: Mapping[str, Any]) -> CycleGait:
     """Return the `CycleGait` of a cycle of `cycles.find_robot_cycles`.
 
     Args:
@@ -221,7 +230,7 @@ def gait_of_cycle(walker, cycle):
     return make_gait(StepRecord(walker, q, v, 1.5 * cycle['period']), robot, walker.model)
 
 
-def save_cycles(robot_file, result, directory):
+def save_cycles(robot_file: RobotFile, result: dict[str, Any], directory: Path) -> list[str]:
     """Write the cycles of `cycles.find_robot_cycles` as gait files; add to each its ``file``.
 
     A cycle that is no gait of phases gets ``file`` None and a ``reason``.
@@ -253,7 +262,8 @@ def save_cycles(robot_file, result, directory):
     return [cycle['file'] for cycle in result['cycles'] if cycle['file'] is not None]
 
 
-def cycle_document(robot_file, cycle, found, controller):
+def cycle_document(robot_file: RobotFile, cycle: Mapping[str, Any], found: CycleGait,
+                   controller: str | None) -> dict[str, Any]:
     """Return the gait document of a cycle, its `CycleGait` and the controller's name."""
     figures = {key: cycle[key] for key in ('period', 'step_length', 'speed', 'stable', 'residual')}
     figures['eigenvalues'] = [[value.real, value.imag] for value in cycle['eigenvalues']]

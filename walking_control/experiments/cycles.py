@@ -7,19 +7,22 @@ that are not locked; the hip angle follows from both feet being down. A sampled 
 clock at each touchdown.
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 import math
+from typing import Any
 
 import numpy as np
 
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import IncompatiblePlant
 from walking_control.experiments.impact import free_coordinates, lock_angles, reported_coordinates
-from walking_control.gaits.return_map import find_cycles, Stride
-from walking_control.models.robot_file import Start, WORLD
+from walking_control.gaits.return_map import Cycle, find_cycles, Stride
+from walking_control.models.robot_file import RobotFile, Start, WORLD
 from walking_control.models.symmetry import require_equal_legs
+from walking_control.runs.run import Run
 from walking_control.simulation.registry import make_plant
-from walking_control.simulation.rigid.compiled import CompiledWalker, make_walker
+from walking_control.simulation.rigid.compiled import CompiledWalker, make_walker, PlainWalker
 from walking_control.simulation.rigid.model import (
     FIRST_STOP,
     STANCE,
@@ -46,7 +49,7 @@ class Section:
         IncompatiblePlant: Other than two coordinates stay free of locks.
     """
 
-    def __init__(self, walker, gravity):
+    def __init__(self, walker: CompiledWalker | PlainWalker, gravity: float) -> None:
         robot = walker.robot
         self.walker = walker
         self._base_q = lock_angles(robot)
@@ -58,14 +61,14 @@ class Section:
         self.pace = math.sqrt(gravity / walker.leg_length)   # 1/s
         self.longest = LONGEST_STRIDE / self.pace
 
-    def state(self, x):
+    def state(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return minimal coordinates and rates of section coordinates x."""
         q, v = self._base_q.copy(), np.zeros_like(self._base_q)
         q[self.free] = x[0], -2.0 * x[0]
         v[self.free] = x[1:]
         return q, v
 
-    def stride(self, x):
+    def stride(self, x: np.ndarray) -> Stride | None:
         """Return the `Stride` from x, or None where the robot falls or a lock stays open."""
         walker, model = self.walker, self.walker.model
         walker.start(0, *self.state(x))
@@ -79,7 +82,7 @@ class Section:
         after = np.concatenate((q[self.free[:1]], v[self.free]))
         return Stride(after, float(memo[TIME]), float(memo[STEP_LENGTH]))
 
-    def sample(self, rng, count):
+    def sample(self, rng: np.random.Generator, count: int) -> np.ndarray:
         """Return section coordinates of walking robots, ``(count, 3)``."""
         pace = self.pace
         return np.column_stack((rng.uniform(0.03, 0.5, count),
@@ -87,7 +90,9 @@ class Section:
                                 pace * rng.uniform(-0.6, 0.6, count)))
 
 
-def find_robot_cycles(robot_file, controller=None, seed=0, starts=None, progress=None):
+def find_robot_cycles(robot_file: RobotFile, controller: str | None = None, seed: int = 0,
+                      starts: int | None = None,
+                      progress: Callable[[float], None] | None = None) -> dict[str, Any]:
     """Return the limit cycles of a robot on its slope, ready for JSON.
 
     Args:
@@ -119,7 +124,8 @@ def find_robot_cycles(robot_file, controller=None, seed=0, starts=None, progress
             'cycles': [_describe(section, cycle) for cycle in cycles]}
 
 
-def walk_cycle(robot_file, cycle, controller=None, duration=4.0):
+def walk_cycle(robot_file: RobotFile, cycle: Mapping[str, Any], controller: str | None = None,
+               duration: float = 4.0) -> Run:
     """Return the `Run` of a cycle of `find_robot_cycles` by plant and control loop."""
     robot = robot_file.robot
     reported = reported_coordinates(robot)
@@ -131,7 +137,7 @@ def walk_cycle(robot_file, cycle, controller=None, duration=4.0):
     return run_plant(plant, loop, start, duration)
 
 
-def _describe(section, cycle):
+def _describe(section: Section, cycle: Cycle) -> dict[str, Any]:
     q, v = section.state(cycle.x)
     q, v = q[section.reported] + 0.0, v[section.reported] + 0.0
     return {'q': q.tolist(), 'v': v.tolist(), 'period': cycle.period,

@@ -1,21 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """The verb `gait search`: find a gait, put it to the test, keep it."""
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 import tempfile
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
 from walking_control.exceptions import InvalidInput, NotAchieved
 from walking_control.experiments.resimulation import resimulate
+from walking_control.gaits.gait import Gait
 from walking_control.gaits.gait_file import gait_document, write_gait
 from walking_control.gaits.search.optimisation import search
 from walking_control.gaits.search.task import SEARCH
 from walking_control.loading import load_robot
+from walking_control.models.robot_file import RobotFile
 
 
-def find_gait(robot_file, task=None, optimise=(), seed=0, start=None, progress=None):
+def find_gait(robot_file: RobotFile, task: Mapping[str, Any] | None = None,
+              optimise: Sequence[str] = (), seed: int = 0, start: Gait | None = None,
+              progress: Callable[[str], None] | None = None) -> SimpleNamespace:
     """Search a gait and re-simulate it.
 
     Args:
@@ -46,7 +52,7 @@ def find_gait(robot_file, task=None, optimise=(), seed=0, start=None, progress=N
     return found
 
 
-def adapt(robot_file, parameters):
+def adapt(robot_file: RobotFile, parameters: Mapping[str, Any]) -> RobotFile:
     """Return the robot file with adapted parameters, name -> value, applied."""
     if not parameters:
         return robot_file
@@ -56,7 +62,7 @@ def adapt(robot_file, parameters):
         return load_robot(path, list(parameters.items()))
 
 
-def summarize_search(found):
+def summarize_search(found: SimpleNamespace) -> dict[str, Any]:
     """Return the JSON keys of `gait search`."""
     result, check, judgement = found.result, found.resimulation, found.result.judgement
     gait = result.gait
@@ -91,7 +97,7 @@ def summarize_search(found):
         'build_time': result.build_time, 'file': None}
 
 
-def save_gait(found, directory):
+def save_gait(found: SimpleNamespace, directory: Path | str) -> Path:
     """Write the gait file and return its path.
 
     A gait that did not converge is kept as well, as is one that converged but that the plant does
@@ -114,7 +120,9 @@ def save_gait(found, directory):
     return path
 
 
-def sweep_speed(robot_file, speeds, task=None, optimise=(), seed=0, progress=None):
+def sweep_speed(robot_file: RobotFile, speeds: Iterable[float],
+                task: Mapping[str, Any] | None = None, optimise: Sequence[str] = (), seed: int = 0,
+                progress: Callable[[str], None] | None = None) -> list[dict[str, Any]]:
     """Search a gait at each speed, starting also from that of the speed before.
 
     Returns:
@@ -129,7 +137,7 @@ def sweep_speed(robot_file, speeds, task=None, optimise=(), seed=0, progress=Non
     return rows
 
 
-def document_of(found):
+def document_of(found: SimpleNamespace) -> dict[str, Any]:
     """Return the gait document of a search."""
     keep = ('converged', 'reason', 'cost', 'period', 'step_length', 'step_width', 'speed',
             'mechanical_power', 'impact_loss_power', 'max_friction_ratio', 'min_normal_force')
@@ -143,7 +151,7 @@ def document_of(found):
         'optimise': list(found.optimise)})
 
 
-def require_gait(found):
+def require_gait(found: SimpleNamespace) -> None:
     """Raise `NotAchieved` with the reason unless a usable gait was found."""
     if found.summary['reason'] is not None:
         raise NotAchieved(f'gait of {found.summary["robot"]}', limit=found.summary['reason'],

@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """What touchdown does to a walker: the work behind `gait impact` ([DS09] section 4.2.2)."""
 
+from collections.abc import Iterable, Iterator
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from walking_control.exceptions import InvalidInput
 from walking_control.models.contact import impact_of_second_foot, loss_matrix, project_velocity
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot_file import WORLD
+from walking_control.models.robot import JointLock, Robot
+from walking_control.models.robot_file import RobotFile, WORLD
 from walking_control.models.support.dynamics import SupportDynamics
 
 
-def principal_losses(M, D):
+def principal_losses(M: np.ndarray, D: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the shares of kinetic energy an impact takes and the velocities that lose them.
 
     Args:
@@ -33,14 +38,14 @@ class Touchdown:
         robot_file: The `RobotFile`.
     """
 
-    def __init__(self, robot_file):
+    def __init__(self, robot_file: RobotFile) -> None:
         world = robot_file.values(WORLD)
         self.robot = robot_file.robot
         self._support = SupportDynamics(Dynamics(self.robot, world.gravity, world.slope))
         self.reported = reported_coordinates(self.robot)
         self.free = free_coordinates(self.robot)
 
-    def matrices(self, q):
+    def matrices(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return mass matrix and foot constraint matrices (old, new), locked coordinates left out.
 
         Args:
@@ -52,11 +57,11 @@ class Touchdown:
         A_new = np.vstack((np.eye(2), terms['jacobian'].T))[keep]
         return terms['mass'][np.ix_(keep, keep)], np.eye(len(keep))[:, :2], A_new
 
-    def relabel(self):
+    def relabel(self) -> np.ndarray:
         """Return the relabelling of the free coordinates, square."""
         return self._support.relabel(0)[np.ix_(self.free, self.free)]
 
-    def complete(self, q):
+    def complete(self, q: ArrayLike) -> np.ndarray:
         """Return all minimal coordinates of the reported ones, locked ones at their lock's angle.
 
         Raises:
@@ -75,7 +80,7 @@ class Touchdown:
         return full
 
 
-def _locked(robot):
+def _locked(robot: Robot) -> Iterator[tuple[int, JointLock, float]]:
     """Yield (coordinate, lock, factor) of locks that hold one minimal coordinate of foot 0."""
     lift = robot.lifts[robot.feet[0]]
     for lock in robot.locks:
@@ -84,7 +89,7 @@ def _locked(robot):
         yield coordinate, lock, row[coordinate]
 
 
-def lock_angles(robot):
+def lock_angles(robot: Robot) -> np.ndarray:
     """Return minimal coordinates with every lock engaged and zero elsewhere."""
     q = np.zeros(len(robot.coordinates))
     for coordinate, lock, factor in _locked(robot):
@@ -92,19 +97,20 @@ def lock_angles(robot):
     return q
 
 
-def free_coordinates(robot):
+def free_coordinates(robot: Robot) -> list[int]:
     """Return the minimal coordinates no lock holds."""
     locked = {coordinate for coordinate, _, _ in _locked(robot)}
     return [i for i in range(len(robot.coordinates)) if i not in locked]
 
 
-def reported_coordinates(robot):
+def reported_coordinates(robot: Robot) -> list[int]:
     """Return the minimal coordinates but for those locked throughout stance."""
     locked = {coordinate for coordinate, lock, _ in _locked(robot) if lock.foot == robot.feet[0]}
     return [i for i in range(len(robot.coordinates)) if i not in locked]
 
 
-def analyse_impact(robot_file, q, v=None):
+def analyse_impact(robot_file: RobotFile, q: ArrayLike,
+                   v: ArrayLike | None = None) -> dict[str, Any]:
     """Analyse the touchdown at a configuration.
 
     Args:
@@ -142,7 +148,7 @@ def analyse_impact(robot_file, q, v=None):
             'velocity': v.tolist(), 'instantaneous': bool(instantaneous)}
 
 
-def losses_over_angle(robot_file, angles):
+def losses_over_angle(robot_file: RobotFile, angles: Iterable[float]) -> np.ndarray:
     """Return the shares of energy lost at symmetric touchdowns, ``(len(angles), n)``.
 
     Args:

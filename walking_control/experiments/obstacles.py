@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What stands in the way of using a robot that could be loaded: each raises when it does."""
 
+from pathlib import Path
+
 import numpy as np
 
 from walking_control.estimation.estimator import ESTIMATOR
@@ -8,6 +10,8 @@ from walking_control.exceptions import Findings, InvalidInput
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.meshes import missing_meshes
+from walking_control.models.robot import Robot
+from walking_control.models.robot_file import RobotFile
 from walking_control.models.robot_section import urdf_path
 from walking_control.models.symmetry import leg_difference
 from walking_control.models.urdf import moving_joints
@@ -16,7 +20,7 @@ _DEEP = 1e-3        # of the leg: how deep in the floor the swing foot may begin
 _SINGULAR = 1e-12   # smallest over largest eigenvalue of a mass matrix
 
 
-def find_obstacles(robot_file):
+def find_obstacles(robot_file: RobotFile) -> list[InvalidInput]:
     """Return the errors, all of them, that make a loaded robot file unusable."""
     robot, findings = robot_file.robot, Findings()
     findings.attempt(check_limits, robot.urdf)
@@ -31,7 +35,7 @@ def find_obstacles(robot_file):
     return findings.errors
 
 
-def check_limits(urdf):
+def check_limits(urdf: str) -> None:
     """Refuse joints without room to move; carries all of them."""
     findings = Findings()
     for joint in moving_joints(urdf):
@@ -42,7 +46,7 @@ def check_limits(urdf):
     findings.raise_first()
 
 
-def check_meshes(urdf, folder):
+def check_meshes(urdf: str, folder: Path) -> None:
     """Refuse collision meshes that are not there."""
     missing = [name for tag, name in missing_meshes(urdf, folder) if tag == 'collision']
     if missing:
@@ -52,7 +56,7 @@ def check_meshes(urdf, folder):
                            'package:// is found')
 
 
-def _check_efforts(robot):
+def _check_efforts(robot: Robot) -> None:
     findings = Findings()
     for joint in robot.actuators:
         if robot.limits[joint].effort <= 0.0:
@@ -62,7 +66,7 @@ def _check_efforts(robot):
     findings.raise_first()
 
 
-def _check_legs(robot):
+def _check_legs(robot: Robot) -> None:
     difference = leg_difference(robot)
     if difference is not None:
         raise InvalidInput('robot.mirror', limit='does not hold for the model: its legs differ '
@@ -71,7 +75,7 @@ def _check_legs(robot):
                            'robot.supports')
 
 
-def _check_thresholds(robot_file):
+def _check_thresholds(robot_file: RobotFile) -> None:
     """Refuse a contact force that a foot never reaches while the robot stands on all."""
     share = robot_file.scale.mass * robot_file.scale.gravity / len(robot_file.robot.feet)
     contact_on = robot_file.values(ESTIMATOR).contact_on
@@ -82,7 +86,7 @@ def _check_thresholds(robot_file):
                            remedy=f'leave it out, or set it below {0.5 * share:.2g}')
 
 
-def _check_inertia(robot_file):
+def _check_inertia(robot_file: RobotFile) -> None:
     robot, start = robot_file.robot, robot_file.start
     dynamics = Dynamics(robot)
     q, _ = dynamics.base_from_coordinates(start.support, start.q, start.v)
@@ -95,7 +99,7 @@ def _check_inertia(robot_file):
                            remedy='give its link an <inertial>, or its motor a rotor_inertia')
 
 
-def _check_swing_foot(robot_file):
+def _check_swing_foot(robot_file: RobotFile) -> None:
     robot, start = robot_file.robot, robot_file.start
     dynamics = Dynamics(robot)
     q, _ = dynamics.base_from_coordinates(start.support, start.q, start.v)
@@ -111,7 +115,7 @@ def _check_swing_foot(robot_file):
                            remedy='bend its knee, or take a posture with both feet on the floor')
 
 
-def remarks(robot_file):
+def remarks(robot_file: RobotFile) -> list[str]:
     """Return sentences on what is as it is, but good to know."""
     robot = robot_file.robot
     folder = urdf_path(robot_file.tree['robot'], robot_file.path).parent

@@ -16,9 +16,11 @@ import math
 
 import numpy as np
 
+from walking_control.gaits.gait import Gait, Phase
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot_file import WORLD
+from walking_control.models.robot import Robot
+from walking_control.models.robot_file import RobotFile, WORLD
 from walking_control.models.support.dynamics import SupportDynamics
 from walking_control.simulation.pinned_step import simulate_pinned_step
 from walking_control.simulation.rigid import model as rm
@@ -60,7 +62,7 @@ class Resimulation:
     hold_error_v: float = 0.0
 
 
-def resimulate(robot_file, gait):
+def resimulate(robot_file: RobotFile, gait: Gait) -> Resimulation:
     """Return the `Resimulation` of a gait.
 
     Args:
@@ -72,7 +74,8 @@ def resimulate(robot_file, gait):
     return _compare(gait, *simulate_pinned_step(robot_file, gait))
 
 
-def _compare(gait, reason, q, v, period, normal, *hold):
+def _compare(gait: Gait, reason: str | None, q: np.ndarray, v: np.ndarray, period: float,
+             normal: float, *hold: float) -> Resimulation:
     if reason is not None:
         return Resimulation(False, reason, np.nan, np.nan, np.nan, float(normal), *hold)
     q_start, v_start = gait.start
@@ -82,11 +85,13 @@ def _compare(gait, reason, q, v, period, normal, *hold):
     return Resimulation(follows, reason, error_q, error_v, period, float(normal), *hold)
 
 
-def _resimulate_rigid(robot_file, gait):
+def _resimulate_rigid(robot_file: RobotFile, gait: Gait) -> Resimulation:
     """Return the `Resimulation` on the rigid plant, extrapolated to efforts that are not held."""
     plant = _Step(robot_file, gait)
     least, most = HALVINGS
-    limit, before, held = None, None, None
+    limit: np.ndarray | None = None
+    before: np.ndarray | None = None
+    held: np.ndarray | None = None
     for halvings in range(most + 1):
         reason, q, v, period, normal = plant.walk(halvings)
         tick = LONGEST_TICK / 2 ** halvings
@@ -98,7 +103,7 @@ def _resimulate_rigid(robot_file, gait):
         before = held
         if halvings >= least and last is not None and np.abs(limit - last).max() < AGREE:
             break
-    if reason is not None or limit is None:
+    if reason is not None or limit is None or held is None:
         return _compare(gait, reason, q, v, period, normal, tick)
     n = len(q)
     hold = np.abs(limit - held)
@@ -114,7 +119,7 @@ class _Step:
         gait: `Gait`.
     """
 
-    def __init__(self, robot_file, gait):
+    def __init__(self, robot_file: RobotFile, gait: Gait) -> None:
         robot, world = robot_file.robot, robot_file.values(WORLD)
         self._robot, self._gait = robot, gait
         self._support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
@@ -124,7 +129,7 @@ class _Step:
         self._model = model._replace(inputs=np.stack([np.eye(n), np.eye(n)]), n_driven=n)
         self._work = rm.make_workspace(self._model, self._support.layout.size)
 
-    def walk(self, halvings):
+    def walk(self, halvings: int) -> tuple[str | None, np.ndarray, np.ndarray, float, float]:
         """Return (reason, q, v, period, least normal force) with ticks halved so many times."""
         model, gait = self._model, self._gait
         self._state = state = rm.make_state(model)
@@ -143,7 +148,7 @@ class _Step:
         return (reason, state.y[2:n + 2].copy(), state.y[n + 4:].copy(), float(memo[rm.TIME]),
                 float(memo[rm.MIN_NORMAL]))
 
-    def _walk_phase(self, phase, last, halvings):
+    def _walk_phase(self, phase: Phase, last: bool, halvings: int) -> int:
         """Walk through a phase; beyond its end it goes on until its event happens."""
         state = self._state
         ticks = max(8, math.ceil(phase.duration / LONGEST_TICK)) * 2 ** halvings
@@ -162,13 +167,14 @@ class _Step:
                 _arm(self._model, state, s)
         return rm.DONE
 
-    def _advance(self, duration):
-        def terms(foot, q, v, parameters, out):
+    def _advance(self, duration: float) -> int:
+        def terms(foot: int, q: np.ndarray, v: np.ndarray, parameters: np.ndarray,
+                  out: np.ndarray) -> None:
             self._support.terms(foot, q, v, out)
 
         return advance(terms, self._model, self._state, self._work, duration, True)
 
-    def _go_back_to_strike(self, before, high):
+    def _go_back_to_strike(self, before: list[np.ndarray], high: float) -> None:
         """Put the state to the instant at which the knees, now locked, struck within a tick."""
         low = 0.0
         while high - low > INSTANT:
@@ -179,17 +185,17 @@ class _Step:
         self._restore(before)
         self._advance(high)
 
-    def _restore(self, arrays):
+    def _restore(self, arrays: list[np.ndarray]) -> None:
         for array, kept in zip(self._state, arrays, strict=True):
             array[:] = kept
 
-    def _struck(self):
+    def _struck(self) -> bool:
         model = self._model
         first = rm.FIRST_STOP + model.n_joints
         return bool(np.all(self._state.mode[first:first + model.n_locks] == 1))
 
 
-def _open_locks(robot, model, state, gait):
+def _open_locks(robot: Robot, model: rm.RigidModel, state: rm.RigidState, gait: Gait) -> None:
     """Open the locks of the swing leg where the first phase leaves them open."""
     held = {robot.coordinates[i] for i in gait.phases[0].held}
     for i, lock in enumerate(robot.locks):
@@ -198,13 +204,13 @@ def _open_locks(robot, model, state, gait):
             state.mode[rm.FIRST_STOP + model.n_joints + i] = 0
 
 
-def _arm(model, state, s):
+def _arm(model: rm.RigidModel, state: rm.RigidState, s: float) -> None:
     """Arm the swing leg's locks once its joints extend, late in the phase."""
     if s > 0.5:
         state.armed[:model.n_locks] = 1
 
 
-def generalised_effort(support, phase, s):
+def generalised_effort(support: SupportDynamics, phase: Phase, s: float) -> np.ndarray:
     """Return the forces on the coordinates a phase takes at s, by Pinocchio, ``(n,)``."""
     q, v, a = (part[0] for part in phase.motion([s]))
     parts = support.layout.split(support.terms(0, q, v))

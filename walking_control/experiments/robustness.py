@@ -6,10 +6,13 @@ one is reported. The walk starts from the robot file's start state; the disturba
 step once the walk has settled, and counts as survived after a number of further steps.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from walking_control.exceptions import IncompatiblePlant, Interrupted, InvalidInput, NotAchieved
-from walking_control.models.robot_file import WORLD
+from walking_control.models.robot_file import RobotFile, WORLD
 from walking_control.simulation.rigid.compiled import make_walker
 from walking_control.simulation.rigid.model import (
     CHATTERED,
@@ -32,8 +35,10 @@ REASONS = {FELL: 'fell', DONE: 'made no further step', DIVERGED: 'the integratio
            CHATTERED: 'contacts chattered'}
 
 
-def find_first_failure(robot_file, kind, controller=None, plant='rigid', largest=None,
-                       resolution=None, progress=None):
+def find_first_failure(robot_file: RobotFile, kind: str, controller: str | None = None,
+                       plant: str = 'rigid', largest: float | None = None,
+                       resolution: float | None = None,
+                       progress: Callable[[float], None] | None = None) -> dict[str, Any]:
     """Try disturbances of rising size.
 
     Args:
@@ -79,7 +84,7 @@ def find_first_failure(robot_file, kind, controller=None, plant='rigid', largest
     return {**names, **_judge(samples), 'interrupted': False, **nominal, 'samples': samples}
 
 
-def _judge(samples):
+def _judge(samples: list[list[Any]]) -> dict[str, Any]:
     """Return what the tried sizes say."""
     failed = [size for size, survived, _ in samples if not survived]
     survived = [size for size, lives, _ in samples if lives]
@@ -89,7 +94,7 @@ def _judge(samples):
             'holes': [size for size in survived if first is not None and abs(size) > abs(first)]}
 
 
-def _sizes(kind, largest, resolution):
+def _sizes(kind: str, largest: float | None, resolution: float | None) -> np.ndarray:
     if kind not in KINDS:
         raise InvalidInput('disturbance', value=kind, limit='unknown',
                            remedy='known: ' + ', '.join(KINDS))
@@ -109,7 +114,7 @@ def _sizes(kind, largest, resolution):
 class _Trial:
     """A walk that can be brought back to the same step again and again."""
 
-    def __init__(self, robot_file, controller, kind):
+    def __init__(self, robot_file: RobotFile, controller: str | None, kind: str) -> None:
         self._kind, self._file = kind, robot_file
         self._at = SETTLING_STEPS + 1
         # a floor change of size zero keeps a place for the real one
@@ -117,7 +122,7 @@ class _Trial:
         self._mass = robot_mass(robot_file)
         self._longest = 10.0 * (self._walker.leg_length / robot_file.values(WORLD).gravity) ** 0.5
 
-    def settle(self):
+    def settle(self) -> dict[str, float]:
         """Walk undisturbed and keep the state; return the measures of that walk."""
         walker, start = self._walker, self._file.start
         walker.start(self._file.robot.feet.index(start.support), start.q, start.v)
@@ -134,15 +139,15 @@ class _Trial:
                 'min_normal_force': float(memo[MIN_NORMAL]),
                 'max_friction_ratio': float(memo[MAX_FRICTION])}
 
-    def _step(self):
+    def _step(self) -> int:
         return self._walker.walk(self._longest, True)
 
-    def _arrays(self):
+    def _arrays(self) -> tuple[np.ndarray, ...]:
         """Return everything that a walk changes."""
         walker = self._walker
         return (*walker.state, walker.data.phases, walker.data.memory)
 
-    def disturb(self, size):
+    def disturb(self, size: float) -> str | None:
         """Disturb the settled walk; return None if it survives, else why not."""
         walker, model = self._walker, self._walker.model
         for array, kept in zip(self._arrays(), self._kept, strict=True):
@@ -160,7 +165,7 @@ class _Trial:
         return None
 
 
-def robot_mass(robot_file):
+def robot_mass(robot_file: RobotFile) -> float:
     """Return the mass of a robot, kg."""
     from walking_control.models.dynamics import Dynamics
     return float(Dynamics(robot_file.robot).mass)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The torques that hold a robot still: the work of the verb `statics`."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import yaml
@@ -15,7 +16,7 @@ from walking_control.models.urdf import load_urdf, parse
 from walking_control.models.urdf_structure import mimic_joints
 from walking_control.models.yaml_text import load_yaml
 from walking_control.statics.contacts import Contact
-from walking_control.statics.distributor import StaticTorque
+from walking_control.statics.distributor import StaticSolution, StaticTorque
 
 COMPONENTS = ('fx', 'fy', 'fz', 'mx', 'my', 'mz')
 SUPPORTS = {'left': ('left',), 'right': ('right',), 'both': ('left', 'right')}
@@ -40,17 +41,20 @@ class Posture:
         InvalidInput: The robot, a frame or the configuration is unusable.
     """
 
-    def __init__(self, robot, left=None, right=None, configuration=None, friction=0.7,
-                 foot_size=None, overrides=()):
+    def __init__(self, robot: str | Path, left: str | None = None, right: str | None = None,
+                 configuration: str | Path | None = None, friction: float = 0.7,
+                 foot_size: Sequence[float] | None = None,
+                 overrides: Sequence[tuple[str, Any]] = ()) -> None:
         if str(robot).endswith(_URDF):
             if overrides:
                 raise InvalidInput(f'parameter {overrides[0][0]}', limit='a URDF alone has none',
                                    remedy='use a robot file')
-            name, feet, gravity, positions = Path(robot).name.split('.')[0], (left, right), 9.81, {}
+            name, gravity, positions = Path(robot).name.split('.')[0], 9.81, {}
             machine = bare_robot(load_urdf(robot), name)
-            if None in feet:
+            if left is None or right is None:
                 raise InvalidInput('the soles of ' + name, limit='a URDF alone names none',
                                    remedy='give --left FRAME --right FRAME')
+            feet = (left, right)
         else:
             file = load_robot(robot, overrides)
             machine = file.robot
@@ -68,14 +72,14 @@ class Posture:
                                remedy='give two with --left and --right')
         self.dynamics = Dynamics(machine, gravity)
         self.assumptions = _assumptions(machine.urdf, foot_size, friction)
-        foot_size = SOLE if foot_size is None else foot_size
-        self.contacts = {side: Contact(frame, *foot_size, friction)
+        length, width = SOLE if foot_size is None else foot_size
+        self.contacts = {side: Contact(frame, length, width, friction)
                          for side, frame in zip(('left', 'right'), feet)}
         if not configuration and not positions:
             self.assumptions.append('all joints at zero, base upright')
         self.q = self._configuration(positions, configuration)
 
-    def _configuration(self, positions, path):
+    def _configuration(self, positions: dict[str, float], path: str | Path | None) -> np.ndarray:
         dynamics = self.dynamics
         if path is None:
             return dynamics.configuration({**dict.fromkeys(dynamics.joints, 0.0), **positions})
@@ -83,7 +87,7 @@ class Posture:
         return dynamics.configuration(joints, orientation, position)
 
 
-def _assumptions(urdf, foot_size, friction):
+def _assumptions(urdf: str, foot_size: Sequence[float] | None, friction: float) -> list[str]:
     """Return in sentences what the torques rest on beside the URDF."""
     if foot_size is None:
         sole = f'soles of {SOLE[0]:g} m x {SOLE[1]:g} m, a guess: --foot-size L W says ' \
@@ -98,7 +102,7 @@ def _assumptions(urdf, foot_size, friction):
     return sentences
 
 
-def read_configuration(path):
+def read_configuration(path: Path | str) -> tuple[dict[str, float], list[float], list[float]]:
     """Return joint positions by name, base position and quaternion (xyzw) of a YAML file.
 
     Raises:
@@ -127,8 +131,9 @@ def read_configuration(path):
     return joints, position, orientation
 
 
-def solve_statics(posture, support='both', objective='torque', solver=None, effort_limits=None,
-                  draw=None):
+def solve_statics(posture: Posture, support: str = 'both', objective: str = 'torque',
+                  solver: str | None = None, effort_limits: Mapping[str, float] | None = None,
+                  draw: Callable[..., Path] | None = None) -> dict[str, Any]:
     """Return what holds a robot still, or which limit forbids it.
 
     Args:
@@ -160,16 +165,17 @@ def solve_statics(posture, support='both', objective='torque', solver=None, effo
             'assumptions': posture.assumptions, 'files': files}
 
 
-def _numbers(posture, distributor, solution):
+def _numbers(posture: Posture, distributor: StaticTorque,
+             solution: StaticSolution) -> dict[str, Any]:
     joints, wrenches = posture.dynamics.joints, solution.wrenches or {}
-    feasible = solution.feasible
+    feasible, torque = solution.feasible, solution.torque
     return {
         'status': 'feasible' if feasible else 'infeasible',
         'reason': solution.reason,
         'shortfalls': [{'limit': s.limit, 'where': s.where, 'amount': s.amount, 'unit': s.unit}
                        for s in solution.shortfalls],
-        'joint_torques': dict(zip(joints, solution.torque.tolist())) if feasible else None,
-        'torque_norm': float(np.linalg.norm(solution.torque)) if feasible else None,
+        'joint_torques': None if torque is None else dict(zip(joints, torque.tolist())),
+        'torque_norm': None if torque is None else float(np.linalg.norm(torque)),
         'wrenches': {side: dict(zip(COMPONENTS, wrenches[side].tolist())) if side in wrenches
                      else None for side in ('left', 'right')},
         'cop': {side: point.tolist() for side, point

@@ -2,6 +2,11 @@
 """Geared electric motors: current to torque, reflected inertia, electrical power."""
 
 from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+Amount = TypeVar('Amount', float, np.ndarray)   # one number, or one a row
 
 
 @dataclass(frozen=True)
@@ -40,11 +45,11 @@ class GearedMotor:
         """Largest joint torque the amplifier can cause, N m."""
         return self.torque_per_ampere * self.current_limit
 
-    def current(self, effort: float) -> float:
+    def current(self, effort: Amount) -> Amount:
         """Return the current in A that causes a joint torque in N m."""
         return effort / self.torque_per_ampere
 
-    def electrical_power(self, effort: float, velocity: float) -> float:
+    def electrical_power(self, effort: Amount, velocity: Amount) -> Amount:
         """Return the terminal power in W: mechanical power plus copper loss.
 
         Args:
@@ -69,6 +74,6 @@ class JointSpring:
     damping: float
     rest: float
 
-    def effort(self, position: float, velocity: float) -> float:
+    def effort(self, position: Amount, velocity: Amount) -> Amount:
         """Return the opposing torque, N m: positive when it acts against positive motion."""
         return self.stiffness * (position - self.rest) + self.damping * velocity

@@ -11,7 +11,6 @@ import numpy as np
 
 from walking_control.models.actuators import GearedMotor, JointSpring
 from walking_control.models.base import Base
-from walking_control.models.urdf import UrdfJoint
 
 if TYPE_CHECKING:
     from walking_control.models.urdf import UrdfJoint

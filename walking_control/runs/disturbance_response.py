@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a walk took its first disturbance: what it cost before and after, and how close it came."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from walking_control.runs.metrics import summarize
@@ -13,6 +16,7 @@ from walking_control.runs.quantities import (
     plain,
     touchdowns,
 )
+from walking_control.runs.run import Run
 
 # key, name, unit, significant digits
 MEASURES = (
@@ -31,7 +35,7 @@ MEASURES = (
 )
 
 
-def measure_response(run, energies=None):
+def measure_response(run: Run, energies: Mapping[str, np.ndarray] | None = None) -> dict[str, Any]:
     """Return the measures of a disturbed walk, ready for JSON.
 
     Args:
@@ -76,7 +80,7 @@ def measure_response(run, energies=None):
     return {name: plain(value) for name, value in measures.items()}
 
 
-def _squared_effort(run, begins):
+def _squared_effort(run: Run, begins: np.ndarray) -> float | None:
     """Return the integral of the squared efforts from first to last of some touchdowns / steps."""
     if len(begins) < 2:
         return None
@@ -85,7 +89,7 @@ def _squared_effort(run, begins):
     return squares @ np.diff(run.time[begins[0]:begins[-1] + 1]) / (len(begins) - 1)
 
 
-def _foot_length(run, weight):
+def _foot_length(run: Run, weight: float) -> float | None:
     if run.robot.ground_torque is None:
         return None
     # the floor's force of a row answers the effort held until then

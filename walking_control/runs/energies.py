@@ -7,6 +7,8 @@ Potential energy counts from the stance foot, so on a steady gait it begins each
 value, as in the book.
 """
 
+from types import SimpleNamespace
+
 import numpy as np
 
 from walking_control.controllers.curve_tracking.controller import (
@@ -15,11 +17,13 @@ from walking_control.controllers.curve_tracking.controller import (
     PARAMETERS,
 )
 from walking_control.controllers.curve_tracking.observation import observe
-from walking_control.controllers.curve_tracking.tick import held_mask
+from walking_control.controllers.curve_tracking.tick import held_mask, TrackerData
 from walking_control.exceptions import IncompatibleController
+from walking_control.models.array_functions import Terms
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.support.compiled import make_terms
+from walking_control.runs.run import Run
 
 # name and unit of each entry, with the names of the law's telemetry
 FIELDS = (('potential_energy', 'J'), ('kinetic_energy_desired', 'J'),
@@ -27,7 +31,7 @@ FIELDS = (('potential_energy', 'J'), ('kinetic_energy_desired', 'J'),
           ('gait_distance', 'rad'), ('gait_phase', 's'))
 
 
-def observe_energies(run, values=None):
+def observe_energies(run: Run, values: SimpleNamespace | None = None) -> dict[str, np.ndarray]:
     """Return the energies along the recorded states of a run, whatever its controller.
 
     Args:
@@ -54,7 +58,8 @@ def observe_energies(run, values=None):
     return _along(run, terms, *pieces)
 
 
-def _along(run, terms, pieces, masks, coordinate_of):
+def _along(run: Run, terms: Terms, pieces: tuple[TrackerData, ...], masks: np.ndarray,
+           coordinate_of: np.ndarray) -> dict[str, np.ndarray]:
     known = masks.tolist()
     lock_foot = np.array([run.robot.feet.index(lock.foot) for lock in run.robot.locks], int)
     rows = np.full((len(run.time), len(FIELDS)), np.nan)

@@ -1,10 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The floor that a planar run went over, with the steps and slopes of its disturbances."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+if TYPE_CHECKING:
+    from walking_control.runs.run import Run
 
-def floor_profile(run, places):
+
+
+def floor_profile(run: Run, places: np.ndarray) -> np.ndarray:
     """Return the floor that a run went over, ``(p, 2)`` in the floor frame, m.
 
     A change of level is drawn half way between two footholds: where exactly it lies the plant does
@@ -26,13 +34,13 @@ def floor_profile(run, places):
     return np.array([*points, points[-1] + 2.0 * length * np.array([1.0, -slope])])
 
 
-def _drop(run, step):
+def _drop(run: Run, step: int) -> float:
     signs = {'step_down': 1.0, 'step_up': -1.0}
     return sum(signs[kind] * size for kind, size, at in run.disturbances
                if at == step and kind in signs)
 
 
-def floor_tilt(run, step):
+def floor_tilt(run: Run, step: int) -> float:
     """Return by how much the floor under a step leans more than the first, downhill positive."""
     return sum(size for kind, size, at in run.disturbances
                if kind == 'slope_change' and at <= step)

@@ -4,12 +4,15 @@
 All places are in the floor frame: x along the floor, y to the left, z along the floor normal.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
 
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.urdf import parse
+from walking_control.runs.run import Run
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,7 @@ class Segment:
     foot: int | None
 
 
-def foot_positions(dynamics, q):
+def foot_positions(dynamics: Dynamics, q: np.ndarray) -> np.ndarray:
     """Return the path of every foot.
 
     Args:
@@ -46,7 +49,7 @@ def foot_positions(dynamics, q):
     return path
 
 
-def legs_of_joints(dynamics):
+def legs_of_joints(dynamics: Dynamics) -> list[int | None]:
     """Return, for each joint of Pinocchio's model, the index of the only foot it carries, or None.
 
     Args:
@@ -74,7 +77,7 @@ class Skeleton:
         base: Index of the base link's origin.
     """
 
-    def __init__(self, dynamics, off_segment=0.02):
+    def __init__(self, dynamics: Dynamics, off_segment: float = 0.02) -> None:
         self._dynamics = dynamics
         self._off_segment = off_segment
         model = dynamics.model
@@ -94,7 +97,7 @@ class Skeleton:
                           for i, point in enumerate(self.feet)]
         self._add_bodies(model)
 
-    def _add_bodies(self, model):
+    def _add_bodies(self, model: pin.Model) -> None:
         """Give a segment to bodies, such as a trunk, that no joint or foot draws."""
         for joint in range(1, model.njoints):
             inertia = model.inertias[joint]
@@ -105,26 +108,26 @@ class Skeleton:
             self.segments.append(Segment(joint - 1, len(self._points), None))
             self._points.append((joint, reach * inertia.lever))
 
-    def _lies_on_segment(self, model, joint, place):
+    def _lies_on_segment(self, model: pin.Model, joint: int, place: np.ndarray) -> bool:
         ends = [model.jointPlacements[child].translation for child in model.children[joint]]
         ends += [self._points[point][1] for point in self.feet if self._points[point][0] == joint]
         distances = [_distance_to_segment(place, end) for end in ends]
-        return min([np.linalg.norm(place), *distances]) < self._off_segment
+        return min([float(np.linalg.norm(place)), *distances]) < self._off_segment
 
-    def points(self, q):
+    def points(self, q: np.ndarray) -> np.ndarray:
         """Return all points at generalised coordinates, m, ``(n_points, 3)``."""
         self._dynamics.place(q)
         placements = self._dynamics.data.oMi
         return np.array([placements[joint].act(place) for joint, place in self._points])
 
 
-def _distance_to_segment(place, end):
+def _distance_to_segment(place: np.ndarray, end: np.ndarray) -> float:
     length = end @ end
     along = 0.0 if length == 0.0 else np.clip(place @ end / length, 0.0, 1.0)
-    return np.linalg.norm(place - along * end)
+    return float(np.linalg.norm(place - along * end))
 
 
-def sole_corners(urdf, foot):
+def sole_corners(urdf: str, foot: str) -> np.ndarray:
     """Return the closed outline of a sole in the axes of its link, m, ``(n, 3)``.
 
     It is the lower face of the first collision box of the link; any other sole is its origin.
@@ -133,7 +136,7 @@ def sole_corners(urdf, foot):
         box, origin = collision.find('geometry/box'), collision.find('origin')
         if box is None:
             continue
-        x, y, z = (0.5 * float(number) for number in box.get('size').split())
+        x, y, z = (0.5 * float(number) for number in box.get('size', '').split())
         corners = np.array([(x, y, -z), (x, -y, -z), (-x, -y, -z), (-x, y, -z), (x, y, -z)])
         if origin is None:
             return corners
@@ -143,7 +146,7 @@ def sole_corners(urdf, foot):
     return np.zeros((1, 3))
 
 
-def place_soles(dynamics, corners):
+def place_soles(dynamics: Dynamics, corners: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
     """Return the outlines of all soles after `Dynamics.place`, m.
 
     Args:
@@ -155,7 +158,7 @@ def place_soles(dynamics, corners):
                  for outline, place in zip(corners, placements, strict=True))
 
 
-def base_lean(run):
+def base_lean(run: Run) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return how far the base leans from the vertical.
 
     Returns:
@@ -168,7 +171,7 @@ def base_lean(run):
     return np.arctan2(np.hypot(x, y), z), np.arctan2(-x, z), np.arctan2(-y, z)
 
 
-def tilt(points, slope):
+def tilt(points: np.ndarray, slope: float) -> np.ndarray:
     """Turn points from the floor frame so that gravity points straight down the picture.
 
     Args:

@@ -11,6 +11,7 @@ Unknown values are None.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -29,9 +30,10 @@ from walking_control.runs.quantities import (
     squared_effort_per_step,
     touchdowns,
 )
+from walking_control.runs.run import Run
 
 
-def summarize(run):
+def summarize(run: Run) -> dict[str, Any]:
     """Return the measures of a run, ready for JSON.
 
     Args:
@@ -79,7 +81,7 @@ def summarize(run):
     return {name: plain(value) for name, value in summary.items()}
 
 
-def step_table(run, dynamics):
+def step_table(run: Run, dynamics: Dynamics) -> dict[str, np.ndarray]:
     """Measure every completed step.
 
     Args:
@@ -109,7 +111,7 @@ def step_table(run, dynamics):
             'length': np.diff(places[:, 0]), 'clearance': np.array(clearance)}
 
 
-def footholds(run, feet):
+def footholds(run: Run, feet: np.ndarray) -> np.ndarray:
     """Return where the stance foot of each step stands, the last one included, m, ``(k, 3)``.
 
     Args:
@@ -122,14 +124,14 @@ def footholds(run, feet):
                      in zip(bounds[:-1], bounds[1:], run.support[rows], strict=True)])
 
 
-def _clearance(path, floor):
+def _clearance(path: np.ndarray, floor: float) -> float:
     """Return the lowest height over the middle half of the way from lift-off to touchdown, m."""
     start, way = path[0, 0], path[-1, 0] - path[0, 0]
     middle = np.abs(path[:, 0] - start - 0.5 * way) <= 0.25 * abs(way)
     return path[middle, 2].min() - floor if middle.any() else math.nan
 
 
-def steady_rows(run):
+def steady_rows(run: Run) -> tuple[int, int] | None:
     """Return the first and last row of the steady window, or None.
 
     It is the longest even number of whole steps within the second half of a run that did not
@@ -143,7 +145,7 @@ def steady_rows(run):
     return (rows[-1 - steps], rows[-1]) if steps > 0 else None
 
 
-def steady_state(run, dynamics):
+def steady_state(run: Run, dynamics: Dynamics) -> dict[str, Any]:
     """Measure the steady window of a run.
 
     Args:
@@ -180,7 +182,7 @@ def steady_state(run, dynamics):
     return {name: plain(value) for name, value in zip(names, values, strict=True)}
 
 
-def count_scuffs(run, dynamics):
+def count_scuffs(run: Run, dynamics: Dynamics) -> int:
     """Return how often the swing foot struck the floor on its way instead of at its end.
 
     A scuff is a contact of the swing foot that begins nearer to the stance foot, or further ahead,
@@ -205,7 +207,7 @@ def count_scuffs(run, dynamics):
     return int(np.sum(begins & (behind < 0.0) & (ahead > 0.5 * behind)))
 
 
-def contact_extremes(run, weight):
+def contact_extremes(run: Run, weight: float) -> tuple[float | None, float | None]:
     """Return the smallest normal force and the largest friction ratio of the stance foot.
 
     Only ticks count at which no other foot touches the floor: while load passes from one foot to

@@ -4,13 +4,16 @@
 All values cover the whole run, start included. Unknown values are None.
 """
 
+from typing import Any
+
 import numpy as np
 
 from walking_control.runs.kinematics import base_lean
 from walking_control.runs.quantities import largest, LOADED, plain
+from walking_control.runs.run import Run
 
 
-def posture_measures(run, weight):
+def posture_measures(run: Run, weight: float) -> dict[str, Any]:
     """Measure how a robot kept its posture.
 
     Args:
@@ -47,22 +50,22 @@ def posture_measures(run, weight):
     return {name: plain(value) for name, value in measures.items()}
 
 
-def keeps_posture(run):
+def keeps_posture(run: Run) -> bool:
     """Return whether a run was to keep a posture or change it slowly, rather than to walk."""
     return not run.robot.coordinates or 'routine' in run.settings
 
 
-def joint_motion(run):
+def joint_motion(run: Run) -> np.ndarray:
     """Return the distance of every joint from its start, ``(T, n_joints)``, rad or m."""
     return run.joints - run.joints[0]
 
 
-def is_held(run):
+def is_held(run: Run) -> bool:
     """Return whether the controller was to hold the posture of the start all along."""
     return run.settings.get('routine') == 'hold'
 
 
-def _drift(run):
+def _drift(run: Run) -> dict[str, Any]:
     names = ('joint_drift', 'joint_drift_joint', 'final_joint_drift')
     drift = np.abs(joint_motion(run))
     if not is_held(run) or not drift.size:
@@ -71,25 +74,25 @@ def _drift(run):
     return dict(zip(names, (drift.max(), worst, drift[-1].max()), strict=True))
 
 
-def effort_shares(run):
+def effort_shares(run: Run) -> np.ndarray:
     """Return the size of every effort as a share of its limit, ``(T, n_actuators)``."""
     limits = run.robot.effort_limits
     return np.abs(run.effort) / np.where(limits > 0.0, limits, np.inf)
 
 
-def loaded_feet(run, weight):
+def loaded_feet(run: Run, weight: float) -> np.ndarray:
     """Return which feet carry at least 5 % of the weight, ``(T, n_feet)``."""
     return run.foot_force[:, :, 2] >= LOADED * weight
 
 
-def friction_ratios(run, weight):
+def friction_ratios(run: Run, weight: float) -> np.ndarray:
     """Return tangential over normal force of every loaded foot, else NaN, ``(T, n_feet)``."""
     along = np.hypot(run.foot_force[:, :, 0], run.foot_force[:, :, 1])
     loaded = loaded_feet(run, weight)
     return np.where(loaded, along / np.where(loaded, run.foot_force[:, :, 2], 1.0), np.nan)
 
 
-def load_extremes(run, weight):
+def load_extremes(run: Run, weight: float) -> tuple[float | None, float | None]:
     """Return the extremes of contact of all feet.
 
     Args:
@@ -105,7 +108,7 @@ def load_extremes(run, weight):
             largest(friction_ratios(run, weight)[loaded_feet(run, weight)]))
 
 
-def _load_shares(run, weight):
+def _load_shares(run: Run, weight: float) -> dict[str, list[float]] | None:
     total = run.foot_force[:, :, 2].sum(axis=1)
     rows = total >= LOADED * weight
     if not rows.any():
@@ -115,7 +118,7 @@ def _load_shares(run, weight):
             for foot, column in zip(run.robot.feet, share.T, strict=True)}
 
 
-def support_intervals(run):
+def support_intervals(run: Run) -> list[tuple[int, int, tuple[int, ...]]]:
     """Return when which feet touched the floor.
 
     Returns:
@@ -127,9 +130,9 @@ def support_intervals(run):
             for begin, end in zip(bounds[:-1], bounds[1:], strict=True)]
 
 
-def support_times(run):
+def support_times(run: Run) -> dict[str, float]:
     """Return names of the feet on the floor -> how long, s; ``'none'`` for flight."""
-    times = {}
+    times: dict[str, float] = {}
     for begin, end, feet in support_intervals(run):
         name = ' + '.join(run.robot.feet[i] for i in feet) or 'none'
         lasted = run.time[min(end, len(run.time) - 1)] - run.time[begin]

@@ -1,31 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures of a run that mean the same for every robot."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
 import math
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
 from walking_control.safety.faults import FALL
+
+if TYPE_CHECKING:
+    from walking_control.models.actuators import GearedMotor
+    from walking_control.models.robot import Robot
+    from walking_control.runs.run import Run
 
 # Below this part of the weight a foot counts as landing or leaving: the ratio of two small forces
 # says nothing about slipping.
 LOADED = 0.05
 
 
-def touchdowns(run):
+def touchdowns(run: Run) -> np.ndarray:
     """Return the rows at which a step begins, the start of the run first."""
     return np.concatenate(([0], 1 + np.flatnonzero(np.diff(run.steps) > 0))).astype(int)
 
 
-def disturbed_row(run):
+def disturbed_row(run: Run) -> int | None:
     """Return the row of the touchdown that the first disturbance comes with, or None."""
-    step = min((disturbance.step for disturbance in run.disturbances), default=None)
+    step = min((step for _, _, step in run.disturbances), default=None)
     if step is None or not len(run.time) or run.steps[-1] < step:
         return None
     return int(np.argmax(run.steps >= step))
 
 
-def rows_around(run, before=2, after=5):
+def rows_around(run: Run, before: int = 2, after: int = 5) -> slice:
     """Return the slice of rows from some steps before the first disturbance to some after it.
 
     Of a run without a disturbance, or one that ended before it, the last steps.
@@ -37,7 +46,7 @@ def rows_around(run, before=2, after=5):
     return slice(int(begins[max(0, at - before)]), int(end))
 
 
-def ending(run):
+def ending(run: Run) -> dict[str, Any]:
     """Return how a run ended, ready for JSON.
 
     Returns:
@@ -50,7 +59,7 @@ def ending(run):
             'fault_reason': fault and fault.message}
 
 
-def failure(summary):
+def failure(summary: Mapping[str, Any]) -> str | None:
     """Return in words why a run broke off, None of one that did not.
 
     Args:
@@ -64,19 +73,19 @@ def failure(summary):
     return f'was stopped{at} by the fault {code}: {summary["fault_reason"]}{then}'
 
 
-def motors(robot):
+def motors(robot: Robot) -> list[tuple[int, str, GearedMotor]]:
     """Return (column, joint, motor) of the actuators that model a motor: resistance above 0."""
     return [(i, joint, motor) for i, (joint, motor) in enumerate(robot.actuators.items())
             if motor.resistance > 0.0]
 
 
-def peak_current(run):
+def peak_current(run: Run) -> float | None:
     """Return the largest motor current in A, or None without a motor."""
     return largest(np.array([np.abs(motor.current(run.effort[:, i]))
                               for i, _, motor in motors(run.robot)]))
 
 
-def squared_effort_per_step(run):
+def squared_effort_per_step(run: Run) -> float | None:
     """Return the integral of the sum of squared efforts over the completed steps / their number.
 
     The effort of a row is held until the next one. None without a completed step.
@@ -89,7 +98,7 @@ def squared_effort_per_step(run):
     return squares @ np.diff(run.time[:last + 1]) / (len(rows) - 1)
 
 
-def electrical_cost(run, weight, first, last):
+def electrical_cost(run: Run, weight: float, first: int, last: int) -> float | None:
     """Return electrical energy per weight and distance between two rows, None without motors."""
     actuators = run.robot.actuators
     if not actuators or len(motors(run.robot)) < len(actuators) or last < first:
@@ -98,7 +107,7 @@ def electrical_cost(run, weight, first, last):
     return per_distance(energy, weight, run, first, last)
 
 
-def per_distance(energy, weight, run, first, last):
+def per_distance(energy: float, weight: float, run: Run, first: int, last: int) -> float | None:
     """Return an energy per weight and distance between two rows, None without a step ahead."""
     if last <= first or run.steps[last] == run.steps[first]:
         return None
@@ -106,17 +115,17 @@ def per_distance(energy, weight, run, first, last):
     return energy / (weight * distance) if distance > 0.0 else None
 
 
-def gain(cumulative):
+def gain(cumulative: np.ndarray) -> np.ndarray:
     """Return what a cumulative record gained from its first row to its last."""
     return cumulative[-1] - cumulative[0] if len(cumulative) else np.zeros(1)
 
 
-def largest(values):
+def largest(values: np.ndarray) -> float | None:
     """Return the largest value, None when there is none."""
     return values.max() if values.size else None
 
 
-def plain(value):
+def plain(value: Any) -> Any:
     """Return a number as Python's own, None when it is not finite."""
     if isinstance(value, (np.integer, np.bool_)):
         return value.item()

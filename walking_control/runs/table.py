@@ -1,14 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """A run as a table of plain numbers, one row a tick, units in the header."""
 
+from __future__ import annotations
+
 import csv
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from walking_control.models.base import Base
 
+if TYPE_CHECKING:
+    from walking_control.models.robot import Robot
+    from walking_control.runs.run import Run
 
-def run_columns(run):
+
+def run_columns(run: Run) -> dict[str, np.ndarray]:
     """Return the table of a run.
 
     Args:
@@ -26,7 +34,7 @@ def run_columns(run):
     columns.update((f'{axis} [m]', base.position[:, i]) for i, axis in enumerate('xyz'))
     columns.update((f'quaternion_{axis} [1]', base.orientation[:, i])
                    for i, axis in enumerate('xyzw'))
-    columns['pitch [rad]'] = run.q[:, 2] if robot.base is Base.PLANAR else base.pitch
+    columns['pitch [rad]'] = run.q[:, 2] if robot.base is Base.PLANAR else np.asarray(base.pitch)
     columns.update((f'{joint} [{unit}]', run.joints[:, i])
                    for i, (joint, unit) in enumerate(joints))
     columns.update((f'{axis}_rate [m/s]', base.linear[:, i]) for i, axis in enumerate('xyz'))
@@ -59,7 +67,7 @@ def run_columns(run):
     return columns
 
 
-def write_run_table(run, path):
+def write_run_table(run: Run, path: Path | str) -> None:
     """Write the table of a run as CSV, numbers with nine significant digits."""
     columns = run_columns(run)
     with open(path, 'w', newline='', encoding='utf-8') as file:
@@ -69,5 +77,5 @@ def write_run_table(run, path):
             writer.writerow([f'{value:.9g}' for value in row])
 
 
-def _joint_unit(robot, joint):
+def _joint_unit(robot: Robot, joint: str) -> str:
     return 'm' if robot.limits[joint].kind == 'prismatic' else 'rad'

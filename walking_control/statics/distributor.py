@@ -222,6 +222,9 @@ class StaticTorque:
         Returns:
             contact -> margins as of `contact_margins`, and ``'torque'``: the joint nearest to its
             limit and the share of it still free.
+
+        Raises:
+            InvalidInput: The solution is not feasible.
         """
         if solution.torque is None or solution.wrenches is None:
             raise InvalidInput('margins of a posture', value=solution.reason,
