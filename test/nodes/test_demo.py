@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from rclpy.parameter import Parameter
 
+import walking_control as wc
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import NotAchieved, ParameterError
 from walking_control.loading import load_robot
@@ -65,6 +66,17 @@ def test_two_processes_walk_the_same_way(dribbel):
     assert len(result.run.time) == 401
     assert np.array_equal(one.q, result.run.q)
     assert np.array_equal(one.telemetry['current'], result.run.telemetry['current'])
+
+
+@pytest.mark.parametrize('controller, duration', [('curve_tracking', 0.6), ('none', 3.0)])
+def test_every_law_over_topics_is_the_same(dribbel, controller, duration):
+    """A law that counts time would walk otherwise over ROS, or a fall end a tick earlier there."""
+    over_ros = run_demo(dribbel, controller, None, duration).run
+    direct = wc.simulate(load_robot('dribbel'), controller, duration=duration)
+    assert over_ros.fault == direct.fault
+    for name, values in (*direct.columns.items(), *direct.telemetry.items()):
+        others = over_ros.columns if name in direct.columns else over_ros.telemetry
+        assert np.array_equal(values, others[name]), name
 
 
 def test_telemetry_of_tracking_is_the_same_over_topics():

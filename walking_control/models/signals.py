@@ -88,6 +88,11 @@ def pitch_of(x: float, y: float, z: float, w: float) -> float:
     return math.atan2(2.0 * (x * z + w * y), 1.0 - 2.0 * (x * x + y * y))
 
 
+def whole_nanoseconds(time: float) -> float:
+    """Return a time in s as a ROS stamp keeps it: a run is the same with ROS and without."""
+    return round(time * 1e9) * 1e-9
+
+
 class Measurement:
     """What the sensors say at one instant.
 

@@ -8,8 +8,8 @@ from geometry_msgs.msg import WrenchStamped
 import numpy as np
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock, ClockType
-from rclpy.event_handler import PublisherEventCallbacks
 from rclpy.duration import Duration
+from rclpy.event_handler import PublisherEventCallbacks
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock as ClockMessage
 from sensor_msgs.msg import Imu, JointState
@@ -21,7 +21,7 @@ from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.robot_file import WORLD
-from walking_control.models.signals import Command, Measurement
+from walking_control.models.signals import Command, Measurement, whole_nanoseconds
 from walking_control.nodes import topics
 from walking_control.nodes.messages import JointStateWriter, set_stamp, write_force, write_imu
 from walking_control.nodes.parameters import declare_table, NodeParameters, read_table
@@ -93,6 +93,7 @@ class SimulatorNode(Node):
         self.finished = False
         self.wall_time = 0.0
         self.stop_reason = self.fault = self._fall_reason = None
+        self._lying = None   # why the robot counts as fallen
         self.ticks = self.missed_ticks = 0
         self._started = None
         self._created = time.monotonic()
@@ -271,6 +272,9 @@ class SimulatorNode(Node):
     def _step(self):
         self.recorder.record(self.plant, self._observer.state, self._command,
                              self._write_telemetry)
+        if self._lying is not None:
+            self.finish(FALL, self._lying)
+            return
         duration = self._values.duration
         if duration and self.ticks >= round(duration / self.period):
             self.finish()
@@ -278,16 +282,15 @@ class SimulatorNode(Node):
         self.ticks += 1
         self.plant.step(self._command, self.period)
         self._observe()
-        fall = self._fall.reason(self._observer.state)
-        if fall is not None:
-            self.finish(FALL, fall)
-            return
+        # the controller shall see it, too: its answer is the last row, as it is without ROS
+        self._lying = self._fall.reason(self._observer.state)
         self._asked = time.monotonic()
         self._publish()
 
     def _observe(self):
         measurement = self._measurement
         self.plant.measure(measurement)
+        measurement.stamp = whole_nanoseconds(measurement.stamp)
         self._observer.update(measurement)
         self._told = self._injection.spoil(measurement)
         set_stamp(self._time.clock, self._told.stamp)

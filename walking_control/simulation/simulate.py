@@ -9,7 +9,7 @@ from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import WalkingControlError
 from walking_control.models.robot import Start
 from walking_control.models.robot_file import RobotFile
-from walking_control.models.signals import Measurement
+from walking_control.models.signals import Measurement, whole_nanoseconds
 from walking_control.runs.run import Recorder, Run
 from walking_control.simulation.disturbance import Disturbance, plan_disturbances
 from walking_control.simulation.plant import Plant
@@ -45,6 +45,7 @@ def run_plant(plant: Plant, loop: ControlLoop, start: Start, duration: float,
                         law.telemetry_fields(plant.robot))
     for tick in range(ticks + 1):
         plant.measure(measurement)
+        measurement.stamp = whole_nanoseconds(measurement.stamp)
         try:
             command = loop.tick(measurement)
         except BEYOND_THE_LAW as error:   # as the node does; the record is kept
