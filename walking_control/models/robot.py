@@ -56,6 +56,7 @@ class Robot:
         springs: joint -> `JointSpring`, passive.
         ground_torque: Largest torque of the floor on the stance foot, N m, a virtual effort of
             plants (see `models.efforts`); None without.
+        meshes: Paths of the mesh files that are there, by what the URDF calls them.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Robot:
     locks: tuple[JointLock, ...] = field(repr=False, default=())
     springs: dict[str, JointSpring] = field(repr=False, default_factory=dict)
     ground_torque: float | None = None
+    meshes: dict = field(repr=False, default_factory=dict)
 
     @property
     def efforts(self) -> tuple[str, ...]:

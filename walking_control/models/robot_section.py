@@ -12,6 +12,7 @@ from walking_control.exceptions import Findings, RobotFileError
 from walking_control.models.actuators import GearedMotor, JointSpring
 from walking_control.models.base import Base
 from walking_control.models.entries import finite, mapping, require, require_once
+from walking_control.models.meshes import find_meshes
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.robot import JointLock, Robot, Start
 from walking_control.models.urdf import link_names, load_urdf, moving_joints, parse, UrdfJoint
@@ -68,7 +69,8 @@ def read_robot(section: Section, path: Path) -> Robot:
         InvalidInput: The section or its URDF is unusable.
     """
     _check_robot_keys(section, path)
-    urdf = load_urdf(urdf_path(section, path), section.get('xacro_args'))
+    place = urdf_path(section, path)
+    urdf = load_urdf(place, section.get('xacro_args'))
     limits = {joint.name: joint for joint in moving_joints(urdf)}
     joints = tuple(section['joints'])
     imu_link = section.get('imu_link', section['base_link'])
@@ -92,7 +94,8 @@ def read_robot(section: Section, path: Path) -> Robot:
     return Robot(
         name=section['name'], urdf=urdf, base_link=section['base_link'], imu_link=imu_link,
         base=base, joints=joints, limits=limits, feet=tuple(section['feet']),
-        mirror=mirror, coordinates=tuple(section['coordinates']), supports=supports, **parts)
+        mirror=mirror, coordinates=tuple(section['coordinates']), supports=supports,
+        meshes=find_meshes(urdf, place.parent), **parts)
 
 
 def _check_robot_keys(section: Section, path: Path) -> None:
