@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -74,7 +75,7 @@ class Robot:
     locks: tuple[JointLock, ...] = field(repr=False, default=())
     springs: dict[str, JointSpring] = field(repr=False, default_factory=dict)
     ground_torque: float | None = None
-    meshes: dict = field(repr=False, default_factory=dict)
+    meshes: dict[str, str] = field(repr=False, default_factory=dict)
 
     @property
     def efforts(self) -> tuple[str, ...]:
@@ -119,6 +120,12 @@ class Start:
     q: np.ndarray
     v: np.ndarray
     posture: np.ndarray | None = None
+
+
+def topic_word(name: str) -> str:
+    """Return a name of the robot file as part of a ROS topic: letters, digits and _ alone."""
+    word = re.sub('[^A-Za-z0-9_]', '_', name)
+    return f'_{word}' if word[:1].isdigit() else word
 
 
 def in_words(name: str) -> str:
