@@ -6,14 +6,14 @@ import os
 import sys
 
 from walking_control.cli.output import INTERRUPTED
-from walking_control.cli.parser import make_parser
 from walking_control.exceptions import WalkingControlError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status: 0 done, 1 not achieved, 2 bad input."""
-    options = make_parser().parse_args(arguments)
     try:
+        from walking_control.cli.parser import make_parser   # slow: Ctrl-C may come meanwhile
+        options = make_parser().parse_args(arguments)
         status = options.run(options)
         sys.stdout.flush()
         return status

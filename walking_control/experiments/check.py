@@ -17,6 +17,7 @@ from walking_control.experiments.obstacles import (
 )
 from walking_control.loading import load_robot
 from walking_control.models.base import Base
+from walking_control.models.meshes import find_meshes
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile
 from walking_control.models.urdf import link_names, load_urdf
@@ -64,7 +65,7 @@ def _check_bare_urdf(path: Path, problems: list[dict[str, Any]], facts: dict[str
         'robot file', limit='a URDF alone names no feet, coordinates or motors',
         remedy='write a robot file, see doc/robot_file.md'))
     findings.attempt(check_limits, urdf)
-    findings.attempt(check_meshes, urdf, path.parent)
+    findings.attempt(check_meshes, urdf, find_meshes(urdf, path.parent))
     problems += [error.as_dict() for error in findings.errors]
 
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What stands in the way of using a robot that could be loaded: each raises when it does."""
 
-from pathlib import Path
-
 import numpy as np
 
 from walking_control.estimation.estimator import ESTIMATOR
@@ -12,7 +10,6 @@ from walking_control.models.dynamics import Dynamics
 from walking_control.models.meshes import missing_meshes
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile
-from walking_control.models.robot_section import urdf_path
 from walking_control.models.symmetry import leg_difference
 from walking_control.models.urdf import moving_joints
 
@@ -25,8 +22,7 @@ def find_obstacles(robot_file: RobotFile) -> list[InvalidInput]:
     robot, findings = robot_file.robot, Findings()
     findings.attempt(check_limits, robot.urdf)
     findings.attempt(_check_efforts, robot)
-    findings.attempt(check_meshes, robot.urdf,
-                     urdf_path(robot_file.tree['robot'], robot_file.path).parent)
+    findings.attempt(check_meshes, robot.urdf, robot.meshes)
     findings.attempt(_check_legs, robot)
     findings.attempt(_check_thresholds, robot_file)
     if robot.base is Base.PLANAR and robot.coordinates:
@@ -46,9 +42,9 @@ def check_limits(urdf: str) -> None:
     findings.raise_first()
 
 
-def check_meshes(urdf: str, folder: Path) -> None:
+def check_meshes(urdf: str, found: dict[str, str]) -> None:
     """Refuse collision meshes that are not there."""
-    missing = [name for tag, name in missing_meshes(urdf, folder) if tag == 'collision']
+    missing = [name for tag, name in missing_meshes(urdf, found) if tag == 'collision']
     if missing:
         raise InvalidInput('collision meshes of the URDF', value=missing[0], limit='no such file'
                            + (f', nor {len(missing) - 1} others' if len(missing) > 1 else ''),
@@ -118,8 +114,7 @@ def _check_swing_foot(robot_file: RobotFile) -> None:
 def remarks(robot_file: RobotFile) -> list[str]:
     """Return sentences on what is as it is, but good to know."""
     robot = robot_file.robot
-    folder = urdf_path(robot_file.tree['robot'], robot_file.path).parent
-    looks = [name for tag, name in missing_meshes(robot.urdf, folder) if tag == 'visual']
+    looks = [name for tag, name in missing_meshes(robot.urdf, robot.meshes) if tag == 'visual']
     sentences = [f'looks are missing ({len(looks)} meshes, {looks[0]})'] if looks else []
     if robot.base is Base.PLANAR and len(robot.coordinates) == 2:
         sentences.append('straight legs scuff as they pass each other: plant rigid lets '

@@ -21,17 +21,31 @@ def mapping(value: object, what: str) -> Mapping[str, Any]:
     return value
 
 
-def finite(value: object, what: str, least: float = -math.inf) -> float:
-    """Return a value that must be a finite number of at least some size, as float.
+def finite(value: object, what: str, least: float = -math.inf,
+           most: float = math.inf) -> float:
+    """Return a value that must be a finite number of a range, as float.
 
     Raises:
         RobotFileError: It is not.
     """
     if isinstance(value, bool) or not isinstance(value, (int, float)) \
-            or not math.isfinite(value) or value < least:
-        at_least = '' if least == -math.inf else f' of at least {least:g}'
-        raise RobotFileError(what, value=value, limit=f'must be a finite number{at_least}')
+            or not math.isfinite(value) or not least <= value <= most:
+        bounds = [f'{word} {bound:g}' for word, bound in (('at least', least), ('at most', most))
+                  if math.isfinite(bound)]
+        raise RobotFileError(what, value=value, limit='must be a finite number'
+                             + (' of ' + ' and '.join(bounds) if bounds else ''),
+                             remedy=exponent_remedy(value))
     return float(value)
+
+
+def exponent_remedy(value: object) -> str | None:
+    """Return what helps a number that YAML reads as a text, such as 1e-3; None for all else."""
+    try:
+        number = float(value) if isinstance(value, str) else math.nan
+    except ValueError:
+        return None
+    return f'write {number!r}; a number with an exponent needs a point and a sign in YAML' \
+        if math.isfinite(number) else None
 
 
 def require(name: object, known: Collection[str], kind: str, path: Path | str) -> None:

@@ -15,6 +15,7 @@ from types import SimpleNamespace
 from typing import Any, TYPE_CHECKING
 
 from walking_control.exceptions import Findings, ParameterError
+from walking_control.models.entries import exponent_remedy
 
 if TYPE_CHECKING:
     from walking_control.models.scale import Scale
@@ -110,7 +111,8 @@ class Parameter:
     @staticmethod
     def _as_float(value: object, what: str) -> float:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise ParameterError(what, value=value, limit='must be a number')
+            raise ParameterError(what, value=value, limit='must be a number',
+                                 remedy=exponent_remedy(value))
         if not math.isfinite(value):
             raise ParameterError(what, value=value, limit='must be finite')
         return float(value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -56,6 +57,7 @@ class Robot:
         springs: joint -> `JointSpring`, passive.
         ground_torque: Largest torque of the floor on the stance foot, N m, a virtual effort of
             plants (see `models.efforts`); None without.
+        meshes: Paths of the mesh files that are there, by what the URDF calls them.
     """
 
     name: str
@@ -73,6 +75,7 @@ class Robot:
     locks: tuple[JointLock, ...] = field(repr=False, default=())
     springs: dict[str, JointSpring] = field(repr=False, default_factory=dict)
     ground_torque: float | None = None
+    meshes: dict[str, str] = field(repr=False, default_factory=dict)
 
     @property
     def efforts(self) -> tuple[str, ...]:
@@ -117,6 +120,12 @@ class Start:
     q: np.ndarray
     v: np.ndarray
     posture: np.ndarray | None = None
+
+
+def topic_word(name: str) -> str:
+    """Return a name of the robot file as part of a ROS topic: letters, digits and _ alone."""
+    word = re.sub('[^A-Za-z0-9_]', '_', name)
+    return f'_{word}' if word[:1].isdigit() else word
 
 
 def in_words(name: str) -> str:

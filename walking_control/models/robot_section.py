@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """From the sections ``robot`` and ``start`` of a robot file to a `Robot` and its `Start`."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 import re
@@ -12,10 +13,11 @@ from walking_control.exceptions import Findings, RobotFileError
 from walking_control.models.actuators import GearedMotor, JointSpring
 from walking_control.models.base import Base
 from walking_control.models.entries import finite, mapping, require, require_once
+from walking_control.models.meshes import find_meshes
 from walking_control.models.parameters import Parameter, ParameterTable
-from walking_control.models.robot import JointLock, Robot, Start
+from walking_control.models.robot import JointLock, Robot, Start, topic_word
 from walking_control.models.urdf import link_names, load_urdf, moving_joints, parse, UrdfJoint
-from walking_control.models.urdf_structure import mimic_joints, root_link
+from walking_control.models.urdf_structure import LARGEST, mimic_joints, root_link
 
 Section = Mapping[str, Any]   # of a robot file
 
@@ -49,6 +51,7 @@ _KIND_WORDS = {str: 'a text', bool: 'true or false', list: 'a list',
 _OPTIONAL_ROBOT_KEYS = ('imu_link', 'base', 'planar', 'locks', 'springs', 'xacro_args',
                         'ground_torque')
 _AT_LIMIT = 1e-6   # rad: a joint may begin at a stop, as rounding has it
+_FASTEST = 1e3   # rad and rad/s: a start beyond it is a slip
 _COORDINATE_KEYS = ('mirror', 'coordinates', 'supports')  # all of them, or, without steps, none
 
 
@@ -68,7 +71,8 @@ def read_robot(section: Section, path: Path) -> Robot:
         InvalidInput: The section or its URDF is unusable.
     """
     _check_robot_keys(section, path)
-    urdf = load_urdf(urdf_path(section, path), section.get('xacro_args'))
+    place = urdf_path(section, path)
+    urdf = load_urdf(place, section.get('xacro_args'))
     limits = {joint.name: joint for joint in moving_joints(urdf)}
     joints = tuple(section['joints'])
     imu_link = section.get('imu_link', section['base_link'])
@@ -80,6 +84,8 @@ def read_robot(section: Section, path: Path) -> Robot:
     attempt(_check_mimics, urdf)
     attempt(_check_links, section, imu_link, urdf, path)
     attempt(_check_feet, section['feet'])
+    for key in ('feet', 'joints', 'coordinates'):
+        attempt(_check_topics, section, key)
     mirror = attempt(_mirror, section['mirror'], joints, path) if section['mirror'] else {}
     supports = attempt(_supports, section, base, joints, path) if section['coordinates'] else {}
     if mirror and supports and not findings.errors:
@@ -92,7 +98,8 @@ def read_robot(section: Section, path: Path) -> Robot:
     return Robot(
         name=section['name'], urdf=urdf, base_link=section['base_link'], imu_link=imu_link,
         base=base, joints=joints, limits=limits, feet=tuple(section['feet']),
-        mirror=mirror, coordinates=tuple(section['coordinates']), supports=supports, **parts)
+        mirror=mirror, coordinates=tuple(section['coordinates']), supports=supports,
+        meshes=find_meshes(urdf, place.parent), **parts)
 
 
 def _check_robot_keys(section: Section, path: Path) -> None:
@@ -171,6 +178,16 @@ def _check_feet(feet: list[str]) -> None:
     require_once(feet, 'robot.feet')
 
 
+def _check_topics(section: Section, key: str) -> None:
+    """Refuse names that ROS could not tell apart."""
+    word, count = Counter(map(topic_word, section[key])).most_common(1)[0] if section[key] \
+        else ('', 0)
+    if count > 1 and len(set(section[key])) == len(section[key]):
+        raise RobotFileError(f'robot.{key}', value=section[key], limit='names differ only in '
+                             f'characters that ROS topics do not have: {count} become {word}',
+                             remedy='rename one')
+
+
 def _check_mirror(feet: Sequence[str], base: Base, supports: dict[str, np.ndarray],
                   mirror: dict[str, tuple[str, float]], joints: tuple[str, ...]) -> None:
     """Refuse supports that exchange the legs otherwise than the mirror says.
@@ -210,7 +227,7 @@ def _mirror(section: Section, joints: tuple[str, ...], path: Path) -> dict[str, 
             raise RobotFileError(f'robot.mirror.{joint}', limit=f'missing in {path}')
         entry = mapping(section[joint], f'robot.mirror.{joint}')
         require(entry.get('partner'), joints, 'joint', path)
-        if entry.get('sign') not in (-1.0, 1.0):
+        if entry.get('sign') not in (-1.0, 1.0) or entry['sign'] is True:
             raise RobotFileError(f'robot.mirror.{joint}.sign', value=entry.get('sign'),
                                  limit='must be 1.0 or -1.0')
         mirror[joint] = (entry['partner'], float(entry['sign']))
@@ -236,7 +253,8 @@ def _supports(section: Section, base: Base, joints: tuple[str, ...],
             what = f'robot.supports.{foot}.{coordinate}'
             for name, factor in mapping(rows[coordinate], what).items():
                 require(name, columns, 'joint', path)
-                matrix[i, columns.index(name)] = finite(factor, f'{what}.{name}')
+                matrix[i, columns.index(name)] = finite(factor, f'{what}.{name}', -LARGEST,
+                                                          LARGEST)
         if matrix.shape[0] != matrix.shape[1] or abs(np.linalg.det(matrix)) < 1e-9:
             raise RobotFileError(f'robot.supports.{foot}',
                                  limit='coordinates do not determine '
@@ -300,15 +318,14 @@ def read_start(section: Section, robot: Robot) -> Start:
                              limit='must be one of ' + ', '.join(robot.feet))
     vectors = {}
     for name in ('q', 'v'):
-        try:
-            vector = np.array(section[name], dtype=float)
-        except (TypeError, ValueError):
-            vector = np.array([])
-        if vector.shape != (len(robot.coordinates),) or not np.isfinite(vector).all():
-            raise RobotFileError(f'start.{name}', value=section[name],
+        values = section[name]
+        if not isinstance(values, list) or len(values) != len(robot.coordinates):
+            raise RobotFileError(f'start.{name}', value=values,
                                  limit=f'must hold {len(robot.coordinates)} finite numbers: '
                                  + ', '.join(robot.coordinates))
-        vectors[name] = vector
+        vectors[name] = np.array([finite(value, f'start.{name}, {coordinate}', -_FASTEST, _FASTEST)
+                                  for coordinate, value
+                                  in zip(robot.coordinates, values, strict=True)])
     start = Start(section['support'], **vectors)
     _check_start(start, robot)
     return start

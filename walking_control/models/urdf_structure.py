@@ -75,7 +75,8 @@ def _check_number(part: Element, element: Element, name: str, counts: tuple[int,
         count = ' or '.join(str(count) for count in counts)
         raise UrdfError(what, value=text, limit=f'must be {count} finite '
                         f'number{"s" if counts != (1,) else ""}, none beyond {LARGEST:g}')
-    if element.tag == 'axis' and math.hypot(*values) < 1e-6:
+    # a joint that does not move needs no direction: exporters write 0 0 0
+    if element.tag == 'axis' and part.get('type') in MOVING and math.hypot(*values) < 1e-6:
         raise UrdfError(what, value=text, limit='has no direction')
 
 

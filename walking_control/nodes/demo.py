@@ -19,7 +19,13 @@ from walking_control.nodes import controller_node, simulator_node
 from walking_control.nodes.controller_node import ControllerNode
 from walking_control.nodes.demo_place import announce, DemoPlace
 from walking_control.nodes.fault_injection import break_law
-from walking_control.nodes.runtime import isolate_domain, make_executor, spin, StopSignal
+from walking_control.nodes.runtime import (
+    isolate_domain,
+    log_arguments,
+    make_executor,
+    spin,
+    StopSignal,
+)
 from walking_control.nodes.simulator_node import SimulatorNode
 
 TABLES = {'controller': controller_node.NODE, 'simulator': simulator_node.NODE}
@@ -89,7 +95,8 @@ def run_demo(robot_file, controller, plant, duration, realtime=False, processes=
         place = DemoPlace(os.environ['ROS_DOMAIN_ID'], namespace)
         print(f'ROS domain {place.domain}, namespace {namespace}; from another shell: '
               'walking_control fault KIND', file=sys.stderr, flush=True)
-        rclpy.init(args=[], signal_handler_options=rclpy.SignalHandlerOptions.NO)
+        rclpy.init(args=log_arguments(),
+                   signal_handler_options=rclpy.SignalHandlerOptions.NO)
         try:
             with StopSignal() as stop, contextlib.ExitStack() as stack, announce(place):
                 simulator = _add(stack, SimulatorNode(

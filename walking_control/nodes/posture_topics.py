@@ -10,6 +10,7 @@ from std_msgs.msg import Float64, String
 from visualization_msgs.msg import Marker, MarkerArray
 
 from walking_control.exceptions import MeasurementError
+from walking_control.models.robot import topic_word
 from walking_control.nodes import topics
 from walking_control.nodes.messages import JointStateReader, set_stamp
 
@@ -40,7 +41,8 @@ class PostureTopics:
             message = WrenchStamped()
             message.header.frame_id = foot
             self._wrenches[foot] = (
-                node.create_publisher(WrenchStamped, f'~/wrench/{foot}', topics.LATEST), message)
+                node.create_publisher(WrenchStamped, f'~/wrench/{topic_word(foot)}',
+                                      topics.LATEST), message)
         self._markers = node.create_publisher(MarkerArray, '~/markers', topics.LATEST)
         self._margins = {}
         self._reader = JointStateReader(loop.robot.joints)
@@ -101,7 +103,7 @@ class PostureTopics:
                 name = f'margin_{contact}_{limit}'
                 if name not in self._margins:
                     self._margins[name] = self._node.create_publisher(
-                        Float64, f'~/telemetry/{name}', topics.LATEST)
+                        Float64, topics.telemetry(name), topics.LATEST)
                 self._margins[name].publish(Float64(data=float(value)))
 
     def _make_markers(self, stamp, wrenches):

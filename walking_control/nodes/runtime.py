@@ -29,9 +29,28 @@ def spin(executor, until=lambda: False):
         executor.spin_once(timeout_sec=0.1)
 
 
+def log_arguments():
+    """Return the ROS arguments without which rclpy does not start where no log can be written.
+
+    It logs to files in ``$ROS_LOG_DIR``, else in ``$ROS_HOME/log``, else in ``~/.ros/log``.
+    """
+    home = os.environ.get('HOME', '')
+    base = os.environ.get('ROS_HOME') or (os.path.isdir(home) and os.path.join(home, '.ros'))
+    folder = os.environ.get('ROS_LOG_DIR') or (base and os.path.join(base, 'log')) or ''
+    folder = os.path.expanduser(folder)
+    try:
+        os.makedirs(folder, exist_ok=True)
+        if os.access(folder, os.W_OK | os.X_OK):
+            return []
+    except OSError:
+        pass
+    return ['--ros-args', '--disable-external-lib-logs']
+
+
 def _init(args):
     try:
-        rclpy.init(args=args, signal_handler_options=rclpy.SignalHandlerOptions.NO)
+        rclpy.init(args=[*(sys.argv if args is None else args), *log_arguments()],
+                   signal_handler_options=rclpy.SignalHandlerOptions.NO)
     except Exception as error:   # rclpy raises several kinds for bad arguments and files
         reason = str(error).strip().splitlines()[0] if str(error).strip() else 'refused'
         raise InvalidInput('ROS arguments', value=' '.join(args or sys.argv[1:]),

@@ -37,7 +37,7 @@ class Telemetry:
             publisher = self._publishers.get(name)
             if publisher is None:
                 publisher = self._publishers[name] = self._node.create_publisher(
-                    Float64, f'~/telemetry/{name}', topics.LATEST)
+                    Float64, topics.telemetry(name), topics.LATEST)
             self._message.data = float(value)
             publisher.publish(self._message)
 

@@ -7,6 +7,8 @@ and command controllers; see doc/topics.md.
 
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
+from walking_control.models.robot import topic_word
+
 JOINT_STATES = 'joint_states'
 IMU = 'imu_broadcaster/imu'
 LOCK_STATES = 'lock_broadcaster/joint_states'
@@ -23,9 +25,14 @@ WATCHDOG = 'watchdog/heartbeat'
 FAULT = 'walking_controller/fault'   # ~/fault of the controller node
 
 
+def telemetry(name):
+    """Return the topic of one figure, such as a coordinate."""
+    return f'~/telemetry/{topic_word(name)}'
+
+
 def foot_wrench(foot):
     """Return the wrench topic of a foot link."""
-    return f'{foot}_broadcaster/wrench'
+    return f'{topic_word(foot)}_broadcaster/wrench'
 
 
 # Broadcasters latch their last message; we only ever want the newest one that is live.

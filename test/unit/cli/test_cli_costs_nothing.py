@@ -179,3 +179,12 @@ def test_check_writes_what_it_found(capsys, tmp_path):
     assert main(['check', 'compass', '--out', str(tmp_path / 'new')]) == 0
     assert 'wrote' in capsys.readouterr().out
     assert json.loads((tmp_path / 'new' / 'check.json').read_text())['ok'] is True
+
+
+def test_interrupted_while_it_starts(capsys, monkeypatch):
+    """Ctrl-C in the first half second, while libraries are loaded, would print a traceback."""
+    def interrupted():
+        raise KeyboardInterrupt
+    monkeypatch.setattr('walking_control.cli.parser.make_parser', interrupted)
+    assert main(['check', 'dribbel']) == 130
+    assert capsys.readouterr().err == 'interrupted\n'

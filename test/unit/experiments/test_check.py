@@ -70,8 +70,9 @@ def test_swing_foot_in_the_floor(tmp_path):
 
 def test_meshes_are_found_where_they_may_lie(tmp_path, monkeypatch):
     """A mesh beside the URDF, in a package around it or in a workspace would be called missing."""
-    from walking_control.models.meshes import missing_meshes
-    names = ['foot.stl', 'package://here/foot.stl', 'package://there/meshes/foot.stl', 'no.stl']
+    from walking_control.models.meshes import find_meshes, missing_meshes
+    names = ['foot.stl', 'package://here/foot.stl', 'package://there/meshes/foot.stl', 'no.stl',
+             'http://[', 'long' * 100]
     urdf = '<robot name="r">' + ''.join(
         f'<link name="{i}"><visual><geometry><mesh filename="{name}"/></geometry></visual></link>'
         for i, name in enumerate(names)) + '</robot>'
@@ -80,7 +81,28 @@ def test_meshes_are_found_where_they_may_lie(tmp_path, monkeypatch):
         place.mkdir(parents=True)
         (place / 'foot.stl').write_text('solid')
     monkeypatch.setenv('AMENT_PREFIX_PATH', str(tmp_path / 'ws'))
-    assert missing_meshes(urdf, folder) == [('visual', 'no.stl')]
+    found = find_meshes(urdf, folder)
+    assert [name for _, name in missing_meshes(urdf, found)] == names[3:]
+    assert found['package://there/meshes/foot.stl'] == str(there / 'foot.stl')
+
+
+def test_meshes_beside_the_urdf_reach_mujoco(tmp_path, monkeypatch):
+    """MuJoCo would seek relative names in the working directory and know no package://."""
+    pytest.importorskip('mujoco')
+    from walking_control.loading import load_robot
+    from walking_control.simulation.registry import make_plant
+    folder = tmp_path / 'rabbit'
+    folder.mkdir()
+    corners = [(0.0, 0.0, 0.0), (0.02, 0.0, 0.0), (0.0, 0.02, 0.0), (0.0, 0.0, 0.02)]
+    (folder / 'foot.obj').write_text(
+        ''.join('v {} {} {}\n'.format(*corner) for corner in corners)
+        + 'f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n')
+    monkeypatch.chdir(tmp_path)
+    for name in ('foot.obj', 'package://rabbit/foot.obj'):
+        path = write_rabbit(folder, change_urdf=lambda text, name=name: text.replace(
+            '<sphere radius="0.02"/>', f'<mesh filename="{name}"/>', 1))
+        plant = make_plant(load_robot(path), 'mujoco')
+        assert plant.model.nmesh == 1
 
 
 def test_controllers_are_judged_by_the_file(tmp_path):

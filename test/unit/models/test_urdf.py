@@ -39,3 +39,17 @@ def test_limits_are_read(dribbel):
     """Limits that are lost would let a command exceed what the joint bears."""
     hip = {joint.name: joint for joint in moving_joints(dribbel.robot.urdf)}['hip']
     assert (hip.lower, hip.upper, hip.effort, hip.velocity) == (-1.5, 1.5, 22.0, 10.0)
+
+
+@pytest.mark.parametrize('kind, refused', [('fixed', False), ('continuous', True)])
+def test_axis_without_direction(tmp_path, kind, refused):
+    """Exporters write 0 0 0 for fixed joints: half of the known robots would be refused."""
+    path = tmp_path / 'robot.urdf'
+    path.write_text(LINK.format(mass=1, ixx=1).replace(
+        '</robot>', f'<link name="b"/><joint name="j" type="{kind}"><parent link="a"/>'
+        '<child link="b"/><axis xyz="0 0 0"/></joint></robot>'))
+    if not refused:
+        assert load_urdf(path)
+        return
+    with pytest.raises(UrdfError, match='axis of joint j .*has no direction'):
+        load_urdf(path)

@@ -15,6 +15,7 @@ from walking_control.exceptions import import_optional, IncompatiblePlant, Inval
 from walking_control.models.actuators import JointSpring
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics, floor_gravity
+from walking_control.models.meshes import place_meshes
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.robot import Robot, Start
 from walking_control.models.signals import Command, Measurement
@@ -67,7 +68,7 @@ class MujocoPlant(Plant):
     def _build(self) -> Any:
         mj, robot, values = self._mj, self.robot, self._values
         try:
-            spec = mj.MjSpec.from_string(robot.urdf)
+            spec = mj.MjSpec.from_string(place_meshes(robot.urdf, robot.meshes))
         except ValueError as error:
             raise UrdfError(f'URDF of {robot.name}', limit=f'MuJoCo refuses it: {error}'
                             ) from error
