@@ -5,8 +5,10 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 import math
 
-START = 4             # messages of each sensor by which its rate is judged
 RATE_MARGIN = 0.8     # of `state_timeout` that may lie between two messages on average
+# Messages of each sensor by which its rate is judged. The first may be heard a whole interval late:
+# (START - 2) / (START - 1) must not be less than RATE_MARGIN, or slow sensors would pass.
+START = 6
 SLOWEST_CLOCK = 0.1   # of the steady clock's pace, by which stamps stand still in real time
 
 
