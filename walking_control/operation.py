@@ -189,7 +189,9 @@ class Operation:
             waited = now - self.arrivals.waiting_since
             if waited <= self._patience.sensors:
                 return LOOK
-            code = 'watchdog' if self._obstacle() else 'sensor_missing'
+            # a watchdog can hear us only once sensors are answered
+            starved = self.arrivals.missing(now) or self.arrivals.slow()
+            code = 'watchdog' if self._obstacle() and not starved else 'sensor_missing'
             self.stop(code, f'{self.wants(now)}; waited {waited:.1f} s', now)
         elif self.arrivals.complete_at is not None:
             before = self._latch.state

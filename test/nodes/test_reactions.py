@@ -103,7 +103,7 @@ def test_an_old_imu_stamp_is_a_fault(bench, robot):
        reaction='zero', last='zero', clears='~/clear_fault')
 def test_slow_sensors_are_said_at_the_start(bench, robot):
     """Sensors rarer than state_timeout would stop the walk at its first step, with another word."""
-    node = bench.controller(realtime=True, waiting_timeout=1.5)
+    node = bench.controller(realtime=True, waiting_timeout=1.5, require_watchdog=True)
     robot.wait()
     assert robot.stream_until(lambda: node.fault is not None, every=0.07)
     assert node.fault.code == 'sensor_missing', node.fault
