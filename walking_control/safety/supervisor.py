@@ -67,6 +67,7 @@ class Supervisor:
     """
 
     _stamp: float | None
+    _passed: float | None
     _now: float | None
     _heard: float | None
     _pitch: float | None

@@ -10,7 +10,7 @@ TIMEOUT = 0.05
 
 @pytest.mark.parametrize('rate, walks', [(18.0, False), (20.0, False), (40.0, True)])
 def test_a_late_first_message_makes_no_slow_sensor_fast(rate, walks):
-    """If it failed, a busy start would let a robot walk on sensors that stop it at its first step."""
+    """If it failed, a busy start would let a robot walk on sensors that soon stop it."""
     arrivals = Arrivals({'joint_state': 'joint_state', 'imu': 'imu'}, False, TIMEOUT)
     late = 0.99 / rate
     complete = False
