@@ -64,7 +64,8 @@ class Operation:
                  obstacle: Callable[[], str] = lambda: '') -> None:
         self.loop = ControlLoop(robot_file, controller, latch)
         self.measurement = Measurement(robot_file.robot)
-        self.problem: str | None = None   # why the last joint state could not be read
+        # code and words: why joint or lock states could not be read
+        self.problem: tuple[str, str] | None = None
         self._latch, self._patience, self._send_command = latch, patience, send
         self._limit = patience.tick if patience.lockstep else self.loop.sensor_timeout
         self.arrivals = Arrivals(sensor_kinds(robot_file.robot), patience.lockstep, self._limit)
@@ -153,7 +154,7 @@ class Operation:
         supervisor = self.loop.supervisor
         supervisor.machine.handle(Event.SENSORS)
         if self.problem is not None:
-            supervisor.latch('joint_state', self.problem, stamp)
+            supervisor.latch(*self.problem, stamp)
         if self._patience.lockstep:
             return
         for sensor, kind, lag in self.arrivals.lags():
@@ -188,7 +189,9 @@ class Operation:
             waited = now - self.arrivals.waiting_since
             if waited <= self._patience.sensors:
                 return LOOK
-            code = 'watchdog' if self._obstacle() else 'sensor_missing'
+            # a watchdog can hear us only once sensors are answered
+            starved = self.arrivals.missing(now) or self.arrivals.slow()
+            code = 'watchdog' if self._obstacle() and not starved else 'sensor_missing'
             self.stop(code, f'{self.wants(now)}; waited {waited:.1f} s', now)
         elif self.arrivals.complete_at is not None:
             before = self._latch.state
@@ -229,7 +232,8 @@ class Operation:
         still = arrivals.stillness(now)
         if still > limit >= arrivals.silence(now):
             supervisor.latch('clock_stopped',
-                             f'the stamp has been {stamp:.6f} s for {still:.3f} s', stamp)
+                             f'the stamp is {stamp:.6f} s, as {still:.3f} s ago or hardly more',
+                             stamp)
 
     def _is_live(self, now: float) -> bool:
         """Return whether the last measurement says how the joints move now."""

@@ -43,6 +43,15 @@ class Bench:
         self.executor.remove_node(node)
         node.destroy_node()
 
+    def close(self):
+        """Stop all; the executor lets go of a node before it is destroyed."""
+        for node in reversed(self.nodes):
+            node.stop()
+            self.executor.remove_node(node)
+        self.executor.shutdown()
+        for node in reversed(self.nodes):
+            node.destroy_node()
+
     def spin_until(self, condition, timeout=15.0):
         """Spin until a condition holds; return whether it did in time."""
         deadline = time.monotonic() + timeout
@@ -72,9 +81,7 @@ def bench(monkeypatch):
     rclpy.init(args=[])
     bench = Bench()
     yield bench
-    for node in reversed(bench.nodes):
-        node.stop()
-        node.destroy_node()
+    bench.close()
     rclpy.shutdown()
     give_back()
 
@@ -113,17 +120,17 @@ class HandDrivenRobot:
 
     def send(self, stamp, names=None, position=(-0.3, 0.0, 0.0), velocity=(0.0, 0.0, 0.0),
              pitch_half=-0.075, forces=(90.0, 0.0), norm=1.0, mute=(), lags=None,
-             force_axes='xyz'):
+             force_axes='xyz', engaged=(1.0, 1.0)):
         """Publish one set of sensors, Dribbel just after touchdown unless told otherwise.
 
         `mute` names sensors that are not sent, `lags` by how much the stamps of some are behind,
-        `force_axes` the axes that a force cell has.
+        `force_axes` the axes that a force cell has, `engaged` the states of the locks.
         """
         self._stamp = stamp
         imu, locks, joints = Imu(), JointState(), JointState()
         imu.orientation.y = norm * pitch_half
         imu.orientation.w = norm * (1.0 - pitch_half ** 2) ** 0.5
-        locks.name, locks.position = ['outer_knee', 'inner_knee'], [1.0, 1.0]
+        locks.name, locks.position = ['outer_knee', 'inner_knee'], list(engaged)
         joints.name = list(self.joints if names is None else names)
         joints.position, joints.velocity = list(position), list(velocity)
         messages = {'imu': (self._imu, imu), 'locks': (self._lock_states, locks)}

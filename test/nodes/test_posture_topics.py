@@ -71,6 +71,8 @@ def test_posture_and_support_are_taken_or_refused(bench, standing):
         bench.spin_until(lambda: simulator.plant.time > now + 0.1)
     send(robot.joints[:-1], held[:-1])
     assert reference.posture is None, 'a joint is missing'
+    send(['finger'], [0.0])
+    assert reference.posture is None, 'of another device'
     send(robot.joints, [9.0, *held[1:]])
     assert reference.posture is None, 'beyond the joint limit'
     send(robot.joints, [float('nan'), *held[1:]])

@@ -71,16 +71,17 @@ def test_zero_in_time_whatever_the_sensors_do(robot, stopped, pathology):
     assert node.fault.code == 'emergency_stop', 'the first fault says why'
 
 
-def test_an_unstamped_driver_is_a_fault_and_ends_in_zero(bench, robot):
-    """A driver that never stamps says 0 for ever: the first effort must not stand."""
+@pytest.mark.parametrize('step', [0.0, 2e-6])
+def test_an_unstamped_driver_is_a_fault_and_ends_in_zero(bench, robot, step):
+    """A driver that never stamps, or in the wrong unit: the first effort must not stand."""
     node = bench.controller(realtime=True)
     robot.wait()
     robot._stamp = 0.0
-    assert robot.stream_until(lambda: node.fault is not None, step=0.0)
+    assert robot.stream_until(lambda: node.fault is not None, step=step)
     assert node.fault.code == 'clock_stopped'
-    assert robot.stream_until(lambda: robot.efforts and not robot.efforts[-1].data[0], step=0.0)
+    assert robot.stream_until(lambda: robot.efforts and not robot.efforts[-1].data[0], step=step)
     count = len(robot.efforts)
-    assert robot.stream_until(lambda: len(robot.efforts) > count + 20, step=0.0)
+    assert robot.stream_until(lambda: len(robot.efforts) > count + 20, step=step)
     assert not any(message.data[0] for message in robot.efforts[count:])
 
 
@@ -102,7 +103,7 @@ def test_an_old_imu_stamp_is_a_fault(bench, robot):
        reaction='zero', last='zero', clears='~/clear_fault')
 def test_slow_sensors_are_said_at_the_start(bench, robot):
     """Sensors rarer than state_timeout would stop the walk at its first step, with another word."""
-    node = bench.controller(realtime=True, waiting_timeout=1.5)
+    node = bench.controller(realtime=True, waiting_timeout=1.5, require_watchdog=True)
     robot.wait()
     assert robot.stream_until(lambda: node.fault is not None, every=0.07)
     assert node.fault.code == 'sensor_missing', node.fault

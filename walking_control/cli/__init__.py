@@ -12,7 +12,7 @@ from walking_control.exceptions import WalkingControlError
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status: 0 done, 1 not achieved, 2 bad input."""
     try:
-        from walking_control.cli.parser import make_parser   # slow: Ctrl-C may come meanwhile
+        from walking_control.cli.parser import make_parser  # slow: Ctrl-C may come meanwhile
         options = make_parser().parse_args(arguments)
         status = options.run(options)
         sys.stdout.flush()

@@ -250,7 +250,7 @@ class _Driver:
         value = rng.choice([math.nan, math.inf, -math.inf, 1e100, 3.0])
         place = rng.integers(len(self.operation.measurement.values))
         if rng.random() < 0.1:
-            self.operation.problem = 'lacks a joint'
+            self.operation.problem = 'joint_state', 'lacks a joint'
         self.elapse(self.loop.period)
         self.send(self.stamp + self.loop.period,
                   lambda measurement: measurement.values.__setitem__(place, value))

@@ -202,12 +202,15 @@ def differences(text: str, other: str) -> list[str]:
         first, second = (_anatomy(parse(each)) for each in (text, other))
     except UrdfError as error:
         return [str(error)]
+    except ValueError as error:   # whoever publishes it has not loaded it
+        return [f'it holds what is no number: {error}']
     for part in sorted(first.keys() | second.keys()):
         if part not in second:
             found.append(f'{part} is missing')
         elif part not in first:
             found.append(f'{part} is not in the robot file')
-        elif not np.allclose(first[part], second[part], rtol=1e-6, atol=1e-9):
+        elif len(first[part]) != len(second[part]) or not np.allclose(
+                first[part], second[part], rtol=1e-6, atol=1e-9):
             found.append(f'{part} differs ({first[part]} in the robot file, {second[part]})')
     return found[:5]
 

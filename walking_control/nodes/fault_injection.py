@@ -12,7 +12,7 @@ from std_msgs.msg import Float64MultiArray, String
 
 from walking_control.exceptions import InvalidInput, NotAchieved
 from walking_control.nodes import topics
-from walking_control.nodes.runtime import log_arguments, make_executor
+from walking_control.nodes.runtime import isolate_domain, log_arguments, make_executor
 from walking_control.safety.faults import KINDS, read_fault
 
 DISCOVERY = 15.0   # s
@@ -134,7 +134,7 @@ class FaultWatch:
 def provoke_fault(kind, place):
     """Provoke a fault in a running demo; see `FaultWatch.provoke`."""
     os.environ['ROS_DOMAIN_ID'] = place.domain
-    os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    isolate_domain()
     rclpy.init(args=log_arguments())
     try:
         return FaultWatch(place).provoke(kind)

@@ -53,7 +53,9 @@ class PostureTopics:
     def _on_posture(self, message):
         posture = np.zeros(len(self._loop.robot.joints))
         try:
-            self._reader.read(message, posture)
+            if not self._reader.read(message, posture):
+                raise MeasurementError('JointState', value=list(message.name),
+                                       limit='holds no joint of this robot')
             self._check_posture(posture)
         except MeasurementError as error:
             self._node.get_logger().error(f'posture refused: {error}')

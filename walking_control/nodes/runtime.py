@@ -91,12 +91,9 @@ def run_node(make_node, args=None):
     Returns:
         Exit status: the node's, or that of the error.
     """
-    # A process that is killed leaves its shared memory behind, and whoever writes there is held up
-    # until Fast DDS gives it up: a second, for the robot and the watchdog alike. Our programs do
-    # without it unless told otherwise.
-    os.environ.setdefault('FASTDDS_BUILTIN_TRANSPORTS', 'UDPv4')
+    avoid_shared_memory()
     stop = StopSignal()
-    node, status = None, 0
+    node, executor, status = None, None, 0
     try:
         _init(args)
         node = make_node()
@@ -112,6 +109,8 @@ def run_node(make_node, args=None):
     finally:
         if node is not None:
             node.stop()
+            if executor is not None:   # before what it spins is gone
+                executor.shutdown()
             node.destroy_node()
         rclpy.try_shutdown()
     return status
@@ -131,7 +130,17 @@ def raise_priority(priority):
         os.sched_setscheduler(int(thread), os.SCHED_FIFO, os.sched_param(priority))
 
 
+def avoid_shared_memory():
+    """Let messages of this process and those it starts travel by UDP, unless told otherwise.
+
+    A process that is killed leaves its shared memory behind, and whoever writes there is held up
+    until Fast DDS gives it up: a second, for the robot and the watchdog alike.
+    """
+    os.environ.setdefault('FASTDDS_BUILTIN_TRANSPORTS', 'UDPv4')
+
+
 def isolate_domain():
     """Keep a demo's traffic on this machine and, unless chosen, in a domain of its own."""
+    avoid_shared_memory()
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     os.environ.setdefault('ROS_DOMAIN_ID', str(1 + os.getpid() % 100))

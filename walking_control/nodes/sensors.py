@@ -66,7 +66,7 @@ class SensorSet:
             if not self._reader.read(message, measurement.position, measurement.velocity):
                 return
         except MeasurementError as error:
-            self._operation.problem = str(error)
+            self._operation.problem = 'joint_state', str(error)
         self._arrived('joint_state', message.header.stamp)
 
     def _on_imu(self, message):
@@ -86,7 +86,9 @@ class SensorSet:
             if not self._lock_reader.read(message, self._lock_positions):
                 return
         except MeasurementError as error:
-            self._operation.problem = str(error)
+            self._operation.problem = 'joint_state', str(error)
+        if not np.isfinite(self._lock_positions).all():   # would be read as open
+            self._operation.problem = 'not_finite', 'the state of a lock is not finite'
         self._operation.measurement.locked[:] = self._lock_positions > 0.5
         self._arrived(LOCKS, message.header.stamp)
 

@@ -5,8 +5,11 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 import math
 
-START = 4             # messages of each sensor by which its rate is judged
 RATE_MARGIN = 0.8     # of `state_timeout` that may lie between two messages on average
+# Messages of each sensor by which its rate is judged. The first may be heard a whole interval late:
+# (START - 2) / (START - 1) must not be less than RATE_MARGIN, or slow sensors would pass.
+START = 6
+SLOWEST_CLOCK = 0.1   # of the steady clock's pace, by which stamps stand still in real time
 
 
 class Arrivals:
@@ -27,6 +30,8 @@ class Arrivals:
 
     def __init__(self, kinds: Mapping[str, str], lockstep: bool, timeout: float) -> None:
         self._kinds, self._lockstep, self._timeout = kinds, lockstep, timeout
+        # stamps that crawl would keep the law from its turn, and its last effort on
+        self._least_advance = 0.0 if lockstep else SLOWEST_CLOCK * timeout
         self.reset(0.0)
 
     def reset(self, now: float) -> None:
@@ -61,9 +66,9 @@ class Arrivals:
                 return False
         elif sensor != 'joint_state' or not self._is_ready(now):
             return False
-        if stamp != self._stamp:
-            self._advanced_at = now
-        self._stamp, self.complete_at = stamp, now
+        if self._stamp is None or abs(stamp - self._stamp) > self._least_advance:
+            self._stamp, self._advanced_at = stamp, now
+        self.complete_at = now
         return True
 
     def _is_ready(self, now: float) -> bool:

@@ -67,6 +67,7 @@ class Supervisor:
     """
 
     _stamp: float | None
+    _passed: float | None
     _now: float | None
     _heard: float | None
     _pitch: float | None
@@ -110,7 +111,7 @@ class Supervisor:
         """Forget the past, not the fault."""
         self._last = [0.0] * len(self._limits)
         self._faded = list(self._last)
-        self._stamp = self._now = self._heard = None
+        self._stamp = self._passed = self._now = self._heard = None
         self._age = 0.0
         self._pitch = None
         self._airborne_since = None
@@ -144,10 +145,12 @@ class Supervisor:
         if now is not None:
             self.machine.pass_time(0.0 if self._now is None else now - self._now)
             self._now = now
-        elif self.fault is not None:
-            step = math.nan if self._stamp is None else stamp - self._stamp
+            return
+        if self.fault is not None:
+            step = math.nan if self._passed is None else stamp - self._passed
             # sensors may be faster than the law, but not without bound; an infinite step ends it
             self.machine.pass_time(step if step > 0.02 * self._period else self._period)
+        self._passed = stamp   # of a measurement that is refused, too
 
     def _check_clock(self, stamp: float, now: float | None) -> bool:
         before, self._age = self._stamp, 0.0
@@ -164,10 +167,13 @@ class Supervisor:
 
     def _check_gap(self, before: float, stamp: float, waited: float | None) -> None:
         age, limit = self._age, self._values.state_timeout
-        if age <= limit:
+        if age <= limit and (waited is None or waited <= limit):
             return
         words = f'stamp {stamp:.6f} s follows {before:.6f} s, {age:.3f} s later'
-        if waited is not None and waited < 0.5 * age:
+        if age <= limit:   # it was under way while we slept
+            self.latch('stale_joint_state', f'{words}, but came {waited:.3f} s later; '
+                       f'limit {limit:g} s', stamp)
+        elif waited is not None and waited < 0.5 * age:
             self.latch('clock_jump', f'{words}, but came {waited:.3f} s later; '
                        f'limit {limit:g} s', stamp)
         else:

@@ -143,3 +143,25 @@ def test_virtual_effort_rests_while_joints_are_damped():
     supervisor.latch('fall', 'test', 0.0)
     supervisor.react(measurement, command)
     assert command.effort.tolist() == [-2.0, 0.0]
+
+
+def test_reaction_takes_the_stamps_of_refused_measurements(supervisor, dribbel):
+    """In lockstep damping would last longer than told if the first measurement is the bad one."""
+    measurement, command = Measurement(dribbel.robot), Command(dribbel.robot)
+    measurement.position[0] = math.nan
+    supervisor.check_measurement(measurement)
+    assert supervisor.fault.code == 'not_finite'
+    measurement.position[0], measurement.velocity[0], measurement.stamp = 0.0, 2.0, 1.5
+    supervisor.check_measurement(measurement)
+    supervisor.react(measurement, command)
+    assert command.effort[0] == 0.0, 'damping_time has passed'
+
+
+def test_a_measurement_that_was_long_under_way_is_stale(supervisor, dribbel):
+    """A process that wakes up must not answer what was measured before it slept."""
+    measurement = Measurement(dribbel.robot)
+    supervisor.check_measurement(measurement, 100.0)
+    assert supervisor.fault is None
+    measurement.stamp = 0.01
+    supervisor.check_measurement(measurement, 101.0)
+    assert supervisor.fault.code == 'stale_joint_state'
