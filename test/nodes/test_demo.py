@@ -7,6 +7,7 @@ import time
 import numpy as np
 import pytest
 from rclpy.parameter import Parameter
+from stranger import write_rabbit
 
 import walking_control as wc
 from walking_control.control_loop import ControlLoop
@@ -221,3 +222,23 @@ def test_simulator_drops_bad_commands(bench):
     for data in ([1.0, 2.0], [], [float('nan')]):
         node._on_effort(Float64MultiArray(data=data))
     assert node._command.effort[0] == 0.0
+
+
+def test_names_that_are_no_topics(tmp_path):
+    """A robot whose links and joints have spaces, dashes or dots would end in a traceback."""
+    def renamed(text):
+        return text.replace('left_', 'left-').replace('right_', '2 right.')
+    path = write_rabbit(tmp_path, change_urdf=renamed)
+    path.write_text(renamed(path.read_text()).replace('stance_', 'stance/'))
+    result = run_demo(load_robot(path), None, None, 0.1)
+    assert result.run.fault is None and len(result.run.time) == 11
+
+
+@pytest.mark.parametrize('home', [None, '/nonexistent'])
+def test_demo_without_a_home(monkeypatch, dribbel, home):
+    """rclpy would not start for a user without a home: it has nowhere to log to."""
+    for name in ('HOME', 'ROS_HOME', 'ROS_LOG_DIR'):
+        monkeypatch.delenv(name, raising=False)
+    if home:
+        monkeypatch.setenv('HOME', home)
+    assert len(run_demo(dribbel, None, None, 0.1).run.time) == 11

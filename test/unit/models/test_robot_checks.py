@@ -111,3 +111,12 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path):
     errors = refusal(tmp_path, edit=edit)
     assert len(errors) == 4 and all(any(word in error for error in errors) for word in (
         'left_foot twice', 'left_hip.sign', 'left_hip.reduction', 'world.gravity'))
+
+
+def test_names_that_ros_cannot_tell_apart(tmp_path):
+    """Two feet would be heard on one topic."""
+    def edit(tree):
+        tree['robot']['coordinates'][:2] = ['a b', 'a-b']
+        for rows in tree['robot']['supports'].values():
+            rows['a b'], rows['a-b'] = rows.pop('lean'), rows.pop('stance_knee')
+    assert '2 become a_b' in refusal(tmp_path, edit=edit)[0]
