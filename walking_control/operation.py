@@ -230,7 +230,7 @@ class Operation:
             for kind, age in silences:
                 supervisor.check_age('joint_state' if all_silent else kind, age, stamp)
         still = arrivals.stillness(now)
-        if still > limit >= arrivals.silence(now):
+        if still > limit and arrivals.silence(now) <= 0.5 * limit:   # while messages go on
             supervisor.latch('clock_stopped',
                              f'the stamp is {stamp:.6f} s, as {still:.3f} s ago or hardly more',
                              stamp)
