@@ -66,7 +66,7 @@ def draw_energies(axis, run, rows, energies):
         axis.plot(time, values[rows], style, color=colour, linewidth=1.6, label=name)
     shade_stance(axis, run, rows)
     mark_time(axis, run)
-    axis.set_xlim(time[0], time[-1])
+    axis.set_xlim(time[0], max(time[-1], time[0] + 1e-3))   # a run of one tick is a point
 
 
 def draw_undesired(axis, run, rows, energies):
