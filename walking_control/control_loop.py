@@ -71,8 +71,7 @@ class ControlLoop:
         """
         robot, measurement = self.robot, Measurement(self.robot)
         if start.posture is None:
-            angles = np.linalg.solve(robot.supports[start.support], start.q)
-            measurement.position[:] = angles[-len(robot.joints):]   # pitch comes first, if any
+            measurement.position[:] = robot.joint_lifts[start.support] @ start.q
         else:
             measurement.position[:] = start.posture
         measurement.locked[:] = True

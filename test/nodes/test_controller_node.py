@@ -134,16 +134,21 @@ def test_namespace(bench):
     assert robot.node.count_publishers('/right/' + topics.EFFORT_COMMANDS) == 0
 
 
+def ask_speed(bench, robot, node, speed):
+    """Send a speed on cmd_vel and wait until the controller has it."""
+    publisher = robot.node.create_publisher(Twist, topics.CMD_VEL, 1)
+    assert bench.spin_until(lambda: publisher.get_subscription_count() > 0)
+    message = Twist()
+    message.linear.x = speed
+    publisher.publish(message)
+    assert bench.spin_until(lambda: node.loop.reference.speed == speed)
+
+
 def test_cmd_vel_steers(bench, robot):
     """A speed sent to cmd_vel must reach the law."""
     node = bench.controller()
     robot.wait()
-    publisher = robot.node.create_publisher(Twist, topics.CMD_VEL, 1)
-    assert bench.spin_until(lambda: publisher.get_subscription_count() > 0)
-    message = Twist()
-    message.linear.x = 0.35
-    publisher.publish(message)
-    assert bench.spin_until(lambda: node.loop.reference.speed == 0.35)
+    ask_speed(bench, robot, node, 0.35)
     assert 0.0 < robot.ask(1.0) < EFFORT
 
 
@@ -155,12 +160,7 @@ def test_cmd_vel_times_out(bench, robot):
     """A joystick whose radio died must not walk the robot on at the speed it last asked for."""
     node = bench.controller(cmd_vel_timeout=0.3, cmd_vel_deceleration=0.5)
     robot.wait()
-    publisher = robot.node.create_publisher(Twist, topics.CMD_VEL, 1)
-    assert bench.spin_until(lambda: publisher.get_subscription_count() > 0)
-    message = Twist()
-    message.linear.x = 0.35
-    publisher.publish(message)
-    assert bench.spin_until(lambda: node.loop.reference.speed == 0.35)
+    ask_speed(bench, robot, node, 0.35)
     speeds = []
     for tick in range(110):   # lockstep: on the stamps
         robot.ask(1.0 + 0.01 * tick)

@@ -11,7 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from walking_control.controllers.controller import ArrayLaw, Controller
-from walking_control.controllers.curve_tracking.controller import load_gait, NOBODY
+from walking_control.controllers.curve_tracking.controller import (
+    load_gait,
+    NOBODY,
+    require_walker,
+)
 from walking_control.controllers.knee_locks import KneeLocks
 from walking_control.controllers.limits.efforts import (
     FOOT_PARAMETERS,
@@ -20,11 +24,9 @@ from walking_control.controllers.limits.efforts import (
     make_limits,
     nearest_effort,
 )
-from walking_control.exceptions import IncompatibleController
 from walking_control.gaits.curve import Curve, evaluate, make_time_curve
 from walking_control.gaits.samples import GaitSamples
 from walking_control.models.array_functions import array_function, Terms
-from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.robot import Robot
@@ -137,9 +139,7 @@ class TimePd(Controller):
 
     def __init__(self, robot_file: RobotFile, values: SimpleNamespace) -> None:
         robot, world = robot_file.robot, robot_file.values(WORLD)
-        if robot.base is not Base.PLANAR or len(robot.feet) != 2 or not robot.efforts:
-            raise IncompatibleController(f'controller time_pd on {robot.name}',
-                                         limit='needs a planar walker on two feet with a motor')
+        require_walker(robot, self.name)
         self.values = values
         dynamics = Dynamics(robot, world.gravity, world.slope)
         self._terms, parameters = make_terms(dynamics)

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from walking_control.models.support.dynamics import SupportDynamics
 
 
-GROUND = 'ground_torque'
-
-
 def foot_turn(support: SupportDynamics, foot: int) -> np.ndarray:
     """Return a foot's rate of rotation about +y per rate of (pitch, joints), ``(1 + n_joints,)``.
 

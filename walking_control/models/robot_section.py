@@ -333,7 +333,7 @@ def read_start(section: Section, robot: Robot) -> Start:
 
 def _check_start(start: Start, robot: Robot) -> None:
     """Refuse a start in which a joint is beyond its limits."""
-    angles = np.linalg.solve(robot.supports[start.support], start.q)[-len(robot.joints):]
+    angles = robot.joint_lifts[start.support] @ start.q
     for joint, angle in zip(robot.joints, angles, strict=True):
         limit = robot.limits[joint]
         if not limit.lower - _AT_LIMIT <= angle <= limit.upper + _AT_LIMIT:

@@ -11,6 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 from walking_control.models.dynamics import Dynamics
+from walking_control.models.robot import Robot
 from walking_control.models.urdf import parse
 from walking_control.runs.run import Run
 
@@ -61,6 +62,13 @@ def legs_of_joints(dynamics: Dynamics) -> list[int | None]:
     carried = [[i for i, chain in enumerate(chains) if joint in chain]
                for joint in range(model.njoints)]
     return [feet[0] if len(feet) == 1 else None for feet in carried]
+
+
+def leg_of_each_joint(robot: Robot) -> dict[str, int | None]:
+    """Return joint -> the index of the only foot it carries, or None, in the robot's order."""
+    dynamics = Dynamics(robot)
+    legs = legs_of_joints(dynamics)
+    return {joint: legs[dynamics.model.getJointId(joint)] for joint in robot.joints}
 
 
 class Skeleton:

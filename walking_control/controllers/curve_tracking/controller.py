@@ -93,6 +93,21 @@ PARAMETERS = ParameterTable('curve_tracking', [
 ], checks=[_tank_holds])
 
 
+def require_walker(robot: Robot, controller: str) -> None:
+    """Refuse a robot that no law can lead along a gait.
+
+    Args:
+        robot: The `Robot`.
+        controller: Name of the law that asks.
+
+    Raises:
+        IncompatibleController: Not a planar walker on two feet with something to drive.
+    """
+    if robot.base is not Base.PLANAR or len(robot.feet) != 2 or not robot.efforts:
+        raise IncompatibleController(f'controller {controller} on {robot.name}',
+                                     limit='needs a planar walker on two feet with a motor')
+
+
 def load_gait(robot: Robot, values: SimpleNamespace, world: SimpleNamespace) -> GaitSamples:
     """Return the `GaitSamples` a controller's values name, checked against robot and world."""
     return read_samples(gait_path(values.gait or robot.name), robot, world)
@@ -217,9 +232,7 @@ class CurveTracking(Controller):
 
     def __init__(self, robot_file: RobotFile, values: SimpleNamespace) -> None:
         robot, world = robot_file.robot, robot_file.values(WORLD)
-        if robot.base is not Base.PLANAR or len(robot.feet) != 2 or not robot.efforts:
-            raise IncompatibleController(f'controller curve_tracking on {robot.name}',
-                                         limit='needs a planar walker on two feet with a motor')
+        require_walker(robot, self.name)
         self.values = values
         gait = load_gait(robot, values, world)
         dynamics = Dynamics(robot, world.gravity, world.slope)

@@ -66,7 +66,7 @@ def draw_energies(axis, run, rows, energies):
         axis.plot(time, values[rows], style, color=colour, linewidth=1.6, label=name)
     shade_stance(axis, run, rows)
     mark_time(axis, run)
-    axis.set_xlim(time[0], max(time[-1], time[0] + 1e-3))   # a run of one tick is a point
+    _span(axis, time)
 
 
 def draw_undesired(axis, run, rows, energies):
@@ -77,7 +77,7 @@ def draw_undesired(axis, run, rows, energies):
     axis.set_ylim(LEAST, 50.0)
     shade_stance(axis, run, rows)
     mark_time(axis, run)
-    axis.set_xlim(time[0], time[-1])
+    _span(axis, time)
 
 
 def plot_effort_parts(run):
@@ -136,9 +136,14 @@ def _frame(axis):
         axis.set_title(f'peak {sizes.max():.3g}', loc='right', fontsize=9, pad=2.0)
 
 
+def _span(axis, time):
+    """Let the axis span the time, s; a run of one tick is a point and gets a width."""
+    axis.set_xlim(time[0], max(time[-1], time[0] + 1e-3))
+
+
 def _finish(figure, axes, run, rows):
     for axis in axes:
         axis.set_xlabel('time (s)')
-        axis.set_xlim(run.time[rows][0], run.time[rows][-1])
+        _span(axis, run.time[rows])
     add_foot_legend(figure, run.robot, '(band: stance)', extra=('disturbance (dashed)', MARK)
                     if run.disturbances else None)

@@ -17,7 +17,7 @@ from walking_control.reports.plots.style import (
     new_figure,
 )
 from walking_control.reports.scene import Scene, telling_rows
-from walking_control.runs.kinematics import base_lean, legs_of_joints
+from walking_control.runs.kinematics import base_lean, leg_of_each_joint
 from walking_control.runs.posture import (
     friction_ratios,
     is_held,
@@ -73,11 +73,8 @@ def _plot_joints(run, columns, title, ylabel, least):
 
 def _limbs(robot):
     """Return words for a limb -> its joints: one for each foot, one for the rest of the body."""
-    dynamics = Dynamics(robot)
-    legs = legs_of_joints(dynamics)
     limbs = {}
-    for joint in robot.joints:
-        foot = legs[dynamics.model.getJointId(joint)]
+    for joint, foot in leg_of_each_joint(robot).items():
         name = 'upper body' if foot is None else _leg(robot.feet[foot])
         limbs.setdefault(name, []).append(joint)
     return limbs

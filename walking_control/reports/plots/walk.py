@@ -17,7 +17,7 @@ from walking_control.reports.plots.style import (
     new_figure,
 )
 from walking_control.runs.floor import floor_tilt
-from walking_control.runs.kinematics import legs_of_joints, Skeleton, tilt
+from walking_control.runs.kinematics import leg_of_each_joint, Skeleton, tilt
 from walking_control.runs.metrics import step_table
 from walking_control.runs.quantities import LOADED, motors, touchdowns
 
@@ -260,11 +260,8 @@ def _mirror_groups(robot):
 
 def _joint_colours(robot):
     """Return joint -> colour of the leg it moves; neutral when paired with nobody."""
-    dynamics = Dynamics(robot)
-    legs = legs_of_joints(dynamics)
     colours = {}
-    for joint in robot.joints:
-        leg = legs[dynamics.model.getJointId(joint)]
+    for joint, leg in leg_of_each_joint(robot).items():
         alone = robot.mirror[joint][0] == joint
         colours[joint] = NEUTRAL if alone or leg is None else FOOT_COLOURS[leg]
     return colours

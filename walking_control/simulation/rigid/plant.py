@@ -160,17 +160,7 @@ class RigidPlant(Plant):
         self._update_truth()
 
     def disturb(self, kind: str, size: float, step: int) -> None:
-        """Plan a one-off disturbance for every run from the next `reset` on.
-
-        Args:
-            kind: ``'step_down'``, ``'step_up'`` (m), ``'slope_change'`` (rad) or ``'push'`` (N s
-                per kg of robot, along the walk).
-            size: Its size.
-            step: The touchdown it comes with, counted from 1.
-
-        Raises:
-            InvalidInput: Unknown kind, or a step or size out of range.
-        """
+        """Plan a one-off disturbance; see `Plant.disturb`."""
         if kind not in DISTURBANCES:
             raise InvalidInput('disturbance', value=kind, limit='unknown',
                                remedy='known: ' + ', '.join(DISTURBANCES))
