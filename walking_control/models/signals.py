@@ -13,7 +13,8 @@ Measurement.position              rad, m   joint positions, ``(n_joints,)``
 Measurement.velocity              rad/s    joint velocities, ``(n_joints,)``
 Measurement.orientation           1        IMU frame to gravity-aligned world, xyzw
 Measurement.angular_velocity      rad/s    of the IMU, in the IMU frame
-Measurement.linear_acceleration   m/s^2    specific force at the IMU, in the IMU frame
+Measurement.linear_acceleration   m/s^2    specific force at the IMU, in the IMU frame: +g upward
+                                           at rest, averaged since the last measurement
 Measurement.foot_force            N        force of the floor on each foot, foot frame
 Measurement.locked                bool     joint lock engaged, ``(n_locks,)``
 WalkerState.support               1        index of the stance foot

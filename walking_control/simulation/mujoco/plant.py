@@ -19,6 +19,7 @@ from walking_control.models.meshes import place_meshes
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.robot import Robot, Start
 from walking_control.models.signals import Command, Measurement
+from walking_control.simulation.inertial import InertialUnit
 from walking_control.simulation.plant import Plant, Truth
 
 NO_SPRING = JointSpring(0.0, 0.0, 0.0)
@@ -61,6 +62,7 @@ class MujocoPlant(Plant):
         self.data = self._mj.MjData(self.model)
         self._index()
         self._dynamics = Dynamics(robot, world.gravity, world.slope)
+        self._imu = InertialUnit(self._dynamics, world.slope)
         self.truth = Truth(robot)
         self.time = 0.0
         self._steps = 0
@@ -80,10 +82,6 @@ class MujocoPlant(Plant):
         self._add_root(spec)
         self._add_joint_properties(spec)
         self._add_floor(spec)
-        imu = spec.body(robot.imu_link).add_site(name='imu')
-        for kind in (mj.mjtSensor.mjSENS_GYRO, mj.mjtSensor.mjSENS_ACCELEROMETER):
-            spec.add_sensor(name=kind.name, type=kind, objtype=mj.mjtObj.mjOBJ_SITE,
-                            objname=imu.name)
         try:
             return spec.compile()
         except ValueError as error:
@@ -179,6 +177,7 @@ class MujocoPlant(Plant):
         self.truth.electrical_energy = 0.0
         self._arm(np.ones(len(self.robot.locks), dtype=bool))
         self._refresh()
+        self._imu.reset(self.truth.q, self.truth.v)
 
     def _place(self, start: Start) -> None:
         dynamics = self._dynamics
@@ -215,6 +214,7 @@ class MujocoPlant(Plant):
         self._steps += steps
         self.time = self._steps * dt
         self._refresh()
+        self._imu.advance(self.truth.q, self.truth.v, duration)
 
     def _refresh(self) -> None:
         """Bring everything derived from the state up to date, so that all sensors agree."""
@@ -262,22 +262,10 @@ class MujocoPlant(Plant):
         measurement.position[:] = data.qpos[self._joint_qpos]
         measurement.velocity[:] = data.qvel[self._joint_dof]
         measurement.locked[:] = truth.locked
-        measurement.angular_velocity[:] = data.sensordata[:3]
-        measurement.linear_acceleration[:] = data.sensordata[3:6]
-        self._measure_orientation(measurement.orientation)
+        self._imu.write(measurement)
         for i, body in enumerate(self._foot_body):
             rotation = data.xmat[body].reshape(3, 3)
             np.dot(truth.foot_force[i], rotation, out=measurement.foot_force[i])
-
-    def _measure_orientation(self, out: np.ndarray) -> None:
-        """Write the IMU quaternion (xyzw) in the gravity-aligned world."""
-        site = np.zeros(4)
-        world = np.zeros(4)
-        half = 0.5 * self.world.slope
-        self._mj.mju_mat2Quat(site, self.data.site_xmat[0])
-        self._mj.mju_mulQuat(world, np.array([math.cos(half), 0.0, math.sin(half), 0.0]), site)
-        out[:3] = world[1:]
-        out[3] = world[0]
 
     def push(self, impulse: float, direction: float = 0.0) -> None:
         """Add an impulse in N s along the floor to the base, at once.

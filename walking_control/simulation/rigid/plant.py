@@ -24,6 +24,7 @@ from walking_control.models.robot import Robot, Start
 from walking_control.models.signals import Command, Measurement
 from walking_control.models.support.dynamics import SupportDynamics
 from walking_control.simulation.disturbance import Disturbance
+from walking_control.simulation.inertial import InertialUnit
 from walking_control.simulation.plant import Plant, Truth
 from walking_control.simulation.rigid import model as rm
 from walking_control.simulation.rigid.forces import accelerate, collide, find_reactions
@@ -128,6 +129,7 @@ class RigidPlant(Plant):
         self.state = rm.make_state(self.model)
         self._work = rm.make_workspace(self.model, self._support.layout.size)
         self.truth = Truth(robot)
+        self._imu = InertialUnit(self._support.dynamics, world.slope)
         self._joints = [robot.joint_index(joint) for joint in robot.actuators]
         self._motors = list(robot.actuators.values())
         self._mass = self._support.dynamics.mass
@@ -158,6 +160,7 @@ class RigidPlant(Plant):
         self.truth.work[:] = 0.0
         self.truth.electrical_energy = 0.0
         self._update_truth()
+        self._imu.reset(self.truth.q, self.truth.v)
 
     def disturb(self, kind: str, size: float, step: int) -> None:
         """Plan a one-off disturbance; see `Plant.disturb`."""
@@ -197,6 +200,7 @@ class RigidPlant(Plant):
             self._fallen = True
             state.y[self.model.n + 2:] = 0.0
         self._update_truth()
+        self._imu.advance(self.truth.q, self.truth.v, duration)
         self._account(command.effort, before, duration)
 
     def _failure(self, status: int) -> NotAchieved:
@@ -247,9 +251,7 @@ class RigidPlant(Plant):
         measurement.position[:] = truth.q[3:]
         measurement.velocity[:] = truth.v[3:]
         measurement.locked[:] = truth.locked
-        pitch = truth.q[2] + self.world.slope
-        measurement.orientation[:] = 0.0, math.sin(0.5 * pitch), 0.0, math.cos(0.5 * pitch)
-        measurement.angular_velocity[:] = 0.0, truth.v[2], 0.0
+        self._imu.write(measurement)
         for i, foot in enumerate(self.robot.feet):
             rotation = self._support.dynamics.foot_rotation(foot)
             np.dot(truth.foot_force[i], rotation, out=measurement.foot_force[i])
