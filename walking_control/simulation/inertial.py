@@ -17,10 +17,10 @@ class InertialUnit:
     """What gyroscope, accelerometer and attitude filter of a robot would say without error.
 
     Orientation and angular velocity are those of the instant. The accelerometer gives the specific
-    force averaged over the last step of the plant, as units do that integrate inside: the change of
-    the IMU's velocity over the step less that by gravity, in the axes halfway between the two
-    orientations. So an impact within the step weighs by its impulse, however short it is, and the
-    velocity can be found again by summing up. Before the first step it is gravity's reaction alone.
+    force averaged since the last measurement, as units do that integrate inside: the change of the
+    IMU's velocity less that by gravity, over the time between, in the axes halfway between the two
+    orientations. So an impact weighs by its impulse, however short it is, and the velocity can be
+    found again by summing up. The first measurement says gravity's reaction alone.
 
     Args:
         dynamics: The robot's `Dynamics` with the world's gravity and slope.
@@ -33,35 +33,33 @@ class InertialUnit:
         self._frame = dynamics.frame(dynamics.robot.imu_link)
         self._gravity = dynamics.model.gravity.linear.copy()
         self._world_floor = pin.Quaternion(pin.utils.rotate('y', slope))
-        self._velocity = np.zeros(3)
-        self._rotation = pin.Quaternion.Identity()
-        self._angular_velocity = np.zeros(3)
         self._specific_force = np.zeros(3)
+        self.reset()
 
-    def reset(self, q: np.ndarray, v: np.ndarray) -> None:
-        """Begin in a state, given in generalised coordinates and velocities."""
-        self._observe(q, v)
-        self._specific_force[:] = self._rotation.inverse() * -self._gravity
+    def reset(self) -> None:
+        """Forget the past: the next measurement is the first."""
+        self._time: float | None = None
 
-    def advance(self, q: np.ndarray, v: np.ndarray, duration: float) -> None:
-        """Take the state after a step of a duration in s."""
-        before, rotation = self._velocity.copy(), self._rotation
-        self._observe(q, v)
-        halfway = rotation.slerp(0.5, self._rotation)
-        force = (self._velocity - before) / duration - self._gravity
-        self._specific_force[:] = halfway.inverse() * force
+    def measure(self, q: np.ndarray, v: np.ndarray, time: float, measurement: Measurement) -> None:
+        """Fill the IMU's part of a `Measurement`.
 
-    def _observe(self, q: np.ndarray, v: np.ndarray) -> None:
+        Args:
+            q: Generalised coordinates of the robot.
+            v: Generalised velocities.
+            time: Simulated time, s; the time of the last measurement repeats its specific force.
+            measurement: The `Measurement`.
+        """
         dynamics = self._dynamics
         dynamics.move(q, v)
         twist = pin.getFrameVelocity(dynamics.model, dynamics.data, self._frame, pin.LOCAL)
-        rotation = dynamics.data.oMf[self._frame].rotation
-        self._rotation = pin.Quaternion(rotation)
-        self._velocity[:] = rotation @ twist.linear
-        self._angular_velocity[:] = twist.angular
-
-    def write(self, measurement: Measurement) -> None:
-        """Fill the IMU's part of a `Measurement`."""
-        measurement.orientation[:] = (self._world_floor * self._rotation).coeffs()
-        measurement.angular_velocity[:] = self._angular_velocity
+        matrix = dynamics.data.oMf[self._frame].rotation
+        rotation, velocity = pin.Quaternion(matrix), matrix @ twist.linear
+        if self._time is None:
+            self._specific_force[:] = rotation.inverse() * -self._gravity
+        elif time > self._time:
+            force = (velocity - self._velocity) / (time - self._time) - self._gravity
+            self._specific_force[:] = self._rotation.slerp(0.5, rotation).inverse() * force
+        self._time, self._rotation, self._velocity = time, rotation, velocity
+        measurement.orientation[:] = (self._world_floor * rotation).coeffs()
+        measurement.angular_velocity[:] = twist.angular
         measurement.linear_acceleration[:] = self._specific_force

@@ -177,7 +177,7 @@ class MujocoPlant(Plant):
         self.truth.electrical_energy = 0.0
         self._arm(np.ones(len(self.robot.locks), dtype=bool))
         self._refresh()
-        self._imu.reset(self.truth.q, self.truth.v)
+        self._imu.reset()
 
     def _place(self, start: Start) -> None:
         dynamics = self._dynamics
@@ -214,7 +214,6 @@ class MujocoPlant(Plant):
         self._steps += steps
         self.time = self._steps * dt
         self._refresh()
-        self._imu.advance(self.truth.q, self.truth.v, duration)
 
     def _refresh(self) -> None:
         """Bring everything derived from the state up to date, so that all sensors agree."""
@@ -262,7 +261,7 @@ class MujocoPlant(Plant):
         measurement.position[:] = data.qpos[self._joint_qpos]
         measurement.velocity[:] = data.qvel[self._joint_dof]
         measurement.locked[:] = truth.locked
-        self._imu.write(measurement)
+        self._imu.measure(truth.q, truth.v, self.time, measurement)
         for i, body in enumerate(self._foot_body):
             rotation = data.xmat[body].reshape(3, 3)
             np.dot(truth.foot_force[i], rotation, out=measurement.foot_force[i])

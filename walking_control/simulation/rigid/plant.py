@@ -160,7 +160,7 @@ class RigidPlant(Plant):
         self.truth.work[:] = 0.0
         self.truth.electrical_energy = 0.0
         self._update_truth()
-        self._imu.reset(self.truth.q, self.truth.v)
+        self._imu.reset()
 
     def disturb(self, kind: str, size: float, step: int) -> None:
         """Plan a one-off disturbance; see `Plant.disturb`."""
@@ -200,7 +200,6 @@ class RigidPlant(Plant):
             self._fallen = True
             state.y[self.model.n + 2:] = 0.0
         self._update_truth()
-        self._imu.advance(self.truth.q, self.truth.v, duration)
         self._account(command.effort, before, duration)
 
     def _failure(self, status: int) -> NotAchieved:
@@ -251,7 +250,7 @@ class RigidPlant(Plant):
         measurement.position[:] = truth.q[3:]
         measurement.velocity[:] = truth.v[3:]
         measurement.locked[:] = truth.locked
-        self._imu.write(measurement)
+        self._imu.measure(truth.q, truth.v, self.time, measurement)
         for i, foot in enumerate(self.robot.feet):
             rotation = self._support.dynamics.foot_rotation(foot)
             np.dot(truth.foot_force[i], rotation, out=measurement.foot_force[i])
