@@ -28,6 +28,10 @@ class InertialUnit:
             gravity.
     """
 
+    _time: float | None
+    _rotation: pin.Quaternion
+    _velocity: np.ndarray
+
     def __init__(self, dynamics: Dynamics, slope: float) -> None:
         self._dynamics = dynamics
         self._frame = dynamics.frame(dynamics.robot.imu_link)
@@ -38,7 +42,7 @@ class InertialUnit:
 
     def reset(self) -> None:
         """Forget the past: the next measurement is the first."""
-        self._time: float | None = None
+        self._time = None
 
     def measure(self, q: np.ndarray, v: np.ndarray, time: float, measurement: Measurement) -> None:
         """Fill the IMU's part of a `Measurement`.
