@@ -118,6 +118,6 @@ def remarks(robot_file: RobotFile) -> list[str]:
     sentences = [f'looks are missing ({len(looks)} meshes, {looks[0]})'] if looks else []
     if robot.base is Base.PLANAR and len(robot.coordinates) == 2:
         sentences.append('straight legs scuff as they pass each other: plant rigid lets '
-                         'touchdowns less than rigid.scuff_length ahead through the floor, '
+                         'feet less than rigid.scuff_length ahead through the floor, '
                          'plant mujoco does not (scuffs are counted in the summary)')
     return sentences

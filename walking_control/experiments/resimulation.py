@@ -143,6 +143,7 @@ class _Step:
                 break
         memo, n = state.memo, model.n
         reason = None if status == rm.STEPPED else 'the walker fell' if status == rm.FELL \
+            else 'the swing foot tripped' if status == rm.TRIPPED \
             else f'no touchdown by {memo[rm.TIME]:.3g} s' if status == rm.DONE \
             else f'the simulation broke off at {memo[rm.TIME]:.3g} s: {FAILURES[status]}'
         return (reason, state.y[2:n + 2].copy(), state.y[n + 4:].copy(), float(memo[rm.TIME]),

@@ -24,6 +24,7 @@ from walking_control.simulation.rigid.model import (
     SQUARED_EFFORT,
     STEPPED,
     STEPS,
+    TRIPPED,
 )
 
 FURTHER_STEPS = 20
@@ -32,7 +33,7 @@ SETTLING_STEPS = 30
 KINDS = {'step_down': (0.3, 0.001, 'm'), 'step_up': (0.1, 0.001, 'm'),
          'push': (1.6, 0.01, 'N s/kg'), 'slope_change': (0.1, 0.002, 'rad')}
 REASONS = {FELL: 'fell', DONE: 'made no further step', DIVERGED: 'the integration diverged',
-           CHATTERED: 'contacts chattered'}
+           CHATTERED: 'contacts chattered', TRIPPED: 'tripped'}
 
 
 def find_first_failure(robot_file: RobotFile, kind: str, controller: str | None = None,

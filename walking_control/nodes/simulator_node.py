@@ -283,7 +283,7 @@ class SimulatorNode(Node):
         self.plant.step(self._command, self.period)
         self._observe()
         # the controller shall see it, too: its answer is the last row, as it is without ROS
-        self._lying = self._fall.reason(self._observer.state)
+        self._lying = self._fall.reason(self._observer.state) or self.plant.truth.trip
         self._asked = time.monotonic()
         self._publish()
 

@@ -20,18 +20,25 @@ class Truth:
         q: Generalised coordinates: the base's as its `Base` has them, then the joints, m and rad.
         v: Generalised velocities, likewise.
         foot_force: Force of the floor on each foot in the floor frame, N, ``(n_feet, 3)``.
+        foot_height: Height of each foot over the floor below it, m, ``(n_feet,)``; negative inside
+            the floor, NaN where the plant does not know it.
+        trip: Why a foot that met the floor from the side ended the walk, or None.
         locked: Engaged locks, ``(n_locks,)``.
         work: Mechanical work of each effort so far, J, ``(n_efforts,)``.
         electrical_energy: Energy drawn at the motor terminals so far, J (no recuperation).
     """
 
-    __slots__ = ('_base', 'q', 'v', 'foot_force', 'locked', 'work', 'electrical_energy')
+    __slots__ = ('_base', 'q', 'v', 'foot_force', 'foot_height', 'trip', 'locked', 'work',
+                 'electrical_energy')
+    trip: str | None
 
     def __init__(self, robot: Robot) -> None:
         self._base = robot.base
         self.q = np.zeros(robot.base.nq + len(robot.joints))
         self.v = np.zeros(robot.base.nv + len(robot.joints))
         self.foot_force = np.zeros((len(robot.feet), 3))
+        self.foot_height = np.full(len(robot.feet), np.nan)
+        self.trip = None
         self.locked = np.zeros(len(robot.locks), dtype=bool)
         self.work = np.zeros(len(robot.efforts))
         self.electrical_energy = 0.0

@@ -11,6 +11,7 @@ from walking_control.models.robot import Start
 from walking_control.models.robot_file import RobotFile
 from walking_control.models.signals import Measurement, whole_nanoseconds
 from walking_control.runs.run import Recorder, Run
+from walking_control.safety.faults import FALL, Fault
 from walking_control.simulation.disturbance import Disturbance, plan_disturbances
 from walking_control.simulation.plant import Plant
 from walking_control.simulation.registry import make_plant
@@ -23,7 +24,7 @@ def run_plant(plant: Plant, loop: ControlLoop, start: Start, duration: float,
               progress: Callable[[float], None] | None = None) -> Run:
     """Run a control loop on a plant and return the record.
 
-    The run ends early when the control loop latches a fault.
+    The run ends early when the control loop latches a fault or the robot trips.
 
     Args:
         plant: A `Plant`.
@@ -53,6 +54,8 @@ def run_plant(plant: Plant, loop: ControlLoop, start: Start, duration: float,
         recorder.record(plant, loop.state, command, law.write_telemetry)
         if loop.fault is not None:
             return recorder.finish(loop.fault)
+        if plant.truth.trip is not None:
+            return recorder.finish(Fault(FALL, plant.truth.trip, plant.time))
         if tick < ticks:
             plant.step(command, period)
         if progress is not None and tick % 100 == 0:

@@ -48,7 +48,7 @@ def test_uncontrolled_falls_where_tuned_survives(comparison):
     status, text, messages, _ = comparison
     alone, tuned, _ = json.loads(text)['variants']
     assert status == 0, messages
-    assert not alone['survived'] and 'leans' in alone['reason']
+    assert not alone['survived'] and 'tripped' in alone['reason']
     assert tuned['survived'] and tuned['disturbed'] and tuned['reason'] is None
     assert alone['max_undesired_energy'] > 10.0 * tuned['max_undesired_energy'] > 0.0
     assert alone['peak_effort'] == alone['energy_injected'] == alone['max_foot_length'] == 0.0

@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Events of the rigid walker: touchdown, lift-off, joint stops, locks.
+"""Events of the rigid walker: touchdown, lift-off, trips, joint stops, locks.
 
 Each event has a signal that is positive while nothing happens: foot heights, distances to joint
 limits, and for closed contacts and stops the acceleration that keeps them closed ([DS09] section
-3.3.4 and Fig. 3.20). Signals 0 to 2: swing foot height, reference foot height in flight, contact;
-then upper and lower stop of each joint; then each lock's approach.
+3.3.4 and Fig. 3.20). Signals 0 to 3: swing foot height, reference foot height in flight, contact,
+room before a trip; then upper and lower stop of each joint; then each lock's approach.
+
+The floor is solid. Where footholds differ in level, the edge lies where it does least harm: between
+two of them the floor is the lower of both. Straight legs scuff when they pass each other, which is
+forgiven behind the stance foot and up to `scuff` ahead of it. A swing foot further ahead that is
+deeper than `scuff_depth` is inside the floor: it has met it from the side, and tripped.
 """
 
 import math
@@ -24,8 +29,16 @@ from walking_control.simulation.rigid.forces import (
     swing_normal,
 )
 from walking_control.simulation.rigid.model import (
+    AHEAD,
+    AHEAD_HEIGHT,
+    AHEAD_RATE,
+    AHEAD_SPEED,
     ANCHOR_X,
     ANCHOR_Z,
+    BEHIND_HEIGHT,
+    BEHIND_RATE,
+    BEHIND_X,
+    BEHIND_Z,
     FIRST_STOP,
     LOSS,
     RigidModel,
@@ -38,7 +51,7 @@ from walking_control.simulation.rigid.model import (
     Workspace,
 )
 
-TOUCHDOWN, LANDING, RELEASE, FIRST_JOINT = 0, 1, 2, 3
+TOUCHDOWN, LANDING, RELEASE, TRIP, FIRST_JOINT = 0, 1, 2, 3, 4
 ZERO = 1e-10   # signals closer to zero than this count as zero
 
 
@@ -73,10 +86,20 @@ def height_above_floor(model: RigidModel, state: RigidState, x: float, z: float,
 
 
 @array_function
+def height_above_last(model: RigidModel, state: RigidState, x: float, z: float
+                      ) -> tuple[float, float]:
+    """Return height over the floor of the last foothold, behind the present one; its tangent."""
+    memo, last = state.memo, max(state.mode[STEPS] - 1, 0)
+    tilt = math.tan(model.tilts[min(last, model.tilts.shape[0] - 1)])
+    return z - memo[BEHIND_Z] + tilt * (x - memo[BEHIND_X]), tilt
+
+
+@array_function
 def signals(model: RigidModel, state: RigidState, y: np.ndarray, work: Workspace, g: np.ndarray,
-            slope: np.ndarray) -> None:
-    """Write all event signals and, for foot heights, their rates; after `accelerate` at y."""
-    _foot_signals(model, state, y, work, g, slope)
+            slope: np.ndarray, foot: np.ndarray) -> None:
+    """Write all event signals and, for feet, their rates; after `accelerate` at y."""
+    _foot_signals(model, state, y, work, g, slope, foot)
+    _trip_signal(model, foot, g, slope)
     g[RELEASE] = _release_signal(model, state, work)
     for joint in range(model.lower.shape[0]):
         _stop_signals(model, state.mode, y, work, joint, g)
@@ -86,20 +109,53 @@ def signals(model: RigidModel, state: RigidState, y: np.ndarray, work: Workspace
 
 @array_function
 def _foot_signals(model: RigidModel, state: RigidState, y: np.ndarray, work: Workspace,
-                  g: np.ndarray, slope: np.ndarray) -> None:
+                  g: np.ndarray, slope: np.ndarray, foot: np.ndarray) -> None:
     size, mode = work.M.shape[0], state.mode
     places = terms_places(size - 2)
     g[TOUCHDOWN], slope[TOUCHDOWN], g[LANDING], slope[LANDING] = 1.0, 0.0, 1.0, 0.0
+    foot[:] = 0.0
     if mode[SWING] == 0:
         x, z = y[0] + work.terms[places.foot], y[1] + work.terms[places.foot + 1]
         g[TOUCHDOWN], tilt = height_above_floor(model, state, x, z, mode[STEPS] + 1)
         along = y[size]
         for j in range(model.relabel.shape[1]):
             along += work.terms[places.jacobian + j] * y[size + 2 + j]
-        slope[TOUCHDOWN] = swing_normal(model, work, y[size:], False) + tilt * along
+        rise = swing_normal(model, work, y[size:], False)
+        slope[TOUCHDOWN] = rise + tilt * along
+        foot[AHEAD], foot[AHEAD_SPEED] = work.terms[places.foot], along - y[size]
+        # between two footholds the floor is the lower one's, so the height is the larger one
+        height, tangent = height_above_floor(model, state, x, z, mode[STEPS])
+        foot[AHEAD_HEIGHT], foot[AHEAD_RATE] = height, rise + tangent * along
+        foot[BEHIND_HEIGHT], foot[BEHIND_RATE] = height, rise + tangent * along
+        if g[TOUCHDOWN] > height:
+            foot[AHEAD_HEIGHT], foot[AHEAD_RATE] = g[TOUCHDOWN], slope[TOUCHDOWN]
+        last, tangent = height_above_last(model, state, x, z)
+        if last > height:
+            foot[BEHIND_HEIGHT], foot[BEHIND_RATE] = last, rise + tangent * along
     if mode[STANCE] == 0:
         g[LANDING], tilt = height_above_floor(model, state, y[0], y[1], mode[STEPS])
         slope[LANDING] = y[size + 1] + tilt * y[size]
+
+
+def foot_heights(model: RigidModel, state: RigidState, work: Workspace) -> tuple[float, float]:
+    """Return heights of reference and swing foot over the floor there, m; after `evaluate`."""
+    mode, y, foot = state.mode, state.y, np.zeros(6)
+    g, slope = np.empty(FIRST_JOINT), np.empty(FIRST_JOINT)
+    _foot_signals(model, state, y, work, g, slope, foot)
+    reference = 0.0 if mode[STANCE] == 1 else float(g[LANDING])
+    swing = float(foot[AHEAD_HEIGHT if foot[AHEAD] > 0.0 else BEHIND_HEIGHT])
+    return reference, 0.0 if mode[SWING] == 1 else swing
+
+
+@array_function
+def _trip_signal(model: RigidModel, foot: np.ndarray, g: np.ndarray, slope: np.ndarray) -> None:
+    """A foot trips where it is both too deep and too far ahead; see the module."""
+    over = foot[AHEAD_HEIGHT] + model.scuff_depth
+    before = max(model.scuff, 0.0) - foot[AHEAD]
+    if over > before:
+        g[TRIP], slope[TRIP] = over, foot[AHEAD_RATE]
+    else:
+        g[TRIP], slope[TRIP] = before, -foot[AHEAD_SPEED]
 
 
 @array_function
@@ -197,6 +253,7 @@ def _count_step(model: RigidModel, state: RigidState, work: Workspace) -> None:
     if x > 0.0:
         state.mode[STEPS] += 1
         memo[STEP_LENGTH] = math.sqrt(x * x + z * z)
+        memo[BEHIND_X], memo[BEHIND_Z] = memo[ANCHOR_X], memo[ANCHOR_Z]
         memo[ANCHOR_X], memo[ANCHOR_Z] = y[0] + x, y[1] + z
     if state.mode[STANCE] == 0:
         change_support(model, state, work)
@@ -277,7 +334,9 @@ def lock_due(model: RigidModel, state: RigidState) -> int:
 
 @array_function
 def overdue(model: RigidModel, state: RigidState, work: Workspace) -> int:
-    """Return a release that the present state demands, or -1; after `signals` into ``work.g0``."""
+    """Return what the present state demands at once, or -1; after `signals` into ``work.g0``."""
+    if work.g0[TRIP] < -ZERO:
+        return TRIP
     if work.g0[RELEASE] < -ZERO:
         return RELEASE
     for joint in range(model.lower.shape[0]):

@@ -14,9 +14,12 @@ import numpy as np
 SUPPORT, STANCE, SWING, STEPS, FIRST_STOP = 0, 1, 2, 3, 4
 # places in RigidState.memo
 TIME, STEP_SIZE, ANCHOR_X, ANCHOR_Z, MIN_NORMAL, MAX_FRICTION, STEP_LENGTH, LOSS, WORK = range(9)
-SQUARED_EFFORT, MEMOS = 9, 10
+SQUARED_EFFORT, BEHIND_X, BEHIND_Z, FOOT_DEPTH, DEPTH_AHEAD, SCUFF_REACH, MEMOS = range(9, 16)
+# places in Workspace.foot0 and foot1: the swing foot's height above the floor ahead of the stance
+# foot and behind it, how far ahead it is, and the rate of each
+AHEAD_HEIGHT, AHEAD_RATE, BEHIND_HEIGHT, BEHIND_RATE, AHEAD, AHEAD_SPEED = range(6)
 # what `advance` reports
-DONE, STEPPED, FELL, DIVERGED, CHATTERED = range(5)
+DONE, STEPPED, FELL, DIVERGED, CHATTERED, TRIPPED = range(6)
 
 Fields = TypeVar('Fields', bound=NamedTuple)
 
@@ -43,6 +46,7 @@ class RigidModel(NamedTuple):
         tilts: Inclination of the floor from each step on against that at the start, rad, downhill
             positive.
         scuff: Touchdowns less far ahead of the stance foot pass through the floor, m.
+        scuff_depth: A foot deeper under the floor, and further ahead, has tripped, m.
         tolerance: Local error of the integration.
         max_step: Longest integration step, s.
         fall_height: Height of the base above the reference foot below which integration stops, m.
@@ -64,6 +68,7 @@ class RigidModel(NamedTuple):
     drops: np.ndarray
     tilts: np.ndarray
     scuff: float
+    scuff_depth: float
     tolerance: float
     max_step: float
     fall_height: float
@@ -75,7 +80,7 @@ class RigidState(NamedTuple):
     Attributes:
         y: ``[z, dz/dt]``, ``(2 (n + 2),)``.
         mode: Discrete state, integers.
-        memo: Time, step size, anchor of the floor, extremes; see the constants above.
+        memo: Time, step size, present and last foothold, extremes; see the constants above.
         armed: Armed locks, integers.
         effort: Inputs held, ``(n_inputs,)``.
     """
@@ -108,6 +113,8 @@ class Workspace(NamedTuple):
     g1: np.ndarray
     s0: np.ndarray
     s1: np.ndarray
+    foot0: np.ndarray
+    foot1: np.ndarray
     impulse: np.ndarray
     bracket: np.ndarray
 
@@ -115,7 +122,7 @@ class Workspace(NamedTuple):
 def make_state(model: RigidModel) -> RigidState:
     """Return a `RigidState` at rest in the origin."""
     memo = np.zeros(MEMOS)
-    memo[MIN_NORMAL] = np.inf
+    memo[MIN_NORMAL], memo[SCUFF_REACH] = np.inf, -np.inf
     return RigidState(np.zeros(2 * (model.n + 2)),
                       np.zeros(FIRST_STOP + model.n_joints + model.n_locks, dtype=np.int64), memo,
                       np.ones(max(1, model.n_locks), dtype=np.int64),
@@ -126,13 +133,13 @@ def make_workspace(model: RigidModel, terms_size: int) -> Workspace:
     """Return a `Workspace`."""
     size = model.n + 2
     rows = 4 + model.n_joints + model.n_locks
-    events = 3 + 2 * model.n_joints + model.n_locks
+    events = 4 + 2 * model.n_joints + model.n_locks
     return Workspace(np.zeros(terms_size), np.zeros((size, size)), np.zeros((size, size)),
                      np.zeros((rows, size)), np.zeros((rows, size)), np.zeros((rows, rows)),
                      np.zeros(rows), np.zeros(rows), np.zeros(size), np.zeros(size),
                      np.zeros(4), np.zeros((13, 2 * size)), np.zeros(2 * size), np.zeros(2 * size),
                      np.zeros(events), np.zeros(events), np.zeros(events), np.zeros(events),
-                     np.zeros(size), np.zeros(6))
+                     np.zeros(6), np.zeros(6), np.zeros(size), np.zeros(6))
 
 
 def as_record(fields: Fields) -> tuple[np.void, Fields]:

@@ -20,24 +20,36 @@ from walking_control.simulation.rigid.events import (
     overdue,
     signals,
     TOUCHDOWN,
+    TRIP,
     ZERO,
 )
 from walking_control.simulation.rigid.forces import accelerate, find_reactions
 from walking_control.simulation.rigid.model import (
+    AHEAD,
+    AHEAD_HEIGHT,
+    AHEAD_RATE,
+    AHEAD_SPEED,
     ANCHOR_Z,
+    BEHIND_HEIGHT,
+    BEHIND_RATE,
     CHATTERED,
+    DEPTH_AHEAD,
     DIVERGED,
     DONE,
     FELL,
+    FOOT_DEPTH,
     MAX_FRICTION,
     MIN_NORMAL,
     RigidModel,
     RigidState,
+    SCUFF_REACH,
     STANCE,
     STEP_SIZE,
     STEPPED,
     STEPS,
+    SWING,
     TIME,
+    TRIPPED,
     Workspace,
 )
 
@@ -45,6 +57,8 @@ STAGES = 12
 SMALLEST = 1e-12   # s: shorter steps and brackets count as an instant
 FLAT = 1e-13       # a signal this small is at its zero
 MOST_EVENTS = 1000
+SHORT = 0.004      # s: a foot's path within a shorter step is known by its ends
+PARTS = 8          # of a longer one
 NOTHING, RETRY = -1, -2
 # places in Workspace.bracket
 LOW, HIGH, G_LOW, G_HIGH, RAISED, ROUNDS = range(6)
@@ -105,14 +119,56 @@ def dips(g0: float, slope0: float, g1: float, slope1: float, h: float) -> bool:
     """Return whether a signal that ends positive was negative in between (cubic Hermite)."""
     if not (g0 > -ZERO and g1 > 0.0 and slope0 < 0.0 and slope1 > 0.0):
         return False
-    for i in range(1, 8):
-        s = i / 8.0
-        u = 1.0 - s
-        value = u * u * (1.0 + 2.0 * s) * g0 + s * s * (3.0 - 2.0 * s) * g1 \
-            + h * s * u * (u * slope0 - s * slope1)
-        if value < -ZERO:
+    for i in range(1, PARTS):
+        if between(g0, slope0, g1, slope1, h, i / PARTS) < -ZERO:
             return True
     return False
+
+
+@array_function
+def between(g0: float, slope0: float, g1: float, slope1: float, h: float, s: float) -> float:
+    """Return a value at a share s of a step by its values and rates at both ends (Hermite)."""
+    u = 1.0 - s
+    return u * u * (1.0 + 2.0 * s) * g0 + s * s * (3.0 - 2.0 * s) * g1 \
+        + h * s * u * (u * slope0 - s * slope1)
+
+
+@array_function
+def path_between(work: Workspace, h: float, s: float) -> tuple[float, float]:
+    """Return how far the swing foot is ahead and its height there, at a share s of a step."""
+    a, b = work.foot0, work.foot1
+    ahead = between(a[AHEAD], a[AHEAD_SPEED], b[AHEAD], b[AHEAD_SPEED], h, s)
+    if ahead > 0.0:
+        return ahead, between(a[AHEAD_HEIGHT], a[AHEAD_RATE], b[AHEAD_HEIGHT], b[AHEAD_RATE], h, s)
+    return ahead, between(a[BEHIND_HEIGHT], a[BEHIND_RATE], b[BEHIND_HEIGHT], b[BEHIND_RATE], h, s)
+
+
+@array_function
+def trips_unseen(model: RigidModel, state: RigidState, work: Workspace, h: float) -> bool:
+    """Return whether the swing foot was inside the floor, ahead, in the middle of a step alone."""
+    if state.mode[SWING] == 1 or h <= SHORT or work.g0[TRIP] <= 0.0 or work.g1[TRIP] <= 0.0:
+        return False
+    first = max(model.scuff, 0.0)
+    for i in range(1, PARTS):
+        ahead, height = path_between(work, h, i / PARTS)
+        if ahead > first and height < -model.scuff_depth:
+            return True
+    return False
+
+
+@array_function
+def book_foot(model: RigidModel, state: RigidState, work: Workspace, h: float) -> None:
+    """Book how deep under the floor the swing foot was in a step, and how far ahead there."""
+    memo = state.memo
+    if state.mode[SWING] == 1:
+        return
+    parts = PARTS if h > SHORT else 1
+    for i in range(1, parts + 1):
+        ahead, height = path_between(work, h, i / parts)
+        if -height > memo[FOOT_DEPTH]:
+            memo[FOOT_DEPTH], memo[DEPTH_AHEAD] = -height, ahead
+        if height < -model.scuff_depth:
+            memo[SCUFF_REACH] = max(memo[SCUFF_REACH], ahead)
 
 
 @array_function
@@ -121,7 +177,8 @@ def dips_unseen(model: RigidModel, state: RigidState, work: Workspace, h: float)
     g0, g1, s0, s1 = work.g0, work.g1, work.s0, work.s1
     return (is_ahead(model, state, work)
             and dips(g0[TOUCHDOWN], s0[TOUCHDOWN], g1[TOUCHDOWN], s1[TOUCHDOWN], h)) \
-        or dips(g0[LANDING], s0[LANDING], g1[LANDING], s1[LANDING], h)
+        or dips(g0[LANDING], s0[LANDING], g1[LANDING], s1[LANDING], h) \
+        or trips_unseen(model, state, work, h)
 
 
 @array_function
@@ -138,8 +195,9 @@ def crossing(work: Workspace) -> int:
 
 
 @array_function
-def accept(state: RigidState, work: Workspace, h: float) -> None:
-    """Make the trial state the present one and book the floor's force."""
+def accept(model: RigidModel, state: RigidState, work: Workspace, h: float) -> None:
+    """Make the trial state the present one; book the floor's force and the swing foot's path."""
+    book_foot(model, state, work, h)
     memo, y = state.memo, state.y
     for i in range(y.shape[0]):
         y[i] = work.trial[i]
@@ -147,6 +205,7 @@ def accept(state: RigidState, work: Workspace, h: float) -> None:
         work.k[0, i] = work.k[STAGES, i]
     for i in range(work.g0.shape[0]):
         work.g0[i], work.s0[i] = work.g1[i], work.s1[i]
+    work.foot0[:] = work.foot1
     memo[TIME] += h
     if state.mode[STANCE] == 1:
         normal = work.reactions[1]
@@ -185,7 +244,7 @@ def watch(model: RigidModel, state: RigidState, work: Workspace, target: int, h:
         target: The event closed in on so far, or NOTHING.
         h: Length of the trial, s.
     """
-    signals(model, state, work.trial, work, work.g1, work.s1)
+    signals(model, state, work.trial, work, work.g1, work.s1, work.foot1)
     if target < 0 and h > 1e-6 and dips_unseen(model, state, work, h):
         return RETRY
     bracket, found = work.bracket, crossing(work)
@@ -228,8 +287,9 @@ def lengthen(memo: np.ndarray, h: float, error: float) -> None:
 
 @array_function
 def begin(model: RigidModel, state: RigidState, work: Workspace) -> int:
-    """Make the present state the start of a step; return a release that is overdue, or NOTHING."""
-    signals(model, state, work.trial, work, work.g1, work.s1)
+    """Make the present state the start of a step; return what is overdue, or NOTHING."""
+    signals(model, state, work.trial, work, work.g1, work.s1, work.foot1)
+    work.foot0[:] = work.foot1
     for i in range(work.g0.shape[0]):
         work.g0[i], work.s0[i] = work.g1[i], work.s1[i]
     return overdue(model, state, work)
@@ -256,7 +316,8 @@ def advance(terms: Terms, model: RigidModel, state: RigidState, work: Workspace,
         stop_at_step: Whether to return just after the next step's touchdown.
 
     Returns:
-        DONE, STEPPED, FELL (the base is below the fall height), DIVERGED or CHATTERED.
+        DONE, STEPPED, FELL (the base is below the fall height), TRIPPED (the swing foot has met the
+        floor from the side), DIVERGED or CHATTERED.
     """
     memo = state.memo
     end, steps, events = memo[TIME] + duration, state.mode[STEPS], 0
@@ -289,15 +350,17 @@ def advance(terms: Terms, model: RigidModel, state: RigidState, work: Workspace,
             if target == RETRY:
                 memo[STEP_SIZE], target = 0.5 * h, NOTHING
             elif target < 0:
-                accept(state, work, h)
+                accept(model, state, work, h)
                 if has_fallen(model, state, work):
                     return FELL
                 lengthen(memo, h, error)
             elif is_located(work, target):
-                accept(state, work, h)
+                accept(model, state, work, h)
                 event, target = target, NOTHING
                 if event == TOUCHDOWN and not is_ahead(model, state, work):
                     work.g0[TOUCHDOWN], event = -1.0, NOTHING   # passes through the floor
+        if event == TRIP:
+            return TRIPPED
         if event >= 0:
             events += 1
             if events > MOST_EVENTS:

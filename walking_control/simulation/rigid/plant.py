@@ -5,7 +5,8 @@ Simplifications: bodies, floor and locks are rigid and impacts inelastic; feet d
 friction this takes is reported); only feet touch the floor; a robot whose base has sunk below a
 fraction of its standing height has fallen and stays where it is; a lock holds a joint that turns
 back within its reach at the angle it has there. Where `scuff_length` is set, touchdowns less far
-ahead than that pass through the floor, as straight legs need.
+ahead than that pass through the floor, as straight legs need; a foot still inside the floor further
+ahead has tripped, which ends the walk as a fall does.
 """
 
 from collections.abc import Sequence
@@ -27,6 +28,7 @@ from walking_control.simulation.disturbance import Disturbance
 from walking_control.simulation.inertial import InertialUnit
 from walking_control.simulation.plant import Plant, Truth
 from walking_control.simulation.rigid import model as rm
+from walking_control.simulation.rigid.events import foot_heights
 from walking_control.simulation.rigid.forces import accelerate, collide, find_reactions
 from walking_control.simulation.rigid.motion import advance, MOST_EVENTS
 
@@ -35,6 +37,9 @@ RIGID = ParameterTable('rigid', [
     Parameter('max_step', 0.1, 's', 'Longest integration step.', 1e-5, 0.2),
     Parameter('scuff_length', -10.0, 'm',
               'Touchdowns less far ahead of the stance foot pass through the floor.', -10.0, 1.0),
+    Parameter('scuff_depth', 0.001, 'm',
+              'A foot deeper than this under the floor and further ahead of the stance foot than '
+              'scuff_length, or than 0 where no scuff is forgiven, has tripped.', 1e-6, 10.0),
     Parameter('fall_height', 0.3, '1', 'Fraction of the standing height that counts as fallen.',
               0.01, 0.9),
 ])
@@ -82,7 +87,8 @@ def build_rigid_model(support: SupportDynamics, world: SimpleNamespace, values: 
         np.array([robot.joint_index(lock.joint) for lock in robot.locks] or [-1]),
         np.array([lock.angle for lock in robot.locks] or [0.0]),
         np.array([lock.capture for lock in robot.locks] or [0.0]), drops, tilts,
-        values.scuff_length, values.tolerance, values.max_step, values.fall_height * standing)
+        values.scuff_length, values.scuff_depth, values.tolerance, values.max_step,
+        values.fall_height * standing)
 
 
 def floor_changes(steps: Sequence[FloorChange]) -> tuple[np.ndarray, np.ndarray]:
@@ -155,7 +161,7 @@ class RigidPlant(Plant):
     def reset(self, start: Start) -> None:
         """Put the robot into a `Start` state at time zero, locked joints engaged."""
         set_start(self.model, self.state, self.robot.feet.index(start.support), start.q, start.v)
-        self._fallen = False
+        self._fallen, self.truth.trip = False, None
         self._pushes = sorted(self._planned_pushes)
         self.truth.work[:] = 0.0
         self.truth.electrical_energy = 0.0
@@ -196,11 +202,21 @@ class RigidPlant(Plant):
             status = advance(self.terms, self.model, state, self._work, duration, False)
         if status in FAILURES:
             raise self._failure(status)
-        if status == rm.FELL:
+        if status == rm.TRIPPED:
+            self.truth.trip = self._trip()
+        if status in (rm.FELL, rm.TRIPPED):
             self._fallen = True
             state.y[self.model.n + 2:] = 0.0
         self._update_truth()
         self._account(command.effort, before, duration)
+
+    def _trip(self) -> str:
+        """Return in words where the swing foot met the floor."""
+        swing = self.robot.feet[1 - int(self.state.mode[rm.SUPPORT])]
+        foot = self._work.foot0
+        return (f'{swing} tripped: {1000.0 * -foot[rm.AHEAD_HEIGHT]:.3g} mm under the floor '
+                f'{foot[rm.AHEAD]:.3g} m ahead of the stance foot; limit '
+                f'{1000.0 * self.model.scuff_depth:.3g} mm beyond {max(self.model.scuff, 0.0):g} m')
 
     def _failure(self, status: int) -> NotAchieved:
         """Return the error that says why the integration cannot go on."""
@@ -242,6 +258,8 @@ class RigidPlant(Plant):
         truth.foot_force[:] = 0.0
         truth.foot_force[support, [0, 2]] = self._work.reactions[:2]
         truth.foot_force[1 - support, [0, 2]] = self._work.reactions[2:]
+        truth.foot_height[support], truth.foot_height[1 - support] = foot_heights(
+            self.model, state, self._work)
 
     def measure(self, measurement: Measurement) -> None:
         """Fill a `Measurement` with what the sensors say now."""
@@ -302,6 +320,7 @@ def set_start(model: rm.RigidModel, state: rm.RigidState, support: int, q: np.nd
     state.mode[rm.SUPPORT], state.mode[rm.STANCE] = support, 1
     state.memo[:] = 0.0
     state.memo[rm.STEP_SIZE], state.memo[rm.MIN_NORMAL] = 1e-3, np.inf
+    state.memo[rm.SCUFF_REACH] = -np.inf
     state.armed[:] = 1
     angles = model.lift[support] @ state.y[2:model.n + 2]
     for i in range(model.n_locks):
