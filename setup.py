@@ -29,6 +29,7 @@ setup(
         (f'{share}/launch', glob('launch/*.launch.py')),
         (f'{share}/config/robots', glob('config/robots/*.yaml')),
         (f'{share}/config/comparisons', glob('config/comparisons/*.yaml')),
+        (f'{share}/config/noise', glob('config/noise/*.yaml')),
         (f'{share}/config/gaits', glob('config/gaits/*.yaml')),
         (f'{share}/urdf', glob('urdf/*.xacro')),
         # pip ignores install_scripts, so `ros2 run` and `ros2 launch` find these wrappers instead

@@ -18,6 +18,7 @@ from walking_control.nodes.controller_node import ControllerNode
 from walking_control.nodes.demo import run_demo
 from walking_control.nodes.simulator_node import SimulatorNode
 from walking_control.simulation.disturbance import plan_disturbances
+from walking_control.simulation.noise import noise_overrides
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.simulate import run_plant
 
@@ -75,6 +76,18 @@ def test_every_law_over_topics_is_the_same(dribbel, controller, duration):
     over_ros = run_demo(dribbel, controller, None, duration).run
     direct = wc.simulate(load_robot('dribbel'), controller, duration=duration)
     assert over_ros.fault == direct.fault
+    for name, values in (*direct.columns.items(), *direct.telemetry.items()):
+        others = over_ros.columns if name in direct.columns else over_ros.telemetry
+        assert np.array_equal(values, others[name]), name
+
+
+def test_noise_delays_and_losses_are_the_same_over_topics():
+    """If it failed, what a preset costs in a script would say nothing about ROS 2."""
+    robot_file = load_robot('dribbel', [*noise_overrides('rough'), ('lost_measurements', 0.05),
+                                        ('sensors.seed', 5)])
+    over_ros = run_demo(robot_file, None, None, 3.0).run
+    direct = wc.simulate(robot_file, duration=3.0)
+    assert len(direct.time) > 100 and over_ros.fault == direct.fault
     for name, values in (*direct.columns.items(), *direct.telemetry.items()):
         others = over_ros.columns if name in direct.columns else over_ros.telemetry
         assert np.array_equal(values, others[name]), name

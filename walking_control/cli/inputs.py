@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
 from walking_control.exceptions import InvalidInput
 
@@ -33,7 +33,8 @@ def requested_robot(options: Namespace) -> RobotFile:
     from walking_control.models.resources import gait_path
     # first, so that the end of a name means a parameter of what was chosen
     overrides = [(name, chosen) for name in ('controller', 'plant')
-                 if (chosen := getattr(options, name, None)) is not None] + list(options.set)
+                 if (chosen := getattr(options, name, None)) is not None]
+    overrides += [*noise_settings(options), *options.set]
     if options.slope_deg is not None:
         overrides.append(('world.slope', math.radians(options.slope_deg)))
     robot_file = load_robot(options.robot, overrides)
@@ -42,6 +43,14 @@ def requested_robot(options: Namespace) -> RobotFile:
     name = _check_gait(robot_file, options.gait, options.controller)
     overrides.append((name, str(gait_path(options.gait).resolve())))
     return load_robot(options.robot, overrides)
+
+
+def noise_settings(options: Namespace) -> list[tuple[str, Any]]:
+    """Return the overrides that --noise and --seed stand for; --set may change them."""
+    from walking_control.simulation.noise import noise_overrides
+    seed = getattr(options, 'noise_seed', None)
+    return noise_overrides(getattr(options, 'noise', None)) \
+        + ([] if seed is None else [('sensors.seed', seed)])
 
 
 def _check_gait(robot_file: RobotFile, path: Path, controller: str | None) -> str:

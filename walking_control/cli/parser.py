@@ -76,16 +76,19 @@ def make_parser() -> Parser:
     verb.add_argument('--realtime', action='store_true',
                       help='step by the clock instead of in lockstep')
     _add_disturbances(verb)
+    _add_noise(verb)
     verb.add_argument('--processes', type=int, choices=(1, 2), default=1,
                       help='2: the controller in a process of its own')
     verb = _add_verb(verbs, simulate, [follow])
     verb.add_argument('robot', help=_ROBOT_HELP)
     _add_disturbances(verb)
+    _add_noise(verb)
     _add_gait_verbs(verbs, walk, follow)
     verb = _add_verb(verbs, robustness, [follow])
     verb.add_argument('robot', help=_ROBOT_HELP)
     verb.add_argument('--disturbance', required=True, metavar='KIND',
                       help='step_down, step_up, push or slope_change')
+    _add_noise(verb)
     verb.add_argument('--max', type=finite, metavar='M',
                       help='last size tried; below 0 for pushes against the walk '
                       '(default: 0.3 m down, 0.1 m up, 1.6 N s/kg, 0.1 rad)')
@@ -130,6 +133,7 @@ def _add_gait_verbs(verbs: argparse._SubParsersAction[Any], walk: argparse.Argum
 def _add_compare_arguments(verb: argparse.ArgumentParser) -> None:
     verb.add_argument('robot', help=_ROBOT_HELP)
     _add_disturbances(verb, ' (default: step_down=0.05@6)')
+    _add_noise(verb)
     verb.add_argument('--duration', type=duration, default=12.0, metavar='S',
                       help='simulated time in s (default: 12)')
     verb.add_argument('--slope-deg', type=finite, metavar='D', help='downhill positive')
@@ -183,6 +187,13 @@ def _add_disturbances(verb: argparse.ArgumentParser, default: str = '') -> None:
     verb.add_argument('--disturb', action='append', default=[], metavar='KIND=SIZE@STEP',
                       help='step_down, step_up (m), push (N s/kg) or slope_change (rad) at a '
                       'touchdown, on plant rigid; repeatable' + default)
+
+
+def _add_noise(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument('--noise', metavar='PRESET', help='how good the sensors are: none, lab, '
+                      "rough, or the path of a preset file (default: the robot file's sensors)")
+    verb.add_argument('--seed', type=seed, dest='noise_seed', metavar='N',
+                      help="seed of the sensors' errors (default: the robot file's, 0)")
 
 
 def _add_verb(verbs: argparse._SubParsersAction[Any],

@@ -7,7 +7,7 @@ import math
 import sys
 from typing import TYPE_CHECKING
 
-from walking_control.cli.inputs import requested_robot, require_rigid
+from walking_control.cli.inputs import noise_settings, requested_robot, require_rigid
 from walking_control.cli.output import (
     print_files,
     print_json,
@@ -92,7 +92,8 @@ def compare(options: Namespace) -> int:
     interrupted = False
     try:
         walks = comparison.compare(
-            options.robot, variants, disturb, options.duration, [*options.set, *slope],
+            options.robot, variants, disturb, options.duration,
+            [*noise_settings(options), *options.set, *slope],
             options.robustness, lambda text: print(text, file=sys.stderr, flush=True))
     except Interrupted as stopped:
         walks, interrupted = stopped.result, True

@@ -76,6 +76,25 @@ def gait_beside(file: str | Path, name_or_path: str) -> str:
     return str(path) if path.suffix or isfile(path) else name_or_path
 
 
+def noise_path(name_or_path: str | Path) -> Path:
+    """Return the path of a noise preset given its name or its path.
+
+    Raises:
+        InvalidInput: There is no such preset.
+    """
+    path = Path(name_or_path)
+    if path.suffix in ('.yaml', '.yml') or isfile(path):
+        if isfile(path):
+            return path
+        raise InvalidInput(f'noise preset {path}', limit='no such file')
+    folder = share_directory() / 'config' / 'noise'
+    if not isfile(folder / f'{name_or_path}.yaml'):
+        known = ', '.join(sorted(preset.stem for preset in folder.glob('*.yaml')))
+        raise InvalidInput('noise preset', value=str(name_or_path), limit='unknown',
+                           remedy=f'known: {known}; or give the path of a file')
+    return folder / f'{name_or_path}.yaml'
+
+
 def robot_names() -> list[str]:
     """Return the names of the robots that ship with the package."""
     return sorted(path.stem for path in (share_directory() / 'config' / 'robots').glob('*.yaml'))

@@ -39,6 +39,7 @@ from walking_control.simulation.injection import (
     SENSOR_FAULTS,
 )
 from walking_control.simulation.registry import make_plant, PLANTS
+from walking_control.simulation.sensors import SENSORS
 
 NODE = ParameterTable('node', [
     Parameter('robot_file', 'dribbel', '', 'Robot: a name or the path of a robot file.'),
@@ -83,7 +84,7 @@ class SimulatorNode(Node):
         self._values = node_parameters.read()
         robot_file = load_robot(self._values.robot_file)
         plant_name = self._values.plant or robot_file.plant
-        for table in (WORLD, ESTIMATOR, SAFETY, PLANTS.find(plant_name).parameters):
+        for table in (WORLD, ESTIMATOR, SAFETY, SENSORS, PLANTS.find(plant_name).parameters):
             declare_table(self, table, robot_file.values(table))
             robot_file.sections[table.section] = vars(read_table(self, table))
         self._build(robot_file, plant_name)
@@ -234,6 +235,8 @@ class SimulatorNode(Node):
             return
         if all(tick == self._tick for _, tick in self._answers()):
             self._step()
+            while self.plant.lost and not self.finished:   # nobody will answer
+                self._step()
 
     def _answers(self):
         """Return (topic, tick of the newest message) of all that answers a tick."""
@@ -284,12 +287,15 @@ class SimulatorNode(Node):
         self._observe()
         # the controller shall see it, too: its answer is the last row, as it is without ROS
         self._lying = self._fall.reason(self._observer.state) or self.plant.truth.trip
-        self._asked = time.monotonic()
-        self._publish()
+        if not self.plant.lost:
+            self._asked = time.monotonic()
+            self._publish()
 
     def _observe(self):
         measurement = self._measurement
         self.plant.measure(measurement)
+        if self.plant.lost:
+            return
         measurement.stamp = whole_nanoseconds(measurement.stamp)
         self._observer.update(measurement)
         self._told = self._injection.spoil(measurement)

@@ -65,6 +65,8 @@ class Plant(Protocol):
         time: Simulated time, s.
         truth: The `Truth`, updated by `reset` and `step`.
         disturbances: Every `Disturbance` planned so far.
+        resolution: Durations of steps are whole multiples of this, s; 0: any will do.
+        lost: Whether the newest measurement never arrives, and nothing answers it.
 
     Raises:
         IncompatiblePlant: It cannot simulate this robot; raised on construction.
@@ -77,6 +79,8 @@ class Plant(Protocol):
     time: float
     truth: Truth
     disturbances: Sequence[tuple[str, float, int]] = ()
+    resolution: float = 0.0
+    lost: bool = False
 
     def __init__(self, robot: Robot, world: SimpleNamespace, values: SimpleNamespace) -> None:
         """Do everything slow here."""

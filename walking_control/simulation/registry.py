@@ -8,7 +8,9 @@ from walking_control.models.parameters import ParameterTable
 from walking_control.models.registry import Registry
 from walking_control.models.robot_file import RobotFile, WORLD
 from walking_control.safety.supervisor import SAFETY
+from walking_control.simulation.instrumented import check_delays, InstrumentedPlant
 from walking_control.simulation.plant import Plant
+from walking_control.simulation.sensors import has_errors, SENSORS
 
 _ROOM = 'walking_control.simulation'
 PLANTS = Registry('plant', {
@@ -18,7 +20,7 @@ PLANTS = Registry('plant', {
 
 
 def make_plant(robot_file: RobotFile, name: str | None = None) -> Plant:
-    """Return the plant of a name, built for a robot file.
+    """Return the plant of a name, built for a robot file, with its sensors as they are.
 
     Args:
         robot_file: The `RobotFile`.
@@ -27,12 +29,16 @@ def make_plant(robot_file: RobotFile, name: str | None = None) -> Plant:
     Raises:
         InvalidInput: Unknown plant, or one that cannot simulate this robot.
     """
-    name = name or robot_file.plant
-    plant = PLANTS.find(name)
-    return plant(robot_file.robot, robot_file.values(WORLD), robot_file.values(plant.parameters))
+    kind = PLANTS.find(name or robot_file.plant)
+    sensors = robot_file.values(SENSORS)
+    plant = kind(robot_file.robot, robot_file.values(WORLD), robot_file.values(kind.parameters))
+    if not has_errors(sensors):
+        return plant
+    check_delays(sensors, robot_file.values(SAFETY).state_timeout)
+    return InstrumentedPlant(plant, sensors)
 
 
 def parameter_tables() -> list[ParameterTable]:
     """Return every parameter table a robot file may hold a section of."""
-    return [ESTIMATOR, SAFETY, SEARCH, *controller_tables(),
+    return [ESTIMATOR, SAFETY, SENSORS, SEARCH, *controller_tables(),
             *(plant.parameters for plant in PLANTS.values())]

@@ -9,7 +9,7 @@ from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import WalkingControlError
 from walking_control.models.robot import Start
 from walking_control.models.robot_file import RobotFile
-from walking_control.models.signals import Measurement, whole_nanoseconds
+from walking_control.models.signals import Command, Measurement, whole_nanoseconds
 from walking_control.runs.run import Recorder, Run
 from walking_control.safety.faults import FALL, Fault
 from walking_control.simulation.disturbance import Disturbance, plan_disturbances
@@ -46,11 +46,9 @@ def run_plant(plant: Plant, loop: ControlLoop, start: Start, duration: float,
                         law.telemetry_fields(plant.robot))
     for tick in range(ticks + 1):
         plant.measure(measurement)
-        measurement.stamp = whole_nanoseconds(measurement.stamp)
-        try:
-            command = loop.tick(measurement)
-        except BEYOND_THE_LAW as error:   # as the node does; the record is kept
-            command = loop.stop('internal', f'{type(error).__name__}: {error}', measurement)
+        if not plant.lost:
+            measurement.stamp = whole_nanoseconds(measurement.stamp)
+            command = _answer(loop, measurement)
         recorder.record(plant, loop.state, command, law.write_telemetry)
         if loop.fault is not None:
             return recorder.finish(loop.fault)
@@ -61,6 +59,14 @@ def run_plant(plant: Plant, loop: ControlLoop, start: Start, duration: float,
         if progress is not None and tick % 100 == 0:
             progress(plant.time)
     return recorder.finish()
+
+
+def _answer(loop: ControlLoop, measurement: Measurement) -> Command:
+    """Return the command to a measurement."""
+    try:
+        return loop.tick(measurement)
+    except BEYOND_THE_LAW as error:   # as the node does; the record is kept
+        return loop.stop('internal', f'{type(error).__name__}: {error}', measurement)
 
 
 def simulate(robot_file: RobotFile, controller: str | None = None, plant: str | None = None,

@@ -58,6 +58,7 @@ class MujocoPlant(Plant):
         self.robot = robot
         self.world = world
         self._values = values
+        self.resolution = values.timestep
         self.model = self._build()
         self.data = self._mj.MjData(self.model)
         self._index()

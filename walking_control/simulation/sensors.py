@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sensors as they are: errors between what a plant knows and what a controller is told.
+
+Everything is off by default and seeded; doc/sensors.md says where the numbers of the presets come
+from. Stated simplifications: errors are white, constant or a slow wander, and normal; those of
+different axes and sensors are independent; the rate from an encoder is differentiated at the rate
+of the measurements.
+"""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from walking_control.exceptions import ParameterError
+from walking_control.models.parameters import Parameter, ParameterTable
+
+if TYPE_CHECKING:
+    from walking_control.models.robot import Robot
+    from walking_control.models.signals import Measurement
+
+
+def _jitter_within_delay(values: SimpleNamespace) -> None:
+    for kind in ('measurement', 'command'):
+        delay, jitter = (getattr(values, f'{kind}_{part}') for part in ('delay', 'jitter'))
+        if jitter > delay:
+            raise ParameterError(f'parameter sensors.{kind}_jitter', value=jitter,
+                                 limit=f'must be at most sensors.{kind}_delay ({delay:g} s): '
+                                 'nothing arrives before it is sent')
+
+
+SENSORS = ParameterTable('sensors', [
+    Parameter('seed', 0, '1', 'Seed of all errors: one seed, one run.', 0, 10**9),
+    Parameter('scale', 1.0, '1', 'Factor on all errors of sensors, not on delays and losses.',
+              0.0, 1000.0),
+    Parameter('position_resolution', 0.0, 'rad, m', 'Smallest step of a joint encoder.', 0.0, 1.0),
+    Parameter('position_noise', 0.0, 'rad, m', 'Standard deviation of a joint position.', 0.0, 1.0),
+    Parameter('velocity_noise', 0.0, 'rad/s, m/s', 'Standard deviation of a joint velocity, '
+              'beside what differentiation brings.', 0.0, 100.0),
+    Parameter('velocity_cutoff', 0.0, 'Hz', 'Corner of the first-order low-pass through which the '
+              'differentiated encoder gives the joint velocity; 0: a true tachometer.', 0.0, 1e4),
+    Parameter('gyro_noise', 0.0, 'rad/s', 'Standard deviation of an angular velocity.',
+              0.0, 100.0),
+    Parameter('gyro_bias', 0.0, 'rad/s', 'Standard deviation of its error that stays for a run.',
+              0.0, 100.0),
+    Parameter('acceleration_noise', 0.0, 'm/s^2', 'Standard deviation of a specific force.',
+              0.0, 1000.0),
+    Parameter('acceleration_bias', 0.0, 'm/s^2', 'Standard deviation of its error that stays for '
+              'a run.', 0.0, 100.0),
+    Parameter('orientation_noise', 0.0, 'rad', 'Standard deviation of the orientation, about each '
+              'axis of the IMU.', 0.0, 1.0),
+    Parameter('orientation_bias', 0.0, 'rad', 'Standard deviation of its error that stays for a '
+              'run.', 0.0, 1.0),
+    Parameter('orientation_drift', 0.0, 'rad', 'Standard deviation of its error that wanders.',
+              0.0, 1.0),
+    Parameter('orientation_drift_time', 5.0, 's', 'Time after which the wandering error has lost '
+              'most of its memory.', 0.01, 1e4),
+    Parameter('force_noise', 0.0, 'N', 'Standard deviation of a foot force, along each axis.',
+              0.0, 1e4),
+    Parameter('contact_threshold', 0.0, 'N', 'Foot force below which its sensor reports none.',
+              0.0, 1e4),
+    Parameter('contact_delay', 0.0, 's', 'Age of the foot forces in a measurement, rounded up to '
+              'whole measurements.', 0.0, 1.0),
+    Parameter('measurement_delay', 0.0, 's', 'From the instant of a measurement to its arrival.',
+              0.0, 1.0),
+    Parameter('measurement_jitter', 0.0, 's', 'Largest deviation of this delay, either way, '
+              'evenly distributed.', 0.0, 1.0),
+    Parameter('command_delay', 0.0, 's', 'From a command to its effect.', 0.0, 1.0),
+    Parameter('command_jitter', 0.0, 's', 'Largest deviation of this delay, either way, evenly '
+              'distributed.', 0.0, 1.0),
+    Parameter('lost_measurements', 0.0, '1', 'Share of measurements that never arrive.', 0.0, 0.99),
+    Parameter('lost_commands', 0.0, '1', 'Share of commands that never arrive.', 0.0, 0.99),
+], checks=[_jitter_within_delay])
+
+EARLY = 1e-9   # s: stamps are rounded; a hair early counts
+_NOISES = ('position_noise', 'orientation_noise', 'gyro_noise', 'acceleration_noise',
+           'velocity_noise', 'force_noise')
+_BIASES = ('orientation_bias', 'gyro_bias', 'acceleration_bias')
+
+
+# what changes nothing by itself
+_IDLE = ('seed', 'scale', 'orientation_drift_time')
+
+
+def has_errors(values: SimpleNamespace) -> bool:
+    """Return whether validated values of `SENSORS` spoil, delay or lose anything."""
+    return any(value != 0.0 for name, value in vars(values).items() if name not in _IDLE)
+
+
+class Sensors:
+    """Turns the true `Measurement` of a plant into the one that is told.
+
+    Every error is drawn whether it is used or not, so that one more error, or a larger one, leaves
+    the others as they are.
+
+    Args:
+        robot: The `Robot`.
+        values: Validated values of `SENSORS`.
+    """
+
+    _stamp: float | None
+    _position: np.ndarray
+    _velocity: np.ndarray
+
+    def __init__(self, robot: Robot, values: SimpleNamespace) -> None:
+        n, feet = len(robot.joints), len(robot.feet)
+        scaled = {name: values.scale * getattr(values, name)
+                  for name in (*_NOISES, *_BIASES, 'orientation_drift', 'position_resolution')}
+        self._values = values
+        self._resolution = scaled['position_resolution']
+        self._drift = scaled['orientation_drift']
+        counts = (n, 3, 3, 3, n, 3 * feet)
+        self._size = np.repeat([scaled[name] for name in _NOISES], counts)
+        # one draw for all; these are its parts
+        self._noise = np.zeros(len(self._size))
+        (self._on_position, self._on_orientation, self._on_gyro, self._on_acceleration,
+         self._on_velocity, forces) = np.split(self._noise, np.cumsum(counts)[:-1])
+        self._on_force = forces.reshape(feet, 3)
+        self._bias_size = np.repeat([scaled[name] for name in _BIASES], 3)
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin a run: the errors of its seed from the start."""
+        self._white, self._slow = (np.random.default_rng((self._values.seed, i)) for i in range(2))
+        biases = self._bias_size * self._slow.standard_normal(len(self._bias_size))
+        self._orientation_bias, self._gyro_bias, self._acceleration_bias = np.split(biases, 3)
+        self._wander = self._slow.standard_normal(3)
+        self._stamp = None
+        self._forces: list[tuple[float, np.ndarray]] = []
+
+    def spoil(self, measurement: Measurement) -> None:
+        """Add the errors of the next measurement, in place."""
+        elapsed = 0.0 if self._stamp is None else measurement.stamp - self._stamp
+        self._white.standard_normal(out=self._noise)
+        self._noise *= self._size
+        self._encode(measurement, elapsed)
+        measurement.velocity += self._on_velocity
+        self._turn(measurement.orientation, elapsed)
+        measurement.angular_velocity += self._gyro_bias + self._on_gyro
+        measurement.linear_acceleration += self._acceleration_bias + self._on_acceleration
+        self._feel(measurement)
+        self._stamp = measurement.stamp
+
+    def _encode(self, measurement: Measurement, elapsed: float) -> None:
+        """Measure joint positions and, where no tachometer does, differentiate them."""
+        position, cutoff = measurement.position, self._values.velocity_cutoff
+        position += self._on_position
+        if self._resolution > 0.0:
+            position[:] = self._resolution * np.round(position / self._resolution)
+        if cutoff > 0.0:
+            if self._stamp is None:   # the drives have run for long
+                self._velocity = measurement.velocity.copy()
+            elif elapsed > 0.0:
+                share = 1.0 - math.exp(-2.0 * math.pi * cutoff * elapsed)
+                self._velocity += share * ((position - self._position) / elapsed - self._velocity)
+            self._position = position.copy()
+            measurement.velocity[:] = self._velocity
+
+    def _turn(self, orientation: np.ndarray, elapsed: float) -> None:
+        """Turn an orientation, xyzw in place, by its error about the axes of the IMU."""
+        kept = math.exp(-elapsed / self._values.orientation_drift_time)
+        self._wander *= kept
+        self._wander += math.sqrt(1.0 - kept * kept) * self._slow.standard_normal(3)
+        error = self._orientation_bias + self._drift * self._wander + self._on_orientation
+        angle = math.sqrt(error @ error)
+        if angle == 0.0:
+            return
+        axis, c = math.sin(0.5 * angle) / angle * error, math.cos(0.5 * angle)
+        vector, w = orientation[:3].copy(), orientation[3]
+        orientation[:3] = w * axis + c * vector + np.cross(vector, axis)
+        orientation[3] = w * c - vector @ axis
+
+    def _feel(self, measurement: Measurement) -> None:
+        """Measure foot forces: as they were, noisy, none below the threshold."""
+        force, values = measurement.foot_force, self._values
+        if values.contact_delay > 0.0:
+            due = measurement.stamp - values.contact_delay + EARLY
+            self._forces.append((measurement.stamp, force.copy()))
+            while len(self._forces) > 1 and self._forces[1][0] <= due:
+                self._forces.pop(0)
+            force[:] = self._forces[0][1]
+        force += self._on_force
+        if values.contact_threshold > 0.0:
+            force[np.linalg.norm(force, axis=1) < values.contact_threshold] = 0.0
