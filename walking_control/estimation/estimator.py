@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """State of a robot from joint encoders, IMU and foot contacts."""
 
+from collections.abc import Sequence
 import math
 from types import SimpleNamespace
 
 import numpy as np
 
 from walking_control.estimation.attitude import Attitude
-from walking_control.estimation.contact import ContactDebouncer
+from walking_control.estimation.contact import ContactEvidence, lift_load
 from walking_control.estimation.odometry import LegOdometry
 from walking_control.estimation.stance import Load, Touchdowns
 from walking_control.exceptions import ParameterError
@@ -25,10 +26,14 @@ def _on_above_off(values: SimpleNamespace) -> None:
 
 
 ESTIMATOR = ParameterTable('estimator', [
-    Parameter('contact_on', 15.0, 'N', 'Foot force that counts as contact.', 0.1, 1e4,
+    Parameter('contact_on', 15.0, 'N', 'Load of a foot that counts as contact when it lasts.',
+              0.1, 1e4, scaled=True),
+    Parameter('contact_off', 5.0, 'N', 'Load below which contact ends when it lasts.', 0.0, 1e4,
               scaled=True),
-    Parameter('contact_off', 5.0, 'N', 'Foot force below which contact ends.', 0.0, 1e4,
-              scaled=True),
+    Parameter('contact_noise', 10.0, 'N', 'Standard deviation of measured loads: the more, the '
+              'longer a faint change must last to be believed.', 0.0, 1e4, scaled=True),
+    Parameter('contact_height', 0.02, 'm', 'Height over the floor at which a swing foot must carry '
+              'twice contact_on to count as in contact.', 1e-4, 1.0, scaled=True),
     Parameter('contact_hold', 0.02, 's', 'Shortest time between two changes of a contact.',
               0.0, 1.0),
     Parameter('min_step_length', 0.05, 'm',
@@ -45,9 +50,9 @@ ESTIMATOR = ParameterTable('estimator', [
 class Estimator:
     """Who stands, where the base is, and the minimal coordinates of robots that have them.
 
-    The chain: attitude from the IMU, contacts from forces, the stance foot from contacts (of
-    robots with coordinates) or load, the base's place from the legs. The stance foot is taken to
-    rest on the floor.
+    The chain: attitude from the IMU, contacts from loads and heights, the stance foot from
+    contacts (of robots with coordinates) or load, the base's place from the legs. The stance foot
+    is taken to rest on the floor.
 
     Args:
         robot: The `Robot`.
@@ -61,7 +66,7 @@ class Estimator:
         self._maps = [robot.supports.get(foot) for foot in robot.feet]
         self._attitude = Attitude(dynamics, slope)
         self._odometry = LegOdometry(dynamics)
-        self._stance = Touchdowns(values) if robot.coordinates else Load()
+        self._stance = Touchdowns(values) if robot.coordinates else Load(values)
         self._q = dynamics.configuration(np.zeros(len(robot.joints)))
         self._v = np.zeros(dynamics.nv)
         base, angles = robot.base, len(robot.base.angles)
@@ -74,8 +79,8 @@ class Estimator:
         """Forget the past; the named foot stands, at the origin."""
         values, state = self._values, self.state
         self._contacts = [
-            ContactDebouncer(values.contact_on, values.contact_off, values.contact_hold)
-            for _ in self._robot.feet]
+            ContactEvidence(values.contact_on, values.contact_off, values.contact_noise,
+                            values.contact_hold) for _ in self._robot.feet]
         self._stance.reset()
         state.support = self._robot.feet.index(support)
         state.steps = 0
@@ -94,18 +99,29 @@ class Estimator:
         state.velocity[:] = measurement.velocity
         state.locked[:] = measurement.locked
         self._attitude.update(measurement, state.base, self._q, self._v)
-        forces = [math.sqrt(x * x + y * y + z * z) for x, y, z in measurement.foot_force.tolist()]
-        for i, contact in enumerate(self._contacts):
-            state.contact[i] = contact.update(forces[i], state.stamp)
-        state.flicker = max(contact.suppressed for contact in self._contacts)
         places = self._odometry.place_feet(self._q, self._v)
-        self._stance.update(state, places, forces)
+        loads = self._odometry.loads(measurement.foot_force)
+        for i, contact in enumerate(self._contacts):
+            state.contact[i] = contact.update(loads[i] - self._lift(i, places), state.stamp)
+        state.flicker = max(contact.suppressed for contact in self._contacts)
+        self._stance.update(state, places, loads)
         self._odometry.update(state, places)
         mapping = self._maps[state.support]
         if mapping is not None:
             np.dot(mapping, self._angles, out=state.q)
             np.dot(mapping, self._rates, out=state.v)
         return state
+
+    def _lift(self, foot: int, places: Sequence[Sequence[float]]) -> float:
+        """Return the load that a walker's swing foot's height speaks against its contact, N."""
+        support, values = self.state.support, self._values
+        if foot == support or not self._robot.coordinates:
+            return 0.0   # who stands on several feet may stand on steps
+        height = places[foot][2] - places[support][2]
+        rise = self._odometry.foot_rate(foot) - self._odometry.foot_rate(support)
+        # what it will be when the contact may change next
+        return lift_load(height, rise, values.contact_hold, values.contact_height,
+                         values.contact_on)
 
 
 def make_estimator(robot_file: RobotFile) -> Estimator:

@@ -35,6 +35,22 @@ class LegOdometry:
         self._dynamics.move(q, v)
         return [self._dynamics.foot_position(foot) for foot in self._feet]
 
+    def loads(self, forces: np.ndarray) -> list[float]:
+        """Return what each foot carries, N: along the floor's normal or its own z axis, the larger.
+
+        Many sensors have the one axis only. A magnitude would count sideways noise as load.
+
+        Args:
+            forces: In the feet's axes, ``(n_feet, 3)``, at the pose of `place_feet`.
+        """
+        rotations = [self._dynamics.foot_rotation(foot) for foot in self._feet]
+        return [max(float(rotation[2] @ force), float(force[2]))
+                for rotation, force in zip(rotations, forces)]
+
+    def foot_rate(self, foot: int) -> float:
+        """Return how fast a foot rises, seen from the base, m/s; after `place_feet`."""
+        return float(self._dynamics.foot_velocity(self._feet[foot])[2])
+
     def update(self, state: WalkerState, places: Sequence[Sequence[float]]) -> None:
         """Write base and foot heights of a `WalkerState` whose stance foot is known."""
         x, y, z = places[state.support]

@@ -32,13 +32,13 @@ class Touchdowns:
         self._alone_since = math.inf
 
     def update(self, state: WalkerState, places: Sequence[Sequence[float]],
-               forces: Sequence[float]) -> None:
+               loads: Sequence[float]) -> None:
         """Change the stance foot of a `WalkerState` if it is time to.
 
         Args:
             state: The `WalkerState`, contacts up to date.
             places: x, y and z of every foot in the floor's axes, from any one point, m.
-            forces: Size of the force on every foot, N.
+            loads: Force of the floor on every foot along its normal, N.
         """
         x_support = places[state.support][0]
         elapsed = state.stamp - state.touchdown + STAMP_TOLERANCE
@@ -68,18 +68,27 @@ class Touchdowns:
 
 
 class Load:
-    """The stance foot is the one that carries most; no steps are counted."""
+    """The stance foot is the one that carries most; no steps are counted.
+
+    Another takes over when it carries clearly more, so that noise does not move the support of a
+    robot that stands on both feet alike.
+
+    Args:
+        values: Validated values of `ESTIMATOR`.
+    """
+
+    def __init__(self, values: SimpleNamespace) -> None:
+        self._margin = values.contact_on
 
     def reset(self) -> None:
         """Forget the past, of which there is none."""
 
     def update(self, state: WalkerState, places: Sequence[Sequence[float]],
-               forces: Sequence[float]) -> None:
+               loads: Sequence[float]) -> None:
         """Change the stance foot of a `WalkerState`; see `Touchdowns.update`."""
-        if any(forces):
-            heaviest = forces.index(max(forces))
-            if heaviest != state.support:
-                move_support(state, places, heaviest)
+        heaviest = loads.index(max(loads))
+        if loads[heaviest] > loads[state.support] + self._margin:
+            move_support(state, places, heaviest)
 
 
 def move_support(state: WalkerState, places: Sequence[Sequence[float]], foot: int) -> None:

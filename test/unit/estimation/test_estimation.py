@@ -7,7 +7,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from walking_control.estimation.contact import ContactDebouncer
+from walking_control.estimation.contact import ContactEvidence, lift_load
 from walking_control.estimation.estimator import ESTIMATOR, Estimator
 from walking_control.loading import load_robot
 from walking_control.models.base import Base
@@ -17,12 +17,39 @@ from walking_control.models.signals import Measurement
 
 def test_contact_is_seen_at_once_and_flicker_is_not():
     """A delayed touchdown or a flickering switch would switch the set point wrongly."""
-    contact = ContactDebouncer(15.0, 5.0, 0.02)
-    assert contact.update(20.0, 0.0)
+    contact = ContactEvidence(35.0, 25.0, 10.0, 0.02)
+    assert contact.update(90.0, 0.0)
     assert contact.update(0.0, 0.01), 'a dropout within the hold time is flicker'
-    assert contact.update(10.0, 0.03), 'between the thresholds nothing changes'
-    assert not contact.update(1.0, 0.04)
-    assert not contact.update(10.0, 0.08)
+    assert contact.update(30.0, 0.03), 'between the thresholds nothing changes'
+    assert not contact.update(0.0, 0.04)
+    assert not contact.update(30.0, 0.08)
+
+
+def test_a_faint_load_must_last():
+    """One odd reading would be a touchdown, or a foot that bears a little would never be one."""
+    contact = ContactEvidence(20.0, 10.0, 10.0, 0.02)
+    assert not contact.update(45.0, 0.0)
+    assert not contact.update(0.0, 0.002), 'evidence against it takes back what was for it'
+    ticks = [contact.update(30.0, 0.004 + 0.002 * i) for i in range(20)]
+    assert not ticks[2] and ticks[-1]
+
+
+def test_noise_alone_changes_no_contact():
+    """Noise of a tenth of the weight once made Dribbel change its stance foot in mid-swing."""
+    rng = np.random.default_rng(1)
+    on_floor, in_air = (ContactEvidence(35.0, 25.0, 10.0, 0.0) for _ in range(2))
+    on_floor.update(90.0, 0.0)
+    for tick in range(20000):
+        noise = 10.0 * rng.standard_normal(2)
+        assert on_floor.update(70.0 + noise[0], 0.002 * tick)
+        assert not in_air.update(noise[1], 0.002 * tick)
+
+
+def test_a_foot_up_in_the_air_needs_a_greater_load():
+    """A noisy reading would count as touchdown while the foot is far from the floor."""
+    heights = [lift_load(height, 0.0, 0.02, 0.02, 35.0) for height in (-0.1, 0.0, 0.01, 0.1)]
+    assert heights == [0.0, 0.0, 17.5, 35.0]
+    assert lift_load(0.01, -1.0, 0.02, 0.02, 35.0) == 0.0, 'on its way down it may land'
 
 
 def measurement_of(robot, stamp, pitch, joints, forces, slope=0.0):
@@ -86,6 +113,21 @@ def test_lone_contact_takes_over_in_the_end(estimator, dribbel):
         assert robot.feet[state.support] == 'outer_foot'
     state = estimator.update(measurement_of(robot, 1.06, 0.0, [0.0, -0.1, 0.0], [0.0, 90.0]))
     assert robot.feet[state.support] == 'inner_foot'
+
+
+def test_support_of_a_standing_robot_does_not_follow_noise():
+    """A robot on both feet would be told another stance foot, and base height, at every tick."""
+    robot_file = load_robot('humanoid')
+    estimator = Estimator(robot_file.robot, robot_file.values(ESTIMATOR))
+    estimator.reset('left_sole')
+    measurement, rng, supports = Measurement(robot_file.robot), np.random.default_rng(2), []
+    for tick in range(200):
+        measurement.stamp = 0.002 * tick
+        measurement.foot_force[:, 2] = 155.0 + 3.0 * rng.standard_normal(2)
+        supports.append(estimator.update(measurement).support)
+    assert set(supports) == {0}
+    measurement.foot_force[:, 2] = 100.0, 210.0
+    assert estimator.update(measurement).support == 1
 
 
 def test_start_state_stands_on_the_floor(dribbel):
