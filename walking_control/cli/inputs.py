@@ -38,6 +38,7 @@ def requested_robot(options: Namespace) -> RobotFile:
     if options.slope_deg is not None:
         overrides.append(('world.slope', math.radians(options.slope_deg)))
     robot_file = load_robot(options.robot, overrides)
+    _check_seed(options, robot_file)
     if getattr(options, 'gait', None) is None:
         return robot_file
     name = _check_gait(robot_file, options.gait, options.controller)
@@ -51,6 +52,18 @@ def noise_settings(options: Namespace) -> list[tuple[str, Any]]:
     seed = getattr(options, 'noise_seed', None)
     return noise_overrides(getattr(options, 'noise', None)) \
         + ([] if seed is None else [('sensors.seed', seed)])
+
+
+def _check_seed(options: Namespace, robot_file: RobotFile) -> None:
+    """Refuse a seed of errors that the sensors do not make."""
+    seed = getattr(options, 'noise_seed', None)
+    if seed is None:
+        return
+    from walking_control.simulation.sensors import SENSORS
+    perfect = vars(SENSORS.validate({'seed': seed}))
+    if vars(robot_file.values(SENSORS)) == perfect:
+        raise InvalidInput('option --seed', value=seed, limit='has no effect: sensors are perfect',
+                           remedy='choose --noise lab, or --set of a parameter of sensors')
 
 
 def _check_gait(robot_file: RobotFile, path: Path, controller: str | None) -> str:

@@ -24,7 +24,7 @@ SENSOR_FAULTS = {
     'stale_imu': 'the IMU stops',
     'stale_contact': 'the sensor of the first foot stops',
     'stuck_contact': 'no foot reports contact any more',
-    'contact_flicker': 'the feet report contact in every second measurement only',
+    'contact_flicker': 'the feet report contact for 10 ms in every 20 ms only',
     'jump': 'the base is measured turned by 0.35 rad',
     'joint_limit': 'the first joint is measured 1 rad beyond its limit',
     'velocity_limit': 'the first joint is measured at ten times its fastest speed',
@@ -44,6 +44,7 @@ TOPIC_FAULTS = {
 INJECTIONS = {**SENSOR_FAULTS, **LAW_FAULTS, **TOPIC_FAULTS}
 
 
+FLICKER = 0.02   # s, from contact to contact: longer than one bad reading, shorter than debouncing
 JUMP = 0.35   # rad; more than a base can turn in a measurement, less than a fall
 
 
@@ -59,14 +60,14 @@ def check_kind(kind: str) -> str:
                        else 'no such kind', remedy='one of ' + ', '.join(INJECTIONS))
 
 
-def spoil_sensors(kind: str, robot: Robot, measurement: Measurement, ticks: int) -> None:
+def spoil_sensors(kind: str, robot: Robot, measurement: Measurement, elapsed: float) -> None:
     """Change a measurement in place as a kind of `SENSOR_FAULTS` asks.
 
     Args:
         kind: The kind.
         robot: The `Robot`.
         measurement: The `Measurement`; its stamp is not touched.
-        ticks: Measurements since the fault began.
+        elapsed: Time since the fault began, s.
     """
     first = robot.limits[robot.joints[0]]
     if kind == 'not_finite':
@@ -74,7 +75,7 @@ def spoil_sensors(kind: str, robot: Robot, measurement: Measurement, ticks: int)
     elif kind == 'orientation':
         measurement.orientation *= 0.5
     elif kind in ('stuck_contact', 'contact_flicker'):
-        if kind == 'stuck_contact' or ticks % 2:
+        if kind == 'stuck_contact' or elapsed % FLICKER >= 0.5 * FLICKER:
             measurement.foot_force[:] = 0.0
     elif kind == 'joint_limit':
         measurement.position[0] = first.upper + 1.0
@@ -107,11 +108,10 @@ class Injection:
     def __post_init__(self) -> None:
         self._told = Measurement(self.robot)
         self._since: float | None = None
-        self._ticks = 0
 
     def begin(self, kind: str) -> None:
         """Begin a kind of `SENSOR_FAULTS`; ``''`` ends it."""
-        self.kind, self._since, self._ticks = kind, None, 0
+        self.kind, self._since = kind, None
 
     def spoil(self, measurement: Measurement) -> Measurement:
         """Return the `Measurement` that is told instead of the true one."""
@@ -124,8 +124,7 @@ class Injection:
             self._since = measurement.stamp
         told.stamp = {'clock_stopped': self._since,
                       'clock_backwards': measurement.stamp - 0.5}.get(self.kind, measurement.stamp)
-        spoil_sensors(self.kind, self.robot, told, self._ticks)
-        self._ticks += 1
+        spoil_sensors(self.kind, self.robot, told, measurement.stamp - self._since)
         return told
 
     def mutes(self, sensor: str) -> bool:

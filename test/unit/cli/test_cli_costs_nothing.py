@@ -49,7 +49,6 @@ def test_a_name_cannot_leave_the_folder(capsys, tmp_path, compass_file, name):
     (['simulate', 'dribbel', '--duration', '1e300'], 'at most 1e+06 s'),
     (['compare', 'compass', '--duration', '1e9'], 'at most 1e+06 s'),
     (['gait', 'search', 'compass', '--speed', '0.5', '--speeds', '0.4:0.8:3'], 'not allowed with'),
-    (['simulate', 'dribbel', '--seed', '1'], '--seed'),
     (['check', 'dribbel', '--seed', '1'], '--seed'),
 ])
 def test_what_would_have_no_effect_is_refused(capsys, arguments, words):
@@ -59,6 +58,13 @@ def test_what_would_have_no_effect_is_refused(capsys, arguments, words):
     captured = capsys.readouterr()
     assert caught.value.code == 2
     assert words in captured.err and captured.err.count('\n') == 1
+
+
+def test_a_seed_of_perfect_sensors_is_refused(capsys):
+    """It promised chance where there is none."""
+    assert main(['simulate', 'dribbel', '--seed', '1']) == 2
+    error = capsys.readouterr().err
+    assert '--seed' in error and '--noise' in error and error.count('\n') == 1
 
 
 def test_sizes_beyond_counting_are_refused(capsys):
