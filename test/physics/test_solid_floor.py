@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 
 from walking_control.loading import load_robot
+from walking_control.models.dynamics import Dynamics
+from walking_control.runs.kinematics import foot_positions
 from walking_control.simulation.rigid import model as rm
 from walking_control.simulation.rigid.compiled import CompiledWalker, PlainWalker
 from walking_control.simulation.simulate import simulate
@@ -86,3 +88,29 @@ def test_forgiven_scuff_counts():
         assert thrown(walker) == rm.TRIPPED
         assert walker._work.foot0[rm.AHEAD] == pytest.approx(length, abs=1e-9)
         assert walker.state.memo[rm.SCUFF_REACH] == pytest.approx(length, abs=1e-9)
+
+
+@pytest.mark.parametrize('kind, fell', [(None, False), ('step_down=0.05@2', True)])
+def test_every_summary_tells_how_deep_the_feet_were(kind, fell):
+    """A walk through the floor would look like one over it."""
+    run = simulate(load_robot('compass'), 'none', 'rigid', 2.0, [kind] if kind else [])
+    summary = run.summary()
+    assert summary['fell'] == fell and (not fell or 'tripped' in summary['fault_reason'])
+    walker = PlainWalker(load_robot('compass'), 'none', ((2, 0.05, 0.0),) if fell else ())
+    start = load_robot('compass').start
+    walker.start(0, start.q, start.v)
+    walker.walk(2.0)
+    expected = rm.foot_in_floor(walker.state.memo)
+    for name in ('foot_depth', 'foot_depth_ahead', 'scuff_reach'):
+        assert summary[name] == pytest.approx(expected[name], abs=0.02), name
+    assert summary['foot_depth'] == pytest.approx(expected['foot_depth'], rel=0.01)
+
+
+def test_soft_floors_tell_it_too():
+    """MuJoCo's feet would sink in unsaid, or be taken for those of another robot."""
+    pytest.importorskip('mujoco')
+    run = simulate(load_robot('dribbel'), None, 'mujoco', 1.0)
+    assert 1e-5 < run.summary()['foot_depth'] < 3e-3
+    dynamics = Dynamics(run.robot)
+    feet = foot_positions(dynamics, run.q)[:, :, 2]   # frames on the sole, which is a small ball
+    assert run.foot_height == pytest.approx(feet, abs=3e-3)

@@ -25,6 +25,7 @@ from walking_control.simulation.registry import make_plant
 from walking_control.simulation.rigid.compiled import CompiledWalker, make_walker, PlainWalker
 from walking_control.simulation.rigid.model import (
     FIRST_STOP,
+    foot_in_floor,
     STANCE,
     STEP_LENGTH,
     STEPPED,
@@ -104,7 +105,7 @@ def find_robot_cycles(robot_file: RobotFile, controller: str | None = None, seed
 
     Returns:
         Dictionary with ``cycles``: list of q, v (start of step), period, step_length, speed,
-        eigenvalues, stable, residual.
+        eigenvalues, stable, residual, and what `foot_in_floor` says.
 
     Raises:
         NotAchieved: No cycle; says what was tried.
@@ -138,9 +139,11 @@ def walk_cycle(robot_file: RobotFile, cycle: Mapping[str, Any], controller: str 
 
 
 def _describe(section: Section, cycle: Cycle) -> dict[str, Any]:
+    section.stride(cycle.x)   # leaves the memo of this step
     q, v = section.state(cycle.x)
     q, v = q[section.reported] + 0.0, v[section.reported] + 0.0
     return {'q': q.tolist(), 'v': v.tolist(), 'period': cycle.period,
             'step_length': cycle.length, 'speed': cycle.speed,
             'eigenvalues': [complex(value) for value in cycle.eigenvalues],
-            'stable': cycle.stable, 'residual': cycle.residual}
+            'stable': cycle.stable, 'residual': cycle.residual,
+            **foot_in_floor(section.walker.state.memo)}

@@ -11,8 +11,9 @@ the tick, so steps with ticks of half the length each time tell what is left wit
 (Richardson's extrapolation), and that is judged.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 import math
+from typing import Any
 
 import numpy as np
 
@@ -49,6 +50,10 @@ class Resimulation:
         tick: s, for which efforts were held in the finest simulation; 0 where none are.
         hold_error_q: Largest error of the coordinates that this hold alone makes, rad.
         hold_error_v: Of their rates, rad/s.
+        foot_depth: How deep in the floor the swing foot was at most, m; this and the following
+            None where nothing tells.
+        foot_depth_ahead: How far ahead of the stance foot it was there, m.
+        scuff_reach: How far ahead it was still deeper than ``rigid.scuff_depth``, m.
     """
 
     follows: bool
@@ -60,6 +65,9 @@ class Resimulation:
     tick: float = 0.0
     hold_error_q: float = 0.0
     hold_error_v: float = 0.0
+    foot_depth: float | None = None
+    foot_depth_ahead: float | None = None
+    scuff_reach: float | None = None
 
 
 def resimulate(robot_file: RobotFile, gait: Gait) -> Resimulation:
@@ -104,11 +112,13 @@ def _resimulate_rigid(robot_file: RobotFile, gait: Gait) -> Resimulation:
         if halvings >= least and last is not None and np.abs(limit - last).max() < AGREE:
             break
     if reason is not None or limit is None or held is None:
-        return _compare(gait, reason, q, v, period, normal, tick)
+        judged = _compare(gait, reason, q, v, period, normal, tick)
+        return replace(judged, **plant.foot())
     n = len(q)
     hold = np.abs(limit - held)
-    return _compare(gait, None, limit[:n], limit[n:2 * n], float(limit[-1]), normal, tick,
-                    float(hold[:n].max()), float(hold[n:2 * n].max()))
+    judged = _compare(gait, None, limit[:n], limit[n:2 * n], float(limit[-1]), normal, tick,
+                      float(hold[:n].max()), float(hold[n:2 * n].max()))
+    return replace(judged, **plant.foot())
 
 
 class _Step:
@@ -148,6 +158,10 @@ class _Step:
             else f'the simulation broke off at {memo[rm.TIME]:.3g} s: {FAILURES[status]}'
         return (reason, state.y[2:n + 2].copy(), state.y[n + 4:].copy(), float(memo[rm.TIME]),
                 float(memo[rm.MIN_NORMAL]))
+
+    def foot(self) -> dict[str, Any]:
+        """Return what `foot_in_floor` says of the last walk."""
+        return rm.foot_in_floor(self._state.memo)
 
     def _walk_phase(self, phase: Phase, last: bool, halvings: int) -> int:
         """Walk through a phase; beyond its end it goes on until its event happens."""

@@ -6,7 +6,7 @@ one is reported. The walk starts from the robot file's start state; the disturba
 step once the walk has settled, and counts as survived after a number of further steps.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,8 @@ from walking_control.simulation.rigid.model import (
     DIVERGED,
     DONE,
     FELL,
+    foot_in_floor,
+    forget_depths,
     MAX_FRICTION,
     MIN_NORMAL,
     SQUARED_EFFORT,
@@ -57,7 +59,9 @@ def find_first_failure(robot_file: RobotFile, kind: str, controller: str | None 
         Dictionary: ``first_failure`` (None: none up to the last), ``largest_survived`` (farthest
         from 0), ``largest_tried``, ``samples`` as [size, survived, reason], ``holes`` (survived
         sizes beyond the first failure), ``nominal_squared_effort`` per step, ``min_normal_force``,
-        ``max_friction_ratio`` of the undisturbed walk; ``interrupted``, False.
+        ``max_friction_ratio`` of the undisturbed walk and what `foot_in_floor` says of it;
+        ``survivors``, the worst of these last over the sizes below the first failure;
+        ``interrupted``, False.
 
     Raises:
         InvalidInput: An unknown kind, or sizes that make no grid.
@@ -72,27 +76,39 @@ def find_first_failure(robot_file: RobotFile, kind: str, controller: str | None 
     names = {'robot': robot_file.robot.name, 'controller': controller or robot_file.controller,
              'plant': plant, 'disturbance': kind, 'unit': KINDS[kind][2],
              'further_steps': FURTHER_STEPS}
-    samples = []
+    samples, depths = [], []
     try:
         for size in sizes:
             reason = trial.disturb(size)
             samples.append([float(size), reason is None, reason])
+            depths.append(trial.depth)
             if progress is not None:
                 progress(len(samples) / len(sizes))
     except KeyboardInterrupt:
-        raise Interrupted({**names, **_judge(samples), 'interrupted': True, **nominal,
+        raise Interrupted({**names, **_judge(samples, depths), 'interrupted': True, **nominal,
                            'samples': samples}) from None
-    return {**names, **_judge(samples), 'interrupted': False, **nominal, 'samples': samples}
+    return {**names, **_judge(samples, depths), 'interrupted': False, **nominal,
+            'samples': samples}
 
 
-def _judge(samples: list[list[Any]]) -> dict[str, Any]:
+def _judge(samples: list[list[Any]], depths: list[dict[str, float | None]]) -> dict[str, Any]:
     """Return what the tried sizes say."""
+    sizes = [size for size, *_ in samples]
     failed = [size for size, survived, _ in samples if not survived]
     survived = [size for size, lives, _ in samples if lives]
     first = failed[0] if failed else None
     return {'first_failure': first, 'largest_survived': max(survived, key=abs, default=0.0),
             'largest_tried': samples[-1][0] if samples else 0.0,
-            'holes': [size for size in survived if first is not None and abs(size) > abs(first)]}
+            'holes': [size for size in survived if first is not None and abs(size) > abs(first)],
+            'survivors': worst_depths(depths[:sizes.index(first)] if failed else depths)}
+
+
+def worst_depths(walks: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
+    """Return the deepest foot and the longest reach of several `foot_in_floor`."""
+    deepest = max(walks, key=lambda walk: walk['foot_depth'] or 0.0, default=None)
+    reaches = [walk['scuff_reach'] for walk in walks if walk['scuff_reach'] is not None]
+    return {**(deepest or {'foot_depth': None, 'foot_depth_ahead': None}),
+            'scuff_reach': max(reaches, default=None)}
 
 
 def _sizes(kind: str, largest: float | None, resolution: float | None) -> np.ndarray:
@@ -123,7 +139,7 @@ class _Trial:
         self._mass = robot_mass(robot_file)
         self._longest = 10.0 * (self._walker.leg_length / robot_file.values(WORLD).gravity) ** 0.5
 
-    def settle(self) -> dict[str, float]:
+    def settle(self) -> dict[str, float | None]:
         """Walk undisturbed and keep the state; return the measures of that walk."""
         walker, start = self._walker, self._file.start
         walker.start(self._file.robot.feet.index(start.support), start.q, start.v)
@@ -136,12 +152,18 @@ class _Trial:
                                   remedy='change start, slope or controller')
         self._kept = [array.copy() for array in self._arrays()]
         memo = walker.state.memo
-        return {'nominal_squared_effort': float(memo[SQUARED_EFFORT]) / SETTLING_STEPS,
+        return {**foot_in_floor(memo),
+                'nominal_squared_effort': float(memo[SQUARED_EFFORT]) / SETTLING_STEPS,
                 'min_normal_force': float(memo[MIN_NORMAL]),
                 'max_friction_ratio': float(memo[MAX_FRICTION])}
 
     def _step(self) -> int:
         return self._walker.walk(self._longest, True)
+
+    @property
+    def depth(self) -> dict[str, float | None]:
+        """What `foot_in_floor` says since the disturbance."""
+        return foot_in_floor(self._walker.state.memo)
 
     def _arrays(self) -> tuple[np.ndarray, ...]:
         """Return everything that a walk changes."""
@@ -153,6 +175,7 @@ class _Trial:
         walker, model = self._walker, self._walker.model
         for array, kept in zip(self._arrays(), self._kept, strict=True):
             array[:] = kept
+        forget_depths(walker.state.memo)
         if self._kind in ('step_down', 'step_up'):
             model.drops[self._at] = size if self._kind == 'step_down' else -size
         elif self._kind == 'slope_change':

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.runs.metrics import summarize
+from walking_control.runs.metrics import DEPTHS, summarize
 from walking_control.runs.quantities import (
     disturbed_row,
     ending,
@@ -29,6 +29,9 @@ MEASURES = (
     ('energy_absorbed', 'Energy absorbed by the actuators', 'J', 3),
     ('min_normal_force', 'Smallest normal force', 'N', 3),
     ('max_friction_ratio', 'Largest friction ratio', '', 3),
+    ('foot_depth', 'Deepest a foot was in the floor', 'm', 3),
+    ('foot_depth_ahead', 'How far ahead it was there', 'm', 3),
+    ('scuff_reach', 'How far ahead still 1 mm inside', 'm', 3),
     ('max_foot_length', 'Largest foot length used', 'm', 3),
     ('max_undesired_energy', 'Largest undesired kinetic energy', 'J', 2),
     ('max_gait_distance', 'Largest distance to the gait', 'rad', 2),
@@ -65,7 +68,7 @@ def measure_response(run: Run, energies: Mapping[str, np.ndarray] | None = None)
         'survived': not run.broke_off, 'reason': failure(end),
         'fault': end['fault'], 'fault_time': end['fault_time'], 'disturbed': row is not None,
         **{name: whole[name] for name in ('steps', 'duration', 'min_normal_force',
-                                          'max_friction_ratio')},
+                                          'max_friction_ratio', *DEPTHS)},
         'peak_effort': largest(np.abs(effort)),
         'squared_effort_before': _squared_effort(run, begins[:at + 1]),
         'squared_effort_after': _squared_effort(run, begins[at:]),

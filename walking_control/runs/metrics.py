@@ -32,6 +32,9 @@ from walking_control.runs.quantities import (
 )
 from walking_control.runs.run import Run
 
+DEPTHS = ('foot_depth', 'foot_depth_ahead', 'scuff_reach')
+SCUFF_DEPTH = 0.001   # m: a foot deeper than this in the floor scuffs
+
 
 def summarize(run: Run) -> dict[str, Any]:
     """Return the measures of a run, ready for JSON.
@@ -48,7 +51,8 @@ def summarize(run: Run) -> dict[str, Any]:
         ``peak_current`` (A); ``min_normal_force`` (N) and ``max_friction_ratio`` of the stance
         foot, see `contact_extremes`, or of all feet, see `load_extremes`, where there are no
         coordinates to step in; ``energy_injected``, net mechanical work of the actuators (J);
-        ``scuffs``, see `count_scuffs`; ``squared_effort_per_step``, the time integral of the sum of
+        ``scuffs``, see `count_scuffs`; ``foot_depth``, ``foot_depth_ahead`` and ``scuff_reach``
+        (m), see `foot_depths`; ``squared_effort_per_step``, the time integral of the sum of
         squared efforts up to the last touchdown / steps; ``steady``, see `steady_state`, None
         without coordinates; of a run that was to keep a posture also ``posture``, see
         `posture_measures`.
@@ -70,7 +74,8 @@ def summarize(run: Run) -> dict[str, Any]:
         'cost_of_transport_electrical': electrical_cost(run, weight, 0, rows - 1),
         'peak_effort': largest(np.abs(run.effort)), 'peak_current': peak_current(run),
         'min_normal_force': normal_force, 'max_friction_ratio': friction_ratio,
-        'scuffs': count_scuffs(run, dynamics) if steps else None, 'energy_injected': work,
+        'scuffs': count_scuffs(run, dynamics) if steps else None,
+        **(foot_depths(run, dynamics) if steps else dict.fromkeys(DEPTHS)), 'energy_injected': work,
         'squared_effort_per_step': squared_effort_per_step(run),
         'mass': dynamics.mass, 'slope': run.world.slope, 'gravity': run.world.gravity,
         'friction': run.world.friction,
@@ -205,6 +210,35 @@ def count_scuffs(run: Run, dynamics: Dynamics) -> int:
     begins[1:] = run.contact[rows[1:], swing[1:]] & ~run.contact[rows[:-1], swing[1:]] \
         & (run.steps[1:] == run.steps[:-1])
     return int(np.sum(begins & (behind < 0.0) & (ahead > 0.5 * behind)))
+
+
+def foot_depths(run: Run, dynamics: Dynamics) -> dict[str, float | None]:
+    """Return how deep in the floor the feet were, by the plant's truth at the ticks.
+
+    A rigid plant lets the feet of straight legs pass through the floor near the stance foot; a soft
+    floor gives way under any foot.
+
+    Args:
+        run: The `Run`.
+        dynamics: The `Dynamics` of its robot.
+
+    Returns:
+        ``foot_depth``, the deepest any foot was in the floor, m; ``foot_depth_ahead``, how far it
+        was ahead of the stance foot there, m, None where it never was inside; ``scuff_reach``, how
+        far ahead of the stance foot another foot was still deeper than `SCUFF_DEPTH`, m, None where
+        none ever was. All None of a plant that does not tell.
+    """
+    height = run.columns.get('foot_height')
+    if height is None or not np.isfinite(height).any():
+        return dict.fromkeys(DEPTHS)
+    feet, rows = foot_positions(dynamics, run.q)[:, :, 0], np.arange(len(run.time))
+    ahead = feet - feet[rows, run.support][:, None]
+    deepest = np.unravel_index(np.nanargmin(height), height.shape)
+    inside = height < -SCUFF_DEPTH
+    inside[rows, run.support] = False
+    depth = max(0.0, -float(height[deepest]))
+    return {'foot_depth': depth, 'foot_depth_ahead': float(ahead[deepest]) if depth > 0.0 else None,
+            'scuff_reach': largest(ahead[inside])}
 
 
 def contact_extremes(run: Run, weight: float) -> tuple[float | None, float | None]:

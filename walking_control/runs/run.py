@@ -33,7 +33,8 @@ class Run:
         columns: name -> array. ``time (T,)``; ``q, v`` generalised truth, as `Truth` has it;
             ``coordinates, rates (T, n_coordinates)`` of the estimated `WalkerState`;
             ``support (T,)``; ``steps (T,)``; ``contact (T, n_feet)``; ``locked (T, n_locks)``;
-            ``foot_force (T, n_feet, 3)`` floor frame; ``effort (T, n_efforts)``;
+            ``foot_force (T, n_feet, 3)`` floor frame; ``foot_height (T, n_feet)`` over the floor
+            there, m, NaN where not known; ``effort (T, n_efforts)``;
             ``work (T, n_efforts)`` cumulative, J; ``electrical_energy (T,)`` cumulative, J.
     """
 
@@ -116,8 +117,8 @@ class Recorder:
                           len(robot.efforts))
         shapes = {'time': (), 'q': truth.q.shape, 'v': truth.v.shape, 'coordinates': (nc,),
                   'rates': (nc,), 'support': (), 'steps': (), 'contact': (nf,), 'locked': (nl,),
-                  'foot_force': (nf, 3), 'effort': (na,), 'work': (na,), 'electrical_energy': (),
-                  'telemetry': (len(fields),)}
+                  'foot_force': (nf, 3), 'foot_height': (nf,), 'effort': (na,), 'work': (na,),
+                  'electrical_energy': (), 'telemetry': (len(fields),)}
         kinds = {'support': int, 'steps': int, 'contact': bool, 'locked': bool}
         self._arrays = {name: np.zeros((capacity, *shape), dtype=kinds.get(name, float))
                         for name, shape in shapes.items()}
@@ -142,6 +143,7 @@ class Recorder:
         arrays['q'][row] = truth.q
         arrays['v'][row] = truth.v
         arrays['foot_force'][row] = truth.foot_force
+        arrays['foot_height'][row] = truth.foot_height
         arrays['locked'][row] = truth.locked
         arrays['work'][row] = truth.work
         arrays['electrical_energy'][row] = truth.electrical_energy

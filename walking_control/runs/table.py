@@ -52,6 +52,8 @@ def run_columns(run: Run) -> dict[str, np.ndarray]:
         columns[f'{foot}_contact [bool]'] = run.contact[:, i].astype(int)
         for axis, direction in enumerate('xyz'):
             columns[f'{foot}_force_{direction} [N]'] = run.foot_force[:, i, axis]
+        if 'foot_height' in run.columns:
+            columns[f'{foot}_height [m]'] = run.foot_height[:, i]
     for i, lock in enumerate(robot.locks):
         columns[f'{lock.joint}_locked [bool]'] = run.locked[:, i].astype(int)
     for i, (joint, motor) in enumerate(robot.actuators.items()):

@@ -127,6 +127,8 @@ def _interrupt_after(monkeypatch, owner, name, calls):
 def test_interrupted_robustness_keeps_its_sizes(capsys, monkeypatch, tmp_path):
     """Minutes of work would be lost with one key."""
     class Trial:
+        depth = {'foot_depth': 0.0, 'foot_depth_ahead': None, 'scuff_reach': None}
+
         def __init__(self, *args):
             pass
 

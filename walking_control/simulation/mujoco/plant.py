@@ -24,6 +24,8 @@ from walking_control.simulation.plant import Plant, Truth
 
 NO_SPRING = JointSpring(0.0, 0.0, 0.0)
 
+FAR = 10.0   # m: feet higher than this count as that high
+
 MUJOCO = ParameterTable('mujoco', [
     Parameter('timestep', 0.0005, 's', 'Step of the physics.', 1e-5, 0.01),
     Parameter('contact_time', 0.004, 's', 'Time constant of contacts, stops and locks.',
@@ -164,6 +166,7 @@ class MujocoPlant(Plant):
         self._foot_of_geom = {geom: foot for geom in range(model.ngeom)
                               for foot, body in enumerate(self._foot_body)
                               if model.geom_bodyid[geom] == body}
+        self._floor = mj.mj_name2id(model, mj.mjtObj.mjOBJ_GEOM, 'floor')
         if set(self._foot_of_geom.values()) != set(range(len(robot.feet))):
             raise UrdfError(f'URDF of {robot.name}', value=list(robot.feet),
                             limit='every foot link needs a collision geometry for MuJoCo')
@@ -249,6 +252,10 @@ class MujocoPlant(Plant):
             truth.v[:3] = truth.v[:3] @ data.xmat[self._base_body].reshape(3, 3)
         truth.locked[:] = data.eq_active[:len(self.robot.locks)]
         truth.foot_force[:] = 0.0
+        truth.foot_height[:] = np.inf
+        for geom, of in self._foot_of_geom.items():
+            height = self._mj.mj_geomDistance(self.model, data, self._floor, geom, FAR, None)
+            truth.foot_height[of] = min(truth.foot_height[of], height)
         for i in range(data.ncon):
             foot = self._foot_of_geom.get(int(data.contact.geom2[i]))
             if foot is not None:

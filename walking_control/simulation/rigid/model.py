@@ -122,11 +122,30 @@ class Workspace(NamedTuple):
 def make_state(model: RigidModel) -> RigidState:
     """Return a `RigidState` at rest in the origin."""
     memo = np.zeros(MEMOS)
-    memo[MIN_NORMAL], memo[SCUFF_REACH] = np.inf, -np.inf
+    memo[MIN_NORMAL] = np.inf
+    forget_depths(memo)
     return RigidState(np.zeros(2 * (model.n + 2)),
                       np.zeros(FIRST_STOP + model.n_joints + model.n_locks, dtype=np.int64), memo,
                       np.ones(max(1, model.n_locks), dtype=np.int64),
                       np.zeros(model.inputs.shape[2]))
+
+
+def forget_depths(memo: np.ndarray) -> None:
+    """Begin anew to book how deep the swing foot goes in the floor."""
+    memo[FOOT_DEPTH], memo[DEPTH_AHEAD], memo[SCUFF_REACH] = 0.0, 0.0, -np.inf
+
+
+def foot_in_floor(memo: np.ndarray) -> dict[str, float | None]:
+    """Return what the memo of a rigid walk says of a swing foot inside the floor.
+
+    Returns:
+        ``foot_depth``, how deep at most (m); ``foot_depth_ahead``, how far ahead of the stance
+        foot it was there (m, negative behind), None where it never was; ``scuff_reach``, how far
+        ahead of the stance foot it was still deeper than ``rigid.scuff_depth`` (m), None likewise.
+    """
+    depth, reach = float(memo[FOOT_DEPTH]), float(memo[SCUFF_REACH])
+    return {'foot_depth': depth, 'foot_depth_ahead': float(memo[DEPTH_AHEAD]) if depth else None,
+            'scuff_reach': reach if np.isfinite(reach) else None}
 
 
 def make_workspace(model: RigidModel, terms_size: int) -> Workspace:

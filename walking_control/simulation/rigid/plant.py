@@ -320,7 +320,7 @@ def set_start(model: rm.RigidModel, state: rm.RigidState, support: int, q: np.nd
     state.mode[rm.SUPPORT], state.mode[rm.STANCE] = support, 1
     state.memo[:] = 0.0
     state.memo[rm.STEP_SIZE], state.memo[rm.MIN_NORMAL] = 1e-3, np.inf
-    state.memo[rm.SCUFF_REACH] = -np.inf
+    rm.forget_depths(state.memo)
     state.armed[:] = 1
     angles = model.lift[support] @ state.y[2:model.n + 2]
     for i in range(model.n_locks):
