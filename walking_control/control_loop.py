@@ -131,7 +131,7 @@ class ControlLoop:
         supervisor, command = self.supervisor, self.command
         supervisor.check_measurement(measurement, now)
         if supervisor.fault is None:
-            state = self.estimator.update(measurement)
+            state = self.estimator.update(measurement, command.effort)
             supervisor.check_state(state)
             if supervisor.fault is None and self._due(measurement.stamp):
                 self._control(state, measurement.stamp)

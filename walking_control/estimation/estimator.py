@@ -11,7 +11,9 @@ from walking_control.estimation.attitude import Attitude
 from walking_control.estimation.contact import ContactEvidence, lift_load
 from walking_control.estimation.odometry import LegOdometry
 from walking_control.estimation.stance import Load, Touchdowns
+from walking_control.estimation.velocities import StanceModel, VelocityFilter
 from walking_control.exceptions import ParameterError
+from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.robot import Robot
@@ -44,6 +46,13 @@ ESTIMATOR = ParameterTable('estimator', [
     Parameter('lost_support_time', 0.05, 's',
               'A lone contact of the other foot for this long takes over wherever it is.',
               0.0, 2.0, scaled=True),
+    Parameter('velocity', 'measured', '', 'Joint velocities: as measured, from positions by a '
+              'filter, or by a filter that knows how a walker on one foot moves.',
+              choices=('measured', 'filtered', 'model')),
+    Parameter('velocity_memory', 0.03, 's', 'Memory of the velocity filter: the longer, the less '
+              'noise and the more of what its model does not know.', 1e-4, 1.0),
+    Parameter('velocity_impact_memory', 0.015, 's', 'What it keeps of this at an impact.',
+              0.0, 1.0),
 ], checks=[_on_above_off])
 
 
@@ -58,9 +67,11 @@ class Estimator:
         robot: The `Robot`.
         values: Validated values of `ESTIMATOR`.
         slope: Inclination of the floor, rad, downhill positive.
+        gravity: Magnitude, m/s^2.
     """
 
-    def __init__(self, robot: Robot, values: SimpleNamespace, slope: float = 0.0) -> None:
+    def __init__(self, robot: Robot, values: SimpleNamespace, slope: float = 0.0,
+                 gravity: float = 9.81) -> None:
         dynamics = Dynamics(robot)
         self._robot, self._values = robot, values
         self._maps = [robot.supports.get(foot) for foot in robot.feet]
@@ -69,6 +80,8 @@ class Estimator:
         self._stance = Touchdowns(values) if robot.coordinates else Load(values)
         self._q = dynamics.configuration(np.zeros(len(robot.joints)))
         self._v = np.zeros(dynamics.nv)
+        self._idle = np.zeros(len(robot.efforts))
+        self._velocities = _make_velocities(robot, values, slope, gravity)
         base, angles = robot.base, len(robot.base.angles)
         self._angles, self._rates = self._q[base.nq - angles:], self._v[base.nv - angles:]
         self.state = WalkerState(robot)
@@ -82,29 +95,40 @@ class Estimator:
             ContactEvidence(values.contact_on, values.contact_off, values.contact_noise,
                             values.contact_hold) for _ in self._robot.feet]
         self._stance.reset()
+        if self._velocities is not None:
+            self._velocities.reset()
         state.support = self._robot.feet.index(support)
         state.steps = 0
         state.touchdown = -math.inf
         state.step_length = state.step_time = 0.0
         state.foothold[:] = 0.0
 
-    def update(self, measurement: Measurement) -> WalkerState:
+    def update(self, measurement: Measurement, effort: np.ndarray | None = None) -> WalkerState:
         """Return the `WalkerState` of a `Measurement`; the same object every time.
 
-        The measurement must be finite.
+        Args:
+            measurement: The `Measurement`; finite.
+            effort: Efforts on the robot since the last one, ``(n_efforts,)``; None: none.
         """
-        state = self.state
+        state, velocities = self.state, self._velocities
         state.stamp = measurement.stamp
         state.position[:] = measurement.position   # and with them generalised coordinates
         state.velocity[:] = measurement.velocity
         state.locked[:] = measurement.locked
         self._attitude.update(measurement, state.base, self._q, self._v)
+        support = state.support
+        if velocities is not None:
+            velocities.update(state.stamp, support, self._angles, self._rates, state.locked,
+                              self._idle if effort is None else effort)
         places = self._odometry.place_feet(self._q, self._v)
         loads = self._odometry.loads(measurement.foot_force)
         for i, contact in enumerate(self._contacts):
             state.contact[i] = contact.update(loads[i] - self._lift(i, places), state.stamp)
         state.flicker = max(contact.suppressed for contact in self._contacts)
         self._stance.update(state, places, loads)
+        if velocities is not None and state.support != support and self._robot.coordinates:
+            velocities.touch_down(support, self._angles, self._rates)
+            self._odometry.place_feet(self._q, self._v)
         self._odometry.update(state, places)
         mapping = self._maps[state.support]
         if mapping is not None:
@@ -126,5 +150,18 @@ class Estimator:
 
 def make_estimator(robot_file: RobotFile) -> Estimator:
     """Return the `Estimator` of a robot file's robot."""
-    return Estimator(robot_file.robot, robot_file.values(ESTIMATOR),
-                     robot_file.values(WORLD).slope)
+    world = robot_file.values(WORLD)
+    return Estimator(robot_file.robot, robot_file.values(ESTIMATOR), world.slope, world.gravity)
+
+
+def _make_velocities(robot: Robot, values: SimpleNamespace, slope: float,
+                     gravity: float) -> VelocityFilter | None:
+    if values.velocity == 'measured':
+        return None
+    if values.velocity == 'filtered':
+        return VelocityFilter(robot, values)
+    if robot.base is not Base.PLANAR or not robot.coordinates:
+        raise ParameterError('parameter estimator.velocity', value=values.velocity,
+                             limit='needs a planar robot with minimal coordinates',
+                             remedy='choose filtered')
+    return VelocityFilter(robot, values, StanceModel(Dynamics(robot, gravity, slope)))
