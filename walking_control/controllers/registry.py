@@ -16,9 +16,11 @@ if TYPE_CHECKING:
 _ROOM = 'walking_control.controllers'
 CONTROLLERS = Registry('controller', {
     'curve_tracking': f'{_ROOM}.curve_tracking.controller:CurveTracking',
+    'foot_placement': f'{_ROOM}.foot_placement.controller:FootPlacement',
     'hip_pd': f'{_ROOM}.hip_pd:HipPd',
     'hip_switching': f'{_ROOM}.hip_switching:HipSwitching',
     'none': f'{_ROOM}.none:NoControl',
+    'push_off': f'{_ROOM}.foot_placement.controller:PushOff',
     'static_torque': f'{_ROOM}.static_torque.controller:PostureControl',
     'time_pd': f'{_ROOM}.time_pd:TimePd',
 })

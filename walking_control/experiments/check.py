@@ -24,8 +24,8 @@ from walking_control.models.urdf import link_names, load_urdf
 from walking_control.simulation.registry import make_plant, PLANTS
 
 _TIPS = {Base.PLANAR: 'the robot moves in the x-z plane; nothing tips it sideways',
-         Base.TRANSLATING: 'the robot moves in space with a base that does not turn: for gait '
-                           'search alone',
+         Base.TRANSLATING: 'the robot moves in space with a base that does not turn; plant rigid '
+                           'takes all mass at the hip, gait search takes it where it is',
          Base.FREE: 'the robot moves freely in space'}
 
 

@@ -19,6 +19,7 @@ from walking_control.experiments.impact import lock_angles, reported_coordinates
 from walking_control.gaits.gait import Gait, Phase
 from walking_control.gaits.gait_file import gait_document, write_gait
 from walking_control.gaits.polynomials import points
+from walking_control.models.base import Base
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile
 from walking_control.simulation.rigid.compiled import CompiledWalker, make_walker, PlainWalker
@@ -246,6 +247,10 @@ def save_cycles(robot_file: RobotFile, result: dict[str, Any], directory: Path) 
     Raises:
         InvalidInput: The directory cannot be written.
     """
+    if robot_file.robot.base is not Base.PLANAR:
+        for cycle in result['cycles']:
+            cycle['file'], cycle['reason'] = None, 'gait files of cycles are those of planar robots'
+        return []
     walker = make_precise_walker(robot_file, result['controller'])
     for i, cycle in enumerate(result['cycles']):
         path = directory / f'cycle_{i}.yaml'

@@ -7,7 +7,7 @@ that are not locked; the hip angle follows from both feet being down. A sampled 
 clock at each touchdown.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 import math
 from typing import Any
@@ -17,7 +17,9 @@ import numpy as np
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import IncompatiblePlant
 from walking_control.experiments.impact import free_coordinates, lock_angles, reported_coordinates
+from walking_control.experiments.point_cycles import PointSection
 from walking_control.gaits.return_map import Cycle, find_cycles, Stride
+from walking_control.models.base import Base
 from walking_control.models.robot_file import RobotFile, Start, WORLD
 from walking_control.models.symmetry import require_equal_legs
 from walking_control.runs.run import Run
@@ -32,6 +34,7 @@ from walking_control.simulation.rigid.model import (
     SUPPORT,
     TIME,
 )
+from walking_control.simulation.rigid.point_walk import PointWalker
 from walking_control.simulation.simulate import run_plant
 
 # In units of sqrt(leg length / gravity): in a longer step the leg swings more than once.
@@ -69,6 +72,11 @@ class Section:
         v[self.free] = x[1:]
         return q, v
 
+    def in_floor(self, x: np.ndarray) -> dict[str, float | None]:
+        """Return how deep the swing foot of a step is in the floor, see `foot_in_floor`."""
+        self.stride(x)   # leaves the memo of this step
+        return foot_in_floor(self.walker.state.memo)
+
     def stride(self, x: np.ndarray) -> Stride | None:
         """Return the `Stride` from x, or None where the robot falls or a lock stays open."""
         walker, model = self.walker, self.walker.model
@@ -82,6 +90,10 @@ class Section:
         q, v = walker.state.y[2:model.n + 2], walker.state.y[model.n + 4:]
         after = np.concatenate((q[self.free[:1]], v[self.free]))
         return Stride(after, float(memo[TIME]), float(memo[STEP_LENGTH]))
+
+    def keep(self, cycles: Sequence[Cycle]) -> list[Cycle]:
+        """Return the cycles that are worth reporting: all."""
+        return list(cycles)
 
     def sample(self, rng: np.random.Generator, count: int) -> np.ndarray:
         """Return section coordinates of walking robots, ``(count, 3)``."""
@@ -114,10 +126,16 @@ def find_robot_cycles(robot_file: RobotFile, controller: str | None = None, seed
     require_equal_legs(robot_file.robot, f'gait cycle of {robot_file.robot.name}')
     gravity = robot_file.values(WORLD).gravity
     walker = make_walker(robot_file, controller)
-    section = Section(walker, gravity)
-    starts = starts or (STARTS if isinstance(walker, CompiledWalker) else FEW_STARTS)
+    section: Section | PointSection
+    if isinstance(walker, PointWalker):
+        longest = LONGEST_STRIDE * math.sqrt(walker.leg_length / gravity)
+        section, usual = PointSection(walker, robot_file, longest), FEW_STARTS
+    else:
+        section = Section(walker, gravity)
+        usual = STARTS if isinstance(walker, CompiledWalker) else FEW_STARTS
+    starts = starts or usual
     points = section.sample(np.random.default_rng(seed), starts)
-    cycles = find_cycles(section.stride, points, progress=progress)
+    cycles = section.keep(find_cycles(section.stride, points, progress=progress))
     return {'robot': robot_file.robot.name,
             'controller': controller or robot_file.controller, 'plant': 'rigid',
             'coordinates': [section.walker.robot.coordinates[i] for i in section.reported],
@@ -131,19 +149,21 @@ def walk_cycle(robot_file: RobotFile, cycle: Mapping[str, Any], controller: str 
     robot = robot_file.robot
     reported = reported_coordinates(robot)
     q, v = lock_angles(robot), np.zeros(len(robot.coordinates))
-    q[reported], v[reported] = cycle['q'], cycle['v']
+    if robot.base is Base.TRANSLATING:
+        q[:4], v[:2] = [*cycle['q'], *(-angle for angle in cycle['q'])], cycle['v']
+    else:
+        q[reported], v[reported] = cycle['q'], cycle['v']
     start = Start(robot.feet[0], q, v)
     started = replace(robot_file, start=start)
     plant, loop = make_plant(started, 'rigid'), ControlLoop(started, controller)
     return run_plant(plant, loop, start, duration)
 
 
-def _describe(section: Section, cycle: Cycle) -> dict[str, Any]:
-    section.stride(cycle.x)   # leaves the memo of this step
+def _describe(section: Section | PointSection, cycle: Cycle) -> dict[str, Any]:
     q, v = section.state(cycle.x)
     q, v = q[section.reported] + 0.0, v[section.reported] + 0.0
     return {'q': q.tolist(), 'v': v.tolist(), 'period': cycle.period,
             'step_length': cycle.length, 'speed': cycle.speed,
             'eigenvalues': [complex(value) for value in cycle.eigenvalues],
             'stable': cycle.stable, 'residual': cycle.residual,
-            **foot_in_floor(section.walker.state.memo)}
+            **section.in_floor(cycle.x)}

@@ -55,6 +55,10 @@ class Robot:
         actuators: joint -> `GearedMotor`.
         locks: The `JointLock` of each lockable joint.
         springs: joint -> `JointSpring`, passive.
+        servos: joint -> largest speed, rad/s, of joints of massless limbs, which no torque can
+            drive: their speed is commanded (see `models.efforts`).
+        push_off: Largest speed at which the stance leg pushes off as the other foot lands, m/s, a
+            virtual effort of plants; None without.
         ground_torque: Largest torque of the floor on the stance foot, N m, a virtual effort of
             plants (see `models.efforts`); None without.
         meshes: Paths of the mesh files that are there, by what the URDF calls them.
@@ -74,13 +78,21 @@ class Robot:
     actuators: dict[str, GearedMotor] = field(repr=False, default_factory=dict)
     locks: tuple[JointLock, ...] = field(repr=False, default=())
     springs: dict[str, JointSpring] = field(repr=False, default_factory=dict)
+    servos: dict[str, float] = field(repr=False, default_factory=dict)
+    push_off: float | None = None
     ground_torque: float | None = None
     meshes: dict[str, str] = field(repr=False, default_factory=dict)
 
     @property
     def efforts(self) -> tuple[str, ...]:
         """Return the names of all efforts in the order of `Command.effort`."""
-        return (*self.actuators, *(() if self.ground_torque is None else ('ground_torque',)))
+        return (*self.actuators, *self.servos, *self.virtual_efforts)
+
+    @property
+    def virtual_efforts(self) -> tuple[str, ...]:
+        """Return the names of efforts that no machine has, only plants."""
+        return (*(() if self.push_off is None else ('push_off',)),
+                *(() if self.ground_torque is None else ('ground_torque',)))
 
     @cached_property
     def lifts(self) -> dict[str, np.ndarray]:
@@ -94,10 +106,14 @@ class Robot:
 
     @cached_property
     def effort_limits(self) -> np.ndarray:
-        """Return the largest size of each effort, N m or N: the smaller of motor and URDF limit."""
+        """Return the largest size of each effort, N m or N: the smaller of motor and URDF limit.
+
+        Of speeds that are commanded, rad/s and m/s.
+        """
         limits = [min(motor.effort_limit, self.limits[joint].effort)
                   for joint, motor in self.actuators.items()]
-        return np.array([*limits, *(() if self.ground_torque is None else (self.ground_torque,))])
+        virtual = (limit for limit in (self.push_off, self.ground_torque) if limit is not None)
+        return np.array([*limits, *self.servos.values(), *virtual])
 
     def joint_index(self, name: str) -> int:
         """Return the position of a joint in the package's order."""

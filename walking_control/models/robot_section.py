@@ -35,9 +35,18 @@ SPRING = ParameterTable('springs', [
     Parameter('rest', 0.0, 'rad', 'Joint angle at which the spring is relaxed.', -10.0, 10.0),
 ])
 
-GROUND_TORQUE = [
+GROUND_TORQUE = ParameterTable('ground_torque', [
     Parameter('limit', 100.0, 'N m', 'Largest torque of the floor on the stance foot.', 0.0, 1e6),
-]
+])
+
+SERVO = ParameterTable('servos', [
+    Parameter('limit', 20.0, 'rad/s', 'Largest speed of a joint whose speed is commanded.',
+              0.01, 1e3),
+])
+
+PUSH_OFF = ParameterTable('push_off', [
+    Parameter('limit', 5.0, 'm/s', 'Largest speed at which the stance leg pushes off.', 0.0, 100.0),
+])
 
 # The robot's name becomes part of names of files.
 _NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9_.-]{0,63}')
@@ -45,11 +54,11 @@ _NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9_.-]{0,63}')
 _ROBOT_KEYS = {'name': str, 'urdf': str, 'base_link': str, 'imu_link': str, 'base': str,
                'planar': bool, 'joints': list, 'feet': list, 'mirror': dict, 'coordinates': list,
                'supports': dict, 'actuators': dict, 'locks': dict, 'springs': dict,
-               'xacro_args': dict, 'ground_torque': dict}
+               'servos': dict, 'push_off': dict, 'xacro_args': dict, 'ground_torque': dict}
 _KIND_WORDS = {str: 'a text', bool: 'true or false', list: 'a list',
                dict: 'a mapping of name: value'}
-_OPTIONAL_ROBOT_KEYS = ('imu_link', 'base', 'planar', 'locks', 'springs', 'xacro_args',
-                        'ground_torque')
+_OPTIONAL_ROBOT_KEYS = ('imu_link', 'base', 'planar', 'locks', 'springs', 'servos', 'push_off',
+                        'xacro_args', 'ground_torque')
 _AT_LIMIT = 1e-6   # rad: a joint may begin at a stop, as rounding has it
 _FASTEST = 1e3   # rad and rad/s: a start beyond it is a slip
 _COORDINATE_KEYS = ('mirror', 'coordinates', 'supports')  # all of them, or, without steps, none
@@ -93,7 +102,9 @@ def read_robot(section: Section, path: Path) -> Robot:
     parts = {'actuators': attempt(_actuators, section['actuators'], joints, path),
              'locks': attempt(_locks, section.get('locks', {}), joints, section['feet'], path),
              'springs': attempt(_springs, section.get('springs', {}), joints, path),
-             'ground_torque': attempt(_ground_torque, section)}
+             'servos': attempt(_servos, section, joints, path),
+             'push_off': attempt(_limit, section, 'push_off', PUSH_OFF),
+             'ground_torque': attempt(_limit, section, 'ground_torque', GROUND_TORQUE)}
     findings.raise_first()
     return Robot(
         name=section['name'], urdf=urdf, base_link=section['base_link'], imu_link=imu_link,
@@ -281,11 +292,24 @@ def _springs(section: Section, joints: tuple[str, ...], path: Path) -> dict[str,
     return springs
 
 
-def _ground_torque(section: Section) -> float | None:
-    if 'ground_torque' not in section:
+def _servos(section: Section, joints: tuple[str, ...], path: Path) -> dict[str, float]:
+    servos = {}
+    for joint, values in section.get('servos', {}).items():
+        require(joint, joints, 'joint', path)
+        if joint in section['actuators']:
+            raise RobotFileError(f'robot.servos.{joint}', limit='has a motor already',
+                                 remedy='a joint is driven by torque or by speed')
+        table = ParameterTable(f'robot.servos.{joint}', SERVO.parameters.values())
+        servos[joint] = float(table.validate(values).limit)
+    return servos
+
+
+def _limit(section: Section, name: str, table: ParameterTable) -> float | None:
+    """Return the limit of a virtual effort, None where the robot file does not offer it."""
+    if name not in section:
         return None
-    return ParameterTable('robot.ground_torque', GROUND_TORQUE).validate(
-        section['ground_torque']).limit
+    whole = ParameterTable(f'robot.{name}', table.parameters.values())
+    return float(whole.validate(section[name]).limit)
 
 
 def _locks(section: Section, joints: tuple[str, ...], feet: list[str],

@@ -171,8 +171,9 @@ class ControllerNode(LifecycleNode):
         robot_file, values = self._robot_file, self._node_parameters.read()
         self._sections.read_into(robot_file)
         self._check_description()
-        if robot_file.robot.ground_torque is not None and not values.virtual_efforts:
-            raise InvalidInput(f'robot {robot_file.robot.name}', value='ground_torque',
+        virtual = robot_file.robot.virtual_efforts
+        if virtual and not values.virtual_efforts:
+            raise InvalidInput(f'robot {robot_file.robot.name}', value=', '.join(virtual),
                                limit='no hardware has this effort',
                                remedy='with the embedded simulator, set virtual_efforts')
         self._session = Session(self, robot_file, self._controller, values, self._latch,

@@ -85,6 +85,11 @@ class Plant(Protocol):
     def __init__(self, robot: Robot, world: SimpleNamespace, values: SimpleNamespace) -> None:
         """Do everything slow here."""
 
+    @classmethod
+    def kind_for(cls, robot: Robot) -> 'type[Plant]':
+        """Return the class that simulates a robot; itself, unless there are several."""
+        return cls
+
     def reset(self, start: Start) -> None:
         """Put the robot into a `Start` state at time zero."""
 

@@ -29,8 +29,8 @@ def make_plant(robot_file: RobotFile, name: str | None = None) -> Plant:
     Raises:
         InvalidInput: Unknown plant, or one that cannot simulate this robot.
     """
-    kind = PLANTS.find(name or robot_file.plant)
-    sensors = robot_file.values(SENSORS)
+    chosen: type[Plant] = PLANTS.find(name or robot_file.plant)
+    kind, sensors = chosen.kind_for(robot_file.robot), robot_file.values(SENSORS)
     plant = kind(robot_file.robot, robot_file.values(WORLD), robot_file.values(kind.parameters))
     if not has_errors(sensors):
         return plant

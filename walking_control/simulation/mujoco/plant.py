@@ -54,9 +54,10 @@ class MujocoPlant(Plant):
 
     def __init__(self, robot: Robot, world: SimpleNamespace, values: SimpleNamespace) -> None:
         self._mj = import_optional('mujoco', 'plant mujoco')
-        if robot.ground_torque is not None:
-            raise IncompatiblePlant(f'plant mujoco on {robot.name}', value='ground_torque',
-                                    limit='is offered by plant rigid alone')
+        if robot.servos or robot.virtual_efforts:
+            raise IncompatiblePlant(f'plant mujoco on {robot.name}',
+                                    value=', '.join((*robot.servos, *robot.virtual_efforts)),
+                                    limit='offered by plant rigid alone')
         self.robot = robot
         self.world = world
         self._values = values

@@ -12,6 +12,7 @@ import numpy as np
 from walking_control.controllers.knee_locks import STANCE
 from walking_control.controllers.registry import make_controller
 from walking_control.exceptions import MissingDependency
+from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, WORLD
@@ -33,6 +34,7 @@ from walking_control.simulation.rigid.plant import (
     RIGID,
     set_start,
 )
+from walking_control.simulation.rigid.point_walk import PointWalker
 from walking_control.simulation.rigid.walk import LawData, make_law, stride_many, walk
 
 
@@ -136,7 +138,12 @@ class PlainWalker(Walker):
 
 def make_walker(robot_file: RobotFile, controller: str | None = None,
                 steps: Sequence[FloorChange] = ()) -> CompiledWalker | PlainWalker:
-    """Return a compiled walker, or a plain one where CasADi or numba are missing."""
+    """Return a compiled walker, or a plain one where CasADi or numba are missing.
+
+    Of robots whose base does not turn it is a `PointWalker`, which offers the same.
+    """
+    if robot_file.robot.base is Base.TRANSLATING:
+        return PointWalker(robot_file, controller, steps)   # type: ignore[return-value]
     try:
         return CompiledWalker(robot_file, controller, steps)
     except MissingDependency:

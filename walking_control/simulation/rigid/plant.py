@@ -148,6 +148,15 @@ class RigidPlant(Plant):
             for change in (('step_down', drop, step), ('slope_change', tilt, step))
             if change[1] != 0.0]
 
+    @classmethod
+    def kind_for(cls, robot: Robot) -> type[Plant]:
+        """Return the plant of a robot: that with all mass in the hip where the base does not turn.
+        """
+        if robot.base is Base.TRANSLATING and robot.coordinates:
+            from walking_control.simulation.rigid.point_plant import PointPlant
+            return PointPlant
+        return cls
+
     def terms(self, support: int, q: np.ndarray, v: np.ndarray, parameters: np.ndarray,
               out: np.ndarray) -> None:
         """Fill the support terms by Pinocchio."""

@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Foot placement and push-off as controllers ([DS09] section 5.4)."""
+
+from collections.abc import Sequence
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from walking_control.controllers.controller import ArrayLaw, Controller
+from walking_control.controllers.foot_placement.law import (
+    ASIDE,
+    ENERGY,
+    ENERGY_WANTED,
+    HEADING,
+    LATERAL,
+    MID_RATE,
+    new_memory,
+    PITCH_WANTED,
+    place_foot,
+    PlacementData,
+    PUSH,
+    ROLL_WANTED,
+    SPEED,
+)
+from walking_control.controllers.foot_placement.nominal import (
+    fill_nominal_steps,
+    NominalSteps,
+    SPACING,
+)
+from walking_control.exceptions import IncompatibleController, InvalidInput, ParameterError
+from walking_control.models.base import Base
+from walking_control.models.dynamics import Dynamics, floor_gravity
+from walking_control.models.parameters import Parameter, ParameterTable
+from walking_control.models.robot import Robot
+from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.models.signals import Command, Reference, WalkerState
+from walking_control.models.support.compiled import compile_law, has_compiler
+
+NO_TERMS: Any = 0   # of support: the law has its own model
+FASTEST = 10.0   # m/s per sqrt(leg length in m): the end of any table of speeds
+
+
+def _schedules_fit(values: SimpleNamespace) -> None:
+    for name in ('speed_schedule', 'heading_schedule', 'lateral_schedule'):
+        if len(getattr(values, name)) not in (1, len(values.schedule)):
+            raise ParameterError(f'parameter {name}', value=list(getattr(values, name)),
+                                 limit=f'must have 1 entry or {len(values.schedule)}, as many as '
+                                 'schedule')
+    if any(b < a for a, b in zip(values.schedule, values.schedule[1:])):
+        raise ParameterError('parameter schedule', value=list(values.schedule),
+                             limit='must not fall')
+
+
+def _rolls_fit(values: SimpleNamespace) -> None:
+    if not values.least_roll <= values.roll <= values.largest_roll:
+        raise ParameterError('parameter foot_placement.roll', value=values.roll,
+                             limit=f'must be from least_roll ({values.least_roll:g}) to '
+                             f'largest_roll ({values.largest_roll:g})')
+
+
+WALK = (
+    Parameter('rate', 200.0, 'Hz', 'Rate of the control law.', 20.0, 2000.0),
+    Parameter('speed', 1.0, 'm/s', 'Speed asked for while no other is; 0 steps in place.',
+              0.0, 5.0, live=True),
+    Parameter('heading', 0.0, 'rad', 'Direction of the walk, from x towards y.', -100.0, 100.0,
+              live=True),
+    Parameter('pitch', 0.3, 'rad', 'Pitch of the legs at touchdown, q6nom of (5.40).', 0.05, 0.6),
+    Parameter('roll', 0.1, 'rad', 'Roll of the legs at touchdown, q7nom of (5.40).', 0.02, 0.4),
+    Parameter('longest_step', 0.4, 's', 'Slower walks take shorter steps rather than steps that '
+              'last longer; goes with the root of the leg length.', 0.1, 2.0),
+    Parameter('leap', 0.5, 'm/s', 'Largest rise of the speed aimed at from one step to the next.',
+              0.01, 10.0, live=True),
+    Parameter('energy_gain', 1.0, '1', 'Share of a lack of energy that a push-off makes up; 0 '
+              'keeps the energy, (5.37).', 0.0, 1.0, live=True),
+)
+SCHEDULES = (
+    Parameter('schedule', (0.0,), 's', 'Times since the start at which the schedules below have '
+              'their entries; between them they are linear.', 0.0, 1e6),
+    Parameter('speed_schedule', (0.0,), 'm/s', 'Added to the speed asked for.', -5.0, 5.0),
+    Parameter('heading_schedule', (0.0,), 'rad', 'Added to the heading.', -1e3, 1e3),
+    Parameter('lateral_schedule', (0.0,), 'm', 'Added to the place beside the line.', -1e3, 1e3),
+)
+FEEDBACK = (
+    Parameter('push_off', 'energy', '', 'Whether the push-off regulates the energy, or is that '
+              'of the nominal step.', choices=('energy', 'nominal')),
+    Parameter('push_feedback', (0.0, 0.0, 0.0), '1', 'Push-off (m/s) per distance beside the foot '
+              '(m), speed (m/s) and roll rate (rad/s) that differ at mid-step.', -100.0, 100.0),
+)
+PLACEMENT = ParameterTable('foot_placement', [
+    *WALK,
+    Parameter('lateral_gain', 0.3, 's', 'Kl of (5.40).', 0.0, 5.0, live=True),
+    Parameter('position_gain', 0.5, '1/(m s)', 'Kp of (5.41).', 0.0, 20.0, live=True),
+    Parameter('velocity_gain', 0.5, '1/m', 'Kd of (5.41).', 0.0, 20.0, live=True),
+    Parameter('largest_rate', 0.3, 'rad/s', 'Largest roll rate that (5.41) may ask for.', 0.0, 5.0,
+              live=True),
+    Parameter('leave_out_sway', True, '', 'Whether (5.41) counts the lateral speed beyond that of '
+              'the nominal step; as printed it counts all of it, which widens the steps.'),
+    Parameter('lateral', 0.0, 'm', 'Place beside the line through the start, to the left: the '
+              'reference of (5.41).', -1e3, 1e3, live=True),
+    Parameter('pitch_gain', 0.3, 'rad s/m', 'Pitch of the swing leg per forward speed beyond the '
+              'nominal one.', 0.0, 1.0, live=True),
+    Parameter('least_roll', -0.3, 'rad', 'Least roll of the swing leg; below 0 feet cross.',
+              -0.8, 0.4),
+    Parameter('largest_roll', 0.5, 'rad', 'Largest roll of the swing leg.', 0.02, 0.9),
+    Parameter('largest_pitch', 0.6, 'rad', 'Largest pitch of the swing leg.', 0.1, 1.2),
+    Parameter('pitch_feedback', (0.0, 0.0, 0.0), '1', 'Pitch (rad) of the swing leg per distance '
+              'beside the foot (m), speed (m/s) and roll rate (rad/s) that differ at mid-step.',
+              -100.0, 100.0),
+    Parameter('roll_feedback', (0.0, 0.0, 0.0), '1', 'Likewise its roll (rad).', -100.0, 100.0),
+    *FEEDBACK, *SCHEDULES,
+], checks=[_rolls_fit, _schedules_fit])
+PUSHING = ParameterTable('push_off', [*WALK, *FEEDBACK, *SCHEDULES], checks=[_schedules_fit])
+SCALED = ('push_feedback', 'pitch_feedback', 'roll_feedback')
+
+
+class FootPlacement(Controller):
+    """Where the swing foot comes down keeps the walker upright; a push-off keeps its energy.
+
+    Args:
+        robot_file: The `RobotFile`.
+        values: Validated values of `parameters`.
+
+    Raises:
+        IncompatibleController: Not a robot with two straight legs driven by speed.
+        InvalidInput: Nothing walks with these legs and step times.
+    """
+
+    name = 'foot_placement'
+    parameters = PLACEMENT
+
+    def __init__(self, robot_file: RobotFile, values: SimpleNamespace) -> None:
+        robot, world = robot_file.robot, robot_file.values(WORLD)
+        require_placeable(robot, self.name)
+        self.values = values
+        self._length = Dynamics(robot).standing_height()
+        self._gravity = floor_gravity(world.gravity, world.slope)
+        self._feet = [_leg_servos(robot, foot) for foot in robot.feet]
+        self._steps = self._make_steps(world.gravity)
+        self._law = compile_law(place_foot) if has_compiler() else place_foot
+        self._robot = robot
+        self.data = self._make_data(values)
+        self._built = values
+        self.memory = new_memory()
+        self._held = np.zeros(0, bool)
+        self._start = 0.0
+
+    def _make_steps(self, gravity: float) -> NominalSteps:
+        values, length = self.values, self._length
+        spacing = SPACING * math.sqrt(length)
+        speeds = spacing * np.arange(1 + int(FASTEST * math.sqrt(length) / spacing))
+        steps = NominalSteps(speeds, *(np.zeros_like(speeds) for _ in range(7)))
+        fill = compile_law(fill_nominal_steps) if has_compiler() else fill_nominal_steps
+        count = fill(steps, values.pitch, values.roll, values.longest_step,
+                     floor_gravity(gravity, 0.0), length)
+        if count < 2:
+            raise InvalidInput(f'steps of {self.name}', value=values.longest_step,
+                               limit='no cycle with this pitch, roll and longest_step',
+                               remedy='take a larger roll or a shorter longest_step')
+        return NominalSteps(*(column[:count].copy() for column in steps))
+
+    def _make_data(self, values: SimpleNamespace) -> PlacementData:
+        robot = self._robot
+        order = [index for foot in self._feet for index in foot[:2]]
+        efforts = np.array([*order, robot.efforts.index('push_off')
+                            if robot.push_off is not None else -1])
+        limits = np.array([*(robot.effort_limits[i] for i in order), robot.push_off or 0.0])
+        feedback = np.array([getattr(values, name, (0.0, 0.0, 0.0)) for name in
+                             ('pitch_feedback', 'roll_feedback', 'push_feedback')])
+        return PlacementData(
+            1.0 / values.rate, self._length, self._gravity,
+            np.array([foot[2] for foot in self._feet]), efforts, limits,
+            self._steps, values.roll, self._lateral_gains(values), self._range(values),
+            getattr(values, 'pitch_gain', 0.0), values.leap, values.energy_gain,
+            values.push_off == 'energy', feedback, np.zeros(3))
+
+    @staticmethod
+    def _lateral_gains(values: SimpleNamespace) -> np.ndarray:
+        return np.array([values.lateral_gain, values.position_gain, values.velocity_gain,
+                         values.largest_rate, float(values.leave_out_sway)])
+
+    @staticmethod
+    def _range(values: SimpleNamespace) -> np.ndarray:
+        return np.array([values.least_roll, values.largest_roll, values.largest_pitch])
+
+    def reset(self, state: WalkerState) -> None:
+        """Begin anew: the line goes through the stance foot along the heading."""
+        self.memory[:] = new_memory()
+        self._start = math.nan
+
+    def update(self, state: WalkerState, reference: Reference, dt: float,
+               command: Command) -> None:
+        """Fill the `Command`: speeds of the swing leg, and of the push-off if the foot lands."""
+        values = self.values
+        if values is not self._built:
+            self.data, self._built = self._make_data(values), values
+        if math.isnan(self._start):
+            self._start = state.stamp
+        self._wish(state.stamp - self._start, reference.speed)
+        self._law(NO_TERMS, self.data, self.memory, state.support, self._held, state.q, state.v,
+                  command.effort)
+
+    def _wish(self, time: float, speed: float | None = None) -> None:
+        """Write what is wanted at a time since the start."""
+        values, wish = self.values, self.data.wish
+        asked = values.speed + _scheduled(values, values.speed_schedule, time) \
+            if speed is None else speed
+        wish[SPEED] = min(max(asked, 0.0), self._steps.speed[-1])
+        wish[HEADING] = values.heading + _scheduled(values, values.heading_schedule, time)
+        wish[LATERAL] = getattr(values, 'lateral', 0.0) \
+            + _scheduled(values, values.lateral_schedule, time)
+
+    @staticmethod
+    def telemetry_fields(robot: Robot) -> tuple[tuple[str, str], ...]:
+        """Return (name, unit) of what is said of each tick."""
+        return (('wanted_pitch', 'rad'), ('wanted_roll', 'rad'), ('mid_roll_rate', 'rad/s'),
+                ('push_off', 'm/s'), ('energy', 'J/kg'), ('wanted_energy', 'J/kg'),
+                ('aside', 'm'), ('wanted_speed', 'm/s'), ('heading', 'rad'),
+                ('wanted_aside', 'm'))
+
+    def write_telemetry(self, out: np.ndarray) -> None:
+        """Say what the law aims at and what it knows."""
+        out[:7] = self.memory[[PITCH_WANTED, ROLL_WANTED, MID_RATE, PUSH, ENERGY, ENERGY_WANTED,
+                               ASIDE]]
+        out[7:] = self.data.wish
+
+    def array_law(self) -> ArrayLaw:
+        """Return the law as an `ArrayLaw`; it wants what it wants at the start."""
+        data = self._make_data(self.values)
+        kept, self.data = self.data, data
+        self._wish(0.0)
+        self.data = kept
+        return ArrayLaw(place_foot, data, new_memory())
+
+
+class PushOff(FootPlacement):
+    """Push-off alone: the swing leg goes to its nominal place, whatever happens."""
+
+    name = 'push_off'
+    parameters = PUSHING
+
+    @staticmethod
+    def _lateral_gains(values: SimpleNamespace) -> np.ndarray:
+        return np.zeros(5)
+
+    @staticmethod
+    def _range(values: SimpleNamespace) -> np.ndarray:
+        return np.array([values.roll, values.roll, 2.0])
+
+
+def _scheduled(values: SimpleNamespace, schedule: Sequence[float], time: float) -> float:
+    """Return the entry of a schedule at a time."""
+    if len(schedule) == 1:
+        return float(schedule[0])
+    return float(np.interp(time, values.schedule, schedule))
+
+
+def _leg_servos(robot: Robot, foot: str) -> tuple[int, int, float]:
+    """Return the efforts of a foot's leg, pitch and roll, and its sign of the other's roll."""
+    rows = robot.supports[foot]
+    joints = [robot.joints[int(np.argmax(np.abs(row)))] for row in rows[:2]]
+    return robot.efforts.index(joints[0]), robot.efforts.index(joints[1]), float(rows[3].sum())
+
+
+def require_placeable(robot: Robot, controller: str) -> None:
+    """Refuse robots other than those with massless legs driven by speed.
+
+    Raises:
+        IncompatibleController: The robot is another.
+    """
+    fits = robot.base is Base.TRANSLATING and len(robot.feet) == 2 and len(robot.coordinates) >= 4
+    for foot in robot.feet if fits else ():
+        rows = robot.supports[foot][:2]
+        fits = fits and all(np.count_nonzero(row) == 1
+                            and robot.joints[int(np.argmax(np.abs(row)))] in robot.servos
+                            for row in rows)
+    if not fits:
+        raise IncompatibleController(
+            f'controller {controller} on {robot.name}', limit='needs a base that does not turn and '
+            'two straight legs whose pitch and roll are servos',
+            remedy='choose another controller')

@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rigid plant of robots whose base does not turn: all mass counts at the hip ([DS09] 5.4).
+
+Legs and trunk have no mass and move without effort: swing legs turn at the commanded speeds, the
+trunk stays as it starts. For the equations and simplifications see `models.pendulum`; as on the
+other rigid plant feet do not slip, and the friction this takes is reported.
+"""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+
+from walking_control.exceptions import IncompatiblePlant, InvalidInput, NotAchieved
+from walking_control.models.base import Base
+from walking_control.models.dynamics import Dynamics, floor_gravity
+from walking_control.models.pendulum import clearance, leg_direction, leg_rates, stand, tension
+from walking_control.models.robot import Robot, Start
+from walking_control.models.signals import Command, Measurement
+from walking_control.models.support.compiled import compile_law, has_compiler
+from walking_control.simulation.disturbance import Disturbance
+from walking_control.simulation.inertial import InertialUnit
+from walking_control.simulation.plant import Plant, Truth
+from walking_control.simulation.rigid.model import (
+    CHATTERED,
+    FELL,
+    MIN_NORMAL,
+    STANCE,
+    STEPS,
+    SUPPORT,
+    TIME,
+    WORK,
+)
+from walking_control.simulation.rigid.plant import RIGID
+from walking_control.simulation.rigid.point_model import (
+    advance_point,
+    make_point_state,
+    MOST_EVENTS,
+    PointModel,
+    PointState,
+    PUSH_OFF,
+    push_point,
+)
+
+DISTURBANCES = ('step_down', 'step_up', 'push', 'side_push')
+PLACES = 64   # steps at which the floor may change
+
+
+class PointLegs:
+    """Where legs of pitch and roll have their joints and servos.
+
+    Args:
+        robot: The `Robot`.
+
+    Attributes:
+        length: m.
+        joints: Index of pitch and roll joint of each foot, ``(2, 2)``.
+        efforts: Index of the effort of each place of `PointState.effort`, -1 without, ``(5,)``.
+        sign: Of roll in the coordinates of each support, ``(2,)``.
+
+    Raises:
+        IncompatiblePlant: The legs are built otherwise.
+    """
+
+    def __init__(self, robot: Robot) -> None:
+        what = f'plant rigid on {robot.name}'
+        if robot.base is not Base.TRANSLATING or len(robot.feet) != 2 \
+                or len(robot.coordinates) < 4:
+            raise IncompatiblePlant(what, limit='needs two feet and minimal coordinates')
+        rows = [robot.supports[foot][:2] for foot in robot.feet]
+        if any(np.count_nonzero(row) != 1 for pair in rows for row in pair):
+            raise IncompatiblePlant(what, limit='the first two coordinates must be pitch and roll '
+                                    'of the stance leg')
+        self.joints = np.array([[int(np.argmax(np.abs(row))) for row in pair] for pair in rows])
+        self.sign = np.array([pair[1][joints[1]] for pair, joints
+                              in zip(rows, self.joints, strict=True)])
+        dynamics = Dynamics(robot)
+        self.length = dynamics.standing_height()
+        self._check_shape(robot, dynamics, what)
+        names = [robot.joints[i] for i in self.joints.ravel()]
+        self.efforts = np.array([robot.efforts.index(name) if name in robot.efforts else -1
+                                 for name in (*names, 'push_off')])
+
+    def _check_shape(self, robot: Robot, dynamics: Dynamics, what: str) -> None:
+        angles = np.zeros(len(robot.joints))
+        angles[self.joints] = [[0.3, -0.2], [-0.4, 0.25]]
+        dynamics.place(dynamics.configuration(angles))
+        for foot, joints in zip(robot.feet, self.joints, strict=True):
+            wanted = np.zeros(3)
+            leg_direction(angles[joints[0]], angles[joints[1]], wanted)
+            if not np.allclose(dynamics.foot_position(foot), self.length * wanted, atol=1e-9):
+                raise IncompatiblePlant(what, value=foot, limit='needs straight legs that leave '
+                                        'from one point and turn about y, then about their own x')
+
+
+def build_point_model(robot: Robot, legs: PointLegs, world: SimpleNamespace,
+                      values: SimpleNamespace) -> PointModel:
+    """Return the `PointModel` of a robot.
+
+    Args:
+        robot: The `Robot`.
+        legs: Its `PointLegs`.
+        world: Validated values of `WORLD`.
+        values: Validated values of `RIGID`.
+    """
+    limits = [[robot.limits[robot.joints[i]] for i in pair] for pair in legs.joints]
+    return PointModel(
+        float(Dynamics(robot).mass), legs.length, floor_gravity(world.gravity, world.slope),
+        np.array([[limit.lower for limit in pair] for pair in limits]),
+        np.array([[limit.upper for limit in pair] for pair in limits]), np.zeros(PLACES),
+        values.fall_height * legs.length)
+
+
+def start_point(model: PointModel, state: PointState, legs: PointLegs, start: Start,
+                support: int, lift: np.ndarray) -> None:
+    """Put a `PointState` just after touchdown, the stance foot at the origin.
+
+    Args:
+        model: `PointModel`.
+        state: `PointState`, changed in place.
+        legs: The robot's `PointLegs`.
+        start: `Start`; of the rates those of the stance leg count.
+        support: Index of the stance foot.
+        lift: Coordinates of this support to joints.
+    """
+    joints, rates = lift @ start.q, lift @ start.v
+    state.angles[:] = joints[legs.joints]
+    pitch_rate, roll_rate = rates[legs.joints[support]]
+    stand(state.angles[support, 0], state.angles[support, 1], pitch_rate, roll_rate, model.length,
+          state.y)
+    state.anchor[:] = 0.0
+    state.effort[:] = 0.0
+    state.mode[:] = 0
+    state.mode[SUPPORT], state.mode[STANCE] = support, 1
+    state.memo[:] = 0.0
+    state.memo[MIN_NORMAL] = np.inf
+
+
+class PointPlant(Plant):
+    """A robot with all mass in the hip on a rigid floor; see `simulation.plant.Plant`.
+
+    Args:
+        robot: The `Robot`.
+        world: Validated values of `WORLD`.
+        values: Validated values of `RIGID`.
+
+    Attributes:
+        disturbances: Every `Disturbance` planned so far.
+
+    Raises:
+        IncompatiblePlant: The robot's legs are built otherwise.
+    """
+
+    name = 'rigid'
+    parameters = RIGID
+
+    def __init__(self, robot: Robot, world: SimpleNamespace, values: SimpleNamespace) -> None:
+        self.robot, self.world = robot, world
+        self._legs = PointLegs(robot)
+        self.model = build_point_model(robot, self._legs, world, values)
+        self.state = make_point_state()
+        self.truth = Truth(robot)
+        self._imu = InertialUnit(Dynamics(robot, world.gravity, world.slope), world.slope)
+        self._advance = compile_law(advance_point) if has_compiler() else advance_point
+        self._still = np.zeros(len(robot.joints))
+        self._fallen = False
+        self._pushes: list[tuple[int, float, float]] = []   # (step, impulse, direction), to come
+        self._planned: list[tuple[int, float, float]] = []
+        self.disturbances: list[tuple[str, float, int]] = []
+
+    @property
+    def time(self) -> float:   # type: ignore[override]   # nobody sets a clock
+        """Simulated time, s."""
+        return float(self.state.memo[TIME])
+
+    def reset(self, start: Start) -> None:
+        """Put the robot into a `Start` state at time zero."""
+        lift = self.robot.joint_lifts[start.support]
+        self._still[:] = lift @ start.q
+        start_point(self.model, self.state, self._legs, start,
+                    self.robot.feet.index(start.support), lift)
+        self._fallen = False
+        self._pushes = sorted(self._planned)
+        self.truth.work[:] = 0.0
+        self.truth.electrical_energy = 0.0
+        self._update_truth()
+        self._imu.reset()
+
+    def disturb(self, kind: str, size: float, step: int) -> None:
+        """Plan a one-off disturbance; see `Plant.disturb`.
+
+        Besides, ``side_push`` is a push to the left (N s per kg of robot).
+        """
+        if kind not in DISTURBANCES:
+            raise InvalidInput('disturbance', value=kind, limit='unknown',
+                               remedy='known: ' + ', '.join(DISTURBANCES))
+        if not 1 <= step <= PLACES - 2:
+            raise InvalidInput('step of the disturbance', value=step,
+                               limit=f'must be 1 to {PLACES - 2}')
+        if not math.isfinite(size):
+            raise InvalidInput('size of the disturbance', value=size, limit='must be finite')
+        if kind in ('push', 'side_push'):
+            direction = 0.0 if kind == 'push' else 0.5 * math.pi
+            self._planned.append((step, size * self.model.mass, direction))
+        else:
+            self.model.drops[step] += size if kind == 'step_down' else -size
+        self.disturbances.append(Disturbance(kind, size, step))
+
+    def step(self, command: Command, duration: float) -> None:
+        """Hold a `Command` for a duration in s.
+
+        Raises:
+            NotAchieved: Landings follow each other without end.
+        """
+        while self._pushes and self.state.mode[STEPS] >= self._pushes[0][0]:
+            self.push(*self._pushes.pop(0)[1:])
+        for place, effort in enumerate(self._legs.efforts):
+            self.state.effort[place] = command.effort[effort] if effort >= 0 else 0.0
+        status = FELL if self._fallen else self._advance(self.model, self.state, duration, False)
+        if status == CHATTERED:
+            raise NotAchieved(f'events within one tick of plant rigid on {self.robot.name} at '
+                              f'{self.time:.4g} s', value=MOST_EVENTS,
+                              limit='landings follow each other without end',
+                              remedy='ask for longer steps')
+        if status == FELL:
+            self.state.y[3:] = 0.0
+            if self._fallen:
+                self.state.memo[TIME] += duration
+            self._fallen = True
+        self._update_truth()
+
+    def _update_truth(self) -> None:
+        truth, state, legs = self.truth, self.state, self._legs
+        base = self.robot.base.nq
+        support = int(state.mode[SUPPORT])
+        truth.q[:3] = state.anchor + state.y[:3]
+        truth.v[:3] = state.y[3:]
+        truth.q[base:] = self._still
+        truth.v[base:] = 0.0
+        for foot in range(2):
+            truth.q[base + legs.joints[foot]] = state.angles[foot]
+            truth.v[base + legs.joints[foot]] = state.effort[2 * foot:2 * foot + 2]
+            truth.foot_height[foot] = 0.0 if foot == support and state.mode[STANCE] else \
+                clearance(state.y, state.angles[foot, 0], state.angles[foot, 1], self.model.length)
+        truth.foot_force[:] = 0.0
+        if state.mode[STANCE] and not self._fallen:
+            rates = np.zeros(2)
+            leg_rates(state.y, rates)
+            truth.v[base + legs.joints[support]] = rates
+            truth.foot_force[support] = self._load() * state.y[:3]
+        elif self._fallen:
+            truth.v[:] = 0.0
+        effort = legs.efforts[PUSH_OFF]
+        if effort >= 0:
+            truth.work[effort] = state.memo[WORK]
+
+    def _load(self) -> float:
+        """Return the push of the stance leg on the hip per leg length, N/m."""
+        return self.model.mass * tension(self.state.y, self.model.gravity)
+
+    def measure(self, measurement: Measurement) -> None:
+        """Fill a `Measurement` with what the sensors say now."""
+        truth, base = self.truth, self.robot.base.nq
+        measurement.stamp = self.time
+        measurement.position[:] = truth.q[base:]
+        measurement.velocity[:] = truth.v[base:]
+        self._imu.measure(truth.q, truth.v, self.time, measurement)
+        for foot, (pitch, roll) in enumerate(self.state.angles):
+            c, s = math.cos(pitch), math.sin(pitch)
+            cr, sr = math.cos(roll), math.sin(roll)
+            rotation = np.array([[c, s * sr, s * cr], [0.0, cr, -sr], [-s, c * sr, c * cr]])
+            np.dot(truth.foot_force[foot], rotation, out=measurement.foot_force[foot])
+
+    def push(self, impulse: float, direction: float = 0.0) -> None:
+        """Add an impulse in N s along the floor to the hip, at once.
+
+        Args:
+            impulse: N s.
+            direction: Where it points, rad from x towards y.
+        """
+        push_point(self.model, self.state, np.array([impulse * math.cos(direction),
+                                                     impulse * math.sin(direction), 0.0]))
+        self._update_truth()
