@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from walking_control.models.actuators import GearedMotor, JointSpring
+from walking_control.models.actuators import GearedMotor, JointFriction, JointSpring
 from walking_control.models.base import Base
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ class Robot:
         actuators: joint -> `GearedMotor`.
         locks: The `JointLock` of each lockable joint.
         springs: joint -> `JointSpring`, passive.
+        friction: joint -> `JointFriction`, of joints that have any.
         ground_torque: Largest torque of the floor on the stance foot, N m, a virtual effort of
             plants (see `models.efforts`); None without.
         meshes: Paths of the mesh files that are there, by what the URDF calls them.
@@ -74,6 +75,7 @@ class Robot:
     actuators: dict[str, GearedMotor] = field(repr=False, default_factory=dict)
     locks: tuple[JointLock, ...] = field(repr=False, default=())
     springs: dict[str, JointSpring] = field(repr=False, default_factory=dict)
+    friction: dict[str, JointFriction] = field(repr=False, default_factory=dict)
     ground_torque: float | None = None
     meshes: dict[str, str] = field(repr=False, default_factory=dict)
 
@@ -98,6 +100,12 @@ class Robot:
         limits = [min(motor.effort_limit, self.limits[joint].effort)
                   for joint, motor in self.actuators.items()]
         return np.array([*limits, *(() if self.ground_torque is None else (self.ground_torque,))])
+
+    @property
+    def has_gear_losses(self) -> bool:
+        """Return whether any gear loses power."""
+        return any(min(motor.efficiency, motor.back_efficiency) < 1.0
+                   for motor in self.actuators.values())
 
     def joint_index(self, name: str) -> int:
         """Return the position of a joint in the package's order."""
