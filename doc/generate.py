@@ -8,7 +8,7 @@ from pathlib import Path
 from walking_control.loading import load_robot
 from walking_control.models.resources import robot_names
 from walking_control.models.robot_file import WORLD
-from walking_control.models.robot_section import MOTOR, PUSH_OFF, SERVO, SPRING
+from walking_control.models.robot_section import FRICTION, MOTOR, PUSH_OFF, SERVO, SPRING
 from walking_control.models.scale import RULES, Scale
 from walking_control.safety.faults import KINDS
 from walking_control.safety.machine import (
@@ -47,9 +47,10 @@ SIZES = ((0.5, 0.2), (10.0, 1.0), (50.0, 1.0))   # kg, m
 def parameters_page():
     """Return the text of parameters.md."""
     lines = [HEADER]
-    for table in (WORLD, *parameter_tables(), MOTOR, SPRING, SERVO, PUSH_OFF):
+    for table in (WORLD, *parameter_tables(), MOTOR, SPRING, FRICTION, SERVO, PUSH_OFF):
         section = {MOTOR.section: 'robot.actuators.<joint>',
                    SPRING.section: 'robot.springs.<joint>',
+                   FRICTION.section: 'robot.friction.<joint>',
                    SERVO.section: 'robot.servos.<joint>',
                    PUSH_OFF.section: 'robot.push_off'}.get(table.section, table.section)
         lines += [f'## {section}', '', '| name | default | unit | range | live | meaning |',

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Geared electric motors: current to torque, reflected inertia, electrical power."""
+"""Geared electric motors, springs and friction: what turns, holds and brakes a joint."""
 
 from dataclasses import dataclass
 from typing import TypeVar
@@ -11,10 +11,13 @@ Amount = TypeVar('Amount', float, np.ndarray)   # one number, or one a row
 
 @dataclass(frozen=True)
 class GearedMotor:
-    """A DC motor with a rigid, lossless reduction.
+    """A DC motor with a rigid reduction.
 
-    Simplifications: no inductance, no friction, no gear losses, rotor spins about the joint axis
-    only (its gyroscopic coupling to the link is neglected).
+    Efforts are torques of the motor times the reduction: what a gear without losses, at constant
+    speed, would give the joint. What losses leave of it says `models.friction`.
+
+    Simplifications: no inductance, rotor spins about the joint axis only (its gyroscopic coupling
+    to the link is neglected).
 
     Args:
         torque_constant: kt in N m/A.
@@ -22,6 +25,8 @@ class GearedMotor:
         rotor_inertia: Rotor and gear inertia at the rotor, kg m^2.
         resistance: Winding resistance, ohm.
         current_limit: Largest current the amplifier gives, A.
+        efficiency: Share of the power that reaches the joint while the motor drives it.
+        back_efficiency: Share that reaches the motor while the joint drives it.
     """
 
     torque_constant: float
@@ -29,10 +34,12 @@ class GearedMotor:
     rotor_inertia: float
     resistance: float
     current_limit: float
+    efficiency: float = 1.0
+    back_efficiency: float = 1.0
 
     @property
     def torque_per_ampere(self) -> float:
-        """Joint torque per ampere, N m/A."""
+        """Effort per ampere, N m/A."""
         return self.reduction * self.torque_constant
 
     @property
@@ -42,18 +49,18 @@ class GearedMotor:
 
     @property
     def effort_limit(self) -> float:
-        """Largest joint torque the amplifier can cause, N m."""
+        """Largest effort the amplifier can cause, N m."""
         return self.torque_per_ampere * self.current_limit
 
     def current(self, effort: Amount) -> Amount:
-        """Return the current in A that causes a joint torque in N m."""
+        """Return the current in A that causes an effort in N m."""
         return effort / self.torque_per_ampere
 
     def electrical_power(self, effort: Amount, velocity: Amount) -> Amount:
         """Return the terminal power in W: mechanical power plus copper loss.
 
         Args:
-            effort: Joint torque, N m.
+            effort: N m.
             velocity: Joint velocity, rad/s.
         """
         current = effort / self.torque_per_ampere
@@ -77,3 +84,16 @@ class JointSpring:
     def effort(self, position: Amount, velocity: Amount) -> Amount:
         """Return the opposing torque, N m: positive when it acts against positive motion."""
         return self.stiffness * (position - self.rest) + self.damping * velocity
+
+
+@dataclass(frozen=True)
+class JointFriction:
+    """What resists every motion of a joint; what a loaded gear adds is `GearedMotor`'s.
+
+    Args:
+        viscous: Per speed, N m s/rad.
+        coulomb: Dry friction, N m, whatever the speed.
+    """
+
+    viscous: float
+    coulomb: float

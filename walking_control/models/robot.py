@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from walking_control.models.actuators import GearedMotor, JointSpring
+from walking_control.models.actuators import GearedMotor, JointFriction, JointSpring
 from walking_control.models.base import Base
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ class Robot:
         actuators: joint -> `GearedMotor`.
         locks: The `JointLock` of each lockable joint.
         springs: joint -> `JointSpring`, passive.
+        friction: joint -> `JointFriction`, of joints that have any.
         servos: joint -> largest speed, rad/s, of joints of massless limbs, which no torque can
             drive: their speed is commanded (see `models.efforts`).
         push_off: Largest speed at which the stance leg pushes off as the other foot lands, m/s, a
@@ -78,6 +79,7 @@ class Robot:
     actuators: dict[str, GearedMotor] = field(repr=False, default_factory=dict)
     locks: tuple[JointLock, ...] = field(repr=False, default=())
     springs: dict[str, JointSpring] = field(repr=False, default_factory=dict)
+    friction: dict[str, JointFriction] = field(repr=False, default_factory=dict)
     servos: dict[str, float] = field(repr=False, default_factory=dict)
     push_off: float | None = None
     ground_torque: float | None = None
@@ -114,6 +116,12 @@ class Robot:
                   for joint, motor in self.actuators.items()]
         virtual = (limit for limit in (self.push_off, self.ground_torque) if limit is not None)
         return np.array([*limits, *self.servos.values(), *virtual])
+
+    @property
+    def has_gear_losses(self) -> bool:
+        """Return whether any gear loses power."""
+        return any(min(motor.efficiency, motor.back_efficiency) < 1.0
+                   for motor in self.actuators.values())
 
     def joint_index(self, name: str) -> int:
         """Return the position of a joint in the package's order."""

@@ -19,7 +19,7 @@ from walking_control.models.entries import mapping
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.resources import gait_beside, robot_path
 from walking_control.models.robot import Robot, Start
-from walking_control.models.robot_section import read_robot, read_start, urdf_path
+from walking_control.models.robot_section import optional_names, read_robot, read_start, urdf_path
 from walking_control.models.scale import Scale, scale_of
 from walking_control.models.urdf import declared_arguments
 from walking_control.models.yaml_text import load_yaml
@@ -163,6 +163,8 @@ def _known_names(tree: dict[str, Any], path: Path,
     if isinstance(robot, Mapping) and str(robot.get('urdf')).endswith('.xacro'):
         arguments = declared_arguments(urdf_path(robot, path))
         own += [f'robot.xacro_args.{name}' for name in arguments]
+    if isinstance(robot, Mapping):
+        own += optional_names(robot)
     near = {'world', 'estimator', 'safety', str(tree.get('controller')), str(tree.get('plant'))}
     for table in tables:
         names = own if table.section in near else others

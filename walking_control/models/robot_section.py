@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from walking_control.exceptions import Findings, RobotFileError
-from walking_control.models.actuators import GearedMotor, JointSpring
+from walking_control.models.actuators import GearedMotor, JointFriction, JointSpring
 from walking_control.models.base import Base
 from walking_control.models.entries import finite, mapping, require, require_once
 from walking_control.models.meshes import find_meshes
@@ -27,12 +27,23 @@ MOTOR = ParameterTable('actuators', [
     Parameter('rotor_inertia', 0.0, 'kg m^2', 'Inertia at the rotor.', 0.0, 10.0),
     Parameter('resistance', 0.0, 'ohm', 'Winding resistance.', 0.0, 1e3),
     Parameter('current_limit', 1e3, 'A', 'Largest current of the amplifier.', 1e-3, 1e6),
+    Parameter('efficiency', 1.0, '1', 'Share of the power that passes the gear from motor to '
+              'joint.', 0.01, 1.0),
+    Parameter('back_efficiency', 1.0, '1', 'The same from joint to motor; where not written, '
+              '`efficiency`.', 0.01, 1.0),
 ])
 
 SPRING = ParameterTable('springs', [
     Parameter('stiffness', 0.0, 'N m/rad', 'Stiffness of the spring across the joint.', 0.0, 1e6),
     Parameter('damping', 0.0, 'N m s/rad', 'Viscous damping across the joint.', 0.0, 1e4),
     Parameter('rest', 0.0, 'rad', 'Joint angle at which the spring is relaxed.', -10.0, 10.0),
+])
+
+FRICTION = ParameterTable('friction', [
+    Parameter('viscous', 0.0, 'N m s/rad', 'Friction torque per speed; where not written, '
+              '`damping` of the URDF.', 0.0, 1e4),
+    Parameter('coulomb', 0.0, 'N m', 'Dry friction; where not written, `friction` of the URDF.',
+              0.0, 1e4),
 ])
 
 GROUND_TORQUE = ParameterTable('ground_torque', [
@@ -54,11 +65,12 @@ _NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9_.-]{0,63}')
 _ROBOT_KEYS = {'name': str, 'urdf': str, 'base_link': str, 'imu_link': str, 'base': str,
                'planar': bool, 'joints': list, 'feet': list, 'mirror': dict, 'coordinates': list,
                'supports': dict, 'actuators': dict, 'locks': dict, 'springs': dict,
-               'servos': dict, 'push_off': dict, 'xacro_args': dict, 'ground_torque': dict}
+               'friction': dict, 'servos': dict, 'push_off': dict, 'xacro_args': dict,
+               'ground_torque': dict}
 _KIND_WORDS = {str: 'a text', bool: 'true or false', list: 'a list',
                dict: 'a mapping of name: value'}
-_OPTIONAL_ROBOT_KEYS = ('imu_link', 'base', 'planar', 'locks', 'springs', 'servos', 'push_off',
-                        'xacro_args', 'ground_torque')
+_OPTIONAL_ROBOT_KEYS = ('imu_link', 'base', 'planar', 'locks', 'springs', 'friction', 'servos',
+                        'push_off', 'xacro_args', 'ground_torque')
 _AT_LIMIT = 1e-6   # rad: a joint may begin at a stop, as rounding has it
 _FASTEST = 1e3   # rad and rad/s: a start beyond it is a slip
 _COORDINATE_KEYS = ('mirror', 'coordinates', 'supports')  # all of them, or, without steps, none
@@ -67,6 +79,16 @@ _COORDINATE_KEYS = ('mirror', 'coordinates', 'supports')  # all of them, or, wit
 def urdf_path(section: Section, path: Path) -> Path:
     """Return the path of the URDF that the section ``robot`` of a robot file names."""
     return (path.parent / section['urdf']).resolve()
+
+
+def optional_names(section: Section) -> list[str]:
+    """Return the dotted names of what the section ``robot`` may say of motors and friction."""
+    names = []
+    for key, joints, table in (('actuators', section.get('actuators'), MOTOR),
+                               ('friction', section.get('joints'), FRICTION)):
+        for joint in joints if isinstance(joints, (Mapping, list)) else ():
+            names += [f'robot.{key}.{joint}.{name}' for name in table.parameters]
+    return names
 
 
 def read_robot(section: Section, path: Path) -> Robot:
@@ -102,6 +124,7 @@ def read_robot(section: Section, path: Path) -> Robot:
     parts = {'actuators': attempt(_actuators, section['actuators'], joints, path),
              'locks': attempt(_locks, section.get('locks', {}), joints, section['feet'], path),
              'springs': attempt(_springs, section.get('springs', {}), joints, path),
+             'friction': attempt(_friction, section.get('friction', {}), limits, joints, path),
              'servos': attempt(_servos, section, joints, path),
              'push_off': attempt(_limit, section, 'push_off', PUSH_OFF),
              'ground_torque': attempt(_limit, section, 'ground_torque', GROUND_TORQUE)}
@@ -279,7 +302,10 @@ def _actuators(section: Section, joints: tuple[str, ...], path: Path) -> dict[st
     for joint, values in section.items():
         require(joint, joints, 'joint', path)
         table = ParameterTable(f'robot.actuators.{joint}', MOTOR.parameters.values())
-        actuators[joint] = GearedMotor(**vars(table.validate(values)))
+        motor = vars(table.validate(values))
+        if 'back_efficiency' not in values:
+            motor['back_efficiency'] = motor['efficiency']
+        actuators[joint] = GearedMotor(**motor)
     return actuators
 
 
@@ -290,6 +316,23 @@ def _springs(section: Section, joints: tuple[str, ...], path: Path) -> dict[str,
         table = ParameterTable(f'robot.springs.{joint}', SPRING.parameters.values())
         springs[joint] = JointSpring(**vars(table.validate(values)))
     return springs
+
+
+def _friction(section: Section, urdf: dict[str, UrdfJoint], joints: tuple[str, ...],
+              path: Path) -> dict[str, JointFriction]:
+    """Return the friction of every joint that has any; the robot file counts before the URDF."""
+    friction = {}
+    for joint in section:
+        require(joint, joints, 'joint', path)
+    for joint in joints:
+        table = ParameterTable(f'robot.friction.{joint}', FRICTION.parameters.values())
+        values = mapping(section.get(joint, {}), f'robot.friction.{joint}')
+        given = {'viscous': urdf[joint].damping, 'coulomb': urdf[joint].friction} \
+            if joint in urdf else {}
+        found = JointFriction(**vars(table.validate({**given, **values})))
+        if found.viscous or found.coulomb:
+            friction[joint] = found
+    return friction
 
 
 def _servos(section: Section, joints: tuple[str, ...], path: Path) -> dict[str, float]:

@@ -47,7 +47,7 @@ def leg_difference(robot: Robot) -> str | None:
 
 
 def _joint_difference(robot: Robot) -> str | None:
-    """Return which joints' motors, springs, locks or limits are not each other's image."""
+    """Return which joints' motors, springs, friction, locks or limits are no mirror image."""
     locks = {lock.joint: (lock.angle, lock.capture) for lock in robot.locks}
     for joint, (partner, sign) in robot.mirror.items():
         pair = f'{joint} and {partner}' if joint != partner else joint
@@ -60,6 +60,8 @@ def _joint_difference(robot: Robot) -> str | None:
         stiffness, damping, torque = _spring(robot, joint)
         if _spring(robot, partner) != (stiffness, damping, sign * torque):
             return f'the springs of {pair}'
+        if robot.friction.get(joint) != robot.friction.get(partner):
+            return f'the friction of {pair}'
         angle, capture = locks.get(joint, (0.0, 0.0))
         if locks.get(partner, (0.0, 0.0)) != (sign * angle, capture):
             return f'the locks of {pair}'

@@ -26,6 +26,8 @@ class UrdfJoint:
         upper: Upper position limit.
         effort: Largest effort, N m or N (inf where the URDF gives none).
         velocity: Largest speed, rad/s or m/s (inf where the URDF gives none).
+        damping: Viscous friction, N m s/rad or N s/m (0 where the URDF gives none).
+        friction: Dry friction, N m or N (likewise).
     """
 
     name: str
@@ -34,6 +36,8 @@ class UrdfJoint:
     upper: float
     effort: float
     velocity: float
+    damping: float = 0.0
+    friction: float = 0.0
 
 
 def load_urdf(path: Path | str, xacro_args: Mapping[str, Any] | None = None) -> str:
@@ -117,6 +121,9 @@ def check_urdf(text: str, path: Path | str = 'text') -> None:
     findings.attempt(check_numbers, root)
     masses = [findings.attempt(_check_inertial, link.get('name'), link.find('inertial'))
               for link in root.findall('link') if link.find('inertial') is not None]
+    if not findings.errors:
+        for joint in root.findall('joint'):
+            findings.attempt(_resistance, joint)
     if not findings.errors and sum(masses) <= 0.0:
         raise UrdfError(f'total mass of the robot in {path}', value=sum(masses),
                         limit='must be positive (kg)', remedy='give its links an <inertial>')
@@ -181,10 +188,24 @@ def _moving_joint(element: ElementTree.Element) -> UrdfJoint:
             return default
         return _number(limit, attribute, f'{attribute} limit of joint {name}')
 
+
     lower = read('lower', -math.inf if kind == 'continuous' else 0.0)
     upper = read('upper', math.inf if kind == 'continuous' else 0.0)
     return UrdfJoint(name, kind, lower, upper, read('effort', math.inf),
-                     read('velocity', math.inf))
+                     read('velocity', math.inf), *_resistance(element))
+
+
+def _resistance(joint: ElementTree.Element) -> list[float]:
+    """Return damping and dry friction of a joint, checked; 0 where the URDF gives none."""
+    found, dynamics = [], joint.find('dynamics')
+    for attribute, unit in (('damping', 'N m s/rad or N s/m'), ('friction', 'N m or N')):
+        what, value = f'{attribute} of joint {joint.get("name")}', 0.0
+        if dynamics is not None and dynamics.get(attribute) is not None:
+            value = _number(dynamics, attribute, what)
+        if value < 0.0:
+            raise UrdfError(what, value=value, limit=f'must not be negative ({unit})')
+        found.append(value)
+    return found
 
 
 def link_names(text: str) -> list[str]:

@@ -4,6 +4,9 @@
 Constraint forces of the pinned foot by [DS09] (3.46), touchdown by (4.12); torques collocated with
 the minimal coordinates follow a gait as functions of time.
 
+Springs and friction of the joints act; whatever the forces pass through on their way from motors,
+such as gears with losses, is not part of the step.
+
 Simplifications: the stance foot neither slips nor lifts (its least normal force is reported); the
 base does not turn (see `models.step_equations`).
 """
@@ -12,13 +15,16 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from walking_control.exceptions import IncompatiblePlant
 from walking_control.gaits.gait import Gait
 from walking_control.models.contact import constraint_forces, project_velocity
 from walking_control.models.dynamics import Dynamics
+from walking_control.models.friction import passive_torques
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, WORLD
 
 LATE = 0.5    # share of the gait's period before which a foot near the floor does not touch down
+FADE = 1e-3   # rad/s: dry friction of slower joints fades
 BEYOND = 1.2  # the step is given up at this multiple of the period
 
 
@@ -34,6 +40,10 @@ class _Pinned:
         self.spread = np.vstack((np.zeros((base, len(lift))), lift))
         self.gather = np.hstack((np.zeros((len(lift), base)), robot.supports[self.stance]))
         self._base = slice(base)
+        if robot.has_gear_losses:
+            raise IncompatiblePlant(f'pinned step of {robot.name}', value='efficiency below 1',
+                                    limit='drives coordinates, not motors',
+                                    remedy='set the efficiency of its gears to 1')
 
     def torque(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
         """Return the forces on the minimal coordinates a motion takes."""
@@ -42,7 +52,7 @@ class _Pinned:
         M, A = dynamics.mass_matrix(full_q), dynamics.foot_jacobian(full_q, self.stance).T
         full_a = self.spread @ a
         full_a[base] -= A.T @ full_a + dynamics.foot_drift(full_q, full_v, self.stance)
-        right = M @ full_a + dynamics.bias(full_q, full_v)
+        right = M @ full_a + self._bias(full_q, full_v)
         # the foot's force is what the base translation, free of any motor, leaves over
         return self.spread.T @ (right - A @ right[base])
 
@@ -51,9 +61,15 @@ class _Pinned:
         """Return acceleration and force of the floor under efforts on the coordinates."""
         dynamics = self.dynamics
         M, A = dynamics.mass_matrix(q), dynamics.foot_jacobian(q, self.stance).T
-        force = self.gather.T @ effort - dynamics.bias(q, v)
+        force = self.gather.T @ effort - self._bias(q, v)
         reaction = constraint_forces(M, A, force, dynamics.foot_drift(q, v, self.stance))
         return np.linalg.solve(M, force + A @ reaction), reaction
+
+    def _bias(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Return all forces against the motion, those of springs and friction included."""
+        bias, base = self.dynamics.bias(q, v), self._base.stop
+        bias[base:] += passive_torques(self.dynamics.robot, q[base:], v[base:], FADE)
+        return bias
 
     def height(self, q: np.ndarray) -> float:
         """Return the height of the swing foot, m."""

@@ -18,6 +18,7 @@ import numpy as np
 
 from walking_control.exceptions import InvalidInput
 from walking_control.models.base import Base
+from walking_control.models.friction import spring_torques
 from walking_control.models.support.layout import TermsLayout
 
 if TYPE_CHECKING:
@@ -83,7 +84,8 @@ class SupportDynamics:
         M = dynamics.mass_matrix(full_q)
         parts['mass'][:] = G.T @ M @ G
         parts['bias'][:] = G.T @ (dynamics.bias(full_q, full_v) + M @ base_drift)
-        parts['bias'][2:] += self.lift[support][1:].T @ self._passive(support, q, v)
+        joints = self.lift[support][1:]
+        parts['bias'][2:] += joints.T @ spring_torques(self.robot, joints @ q, joints @ v)
         dynamics.place(full_q)
         parts['foot'][:] = np.subtract(dynamics.foot_position(other)[::2],
                                        dynamics.foot_position(stance)[::2])
@@ -91,11 +93,3 @@ class SupportDynamics:
         parts['drift'][:] = dynamics.foot_drift(full_q, full_v, other) + base_drift[:2]
         parts['base'][:] = full_q[:2]
         return out
-
-    def _passive(self, support: int, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Return the forces of joint springs and dampers, opposing, ``(n_joints,)``."""
-        effort = np.zeros(len(self.robot.joints))
-        for joint, spring in self.robot.springs.items():
-            row = self.lift[support][1 + self.robot.joint_index(joint)]
-            effort[self.robot.joint_index(joint)] = spring.effort(row @ q, row @ v)
-        return effort

@@ -2,7 +2,9 @@
 """A robot in MuJoCo, built from its URDF.
 
 Simplifications: contacts are MuJoCo's soft contacts, stiff by choice of time constant; motors act
-as ideal effort sources with reflected inertia; an engaged lock is a soft equality constraint.
+as ideal effort sources with reflected inertia; an engaged lock is a soft equality constraint. Dry
+friction of joints is MuJoCo's `frictionloss`, which holds a joint at rest; a gear's loss is dry
+friction as large as its load of the step before makes it (see `models.friction`).
 """
 
 import math
@@ -12,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from walking_control.exceptions import import_optional, IncompatiblePlant, InvalidInput, UrdfError
-from walking_control.models.actuators import JointSpring
+from walking_control.models.actuators import JointFriction, JointSpring
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics, floor_gravity
+from walking_control.models.friction import BACK_LOSS, DRIVING_LOSS, gear_table
 from walking_control.models.meshes import place_meshes
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.robot import Robot, Start
@@ -22,7 +25,7 @@ from walking_control.models.signals import Command, Measurement
 from walking_control.simulation.inertial import InertialUnit
 from walking_control.simulation.plant import Plant, Truth
 
-NO_SPRING = JointSpring(0.0, 0.0, 0.0)
+NO_SPRING, NO_FRICTION = JointSpring(0.0, 0.0, 0.0), JointFriction(0.0, 0.0)
 
 FAR = 10.0   # m: feet higher than this count as that high
 
@@ -113,9 +116,12 @@ class MujocoPlant(Plant):
             joint = spec.joint(name)
             # the URDF's effort limit is the motor's; it must not limit what stops and locks do
             joint.actfrclimited = False
-            joint.solref_limit = solref
+            joint.solref_limit = joint.solref_friction = solref
             spring = self.robot.springs.get(name, NO_SPRING)
-            joint.damping = _linear(joint.damping, values.joint_damping + spring.damping)
+            friction = self.robot.friction.get(name, NO_FRICTION)
+            joint.damping = _linear(joint.damping, values.joint_damping + spring.damping
+                                    + friction.viscous)
+            joint.frictionloss = friction.coulomb
             joint.stiffness = _linear(joint.stiffness, spring.stiffness)
             joint.springref = spring.rest
             motor = self.robot.actuators.get(name)
@@ -159,6 +165,11 @@ class MujocoPlant(Plant):
         self._motors = list(robot.actuators.values())
         self._motor_dof = [int(self._joint_dof[robot.joint_index(name)])
                            for name in robot.actuators]
+        self._gears = [(i, dof, motor.armature, float(loss[DRIVING_LOSS]), float(loss[BACK_LOSS]),
+                        float(model.dof_frictionloss[dof]))
+                       for i, (dof, motor, loss) in enumerate(zip(
+                           self._motor_dof, self._motors, gear_table(robot)))
+                       if min(motor.efficiency, motor.back_efficiency) < 1.0]
         self._lock_qpos = [int(self._joint_qpos[robot.joint_index(lock.joint)])
                            for lock in robot.locks]
         self._base_body = mj.mj_name2id(model, mj.mjtObj.mjOBJ_BODY, robot.base_link)
@@ -212,6 +223,8 @@ class MujocoPlant(Plant):
         before = [float(velocity[dof]) for dof in self._motor_dof]
         for _ in range(steps):
             self._arm(command.lock)
+            if self._gears:
+                self._brake_gears(efforts)
             mj.mj_step(model, data)
             after = [float(velocity[dof]) for dof in self._motor_dof]
             self._account(efforts, before, after, dt)
@@ -224,6 +237,14 @@ class MujocoPlant(Plant):
         """Bring everything derived from the state up to date, so that all sensors agree."""
         self._mj.mj_forward(self.model, self.data)
         self._update_truth()
+
+    def _brake_gears(self, efforts: list[float]) -> None:
+        """Let each gear brake by the share it loses of the torque that enters it."""
+        data, loss = self.data, self.model.dof_frictionloss
+        for i, dof, armature, driving, back, friction in self._gears:
+            entering = efforts[i] - armature * float(data.qacc[dof])
+            drives = entering * float(data.qvel[dof]) > 0.0
+            loss[dof] = friction + (driving if drives else back) * abs(entering)
 
     def _account(self, efforts: list[float], before: list[float], after: list[float],
                  dt: float) -> None:

@@ -9,6 +9,15 @@ depends on others is skipped, which gives one of the equivalent force distributi
 import numpy as np
 
 from walking_control.models.array_functions import array_function, Terms
+from walking_control.models.friction import (
+    ARMATURE,
+    BACK_LOSS,
+    COULOMB,
+    DRIVING_LOSS,
+    friction_torque,
+    gear_change,
+    VISCOUS,
+)
 from walking_control.models.support.layout import terms_places
 from walking_control.simulation.rigid.model import (
     FIRST_STOP,
@@ -30,6 +39,13 @@ def evaluate(terms: Terms, model: RigidModel, y: np.ndarray, mode: np.ndarray,
     """Compute the support terms at y and unpack the mass matrix."""
     size = work.M.shape[0]
     terms(mode[SUPPORT], y[2:size], y[size + 2:], model.parameters, work.terms)
+    unpack_mass(work)
+
+
+@array_function
+def unpack_mass(work: Workspace) -> None:
+    """Copy the mass matrix from the support terms."""
+    size = work.M.shape[0]
     for i in range(size):
         for j in range(size):
             work.M[i, j] = work.terms[i * size + j]
@@ -191,17 +207,86 @@ def solve_constrained(model: RigidModel, work: Workspace, right: np.ndarray, out
 
 
 @array_function
+def apply_friction(model: RigidModel, y: np.ndarray, mode: np.ndarray, work: Workspace) -> None:
+    """Add the friction of all joints to the generalised forces."""
+    for joint in range(model.friction.shape[0]):
+        torque = friction_torque(model.friction[joint, VISCOUS], model.friction[joint, COULOMB],
+                                 joint_rate(model, mode, y[work.M.shape[0]:], joint), model.fade)
+        for j in range(model.relabel.shape[1]):
+            work.force[2 + j] -= model.lift[mode[SUPPORT], 1 + joint, j] * torque
+
+
+@array_function
+def along_motor(model: RigidModel, mode: np.ndarray, rates: np.ndarray, motor: int) -> float:
+    """Return the rate of a motor's joint given rates of the support coordinates."""
+    total = 0.0
+    for j in range(model.relabel.shape[1]):
+        total += model.inputs[mode[SUPPORT], j, motor] * rates[2 + j]
+    return total
+
+
+@array_function
+def pass_gears(model: RigidModel, y: np.ndarray, mode: np.ndarray, effort: np.ndarray,
+               work: Workspace, start: int, k: int) -> None:
+    """Let the gears take their losses: accelerations, multipliers and forces anew.
+
+    Call after the lossless accelerations are known. A gear that passes the share s of the torque
+    that enters it passes the effort and the rotor's inertia by that share; which way the power
+    flows is tried until the accelerations agree with it. Afterwards mass matrix and rows are as
+    before, and the losses are part of the forces.
+    """
+    size, n, rates = work.M.shape[0], model.relabel.shape[1], y[work.M.shape[0]:]
+    shares, force = work.shares, work.applied
+    for i in range(size):
+        force[i] = work.force[i]
+    for i in range(model.n_driven):
+        shares[i] = -2.0   # none yet
+    for _ in range(2 + model.n_driven):
+        changed = False
+        for i in range(model.n_driven):
+            entering = effort[i] - model.gears[i, ARMATURE] * along_motor(
+                model, mode, work.acceleration, i)
+            share = gear_change(model.gears[i, DRIVING_LOSS], model.gears[i, BACK_LOSS], entering,
+                                along_motor(model, mode, rates, i), model.fade)
+            changed = changed or share != shares[i]
+            shares[i] = share
+        if not changed:
+            break
+        for i in range(size):
+            work.force[i] = force[i]
+        unpack_mass(work)
+        for i in range(model.n_driven):
+            for r in range(n):
+                row = shares[i] * model.inputs[mode[SUPPORT], r, i]
+                work.force[2 + r] += row * effort[i]
+                for c in range(n):
+                    work.M[2 + r, 2 + c] += row * model.gears[i, ARMATURE] \
+                        * model.inputs[mode[SUPPORT], c, i]
+        solve_constrained(model, work, work.force, work.acceleration, start, k)
+    unpack_mass(work)
+    for i in range(model.n_driven):
+        added = -shares[i] * model.gears[i, ARMATURE] * along_motor(model, mode,
+                                                                    work.acceleration, i)
+        for r in range(n):
+            work.force[2 + r] += added * model.inputs[mode[SUPPORT], r, i]
+
+
+@array_function
 def accelerate(terms: Terms, model: RigidModel, y: np.ndarray, mode: np.ndarray,
                effort: np.ndarray, work: Workspace) -> int:
     """Compute ``work.acceleration`` under all active constraints; return the number of rows."""
     evaluate(terms, model, y, mode, work)
     apply_forces(model, mode, effort, work)
-    k = 0
+    if model.rubs == 1:
+        apply_friction(model, y, mode, work)
+    start, k = 2 if mode[STANCE] == 1 else 0, 0
     if mode[SWING] == 1:
         k = add_swing_rows(model, work, k)
     k = add_lock_rows(model, mode, work, k)
     k = add_stop_rows(model, mode, work, k)
-    solve_constrained(model, work, work.force, work.acceleration, 2 if mode[STANCE] == 1 else 0, k)
+    solve_constrained(model, work, work.force, work.acceleration, start, k)
+    if model.loses == 1:
+        pass_gears(model, y, mode, effort, work, start, k)
     return k
 
 

@@ -50,6 +50,11 @@ class RigidModel(NamedTuple):
         tolerance: Local error of the integration.
         max_step: Longest integration step, s.
         fall_height: Height of the base above the reference foot below which integration stops, m.
+        friction: `friction_table` of the joints.
+        gears: `gear_table` of the motors.
+        fade: Rate below which dry friction and gear losses fade, rad/s.
+        rubs: Whether any joint has friction, 0 or 1.
+        loses: Whether any gear has losses, 0 or 1.
     """
 
     n: int
@@ -72,6 +77,11 @@ class RigidModel(NamedTuple):
     tolerance: float
     max_step: float
     fall_height: float
+    friction: np.ndarray
+    gears: np.ndarray
+    fade: float
+    rubs: int
+    loses: int
 
 
 class RigidState(NamedTuple):
@@ -117,6 +127,8 @@ class Workspace(NamedTuple):
     foot1: np.ndarray
     impulse: np.ndarray
     bracket: np.ndarray
+    shares: np.ndarray
+    applied: np.ndarray
 
 
 def make_state(model: RigidModel) -> RigidState:
@@ -158,7 +170,8 @@ def make_workspace(model: RigidModel, terms_size: int) -> Workspace:
                      np.zeros(rows), np.zeros(rows), np.zeros(size), np.zeros(size),
                      np.zeros(4), np.zeros((13, 2 * size)), np.zeros(2 * size), np.zeros(2 * size),
                      np.zeros(events), np.zeros(events), np.zeros(events), np.zeros(events),
-                     np.zeros(6), np.zeros(6), np.zeros(size), np.zeros(6))
+                     np.zeros(6), np.zeros(6), np.zeros(size), np.zeros(6),
+                     np.zeros(max(1, model.n_driven)), np.zeros(size))
 
 
 def as_record(fields: Fields) -> tuple[np.void, Fields]:

@@ -4,7 +4,8 @@
 Simplifications: bodies, floor and locks are rigid and impacts inelastic; feet do not slip (the
 friction this takes is reported); only feet touch the floor; a robot whose base has sunk below a
 fraction of its standing height has fallen and stays where it is; a lock holds a joint that turns
-back within its reach at the angle it has there. Where `scuff_length` is set, touchdowns less far
+back within its reach at the angle it has there; gears pass impacts without loss; a joint at rest
+is braked by no friction, see `models.friction`. Where `scuff_length` is set, touchdowns less far
 ahead than that pass through the floor, as straight legs need; a foot still inside the floor further
 ahead has tripped, which ends the walk as a fall does.
 """
@@ -20,6 +21,7 @@ from walking_control.models.array_functions import Terms
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.efforts import effort_map, foot_turn
+from walking_control.models.friction import friction_table, gear_table
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.robot import Robot, Start
 from walking_control.models.signals import Command, Measurement
@@ -42,6 +44,8 @@ RIGID = ParameterTable('rigid', [
               'scuff_length, or than 0 where no scuff is forgiven, has tripped.', 1e-6, 10.0),
     Parameter('fall_height', 0.3, '1', 'Fraction of the standing height that counts as fallen.',
               0.01, 0.9),
+    Parameter('friction_fade', 1e-3, 'rad/s', 'Rate of a joint below which dry friction and gear '
+              'losses fade to nothing.', 1e-6, 1.0),
 ])
 DISTURBANCES = ('step_down', 'step_up', 'push', 'slope_change')
 FAILURES = {rm.DIVERGED: 'the integration diverged', rm.CHATTERED: 'contacts chatter without end'}
@@ -88,7 +92,8 @@ def build_rigid_model(support: SupportDynamics, world: SimpleNamespace, values: 
         np.array([lock.angle for lock in robot.locks] or [0.0]),
         np.array([lock.capture for lock in robot.locks] or [0.0]), drops, tilts,
         values.scuff_length, values.scuff_depth, values.tolerance, values.max_step,
-        values.fall_height * standing)
+        values.fall_height * standing, friction_table(robot), gear_table(robot),
+        values.friction_fade, int(bool(robot.friction)), int(robot.has_gear_losses))
 
 
 def floor_changes(steps: Sequence[FloorChange]) -> tuple[np.ndarray, np.ndarray]:
