@@ -13,7 +13,7 @@ from walking_control.controllers.registry import make_controller
 from walking_control.estimation.estimator import make_estimator
 from walking_control.exceptions import ParameterError
 from walking_control.models.robot import Start
-from walking_control.models.robot_file import RobotFile
+from walking_control.models.robot_file import RobotFile, WORLD
 from walking_control.models.signals import Command, Measurement, Reference, WalkerState
 from walking_control.safety.faults import Fault
 from walking_control.safety.latch import Latch
@@ -45,7 +45,8 @@ class ControlLoop:
         self.controller = make_controller(robot_file, controller)
         self.period = 1.0 / self.controller.values.rate
         safety = robot_file.values(SAFETY)
-        self.supervisor = Supervisor(robot, safety, None, self.period)
+        gravity = robot_file.values(WORLD).gravity
+        self.supervisor = Supervisor(robot, safety, None, self.period, gravity)
         self.command = Command(robot)
         self._offset = np.zeros(len(robot.efforts))
         if safety.state_timeout < 1.5 * self.period:
@@ -61,7 +62,7 @@ class ControlLoop:
         self.reset()
         self._rehearse(robot_file.start)
         # what the rehearsal latched and counted is nobody's
-        self.supervisor = Supervisor(robot, safety, latch, self.period)
+        self.supervisor = Supervisor(robot, safety, latch, self.period, gravity)
         self.reset(clear_fault=False)
 
     def _rehearse(self, start: Start) -> None:

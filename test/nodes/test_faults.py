@@ -107,6 +107,34 @@ def test_orientation(bench, robot, node):
     check_latched(bench, robot, node, 'orientation', 1.02)
 
 
+@fault('IMU feels gravity elsewhere: mounted, wired or filtered otherwise than described',
+       code='imu_gravity', detected='at the first tick; later within 1 s',
+       reaction='damping, then zero', last='zero after damping_time', clears='~/clear_fault')
+def test_imu_gravity(bench, robot):
+    """A robot whose IMU hangs upside down would fall as soon as it is let go."""
+    node = bench.controller()
+    robot.wait()
+    assert robot.ask(1.0, acceleration=(0.0, 0.0, -9.81)) == 0.0
+    assert node.loop.fault.code == 'imu_gravity' and '-9.7' in node.loop.fault.message
+    clear(bench, robot)
+    assert robot.ask(1.01, acceleration=(1.5, 0.0, 9.7)) == pytest.approx(EFFORT)
+
+
+@fault('IMU repeats itself while the joints move', code='imu_frozen',
+       detected='imu_frozen_time (0.1 s) after its last word, once a joint has moved by '
+       'imu_frozen_motion', reaction='damping, then zero', last='zero after damping_time',
+       clears='~/clear_fault')
+def test_imu_frozen(bench, robot, node):
+    """A driver that repeats its last message would look alive to every other check."""
+    for tick in range(1, 16):
+        robot.ask(1.0 + 0.01 * tick, position=(-0.3 + 0.02 * tick, 0.0, 0.0))
+        if node.loop.fault is not None:
+            break
+    assert node.loop.fault.code == 'imu_frozen', node.loop.fault
+    assert tick == 11, 'the joint has moved 0.2 rad, and a bit'
+    clear(bench, robot)
+
+
 @fault('Jump of a joint or of the base', code='jump', detected='at the tick',
        reaction='damping, then zero', last='zero after damping_time', clears='~/clear_fault')
 def test_jump(bench, robot, node):

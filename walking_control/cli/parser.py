@@ -37,7 +37,7 @@ EXAMPLES = {
     'cycle': 'walking_control gait cycle compass --slope-deg 3 --out out/cycle',
     'impact': 'walking_control gait impact compass --q -0.25,0.5',
     'robustness': 'walking_control robustness compass --controller curve_tracking --disturbance '
-    'step_down',
+    'step_down\n  walking_control robustness dribbel --margin delay --noise lab --json',
     'compare': 'walking_control compare compass --disturb step_down=0.05@6 --out out/compare',
     'statics': 'walking_control statics humanoid --support both --out out/statics',
     'fault': 'walking_control fault stale_imu    (while walking_control demo --realtime '
@@ -84,16 +84,7 @@ def make_parser() -> Parser:
     _add_disturbances(verb)
     _add_noise(verb)
     _add_gait_verbs(verbs, walk, follow)
-    verb = _add_verb(verbs, robustness, [follow])
-    verb.add_argument('robot', help=_ROBOT_HELP)
-    verb.add_argument('--disturbance', required=True, metavar='KIND',
-                      help='step_down, step_up, push or slope_change')
-    _add_noise(verb)
-    verb.add_argument('--max', type=finite, metavar='M',
-                      help='last size tried; below 0 for pushes against the walk '
-                      '(default: 0.3 m down, 0.1 m up, 1.6 N s/kg, 0.1 rad)')
-    verb.add_argument('--resolution', type=positive, metavar='R', help='distance between sizes '
-                      '(default: 0.001 m, 0.01 N s/kg, 0.002 rad)')
+    _add_robustness_arguments(_add_verb(verbs, robustness, [follow]))
     _add_compare_arguments(_add_verb(verbs, compare, [_common_arguments()]))
     verb = _add_verb(verbs, check, [_common_arguments()])
     verb.add_argument('robot', help=_ROBOT_HELP + ', or of a URDF')
@@ -128,6 +119,25 @@ def _add_gait_verbs(verbs: argparse._SubParsersAction[Any], walk: argparse.Argum
                       help='coordinates at touchdown in rad')
     verb.add_argument('--v', type=numbers, metavar='A,B',
                       help='rates before touchdown in rad/s (default: the least lossy direction)')
+
+
+def _add_robustness_arguments(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument('robot', help=_ROBOT_HELP)
+    of = verb.add_mutually_exclusive_group(required=True)
+    of.add_argument('--disturbance', metavar='KIND',
+                    help='one-off: step_down, step_up, push or slope_change')
+    of.add_argument('--margin', metavar='KIND', help='lasting: delay (s), noise (factor on the '
+                    'preset), mass or friction (share by which the robot and its world differ '
+                    'from the robot file); up to the first failure, on any plant')
+    _add_noise(verb)
+    verb.add_argument('--max', type=finite, metavar='M', help='last size tried; below 0 for '
+                      'pushes against the walk, lighter robots, less friction (default: 0.3 m '
+                      'down, 0.1 m up, 1.6 N s/kg, 0.1 rad; 0.05 s, factor 10, mass +1, '
+                      'friction -1)')
+    verb.add_argument('--resolution', type=positive, metavar='R', help='distance between sizes '
+                      '(default: 0.001 m, 0.01 N s/kg, 0.002 rad; 0.001 s, 0.25, 0.05, 0.05)')
+    verb.add_argument('--seeds', type=int, default=5, metavar='N', help='of a margin with noise: '
+                      'walks at each size, each with its own seed (default: 5)')
 
 
 def _add_compare_arguments(verb: argparse.ArgumentParser) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
 from walking_control.cli.inputs import noise_settings, requested_robot, require_rigid
 from walking_control.cli.output import (
@@ -58,14 +58,9 @@ def simulate(options: Namespace) -> int:
 
 
 def robustness(options: Namespace) -> int:
-    """Find the first one-off disturbance that fells the walker."""
-    from walking_control.experiments.robustness import find_first_failure
-    require_rigid(options)
-    suggest_compiler()
+    """Find the first disturbance, or the first lasting error, that fells the walker."""
     try:
-        result = find_first_failure(requested_robot(options), options.disturbance,
-                                    options.controller, 'rigid', options.max,
-                                    options.resolution, show_share('tried'))
+        result = _first_failure(options)
     except Interrupted as stopped:
         result = stopped.result
     status = say_interrupted(result, f'after {len(result["samples"])} sizes')
@@ -79,6 +74,21 @@ def robustness(options: Namespace) -> int:
     else:
         print_summary({name: value for name, value in result.items() if name != 'samples'})
     return status
+
+
+def _first_failure(options: Namespace) -> dict[str, Any]:
+    """Return what was found of the disturbance or margin that was asked for."""
+    sizes = options.max, options.resolution
+    if options.margin is not None:
+        from walking_control.experiments.margins import find_margin
+        return find_margin(requested_robot(options), options.margin, options.controller,
+                           options.plant, *sizes, options.seeds, options.duration,
+                           show_share('tried'))
+    from walking_control.experiments.robustness import find_first_failure
+    require_rigid(options)
+    suggest_compiler()
+    return find_first_failure(requested_robot(options), options.disturbance, options.controller,
+                              'rigid', *sizes, show_share('tried'))
 
 
 def compare(options: Namespace) -> int:

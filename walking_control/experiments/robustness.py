@@ -3,7 +3,9 @@
 
 Sets of survived disturbances have holes, so every size of the grid is tried and the first failing
 one is reported. The walk starts from the robot file's start state; the disturbance comes with a
-step once the walk has settled, and counts as survived after a number of further steps.
+step once the walk has settled, and counts as survived after a number of further steps. Walks are
+compiled and know the state exactly; with errors of the sensors they go through the whole chain,
+see `chain_trial`, which takes some hundred times as long.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from walking_control.exceptions import IncompatiblePlant, Interrupted, InvalidInput, NotAchieved
+from walking_control.experiments.chain_trial import ChainTrial
 from walking_control.models.robot_file import RobotFile, WORLD
 from walking_control.simulation.rigid.compiled import make_walker
 from walking_control.simulation.rigid.model import (
@@ -28,6 +31,7 @@ from walking_control.simulation.rigid.model import (
     STEPS,
     TRIPPED,
 )
+from walking_control.simulation.sensors import has_errors, SENSORS
 
 FURTHER_STEPS = 20
 SETTLING_STEPS = 30
@@ -71,7 +75,9 @@ def find_first_failure(robot_file: RobotFile, kind: str, controller: str | None 
     sizes = _sizes(kind, largest, resolution)
     if plant != 'rigid':
         raise IncompatiblePlant(f'robustness on plant {plant}', limit='runs on plant rigid')
-    trial = _Trial(robot_file, controller, kind)
+    trial: _Trial | ChainTrial = _Trial(robot_file, controller, kind) \
+        if not has_errors(robot_file.values(SENSORS)) \
+        else ChainTrial(robot_file, controller, kind, SETTLING_STEPS, FURTHER_STEPS)
     nominal = trial.settle()
     names = {'robot': robot_file.robot.name, 'controller': controller or robot_file.controller,
              'plant': plant, 'disturbance': kind, 'unit': KINDS[kind][2],

@@ -208,6 +208,15 @@ def _resistance(joint: ElementTree.Element) -> list[float]:
     return found
 
 
+def scale_masses(text: str, factor: float) -> str:
+    """Return a URDF text with every mass and inertia multiplied by a factor."""
+    root = parse(text)
+    for element in (*root.iterfind('link/inertial/mass'), *root.iterfind('link/inertial/inertia')):
+        for name, value in element.items():
+            element.set(name, repr(factor * float(value)))
+    return ElementTree.tostring(root, encoding='unicode')
+
+
 def link_names(text: str) -> list[str]:
     """Return the names of all links."""
     return [element.get('name', '') for element in parse(text).findall('link')]

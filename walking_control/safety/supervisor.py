@@ -11,6 +11,7 @@ from walking_control.models.robot import Robot
 from walking_control.models.signals import Command, Measurement, WalkerState
 from walking_control.safety.fall import FallDetector
 from walking_control.safety.faults import Fault, KINDS
+from walking_control.safety.imu import ImuCheck
 from walking_control.safety.latch import Latch
 from walking_control.safety.machine import Event, State
 
@@ -27,6 +28,12 @@ SAFETY = ParameterTable('safety', [
     Parameter('jump_margin', 0.1, 'rad', 'How much farther than its velocity limit allows a joint '
               'or the base may move from one measurement to the next.', 0.0, 10.0),
     Parameter('base_rate_limit', 10.0, 'rad/s', 'Fastest turning of the base.', 0.1, 1e3),
+    Parameter('gravity_error', 1.0, '1', 'How far from gravity the averaged specific force of the '
+              'IMU may be, of gravity.', 0.1, 100.0),
+    Parameter('imu_frozen_time', 0.1, 's', 'How long the IMU may repeat itself to the last bit '
+              'while joints move.', 0.0, 1000.0),
+    Parameter('imu_frozen_motion', 0.2, 'rad, m', 'How far a joint may move meanwhile.',
+              0.0, 10.0),
     Parameter('stuck_contact_height', 0.05, 'm',
               'Height above the stance foot at which a foot cannot touch the floor.', 0.0, 1.0,
               scaled=True),
@@ -64,6 +71,7 @@ class Supervisor:
         values: Validated values of `SAFETY`.
         latch: The `Latch`; None takes a new one, active from the start.
         period: Control period, s.
+        gravity: m/s^2.
     """
 
     _stamp: float | None
@@ -75,12 +83,13 @@ class Supervisor:
     _impossible_since: list[float | None]
 
     def __init__(self, robot: Robot, values: SimpleNamespace, latch: Latch | None = None,
-                 period: float = 0.01) -> None:
+                 period: float = 0.01, gravity: float = 9.81) -> None:
         self.machine = Latch() if latch is None else latch
         self._period = period
         self._robot = robot
         self._values = values
         self._fall = FallDetector(robot, values)
+        self._imu = ImuCheck(values, gravity)
         self._joints = [robot.joint_index(joint) for joint in robot.actuators]
         self._limits = robot.effort_limits.tolist()
         limits = [robot.limits[joint] for joint in robot.joints]
@@ -114,6 +123,7 @@ class Supervisor:
         self._stamp = self._passed = self._now = self._heard = None
         self._age = 0.0
         self._pitch = None
+        self._imu.forget()
         self._airborne_since = None
         self._overruns = 0
         self._impossible_since = [None] * len(self._robot.feet)
@@ -139,6 +149,7 @@ class Supervisor:
             self.latch('orientation', f'the IMU quaternion has norm {norm:.3g}, not 1', stamp)
         elif self._check_clock(stamp, now):
             self._check_joints(measurement)
+            self._check_imu(measurement)
 
     def _pass_time(self, stamp: float, now: float | None) -> None:
         """Let the reaction, if any, grow older."""
@@ -196,6 +207,12 @@ class Supervisor:
                 self._latch_joint('jump', i, f'moved from {self._position[i]:.3g} to '
                                   f'{position:.3g} rad at once; possible {reach:.3g}', measurement)
         self._position = positions
+
+    def _check_imu(self, measurement: Measurement) -> None:
+        for code, words in (('imu_gravity', self._imu.feel_gravity(measurement, self._age)),
+                            ('imu_frozen', self._imu.stand_still(measurement))):
+            if words is not None:
+                self.latch(code, words, measurement.stamp)
 
     def _latch_joint(self, code: str, joint: int, words: str, measurement: Measurement) -> None:
         self.latch(code, f'joint {self._robot.joints[joint]} {words}', measurement.stamp)

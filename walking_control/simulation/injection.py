@@ -20,6 +20,8 @@ SENSOR_FAULTS = {
     'not_finite': 'the first joint is measured as NaN',
     'joint_state': 'the last joint is missing from the joint states',
     'orientation': 'the IMU quaternion has norm 0.5',
+    'imu_gravity': 'the accelerometer is measured upside down',
+    'imu_frozen': 'the IMU repeats its last words',
     'stale_joint_state': 'joint states stop',
     'stale_imu': 'the IMU stops',
     'stale_contact': 'the sensor of the first foot stops',
@@ -45,6 +47,7 @@ INJECTIONS = {**SENSOR_FAULTS, **LAW_FAULTS, **TOPIC_FAULTS}
 
 
 FLICKER = 0.02   # s, from contact to contact: longer than one bad reading, shorter than debouncing
+IMU_VALUES = 10   # of a measurement, after the joints
 JUMP = 0.35   # rad; more than a base can turn in a measurement, less than a fall
 
 
@@ -74,6 +77,8 @@ def spoil_sensors(kind: str, robot: Robot, measurement: Measurement, elapsed: fl
         measurement.position[0] = math.nan
     elif kind == 'orientation':
         measurement.orientation *= 0.5
+    elif kind == 'imu_gravity':
+        measurement.linear_acceleration *= -1.0
     elif kind in ('stuck_contact', 'contact_flicker'):
         if kind == 'stuck_contact' or elapsed % FLICKER >= 0.5 * FLICKER:
             measurement.foot_force[:] = 0.0
@@ -108,6 +113,7 @@ class Injection:
     def __post_init__(self) -> None:
         self._told = Measurement(self.robot)
         self._since: float | None = None
+        self._imu = np.zeros(IMU_VALUES)
 
     def begin(self, kind: str) -> None:
         """Begin a kind of `SENSOR_FAULTS`; ``''`` ends it."""
@@ -120,8 +126,11 @@ class Injection:
         told = self._told
         for name in ('values', 'locked'):
             np.copyto(getattr(told, name), getattr(measurement, name))
+        imu = told.values[2 * len(told.position):][:IMU_VALUES]
         if self._since is None:
-            self._since = measurement.stamp
+            self._since, self._imu = measurement.stamp, imu.copy()
+        if self.kind == 'imu_frozen':
+            imu[:] = self._imu
         told.stamp = {'clock_stopped': self._since,
                       'clock_backwards': measurement.stamp - 0.5}.get(self.kind, measurement.stamp)
         spoil_sensors(self.kind, self.robot, told, measurement.stamp - self._since)

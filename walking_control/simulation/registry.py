@@ -6,6 +6,7 @@ from walking_control.estimation.estimator import ESTIMATOR
 from walking_control.gaits.search.task import SEARCH
 from walking_control.models.parameters import ParameterTable
 from walking_control.models.registry import Registry
+from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, WORLD
 from walking_control.safety.supervisor import SAFETY
 from walking_control.simulation.instrumented import check_delays, InstrumentedPlant
@@ -19,19 +20,23 @@ PLANTS = Registry('plant', {
 })
 
 
-def make_plant(robot_file: RobotFile, name: str | None = None) -> Plant:
+def make_plant(robot_file: RobotFile, name: str | None = None,
+               robot: Robot | None = None) -> Plant:
     """Return the plant of a name, built for a robot file, with its sensors as they are.
 
     Args:
         robot_file: The `RobotFile`.
         name: Plant; None takes the robot file's default.
+        robot: The `Robot` that is really there; None: the one of the file. A controller built for
+            the file then knows its robot with an error.
 
     Raises:
         InvalidInput: Unknown plant, or one that cannot simulate this robot.
     """
     chosen: type[Plant] = PLANTS.find(name or robot_file.plant)
-    kind, sensors = chosen.kind_for(robot_file.robot), robot_file.values(SENSORS)
-    plant = kind(robot_file.robot, robot_file.values(WORLD), robot_file.values(kind.parameters))
+    robot, sensors = robot or robot_file.robot, robot_file.values(SENSORS)
+    kind = chosen.kind_for(robot)
+    plant = kind(robot, robot_file.values(WORLD), robot_file.values(kind.parameters))
     if not has_errors(sensors):
         return plant
     check_delays(sensors, robot_file.values(SAFETY).state_timeout)

@@ -21,7 +21,8 @@ BEYOND_THE_LAW = (WalkingControlError, ArithmeticError, np.linalg.LinAlgError)
 
 
 def run_plant(plant: Plant, loop: ControlLoop, start: Start, duration: float,
-              progress: Callable[[float], None] | None = None) -> Run:
+              progress: Callable[[float], None] | None = None,
+              until: Callable[[], bool] | None = None) -> Run:
     """Run a control loop on a plant and return the record.
 
     The run ends early when the control loop latches a fault or the robot trips.
@@ -32,6 +33,7 @@ def run_plant(plant: Plant, loop: ControlLoop, start: Start, duration: float,
         start: The `Start`.
         duration: Simulated time, s.
         progress: Called with the simulated time now and then, e.g. to print it.
+        until: Called after every tick; the run ends when it returns True.
 
     Returns:
         The `Run`.
@@ -50,7 +52,7 @@ def run_plant(plant: Plant, loop: ControlLoop, start: Start, duration: float,
             measurement.stamp = whole_nanoseconds(measurement.stamp)
             command = _answer(loop, measurement)
         recorder.record(plant, loop.state, command, law.write_telemetry)
-        if loop.fault is not None:
+        if loop.fault is not None or until is not None and until():
             return recorder.finish(loop.fault)
         if plant.truth.trip is not None:
             return recorder.finish(Fault(FALL, plant.truth.trip, plant.time))

@@ -124,10 +124,10 @@ def plot_energy(run):
 
 
 def plot_robustness(result):
-    """Draw which sizes of a disturbance were survived.
+    """Draw which sizes of a disturbance or lasting error were survived.
 
     Args:
-        result: Dictionary of `robustness.find_first_failure`.
+        result: Dictionary of `robustness.find_first_failure` or `margins.find_margin`.
     """
     figure, (axis,) = new_figure(1, height=1.6)
     for survived, colour, name in ((True, FOOT_COLOURS[0], 'survived'),
@@ -137,7 +137,9 @@ def plot_robustness(result):
                   label=name)
     axis.set_yticks([0.0, 1.0], ['failed', 'survived'])
     axis.set_ylim(-0.6, 1.6)
-    axis.set_xlabel(f'{result["disturbance"].replace("_", " ")} ({result["unit"]})')
-    label(axis, f'{result["robot"]} under {result["controller"]}, '
-          f'{result["further_steps"]} further steps', '')
+    what = result.get('disturbance') or result['margin']
+    lasted = f'{result["further_steps"]} further steps' if 'further_steps' in result else \
+        f'{result["duration"]:g} s, seeds: {result["seeds"]}'
+    axis.set_xlabel(f'{what.replace("_", " ")} ({result["unit"]})')
+    label(axis, f'{result["robot"]} under {result["controller"]}, {lasted}', '')
     return figure

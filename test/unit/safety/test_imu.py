@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""IMUs that cannot be right: upside down, lying, frozen."""
+
+import math
+
+import numpy as np
+import pytest
+
+from walking_control.control_loop import ControlLoop
+from walking_control.exceptions import RobotFileError
+from walking_control.loading import load_robot
+from walking_control.models.signals import Measurement
+from walking_control.safety.imu import ImuCheck
+from walking_control.safety.supervisor import SAFETY
+from walking_control.simulation.injection import turned
+from walking_control.simulation.noise import noise_overrides
+from walking_control.simulation.registry import make_plant
+from walking_control.simulation.simulate import run_plant
+
+ROBOT = load_robot('dribbel').robot
+G = 9.81
+
+
+@pytest.fixture
+def check():
+    """Return an `ImuCheck` on earth."""
+    return ImuCheck(SAFETY.validate({}), G)
+
+
+def feel(check, force, angle=0.0, ticks=1, age=0.01):
+    """Return what the check says after some measurements of a specific force in the world."""
+    measurement = Measurement(ROBOT)
+    measurement.orientation[:] = turned(measurement.orientation, angle)
+    c, s = math.cos(angle), math.sin(angle)
+    x, y, z = force
+    measurement.linear_acceleration[:] = c * x - s * z, y, s * x + c * z
+    for _ in range(ticks):
+        words = check.feel_gravity(measurement, age)
+        if words:
+            return words
+    return None
+
+
+@pytest.mark.parametrize('force', [(0.0, 0.0, -G), (1.2 * G, 0.0, 0.0), (0.0, -G, -0.1)])
+def test_gravity_elsewhere_is_said_at_once(check, force):
+    """If it failed, a robot with its IMU upside down, or on its side, would be let go."""
+    assert 'away from gravity' in feel(check, force)
+
+
+@pytest.mark.parametrize('angle', [-1.0, 0.0, 0.5])
+@pytest.mark.parametrize('force', [(0.0, 0.0, G), (3.0, 2.0, G + 3.0), (0.0, 0.0, 0.1)])
+def test_motion_and_free_fall_are_no_fault(check, force, angle):
+    """If it failed, a walk, a lean or a fall would pass for a broken IMU."""
+    assert feel(check, force, angle, ticks=100) is None
+
+
+def test_an_impact_is_no_fault_once_it_walks(check):
+    """If it failed, each hard step would stop the robot."""
+    assert feel(check, (0.0, 0.0, G)) is None
+    assert feel(check, (0.0, 0.0, 20.0 * G)) is None   # 2 m/s within a tick
+    assert feel(check, (0.0, 0.0, -G), ticks=100) is not None   # and then it hangs upside down
+
+
+def test_an_imu_without_accelerometer_is_left_alone(check):
+    """Zeros on all axes are a sensor that has none, as attitude-only drivers send."""
+    assert feel(check, (0.0, 0.0, 0.0), ticks=100) is None
+
+
+def test_a_frozen_imu_is_seen_once_the_joints_move(check):
+    """If it failed, a driver that repeats its last message would walk the robot blindly."""
+    still, moving = Measurement(ROBOT), Measurement(ROBOT)
+    for tick in range(100):   # a robot that stands still proves nothing
+        still.stamp = 0.01 * tick
+        assert check.stand_still(still) is None
+    moving.position[0], moving.stamp = 0.25, 1.0
+    assert '0.25 rad' in check.stand_still(moving)
+    moving.linear_acceleration[1] = 1e-9   # it lives
+    assert check.stand_still(moving) is None
+
+
+@pytest.mark.parametrize('robot, controller, duration', [
+    ('dribbel', None, 3.0), ('compass', 'curve_tracking', 1.0), ('humanoid', None, 1.0)])
+def test_good_sensors_never_look_broken(robot, controller, duration):
+    """If it failed, walking itself would stop a robot, or noise would."""
+    robot_file = load_robot(robot, noise_overrides('lab'))
+    run = run_plant(make_plant(robot_file), ControlLoop(robot_file, controller), robot_file.start,
+                    duration)
+    assert run.fault is None or not run.fault.code.startswith('imu'), run.fault
+
+
+@pytest.mark.parametrize('foot', [0, 1])
+def test_a_contact_that_never_comes_is_named(foot):
+    """If it failed, a dead foot sensor would end in a fall without a reason."""
+    robot_file = load_robot('dribbel')
+    plant, loop = make_plant(robot_file, 'rigid'), ControlLoop(robot_file)
+    plant.reset(robot_file.start)
+    measurement = Measurement(robot_file.robot)
+    for _ in range(200):
+        plant.measure(measurement)
+        measurement.foot_force[foot] = 0.0
+        plant.step(loop.tick(measurement), loop.period)
+        if loop.fault is not None:
+            break
+    assert loop.fault is not None and loop.fault.code == 'stuck_contact', loop.fault
+
+
+def test_an_unknown_imu_frame_is_refused_by_name():
+    """If it failed, an attitude would be taken in axes that are not there."""
+    with pytest.raises(RobotFileError, match='did you mean imu_link'):
+        load_robot('dribbel', [('robot.imu_link', 'imu_lnk')])
+
+
+def test_gravity_is_that_of_the_world():
+    """If it failed, a robot on the moon would be told that its IMU is broken."""
+    for gravity, upset in ((1.62, False), (-1.62, True)):
+        robot_file = load_robot('dribbel', [('world.gravity', 1.62)])
+        loop, measurement = ControlLoop(robot_file), Measurement(ROBOT)
+        measurement.position[:] = robot_file.robot.joint_lifts['outer_foot'] @ robot_file.start.q
+        measurement.linear_acceleration[2] = gravity
+        measurement.foot_force[0, 2] = 50.0
+        loop.tick(measurement)
+        assert (loop.fault is not None) == upset, loop.fault
+        assert np.isfinite(loop.command.effort).all()

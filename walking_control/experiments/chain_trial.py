@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A walk under one disturbance through the whole chain, for sensors that are not perfect."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from walking_control.control_loop import ControlLoop
+from walking_control.exceptions import NotAchieved
+from walking_control.models.dynamics import Dynamics
+from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.runs.run import Run
+from walking_control.simulation.disturbance import Disturbance
+from walking_control.simulation.registry import make_plant
+from walking_control.simulation.simulate import run_plant
+
+LONGEST = 10.0   # longest step, in the time constant of the leg as a pendulum
+
+
+class ChainTrial:
+    """Walks from the start to the last step that counts, every one with the same sensor errors.
+
+    Args:
+        robot_file: The `RobotFile`.
+        controller: Name of the controller; None takes the robot file's default.
+        kind: Kind of the disturbance.
+        settling: Steps before the disturbance.
+        further: Steps that have to be made after it.
+    """
+
+    def __init__(self, robot_file: RobotFile, controller: str | None, kind: str, settling: int,
+                 further: int) -> None:
+        self._file, self._kind = robot_file, kind
+        self._settling, self._last = settling, settling + 1 + further
+        self._loop = ControlLoop(robot_file, controller)
+        world = robot_file.values(WORLD)
+        self._longest = LONGEST * (Dynamics(robot_file.robot).standing_height()
+                                   / world.gravity) ** 0.5
+
+    def settle(self) -> dict[str, Any]:
+        """Walk undisturbed; return the measures of that walk."""
+        run = self._walk(None)
+        reason = self._why(run)
+        if reason is not None:
+            raise NotAchieved(f'{self._file.robot.name} undisturbed', value=int(run.steps[-1]),
+                              limit=f'{reason} after that many steps',
+                              remedy='change start, slope, controller or --noise')
+        summary = run.summary()
+        return {'nominal_squared_effort': summary['squared_effort_per_step'],
+                'min_normal_force': summary['min_normal_force'],
+                'max_friction_ratio': summary['max_friction_ratio']}
+
+    def disturb(self, size: float) -> str | None:
+        """Disturb the walk; return None if it survives, else why not."""
+        return self._why(self._walk(size))
+
+    def _walk(self, size: float | None) -> Run:
+        plant, loop = make_plant(self._file, 'rigid'), self._loop
+        if size is not None:
+            plant.disturb(*Disturbance(self._kind, size, self._settling + 1))
+
+        def over() -> bool:
+            state = loop.state
+            return state.steps >= self._last or \
+                state.stamp - max(state.touchdown, 0.0) > self._longest
+        return run_plant(plant, loop, self._file.start, self._last * self._longest, until=over)
+
+    def _why(self, run: Run) -> str | None:
+        if run.fault is not None:
+            return str(run.fault)
+        return None if run.steps[-1] >= self._last else 'made no further step'

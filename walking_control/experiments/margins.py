@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How much delay, noise or ignorance of its robot a controller walks with: `robustness --margin`.
+
+Unlike a one-off disturbance these last for the whole walk, through the whole chain: plant, sensors,
+estimator, law, supervisor. A size counts as survived when the walks of all seeds last; the grid is
+tried in rising order and ends with the first failure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from walking_control.control_loop import ControlLoop
+from walking_control.exceptions import Interrupted, InvalidInput, NotAchieved
+from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.models.urdf import scale_masses
+from walking_control.runs.run import Run
+from walking_control.safety.supervisor import SAFETY
+from walking_control.simulation.noise import read_preset
+from walking_control.simulation.registry import make_plant
+from walking_control.simulation.sensors import has_errors, SENSORS
+from walking_control.simulation.simulate import run_plant
+
+PRESET = 'lab'     # what is scaled where the robot has no noise of its own
+STALLED = 3.0      # longest step of a walk, of its own mean step and of the first one
+
+
+@dataclass(frozen=True)
+class Margin:
+    """A kind of margin.
+
+    Args:
+        largest: Last size tried unless told otherwise.
+        resolution: Distance between sizes.
+        unit: Of the size.
+        meaning: What the size is.
+    """
+
+    largest: float
+    resolution: float
+    unit: str
+    meaning: str
+
+
+MARGINS = {
+    'delay': Margin(0.05, 0.001, 's', 'delay from measurement to effect'),
+    'noise': Margin(10.0, 0.25, '1', 'factor on all errors of the sensors'),
+    'mass': Margin(1.0, 0.05, '1', 'share by which every mass and inertia of the robot is larger '
+                   'than in the model of the controller'),
+    'friction': Margin(-1.0, 0.05, '1', 'share by which the friction of the floor differs from '
+                       'the robot file'),
+}
+
+
+def find_margin(robot_file: RobotFile, kind: str, controller: str | None = None,
+                plant: str | None = None, largest: float | None = None,
+                resolution: float | None = None, seeds: int = 5, duration: float = 20.0,
+                progress: Callable[[float], None] | None = None) -> dict[str, Any]:
+    """Make one thing worse until the robot no longer walks, or stands.
+
+    Args:
+        robot_file: The `RobotFile`; its section ``sensors`` holds in every walk.
+        kind: One of `MARGINS`.
+        controller: Name of the controller; None takes the robot file's default.
+        plant: Name of the plant; None takes the robot file's default.
+        largest: Last size tried; below 0, sizes fall from 0: lighter, less grip. None takes the
+            kind's own.
+        resolution: Distance between sizes.
+        seeds: Number of seeds, from ``sensors.seed`` on; one walk is enough without noise.
+        duration: Simulated time of each walk, s.
+        progress: Called with the share of sizes tried, 0 to 1, after each.
+
+    Returns:
+        Dictionary: ``first_failure`` (None: none up to the last), ``largest_survived``,
+        ``largest_tried``, ``samples`` as [size, survived, reason], ``seeds`` and ``duration`` of
+        each walk, ``noise``: whether sensors had errors; ``interrupted``, False.
+
+    Raises:
+        InvalidInput: An unknown kind, sizes that make no grid, or parts that do not fit.
+        NotAchieved: It does not even walk with the size 0.
+        Interrupted: Somebody stopped it; holds the result of the sizes tried.
+    """
+    trial = _Trial(robot_file, kind, controller, plant, seeds, duration)
+    sizes = _sizes(robot_file, kind, largest, resolution)
+    result = {'robot': robot_file.robot.name, 'controller': controller or robot_file.controller,
+              'plant': plant or robot_file.plant, 'margin': kind, 'unit': MARGINS[kind].unit,
+              'meaning': MARGINS[kind].meaning, 'seeds': trial.seeds, 'duration': duration,
+              'noise': trial.noise}
+    reason = trial.walk(0.0)
+    if reason is not None:
+        raise NotAchieved(f'{robot_file.robot.name} with no {kind} error', limit=reason,
+                          remedy='change controller, start or --noise')
+    samples: list[list[Any]] = []
+    try:
+        for size in sizes:
+            reason = trial.walk(float(size))
+            samples.append([float(size), reason is None, reason])
+            if progress is not None:
+                progress(1.0 if reason else len(samples) / len(sizes))
+            if reason is not None:
+                break
+    except KeyboardInterrupt:
+        raise Interrupted({**result, **_judge(samples), 'interrupted': True}) from None
+    return {**result, **_judge(samples), 'interrupted': False}
+
+
+def _judge(samples: list[list[Any]]) -> dict[str, Any]:
+    survived = [size for size, lives, _ in samples if lives]
+    failed = [(size, reason) for size, lives, reason in samples if not lives]
+    return {'first_failure': failed[0][0] if failed else None,
+            'reason': failed[0][1] if failed else None,
+            'largest_survived': survived[-1] if survived else 0.0,
+            'largest_tried': samples[-1][0] if samples else 0.0, 'samples': samples}
+
+
+def _sizes(robot_file: RobotFile, kind: str, largest: float | None,
+           resolution: float | None) -> np.ndarray:
+    margin = MARGINS[kind]
+    largest = margin.largest if largest is None else largest
+    step = margin.resolution if resolution is None else resolution
+    if not np.isfinite(largest) or largest == 0.0:
+        raise InvalidInput('max', value=largest, limit='must be a finite number other than 0')
+    if largest < 0.0 and kind in ('delay', 'noise'):
+        raise InvalidInput('max', value=largest, limit=f'a {kind} cannot be below 0')
+    if largest < -1.0:
+        raise InvalidInput('max', value=largest, limit='must be at least -1: nothing is left then')
+    timeout = robot_file.values(SAFETY).state_timeout
+    if kind == 'delay' and largest > timeout:
+        raise InvalidInput('max', value=largest, limit='is longer than safety.state_timeout '
+                           f'({timeout:g} s) allows', remedy='raise safety.state_timeout')
+    count = abs(largest) / step + 1e-9
+    if not np.isfinite(step) or step <= 0.0 or not 1.0 <= count < 10001.0:
+        raise InvalidInput('resolution', value=step,
+                           limit=f'must give 1 to 10000 sizes up to {abs(largest):g}')
+    return np.copysign(np.round(step * np.arange(1, int(count) + 1), 12), largest)
+
+
+class _Trial:
+    """Walks of one kind of margin."""
+
+    def __init__(self, robot_file: RobotFile, kind: str, controller: str | None,
+                 plant: str | None, seeds: int, duration: float) -> None:
+        if kind not in MARGINS:
+            raise InvalidInput('margin', value=kind, limit='unknown',
+                               remedy='known: ' + ', '.join(MARGINS))
+        if seeds < 1:
+            raise InvalidInput('seeds', value=seeds, limit='must be at least 1')
+        self._kind, self._plant, self._duration = kind, plant, duration
+        values = dict(robot_file.sections.get(SENSORS.section, {}))
+        if kind == 'noise' and not has_errors(SENSORS.validate(values)):
+            values |= read_preset(PRESET)
+        self._file = with_section(robot_file, SENSORS.section, values)
+        self._values = self._file.values(SENSORS)
+        self.noise = has_errors(self._values)
+        self.seeds = seeds if self.noise else 1
+        self._loop = ControlLoop(robot_file, controller)
+
+    def walk(self, size: float) -> str | None:
+        """Walk with every seed; return None if all do, else why the first does not."""
+        for seed in self._seeds():
+            plant = self._make_plant(size, seed)
+            run = run_plant(plant, self._loop, self._file.start, self._duration)
+            reason = why_it_stopped(run)
+            if reason is not None:
+                return f'{reason}, seed {seed}' if self.noise else reason
+        return None
+
+    def _seeds(self) -> Iterator[int]:
+        return iter(range(self._values.seed, self._values.seed + self.seeds))
+
+    def _make_plant(self, size: float, seed: int) -> Any:
+        own: dict[str, Any] = {'seed': seed}
+        robot, world = self._file.robot, {}
+        if self._kind == 'delay':
+            own['command_delay'] = self._values.command_delay + size
+        elif self._kind == 'noise':
+            own['scale'] = self._values.scale * size
+        elif self._kind == 'mass':
+            robot = replace(robot, urdf=scale_masses(robot.urdf, 1.0 + size))
+        else:
+            world['friction'] = max(0.01, self._file.values(WORLD).friction * (1.0 + size))
+        robot_file = with_section(self._file, SENSORS.section,
+                                  {**self._file.sections[SENSORS.section], **own})
+        robot_file = with_section(robot_file, WORLD.section,
+                                  {**self._file.sections.get(WORLD.section, {}), **world})
+        return make_plant(robot_file, self._plant, robot)
+
+
+def with_section(robot_file: RobotFile, section: str, values: Mapping[str, Any]) -> RobotFile:
+    """Return a `RobotFile` with other values in a section."""
+    return replace(robot_file, sections={**robot_file.sections, section: dict(values)})
+
+
+def why_it_stopped(run: Run) -> str | None:
+    """Return why a run is no walk, or None: a fault, or a walker that no longer makes steps."""
+    if run.broke_off:
+        return str(run.fault) if run.fault is not None else run.fall_reason
+    if not run.robot.coordinates:
+        return None
+    touchdowns = run.time[1:][np.diff(run.steps) > 0]
+    gaps = np.diff([run.time[0], *touchdowns, run.time[-1]])
+    longest = STALLED * np.median(gaps[:-1]) if len(touchdowns) else 0.0
+    if gaps[-1] > longest:
+        return f'made no further step after {len(touchdowns)}'
+    return None

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An IMU that is mounted, wired or filtered wrongly, or that repeats itself."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from walking_control.models.signals import Measurement
+
+GRAVITY_TIME = 0.5   # s over which the specific force is averaged: longer than an impact or a fall
+
+
+class ImuCheck:
+    """Compares what an IMU says with gravity and with the joints.
+
+    Gravity: the specific force, turned by the orientation into the world, is g upward at rest and,
+    averaged over impacts, near it in motion; in free fall it is g away. More is an IMU that lies
+    otherwise than the robot's description says, or whose orientation means something else. The
+    first measurement counts by itself. An acceleration of exactly zero on all axes is an IMU
+    without accelerometer, and not looked at.
+
+    Frozen: noise alone changes what a live IMU says; one that repeats itself to the last bit while
+    joints move is dead.
+
+    Args:
+        values: Validated values of `SAFETY`.
+        gravity: m/s^2.
+    """
+
+    _mean: list[float] | None
+    _said: bytes
+    _position: list[float]
+
+    def __init__(self, values: SimpleNamespace, gravity: float) -> None:
+        self._values, self._gravity = values, gravity
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget the past."""
+        self._mean = None
+        self._said, self._position = b'', []
+        self._since = 0.0
+
+    def feel_gravity(self, measurement: Measurement, age: float) -> str | None:
+        """Return in words why gravity cannot be where the IMU feels it, or None.
+
+        Args:
+            measurement: The `Measurement`, finite.
+            age: Time since the last one, s.
+        """
+        force = measurement.linear_acceleration.tolist()
+        if not any(force):
+            return None
+        upward = _turn(measurement.orientation.tolist(), force)
+        mean = self._mean
+        if mean is None:
+            self._mean = mean = upward
+        else:
+            share = 1.0 - math.exp(-age / GRAVITY_TIME)
+            for i in range(3):
+                mean[i] += share * (upward[i] - mean[i])
+        error = math.hypot(mean[0], mean[1], mean[2] - self._gravity)
+        limit = self._values.gravity_error * self._gravity
+        if error <= limit:
+            return None
+        words = ', '.join(f'{value:.3g}' for value in mean)
+        return f'the IMU feels ({words}) m/s^2 in the world, {error:.3g} away from gravity, ' \
+            f'(0, 0, {self._gravity:g}); limit {limit:.3g}: it is mounted or wired otherwise ' \
+            'than described, or its orientation is another'
+
+    def stand_still(self, measurement: Measurement) -> str | None:
+        """Return in words for how long the IMU has repeated itself although joints moved, or None.
+
+        Args:
+            measurement: The `Measurement`.
+        """
+        n = 2 * len(measurement.position)
+        said, position = measurement.values[n:n + 10].tobytes(), measurement.position.tolist()
+        if said != self._said:
+            self._said, self._position, self._since = said, position, measurement.stamp
+            return None
+        waited = measurement.stamp - self._since
+        if waited <= self._values.imu_frozen_time:
+            return None
+        moved = max((abs(now - then) for now, then in zip(position, self._position, strict=True)),
+                    default=0.0)
+        if moved <= self._values.imu_frozen_motion:
+            return None
+        return f'the IMU has repeated itself for {waited:.3f} s while a joint moved by ' \
+            f'{moved:.3g} rad'
+
+
+def _turn(orientation: list[float], vector: list[float]) -> list[float]:
+    """Return a vector turned by a quaternion xyzw."""
+    x, y, z, w = orientation
+    a, b, c = vector
+    # t = 2 u x r; r + w t + u x t
+    tx, ty, tz = 2.0 * (y * c - z * b), 2.0 * (z * a - x * c), 2.0 * (x * b - y * a)
+    return [a + w * tx + y * tz - z * ty, b + w * ty + z * tx - x * tz,
+            c + w * tz + x * ty - y * tx]
