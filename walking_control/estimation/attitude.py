@@ -35,8 +35,7 @@ class Attitude:
         self._base_imu = base.T @ imu
         self._is_aligned = np.allclose(self._base_imu, np.eye(3), atol=1e-12)
         self._slope = slope
-        c, s = math.cos(slope), math.sin(slope)
-        self._floor_world = np.array([[c, 0.0, -s], [0.0, 1.0, 0.0], [s, 0.0, c]])
+        self._floor_world = floor_rotation(slope)
         self.update = {Base.PLANAR: self._turn_in_plane, Base.FREE: self._turn_freely,
                        Base.TRANSLATING: lambda measurement, base, q, v: None}[robot.base]
 
@@ -64,3 +63,13 @@ class Attitude:
     def _base_world(self, measurement: Measurement) -> np.ndarray:
         x, y, z, w = measurement.orientation.tolist()
         return pin.Quaternion(w, x, y, z).normalized().toRotationMatrix() @ self._base_imu.T
+
+
+def floor_rotation(slope: float) -> np.ndarray:
+    """Return the rotation from the level world to the floor frame, ``(3, 3)``.
+
+    Args:
+        slope: Inclination of the floor, rad, downhill positive.
+    """
+    c, s = math.cos(slope), math.sin(slope)
+    return np.array([[c, 0.0, -s], [0.0, 1.0, 0.0], [s, 0.0, c]])

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """State of a robot from joint encoders, IMU and foot contacts."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 import math
 from types import SimpleNamespace
 
@@ -53,6 +55,30 @@ ESTIMATOR = ParameterTable('estimator', [
               'noise and the more of what its model does not know.', 1e-4, 1.0),
     Parameter('velocity_impact_memory', 0.015, 's', 'What it keeps of this at an impact.',
               0.0, 1.0),
+    Parameter('kind', 'kinematic', '', 'What says where the base is: the IMU\'s own orientation '
+              'and the legs, taken for exact, or a Kalman filter of gyroscope, accelerometer and '
+              'legs.', choices=('kinematic', 'filter')),
+    Parameter('gyro_noise', 0.01, 'rad/s', 'Filter: standard deviation of the gyroscope in one '
+              'measurement.', 0.0, 10.0),
+    Parameter('accelerometer_noise', 0.1, 'm/s^2', 'Filter: of the accelerometer.', 0.0, 100.0),
+    Parameter('gyro_bias', 0.01, 'rad/s', 'Filter: of the bias of the gyroscope at the start.',
+              0.0, 10.0),
+    Parameter('accelerometer_bias', 0.05, 'm/s^2', 'Filter: of the accelerometer.', 0.0, 100.0),
+    Parameter('gyro_bias_walk', 0.0003, 'rad/s', 'Filter: change of that bias in a second.', 0.0,
+              10.0),
+    Parameter('accelerometer_bias_walk', 0.002, 'm/s^2', 'Filter: of the accelerometer.', 0.0,
+              100.0),
+    Parameter('orientation_noise', 0.01, 'rad', 'Filter: of the orientation with which it '
+              'begins.', 0.0, 3.0),
+    Parameter('encoder_noise', 0.0005, 'rad', 'Filter: of joint positions.', 0.0, 1.0),
+    Parameter('velocity_noise', 0.05, 'rad/s', 'Filter: of joint velocities.', 0.0, 100.0),
+    Parameter('foot_motion', 0.01, 'm/s', 'Filter: of the velocity of a foot that rests: it rolls '
+              'and gives way.', 0.0, 10.0),
+    Parameter('foot_persistence', 0.05, 's', 'Filter: how long such a motion goes on.', 0.0, 10.0),
+    Parameter('floor_roughness', 0.005, 'm', 'Filter: of the height of a foothold against the '
+              'last one.', 0.0, 10.0),
+    Parameter('slip_probability', 1e-5, '1', 'Filter: what a resting foot says less often than '
+              'this is a slip.', 1e-12, 0.1),
 ], checks=[_on_above_off])
 
 
@@ -61,7 +87,7 @@ class Estimator:
 
     The chain: attitude from the IMU, contacts from loads and heights, the stance foot from
     contacts (of robots with coordinates) or load, the base's place from the legs. The stance foot
-    is taken to rest on the floor.
+    is taken to rest on the floor; of kind ``filter``, any foot in contact that does not slip.
 
     Args:
         robot: The `Robot`.
@@ -75,13 +101,12 @@ class Estimator:
         dynamics = Dynamics(robot)
         self._robot, self._values = robot, values
         self._maps = [robot.supports.get(foot) for foot in robot.feet]
-        self._attitude = Attitude(dynamics, slope)
-        self._odometry = LegOdometry(dynamics)
-        self._stance = Touchdowns(values) if robot.coordinates else Load(values)
         self._q = dynamics.configuration(np.zeros(len(robot.joints)))
         self._v = np.zeros(dynamics.nv)
         self._idle = np.zeros(len(robot.efforts))
         self._velocities = _make_velocities(robot, values, slope, gravity)
+        self._turn_base, self._odometry = _make_odometry(dynamics, values, slope, gravity)
+        self._stance = Touchdowns(values) if robot.coordinates else Load(values)
         base, angles = robot.base, len(robot.base.angles)
         self._angles, self._rates = self._q[base.nq - angles:], self._v[base.nv - angles:]
         self.state = WalkerState(robot)
@@ -97,6 +122,7 @@ class Estimator:
         self._stance.reset()
         if self._velocities is not None:
             self._velocities.reset()
+        self._odometry.reset()
         state.support = self._robot.feet.index(support)
         state.steps = 0
         state.touchdown = -math.inf
@@ -115,7 +141,7 @@ class Estimator:
         state.position[:] = measurement.position   # and with them generalised coordinates
         state.velocity[:] = measurement.velocity
         state.locked[:] = measurement.locked
-        self._attitude.update(measurement, state.base, self._q, self._v)
+        self._turn_base(measurement, state.base, self._q, self._v)
         support = state.support
         if velocities is not None:
             velocities.update(state.stamp, support, self._angles, self._rates, state.locked,
@@ -146,6 +172,17 @@ class Estimator:
         # what it will be when the contact may change next
         return lift_load(height, rise, values.contact_hold, values.contact_height,
                          values.contact_on)
+
+
+def _make_odometry(dynamics: Dynamics, values: SimpleNamespace, slope: float,
+                   gravity: float) -> tuple[Callable[..., None], LegOdometry]:
+    """Return what says how the base is turned, and what says where it is."""
+    if values.kind == 'kinematic':
+        return Attitude(dynamics, slope).update, LegOdometry(dynamics)
+    # compiles, or loads what was compiled
+    from walking_control.estimation.inertial_odometry import InertialOdometry
+    odometry = InertialOdometry(dynamics, values, slope, gravity)
+    return odometry.turn, odometry
 
 
 def make_estimator(robot_file: RobotFile) -> Estimator:

@@ -25,6 +25,9 @@ class LegOdometry:
         self._dynamics = dynamics
         self._feet = dynamics.robot.feet
 
+    def reset(self) -> None:
+        """Forget the past, of which there is none."""
+
     def place_feet(self, q: np.ndarray, v: np.ndarray) -> list[list[float]]:
         """Return x, y and z of every foot as seen from the base, in the floor's axes, m.
 

@@ -27,6 +27,8 @@ WalkerState.contact               bool     debounced foot contacts, ``(n_feet,)`
 WalkerState.base                  ...      `BaseState`; its place counts from the first foothold
 WalkerState.foothold              m        place of the stance foot, sum of the steps, ``(3,)``
 WalkerState.foot_height           m        of each foot above the stance foot
+WalkerState.covariance            ...      of turn (rad), velocity and position of the base in the
+                                           floor frame, ``(9, 9)``; zero where taken for exact
 WalkerState.flicker               1        contact changes suppressed within 1 s
 BaseState.position                m        of the base link's origin, floor frame, ``(3,)``
 BaseState.orientation             1        base to floor frame, xyzw
@@ -126,7 +128,7 @@ class WalkerState:
 
     __slots__ = ('stamp', 'support', 'steps', 'touchdown', 'step_length', 'step_time', 'q',
                  'v', 'position', 'velocity', 'contact', 'locked', 'base', 'foothold',
-                 'foot_height', 'flicker')
+                 'foot_height', 'covariance', 'flicker')
 
     def __init__(self, robot: Robot) -> None:
         self.stamp = 0.0
@@ -144,6 +146,7 @@ class WalkerState:
         self.base = BaseState()
         self.foothold = np.zeros(3)
         self.foot_height = [0.0] * len(robot.feet)
+        self.covariance = np.zeros((9, 9))
         self.flicker = 0
 
 

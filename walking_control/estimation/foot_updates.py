@@ -1,0 +1,374 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What feet say to an invariant Kalman filter: they rest, come down, slip or are in the air."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from walking_control.estimation.invariant import (
+    ACCELEROMETER,
+    BIASES,
+    correct,
+    FEET,
+    FilterState,
+    GYRO,
+    move,
+    POSITION,
+    restrict,
+    spread,
+    TURN,
+    VELOCITY,
+)
+from walking_control.estimation.turns import fill_cross, fill_cross_product, fill_product
+from walking_control.models.array_functions import array_function
+from walking_control.models.small_algebra import inner, multiply
+
+RESTS, TOUCHED, SLIPS, OFF = range(4)   # what became of a foot
+_TINY = 1e-14   # m^2, (m/s)^2: a leg may not move in every direction
+
+
+class Noise(NamedTuple):
+    """Standard deviations of one sample, and what counts as a slip.
+
+    Attributes:
+        gyro: Of the gyroscope, rad/s.
+        accelerometer: m/s^2.
+        gyro_walk: Of the change of its bias in a second, rad/s.
+        accelerometer_walk: Likewise, m/s^2.
+        encoder: Of joint positions, rad (of sliding joints m).
+        velocity: Of joint velocities, rad/s.
+        rest: Of the velocity of a foot at rest: rolling, sole and floor giving way, m/s.
+        persistence: How long such a motion goes on, s.
+        floor: Of the height of a foothold against the last one, m.
+        gate: Largest squared surprise of the six numbers of a resting foot.
+        gate_velocity: Likewise of its velocity alone.
+    """
+
+    gyro: float
+    accelerometer: float
+    gyro_walk: float
+    accelerometer_walk: float
+    encoder: float
+    velocity: float
+    rest: float
+    persistence: float
+    floor: float
+    gate: float
+    gate_velocity: float
+
+
+class Sample(NamedTuple):
+    """One set of measurements in body axes.
+
+    Attributes:
+        rate: Angular velocity, rad/s.
+        last_rate: The one before.
+        force: Specific force, mean since the last sample, in the axes halfway, m/s^2.
+        places: Of the feet from the body's origin, m, ``(n_feet, 3)``.
+        speeds: Of the feet by the joints alone, m/s, ``(n_feet, 3)``.
+        grams: ``J J^T`` of the Jacobians of the feet by the joints, ``(n_feet, 3, 3)``.
+        verdicts: Written: what became of each foot, ``(n_feet,)``.
+    """
+
+    rate: np.ndarray
+    last_rate: np.ndarray
+    force: np.ndarray
+    places: np.ndarray
+    speeds: np.ndarray
+    grams: np.ndarray
+    verdicts: np.ndarray
+
+
+def make_sample(n_feet: int) -> Sample:
+    """Return a `Sample` of zeros."""
+    return Sample(np.zeros(3), np.zeros(3), np.zeros(3), np.zeros((n_feet, 3)),
+                  np.zeros((n_feet, 3)), np.zeros((n_feet, 3, 3)),
+                  np.zeros(n_feet, dtype=np.int64))
+
+
+@array_function
+def predict(state: FilterState, sample: Sample, noise: Noise, gravity: np.ndarray,
+            dt: float) -> None:
+    """Move state and covariance on by one sample of the IMU.
+
+    Args:
+        state: The `FilterState`.
+        sample: The `Sample`.
+        noise: The `Noise`.
+        gravity: Floor frame, m/s^2.
+        dt: Time since the last sample, s.
+    """
+    rate, last_rate = sample.rate, sample.last_rate
+    n, mean_rate, rate_noise = len(state.P), np.empty(3), np.empty((3, 3))
+    walks, halfway, push = np.zeros(n), np.empty((3, 3)), np.empty(3)
+    for a in range(3):
+        mean_rate[a] = 0.5 * (rate[a] + last_rate[a])
+        for b in range(3):
+            # a rate that jumps within the sample, nobody knows when, has the mean of both +- this
+            rate_noise[a, b] = (rate[a] - last_rate[a]) * (rate[b] - last_rate[b]) / 12.0
+        rate_noise[a, a] += noise.gyro ** 2
+        walks[n + GYRO + a] = noise.gyro_walk ** 2 * dt
+        walks[n + ACCELEROMETER + a] = noise.accelerometer_walk ** 2 * dt
+    walks[FEET:n - BIASES] = noise.rest ** 2 * noise.persistence * dt
+    move(state, mean_rate, sample.force, gravity, dt, halfway, push)
+    spread(state, halfway, push, gravity, dt, rate_noise, noise.accelerometer ** 2, walks)
+
+
+@array_function
+def take_feet(state: FilterState, sample: Sample, contact: np.ndarray, noise: Noise,
+              dt: float) -> None:
+    """Correct the state by the feet that touch the floor, forget the others.
+
+    Args:
+        state: The `FilterState`.
+        sample: The `Sample`.
+        contact: Which feet touch the floor, ``(n_feet,)``.
+        noise: The `Noise`.
+        dt: Time since the last sample, s.
+    """
+    n, places, verdicts = len(state.P), sample.places, sample.verdicts
+    residual, H, N = np.zeros(6), np.zeros((6, n)), np.zeros((6, 6))
+    # a motion that persists says less than as many that do not
+    rest = noise.rest * math.sqrt(max(1.0, noise.persistence / dt))
+    for i in range(len(places)):
+        if not contact[i]:
+            continue
+        fill_foot_noise(state, sample, i, noise, rest, N)
+        if state.standing[i]:
+            fill_foot_rows(state, sample, i, residual, H)
+            verdicts[i] = RESTS
+            if not correct(state, residual, H, N, noise.gate):
+                verdicts[i] = SLIPS
+                set_foot(state, places[i], N, i)
+            continue
+        state.standing[i] = True
+        verdicts[i] = TOUCHED
+        set_foot(state, places[i], N, i)
+        _take_height(state, i, noise)
+        fill_foot_rows(state, sample, i, residual, H)
+        correct(state, residual[3:], H[3:], np.ascontiguousarray(N[3:, 3:]), noise.gate_velocity)
+    arm = np.empty(3)
+    for i in range(len(places)):
+        if not contact[i]:
+            state.standing[i] = False
+            verdicts[i] = OFF
+            multiply(state.rotation, places[i], arm)
+            for a in range(3):
+                state.columns[2 + i, a] = state.columns[1, a] + arm[a]
+    restrict(state)
+
+
+@array_function
+def fill_foot_rows(state: FilterState, sample: Sample, foot: int, residual: np.ndarray,
+                   H: np.ndarray) -> None:
+    """Fill what a resting foot says: residuals of its place and of its velocity, and their rows.
+
+    Args:
+        state: The `FilterState`.
+        sample: The `Sample`.
+        foot: Which one.
+        residual: Written, ``(6,)``, m and m/s.
+        H: Written, ``(6, n)``.
+    """
+    columns, place, own = state.columns, sample.places[foot], FEET + 3 * foot
+    n, rate, swept, seen = len(state.P), np.empty(3), np.empty(3), np.empty(3)
+    cross, lever = np.empty((3, 3)), np.empty((3, 3))
+    H[:] = 0.0
+    multiply(state.rotation, place, seen)
+    for a in range(3):
+        residual[a] = seen[a] - columns[2 + foot, a] + columns[1, a]
+        rate[a] = sample.rate[a] - state.bias[0, a]
+        H[a, POSITION + a], H[a, own + a], H[3 + a, VELOCITY + a] = 1.0, -1.0, 1.0
+    fill_cross_product(rate, place, swept)
+    for a in range(3):
+        swept[a] += sample.speeds[foot, a]
+    multiply(state.rotation, swept, seen)
+    fill_cross(place, cross)
+    fill_product(state.rotation, cross, lever)
+    for a in range(3):
+        residual[3 + a] = columns[0, a] + seen[a]
+        for b in range(3):
+            H[3 + a, n + GYRO + b] = lever[a, b]
+
+
+@array_function
+def fill_foot_noise(state: FilterState, sample: Sample, foot: int, noise: Noise, rest: float,
+                    N: np.ndarray) -> None:
+    """Fill the covariance of the residuals of `fill_foot_rows`, ``(6, 6)``.
+
+    Args:
+        state: The `FilterState`.
+        sample: The `Sample`.
+        foot: Which one.
+        noise: The `Noise`.
+        rest: Standard deviation of the velocity of a foot at rest, m/s.
+        N: Written.
+    """
+    place, rate = sample.places[foot], np.empty(3)
+    body, turn, half = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    for a in range(3):
+        rate[a] = sample.rate[a] - state.bias[0, a]
+    for a in range(3):
+        for b in range(3):
+            body[a, b] = noise.encoder ** 2 * sample.grams[foot, a, b]
+    _fill_congruence(state.rotation, body, N[:3, :3])
+    fill_cross(rate, turn)
+    _fill_congruence(turn, body, half)
+    square = place[0] * place[0] + place[1] * place[1] + place[2] * place[2]
+    for a in range(3):
+        for b in range(3):
+            body[a, b] = half[a, b] + noise.velocity ** 2 * sample.grams[foot, a, b] \
+                - noise.gyro ** 2 * place[a] * place[b]
+        body[a, a] += noise.gyro ** 2 * square
+    _fill_congruence(state.rotation, body, N[3:, 3:])
+    for a in range(3):
+        N[a, a] += _TINY
+        N[3 + a, 3 + a] += rest * rest + _TINY
+
+
+@array_function
+def _fill_congruence(A: np.ndarray, B: np.ndarray, out: np.ndarray) -> None:
+    """Fill ``out = A B A^T`` of three rows and columns each."""
+    half = np.empty((3, 3))
+    fill_product(A, B, half)
+    fill_product(half, A.T, out)
+
+
+@array_function
+def set_foot(state: FilterState, place: np.ndarray, N: np.ndarray, foot: int) -> None:
+    """Put a foot where the leg says it is, and its covariance with it, as in [HJGE20].
+
+    Args:
+        state: The `FilterState`.
+        place: Of the foot from the body's origin, body axes, m.
+        N: See `fill_foot_noise`.
+        foot: Which one.
+    """
+    P, columns, own, arm = state.P, state.columns, FEET + 3 * foot, np.empty(3)
+    multiply(state.rotation, place, arm)
+    # the foot is at p + R h: its error is that of p, and the leg's on top
+    for a in range(3):
+        columns[2 + foot, a] = columns[1, a] + arm[a]
+        for j in range(len(P)):
+            P[own + a, j] = P[POSITION + a, j]
+    for a in range(3):
+        for j in range(len(P)):
+            P[j, own + a] = P[j, POSITION + a]
+    for a in range(3):
+        for b in range(3):
+            P[own + a, own + b] = P[POSITION + a, POSITION + b] + N[a, b]
+
+
+@array_function
+def _take_height(state: FilterState, foot: int, noise: Noise) -> None:
+    """Correct the state by a foot that has just come down: it stands as high as the other."""
+    columns = state.columns
+    H, N, residual = np.zeros((1, len(state.P))), np.empty((1, 1)), np.empty(1)
+    N[0, 0] = noise.floor ** 2 + _TINY
+    for other in range(len(state.standing)):
+        if other != foot and state.standing[other]:
+            residual[0] = columns[2 + foot, 2] - columns[2 + other, 2]
+            H[0, TURN] = columns[2 + foot, 1] - columns[2 + other, 1]
+            H[0, TURN + 1] = columns[2 + other, 0] - columns[2 + foot, 0]
+            H[0, FEET + 3 * foot + 2], H[0, FEET + 3 * other + 2] = 1.0, -1.0
+            correct(state, residual, H, N, noise.gate_velocity)
+            return
+
+
+@array_function
+def begin(state: FilterState, sample: Sample, support: int, initial: np.ndarray,
+          noise: Noise) -> None:
+    """Begin on a foot that rests where the state has it: place and velocity follow from it.
+
+    Args:
+        state: The `FilterState`; orientation, biases and the foot's place are kept.
+        sample: The `Sample`.
+        support: The foot.
+        initial: Standard deviations of orientation, gyroscope bias, accelerometer bias.
+        noise: The `Noise`.
+    """
+    P, columns, n = state.P, state.columns, len(state.P)
+    residual, H, N = np.zeros(6), np.zeros((6, n)), np.zeros((6, 6))
+    state.standing[:] = False
+    state.standing[support] = True
+    fill_foot_noise(state, sample, support, noise, noise.rest, N)
+    fill_foot_rows(state, sample, support, residual, H)
+    P[:] = 0.0
+    for a in range(3):
+        columns[1, a] -= residual[a]
+        columns[0, a] -= residual[3 + a]
+        P[TURN + a, TURN + a] = initial[0] ** 2
+        P[n + GYRO + a, n + GYRO + a] = initial[1] ** 2
+        P[n + ACCELEROMETER + a, n + ACCELEROMETER + a] = initial[2] ** 2
+    # where the place is known but not the turn, the error of the place is that of the turn about
+    # the origin; the velocity follows from the rate, and its error from that of the bias
+    own, cross = FEET + 3 * support, np.empty((3, 3))
+    fill_cross(columns[2 + support], cross)
+    for a in range(3):
+        for b in range(3):
+            square = inner(cross[a], cross[b]) * initial[0] ** 2
+            for i in (POSITION, own):
+                P[i + a, TURN + b] = P[TURN + b, i + a] = initial[0] ** 2 * cross[a, b]
+                for j in (POSITION, own):
+                    P[i + a, j + b] = square
+            P[POSITION + a, POSITION + b] += N[a, b]
+            P[VELOCITY + a, VELOCITY + b] = N[3 + a, 3 + b] + initial[1] ** 2 * inner(
+                H[3 + a, n + GYRO:n + ACCELEROMETER], H[3 + b, n + GYRO:n + ACCELEROMETER])
+            P[VELOCITY + a, n + GYRO + b] = P[n + GYRO + b, VELOCITY + a] = \
+                -initial[1] ** 2 * H[3 + a, n + GYRO + b]
+    restrict(state)
+
+
+@array_function
+def write_base(state: FilterState, rate: np.ndarray, imu: np.ndarray, gyro: float,
+               position: np.ndarray, velocity: np.ndarray, covariance: np.ndarray) -> None:
+    """Write place and velocity of the base, and how well they are known.
+
+    Args:
+        state: The `FilterState`.
+        rate: Angular velocity as measured, body axes, rad/s.
+        imu: Origin of the body in base axes, m.
+        gyro: Standard deviation of the gyroscope, rad/s.
+        position: Of the base's origin, floor frame, m; written.
+        velocity: Likewise, m/s; written.
+        covariance: Of turn, velocity and position of the base, estimate less truth in the floor
+            frame, ``(9, 9)``; written.
+    """
+    P, n = state.P, len(state.P)
+    arm, sweep, swept, turning = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
+    cross, lever = np.empty((3, 3)), np.empty((3, 3))
+    for a in range(3):
+        turning[a] = rate[a] - state.bias[0, a]
+    multiply(state.rotation, imu, arm)
+    fill_cross_product(turning, imu, sweep)
+    multiply(state.rotation, sweep, swept)
+    for a in range(3):
+        position[a] = state.columns[1, a] - arm[a]
+        velocity[a] = state.columns[0, a] - swept[a]
+    # x_estimated - x = xi + turn times x, and a wrong rate moves the far end of the arm
+    G, PG = np.zeros((9, n)), np.zeros((n, 9))
+    for a in range(9):
+        G[a, a] = 1.0
+    fill_cross(velocity, cross)
+    G[3:6, :3] -= cross
+    fill_cross(position, cross)
+    G[6:, :3] -= cross
+    fill_cross(imu, cross)
+    fill_product(state.rotation, cross, lever)
+    G[3:6, n + GYRO:n + ACCELEROMETER] -= lever
+    for i in range(9):
+        for k in range(n):
+            if G[i, k] != 0.0:
+                for j in range(n):
+                    PG[j, i] += G[i, k] * P[j, k]
+    covariance[:] = 0.0
+    for i in range(9):
+        for k in range(n):
+            if G[i, k] != 0.0:
+                for j in range(9):
+                    covariance[i, j] += G[i, k] * PG[k, j]
+    for a in range(3):
+        for b in range(3):
+            for c in range(3):
+                covariance[3 + a, 3 + b] += gyro ** 2 * lever[a, c] * lever[b, c]

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the base is and how it moves, from IMU, joints and contacts together: a Kalman filter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+import math
+from types import SimpleNamespace
+from typing import Any, TYPE_CHECKING
+
+import numpy as np
+import pinocchio as pin
+from scipy.stats import chi2
+
+from walking_control.estimation.attitude import floor_rotation
+from walking_control.estimation.foot_updates import (
+    begin,
+    make_sample,
+    Noise,
+    predict,
+    take_feet,
+    write_base,
+)
+from walking_control.estimation.invariant import make_filter_state
+from walking_control.estimation.leg_chains import find_leg_chains, follow_legs
+from walking_control.estimation.odometry import LegOdometry
+from walking_control.exceptions import MissingDependency
+from walking_control.models.base import Base
+from walking_control.models.dynamics import floor_gravity
+from walking_control.models.support.compiled import compile_law
+
+if TYPE_CHECKING:
+    from walking_control.models.dynamics import Dynamics
+    from walking_control.models.signals import BaseState, Measurement, WalkerState
+
+LONGEST_SAMPLE = 0.1   # s: after a longer silence the IMU has said nothing of what happened
+
+
+class InertialOdometry(LegOdometry):
+    """The contact-aided invariant Kalman filter [HJGE20]; doc/estimation.md derives it.
+
+    The body of the filter has its origin in the IMU and the axes of the base. A base that moves
+    in the plane, or does not turn, is the same body with what it cannot do left out.
+
+    Args:
+        dynamics: The robot's `Dynamics`.
+        values: Validated values of `ESTIMATOR`.
+        slope: Inclination of the floor, rad, downhill positive.
+        gravity: Magnitude, m/s^2.
+
+    Attributes:
+        filter: The `FilterState`.
+        sample: The last `Sample`.
+    """
+
+    def __init__(self, dynamics: Dynamics, values: SimpleNamespace, slope: float,
+                 gravity: float) -> None:
+        super().__init__(dynamics)
+        robot = dynamics.robot
+        self._base, self._chains = robot.base, find_leg_chains(dynamics)
+        self._imu, self._base_imu = dynamics.placement(
+            dynamics.configuration(np.zeros(len(robot.joints))), dynamics.frame(robot.imu_link))
+        self._gravity, self._floor_world = floor_gravity(gravity, slope), floor_rotation(slope)
+        n = len(robot.feet)
+        self.filter = make_filter_state(free_entries(robot.base, n))
+        self.sample = make_sample(n)
+        self._turns, self._moves = self.filter.free[:3], self.filter.free[3:6]
+        self._noise = noise_of(values, len(robot.base.axes))
+        self._initial = np.array([values.orientation_noise, values.gyro_bias,
+                                  values.accelerometer_bias])
+        self._generalised = np.zeros(dynamics.nq)
+        self._follow_legs, self._predict, self._take_feet, self._begin_on, self._write_base = (
+            _compiled(function)
+            for function in (follow_legs, predict, take_feet, begin, write_base))
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the past: the next measurement begins on the stance foot, at the origin."""
+        self._last, self._elapsed = -math.inf, math.inf
+        self.filter.columns[:] = self.filter.bias[:] = 0.0
+
+    def turn(self, measurement: Measurement, base: BaseState, q: np.ndarray,
+             v: np.ndarray) -> None:
+        """Take IMU and joints of a `Measurement`; write how the base is turned and turns.
+
+        Args:
+            measurement: The `Measurement`.
+            base: The `BaseState`.
+            q: Generalised coordinates; the base's angles are written, now and by `update`.
+            v: Generalised velocities; the base's rates are written.
+        """
+        self._read(measurement)
+        self._elapsed = measurement.stamp - self._last
+        if self._elapsed > LONGEST_SAMPLE:
+            self._begin(measurement)
+        elif self._elapsed > 0.0:   # a measurement that comes twice says nothing new
+            self._predict(self.filter, self.sample, self._noise, self._gravity, self._elapsed)
+        self._last = max(self._last, measurement.stamp)
+        self.sample.last_rate[:] = self.sample.rate
+        self._generalised = q
+        self._write_turn(base)
+        np.subtract(self.sample.rate, self.filter.bias[0], out=base.angular)
+        if self._base is Base.PLANAR:
+            v[2] = base.angular[1]
+        elif self._base is Base.FREE:
+            v[3:6] = base.angular
+
+    def _read(self, measurement: Measurement) -> None:
+        """Take IMU and joints into base axes; what the robot cannot do it does not feel."""
+        sample = self.sample
+        sample.rate[:] = self._turns * (self._base_imu @ measurement.angular_velocity)
+        sample.force[:] = self._moves * (self._base_imu @ measurement.linear_acceleration)
+        self._follow_legs(self._chains, measurement.position, measurement.velocity, self._imu,
+                          sample.places, sample.speeds, sample.grams)
+
+    def _begin(self, measurement: Measurement) -> None:
+        """Take the IMU's own orientation to begin with."""
+        x, y, z, w = measurement.orientation.tolist()
+        world = pin.Quaternion(w, x, y, z).normalized().toRotationMatrix()
+        rotation = self._floor_world @ world @ self._base_imu.T
+        if self._base is Base.PLANAR:
+            rotation = pin.utils.rotate('y', math.atan2(rotation[0, 2], rotation[2, 2]))
+        elif self._base is Base.TRANSLATING:
+            rotation = np.eye(3)
+        self.filter.rotation[:] = rotation
+
+    def _write_turn(self, base: BaseState) -> None:
+        orientation = pin.Quaternion(self.filter.rotation)
+        orientation.normalize()   # else rounding errors add up
+        self.filter.rotation[:] = orientation.toRotationMatrix()
+        base.orientation[:] = orientation.coeffs()
+        if self._base is Base.PLANAR:
+            self._generalised[2] = base.pitch
+        elif self._base is Base.FREE:
+            self._generalised[3:7] = base.orientation
+
+    def update(self, state: WalkerState, places: Sequence[Sequence[float]]) -> None:
+        """Take the contacts; write where the base is, how it moves and how well that is known."""
+        base, foot = state.base, state.support
+        if self._elapsed > LONGEST_SAMPLE or not self._is_sound():
+            self._begin_on(self.filter, self.sample, foot, self._initial, self._noise)
+        elif self._elapsed > 0.0:
+            self._take_feet(self.filter, self.sample, state.contact, self._noise, self._elapsed)
+        self._write_turn(base)
+        self._write_base(self.filter, self.sample.rate, self._imu, self._noise.gyro,
+                         base.position, base.linear, state.covariance)
+        state.foothold[:] = self.filter.columns[2 + foot]
+        height = places[foot][2]
+        for i, place in enumerate(places):
+            state.foot_height[i] = place[2] - height
+
+    def _is_sound(self) -> bool:
+        """Return whether the state is finite; if not, it is at the origin and level again."""
+        if math.isfinite(self.filter.columns.sum() + self.filter.P.trace()):
+            return True
+        self.reset()
+        self.filter.rotation[:] = np.eye(3)
+        return False
+
+
+def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return an array function compiled; without numba as it is, which takes a hundred times."""
+    try:
+        return compile_law(function)
+    except MissingDependency:
+        return function
+
+
+def free_entries(base: Base, n_feet: int) -> np.ndarray:
+    """Return which entries of the filter's error a base has, 1 or 0, ``(n,)``."""
+    turns, moves = np.zeros(3), np.zeros(3)
+    moves[list(base.axes)] = 1.0
+    turns[{Base.PLANAR: [1], Base.FREE: [0, 1, 2], Base.TRANSLATING: []}[base]] = 1.0
+    return np.concatenate((turns, np.tile(moves, 2 + n_feet), turns, moves))
+
+
+def noise_of(values: SimpleNamespace, n_axes: int) -> Noise:
+    """Return the `Noise` of validated values of `ESTIMATOR`, for feet that move along some axes."""
+    gates = chi2.isf(values.slip_probability, (2 * n_axes, n_axes))
+    return Noise(values.gyro_noise, values.accelerometer_noise, values.gyro_bias_walk,
+                 values.accelerometer_bias_walk, values.encoder_noise, values.velocity_noise,
+                 values.foot_motion, values.foot_persistence, values.floor_roughness,
+                 *(float(gate) for gate in gates))
