@@ -19,6 +19,7 @@ CONTROLLERS = Registry('controller', {
     'hip_pd': f'{_ROOM}.hip_pd:HipPd',
     'hip_switching': f'{_ROOM}.hip_switching:HipSwitching',
     'none': f'{_ROOM}.none:NoControl',
+    'stepping': f'{_ROOM}.stepping.controller:Stepping',
     'static_torque': f'{_ROOM}.static_torque.controller:PostureControl',
     'time_pd': f'{_ROOM}.time_pd:TimePd',
 })
