@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 import math
 
+import numpy as np
+
 from walking_control.control_loop import ControlLoop
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile
@@ -30,8 +32,8 @@ class Patience:
         lockstep: Whether a tick starts when all stamps are equal, or with every joint state.
         tick: In lockstep, longest wait for the next tick, s.
         sensors: Longest wait for the first complete set of sensors, s.
-        speed: How long a commanded speed holds, s; 0 for ever.
-        deceleration: How fast it is taken back then, m/s^2.
+        speed: How long a commanded velocity holds, s; 0 for ever.
+        deceleration: How fast it is taken back then, m/s^2; turning in rad/s^2.
     """
 
     lockstep: bool = True
@@ -70,7 +72,7 @@ class Operation:
         self._limit = patience.tick if patience.lockstep else self.loop.sensor_timeout
         self.arrivals = Arrivals(sensor_kinds(robot_file.robot), patience.lockstep, self._limit)
         self._names, self._obstacle = names or {}, obstacle
-        self._speed: float | None = None
+        self._velocity: tuple[float, ...] | None = None
         self._speed_since: float | None = None
         self._answered: int | None = None
         self._sent = -math.inf
@@ -95,7 +97,7 @@ class Operation:
         self.arrivals.reset(now)
         self._answered = None
         self.loop.reference.clear()
-        self._speed = None
+        self._velocity = None
 
     def deactivate(self, event: Event = Event.DEACTIVATE) -> None:
         """Send zero effort as the last command and stop answering."""
@@ -268,21 +270,36 @@ class Operation:
             self._send_command(0)
         return True
 
-    def command_speed(self, speed: float, now: float) -> None:
-        """Take a forward speed in m/s; a negative one returns to the controller's parameters."""
-        if math.isfinite(speed):
-            self._speed = self.loop.reference.speed = speed if speed >= 0.0 else None
+    def command_velocity(self, ahead: float, left: float, turn: float, now: float) -> None:
+        """Take a velocity: ahead and to the left in m/s, turning to the left in rad/s.
+
+        Laws that know forward speed alone take a negative one as: return to your parameters. A
+        velocity that is not finite is nobody's wish.
+        """
+        velocity = ahead, left, turn
+        if all(map(math.isfinite, velocity)):
+            self._velocity = velocity
             self._speed_since = None if self._patience.lockstep else now
+            self._refer(1.0)
+
+    def _refer(self, share: float) -> None:
+        """Ask the law for a share of the commanded velocity."""
+        if self._velocity is not None:
+            reference, ahead = self.loop.reference, self._velocity[0]
+            reference.velocity = share * np.array(self._velocity)
+            reference.speed = share * ahead if ahead >= 0.0 else None
 
     def _steer(self, time: float) -> None:
-        """Take a commanded speed back once it is too old by the clock that counts."""
-        if self._speed is None or not self._patience.speed:
+        """Take a commanded velocity back once it is too old by the clock that counts."""
+        if self._velocity is None or not self._patience.speed:
             return
         if self._speed_since is None:
             self._speed_since = time
         late = time - self._speed_since - self._patience.speed
-        if late > 0.0:
-            self.loop.reference.speed = max(0.0, self._speed - self._patience.deceleration * late)
+        if late > 1e-9:   # stamps are rounded
+            largest = max(map(abs, self._velocity))
+            lost = self._patience.deceleration * late
+            self._refer(1.0 - lost / largest if lost < largest else 0.0)
 
     # -- what is missing -------------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ CONTROLLERS = Registry('controller', {
     'hip_switching': f'{_ROOM}.hip_switching:HipSwitching',
     'none': f'{_ROOM}.none:NoControl',
     'push_off': f'{_ROOM}.foot_placement.controller:PushOff',
+    'stepping': f'{_ROOM}.stepping.controller:Stepping',
     'static_torque': f'{_ROOM}.static_torque.controller:PostureControl',
     'time_pd': f'{_ROOM}.time_pd:TimePd',
 })

@@ -68,27 +68,51 @@ class Touchdowns:
 
 
 class Load:
-    """The stance foot is the one that carries most; no steps are counted.
+    """The stance foot is the one that carries most.
 
     Another takes over when it carries clearly more, so that noise does not move the support of a
-    robot that stands on both feet alike.
+    robot that stands on both feet alike. That is a step if the other has just come down.
 
     Args:
         values: Validated values of `ESTIMATOR`.
     """
 
     def __init__(self, values: SimpleNamespace) -> None:
-        self._margin = values.contact_on
+        self._margin, self._soon = values.contact_on, 2.0 * values.min_step_time
+        self._landed: list[float] = []
+        self._contact: list[bool] = []
 
     def reset(self) -> None:
-        """Forget the past, of which there is none."""
+        """Forget the past: nobody has come down."""
+        self._landed, self._contact = [], []
 
     def update(self, state: WalkerState, places: Sequence[Sequence[float]],
                loads: Sequence[float]) -> None:
         """Change the stance foot of a `WalkerState`; see `Touchdowns.update`."""
+        self._watch_landings(state)
         heaviest = loads.index(max(loads))
         if loads[heaviest] > loads[state.support] + self._margin:
+            if state.stamp - self._landed[heaviest] <= self._soon + STAMP_TOLERANCE:
+                self._count(state, places, heaviest)
             move_support(state, places, heaviest)
+
+    def _watch_landings(self, state: WalkerState) -> None:
+        contact = state.contact.tolist()
+        if not self._contact:
+            self._contact, self._landed = contact, [-math.inf] * len(contact)
+        for i, touches in enumerate(contact):
+            if touches and not self._contact[i]:
+                self._landed[i] = state.stamp
+            self._contact[i] = touches
+
+    def _count(self, state: WalkerState, places: Sequence[Sequence[float]], foot: int) -> None:
+        """Count a step; its length is along where the base looks."""
+        ahead = state.base.rotation[:2, 0].tolist()
+        way = [places[foot][axis] - places[state.support][axis] for axis in range(2)]
+        state.steps += 1
+        state.step_length = (way[0] * ahead[0] + way[1] * ahead[1]) / math.hypot(*ahead)
+        state.step_time = self._landed[foot] - state.touchdown
+        state.touchdown, self._landed[foot] = self._landed[foot], -math.inf
 
 
 def move_support(state: WalkerState, places: Sequence[Sequence[float]], foot: int) -> None:

@@ -170,14 +170,17 @@ class Reference:
 
     Args:
         speed: Forward speed in m/s; None leaves it to the controller's parameters.
+        velocity: Speed ahead (m/s), to the left (m/s) and rate of turning to the left (rad/s),
+            ``(3,)``; None leaves it to ``speed``.
         posture: Joint positions to hold, ``(n_joints,)``; None leaves them to the controller.
         support: Feet that shall carry the robot; None takes all that touch the floor.
     """
 
     speed: float | None = None
+    velocity: np.ndarray | None = None
     posture: np.ndarray | None = None
     support: tuple[str, ...] | None = None
 
     def clear(self) -> None:
         """Want nothing: the controller's parameters decide."""
-        self.speed = self.posture = self.support = None
+        self.speed = self.velocity = self.posture = self.support = None

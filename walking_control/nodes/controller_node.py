@@ -40,6 +40,8 @@ NODE = ParameterTable('node', [
               0.0, 3600.0),
     Parameter('cmd_vel_deceleration', 0.5, 'm/s^2', 'How fast that speed is then taken back to '
               'zero.', 0.001, 100.0),
+    Parameter('cmd_vel_stamped', False, '', 'Whether cmd_vel is a TwistStamped; its stamp is not '
+              'read: what counts is when it arrives.'),
     Parameter('virtual_efforts', False, '', 'Allow efforts that no hardware has, such as the '
               'ground torque of the compass: true with the embedded simulator only.'),
     Parameter('require_watchdog', True, '', 'Send zero effort until a watchdog node listens to '

@@ -51,7 +51,8 @@ class Session:
             self._send, {sensor: topic for sensor, (_, topic) in sensors.items()},
             lambda: self._guard.missing)
         self._robot, self.loop = robot, self.operation.loop
-        self._sensors = SensorSet(node, self.operation, self._on_answered)
+        self._sensors = SensorSet(node, self.operation, self._on_answered,
+                                  values.cmd_vel_stamped)
         neighbours.expect(sensors)
         self._create_publishers(values)
         self._guard = WatchdogGuard(

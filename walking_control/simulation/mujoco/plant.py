@@ -35,6 +35,8 @@ MUJOCO = ParameterTable('mujoco', [
               0.0002, 0.1),
     Parameter('impratio', 10.0, '1', 'Stiffness of friction over that of the normal direction.',
               0.1, 1000.0),
+    Parameter('torsion', 0.0, 'm', 'Radius at which friction resists the turning of a contact '
+              'about its normal; 0: points turn freely.', 0.0, 0.1),
     Parameter('joint_damping', 0.0, 'N m s/rad', 'Viscous friction of every joint.', 0.0, 100.0),
 ])
 
@@ -135,8 +137,9 @@ class MujocoPlant(Plant):
 
     def _add_floor(self, spec: Any) -> None:
         mj, values = self._mj, self._values
-        contact = {'solref': [values.contact_time, 1.0], 'condim': 3,
-                   'friction': [self.world.friction, 0.005, 0.0001]}
+        contact = {'solref': [values.contact_time, 1.0], 'condim': 4 if values.torsion > 0.0 else 3,
+                   'friction': [self.world.friction, self.world.friction * values.torsion,
+                                0.0001]}
         for geom in spec.geoms:
             geom.contype, geom.conaffinity = 0, 1
             geom.mass = 0.0  # masses are the inertials' alone

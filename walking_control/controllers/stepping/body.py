@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the stepping law knows of the robot at one instant: masses, feet, momentum."""
+
+import math
+
+import numpy as np
+import pinocchio as pin
+
+from walking_control.models.dynamics import Dynamics
+
+
+class Foot:
+    """One foot at one instant, in floor axes; the base's origin is the origin.
+
+    Attributes:
+        position: Of its frame, m, ``(3,)``.
+        rotation: To the floor frame, ``(3, 3)``.
+        velocity: Linear, then angular, m/s and rad/s, ``(6,)``.
+        drift: Acceleration at zero joint acceleration, likewise, ``(6,)``.
+        jacobian: Of the velocity, ``(6, nv)``.
+        hip: Where the first joint of its leg is, m, ``(3,)``.
+    """
+
+    __slots__ = ('position', 'rotation', 'velocity', 'drift', 'jacobian', 'hip')
+
+
+class Body:
+    """Inverse dynamics and momentum of a biped, by Pinocchio, in Pinocchio's order of joints.
+
+    Args:
+        dynamics: The robot's `Dynamics`; its base is free.
+
+    Attributes:
+        mass: kg.
+        mass_matrix: ``(nv, nv)``.
+        bias: Coriolis, centrifugal and gravity efforts, ``(nv,)``.
+        rotation: Base to floor frame, ``(3, 3)``.
+        velocity: Generalised velocity, ``(nv,)``.
+        com: Centre of mass, m, ``(3,)``; the base's origin is the origin.
+        momentum: Linear momentum, kg m/s, ``(3,)``.
+        spin: Angular momentum about the centre of mass, kg m^2/s, ``(3,)``.
+        feet: A `Foot` for each of the robot's.
+        leg_length: From hip to foot at zero angles, m.
+    """
+
+    def __init__(self, dynamics: Dynamics) -> None:
+        self._dynamics, self._model, self._data = dynamics, dynamics.model, dynamics.data
+        self.mass, self.nv = dynamics.mass, dynamics.nv
+        self._frames = [dynamics.frames[foot] for foot in dynamics.robot.feet]
+        self._hips = [_first_joint(self._model, frame) for frame in self._frames]
+        self._zero = np.zeros(self.nv)
+        self._lower = np.tril_indices(self.nv, -1)
+        self.feet = [Foot() for _ in self._frames]
+        self.update(dynamics.configuration(np.zeros(len(dynamics.joints))), self._zero)
+        foot = self.feet[0]
+        self.leg_length = float(foot.hip[2] - foot.position[2])
+
+    def update(self, q: np.ndarray, v: np.ndarray) -> None:
+        """Compute everything at generalised coordinates ``(nq,)`` and velocities ``(nv,)``.
+
+        The base's place in q does not matter: it is taken as the origin.
+        """
+        model, data, dynamics = self._model, self._data, self._dynamics
+        Q, V = dynamics.to_pinocchio(q), self._zero.copy()
+        V[dynamics.order] = v
+        Q[:3] = 0.0
+        pin.computeAllTerms(model, data, Q, V)
+        self.mass_matrix = data.M
+        self.mass_matrix[self._lower] = self.mass_matrix.T[self._lower]
+        self.bias, self.velocity = data.nle, V
+        self.com = data.com[0].copy()
+        pin.computeCentroidalMomentum(model, data, Q, V)
+        self.momentum, self.spin = data.hg.linear.copy(), data.hg.angular.copy()
+        pin.forwardKinematics(model, data, Q, V, self._zero)
+        pin.updateFramePlacements(model, data)
+        self.rotation = data.oMi[1].rotation.copy()
+        for foot, frame, hip in zip(self.feet, self._frames, self._hips):
+            place = data.oMf[frame]
+            foot.position, foot.rotation = place.translation.copy(), place.rotation.copy()
+            axes = pin.LOCAL_WORLD_ALIGNED
+            foot.velocity = pin.getFrameVelocity(model, data, frame, axes).vector
+            foot.drift = pin.getFrameClassicalAcceleration(model, data, frame, axes).vector
+            foot.jacobian = pin.getFrameJacobian(model, data, frame, axes)
+            foot.hip = data.oMi[hip].translation.copy()
+
+    def momentum_about(self, point: np.ndarray) -> np.ndarray:
+        """Return the angular momentum about a point at rest, kg m^2/s, ``(3,)``."""
+        return self.spin + np.cross(self.com - point, self.momentum)
+
+    @property
+    def yaw(self) -> float:
+        """Turn of the base about the floor normal, rad."""
+        return math.atan2(self.rotation[1, 0], self.rotation[0, 0])
+
+
+def _first_joint(model: pin.Model, frame: int) -> int:
+    """Return the joint of a frame's chain that hangs on the base."""
+    joint = model.frames[frame].parentJoint
+    while model.parents[joint] > 1:
+        joint = model.parents[joint]
+    return joint

@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Walk a biped in space: step where and when the fall is caught, by whole-body torques.
+
+The parts, each of which can be read alone: `step_plan` says where and when to land, `swing` how
+the foot gets there, `whole_body` which torques do that and hold the trunk up, `body` what the
+robot is at this instant. Here they are put together, and here is decided when to stand and when
+to walk.
+"""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pinocchio as pin
+
+from walking_control.controllers.controller import Controller
+from walking_control.controllers.stepping.body import Body
+from walking_control.controllers.stepping.parameters import PARAMETERS, step_limits, swing_shape
+from walking_control.controllers.stepping.prediction import Prediction
+from walking_control.controllers.stepping.step_plan import plan_step, Step
+from walking_control.controllers.stepping.swing import SwingFoot
+from walking_control.controllers.stepping.whole_body import FootContact, WholeBody
+from walking_control.exceptions import IncompatibleController
+from walking_control.models.base import Base, ROOT
+from walking_control.models.dynamics import Dynamics
+from walking_control.models.robot import Robot
+from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.models.signals import Command, Reference, WalkerState
+
+LEFT, RIGHT = 0, 1
+SIDE = (1.0, -1.0)
+TOUCHING = 2          # ticks a contact must last to be a touchdown
+EARLIEST = 0.4        # part of the step time before which the swing foot does not land
+RISING = 0.05         # m/s: a foot that rises faster has not landed
+SLOW = 0.02           # m/s, rad/s: commands below it ask to stand
+STILL = 0.6           # part of the support within which the fall must end for standing
+LOWEST, HIGHEST = -8.0, 15.0   # m/s^2: limits of the base's vertical acceleration
+# Weights of the wishes; they matter when not all can be met.
+TRUNK, HEIGHT, SWING, TILT, YAW, BALANCE, PRESSURE = 1.0, 1.0, 0.3, 0.01, 0.1, 1.0, 0.01
+
+
+class Stepping(Controller):
+    """Stepping in space for a biped whose every joint has a motor.
+
+    Args:
+        robot_file: The `RobotFile`; the left foot is the first.
+        values: Validated values of `PARAMETERS`.
+
+    Attributes:
+        walking: Whether it walks; it stands otherwise, or waits to.
+        stance: Index of the foot that stands.
+        step: The planned `Step`.
+        steps: Touchdowns so far.
+
+    Raises:
+        IncompatibleController: The base is not free, a joint has no motor, or there are not two
+            feet.
+    """
+
+    name = 'stepping'
+    parameters = PARAMETERS
+
+    def __init__(self, robot_file: RobotFile, values: SimpleNamespace) -> None:
+        robot, world = robot_file.robot, robot_file.values(WORLD)
+        _check_robot(robot)
+        self.values = values
+        self._gravity = world.gravity
+        self._dynamics = Dynamics(robot, world.gravity, world.slope)
+        self._body = Body(self._dynamics)
+        order = self._dynamics.order[ROOT:] - ROOT
+        limits = np.zeros(len(robot.joints))
+        self._to_command = np.array([order[robot.joint_index(joint)] for joint in robot.actuators])
+        limits[self._to_command] = values.effort_share * robot.effort_limits
+        self._contact = FootContact(values.sole_length, values.sole_width, values.friction,
+                                    values.torsion, 0.02 * self._dynamics.weight)
+        self._program = WholeBody(self._body, self._contact, limits)
+        self._soles = values.sole_length > 0.0
+        self._q, self._v = np.zeros(self._dynamics.nq), np.zeros(self._dynamics.nv)
+        self._prediction = Prediction(self._dynamics, values.delay)
+        self._swing = SwingFoot()
+        self.step = Step(np.zeros(2), 0.0, 0.0)
+        self._clear()
+
+    def _clear(self) -> None:
+        self.walking = False
+        self.stance, self.steps = LEFT, 0
+        self._elapsed, self._landing = 0.0, 0
+        self._heading: float | None = None
+        self._aim = np.zeros(3)        # wanted speed ahead, to the left, rate of turning
+        self._trim = np.zeros(2)
+        self._last_step: tuple[np.ndarray, float] | None = None
+        self._capture = np.zeros(2)
+        self._prediction.reset()
+
+    def reset(self, state: WalkerState) -> None:
+        """Begin anew, standing."""
+        self._clear()
+
+    def update(self, state: WalkerState, reference: Reference, dt: float,
+               command: Command) -> None:
+        """Fill the `Command` for this tick.
+
+        Args:
+            state: The `WalkerState`: joints, attitude and velocity of the base, contacts.
+            reference: The `Reference`: velocity.
+            dt: Control period, s.
+            command: The `Command` to fill.
+        """
+        body = self._body
+        self._observe(state)
+        if self._heading is None:
+            self._heading = body.yaw
+        self._follow(reference, dt)
+        if self.walking:
+            self._elapsed += dt
+            if self._has_landed(state.contact, dt):
+                self._change_feet()
+        elif self._must_step():
+            self._begin_walking()
+        if self.walking:
+            self._want_step(dt)
+        else:
+            self._want_standing()
+        self._want_posture()
+        torque = self._program.solve()
+        self._prediction.remember(self._program.acceleration, dt)
+        command.effort[:] = torque[self._to_command]
+
+    def _observe(self, state: WalkerState) -> None:
+        dynamics, base, v = self._dynamics, state.base, self._v
+        dynamics.configuration(state.position, base.orientation, out=self._q)
+        v[:3] = base.linear @ base.rotation
+        v[3:ROOT], v[ROOT:] = base.angular, state.velocity
+        self._body.update(*self._prediction.predict(self._q, v))
+
+    def _follow(self, reference: Reference, dt: float) -> None:
+        """Move the aim towards what is commanded, within the limits, and the heading with it."""
+        values = self.values
+        wanted = np.array([values.speed, values.sideways, values.turn])
+        if reference.velocity is not None:
+            wanted[:] = reference.velocity
+        elif reference.speed is not None:
+            wanted[0] = reference.speed
+        limit = np.array([values.speed_limit, values.sideways_limit, values.turn_limit])
+        np.clip(wanted, -limit, limit, out=wanted)
+        self._wanted = wanted
+        step = values.speed_rate * dt
+        self._aim += np.clip(wanted - self._aim, -step, step)
+        self._heading += self._aim[2] * dt
+
+    def _has_landed(self, contact: np.ndarray, dt: float) -> bool:
+        swing = 1 - self.stance
+        if contact[swing] and self._elapsed > EARLIEST * self.values.step_time \
+                and self._body.feet[swing].velocity[2] < RISING:
+            self._landing += 1
+        else:
+            self._landing = 0
+        return self._landing >= TOUCHING
+
+    def _change_feet(self) -> None:
+        """Let the swing foot stand; stand on both if there is nothing more to catch."""
+        feet, values = self._body.feet, self.values
+        step = self._to_heading((feet[1 - self.stance].position
+                                 - feet[self.stance].position)[:2])
+        if self._last_step is not None:
+            way, time = self._last_step
+            mean = (way + step) / (time + self._elapsed)
+            self._trim += values.speed_trim * (self._aim[:2] - mean)
+            np.clip(self._trim, -0.4, 0.4, out=self._trim)
+        self._last_step = step, self._elapsed
+        self.stance = 1 - self.stance
+        self.steps += 1
+        self._landing = 0
+        if self._soles and np.abs(self._wanted).max() < SLOW and np.abs(self._aim).max() < SLOW \
+                and self._is_caught():
+            self.walking = False
+        else:
+            self._begin_step()
+
+    def _begin_walking(self) -> None:
+        """Lift the foot towards which the robot falls; the right one if it does not."""
+        feet = self._body.feet
+        middle = 0.5 * (feet[LEFT].position + feet[RIGHT].position)[:2]
+        sideways = self._to_heading(self._divergent_point() - middle)[1]
+        self.stance = RIGHT if sideways > 1e-3 else LEFT
+        self.walking = True
+        self._trim[:] = 0.0
+        self._last_step = None
+        self._begin_step()
+
+    def _begin_step(self) -> None:
+        feet, swing = self._body.feet, 1 - self.stance
+        self._elapsed = 0.0
+        self._swing.start(feet[swing].position - feet[self.stance].position,
+                          feet[swing].velocity[:3])
+        self.step = Step(np.zeros(2), math.inf, 0.0)
+
+    def _must_step(self) -> bool:
+        if not self._soles or np.abs(self._aim).max() > SLOW:
+            return True
+        return not self._is_caught(1.2)
+
+    def _is_caught(self, share: float = STILL) -> bool:
+        """Return whether the fall ends within a share of the soles and what lies between."""
+        feet, values = self._body.feet, self.values
+        offsets = [self._to_heading((foot.position[:2] - self._divergent_point()))
+                   for foot in feet]
+        x = sorted(offset[0] for offset in offsets)
+        y = sorted(offset[1] for offset in offsets)
+        length, width = 0.5 * share * values.sole_length, 0.5 * share * values.sole_width
+        return x[0] - length < 0.0 < x[1] + length and y[0] - width < 0.0 < y[1] + width
+
+    def _divergent_point(self) -> np.ndarray:
+        """Return where the fall would end, floor axes, the base the origin, m, ``(2,)``."""
+        body = self._body
+        height = body.com[2] - min(foot.position[2] for foot in body.feet)
+        return body.com[:2] + body.momentum[:2] / (body.mass * math.sqrt(self._gravity / height))
+
+    def _to_heading(self, vector: np.ndarray) -> np.ndarray:
+        c, s = math.cos(self._heading), math.sin(self._heading)
+        return np.array([c * vector[0] + s * vector[1], -s * vector[0] + c * vector[1]])
+
+    def _from_heading(self, vector: np.ndarray) -> np.ndarray:
+        c, s = math.cos(self._heading), math.sin(self._heading)
+        return np.array([c * vector[0] - s * vector[1], s * vector[0] + c * vector[1]])
+
+    def _want_step(self, dt: float) -> None:
+        body, values = self._body, self.values
+        stance, swing = body.feet[self.stance], body.feet[1 - self.stance]
+        self._plan(dt)
+        self._swing.advance(self._from_heading(self.step.foothold), self._elapsed,
+                            self.step.remaining, dt, swing_shape(values))
+        program, desired = self._program, self._swing
+        program.begin((self.stance,))
+        place = swing.position - stance.position
+        acceleration = desired.acceleration \
+            + values.swing_stiffness * (desired.position - place) \
+            + values.swing_damping * (desired.velocity - swing.velocity[:3]) - swing.drift[:3]
+        program.want(swing.jacobian[:3], acceleration, SWING)
+        if self._soles or self._contact.size == 4:
+            yaw = self._heading + self._aim[2] * max(self.step.remaining, 0.0)
+            wanted = pin.utils.rotate('z', yaw)
+            error = swing.rotation @ pin.log3(swing.rotation.T @ wanted)
+            turning = values.swing_stiffness * error - values.swing_damping * swing.velocity[3:] \
+                - swing.drift[3:]
+            first = 0 if self._soles else 2
+            program.want(swing.jacobian[3 + first:], turning[first:], TILT)
+        program.want_pressure(self.stance, np.zeros(2), PRESSURE)
+
+    def _plan(self, dt: float) -> None:
+        """Plan foothold and time; shortly before touchdown they are kept."""
+        body, step = self._body, self.step
+        stance, swing = body.feet[self.stance], body.feet[1 - self.stance]
+        com = body.com - stance.position
+        momentum = body.momentum_about(stance.position)
+        velocity = np.array([momentum[1], -momentum[0]]) / (body.mass * com[2])
+        rate = math.sqrt(self._gravity / com[2])
+        ahead, pace = self._to_heading(com[:2]), self._to_heading(velocity)
+        self._capture = ahead + pace / rate
+        if step.remaining <= self.values.early:
+            self.step = step._replace(remaining=step.remaining - dt)
+            return
+        foot = np.empty(3)
+        foot[:2] = self._to_heading((swing.position - stance.position)[:2])
+        foot[2] = swing.position[2] - stance.position[2]
+        hip = self._to_heading((swing.hip - body.com)[:2])
+        self.step = plan_step(ahead, pace, rate, self._aim[:2] + self._trim,
+                              SIDE[1 - self.stance], self._elapsed, foot, hip,
+                              step_limits(self.values))
+
+    def _want_standing(self) -> None:
+        """Both feet carry; the centre of mass is brought above their middle."""
+        body, values, program = self._body, self.values, self._program
+        program.begin((LEFT, RIGHT))
+        middle = 0.5 * (body.feet[LEFT].position + body.feet[RIGHT].position)
+        speed = body.momentum / body.mass
+        wanted = values.balance_stiffness * (middle - body.com) - values.balance_damping * speed
+        program.want_com(wanted[:2], BALANCE)
+        for foot in (LEFT, RIGHT):
+            program.want_pressure(foot, np.zeros(2), 1e-4)
+
+    def _want_posture(self) -> None:
+        """Hold the trunk upright, ahead and at its height."""
+        body, values, program = self._body, self.values, self._program
+        controls_yaw = self._contact.size > 3
+        wanted = pin.utils.rotate('z', self._heading if controls_yaw else body.yaw)
+        error, rate = pin.log3(body.rotation.T @ wanted), body.velocity[3:ROOT]
+        turning = values.trunk_stiffness * error - values.trunk_damping * rate
+        program.want(np.eye(3)[:2], turning[:2], TRUNK, 3)
+        if controls_yaw:
+            turning[2] = values.yaw_stiffness * error[2] \
+                - values.yaw_damping * (rate[2] - self._aim[2])
+            program.want(np.eye(3)[2:], turning[2:], YAW, 3)
+        stance = body.feet[self.stance]
+        way = stance.hip - stance.position
+        longest = values.straightest * body.leg_length
+        height = min(values.height, math.sqrt(max(longest ** 2 - way[0] ** 2 - way[1] ** 2,
+                                                  0.25 * longest ** 2)))
+        up = body.rotation[2]
+        acceleration = values.height_stiffness * (height + stance.position[2]) \
+            - values.height_damping * float(up @ body.velocity[:3])
+        acceleration = min(max(acceleration, LOWEST), HIGHEST)
+        drift = float(up @ np.cross(body.velocity[3:ROOT], body.velocity[:3]))
+        program.want(up[None], np.array([acceleration - drift]), HEIGHT)
+
+    @staticmethod
+    def telemetry_fields(robot: Robot) -> tuple[tuple[str, str], ...]:
+        """Return (name, unit) of what is said of each tick."""
+        return (('walking', 'bool'), ('stance', '1'), ('step_elapsed', 's'),
+                ('step_remaining', 's'), ('foothold_x', 'm'), ('foothold_y', 'm'),
+                ('missing', 'm'), ('capture_x', 'm'), ('capture_y', 'm'), ('heading', 'rad'),
+                ('speed_aim', 'm/s'), ('feasible', 'bool'))
+
+    def write_telemetry(self, out: np.ndarray) -> None:
+        """Say whether it walks, on which foot, where and when the next step lands, and why."""
+        step = self.step
+        out[:] = (self.walking, self.stance, self._elapsed,
+                  step.remaining if self.walking and math.isfinite(step.remaining) else 0.0,
+                  *step.foothold, step.missing, *self._capture, self._heading or 0.0,
+                  self._aim[0], self._program.feasible)
+
+
+def _check_robot(robot: Robot) -> None:
+    what = f'controller stepping on {robot.name}'
+    if robot.base is not Base.FREE or len(robot.feet) != 2:
+        raise IncompatibleController(what, limit='needs a biped in space (base: free, two feet)')
+    for joint in robot.joints:
+        if joint not in robot.actuators:
+            raise IncompatibleController(what, value=joint, limit='every joint needs a motor')

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where and when the swing foot lands: the inverted pendulum on the stance foot, looked ahead.
+
+All places are in the heading frame (x ahead, y to the left), from the stance foot. The centre of
+mass x at height z moves as a linear inverted pendulum whose velocity is that of the angular
+momentum L about the stance foot, L_y / (m z) ahead and -L_x / (m z) sideways: it is not disturbed
+by the swing leg, and the impact of the landing foot does not change L about where it lands. With
+w = sqrt(g / z) the divergent component xi = x + x' / w grows as e^(w t). A foot set down at p after
+tau leaves xi e^(w tau) - p; the walk goes on for ever if that is the offset b of the wanted gait,
+
+    b_x = v_x T / (e^(w T) - 1),        b_y = v_y T / (e^(w T) - 1) -+ d / (e^(w T) + 1)
+
+with step time T and step width d: the upper sign for a left swing foot. So for each time tau left
+there is one foothold; the plan takes the time whose foothold the leg can reach, in a time near T.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+
+class StepLimits(NamedTuple):
+    """What a step may be.
+
+    Attributes:
+        time: T, the nominal time of a step, s.
+        shortest, longest: Limits of it, s.
+        width: d, nominal distance between the feet sideways, m.
+        reach: Farthest foothold ahead of and behind the stance foot, m.
+        narrowest, widest: Limits of the foothold sideways, outwards, m.
+        hip_reach: Farthest foothold from where the hip of the leg will be, m.
+        acceleration: Of the swing foot, m/s^2.
+        lowering: Fastest way down of the swing foot, m/s.
+    """
+
+    time: float
+    shortest: float
+    longest: float
+    width: float
+    reach: float
+    narrowest: float
+    widest: float
+    hip_reach: float
+    acceleration: float
+    lowering: float
+
+
+class Step(NamedTuple):
+    """A planned touchdown.
+
+    Attributes:
+        foothold: From the stance foot, heading frame, m, ``(2,)``.
+        remaining: Time until touchdown, s.
+        missing: How far the foothold is from the one that would end the disturbance, m.
+    """
+
+    foothold: np.ndarray
+    remaining: float
+    missing: float
+
+
+CANDIDATES = 25
+# What a metre of missing foothold, a second off the nominal time, a metre off the nominal foothold
+# and a second too little for the swing foot's way cost, each squared.
+MISSING, TIMING, NOMINAL, HURRY = 100.0, 1.0, 0.1, 400.0
+QUINTIC_PEAK = 10.0 / math.sqrt(3.0)   # largest acceleration of a minimum-jerk move, D / T^2
+
+
+def steady_offset(velocity: np.ndarray, side: float, rate: float, limits: StepLimits) -> np.ndarray:
+    """Return b: the divergent component just after a touchdown of the wanted gait, m, ``(2,)``.
+
+    Args:
+        velocity: Wanted velocity ahead and to the left, m/s, ``(2,)``.
+        side: 1 if the foot that lands is the left one, -1 if the right one.
+        rate: w, 1/s.
+        limits: The `StepLimits`.
+    """
+    growth = math.exp(rate * limits.time)
+    offset = np.asarray(velocity) * limits.time / (growth - 1.0)
+    offset[1] -= side * limits.width / (growth + 1.0)
+    return offset
+
+
+def plan_step(com: np.ndarray, velocity: np.ndarray, rate: float, wanted: np.ndarray,
+              side: float, elapsed: float, foot: np.ndarray, hip: np.ndarray,
+              limits: StepLimits) -> Step:
+    """Return the best `Step`.
+
+    Args:
+        com: Centre of mass from the stance foot, heading frame, m, ``(2,)``.
+        velocity: Its velocity as the angular momentum has it, m/s, ``(2,)``.
+        rate: w, 1/s.
+        wanted: Wanted velocity, m/s, ``(2,)``.
+        side: 1 if the left foot swings, -1 if the right.
+        elapsed: Time since the last touchdown, s.
+        foot: The swing foot from the stance foot, m, ``(3,)``.
+        hip: The hip of the swing leg from the centre of mass, m, ``(2,)``.
+        limits: The `StepLimits`.
+    """
+    soonest = max(limits.shortest - elapsed, max(float(foot[2]), 0.0) / limits.lowering, 0.002)
+    latest = max(limits.longest - elapsed, soonest + 0.002)
+    times = np.linspace(soonest, latest, CANDIDATES)
+    growth = np.exp(rate * times)
+    capture = np.multiply.outer(com + velocity / rate, growth) \
+        - steady_offset(wanted, side, rate, limits)[:, None]
+    decay = 1.0 / growth
+    cosh, sinh = 0.5 * (growth + decay), 0.5 * (growth - decay)
+    hips = np.multiply.outer(com, cosh) + np.multiply.outer(velocity / rate, sinh) + hip[:, None]
+    places = np.empty_like(capture)
+    np.clip(capture[0], -limits.reach, limits.reach, out=places[0])
+    places[1] = side * np.clip(side * capture[1], limits.narrowest, limits.widest)
+    away = places - hips
+    share = np.minimum(1.0, limits.hip_reach / np.maximum(np.hypot(*away), 1e-9))
+    places = hips + away * share
+    missing = np.hypot(*(capture - places))
+    usual = np.array([wanted[0] * limits.time, wanted[1] * limits.time + side * limits.width])
+    way = np.hypot(places[0] - foot[0], places[1] - foot[1])
+    late = np.maximum(0.0, np.sqrt(QUINTIC_PEAK * way / limits.acceleration) - times)
+    off = capture - usual[:, None]
+    cost = (MISSING * missing ** 2 + TIMING * (elapsed + times - limits.time) ** 2
+            + NOMINAL * (off ** 2).sum(axis=0) + HURRY * late ** 2)
+    best = int(np.argmin(cost))
+    return Step(places[:, best].copy(), float(times[best]), float(missing[best]))

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The way of the swing foot: minimum jerk to where and when it shall land, planned anew each tick.
+
+The plan starts from the foot's *desired* motion of the last tick, not from the measured one: a
+measured start would feed the noise of the sensors back as jerk.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class SwingShape(NamedTuple):
+    """How a foot swings.
+
+    Attributes:
+        clearance: Height over the floor half-way, m.
+        touchdown_speed: Downwards at touchdown, m/s.
+        sinking: Downwards while the floor is late, m/s.
+        early: How long before touchdown the foot is over its foothold, s.
+    """
+
+    clearance: float
+    touchdown_speed: float
+    sinking: float
+    early: float
+
+
+SHORTEST = 0.04   # s: minimum jerk over less asks for what no leg can do
+
+
+class SwingFoot:
+    """Desired motion of the swing foot, from the stance foot, in floor axes.
+
+    Attributes:
+        position: m, ``(3,)``.
+        velocity: m/s, ``(3,)``.
+        acceleration: m/s^2, ``(3,)``.
+    """
+
+    def __init__(self) -> None:
+        self.position, self.velocity, self.acceleration = np.zeros(3), np.zeros(3), np.zeros(3)
+
+    def start(self, position: np.ndarray, velocity: np.ndarray) -> None:
+        """Begin a swing where the foot is, as it moves."""
+        self.position[:], self.velocity[:], self.acceleration[:] = position, velocity, 0.0
+
+    def advance(self, foothold: np.ndarray, elapsed: float, remaining: float, dt: float,
+                shape: SwingShape) -> None:
+        """Advance by one tick.
+
+        Args:
+            foothold: Where to land, m, ``(2,)``.
+            elapsed: Time since the swing began, s.
+            remaining: Time until touchdown; below zero when the floor is late, s.
+            dt: s.
+            shape: The `SwingShape`.
+        """
+        x, v, a = self.position, self.velocity, self.acceleration
+        jerk = np.zeros(3)
+        if remaining > shape.early:
+            over = max(remaining - shape.early, SHORTEST)
+            jerk[:2] = minimum_jerk(foothold - x[:2], v[:2], a[:2], over)
+        else:
+            x[:2], v[:2], a[:2] = foothold, 0.0, 0.0
+        half = 0.5 * (elapsed + remaining)
+        if elapsed < half and remaining > 2.0 * SHORTEST:
+            jerk[2] = minimum_jerk(shape.clearance - x[2], v[2], a[2],
+                                   max(half - elapsed, SHORTEST))
+        elif remaining > shape.early:
+            jerk[2] = minimum_jerk(-x[2], v[2], a[2], remaining, -shape.touchdown_speed)
+        else:
+            v[2], a[2] = -shape.sinking, 0.0
+        x += dt * (v + dt * (0.5 * a + dt / 6.0 * jerk))
+        v += dt * (a + 0.5 * dt * jerk)
+        a += dt * jerk
+
+
+def minimum_jerk(way: np.ndarray | float, velocity: np.ndarray | float,
+                 acceleration: np.ndarray | float, duration: float,
+                 final_velocity: float = 0.0) -> np.ndarray | float:
+    """Return the jerk with which the quintic begins that covers a way and ends unaccelerated.
+
+    Args:
+        way: What is left, m.
+        velocity: Now, m/s.
+        acceleration: Now, m/s^2.
+        duration: Time for it, s.
+        final_velocity: At its end, m/s.
+    """
+    return (60.0 * way / duration - 36.0 * velocity - 24.0 * final_velocity) / duration ** 2 \
+        - 9.0 * acceleration / duration

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Torques for wanted accelerations, as far as floor and motors allow.
+
+One quadratic program in the generalised accelerations and the forces on the feet that stand. The
+equations of motion of the base and feet at rest on the floor are equalities; friction, the edges
+of the soles and the motors' torques are limits; everything wanted is a weighted least square. As
+long as no limit is met each wish is met exactly, whatever its weight.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from walking_control.controllers.stepping.body import Body, Foot
+from walking_control.models.base import ROOT
+from walking_control.statics import solvers
+from walking_control.statics.solvers import Problem
+
+REST_RATE = 20.0   # 1/s: how fast a foot that stands and still moves is brought to rest
+
+
+class FootContact:
+    """What the floor can do to a foot: limits of its force and moment.
+
+    Args:
+        length, width: Of the sole, m; both zero for a point.
+        friction: Coefficient of friction.
+        torsion: Radius at which friction resists turning about the floor normal, m.
+        smallest: Smallest normal force, N.
+
+    Attributes:
+        size: Number of forces and moments: x, y, z and, of soles, about x, y, z; of points about
+            z alone, if there is torsion.
+        rows: Limits: ``rows @ force >= bound``.
+    """
+
+    def __init__(self, length: float, width: float, friction: float, torsion: float,
+                 smallest: float) -> None:
+        self.parts = np.array([0, 1, 2] if torsion <= 0.0 else [0, 1, 2, 5])
+        half = np.sqrt(0.5) * friction   # the pyramid inside the cone
+        rows = [[0, 0, 1, 0, 0, 0], [1, 0, half, 0, 0, 0], [-1, 0, half, 0, 0, 0],
+                [0, 1, half, 0, 0, 0], [0, -1, half, 0, 0, 0]]
+        if length > 0.0:
+            self.parts = np.arange(6)
+            rows += [[0, 0, 0.5 * width, 1, 0, 0], [0, 0, 0.5 * width, -1, 0, 0],
+                     [0, 0, 0.5 * length, 0, 1, 0], [0, 0, 0.5 * length, 0, -1, 0]]
+        if len(self.parts) > 3:
+            rows += [[0, 0, friction * torsion, 0, 0, 1], [0, 0, friction * torsion, 0, 0, -1]]
+        self.size = len(self.parts)
+        self.rows = np.array(rows, dtype=float)[:, self.parts]
+        self.bound = np.zeros(len(rows))
+        self.bound[0] = smallest
+
+    def turned(self, foot: Foot) -> np.ndarray:
+        """Return the rows for forces in floor axes on a foot that is turned about the normal."""
+        c, s = foot.rotation[0, 0], foot.rotation[1, 0]
+        norm = np.hypot(c, s)
+        turn = np.eye(6)
+        turn[:2, :2] = turn[3:5, 3:5] = np.array([[c, s], [-s, c]]) / norm
+        return self.rows @ turn[np.ix_(self.parts, self.parts)]
+
+
+class WholeBody:
+    """The program, for a biped whose every joint has a motor.
+
+    Args:
+        body: The `Body`.
+        contact: What the floor can do to each foot.
+        effort_limits: Largest torque of each joint in Pinocchio's order, N m.
+    """
+
+    def __init__(self, body: Body, contact: FootContact, effort_limits: np.ndarray) -> None:
+        self._body, self._contact, self._limits = body, contact, effort_limits
+        self._solve = solvers.load()
+        self._regularisation = 1e-7
+        self.acceleration = np.zeros(body.nv)
+        self.forces = np.zeros((len(body.feet), 6))
+        self.feasible = True
+        self.begin(())
+
+    def begin(self, standing: Sequence[int]) -> None:
+        """Begin a new program for a support.
+
+        Args:
+            standing: Indices of the feet that stand.
+        """
+        self._standing = tuple(standing)
+        nv, size = self._body.nv, self._contact.size
+        self._n = nv + size * len(self._standing)
+        self._hessian = np.zeros((self._n, self._n))
+        self._gradient = np.zeros(self._n)
+        diagonal = self._hessian.ravel()[::self._n + 1]
+        diagonal[:nv] = self._regularisation
+        diagonal[nv:] = 1e-6
+
+    def want(self, rows: np.ndarray, values: np.ndarray, weight: float,
+             first: int = 0) -> None:
+        """Add a wish: rows @ (accelerations from the first) = values.
+
+        Args:
+            rows: ``(k, m)``.
+            values: ``(k,)``.
+            weight: Of the squared error.
+            first: Column of the program the rows begin at.
+        """
+        end = first + rows.shape[1]
+        weighted = weight * rows.T
+        self._hessian[first:end, first:end] += weighted @ rows
+        self._gradient[first:end] -= weighted @ values
+
+    def want_pressure(self, foot: int, place: np.ndarray, weight: float) -> None:
+        """Add a wish: the centre of pressure of a foot that stands on its sole.
+
+        Args:
+            foot: Index of the foot.
+            place: In floor axes, from the middle of the sole, m, ``(2,)``.
+            weight: Of the squared moment.
+        """
+        if self._contact.size < 6:
+            return
+        rows = np.array([[0.0, 0.0, -place[1], 1.0, 0.0, 0.0],
+                         [0.0, 0.0, place[0], 0.0, 1.0, 0.0]])
+        self.want(rows, np.zeros(2), weight, self._column(foot))
+
+    def want_com(self, acceleration: np.ndarray, weight: float) -> None:
+        """Add a wish: the acceleration of the centre of mass along the floor, m/s^2, ``(2,)``.
+
+        By Newton it is that of the sum of the feet's forces.
+        """
+        rows = np.zeros((2, self._n - self._body.nv))
+        for foot in self._standing:
+            column = self._column(foot) - self._body.nv
+            rows[0, column] = rows[1, column + 1] = 1.0 / self._body.mass
+        self.want(rows, acceleration, weight, self._body.nv)
+
+    def _column(self, foot: int) -> int:
+        return self._body.nv + self._contact.size * self._standing.index(foot)
+
+    def solve(self) -> np.ndarray:
+        """Return the joint torques in Pinocchio's order, ``(nv - 6,)``, N m.
+
+        Where no torque keeps all limits, those of the feet are left out; `feasible` tells.
+        """
+        body, size, n = self._body, self._contact.size, self._n
+        nv, parts = body.nv, self._contact.parts
+        full = np.zeros((nv, n))   # generalised efforts per unknown
+        full[:, :nv] = body.mass_matrix
+        equal = [full[:ROOT]]
+        right = [-body.bias[:ROOT]]
+        limits, bounds = [], []
+        for foot in self._standing:
+            column, state = self._column(foot), body.feet[foot]
+            jacobian = state.jacobian[parts]
+            full[:, column:column + size] = -jacobian.T
+            still = np.zeros((size, n))
+            still[:, :nv] = jacobian
+            equal.append(still)
+            right.append(-state.drift[parts] - REST_RATE * state.velocity[parts])
+            rows = np.zeros((len(self._contact.bound), n))
+            rows[:, column:column + size] = self._contact.turned(state)
+            limits.append(rows)
+            bounds.append(self._contact.bound)
+        torque = full[ROOT:]
+        bias = body.bias[ROOT:]
+        rows = np.vstack([*equal, torque, -torque, *limits])
+        bound = np.concatenate([*right, -self._limits - bias, -self._limits + bias, *bounds])
+        equalities = sum(map(len, right))
+        x = self._solve(Problem(self._hessian, self._gradient, rows, bound, equalities)).x
+        self.feasible = x is not None
+        if x is None:   # the floor's limits are left out, then the motors'
+            x = self._solve(Problem(self._hessian, self._gradient, rows[:equalities],
+                                    bound[:equalities], equalities)).x
+        if x is None:
+            x = np.zeros(n)
+        self.acceleration[:] = x[:nv]
+        self.forces[:] = 0.0
+        for foot in self._standing:
+            column = self._column(foot)
+            self.forces[foot, parts] = x[column:column + size]
+        return np.clip(torque @ x + bias, -self._limits, self._limits)
