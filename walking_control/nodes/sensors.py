@@ -48,7 +48,8 @@ class SensorSet:
         for sensor, (kind, topic) in kinds.items():
             self._listen(kind, topic, callbacks[sensor])
         if self._stamped:
-            self._listen(TwistStamped, topics.CMD_VEL, lambda message: self._on_twist(message.twist))
+            self._listen(TwistStamped, topics.CMD_VEL,
+                         lambda message: self._on_twist(message.twist))
         else:
             self._listen(Twist, topics.CMD_VEL, self._on_twist)
 
