@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 from walking_control.control_loop import ControlLoop
+from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
 from walking_control.models.actuators import JointSpring
 from walking_control.models.robot_file import Start
 from walking_control.models.signals import Command
 from walking_control.runs.metrics import summarize
+from walking_control.simulation.disturbance import plan_disturbances
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.rigid.compiled import CompiledWalker, PlainWalker
 from walking_control.simulation.rigid.model import DONE, STEPS
@@ -100,3 +102,34 @@ def test_passive_gait_lasts_on_the_rigid_floor_too():
     assert walker.walk(60.0) == DONE
     assert walker.state.mode[STEPS] >= 65
     assert walker.state.y[0] / 60.0 == pytest.approx(0.564, abs=0.01)
+
+
+@pytest.mark.parametrize('kind, survived', [
+    ('step_down=0.004@4', True), ('step_down=0.02@4', False), ('step_up=0.002@4', True),
+    ('step_up=0.012@4', False), ('push=0.05@4', True)])
+def test_disturbances_come_alike(kind, survived):
+    """A step or a push would be another in one plant, or come at another step, or not at all."""
+    robot_file, runs = load_robot('dribbel'), []
+    for name in ('rigid', 'mujoco'):
+        plant = make_plant(robot_file, name)
+        plan_disturbances(plant, [kind])
+        runs.append(run_plant(plant, ControlLoop(robot_file), robot_file.start, 5.5))
+    steps = [run.steps[-1] for run in runs]
+    assert min(steps) >= 7 if survived else max(steps) <= 6
+    if survived:
+        drop = [run.base.position[-1, 2] for run in runs]
+        assert drop[0] == pytest.approx(drop[1], abs=6e-3)
+        assert runs[0].steps[-1] == pytest.approx(runs[1].steps[-1], abs=1)
+
+
+def test_floors_of_plant_mujoco_come_back_at_reset():
+    """A second run would begin on the floor that the first one ended on."""
+    robot_file = load_robot('dribbel')
+    plant = make_plant(robot_file, 'mujoco')
+    plant.disturb('step_down', 0.004, 1)
+    runs = [run_plant(plant, ControlLoop(robot_file), robot_file.start, 2.0) for _ in range(2)]
+    assert np.array_equal(runs[0].q, runs[1].q)
+    assert runs[0].base.position[-1, 2] < runs[0].base.position[0, 2]
+    for bad in (('slope_change', 0.01, 1), ('step_down', 0.01, 0), ('push', math.nan, 1)):
+        with pytest.raises(InvalidInput):
+            plant.disturb(*bad)

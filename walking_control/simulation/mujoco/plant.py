@@ -22,11 +22,15 @@ from walking_control.models.meshes import place_meshes
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.robot import Robot, Start
 from walking_control.models.signals import Command, Measurement
+from walking_control.simulation.disturbance import Disturbance
 from walking_control.simulation.inertial import InertialUnit
+from walking_control.simulation.mujoco.floor import LATEST, Levels
 from walking_control.simulation.plant import Plant, Truth
 
 NO_SPRING, NO_FRICTION = JointSpring(0.0, 0.0, 0.0), JointFriction(0.0, 0.0)
 
+DISTURBANCES = ('step_down', 'step_up', 'push')
+SCUFF_DEPTH = 0.001   # m: a foot ahead of the other that is deeper under a step up has tripped
 FAR = 10.0   # m: feet higher than this count as that high
 
 MUJOCO = ParameterTable('mujoco', [
@@ -42,7 +46,7 @@ MUJOCO = ParameterTable('mujoco', [
 
 
 class MujocoPlant(Plant):
-    """The robot and a flat, possibly sloped floor; see `simulation.plant.Plant`.
+    """The robot and a possibly sloped floor, flat but for steps; see `simulation.plant.Plant`.
 
     Args:
         robot: The `Robot`.
@@ -75,6 +79,10 @@ class MujocoPlant(Plant):
         self.truth = Truth(robot)
         self.time = 0.0
         self._steps = 0
+        self._levels = Levels(SCUFF_DEPTH)
+        self._pushes: list[tuple[int, float]] = []   # (step, impulse), still to come
+        self._planned_pushes: list[tuple[int, float]] = []
+        self.disturbances: list[tuple[str, float, int]] = []
 
     def _build(self) -> Any:
         mj, robot, values = self._mj, self.robot, self._values
@@ -140,13 +148,17 @@ class MujocoPlant(Plant):
         contact = {'solref': [values.contact_time, 1.0], 'condim': 4 if values.torsion > 0.0 else 3,
                    'friction': [self.world.friction, self.world.friction * values.torsion,
                                 0.0001]}
+        # every foot meets a floor of its own, whose level may differ; all else the first one
+        own = {foot: 2 << i for i, foot in enumerate(self.robot.feet)}
         for geom in spec.geoms:
-            geom.contype, geom.conaffinity = 0, 1
+            geom.contype, geom.conaffinity = 0, own.get(geom.parent.name, 1)
             geom.mass = 0.0  # masses are the inertials' alone
             for name, value in contact.items():
                 setattr(geom, name, value)
-        spec.worldbody.add_geom(name='floor', type=mj.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1],
-                                contype=1, conaffinity=0, **contact)
+        for name, bit in [('floor', 1), *((f'floor_{foot}', bit) for foot, bit in own.items())]:
+            body = spec.worldbody.add_body(name=name, mocap=bit > 1)   # what is static cannot move
+            body.add_geom(name=name, type=mj.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1], contype=bit,
+                          conaffinity=0, **contact)
 
     def _index_joints(self) -> None:
         mj, model = self._mj, self.model
@@ -181,7 +193,9 @@ class MujocoPlant(Plant):
         self._foot_of_geom = {geom: foot for geom in range(model.ngeom)
                               for foot, body in enumerate(self._foot_body)
                               if model.geom_bodyid[geom] == body}
-        self._floor = mj.mj_name2id(model, mj.mjtObj.mjOBJ_GEOM, 'floor')
+        self._floors = [mj.mj_name2id(model, mj.mjtObj.mjOBJ_GEOM, f'floor_{foot}')
+                        for foot in robot.feet]
+        self._mocaps = model.body_mocapid[model.geom_bodyid[self._floors]]
         if set(self._foot_of_geom.values()) != set(range(len(robot.feet))):
             raise UrdfError(f'URDF of {robot.name}', value=list(robot.feet),
                             limit='every foot link needs a collision geometry for MuJoCo')
@@ -192,6 +206,9 @@ class MujocoPlant(Plant):
         self._mj.mj_resetData(self.model, self.data)
         self._place(start)
         self.time, self._steps = 0.0, 0
+        self.truth.trip, self._pushes = None, sorted(self._planned_pushes)
+        if self._levels.planned:
+            self._levels.reset(self.robot.feet.index(start.support))
         self.truth.work[:] = 0.0
         self.truth.electrical_energy = 0.0
         self._arm(np.ones(len(self.robot.locks), dtype=bool))
@@ -218,6 +235,8 @@ class MujocoPlant(Plant):
                                limit=f'must be a multiple of mujoco.timestep '
                                f'({self._values.timestep:g} s)',
                                remedy='change mujoco.timestep or the rate')
+        while self._pushes and self._levels.steps >= self._pushes[0][0]:
+            self.push(self._pushes.pop(0)[1])
         mj, model, data = self._mj, self.model, self.data
         velocity, dt = data.qvel, self._values.timestep
         efforts = command.effort.tolist()
@@ -232,6 +251,8 @@ class MujocoPlant(Plant):
             after = [float(velocity[dof]) for dof in self._motor_dof]
             self._account(efforts, before, after, dt)
             before = after
+            if self._levels.planned:
+                self._follow_feet()
         self._steps += steps
         self.time = self._steps * dt
         self._refresh()
@@ -277,15 +298,47 @@ class MujocoPlant(Plant):
             truth.v[:3] = truth.v[:3] @ data.xmat[self._base_body].reshape(3, 3)
         truth.locked[:] = data.eq_active[:len(self.robot.locks)]
         truth.foot_force[:] = 0.0
-        truth.foot_height[:] = np.inf
-        for geom, of in self._foot_of_geom.items():
-            height = self._mj.mj_geomDistance(self.model, data, self._floor, geom, FAR, None)
-            truth.foot_height[of] = min(truth.foot_height[of], height)
+        truth.foot_height[:] = self._foot_heights()
         for i in range(data.ncon):
             foot = self._foot_of_geom.get(int(data.contact.geom2[i]))
             if foot is not None:
                 self._mj.mj_contactForce(self.model, data, i, self._wrench)
                 truth.foot_force[foot] += self._wrench[:3] @ data.contact.frame[i].reshape(3, 3)
+
+    def _foot_heights(self) -> list[float]:
+        """Return the height of the lowest point of each foot over its floor, m."""
+        heights = [FAR] * len(self._floors)
+        for geom, foot in self._foot_of_geom.items():
+            heights[foot] = min(heights[foot], self._mj.mj_geomDistance(
+                self.model, self.data, self._floors[foot], geom, FAR, None))
+        return heights
+
+    def _follow_feet(self) -> None:
+        """Bring the floor of each foot to its level, see `Levels`."""
+        levels, places = self._levels, self.data.xpos[self._foot_body, 0].tolist()
+        over = self._foot_heights()
+        depth = levels.follow(places, [float(a + b) for a, b in zip(over, levels.heights)])
+        self.data.mocap_pos[self._mocaps, 2] = levels.heights
+        if depth > 0.0 and self.truth.trip is None:
+            self.truth.trip = f'a foot tripped: {1000.0 * depth:.3g} mm under a step up where it ' \
+                f'passes the stance foot; limit {1000.0 * SCUFF_DEPTH:.3g} mm'
+
+    def disturb(self, kind: str, size: float, step: int) -> None:
+        """Plan a one-off disturbance; see `Plant.disturb`."""
+        if kind not in DISTURBANCES or self.robot.base is not Base.PLANAR \
+                or len(self.robot.feet) != 2:
+            raise InvalidInput('disturbance', value=kind, limit='is not offered by plant mujoco on '
+                               f'{self.robot.name}', remedy='it offers ' + ', '.join(DISTURBANCES)
+                               + ' to planar robots on two feet; or choose plant rigid')
+        if not 1 <= step <= LATEST - 2:
+            raise InvalidInput('step of the disturbance', value=step,
+                               limit=f'must be 1 to {LATEST - 2}')
+        if not math.isfinite(size):
+            raise InvalidInput('size of the disturbance', value=size, limit='must be finite')
+        if kind == 'push':
+            self._planned_pushes.append((step, size * self._dynamics.mass))
+        self._levels.plan({'push': 0.0, 'step_down': size, 'step_up': -size}[kind], step)
+        self.disturbances.append(Disturbance(kind, size, step))
 
     def measure(self, measurement: Measurement) -> None:
         """Fill a `Measurement` with what the sensors say now."""
