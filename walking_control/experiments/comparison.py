@@ -194,8 +194,9 @@ def compare(robot: str, variants: Sequence[Variant], disturb: Sequence[str] = (D
 
 
 def _check_plant(base: RobotFile, disturb: Sequence[str]) -> None:
-    if base.robot.base is not Base.PLANAR:
-        raise IncompatiblePlant(f'comparison of {base.robot.name}', limit='needs a planar robot')
+    if base.robot.base is Base.FREE:
+        raise IncompatiblePlant(f'comparison of {base.robot.name}',
+                                limit='needs a robot that walks on plant rigid')
     plan_disturbances(make_plant(base), disturb)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from walking_control.exceptions import IncompatiblePlant, Interrupted, InvalidInput, NotAchieved
 from walking_control.experiments.chain_trial import ChainTrial
+from walking_control.models.base import Base
 from walking_control.models.robot_file import RobotFile, WORLD
 from walking_control.simulation.rigid.compiled import make_walker
 from walking_control.simulation.rigid.model import (
@@ -37,7 +38,8 @@ FURTHER_STEPS = 20
 SETTLING_STEPS = 30
 # kind -> (largest size, resolution, unit)
 KINDS = {'step_down': (0.3, 0.001, 'm'), 'step_up': (0.1, 0.001, 'm'),
-         'push': (1.6, 0.01, 'N s/kg'), 'slope_change': (0.1, 0.002, 'rad')}
+         'push': (1.6, 0.01, 'N s/kg'), 'side_push': (1.6, 0.01, 'N s/kg'),
+         'slope_change': (0.1, 0.002, 'rad')}
 REASONS = {FELL: 'fell', DONE: 'made no further step', DIVERGED: 'the integration diverged',
            CHATTERED: 'contacts chattered', TRIPPED: 'tripped'}
 
@@ -51,7 +53,8 @@ def find_first_failure(robot_file: RobotFile, kind: str, controller: str | None 
     Args:
         robot_file: The `RobotFile`.
         kind: ``'step_down'``, ``'step_up'`` (m), ``'push'`` (N s per kg of robot, along the walk
-            positive) or ``'slope_change'`` (rad, downhill positive).
+            positive), ``'side_push'`` (likewise, to the left, in space alone) or
+            ``'slope_change'`` (rad, downhill positive, in the plane alone).
         controller: Name of the controller; None takes the robot file's default.
         plant: ``'rigid'``.
         largest: Last size tried; below 0, sizes fall from 0, as for pushes against the walk. None
@@ -138,6 +141,11 @@ class _Trial:
     """A walk that can be brought back to the same step again and again."""
 
     def __init__(self, robot_file: RobotFile, controller: str | None, kind: str) -> None:
+        apart = {'side_push': Base.TRANSLATING, 'slope_change': Base.PLANAR}
+        if apart.get(kind, robot_file.robot.base) is not robot_file.robot.base:
+            raise InvalidInput('disturbance', value=kind, limit='is none of '
+                               f'{robot_file.robot.name}: of {apart[kind].value} bases alone',
+                               remedy='known: ' + ', '.join(KINDS))
         self._kind, self._file = kind, robot_file
         self._at = SETTLING_STEPS + 1
         # a floor change of size zero keeps a place for the real one
@@ -186,6 +194,8 @@ class _Trial:
             model.drops[self._at] = size if self._kind == 'step_down' else -size
         elif self._kind == 'slope_change':
             model.tilts[self._at:] = size
+        elif self._kind == 'side_push':
+            walker.push(size * self._mass, 0.5 * np.pi)   # type: ignore[call-arg]
         else:
             walker.push(size * self._mass)
         for _ in range(1 + FURTHER_STEPS):

@@ -9,6 +9,7 @@ from walking_control.reports.page import (
 )
 from walking_control.reports.plots import disturbance as plots_disturbance
 from walking_control.reports.plots import energy as plots_energy
+from walking_control.reports.plots import top_view as plots_top_view
 from walking_control.reports.plots import walk as plots
 from walking_control.runs.quantities import failure
 
@@ -30,6 +31,9 @@ FIGURES = (
 )
 # the same, of runs that have what they show
 FURTHER_FIGURES = (
+    ('top_view', plots_top_view.plot_top_view,
+     'The walk from above and from the side. The hip is coloured by the foot that stands, dots are '
+     'footprints.'),
     ('disturbed_walk', plots_disturbance.plot_disturbed_walk,
      'The steps around the disturbance, six poses each; strong: just after touchdown. The edge of '
      'a step is drawn half way between the footholds on either side.'),

@@ -17,8 +17,8 @@ class Disturbance(NamedTuple):
     """A one-off change of the walker's world.
 
     Attributes:
-        kind: ``'step_down'``, ``'step_up'`` (m), ``'slope_change'`` (rad) or ``'push'`` (N s per
-            kg of robot).
+        kind: ``'step_down'``, ``'step_up'`` (m), ``'slope_change'`` (rad), ``'push'`` or
+            ``'side_push'`` (N s per kg of robot).
         size: Its size.
         step: The touchdown it comes with, counted from 1.
     """

@@ -25,6 +25,7 @@ from walking_control.simulation.rigid.model import (
     CHATTERED,
     FELL,
     MIN_NORMAL,
+    SCUFF_REACH,
     STANCE,
     STEPS,
     SUPPORT,
@@ -133,7 +134,7 @@ def start_point(model: PointModel, state: PointState, legs: PointLegs, start: St
     state.mode[:] = 0
     state.mode[SUPPORT], state.mode[STANCE] = support, 1
     state.memo[:] = 0.0
-    state.memo[MIN_NORMAL] = np.inf
+    state.memo[MIN_NORMAL], state.memo[SCUFF_REACH] = np.inf, -np.inf
 
 
 class PointPlant(Plant):
