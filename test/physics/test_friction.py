@@ -16,6 +16,7 @@ from walking_control.models.signals import Command
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.rigid.compiled import CompiledWalker, PlainWalker
 from walking_control.simulation.rigid.forces import accelerate
+from walking_control.simulation.simulate import simulate
 
 PLANTS = ['rigid', 'mujoco']
 FADE = 1e-3   # rad/s
@@ -235,3 +236,18 @@ def test_pinned_step_has_no_gears():
                                                    actuators={'trunk_pitch': motor}))
     with pytest.raises(IncompatiblePlant, match='efficiency'):
         simulate_pinned_step(robot_file, None)
+
+
+def test_a_law_makes_up_for_known_losses():
+    """Friction and gear that the robot file states would change the walk that a law asks for."""
+    losses = [('hip.coulomb', 0.3), ('hip.viscous', 0.1), ('hip.efficiency', 0.8)]
+    share = 'curve_tracking.friction_compensation'
+    joints = []
+    for overrides in ([], losses, [*losses, (share, 0.0)]):
+        robot_file = load_robot('dribbel', [('plant', 'rigid'), *overrides])
+        run = simulate(robot_file, 'curve_tracking', duration=0.5)
+        # at the start all three ask for more current than there is
+        joints.append(run.joints[150:250])
+    # what is left: rates within `compensation_fade`, and efforts held for a tick
+    made_up, ignored = (np.abs(moved - joints[0]).max() for moved in joints[1:])
+    assert ignored > 0.03 and made_up < 0.2 * ignored

@@ -17,6 +17,12 @@ from walking_control.controllers.curve_tracking.controller import (
     require_walker,
 )
 from walking_control.controllers.knee_locks import KneeLocks
+from walking_control.controllers.limits.compensation import (
+    Compensation,
+    compensation_parameters,
+    make_compensation,
+    make_up,
+)
 from walking_control.controllers.limits.efforts import (
     FOOT_PARAMETERS,
     keep_foot,
@@ -32,7 +38,7 @@ from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, WORLD
 from walking_control.models.signals import Command, Reference, WalkerState
-from walking_control.models.small_algebra import factorise_spd
+from walking_control.models.small_algebra import factorise_spd, inner, solve_spd
 from walking_control.models.support.compiled import make_terms
 from walking_control.models.support.dynamics import SupportDynamics
 from walking_control.models.support.layout import terms_places, unpack_terms
@@ -46,6 +52,7 @@ PARAMETERS = ParameterTable('time_pd', [
     Parameter('gait_damping', 3.0, 'N m s/rad', 'Force on each coordinate per error of rate.', 0.0,
               1e3, scaled=True),
     *FOOT_PARAMETERS,
+    *compensation_parameters(),
     Parameter('knee_flexed', 0.05, 'rad', 'Flexion after which an extending knee is re-armed.',
               0.0, 0.5),
 ])
@@ -60,6 +67,7 @@ class Playback(NamedTuple):
         parameters: Of the support terms.
         stiffness: N m/rad.
         damping: N m s/rad.
+        losses: `Compensation`.
     """
 
     curve: Curve
@@ -67,6 +75,7 @@ class Playback(NamedTuple):
     parameters: np.ndarray
     stiffness: float
     damping: float
+    losses: Compensation
 
 
 def build_playback(robot: Robot, values: SimpleNamespace, world: SimpleNamespace,
@@ -76,7 +85,7 @@ def build_playback(robot: Robot, values: SimpleNamespace, world: SimpleNamespace
     gravity = support.dynamics.model.gravity.linear[[0, 2]]
     return Playback(make_time_curve(gait.pieces), make_limits(support, values),
                     np.array(gravity if parameters is None else parameters), values.gait_stiffness,
-                    values.gait_damping)
+                    values.gait_damping, make_compensation(support, values))
 
 
 @array_function
@@ -99,6 +108,11 @@ def play(terms: Terms, data: Playback, support: int, elapsed: float, q: np.ndarr
     B = data.limits.inputs[support]
     nearest_effort(L, B, spare, H, LH, effort)
     keep_foot(data.limits, M_f, h_f, L, h, B, LH, effort * 0.0, 0.0, effort)
+    if data.losses.share > 0.0:
+        for i in range(n):
+            spare[i] = inner(B[i], effort) - h[i]
+        solve_spd(L, spare, rate)
+        make_up(data.losses, support, v, rate, effort)
 
 
 class TimedPlayback(NamedTuple):

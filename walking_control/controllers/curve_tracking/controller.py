@@ -19,6 +19,10 @@ from walking_control.controllers.curve_tracking import tick as tracker
 from walking_control.controllers.curve_tracking.control_period import check_period
 from walking_control.controllers.curve_tracking.vector_field import make_field
 from walking_control.controllers.knee_locks import KneeLocks
+from walking_control.controllers.limits.compensation import (
+    compensation_parameters,
+    make_compensation,
+)
 from walking_control.controllers.limits.efforts import FOOT_PARAMETERS, make_limits
 from walking_control.exceptions import IncompatibleController, ParameterError
 from walking_control.gaits.samples import GaitSamples, Piece, read_samples
@@ -82,6 +86,7 @@ PARAMETERS = ParameterTable('curve_tracking', [
     Parameter('impact_time', 0.0, 's', 'How long no effort is given after a touchdown or a knee '
               'strike, while rates still jump.', 0.0, 0.1),
     *FOOT_PARAMETERS,
+    *compensation_parameters(),
     Parameter('tank_initial', 10.0, 'J', 'Energy the law may inject at first.', 0.0, 1e6,
               scaled=True),
     Parameter('tank_capacity', 20.0, 'J', 'Most energy it may hold ready.', 0.0, 1e6, scaled=True),
@@ -170,7 +175,8 @@ def build_tracker(robot: Robot, values: SimpleNamespace, world: SimpleNamespace,
         free, limits.inputs, field, np.array(gravity if parameters is None else parameters),
         np.array([support.relabel(foot) for foot in range(2)]), spin, reduced, energy[inside],
         gains, METHOD[values.method],
-        tracker.Tank(values.tank_initial, values.tank_capacity, values.tank_supply))
+        tracker.Tank(values.tank_initial, values.tank_capacity, values.tank_supply),
+        make_compensation(support, values))
 
 
 def _energies(support: SupportDynamics, gravity: np.ndarray, spin: np.ndarray,

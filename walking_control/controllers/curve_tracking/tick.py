@@ -21,6 +21,7 @@ from walking_control.controllers.curve_tracking.forces import (
 )
 from walking_control.controllers.curve_tracking.observation import Motion, observe
 from walking_control.controllers.curve_tracking.vector_field import Field, trust_of
+from walking_control.controllers.limits.compensation import Compensation, make_up
 from walking_control.controllers.limits.efforts import keep_foot, Limits, nearest_effort
 from walking_control.models.array_functions import array_function, Terms
 from walking_control.models.small_algebra import inner, multiply, solve_spd
@@ -102,6 +103,7 @@ class TrackerData(NamedTuple):
         gains: `Gains`.
         method: How r decays, DAMPING or TRANSFER.
         tank: `Tank`.
+        losses: `Compensation`.
     """
 
     free: np.ndarray
@@ -115,6 +117,7 @@ class TrackerData(NamedTuple):
     gains: Gains
     method: int
     tank: Tank
+    losses: Compensation
 
 
 class TrackerMemory(NamedTuple):
@@ -256,6 +259,9 @@ def track(terms: Terms, data: TrackerData, memory: TrackerMemory, support: int, 
           report: np.ndarray, parts: np.ndarray) -> None:
     """Fill the efforts of one tick on one piece of a gait.
 
+    The books, memory and report are of torques at the joints; the efforts make up for what is lost
+    on the way from the motors.
+
     Args:
         terms: Function (support, q, v, parameters, out) of the support terms.
         data: `TrackerData`.
@@ -304,6 +310,23 @@ def track(terms: Terms, data: TrackerData, memory: TrackerMemory, support: int, 
     report[FOOT] = 0.0
     if data.limits.ankle >= 0 and fz > 0.0:
         report[FOOT] = abs(effort[data.limits.ankle]) / fz
+    if data.losses.share > 0.0 and trust > 0.0:
+        make_up(data.losses, support, v, expected(data, motion, support, effort, v.shape[0]),
+                effort)
+
+
+@array_function
+def expected(data: TrackerData, motion: Motion, support: int, effort: np.ndarray,
+             n: int) -> np.ndarray:
+    """Return the accelerations of all n coordinates that torques at the joints are to cause."""
+    force, free = motion.h * 0.0, motion.h * 0.0
+    for i in range(force.shape[0]):
+        force[i] = inner(data.limits.inputs[support, i], effort) - motion.h[i]
+    solve_spd(motion.L, force, free)
+    a = np.zeros(n)
+    for i in range(free.shape[0]):
+        a[data.free[i]] = free[i]
+    return a
 
 
 @array_function
