@@ -9,9 +9,10 @@ from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import NotAchieved
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.runs.metrics import foot_depths
 from walking_control.runs.run import Run
 from walking_control.simulation.disturbance import Disturbance
-from walking_control.simulation.registry import make_plant
+from walking_control.simulation.registry import make_fast_plant
 from walking_control.simulation.simulate import run_plant
 
 LONGEST = 10.0   # longest step, in the time constant of the leg as a pendulum
@@ -34,11 +35,11 @@ class ChainTrial:
         self._settling, self._last = settling, settling + 1 + further
         self._loop = ControlLoop(robot_file, controller)
         world = robot_file.values(WORLD)
-        self._longest = LONGEST * (Dynamics(robot_file.robot).standing_height()
-                                   / world.gravity) ** 0.5
+        self._dynamics = Dynamics(robot_file.robot, world.gravity, world.slope)
+        self._longest = LONGEST * (self._dynamics.standing_height() / world.gravity) ** 0.5
 
     def settle(self) -> dict[str, Any]:
-        """Walk undisturbed; return the measures of that walk."""
+        """Walk undisturbed; return the measures of that walk, depths included."""
         run = self._walk(None)
         reason = self._why(run)
         if reason is not None:
@@ -46,7 +47,7 @@ class ChainTrial:
                               limit=f'{reason} after that many steps',
                               remedy='change start, slope, controller or --noise')
         summary = run.summary()
-        return {'nominal_squared_effort': summary['squared_effort_per_step'],
+        return {**self.depth, 'nominal_squared_effort': summary['squared_effort_per_step'],
                 'min_normal_force': summary['min_normal_force'],
                 'max_friction_ratio': summary['max_friction_ratio']}
 
@@ -54,8 +55,13 @@ class ChainTrial:
         """Disturb the walk; return None if it survives, else why not."""
         return self._why(self._walk(size))
 
+    @property
+    def depth(self) -> dict[str, float | None]:
+        """How deep the feet of the last walk were in the floor, see `runs.metrics.foot_depths`."""
+        return foot_depths(self._run, self._dynamics)
+
     def _walk(self, size: float | None) -> Run:
-        plant, loop = make_plant(self._file, 'rigid'), self._loop
+        plant, loop = make_fast_plant(self._file, 'rigid'), self._loop
         if size is not None:
             plant.disturb(*Disturbance(self._kind, size, self._settling + 1))
 
@@ -63,7 +69,9 @@ class ChainTrial:
             state = loop.state
             return state.steps >= self._last or \
                 state.stamp - max(state.touchdown, 0.0) > self._longest
-        return run_plant(plant, loop, self._file.start, self._last * self._longest, until=over)
+        self._run = run_plant(plant, loop, self._file.start, self._last * self._longest,
+                              until=over)
+        return self._run
 
     def _why(self, run: Run) -> str | None:
         if run.fault is not None:

@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 
 from walking_control.control_loop import ControlLoop
-from walking_control.exceptions import Interrupted, InvalidInput, NotAchieved
+from walking_control.exceptions import IncompatiblePlant, Interrupted, InvalidInput, NotAchieved
+from walking_control.models.actuators import JointFriction
 from walking_control.models.robot_file import RobotFile, WORLD
 from walking_control.models.urdf import scale_masses
 from walking_control.runs.run import Run
 from walking_control.safety.supervisor import SAFETY
 from walking_control.simulation.noise import read_preset
-from walking_control.simulation.registry import make_plant
+from walking_control.simulation.registry import make_fast_plant
 from walking_control.simulation.sensors import has_errors, SENSORS
 from walking_control.simulation.simulate import run_plant
 
@@ -51,8 +52,10 @@ MARGINS = {
     'noise': Margin(10.0, 0.25, '1', 'factor on all errors of the sensors'),
     'mass': Margin(1.0, 0.05, '1', 'share by which every mass and inertia of the robot is larger '
                    'than in the model of the controller'),
-    'friction': Margin(-1.0, 0.05, '1', 'share by which the friction of the floor differs from '
-                       'the robot file'),
+    'friction': Margin(5.0, 0.05, 'N m', 'dry friction of every joint beyond that in the model of '
+                       'the controller'),
+    'grip': Margin(0.95, 0.05, '1', 'share by which the floor has less friction than the robot '
+                   'file says'),
 }
 
 
@@ -67,7 +70,7 @@ def find_margin(robot_file: RobotFile, kind: str, controller: str | None = None,
         kind: One of `MARGINS`.
         controller: Name of the controller; None takes the robot file's default.
         plant: Name of the plant; None takes the robot file's default.
-        largest: Last size tried; below 0, sizes fall from 0: lighter, less grip. None takes the
+        largest: Last size tried; below 0, of masses, sizes fall from 0: lighter. None takes the
             kind's own.
         resolution: Distance between sizes.
         seeds: Number of seeds, from ``sensors.seed`` on; one walk is enough without noise.
@@ -124,10 +127,13 @@ def _sizes(robot_file: RobotFile, kind: str, largest: float | None,
     step = margin.resolution if resolution is None else resolution
     if not np.isfinite(largest) or largest == 0.0:
         raise InvalidInput('max', value=largest, limit='must be a finite number other than 0')
-    if largest < 0.0 and kind in ('delay', 'noise'):
-        raise InvalidInput('max', value=largest, limit=f'a {kind} cannot be below 0')
-    if largest < -1.0:
-        raise InvalidInput('max', value=largest, limit='must be at least -1: nothing is left then')
+    least = -0.95 if kind == 'mass' else 0.0
+    if largest < least:
+        raise InvalidInput('max', value=largest, limit=f'must be at least {least:g} for a margin '
+                           f'of {kind}')
+    if kind == 'grip' and largest >= 1.0:
+        raise InvalidInput('max', value=largest, limit='must be below 1: a floor without any '
+                           'friction')
     timeout = robot_file.values(SAFETY).state_timeout
     if kind == 'delay' and largest > timeout:
         raise InvalidInput('max', value=largest, limit='is longer than safety.state_timeout '
@@ -147,6 +153,9 @@ class _Trial:
         if kind not in MARGINS:
             raise InvalidInput('margin', value=kind, limit='unknown',
                                remedy='known: ' + ', '.join(MARGINS))
+        if kind == 'grip' and (plant or robot_file.plant) == 'rigid':
+            raise IncompatiblePlant('margin grip on plant rigid', limit='feet do not slip there',
+                                    remedy='choose --plant mujoco')
         if seeds < 1:
             raise InvalidInput('seeds', value=seeds, limit='must be at least 1')
         self._kind, self._plant, self._duration = kind, plant, duration
@@ -181,13 +190,18 @@ class _Trial:
             own['scale'] = self._values.scale * size
         elif self._kind == 'mass':
             robot = replace(robot, urdf=scale_masses(robot.urdf, 1.0 + size))
+        elif self._kind == 'friction':
+            robot = replace(robot, friction={
+                joint: JointFriction(known.viscous, known.coulomb + size)
+                for joint in robot.joints
+                for known in (robot.friction.get(joint, JointFriction(0.0, 0.0)),)})
         else:
-            world['friction'] = max(0.01, self._file.values(WORLD).friction * (1.0 + size))
+            world['friction'] = self._file.values(WORLD).friction * (1.0 - size)
         robot_file = with_section(self._file, SENSORS.section,
                                   {**self._file.sections[SENSORS.section], **own})
         robot_file = with_section(robot_file, WORLD.section,
                                   {**self._file.sections.get(WORLD.section, {}), **world})
-        return make_plant(robot_file, self._plant, robot)
+        return make_fast_plant(robot_file, self._plant, robot)
 
 
 def with_section(robot_file: RobotFile, section: str, values: Mapping[str, Any]) -> RobotFile:

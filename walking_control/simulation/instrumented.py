@@ -32,11 +32,12 @@ class InstrumentedPlant(Plant):
         values: Validated values of `SENSORS`.
 
     Attributes:
+        inner: The plant.
         lost: Whether the newest measurement never arrives.
     """
 
     def __init__(self, plant: Plant, values: SimpleNamespace) -> None:
-        self._plant, self._values = plant, values
+        self.inner, self._values = plant, values
         self.name, self.parameters = plant.name, plant.parameters
         self.robot, self.world, self.truth = plant.robot, plant.world, plant.truth
         self.resolution = plant.resolution
@@ -47,12 +48,12 @@ class InstrumentedPlant(Plant):
     @property
     def time(self) -> float:   # type: ignore[override]   # nobody sets a clock
         """Simulated time, s."""
-        return self._plant.time
+        return self.inner.time
 
     @property
     def disturbances(self) -> Sequence[tuple[str, float, int]]:   # type: ignore[override]
         """Every `Disturbance` planned so far."""
-        return self._plant.disturbances
+        return self.inner.disturbances
 
     def _forget(self) -> None:
         self._luck = np.random.default_rng((self._values.seed, 2))
@@ -63,7 +64,7 @@ class InstrumentedPlant(Plant):
 
     def reset(self, start: Start) -> None:
         """Put the robot into a `Start` state at time zero; nothing is under way."""
-        self._plant.reset(start)
+        self.inner.reset(start)
         self._sensors.reset()
         self._forget()
 
@@ -74,7 +75,7 @@ class InstrumentedPlant(Plant):
             unlucky = self._luck.random() < self._values.lost_measurements
             self.lost = unlucky and self._measured >= 0.0   # the first arrives
             self._measured = self.time
-            self._plant.measure(told)
+            self.inner.measure(told)
             self._sensors.spoil(told)
         if not self.lost:
             measurement.stamp = told.stamp
@@ -89,9 +90,9 @@ class InstrumentedPlant(Plant):
         while self._under_way and self._under_way[0][0] < end - SLIVER:
             arrival, effort, lock = self._under_way.pop(0)
             if arrival > self.time + SLIVER:
-                self._plant.step(held, arrival - self.time)
+                self.inner.step(held, arrival - self.time)
             held.effort[:], held.lock[:] = effort, lock
-        self._plant.step(held, end - self.time if self.time > now else duration)
+        self.inner.step(held, end - self.time if self.time > now else duration)
 
     def _send(self, command: Command, now: float) -> None:
         values, luck = self._values, self._luck.random(3)
@@ -111,11 +112,11 @@ class InstrumentedPlant(Plant):
 
     def push(self, impulse: float, direction: float = 0.0) -> None:
         """Add an impulse in N s along the floor to the base, at once."""
-        self._plant.push(impulse, direction)
+        self.inner.push(impulse, direction)
 
     def disturb(self, kind: str, size: float, step: int) -> None:
         """Plan a one-off disturbance; see `Plant.disturb`."""
-        self._plant.disturb(kind, size, step)
+        self.inner.disturb(kind, size, step)
 
 
 def check_delays(values: SimpleNamespace, timeout: float) -> None:

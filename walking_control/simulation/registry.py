@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plants by name."""
 
+import contextlib
+
 from walking_control.controllers.registry import parameter_tables as controller_tables
 from walking_control.estimation.estimator import ESTIMATOR
+from walking_control.exceptions import MissingDependency
 from walking_control.gaits.search.task import SEARCH
 from walking_control.models.parameters import ParameterTable
 from walking_control.models.registry import Registry
@@ -41,6 +44,22 @@ def make_plant(robot_file: RobotFile, name: str | None = None,
         return plant
     check_delays(sensors, robot_file.values(SAFETY).state_timeout)
     return InstrumentedPlant(plant, sensors)
+
+
+def make_fast_plant(robot_file: RobotFile, name: str | None = None,
+                    robot: Robot | None = None) -> Plant:
+    """Return what `make_plant` does, compiled where that is possible: for many long walks.
+
+    The same to rounding; the first use of a robot's structure compiles for some time.
+    """
+    from walking_control.simulation.rigid.compiled import compile_plant
+    from walking_control.simulation.rigid.plant import RigidPlant
+    plant = make_plant(robot_file, name, robot)
+    inner = plant.inner if isinstance(plant, InstrumentedPlant) else plant
+    if type(inner) is RigidPlant:
+        with contextlib.suppress(MissingDependency):
+            compile_plant(inner)
+    return plant
 
 
 def parameter_tables() -> list[ParameterTable]:

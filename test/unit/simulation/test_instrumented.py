@@ -48,7 +48,7 @@ def drive(ticks, period=0.01, resolution=0.0, **values):
             command.effort[:] = tick
         stamps.append(measurement.stamp)
         plant.step(command, period)
-    return np.array(stamps), plant._plant.held
+    return np.array(stamps), plant.inner.held
 
 
 def timeline(held):

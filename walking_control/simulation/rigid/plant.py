@@ -10,7 +10,7 @@ ahead than that pass through the floor, as straight legs need; a foot still insi
 ahead has tripped, which ends the walk as a fall does.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import math
 from types import SimpleNamespace
 
@@ -141,6 +141,7 @@ class RigidPlant(Plant):
         self._work = rm.make_workspace(self.model, self._support.layout.size)
         self.truth = Truth(robot)
         self._imu = InertialUnit(self._support.dynamics, world.slope)
+        self.advance: Callable[[float], int] = self._advance   # see `compiled.compile_plant`
         self._joints = [robot.joint_index(joint) for joint in robot.actuators]
         self._motors = list(robot.actuators.values())
         self._mass = self._support.dynamics.mass
@@ -161,6 +162,9 @@ class RigidPlant(Plant):
             from walking_control.simulation.rigid.point_plant import PointPlant
             return PointPlant
         return cls
+
+    def _advance(self, duration: float) -> int:
+        return advance(self.terms, self.model, self.state, self._work, duration, False)
 
     def terms(self, support: int, q: np.ndarray, v: np.ndarray, parameters: np.ndarray,
               out: np.ndarray) -> None:
@@ -213,7 +217,7 @@ class RigidPlant(Plant):
         state.armed[:self.model.n_locks] = command.lock
         status = rm.FELL
         if not self._fallen:
-            status = advance(self.terms, self.model, state, self._work, duration, False)
+            status = self.advance(duration)
         if status in FAILURES:
             raise self._failure(status)
         if status == rm.TRIPPED:
