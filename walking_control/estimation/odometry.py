@@ -19,7 +19,12 @@ class LegOdometry:
 
     Args:
         dynamics: The robot's `Dynamics`.
+
+    Attributes:
+        covariance: How well the base is known, see `WalkerState`; None where it is not said.
     """
+
+    covariance: np.ndarray | None = None
 
     def __init__(self, dynamics: Dynamics) -> None:
         self._dynamics = dynamics
