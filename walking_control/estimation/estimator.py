@@ -171,6 +171,11 @@ class Estimator:
             np.dot(mapping, self._rates, out=state.v)
         return state
 
+    @property
+    def rate_covariance(self) -> np.ndarray | None:
+        """Covariance of the base's angular velocity, base axes, ``(3, 3)``; None if not said."""
+        return self._odometry.rate_covariance
+
     def _lift(self, foot: int, places: Sequence[Sequence[float]]) -> float:
         """Return the load that a walker's swing foot's height speaks against its contact, N."""
         support, values = self.state.support, self._values

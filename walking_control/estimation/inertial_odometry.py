@@ -21,7 +21,7 @@ from walking_control.estimation.foot_updates import (
     take_feet,
     write_base,
 )
-from walking_control.estimation.invariant import make_filter_state
+from walking_control.estimation.invariant import ACCELEROMETER, GYRO, make_filter_state
 from walking_control.estimation.leg_chains import find_leg_chains, follow_legs
 from walking_control.estimation.odometry import LegOdometry
 from walking_control.exceptions import MissingDependency
@@ -69,7 +69,7 @@ class InertialOdometry(LegOdometry):
         self._initial = np.array([values.orientation_sigma, values.gyro_bias_sigma,
                                   values.acceleration_bias_sigma])
         self._generalised = np.zeros(dynamics.nq)
-        self.covariance: np.ndarray = np.zeros((9, 9))
+        self.covariance = np.zeros((9, 9))
         self._follow_legs, self._predict, self._take_feet, self._begin_on, self._write_base = (
             _compiled(function)
             for function in (follow_legs, predict, take_feet, begin, write_base))
@@ -149,6 +149,12 @@ class InertialOdometry(LegOdometry):
         height = places[foot][2]
         for i, place in enumerate(places):
             state.foot_height[i] = place[2] - height
+
+    @property
+    def rate_covariance(self) -> np.ndarray:   # type: ignore[override]   # made when asked for
+        """Covariance of the angular velocity, base axes, ``(3, 3)``, rad^2/s^2."""
+        return np.diag(self._turns) * self._noise.gyro ** 2 \
+            + self.filter.P[GYRO:ACCELEROMETER, GYRO:ACCELEROMETER]
 
     def _is_sound(self) -> bool:
         """Return whether the state is finite; if not, it is at the origin and level again."""

@@ -7,6 +7,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+from walking_control.estimation.estimator import DECLARED, ESTIMATOR
 from walking_control.exceptions import InvalidInput, ParameterError
 from walking_control.loading import load_robot
 from walking_control.models.signals import Measurement
