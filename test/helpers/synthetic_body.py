@@ -11,8 +11,8 @@ DT = 0.005
 GRAVITY = np.array([0.0, 0.0, -9.81])
 FEET = np.array([[0.0, 0.1, 0.0], [0.05, -0.1, 0.0]])
 NOISE = Noise(gyro=0.005, accelerometer=0.1, gyro_walk=1e-4, accelerometer_walk=1e-3,
-              encoder=5e-4, velocity=0.02, rest=0.0, persistence=0.0, floor=0.005, gate=60.0,
-              gate_velocity=40.0)
+              encoder=5e-4, velocity=0.02, rest=0.0, persistence=0.0, floor=0.005, tachometers=True,
+              gate=40.0, gate_velocity=40.0, gate_both=60.0)
 INITIAL = np.array([0.02, 0.01, 0.05])   # orientation, gyroscope bias, accelerometer bias
 FREE = np.ones(21)
 IN_PLANE = np.array([0.0, 1.0, 0.0] + [1.0, 0.0, 1.0] * 4 + [0.0, 1.0, 0.0, 1.0, 0.0, 1.0])

@@ -22,6 +22,10 @@ from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, WORLD
 from walking_control.models.signals import Measurement, WalkerState
 
+# noise that calls for the filter where none is forbidden
+DECLARED = ('gyro_sigma', 'gyro_bias_sigma', 'acceleration_sigma', 'acceleration_bias_sigma',
+            'orientation_sigma', 'position_sigma')
+
 
 def _on_above_off(values: SimpleNamespace) -> None:
     if values.contact_off >= values.contact_on:
@@ -55,30 +59,34 @@ ESTIMATOR = ParameterTable('estimator', [
               'noise and the more of what its model does not know.', 1e-4, 1.0),
     Parameter('velocity_impact_memory', 0.015, 's', 'What it keeps of this at an impact.',
               0.0, 1.0),
-    Parameter('kind', 'kinematic', '', 'What says where the base is: the IMU\'s own orientation '
-              'and the legs, taken for exact, or a Kalman filter of gyroscope, accelerometer and '
-              'legs.', choices=('kinematic', 'filter')),
-    Parameter('gyro_noise', 0.01, 'rad/s', 'Filter: standard deviation of the gyroscope in one '
-              'measurement.', 0.0, 10.0),
-    Parameter('accelerometer_noise', 0.1, 'm/s^2', 'Filter: of the accelerometer.', 0.0, 100.0),
-    Parameter('gyro_bias', 0.01, 'rad/s', 'Filter: of the bias of the gyroscope at the start.',
-              0.0, 10.0),
-    Parameter('accelerometer_bias', 0.05, 'm/s^2', 'Filter: of the accelerometer.', 0.0, 100.0),
-    Parameter('gyro_bias_walk', 0.0003, 'rad/s', 'Filter: change of that bias in a second.', 0.0,
+    Parameter('kind', 'auto', '', 'What says where the base is: kinematic, the orientation the '
+              'IMU reports and the stance leg, taken for exact; filter, a Kalman filter of '
+              'gyroscope, accelerometer and legs; auto, the filter where errors of these are '
+              'declared (not all zero).', choices=('auto', 'kinematic', 'filter')),
+    Parameter('gyro_sigma', 0.0, 'rad/s', 'Standard deviation of the gyroscope in one '
+              'measurement.', 0.0, 100.0),
+    Parameter('gyro_bias_sigma', 0.0, 'rad/s', 'Of its bias when it begins.', 0.0, 100.0),
+    Parameter('gyro_bias_walk', 1e-4, 'rad/s', 'Of the change of that bias in a second.', 0.0,
               10.0),
-    Parameter('accelerometer_bias_walk', 0.002, 'm/s^2', 'Filter: of the accelerometer.', 0.0,
+    Parameter('acceleration_sigma', 0.0, 'm/s^2', 'Standard deviation of the accelerometer in '
+              'one measurement.', 0.0, 1000.0),
+    Parameter('acceleration_bias_sigma', 0.0, 'm/s^2', 'Of its bias when it begins.', 0.0, 100.0),
+    Parameter('acceleration_bias_walk', 1e-3, 'm/s^2', 'Of the change of that bias in a second.',
+              0.0, 100.0),
+    Parameter('orientation_sigma', 0.0, 'rad', 'Standard deviation of the orientation that the IMU '
+              'reports when it begins; later the filter goes without.', 0.0, 1.0),
+    Parameter('position_sigma', 0.0, 'rad', 'Standard deviation of joint positions.', 0.0, 1.0),
+    Parameter('velocity_sigma', 0.0, 'rad/s', 'Standard deviation of joint velocities.', 0.0,
               100.0),
-    Parameter('orientation_noise', 0.01, 'rad', 'Filter: of the orientation with which it '
-              'begins.', 0.0, 3.0),
-    Parameter('encoder_noise', 0.0005, 'rad', 'Filter: of joint positions.', 0.0, 1.0),
-    Parameter('velocity_noise', 0.05, 'rad/s', 'Filter: of joint velocities.', 0.0, 100.0),
-    Parameter('foot_motion', 0.01, 'm/s', 'Filter: of the velocity of a foot that rests: it rolls '
-              'and gives way.', 0.0, 10.0),
-    Parameter('foot_persistence', 0.05, 's', 'Filter: how long such a motion goes on.', 0.0, 10.0),
-    Parameter('floor_roughness', 0.005, 'm', 'Filter: of the height of a foothold against the '
-              'last one.', 0.0, 10.0),
-    Parameter('slip_probability', 1e-5, '1', 'Filter: what a resting foot says less often than '
-              'this is a slip.', 1e-12, 0.1),
+    Parameter('tachometers', True, '', 'Whether joint velocities are measured apart from '
+              'positions; differentiated ones tell the filter nothing new.'),
+    Parameter('foot_motion', 0.01, 'm/s', 'Standard deviation of the velocity of a foot that '
+              'rests: it rolls and gives way.', 0.0, 10.0),
+    Parameter('foot_persistence', 0.05, 's', 'How long such a motion goes on.', 0.0, 10.0),
+    Parameter('floor_roughness', 0.005, 'm', 'Standard deviation of the height of a foothold '
+              'against the last one.', 0.0, 10.0),
+    Parameter('slip_probability', 1e-5, '1', 'What a resting foot says less often than this is a '
+              'slip.', 1e-12, 0.1),
 ], checks=[_on_above_off])
 
 
@@ -111,6 +119,7 @@ class Estimator:
         self._angles, self._rates = self._q[base.nq - angles:], self._v[base.nv - angles:]
         self.state = WalkerState(robot)
         self.state.position, self.state.velocity = self._q[base.nq:], self._v[base.nv:]
+        self.state.covariance = self._odometry.covariance
         self.reset(robot.feet[0])
 
     def reset(self, support: str) -> None:
@@ -162,6 +171,11 @@ class Estimator:
             np.dot(mapping, self._rates, out=state.v)
         return state
 
+    @property
+    def rate_covariance(self) -> np.ndarray | None:
+        """Covariance of the base's angular velocity, base axes, ``(3, 3)``; None if not said."""
+        return self._odometry.rate_covariance
+
     def _lift(self, foot: int, places: Sequence[Sequence[float]]) -> float:
         """Return the load that a walker's swing foot's height speaks against its contact, N."""
         support, values = self.state.support, self._values
@@ -177,7 +191,8 @@ class Estimator:
 def _make_odometry(dynamics: Dynamics, values: SimpleNamespace, slope: float,
                    gravity: float) -> tuple[Callable[..., None], LegOdometry]:
     """Return what says how the base is turned, and what says where it is."""
-    if values.kind == 'kinematic':
+    if values.kind == 'kinematic' or values.kind == 'auto' and not any(
+            getattr(values, name) for name in DECLARED):
         return Attitude(dynamics, slope).update, LegOdometry(dynamics)
     # compiles, or loads what was compiled
     from walking_control.estimation.inertial_odometry import InertialOdometry

@@ -41,8 +41,10 @@ class Noise(NamedTuple):
         rest: Of the velocity of a foot at rest: rolling, sole and floor giving way, m/s.
         persistence: How long such a motion goes on, s.
         floor: Of the height of a foothold against the last one, m.
-        gate: Largest squared surprise of the six numbers of a resting foot.
-        gate_velocity: Likewise of its velocity alone.
+        tachometers: Whether joint velocities are measured apart from positions.
+        gate: Largest squared surprise of the place of a resting foot.
+        gate_velocity: Likewise of its velocity.
+        gate_both: Likewise of both.
     """
 
     gyro: float
@@ -54,8 +56,10 @@ class Noise(NamedTuple):
     rest: float
     persistence: float
     floor: float
+    tachometers: bool
     gate: float
     gate_velocity: float
+    gate_both: float
 
 
 class Sample(NamedTuple):
@@ -129,6 +133,9 @@ def take_feet(state: FilterState, sample: Sample, contact: np.ndarray, noise: No
     """
     n, places, verdicts = len(state.P), sample.places, sample.verdicts
     residual, H, N = np.zeros(6), np.zeros((6, n)), np.zeros((6, 6))
+    # velocities that are differentiated positions say nothing new
+    rows = 6 if noise.tachometers else 3
+    gate = noise.gate_both if noise.tachometers else noise.gate
     # a motion that persists says less than as many that do not
     rest = noise.rest * math.sqrt(max(1.0, noise.persistence / dt))
     for i in range(len(places)):
@@ -138,7 +145,8 @@ def take_feet(state: FilterState, sample: Sample, contact: np.ndarray, noise: No
         if state.standing[i]:
             fill_foot_rows(state, sample, i, residual, H)
             verdicts[i] = RESTS
-            if not correct(state, residual, H, N, noise.gate):
+            if not correct(state, residual[:rows], H[:rows],
+                           np.ascontiguousarray(N[:rows, :rows]), gate):
                 verdicts[i] = SLIPS
                 set_foot(state, places[i], N, i)
             continue
@@ -146,8 +154,10 @@ def take_feet(state: FilterState, sample: Sample, contact: np.ndarray, noise: No
         verdicts[i] = TOUCHED
         set_foot(state, places[i], N, i)
         _take_height(state, i, noise)
-        fill_foot_rows(state, sample, i, residual, H)
-        correct(state, residual[3:], H[3:], np.ascontiguousarray(N[3:, 3:]), noise.gate_velocity)
+        if noise.tachometers:
+            fill_foot_rows(state, sample, i, residual, H)
+            correct(state, residual[3:], H[3:], np.ascontiguousarray(N[3:, 3:]),
+                    noise.gate_velocity)
     arm = np.empty(3)
     for i in range(len(places)):
         if not contact[i]:
@@ -294,6 +304,10 @@ def begin(state: FilterState, sample: Sample, support: int, initial: np.ndarray,
     state.standing[support] = True
     fill_foot_noise(state, sample, support, noise, noise.rest, N)
     fill_foot_rows(state, sample, support, residual, H)
+    # of second order in a turn that may be wrong by far more than the leg
+    place = sample.places[support]
+    for a in range(3):
+        N[a, a] += inner(place, place) * initial[0] ** 4
     P[:] = 0.0
     for a in range(3):
         columns[1, a] -= residual[a]

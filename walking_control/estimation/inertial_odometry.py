@@ -21,7 +21,7 @@ from walking_control.estimation.foot_updates import (
     take_feet,
     write_base,
 )
-from walking_control.estimation.invariant import make_filter_state
+from walking_control.estimation.invariant import ACCELEROMETER, GYRO, make_filter_state
 from walking_control.estimation.leg_chains import find_leg_chains, follow_legs
 from walking_control.estimation.odometry import LegOdometry
 from walking_control.exceptions import MissingDependency
@@ -66,9 +66,10 @@ class InertialOdometry(LegOdometry):
         self.sample = make_sample(n)
         self._turns, self._moves = self.filter.free[:3], self.filter.free[3:6]
         self._noise = noise_of(values, len(robot.base.axes))
-        self._initial = np.array([values.orientation_noise, values.gyro_bias,
-                                  values.accelerometer_bias])
+        self._initial = np.array([values.orientation_sigma, values.gyro_bias_sigma,
+                                  values.acceleration_bias_sigma])
         self._generalised = np.zeros(dynamics.nq)
+        self.covariance = np.zeros((9, 9))
         self._follow_legs, self._predict, self._take_feet, self._begin_on, self._write_base = (
             _compiled(function)
             for function in (follow_legs, predict, take_feet, begin, write_base))
@@ -143,11 +144,17 @@ class InertialOdometry(LegOdometry):
             self._take_feet(self.filter, self.sample, state.contact, self._noise, self._elapsed)
         self._write_turn(base)
         self._write_base(self.filter, self.sample.rate, self._imu, self._noise.gyro,
-                         base.position, base.linear, state.covariance)
+                         base.position, base.linear, self.covariance)
         state.foothold[:] = self.filter.columns[2 + foot]
         height = places[foot][2]
         for i, place in enumerate(places):
             state.foot_height[i] = place[2] - height
+
+    @property
+    def rate_covariance(self) -> np.ndarray:   # type: ignore[override]   # made when asked for
+        """Covariance of the angular velocity, base axes, ``(3, 3)``, rad^2/s^2."""
+        return np.diag(self._turns) * self._noise.gyro ** 2 \
+            + self.filter.P[GYRO:ACCELEROMETER, GYRO:ACCELEROMETER]
 
     def _is_sound(self) -> bool:
         """Return whether the state is finite; if not, it is at the origin and level again."""
@@ -176,8 +183,8 @@ def free_entries(base: Base, n_feet: int) -> np.ndarray:
 
 def noise_of(values: SimpleNamespace, n_axes: int) -> Noise:
     """Return the `Noise` of validated values of `ESTIMATOR`, for feet that move along some axes."""
-    gates = chi2.isf(values.slip_probability, (2 * n_axes, n_axes))
-    return Noise(values.gyro_noise, values.accelerometer_noise, values.gyro_bias_walk,
-                 values.accelerometer_bias_walk, values.encoder_noise, values.velocity_noise,
+    gates = chi2.isf(values.slip_probability, (n_axes, n_axes, 2 * n_axes))
+    return Noise(values.gyro_sigma, values.acceleration_sigma, values.gyro_bias_walk,
+                 values.acceleration_bias_walk, values.position_sigma, values.velocity_sigma,
                  values.foot_motion, values.foot_persistence, values.floor_roughness,
-                 *(float(gate) for gate in gates))
+                 values.tachometers, *(float(gate) for gate in gates))

@@ -28,7 +28,7 @@ WalkerState.base                  ...      `BaseState`; its place counts from th
 WalkerState.foothold              m        place of the stance foot, sum of the steps, ``(3,)``
 WalkerState.foot_height           m        of each foot above the stance foot
 WalkerState.covariance            ...      of turn (rad), velocity and position of the base in the
-                                           floor frame, ``(9, 9)``; zero where taken for exact
+                                           floor frame, ``(9, 9)``; None where nothing is known
 WalkerState.flicker               1        contact changes suppressed within 1 s
 BaseState.position                m        of the base link's origin, floor frame, ``(3,)``
 BaseState.orientation             1        base to floor frame, xyzw
@@ -146,7 +146,7 @@ class WalkerState:
         self.base = BaseState()
         self.foothold = np.zeros(3)
         self.foot_height = [0.0] * len(robot.feet)
-        self.covariance = np.zeros((9, 9))
+        self.covariance: np.ndarray | None = None
         self.flicker = 0
 
 

@@ -63,8 +63,7 @@ class Telemetry:
 class OdometryPublisher:
     """Publishes Odometry and, where tf2_msgs exists, the transform odom -> base.
 
-    The stance foot is taken to rest; its place is the sum of the steps. The frame ``odom`` is
-    level: x forward, z up, with its origin at the first stance foot.
+    The frame ``odom`` is level: x forward, z up, with its origin at the first stance foot.
 
     Args:
         node: The rclpy node.
@@ -107,9 +106,19 @@ class OdometryPublisher:
         # velocities are expressed in the base frame
         write_axes(twist.linear, base.linear @ base.rotation)
         write_axes(twist.angular, base.angular)
+        self._write_covariance()
         self._publisher.publish(message)
         if self._tf is not None:
             self._publish_tf()
+
+    def _write_covariance(self):
+        """Say how well all this is known; zeros, as ROS has it, where nobody knows."""
+        estimator, message = self._loop.estimator, self._message
+        if estimator.state.covariance is not None:
+            pose, twist = odometry_covariance(estimator.state, self._level)
+            twist[3:, 3:] = estimator.rate_covariance
+            message.pose.covariance[:] = pose.ravel()
+            message.twist.covariance[:] = twist.ravel()
 
     def _publish_tf(self):
         publisher, message = self._tf
@@ -125,6 +134,26 @@ class OdometryPublisher:
         self._node.destroy_publisher(self._publisher)
         if self._tf is not None:
             self._node.destroy_publisher(self._tf[0])
+
+
+def odometry_covariance(state, level):
+    """Return the covariances of pose and twist of an Odometry message, ``(6, 6)`` each.
+
+    Args:
+        state: A `WalkerState` with a covariance.
+        level: Rotation from the floor frame to ``odom``, ``(3, 3)``.
+
+    Returns:
+        Of position and rotation about the axes of ``odom``, and of the velocity in base axes; the
+        angular part of the latter is zero.
+    """
+    turn, place, speed = np.eye(9).reshape(3, 3, 9)[[0, 2, 1]]
+    pose = np.vstack((level @ place, level @ turn))
+    # seen from the base, a wrong turn turns the velocity
+    rotation, v = state.base.rotation, state.base.linear
+    cross = np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
+    twist = np.vstack((rotation.T @ (speed + cross @ turn), np.zeros((3, 9))))
+    return pose @ state.covariance @ pose.T, twist @ state.covariance @ twist.T
 
 
 def level_rotation(slope):

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from walking_control.models.dynamics import Dynamics
+from walking_control.runs.estimation import estimation_measures
 from walking_control.runs.kinematics import foot_positions
 from walking_control.runs.posture import keeps_posture, load_extremes, posture_measures
 from walking_control.runs.quantities import (
@@ -55,7 +56,8 @@ def summarize(run: Run) -> dict[str, Any]:
         (m), see `foot_depths`; ``squared_effort_per_step``, the time integral of the sum of
         squared efforts up to the last touchdown / steps; ``steady``, see `steady_state`, None
         without coordinates; of a run that was to keep a posture also ``posture``, see
-        `posture_measures`.
+        `posture_measures`; ``estimator``, how far off the estimate of the base was, see
+        `estimation_measures`.
     """
     dynamics = Dynamics(run.robot, run.world.gravity, run.world.slope)
     weight = dynamics.mass * run.world.gravity
@@ -83,6 +85,7 @@ def summarize(run: Run) -> dict[str, Any]:
     }
     if keeps_posture(run):
         summary['posture'] = posture_measures(run, weight) if rows else None
+    summary['estimator'] = estimation_measures(run)
     return {name: plain(value) for name, value in summary.items()}
 
 

@@ -32,6 +32,8 @@ class Run:
         units: name -> unit of each entry of `telemetry`.
         columns: name -> array. ``time (T,)``; ``q, v`` generalised truth, as `Truth` has it;
             ``coordinates, rates (T, n_coordinates)`` of the estimated `WalkerState`;
+            ``estimate (T, 13)`` its base: position, orientation, linear, angular;
+            ``covariance (T, 9, 9)`` as it has it, where it has one;
             ``support (T,)``; ``steps (T,)``; ``contact (T, n_feet)``; ``locked (T, n_locks)``;
             ``foot_force (T, n_feet, 3)`` floor frame; ``foot_height (T, n_feet)`` over the floor
             there, m, NaN where not known; ``effort (T, n_efforts)``;
@@ -116,9 +118,10 @@ class Recorder:
         nc, nf, nl, na = (len(robot.coordinates), len(robot.feet), len(robot.locks),
                           len(robot.efforts))
         shapes = {'time': (), 'q': truth.q.shape, 'v': truth.v.shape, 'coordinates': (nc,),
-                  'rates': (nc,), 'support': (), 'steps': (), 'contact': (nf,), 'locked': (nl,),
-                  'foot_force': (nf, 3), 'foot_height': (nf,), 'effort': (na,), 'work': (na,),
-                  'electrical_energy': (), 'telemetry': (len(fields),)}
+                  'rates': (nc,), 'estimate': (13,), 'support': (), 'steps': (),
+                  'contact': (nf,), 'locked': (nl,), 'foot_force': (nf, 3),
+                  'foot_height': (nf,), 'effort': (na,), 'work': (na,), 'electrical_energy': (),
+                  'telemetry': (len(fields),)}
         kinds = {'support': int, 'steps': int, 'contact': bool, 'locked': bool}
         self._arrays = {name: np.zeros((capacity, *shape), dtype=kinds.get(name, float))
                         for name, shape in shapes.items()}
@@ -149,6 +152,13 @@ class Recorder:
         arrays['electrical_energy'][row] = truth.electrical_energy
         arrays['coordinates'][row] = state.q
         arrays['rates'][row] = state.v
+        base, estimate = state.base, arrays['estimate'][row]
+        estimate[:3], estimate[3:7] = base.position, base.orientation
+        estimate[7:10], estimate[10:] = base.linear, base.angular
+        if state.covariance is not None:
+            if 'covariance' not in arrays:
+                arrays['covariance'] = np.zeros((len(arrays['time']), 9, 9))
+            arrays['covariance'][row] = state.covariance
         arrays['support'][row] = state.support
         arrays['steps'][row] = state.steps
         arrays['contact'][row] = state.contact

@@ -2,11 +2,14 @@
 """Noise presets: files that say how good the sensors of a simulated robot are."""
 
 from collections.abc import Mapping
+import math
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import yaml
 
+from walking_control.estimation.estimator import ESTIMATOR
 from walking_control.exceptions import InvalidInput
 from walking_control.models.resources import noise_path
 from walking_control.models.yaml_text import load_yaml
@@ -42,8 +45,33 @@ def read_preset(name_or_path: str | Path) -> dict[str, Any]:
 
 
 def noise_overrides(name_or_path: str | Path | None) -> list[tuple[str, Any]]:
-    """Return a preset as overrides for `load_robot`; none of None."""
+    """Return a preset as overrides for `load_robot`, none of None.
+
+    The sensors are to have these errors, and the estimator is to expect them.
+    """
     if name_or_path is None:
         return []
-    return [(f'{SENSORS.section}.{name}', value)
-            for name, value in read_preset(name_or_path).items()]
+    preset = read_preset(name_or_path)
+    return [*((f'{SENSORS.section}.{name}', value) for name, value in preset.items()),
+            *((f'{ESTIMATOR.section}.{name}', value)
+              for name, value in expected_errors(SimpleNamespace(**preset)).items())]
+
+
+def expected_errors(sensors: SimpleNamespace) -> dict[str, Any]:
+    """Return the parameters of the estimator that say how good sensors are.
+
+    Args:
+        sensors: Validated values of `SENSORS`.
+    """
+    scale, step = sensors.scale, sensors.position_resolution
+    position = math.hypot(sensors.position_noise, step / math.sqrt(12.0))
+    # an encoder's difference over the time constant of its low-pass
+    rate = 2.0 * math.pi * sensors.velocity_cutoff * position
+    orientation = math.hypot(sensors.orientation_noise, sensors.orientation_bias,
+                             sensors.orientation_drift)
+    return {'gyro_sigma': scale * sensors.gyro_noise, 'gyro_bias_sigma': scale * sensors.gyro_bias,
+            'acceleration_sigma': scale * sensors.acceleration_noise,
+            'acceleration_bias_sigma': scale * sensors.acceleration_bias,
+            'orientation_sigma': scale * orientation, 'position_sigma': scale * position,
+            'velocity_sigma': scale * math.hypot(sensors.velocity_noise, rate),
+            'tachometers': sensors.velocity_cutoff == 0.0}

@@ -19,11 +19,14 @@ from walking_control.models.signals import Measurement
 
 ROBOTS = ['compass', 'dribbel', 'humanoid', 'walker3d_point']
 DT = 0.005
+LAB = {'gyro_sigma': 0.005, 'gyro_bias_sigma': 0.0035, 'acceleration_sigma': 0.05,
+       'acceleration_bias_sigma': 0.05, 'orientation_sigma': 0.01, 'position_sigma': 1e-3,
+       'velocity_sigma': 0.05}
 
 
 def filter_of(robot, **values):
     """Return (estimator, robot) of a robot file with the filter on."""
-    parameters = {'kind': 'filter', **values}
+    parameters = {**LAB, **values}
     robot_file = load_robot(robot, [(f'estimator.{name}', value)
                                     for name, value in parameters.items()])
     estimator = make_estimator(robot_file)
@@ -104,7 +107,7 @@ def test_slope(name, slope):
 @pytest.mark.parametrize('name', ['dribbel', 'humanoid'])
 def test_wrong_start_is_corrected(name):
     """The orientation with which it begins may be wrong; gravity and the legs know better."""
-    estimator, robot_file = filter_of(name, orientation_noise=0.05, accelerometer_bias=0.01)
+    estimator, robot_file = filter_of(name, orientation_sigma=0.05, acceleration_bias_sigma=0.01)
     measurement = at_rest(robot_file)
     half = 0.5 * 0.05
     measurement.orientation[:] = 0.0, math.sin(half), 0.0, math.cos(half)

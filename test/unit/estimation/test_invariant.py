@@ -151,14 +151,16 @@ def walking(tick):
     return np.array([phase < 0.55, phase >= 0.45 or phase < 0.05])
 
 
+@pytest.mark.parametrize('tachometers', [True, False])
 @pytest.mark.parametrize('free', [FREE, IN_PLANE], ids=['free', 'planar'])
-def test_errors_are_as_large_as_the_covariance_says(compiled, free):
+def test_errors_are_as_large_as_the_covariance_says(compiled, free, tachometers):
     """A covariance that promises too much or too little misleads whoever weighs by it."""
+    noise = NOISE._replace(tachometers=tachometers)
     nees, inside = [], []
     own = np.flatnonzero(free[:9])
     for seed in range(20):
-        body = SwayingBody(seed, free=free)
-        _, records = run_filter(compiled, body, 300, walking)
+        body = SwayingBody(seed, noise, free)
+        _, records = run_filter(compiled, body, 300, walking, noise)
         for error, state, _ in records[19::20]:
             e, P = error[own], state.P[np.ix_(own, own)]
             nees.append(e @ np.linalg.solve(P, e) / len(own))
@@ -248,7 +250,7 @@ def test_covariance_stays_one(compiled):
         if tick % 7 == 0:
             contact[:] = rng.random(2) < 0.7
         return contact
-    _, records = run_filter(compiled, body, 1500, random_contact, sharp._replace(gate=1e9))
+    _, records = run_filter(compiled, body, 1500, random_contact, sharp._replace(gate_both=1e9))
     for _, state, _ in records[::50]:
         P = state.P
         scale = np.sqrt(np.where(np.diag(P) > 0.0, np.diag(P), 1.0))

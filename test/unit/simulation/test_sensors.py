@@ -7,6 +7,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+from walking_control.estimation.estimator import DECLARED, ESTIMATOR
 from walking_control.exceptions import InvalidInput, ParameterError
 from walking_control.loading import load_robot
 from walking_control.models.signals import Measurement
@@ -219,3 +220,14 @@ def test_unknown_preset_names_the_known_ones():
     """If it failed, nobody would learn what presets there are."""
     with pytest.raises(InvalidInput, match='known: lab, none, rough'):
         noise_overrides('labb')
+
+
+def test_the_estimator_expects_what_the_sensors_are():
+    """A preset that the estimator knows nothing of leaves it to believe noise."""
+    perfect, lab = (load_robot('dribbel', noise_overrides(name)).values(ESTIMATOR)
+                    for name in ('none', 'lab'))
+    assert not any(getattr(perfect, name) for name in DECLARED) and perfect.tachometers
+    assert lab.gyro_sigma == 0.005 and lab.acceleration_bias_sigma == 0.05
+    assert not lab.tachometers, 'rates from encoders'
+    # the sum of noise and rounding to whole steps
+    assert lab.position_sigma == pytest.approx(math.sqrt(1e-6 + 3.83e-4 ** 2 / 12.0))

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Odometry message: frames, and a covariance that is the estimator's."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from walking_control.estimation.estimator import make_estimator
+from walking_control.loading import load_robot
+from walking_control.models.signals import Measurement
+from walking_control.nodes.telemetry import level_rotation, odometry_covariance, OdometryPublisher
+
+SLOPE = 0.1
+
+
+class Listener:
+    """A node that keeps what is published."""
+
+    def __init__(self):
+        self.heard = []
+
+    def create_publisher(self, kind, topic, qos):
+        """Return something to publish with."""
+        return SimpleNamespace(publish=self.heard.append)
+
+
+def test_covariances_are_derivatives():
+    """A covariance in another frame than its message is wrong for all who fuse it."""
+    rng, level = np.random.default_rng(0), level_rotation(SLOPE)
+    L = rng.standard_normal((9, 9))
+    rotation, v, p = pin.exp3(rng.standard_normal(3)), *rng.standard_normal((2, 3))
+
+    def message(error):
+        """Return what an Odometry says of a state that is off by an error."""
+        turned = pin.exp3(error[:3]) @ rotation
+        turn = pin.log3(level @ turned @ rotation.T @ level.T)
+        return np.concatenate((level @ (p + error[6:]), turn, turned.T @ (v + error[3:6])))
+
+    J = np.array([(message(1e-6 * e) - message(-1e-6 * e)) / 2e-6 for e in np.eye(9)]).T
+    base = SimpleNamespace(rotation=rotation, linear=v)
+    pose, twist = odometry_covariance(SimpleNamespace(base=base, covariance=L @ L.T), level)
+    truth = J @ L @ L.T @ J.T
+    assert np.allclose(pose, truth[:6, :6], atol=1e-7)
+    assert np.allclose(twist[:3, :3], truth[6:, 6:], atol=1e-7)
+    assert not twist[3:].any() and not twist[:, 3:].any()
+
+
+@pytest.mark.parametrize('declared', [False, True])
+def test_message_carries_what_is_known(declared):
+    """Zeros say that nobody knows; a filter knows, and a planar one what cannot be."""
+    settings = [('gyro_sigma', 0.01), ('position_sigma', 1e-3)] if declared else []
+    robot_file = load_robot('dribbel', [(f'estimator.{name}', value) for name, value in settings])
+    estimator, measurement = make_estimator(robot_file), Measurement(robot_file.robot)
+    measurement.foot_force[:, 2], measurement.linear_acceleration[2] = 45.0, 9.81
+    for stamp in (0.0, 0.01, 0.02):
+        measurement.stamp = stamp
+        estimator.update(measurement)
+    loop = SimpleNamespace(estimator=estimator, state=estimator.state, robot=robot_file.robot)
+    node = Listener()
+    OdometryPublisher(node, loop, 0.0, 20.0).publish(0.02)
+    message = node.heard[0]
+    pose, twist = (np.reshape(part.covariance, (6, 6)) for part in (message.pose, message.twist))
+    if not declared:
+        assert not pose.any() and not twist.any()
+        return
+    own = [0, 2, 4]   # along x and z, about y
+    assert np.all(np.diag(pose)[own[:2]] > 0.0) and np.all(np.diag(twist)[own] > 0.0)
+    assert np.diag(twist)[4] >= 1e-4, 'the gyroscope'
+    assert not np.delete(np.diag(pose), own).any() and not np.delete(np.diag(twist), own).any()
