@@ -20,16 +20,19 @@ REAL = {
     'romeo': ('romeo_description/urdf/romeo.urdf', ('l_sole', 'r_sole')),
     'g1': ('g1_description/urdf/g1_29dof_rev_1_0.urdf',
            ('left_ankle_roll_link', 'right_ankle_roll_link')),
+    'solo12': ('solo_description/robots/solo12.urdf', ('FL_FOOT', 'FR_FOOT', 'HL_FOOT', 'HR_FOOT')),
 }
+BIPEDS = ('talos', 'icub', 'romeo', 'g1')
 # Knees bent by hand: the same joint roles under each maker's names.
 BENT = {
     'talos': {'leg_{}_3_joint': -0.4, 'leg_{}_4_joint': 0.8, 'leg_{}_5_joint': -0.4},
     'icub': {'{}_hip_pitch': 0.3, '{}_knee': -0.6, '{}_ankle_pitch': -0.3},
     'romeo': {'{}HipPitch': -0.4, '{}KneePitch': 0.8, '{}AnklePitch': -0.4},
     'g1': {'{}_hip_pitch_joint': -0.3, '{}_knee_joint': 0.6, '{}_ankle_pitch_joint': -0.3},
+    'solo12': {'F{}_HFE': 0.8, 'F{}_KFE': -1.6, 'H{}_HFE': 0.8, 'H{}_KFE': -1.6},
 }
 SIDES = {'talos': ('left', 'right'), 'icub': ('l', 'r'), 'romeo': ('L', 'R'),
-         'g1': ('left', 'right')}
+         'g1': ('left', 'right'), 'solo12': ('L', 'R')}
 
 
 @cache

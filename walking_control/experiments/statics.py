@@ -12,6 +12,7 @@ from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
 from walking_control.models.base import Base
 from walking_control.models.dynamics import bare_robot, Dynamics
+from walking_control.models.pose import check_limits
 from walking_control.models.urdf import load_urdf, parse
 from walking_control.models.urdf_structure import mimic_joints
 from walking_control.models.yaml_text import load_yaml
@@ -84,7 +85,9 @@ class Posture:
         if path is None:
             return dynamics.configuration({**dict.fromkeys(dynamics.joints, 0.0), **positions})
         joints, position, orientation = read_configuration(path)
-        return dynamics.configuration(joints, orientation, position)
+        q = dynamics.configuration(joints, orientation, position)
+        check_limits(q[dynamics.base.nq:], dynamics.joints, dynamics.robot.limits)
+        return q
 
 
 def _assumptions(urdf: str, foot_size: Sequence[float] | None, friction: float) -> list[str]:

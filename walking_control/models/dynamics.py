@@ -167,12 +167,15 @@ class Dynamics:
         """Return the URDF's effort limits, ``(n_joints,)``, N m or N (inf where it gives none)."""
         return np.array([self.robot.limits[joint].effort for joint in self.joints])
 
-    def frame(self, name: str, offset: Sequence[float] = (0.0, 0.0, 0.0)) -> int:
+    def frame(self, name: str, offset: Sequence[float] = (0.0, 0.0, 0.0),
+              rotation: Sequence[float] | None = None) -> int:
         """Return the id of a URDF frame, or of a new one beside it.
 
         Args:
             name: A link or fixed joint of the URDF.
-            offset: Where the new frame lies, in the axes of the named one, m; zero makes none.
+            offset: Where the new frame lies, in the axes of the named one, m.
+            rotation: From the new axes to the named one's, quaternion xyzw; None turns nothing.
+                Without offset and rotation there is no new frame.
 
         Raises:
             InvalidInput: There is no such frame.
@@ -184,11 +187,14 @@ class Dynamics:
                                remedy=(f'did you mean {", ".join(near)}? ' if near else '')
                                + 'known: ' + ', '.join(known))
         parent = self.model.getFrameId(name)
-        if not any(offset):
+        if not any(offset) and rotation is None:
             return parent
-        place = self.model.frames[parent].placement * pin.SE3(np.eye(3), np.array(offset, float))
-        created = pin.Frame(f'{name} + {tuple(offset)}', self.model.frames[parent].parentJoint,
-                            parent, place, pin.FrameType.OP_FRAME)
+        turn = np.eye(3) if rotation is None else \
+            pin.Quaternion(np.array(unit_quaternion(rotation))).matrix()
+        place = self.model.frames[parent].placement * pin.SE3(turn, np.array(offset, float))
+        created = pin.Frame(f'{name} + {tuple(offset)}, {rotation}',
+                            self.model.frames[parent].parentJoint, parent, place,
+                            pin.FrameType.OP_FRAME)
         frame = self.model.addFrame(created, False)
         self.data = self.model.createData()
         return frame
@@ -253,6 +259,25 @@ class Dynamics:
         """Return the Jacobian of a frame in its own axes, ``(6, nv)``, linear rows first."""
         return self._columns(pin.computeFrameJacobian(self.model, self.data, self.to_pinocchio(q),
                                                       frame, pin.LOCAL))
+
+    def point_jacobian(self, q: np.ndarray, frame: int) -> np.ndarray:
+        """Return the Jacobian of a frame's origin along the floor's normal, ``(3, nv)``.
+
+        z is the normal, x the heading of the base: the way its x axis points along the floor.
+        """
+        full = self._columns(pin.computeFrameJacobian(self.model, self.data,
+                                                      self.to_pinocchio(q), frame,
+                                                      pin.LOCAL_WORLD_ALIGNED))
+        x, y, z, w = q[3:7].tolist()
+        across, along = 2.0 * (x * y + z * w), 1.0 - 2.0 * (y * y + z * z)
+        length = math.hypot(along, across)
+        if length < 1e-9:   # face down: any heading is as good
+            return full[:3]
+        cos, sin = along / length, across / length
+        rows = full[:3].copy()
+        rows[0] = cos * full[0] + sin * full[1]
+        rows[1] = cos * full[1] - sin * full[0]
+        return rows
 
     def foot_twist_jacobian(self, q: np.ndarray, foot: str) -> np.ndarray:
         """Return the Jacobian of a foot in the floor's axes, ``(6, nv)``, linear rows first."""

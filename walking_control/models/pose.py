@@ -8,8 +8,10 @@ import math
 import numpy as np
 
 from walking_control.exceptions import InvalidInput, MeasurementError
+from walking_control.models.urdf import UrdfJoint
 
 _UNIT_TOLERANCE = 1e-3
+_ROUNDING = 1e-6   # rad or m: of positions written down with six digits
 
 
 def joint_positions(values: Mapping[str, float] | Sequence[float] | np.ndarray,
@@ -46,6 +48,25 @@ def joint_positions(values: Mapping[str, float] | Sequence[float] | np.ndarray,
         raise MeasurementError(f'position of joint {joints[bad]}', value=float(array[bad]),
                                limit='must be finite')
     return array
+
+
+def check_limits(positions: np.ndarray, joints: tuple[str, ...],
+                 limits: Mapping[str, UrdfJoint]) -> None:
+    """Refuse joint positions beyond the joints' stops.
+
+    Args:
+        positions: ``(n_joints,)``, rad or m.
+        joints: Names of the joints.
+        limits: joint -> its limits.
+
+    Raises:
+        InvalidInput: A joint is beyond its limits by more than rounding.
+    """
+    for joint, position in zip(joints, positions.tolist()):
+        lower, upper = limits[joint].lower, limits[joint].upper
+        if not lower - _ROUNDING <= position <= upper + _ROUNDING:
+            raise InvalidInput(f'position of joint {joint}', value=position,
+                               limit=f'must be within its limits, {lower:g} to {upper:g}')
 
 
 def unit_quaternion(quaternion: Sequence[float] | np.ndarray) -> tuple[float, float, float, float]:

@@ -13,24 +13,31 @@ presses with its corners, each within a friction pyramid of slope m, transmits e
 in the pyramid is one the floor gives in every direction.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 import math
 
 import numpy as np
 
 from walking_control.exceptions import InvalidInput
 
-# The limits, in the order in which infeasibility is explained.
-MAX_FORCE, TORQUE, FRICTION, TORSION, CENTRE_OF_PRESSURE, UNILATERAL = LIMITS = (
-    'load_cap', 'joint_torque', 'friction', 'torsional_friction', 'centre_of_pressure',
-    'unilateral_force')
+# The limits; where several are short, the one further down is named first.
+MAX_FORCE, LEAST_FORCE, TORQUE, TORSION, FRICTION, CENTRE_OF_PRESSURE, UNILATERAL = LIMITS = (
+    'load_cap', 'least_force', 'joint_torque', 'torsional_friction', 'friction',
+    'centre_of_pressure', 'unilateral_force')
+NO_BALANCE = 'base_equilibrium'
 _WORDS = {
     MAX_FORCE: ('must carry {amount:.4g} N more than its load may be', 'N'),
+    LEAST_FORCE: ('presses with {amount:.4g} N less than it must', 'N'),
     TORQUE: ('needs {amount:.4g} N m more than its effort limit', 'N m'),
     FRICTION: ('needs {amount:.4g} N more tangential force than friction gives', 'N'),
     TORSION: ('needs {amount:.4g} N m more twist than friction gives', 'N m'),
-    CENTRE_OF_PRESSURE: ('lies {amount:.4g} m beyond the edge of the sole', 'm'),
-    UNILATERAL: ('would have to pull on the floor, {amount:.4g} N short', 'N'),
+    CENTRE_OF_PRESSURE: ('needs its centre of pressure {amount:.4g} m beyond the edge of the sole',
+                         'm'),
+    UNILATERAL: ('would have to pull on the floor: it holds if stuck there with {amount:.4g} N',
+                 'N'),
+    NO_BALANCE: ('cannot balance the robot with any force: its centre of mass lies {amount:.4g} m '
+                 'beside', 'm'),
 }
 
 
@@ -41,7 +48,8 @@ class Shortfall:
     Args:
         limit: One of `LIMITS`, or ``'base_equilibrium'`` when no forces at all balance the robot.
         where: The contact or joint.
-        amount: By how much, in `unit`.
+        amount: By how much, in `unit`. With every limit of a reason lifted by its amount the
+            posture can be held, see `lifting.lift`.
     """
 
     limit: str
@@ -54,7 +62,7 @@ class Shortfall:
         return _WORDS.get(self.limit, ('', ''))[1]
 
     def __str__(self) -> str:
-        words = _WORDS.get(self.limit, ('cannot balance the robot with any force', ''))[0]
+        words = _WORDS.get(self.limit, ('carries nothing', ''))[0]
         return f'{self.limit}: {self.where} ' + words.format(amount=self.amount)
 
 
@@ -63,7 +71,7 @@ class Contact:
     """A flat part of the robot that may touch the floor.
 
     Args:
-        frame: Link or fixed joint of the URDF, its z axis along the floor normal.
+        frame: Link or fixed joint of the URDF.
         length: Size of the sole along x, m; length and width 0 make it a point contact.
         width: Size along y, m.
         friction: Coefficient of friction with the floor.
@@ -72,6 +80,13 @@ class Contact:
             it (no effect on point contacts, which transmit no moment).
         min_force: Smallest normal force, N; above zero it keeps the sole pressed.
         max_force: Largest normal force, N.
+        rotation: From the contact's axes to the frame's, quaternion xyzw; z points away from the
+            floor. None: the frame's own axes for a sole; for a point, which may stand on the floor
+            at any angle, the floor's normal with x along the robot's heading.
+        adhesion: Force with which the contact sticks (a magnet, suction), N: friction, sole and
+            twist count it as pressure, and so much it may be pulled.
+        shear: Tangential force it transmits beside friction, N.
+        twist: Moment about the normal it transmits beside friction, N m.
     """
 
     frame: str
@@ -82,11 +97,15 @@ class Contact:
     torsional_friction: float | None = None
     min_force: float = 0.0
     max_force: float = math.inf
+    rotation: tuple[float, float, float, float] | None = None
+    adhesion: float = 0.0
+    shear: float = 0.0
+    twist: float = 0.0
 
     def __post_init__(self) -> None:
         """Refuse sizes and coefficients that describe no sole."""
         for name in ('length', 'width', 'friction', 'torsional_friction', 'min_force',
-                     'max_force'):
+                     'max_force', 'adhesion', 'shear', 'twist'):
             value = getattr(self, name)
             if value is not None and not value >= 0.0:
                 raise InvalidInput(f'{name} of contact {self.frame}', value=value,
@@ -94,9 +113,17 @@ class Contact:
         if (self.length > 0.0) != (self.width > 0.0):
             raise InvalidInput(f'sole of contact {self.frame}', value=(self.length, self.width),
                                limit='length and width must both be positive, or both 0 (a point)')
-        if not all(math.isfinite(v) for v in (*self.offset, self.length, self.width)):
-            raise InvalidInput(f'contact {self.frame}',
-                               limit='sizes and offset must be finite (m)')
+        if not self.min_force <= self.max_force:
+            raise InvalidInput(f'min_force of contact {self.frame}', value=self.min_force,
+                               limit=f'must not be above its max_force ({self.max_force:g} N)')
+        if not all(math.isfinite(v) for v in (*self.offset, self.length, self.width,
+                                              self.friction, self.min_force, self.adhesion,
+                                              self.shear, self.twist)):
+            raise InvalidInput(f'contact {self.frame}', limit='sizes, friction, forces and offset '
+                               'must be finite; only max_force may be without bound')
+        if self.rotation is not None and not abs(math.hypot(*self.rotation) - 1.0) <= 1e-3:
+            raise InvalidInput(f'rotation of contact {self.frame}', value=self.rotation,
+                               limit='must be a unit quaternion (xyzw)')
 
     @property
     def is_point(self) -> bool:
@@ -115,7 +142,9 @@ class Contact:
 
 
 def wrench_limits(contact: Contact) -> tuple[np.ndarray, list[str]]:
-    """Return the inequalities of a contact without its force bounds: rows f >= 0.
+    """Return the inequalities of a contact without its force bounds: rows f >= bound.
+
+    The bound is zero but for contacts with adhesion, shear or twist, see `wrench_bounds`.
 
     Args:
         contact: The `Contact`.
@@ -147,6 +176,33 @@ def wrench_limits(contact: Contact) -> tuple[np.ndarray, list[str]]:
             rows.append(_row({2: contact.torsional_friction, 5: sign}))
             limits.append(TORSION)
     return np.array(rows), limits
+
+
+def wrench_bounds(contact: Contact, rows: np.ndarray, limits: Sequence[str]) -> np.ndarray:
+    """Return the right-hand sides of `wrench_limits`, ``(k,)``.
+
+    Args:
+        contact: The `Contact`.
+        rows: ``(k, size)``.
+        limits: The name of the limit each row stands for.
+    """
+    beside = {FRICTION: contact.shear, TORSION: contact.twist}
+    return -contact.adhesion * rows[:, 2] - [beside.get(limit, 0.0) for limit in limits]
+
+
+def edge_gains(contact: Contact) -> np.ndarray:
+    """Return by how much each row of `wrench_limits` gives when all edges of a sole move out.
+
+    Args:
+        contact: The `Contact`.
+
+    Returns:
+        ``(k, size)``: times a wrench that presses, the change of the row's value per metre.
+    """
+    if contact.is_point:
+        return np.zeros((4, 3))
+    wider = replace(contact, length=contact.length + 2.0, width=contact.width + 2.0)
+    return wrench_limits(wider)[0] - wrench_limits(contact)[0]
 
 
 def _row(entries: dict[int, float]) -> np.ndarray:
@@ -182,18 +238,19 @@ def contact_margins(contact: Contact, wrench: np.ndarray) -> dict[str, float | N
         pyramid), ``centre_of_pressure`` to the sole's edge in m, ``torsion`` to its nearest face
         in N m; None where the contact has no such limit.
     """
-    margins = {'normal_force': float(wrench[2] - contact.min_force), 'friction': None,
+    pressure = float(wrench[2]) + contact.adhesion
+    margins = {'normal_force': pressure - contact.min_force, 'friction': None,
                'centre_of_pressure': None, 'torsion': None}
-    if wrench[2] > 0.0:
+    if pressure > 0.0:
         tangential = max(abs(wrench[0]), abs(wrench[1]))
-        reach = contact.pyramid * wrench[2]
+        reach = contact.pyramid * pressure + contact.shear
         margins['friction'] = float(1.0 - tangential / reach) if reach > 0.0 else None
         if not contact.is_point:
-            x, y = abs(centre_of_pressure(wrench))
+            x, y = abs(wrench[4]) / pressure, abs(wrench[3]) / pressure
             margins['centre_of_pressure'] = float(min(0.5 * contact.length - x,
                                                       0.5 * contact.width - y))
     if not contact.is_point:
         rows, limits = wrench_limits(contact)
-        slack = rows @ wrench
+        slack = rows @ wrench - wrench_bounds(contact, rows, limits)
         margins['torsion'] = float(min(s for s, limit in zip(slack, limits) if limit == TORSION))
     return margins

@@ -13,19 +13,24 @@ least contact force, subject to the base equations, every limit of the contacts 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 import time
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
-from walking_control.exceptions import InvalidInput, ParameterError, UrdfError
+from walking_control.exceptions import (
+    InvalidInput,
+    MeasurementError,
+    ParameterError,
+    UrdfError,
+)
 from walking_control.models.base import ROOT
 from walking_control.statics import solvers
 from walking_control.statics.contacts import centre_of_pressure, Contact, contact_margins, Shortfall
-from walking_control.statics.diagnosis import explain, violations
-from walking_control.statics.few_points import shortfall_on_points, stand_on_points
+from walking_control.statics.diagnosis import Explanation, nearest_point
+from walking_control.statics.few_points import stand_on_points
 from walking_control.statics.kernels import stand_on_one
 from walking_control.statics.program import StaticProgram
 
@@ -67,23 +72,31 @@ class StaticSolution:
         wrenches: contact -> wrench of the floor on the robot in the sole frame, ``(6,)``, N, N m;
             of an infeasible single support those it would need, else None.
         base_residual: Largest error of the base equations, N and N m.
-        shortfalls: The broken limits, the one to name first; empty when feasible.
+        explanation: The reason when it is infeasible, found when asked for; None when feasible.
         solver: Name of what solved it.
-        solve_time: Wall time, kinematics included, s.
+        solve_time: Wall time of the verdict, kinematics included, s.
     """
 
     support: tuple[str, ...]
     torque: np.ndarray | None
     wrenches: dict[str, np.ndarray] | None
     base_residual: float | None
-    shortfalls: tuple[Shortfall, ...]
+    explanation: Explanation | None
     solver: str
     solve_time: float
 
     @property
     def feasible(self) -> bool:
         """Whether torque and wrenches respect every limit."""
-        return not self.shortfalls
+        return self.explanation is None
+
+    @property
+    def shortfalls(self) -> tuple[Shortfall, ...]:
+        """The limits that would have to give, the one to name first; empty when feasible.
+
+        They are sought now, in a few ms, unless `Explanation.step` has found them already.
+        """
+        return () if self.explanation is None else self.explanation.shortfalls
 
     @property
     def reason(self) -> str | None:
@@ -96,7 +109,7 @@ class StaticTorque:
 
     Args:
         dynamics: The `Dynamics`.
-        contacts: name -> `Contact`.
+        contacts: name -> `Contact`; of a sequence each is called by its frame.
         objective: ``'torque'``, ``'force'`` or an `Objective`.
         effort_limits: joint -> limit in N m, in place of the URDF's.
         solver: Name of the quadratic-program solver; None takes the preferred one installed.
@@ -111,34 +124,36 @@ class StaticTorque:
         MissingDependency: The solver is not installed.
     """
 
-    def __init__(self, dynamics: Dynamics, contacts: Mapping[str, Contact],
+    def __init__(self, dynamics: Dynamics, contacts: Mapping[str, Contact] | Sequence[Contact],
                  objective: str | Objective = 'torque',
                  effort_limits: Mapping[str, float] | None = None,
                  solver: str | None = None) -> None:
         self.dynamics = dynamics
-        self.contacts = dict(contacts)
+        self.contacts = _by_name(contacts)
         self.objective = _find_objective(objective)
-        self.frames = {name: dynamics.frame(contact.frame, contact.offset)
+        self.frames = {name: dynamics.frame(contact.frame, contact.offset, contact.rotation)
                        for name, contact in self.contacts.items()}
         self.effort_limits = _effort_limits(dynamics, effort_limits)
         self.joint_weights = _joint_weights(dynamics, self.objective.joint_weights)
         self.problems = effort_problems(dynamics, self.effort_limits)
         self.solver = solver or (solvers.available() or ('none',))[0]
         self._solve = solvers.load(solver)
+        self._decider = solvers.load_decider(solver)
         self._programs: dict[tuple[str, ...], StaticProgram] = {}
 
     def solve(self, q: np.ndarray, support: Iterable[str] | None = None,
-              caps: Mapping[str, float] | None = None, diagnose: bool = True) -> StaticSolution:
+              caps: Mapping[str, float] | None = None) -> StaticSolution:
         """Return the `StaticSolution` at a configuration.
 
         Args:
             q: From `Dynamics.configuration`.
             support: Names of the contacts in use; None takes all.
             caps: contact -> largest normal force, N, below its own.
-            diagnose: False spares the search for the reason when there is no solution.
 
         Raises:
-            InvalidInput: A contact is unknown, or there is none.
+            InvalidInput: A contact is unknown, or there is none; a cap is no force, or of no
+                contact of the support.
+            MeasurementError: The configuration is not finite.
         """
         program = self.program(support)
         start = time.perf_counter()
@@ -147,7 +162,7 @@ class StaticTorque:
         elif program.is_single:
             solution = self._single(q, program, caps)
         else:
-            solution = self._several(q, program, caps, diagnose)
+            solution = self._several(q, program, caps)
         solution.solve_time = time.perf_counter() - start
         return solution
 
@@ -175,46 +190,59 @@ class StaticTorque:
             self.effort_limits)
         # written so that a NaN counts as broken
         held = slack >= -program.tolerance and overload <= program.tolerance
-        found = () if held else violations(program, wrench, torque)
         return StaticSolution(program.support, torque if held else None,
-                              {program.support[0]: wrench}, residual, found, 'closed form', 0.0)
+                              {program.support[0]: wrench}, residual,
+                              None if held else self._explain(q, program, caps, wrench),
+                              'closed form', 0.0)
+
+    def _explain(self, q: np.ndarray, program: StaticProgram, caps: Mapping[str, float] | None,
+                 forces: np.ndarray) -> Explanation:
+        _check_finite(q, self.dynamics)
+        program.assemble(q, caps)
+        return Explanation(program, self._decider, forces)
 
     def _on_points(self, q: np.ndarray, program: StaticProgram,
                    caps: Mapping[str, float] | None) -> StaticSolution:
+        _check_finite(q, self.dynamics)
         problem = program.assemble(q, caps)
         forces = stand_on_points(problem, ROOT)
         torque, residual, overloaded = program.judge(forces)
-        found: tuple[Shortfall, ...] = () if residual is not None else (
-            shortfall_on_points(program, problem, ROOT, forces),)
-        found = found or (program.overloads(torque) if overloaded else ())
-        return StaticSolution(program.support, None if found else torque, program.wrenches(forces),
-                              residual, found, 'closed form', 0.0)
+        held = residual is not None and not overloaded
+        return StaticSolution(program.support, torque if held else None, program.wrenches(forces),
+                              residual,
+                              None if held else Explanation(program, self._decider, forces),
+                              'closed form', 0.0)
 
-    def _several(self, q: np.ndarray, program: StaticProgram, caps: Mapping[str, float] | None,
-                 diagnose: bool) -> StaticSolution:
+    def _several(self, q: np.ndarray, program: StaticProgram,
+                 caps: Mapping[str, float] | None) -> StaticSolution:
         problem = program.assemble(q, caps)
         forces, name = self._solve(problem).x, self.solver
         residual = None
         if forces is not None:
             torque, residual, overloaded = program.judge(forces)
-        if forces is None or residual is None:
-            forces, found = explain(program, self._solve, diagnose)
-            if forces is None:
-                return StaticSolution(program.support, None, None, None, found, name, 0.0)
-            torque, residual, overloaded = program.judge(forces)
+        if residual is None:
+            _check_finite(q, self.dynamics)
+            forces = nearest_point(program, self._decider)
+            if forces is not None:
+                torque, residual, overloaded = program.judge(forces)
+            if residual is None:
+                return StaticSolution(program.support, None, None, None,
+                                      Explanation(program, self._decider, forces), name, 0.0)
             name += ' (feasible point)'
-        found = program.overloads(torque) if overloaded else ()
-        return StaticSolution(program.support, None if found else torque, program.wrenches(forces),
-                              residual, found, name, 0.0)
+        assert forces is not None
+        return StaticSolution(program.support, None if overloaded else torque,
+                              program.wrenches(forces), residual,
+                              Explanation(program, self._decider, forces) if overloaded else None,
+                              name, 0.0)
 
     def prepare(self) -> None:
         """Compile and allocate what the first solutions would have to: call before time counts."""
         q = self.dynamics.configuration(np.zeros(len(self.dynamics.joints)))
         for name, contact in self.contacts.items():
             if not contact.is_point:
-                self.solve(q, (name,), diagnose=False)
+                self.solve(q, (name,))
         if len(self.contacts) > 1:
-            self.solve(q, diagnose=False)
+            self.solve(q)
 
     def margins(self, solution: StaticSolution) -> dict[str, dict[str, Any]]:
         """Return how far a feasible solution is from every limit.
@@ -242,6 +270,27 @@ class StaticTorque:
         """Return contact -> centre of pressure in its sole frame, ``(2,)``, m."""
         return {name: centre_of_pressure(wrench)
                 for name, wrench in (solution.wrenches or {}).items()}
+
+
+def _by_name(contacts: Mapping[str, Contact] | Sequence[Contact]) -> dict[str, Contact]:
+    named = dict(contacts) if isinstance(contacts, Mapping) else {
+        getattr(contact, 'frame', repr(contact)): contact for contact in contacts}
+    for name, contact in named.items():
+        if not isinstance(contact, Contact):
+            raise InvalidInput(f'contact {name}', value=contact, limit='must be a Contact')
+    if len(named) < len(contacts):
+        raise InvalidInput('contacts', value=[contact.frame for contact in named.values()],
+                           limit='several share a frame',
+                           remedy='give a mapping of names to contacts')
+    return named
+
+
+def _check_finite(q: np.ndarray, dynamics: Dynamics) -> None:
+    if not np.isfinite(q).all():
+        names = (*('base pose',) * (dynamics.nq - len(dynamics.joints)), *dynamics.joints)
+        bad = int(np.argmin(np.isfinite(q)))
+        raise MeasurementError(f'configuration: {names[bad]}', value=float(q[bad]),
+                               limit='must be finite')
 
 
 def _find_objective(objective: str | Objective) -> Objective:

@@ -11,10 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from walking_control.statics.contacts import Shortfall
-
 if TYPE_CHECKING:
-    from walking_control.statics.program import StaticProgram
     from walking_control.statics.solvers.problem import Problem
 
 _RANK = 1e-9   # relative; smaller singular values of the base equations count as zero
@@ -45,22 +42,3 @@ def stand_on_points(problem: Problem, equations: int) -> np.ndarray:
     high = min((slack[i] / rate[i] for i in np.flatnonzero(rate < -_RANK)), default=np.inf)
     best = -(along @ (problem.hessian @ x + problem.gradient)) / (along @ problem.hessian @ along)
     return x + along * (min(max(best, low), high) if low <= high else 0.5 * (low + high))
-
-
-def shortfall_on_points(program: StaticProgram, problem: Problem, equations: int,
-                        forces: np.ndarray) -> Shortfall:
-    """Return the `Shortfall` of forces that do not hold the robot.
-
-    Args:
-        program: The `StaticProgram`.
-        problem: Its `Problem`.
-        equations: How many equalities it has.
-        forces: Of `stand_on_points`.
-    """
-    off = np.abs(problem.rows[:equations] @ forces - problem.bound[:equations]).max()
-    short = problem.bound[equations:] - problem.rows[equations:] @ forces
-    worst = int(np.argmax(short))
-    if off > program.equality_tolerance:
-        return Shortfall('base_equilibrium', ' and '.join(program.support), float(off))
-    limit, where = program.labels[worst]
-    return Shortfall(limit, where, float(short[worst]))

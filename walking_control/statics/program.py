@@ -23,6 +23,7 @@ from walking_control.statics.contacts import (
     Shortfall,
     TORQUE,
     UNILATERAL,
+    wrench_bounds,
     wrench_limits,
 )
 from walking_control.statics.kernels import fill_program, judge_forces
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
 EQUALITY_TOLERANCE = 1e-8   # of the weight (at least 1 N): error left in the base equations
 LIMIT_TOLERANCE = 1e-7      # of the weight: numerical overstepping of a limit that is forgiven
-_NO_CAP = 10.0              # of the weight: stands for an unbounded normal force
 
 
 class StaticProgram:
@@ -76,21 +76,25 @@ class StaticProgram:
         """Allocate the problem and fill in what does not depend on the configuration."""
         objective, names = self._objective, self.support
         ends = np.cumsum([contact.size for contact in self.contacts.values()])
-        self._slices = [slice(end - contact.size, end)
+        self.slices = [slice(end - contact.size, end)
                         for end, contact in zip(ends, self.contacts.values())]
         self._sizes = [contact.size for contact in self.contacts.values()]
+        # points that stand on the floor's normal, whatever the link's axes
+        self._upright = [contact.is_point and contact.rotation is None
+                         for contact in self.contacts.values()]
         n, k = int(ends[-1]), len(self._limited)
         blocks, bound, self.labels = [], [], []
-        for name, contact, part in zip(names, self.contacts.values(), self._slices):
+        for name, contact, part in zip(names, self.contacts.values(), self.slices):
             rows, limits = wrench_limits(contact)
             block = np.zeros((1 + len(rows), n))
             block[0, part.start + 2] = 1.0
             block[1:, part] = rows
             blocks.append(block)
-            bound += [contact.min_force] + [0.0] * len(rows)
+            bound += [contact.min_force - contact.adhesion,
+                      *wrench_bounds(contact, rows, limits)]
             self.labels += [(limit, name) for limit in (UNILATERAL, *limits)]
         caps = np.zeros((len(names), n))
-        for i, part in enumerate(self._slices):
+        for i, part in enumerate(self.slices):
             caps[i, part.start + 2] = -1.0
         fixed = np.vstack((*blocks, caps))
         self._caps = slice(ROOT + len(bound), ROOT + len(fixed))
@@ -111,20 +115,30 @@ class StaticProgram:
         self._force_hessian = np.diag((objective.force + objective.regularisation) * scale)
         self._limits = self.effort_limits[self._loaded[self._limited]]
         self.gravity = np.zeros(self.dynamics.nv)
-        self._own_caps = {name: min(contact.max_force, _NO_CAP * self.dynamics.weight)
+        self.violation: solvers.Problem | None = None   # laid out when first needed
+        self._own_caps = {name: min(contact.max_force, solvers.NO_BOUND)
                           for name, contact in self.contacts.items()}
         self._capped = True
         self.fill_caps(None)
 
     def jacobian(self, q: np.ndarray, index: int) -> np.ndarray:
-        """Return the Jacobian of a contact, ``(size, nv)``."""
-        return self.dynamics.frame_jacobian(q, self.frames[index])
+        """Return the Jacobian of a contact in its axes, ``(size, nv)``."""
+        if self._upright[index]:
+            return self.dynamics.point_jacobian(q, self.frames[index])
+        return self.dynamics.frame_jacobian(q, self.frames[index])[:self._sizes[index]]
 
     def fill_caps(self, caps: Mapping[str, float] | None) -> None:
         """Write the largest normal forces, N: each contact's own, or the given ones if smaller."""
         if not caps and not self._capped:
             return
         caps = caps or {}
+        for name, cap in caps.items():
+            if name not in self._own_caps:
+                raise InvalidInput(f'cap of {name}', value=cap, limit='is no contact of the '
+                                   'support: ' + ', '.join(self.support))
+            if not cap >= self.contacts[name].min_force:
+                raise InvalidInput(f'cap of {name}', value=cap, limit='must be a force of at '
+                                   f'least its min_force ({self.contacts[name].min_force:g} N)')
         for i, (name, cap) in enumerate(self._own_caps.items(), self._caps.start):
             self.problem.bound[i] = -min(cap, caps.get(name, cap))
         self._capped = bool(caps)
@@ -143,9 +157,8 @@ class StaticProgram:
         """
         problem, jacobian = self.problem, self._jacobian
         gravity = self.gravity = self.dynamics.gravity_efforts(q)
-        for part, size, frame in zip(self._slices, self._sizes, self.frames):
-            found = self.dynamics.frame_jacobian(q, frame)
-            jacobian[part] = found if size == ROOT else found[:size]
+        for index, part in enumerate(self.slices):
+            jacobian[part] = self.jacobian(q, index)
         self.fill_caps(caps)
         fill_program(gravity, jacobian, self._columns, self._limited, self._torque_weights,
                      self._limits, self._force_hessian, problem.hessian, problem.gradient,
@@ -174,16 +187,20 @@ class StaticProgram:
     def wrenches(self, forces: np.ndarray) -> dict[str, np.ndarray]:
         """Return contact -> wrench in its sole frame, ``(6,)``, N and N m."""
         wrenches = {}
-        for name, part in zip(self.support, self._slices):
+        for name, part in zip(self.support, self.slices):
             if part.stop - part.start == ROOT:
                 wrenches[name] = forces[part]
             else:
                 wrenches[name] = np.concatenate((forces[part], np.zeros(3)))
         return wrenches
 
-    def overloads(self, torque: np.ndarray) -> tuple[Shortfall, ...]:
+    def limit_of(self, joint: str) -> float:
+        """Return the effort limit of a joint, N m."""
+        return float(self.effort_limits[self.dynamics.joints.index(joint)])
+
+    def overloads(self) -> tuple[Shortfall, ...]:
         """Return the shortfalls of joints that no contact loads (arms, head), worst first."""
-        over = (abs(torque[self._free - ROOT]) - self._free_limits).tolist()
+        over = (abs(self.gravity[self._free]) - self._free_limits).tolist()
         order = sorted((i for i, value in enumerate(over) if value > self.tolerance),
                        key=lambda i: -over[i])
         return tuple(Shortfall(TORQUE, self.dynamics.joints[self._free[i] - ROOT], over[i])

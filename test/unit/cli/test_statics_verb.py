@@ -57,6 +57,24 @@ def test_one_leg_without_shifting_weight(capsys):
     assert 'cannot be held: centre_of_pressure: left' in error
 
 
+def test_joint_beyond_its_stop(capsys, tmp_path):
+    """A posture that no joint can take would be held by torques."""
+    joints = {**dict.fromkeys(Posture('humanoid').dynamics.joints, 0.0), 'left_knee': 3.2}
+    file = tmp_path / 'bent.yaml'
+    file.write_text(yaml.safe_dump({'joints': joints}))
+    assert main(['statics', 'humanoid', '--q', str(file)]) == 2
+    assert 'position of joint left_knee is 3.2: must be within its limits' in \
+        capsys.readouterr().err
+
+
+def test_gravity_of_the_world(capsys):
+    """Torques for another planet would be those of the earth."""
+    earth, moon = (run(capsys, 'humanoid', '--set', f'world.gravity={g}')[1]['joint_torques']
+                   for g in (9.81, 1.62))
+    for joint, torque in earth.items():
+        assert moon[joint] == pytest.approx(torque * 1.62 / 9.81, abs=1e-4)
+
+
 def test_slippery_floor_and_small_soles(capsys, tmp_path):
     """Friction and size of the soles would not reach the distributor."""
     tilted = tmp_path / 'tilted.yaml'

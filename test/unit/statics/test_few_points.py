@@ -41,7 +41,7 @@ def test_two_points_below_the_centre_of_mass(standing, objective):
     assert (wrenches[:, 3:] == 0.0).all() and solution.base_residual < 1e-3
     # torques by the principle of virtual work, from the forces alone
     g = dynamics.gravity_efforts(q)
-    J = [dynamics.frame_jacobian(q, dynamics.frame(foot)) for foot in FEET]
+    J = [dynamics.foot_twist_jacobian(q, foot) for foot in FEET]   # along the floor's axes
     rest = g - sum(j.T @ w for j, w in zip(J, wrenches))
     np.testing.assert_allclose(rest[6:], solution.torque, atol=1e-8)
 

@@ -3,11 +3,29 @@
 
 import numpy as np
 import pytest
+from static_robots import humanoid, random_orientation, random_posture
 
 from walking_control.exceptions import MissingDependency, ParameterError
 from walking_control.statics import solvers
+from walking_control.statics.diagnosis import nearest_point
+from walking_control.statics.distributor import StaticTorque
 
 TOLERANCE = 1e-8
+
+
+def is_certificate(problem, multipliers, tolerance=1e-6):
+    """Return True when multipliers prove that no point satisfies the constraints (Farkas).
+
+    Multipliers y, not negative on inequalities, with rows' y = 0 and bound' y > 0 would give
+    0 = y' rows x >= y' bound > 0.
+    """
+    y = np.array(multipliers)
+    if not np.isfinite(y).all():
+        return False
+    y[problem.equalities:] = np.maximum(y[problem.equalities:], 0.0)
+    strength = problem.bound @ y
+    leak = abs(problem.rows.T @ y).sum() * problem.scale
+    return bool(strength > 0.0 and leak <= tolerance * strength)
 
 
 def random_problem(rng, n=12, equalities=6, inequalities=40):
@@ -114,9 +132,28 @@ def test_certificate():
     """A proof of infeasibility would be accepted that proves nothing, or a good one refused."""
     rows = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]])
     problem = solvers.Problem(np.eye(2), np.zeros(2), rows, np.array([1.0, 0.0, 0.0]), 0)
-    assert solvers.is_certificate(problem, np.array([1.0, 1.0, 0.0]))
-    assert not solvers.is_certificate(problem, np.array([1.0, 0.5, 0.0]))
-    assert not solvers.is_certificate(problem, np.array([0.0, 0.0, 1.0]))
+    assert is_certificate(problem, np.array([1.0, 1.0, 0.0]))
+    assert not is_certificate(problem, np.array([1.0, 0.5, 0.0]))
+    assert not is_certificate(problem, np.array([0.0, 0.0, 1.0]))
+
+
+def test_verdicts_are_proven():
+    """A posture would be called impossible without a proof: multipliers of the least violation."""
+    dynamics, contacts, posture = humanoid()
+    program = StaticTorque(dynamics, contacts).program()
+    rng = np.random.default_rng(6)
+    proven = 0
+    while proven < 20:
+        q = dynamics.configuration(random_posture(rng, posture), random_orientation(rng, 0.4))
+        program.assemble(q)
+        forces = nearest_point(program, solvers.load_decider())
+        if program.judge(forces)[1] is not None:
+            continue
+        least = program.violation
+        multipliers = solvers.load()(least).multipliers[:-1]   # the last is the violation's own
+        hard = solvers.Problem(np.eye(12), np.zeros(12), least.rows[:-1, :-1], least.bound[:-1], 6)
+        assert is_certificate(hard, multipliers, 1e-3)
+        proven += 1
 
 
 def test_unknown_solver_is_refused():

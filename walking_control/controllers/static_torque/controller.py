@@ -21,6 +21,7 @@ from walking_control.models.robot_file import RobotFile, WORLD
 from walking_control.models.signals import Command, Reference, WalkerState
 from walking_control.statics import solvers
 from walking_control.statics.contacts import Contact, Shortfall
+from walking_control.statics.diagnosis import Explanation
 from walking_control.statics.distributor import OBJECTIVES, StaticSolution, StaticTorque
 
 REACTIONS = ('impedance', 'damping', 'zero')
@@ -74,7 +75,7 @@ class PostureControl(Controller):
     Attributes:
         status: ``'holding'``, ``'changing_support'``, ``'infeasible'`` or ``'reacting'``.
         solution: The last `StaticSolution`; None without a contact.
-        shortfall: Why the posture is impossible, or None.
+        shortfall: Why the posture is impossible, known some ticks after the verdict; else None.
         feedforward: Static torques sent, ``(n_joints,)``, N m.
 
     Raises:
@@ -114,6 +115,7 @@ class PostureControl(Controller):
     def _clear(self) -> None:
         n = len(self.dynamics.joints)
         self.status, self.solution, self.shortfall = HOLDING, None, None
+        self._explanation: Explanation | None = None
         self.feedforward = np.zeros(n)
         self._possible = np.zeros(n)
         self._fade = 1.0
@@ -174,25 +176,31 @@ class PostureControl(Controller):
     def _static_torque(self, wanted: tuple[str, ...] | None, dt: float) -> np.ndarray | None:
         """Return the static torques of the present support, None when there are none."""
         change, weight = self.support, self.dynamics.weight
-        first = self.status in (HOLDING, CHANGING)
         if not change.support:
-            self.solution, self.shortfall = None, Shortfall(NO_CONTACT, 'every foot', 0.0)
+            self.solution, self._explanation = None, None
+            self.shortfall = Shortfall(NO_CONTACT, 'every foot', 0.0)
             return None
         caps = change.caps(weight)
-        solution = self.distributor.solve(self._q, change.support, caps,
-                                          diagnose=first and not caps)
+        solution = self.distributor.solve(self._q, change.support, caps)
         if not solution.feasible and caps:
             change.hold_back(wanted, dt)
-            solution = self.distributor.solve(self._q, change.support, change.caps(weight),
-                                              diagnose=False)
+            solution = self.distributor.solve(self._q, change.support, change.caps(weight))
             if not solution.feasible:
-                solution = self.distributor.solve(self._q, change.support, diagnose=first)
+                solution = self.distributor.solve(self._q, change.support)
         self.solution = solution
-        if solution.feasible:
-            self.shortfall = None
-        elif first or self.shortfall is None:
-            self.shortfall = solution.shortfalls[0]
+        self._explain(solution)
         return solution.torque
+
+    def _explain(self, solution: StaticSolution) -> None:
+        """Take the reason of the first impossible tick a step further; never more in one tick."""
+        if solution.feasible:
+            self.shortfall = self._explanation = None
+            return
+        if self._explanation is None:
+            self._explanation = solution.explanation
+        assert self._explanation is not None
+        if self.shortfall is None and self._explanation.step():
+            self.shortfall = self._explanation.shortfalls[0]
 
     def _judge(self, torque: np.ndarray | None, dt: float) -> None:
         """Update status, fading and feed-forward from whether there are static torques."""

@@ -15,9 +15,10 @@ from importlib import import_module
 from types import ModuleType
 
 from walking_control.exceptions import MissingDependency, ParameterError
+from walking_control.statics.solvers.linear import Decider
 from walking_control.statics.solvers.polishing import polish
 from walking_control.statics.solvers.problem import (
-    is_certificate,
+    NO_BOUND,
     primal_residuals,
     Problem,
     Residuals,
@@ -26,8 +27,8 @@ from walking_control.statics.solvers.problem import (
     Solver,
 )
 
-__all__ = ['NAMES', 'Problem', 'Residuals', 'Solution', 'available', 'is_certificate', 'load',
-           'polish', 'primal_residuals', 'residuals']
+__all__ = ['Decider', 'NAMES', 'NO_BOUND', 'Problem', 'Residuals', 'Solution', 'available', 'load',
+           'load_decider', 'polish', 'primal_residuals', 'residuals']
 
 NAMES = ('daqp', 'quadprog', 'osqp')  # in order of preference
 
@@ -69,6 +70,16 @@ def load(name: str | None = None) -> Solver:
                                 remedy=f'pip install {name}; installed: '
                                 + (', '.join(available()) or 'none'))
     return _polished(module.solve) if module.LOOSE else module.solve
+
+
+def load_decider(name: str | None = None) -> Decider:
+    """Return the `Decider` of a solver: exact ones are asked first, HiGHS has the last word.
+
+    Args:
+        name: One of `NAMES`, loaded before; None takes the preferred one.
+    """
+    module = _module(name or available()[0])
+    return Decider(None if module is None or module.LOOSE else module.solve)
 
 
 def _polished(solve: Solver) -> Solver:

@@ -29,7 +29,7 @@ def polish(problem: Problem, solution: Solution, activity: float = 1e-3) -> Solu
     slack = problem.rows @ solution.x - problem.bound
     floor = activity * max(1e-12, abs(multipliers[m:]).max(initial=0.0))
     active = [i for i in range(m, len(slack)) if multipliers[i] > floor]
-    scale = max(1.0, abs(problem.bound).max())
+    scale = problem.scale
     best, best_error = solution, _error(problem, solution)
     for _ in range(_ROUNDS):
         x, multipliers = _solve_active(problem, active)

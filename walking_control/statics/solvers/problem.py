@@ -14,6 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+NO_BOUND = 1e30   # its negative stands for an inequality without bound
+
 
 @dataclass(slots=True)
 class Problem:
@@ -32,6 +34,12 @@ class Problem:
     rows: np.ndarray
     bound: np.ndarray
     equalities: int
+
+    @property
+    def scale(self) -> float:
+        """The largest bound there is, at least 1."""
+        sizes = abs(self.bound)
+        return float(max(1.0, sizes[sizes < NO_BOUND].max(initial=0.0)))
 
 
 @dataclass(slots=True)
@@ -84,26 +92,7 @@ def residuals(problem: Problem, solution: Solution) -> Residuals:
     m = problem.equalities
     slack = problem.rows @ x - problem.bound
     gradient = problem.hessian @ x + problem.gradient - problem.rows.T @ multipliers
-    gap = abs(multipliers[m:]) @ abs(slack[m:]) - np.minimum(multipliers[m:], 0.0).sum()
+    bounded = problem.bound[m:] > -NO_BOUND
+    gap = abs(multipliers[m:][bounded]) @ abs(slack[m:][bounded]) \
+        - np.minimum(multipliers[m:], 0.0).sum()
     return Residuals(*primal_residuals(problem, x), float(abs(gradient).max()), float(gap))
-
-
-def is_certificate(problem: Problem, multipliers: np.ndarray, tolerance: float = 1e-6) -> bool:
-    """Return True when multipliers prove that no point satisfies the constraints (Farkas).
-
-    Multipliers y, not negative on inequalities, with rows' y = 0 and bound' y > 0 would give
-    0 = y' rows x >= y' bound > 0.
-
-    Args:
-        problem: The `Problem`.
-        multipliers: ``(m,)``.
-        tolerance: Allowed size of rows' y against bound' y times the length of a point of the
-            problem's own scale.
-    """
-    y = np.array(multipliers)
-    if not np.isfinite(y).all():
-        return False
-    y[problem.equalities:] = np.maximum(y[problem.equalities:], 0.0)
-    strength = problem.bound @ y
-    scale = max(1.0, abs(problem.bound).max())
-    return bool(strength > 0.0 and abs(problem.rows.T @ y).sum() * scale <= tolerance * strength)
