@@ -1,16 +1,48 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plain PD control of the hip to a fixed set point: the rival of every other law."""
+"""Plain PD control of the hip to a fixed set point: the rival of every other law.
 
+Where the robot offers a ``ground_torque`` the ankle may help: a torque in proportion to the energy
+the walker lacks, under the same limits of the stance foot as curve tracking (`controllers.limits`).
+"""
+
+from dataclasses import replace
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 
 from walking_control.controllers.controller import ArrayLaw, Controller
+from walking_control.controllers.curve_tracking.observation import potential
 from walking_control.controllers.hip_switching import clamped_pd, find_hip, hip_law, HipData
 from walking_control.controllers.knee_locks import KneeLocks
+from walking_control.controllers.limits.efforts import (
+    FOOT_PARAMETERS,
+    keep_foot,
+    Limits,
+    make_limits,
+    nearest_effort,
+)
+from walking_control.exceptions import IncompatibleController, ParameterError
+from walking_control.models.array_functions import array_function, Terms
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.parameters import Parameter, ParameterTable
-from walking_control.models.robot_file import RobotFile
+from walking_control.models.robot import Robot
+from walking_control.models.robot_file import RobotFile, WORLD
 from walking_control.models.signals import Command, Reference, WalkerState
+from walking_control.models.small_algebra import factorise_spd
+from walking_control.models.support.compiled import make_terms
+from walking_control.models.support.dynamics import SupportDynamics
+from walking_control.models.support.layout import terms_places, unpack_terms
+
+
+def _energy_known(values: SimpleNamespace) -> None:
+    """Refuse an ankle that does not know what energy to aim at."""
+    if values.ankle_energy_gain > 0.0 and values.energy == 0.0:
+        raise ParameterError('parameter hip_pd.energy', value=values.energy,
+                             limit='must be above 0 where ankle_energy_gain is',
+                             remedy='set the energy the walker has on its gait, above the stance '
+                             'foot')
+
 
 PARAMETERS = ParameterTable('hip_pd', [
     Parameter('rate', 500.0, 'Hz', 'Rate of the control law.', 10.0, 5000.0),
@@ -20,9 +52,62 @@ PARAMETERS = ParameterTable('hip_pd', [
               live=True, scaled=True),
     Parameter('hip_angle', 0.6, 'rad', 'Hip angle aimed at, swing leg ahead.', 0.0, 1.5,
               live=True),
+    Parameter('ankle_energy_gain', 0.0, 'N m/J', 'Torque of the ankle per energy the walker lacks; '
+              '0 leaves it alone.', 0.0, 1e3),
+    Parameter('energy', 0.0, 'J', 'Energy the ankle aims at: kinetic, and potential above the '
+              'stance foot.', 0.0, 1e5),
+    # a hip alone asks little of the foot: no limits but the motor's, unless they are chosen
+    replace(FOOT_PARAMETERS[0], default='off'),
+    *FOOT_PARAMETERS[1:],
     Parameter('knee_flexed', 0.05, 'rad', 'Flexion after which an extending knee is re-armed.',
               0.0, 0.5),
-])
+], checks=[_energy_known])
+
+NOTHING = np.zeros(1)   # the law remembers nothing
+
+
+class AnkleData(NamedTuple):
+    """What the law knows besides the hip where foot or ankle count, as plain arrays and numbers.
+
+    Attributes:
+        hip: `HipData`.
+        limits: `Limits`.
+        parameters: Of the support terms; gravity along x and z first.
+        spin: Rates of q when the robot turns about its foot at 1 rad/s, by support, ``(2, n)``.
+        gain: Torque of the ankle per energy the walker lacks, N m/J.
+        energy: Aimed at, J.
+    """
+
+    hip: HipData
+    limits: Limits
+    parameters: np.ndarray
+    spin: np.ndarray
+    gain: float
+    energy: float
+
+
+@array_function
+def ankle_law(terms: Terms, data: AnkleData, memory: np.ndarray, support: int, held: np.ndarray,
+              q: np.ndarray, v: np.ndarray, effort: np.ndarray) -> None:
+    """PD of the hip and energy feedback of the ankle, within limits, as an `ArrayLaw`."""
+    n, k = q.shape[0], effort.shape[0]
+    M, L, M_f, h, h_f = np.zeros((n, n)), np.zeros((n, n)), np.zeros((2, n)), np.zeros(n), \
+        np.zeros(2)
+    H, LH, spare, buffer = np.zeros((k, k)), np.zeros((k, k)), np.zeros(k), \
+        np.zeros(terms_places(n).end)
+    terms(support, q, v, data.parameters, buffer)
+    unpack_terms(buffer, np.arange(n), M, M_f, h, h_f)
+    factorise_spd(M, L)
+    energy = potential(data.parameters, data.spin[support], M_f)
+    for i in range(n):
+        for j in range(n):
+            energy += 0.5 * v[i] * M[i, j] * v[j]
+    B = data.limits.inputs[support]
+    nearest_effort(L, B, np.zeros(n), H, LH, spare)   # for LH
+    hip_law(terms, data.hip, memory, support, held, q, v, effort)
+    if data.limits.ankle >= 0:
+        effort[data.limits.ankle] = data.gain * (data.energy - energy)
+    keep_foot(data.limits, M_f, h_f, L, h, B, LH, spare, 0.0, effort)
 
 
 class HipPd(Controller):
@@ -42,10 +127,41 @@ class HipPd(Controller):
     def __init__(self, robot_file: RobotFile, values: SimpleNamespace) -> None:
         robot = robot_file.robot
         joint, self._coordinate = find_hip(robot, self.name)
-        self._signs = [robot.supports[foot][self._coordinate, 1 + joint] for foot in robot.feet]
+        self._signs = np.array([robot.supports[foot][self._coordinate, 1 + joint]
+                                for foot in robot.feet])
         self._limit = float(robot.effort_limits[0])
         self._locks = KneeLocks(robot, values.knee_flexed)
+        self._joints = len(robot.actuators)   # efforts of an ankle come after theirs
+        self._needs_terms = values.limiting != 'off' or values.ankle_energy_gain > 0.0
+        if values.ankle_energy_gain > 0.0 and robot.ground_torque is None:
+            raise IncompatibleController(f'parameter hip_pd.ankle_energy_gain on {robot.name}',
+                                         value=values.ankle_energy_gain,
+                                         limit='needs a robot with an ankle (ground_torque)',
+                                         remedy='set it to 0')
         self.values = values
+        if self._needs_terms:
+            self._build(robot, robot_file.values(WORLD))
+
+    def _build(self, robot: Robot, world: SimpleNamespace) -> None:
+        """Prepare what only foot and ankle need."""
+        self.dynamics = Dynamics(robot, world.gravity, world.slope)
+        support = SupportDynamics(self.dynamics)
+        self._terms, parameters = make_terms(self.dynamics)
+        gravity = support.dynamics.model.gravity.linear[[0, 2]]
+        self._parameters = np.array(gravity if parameters is None else parameters)
+        self._limits = make_limits(support, self.values)
+        self._spin = np.array([robot.supports[foot][:, 0] for foot in robot.feet])
+
+    def _hip(self) -> HipData:
+        """Return the hip's part with the gains of now."""
+        values = self.values
+        return HipData(self._coordinate, values.hip_angle, values.hip_stiffness,
+                       values.hip_damping, self._limit, self._signs)
+
+    def _ankle(self) -> AnkleData:
+        """Return the whole law with the gains of now."""
+        return AnkleData(self._hip(), self._limits, self._parameters, self._spin,
+                         self.values.ankle_energy_gain, self.values.energy)
 
     def reset(self, state: WalkerState) -> None:
         """Start with locked knees."""
@@ -54,17 +170,22 @@ class HipPd(Controller):
     def update(self, state: WalkerState, reference: Reference, dt: float,
                command: Command) -> None:
         """Fill the `Command` for this tick."""
-        values, i = self.values, self._coordinate
-        torque = clamped_pd(float(state.q[i]), float(state.v[i]), values.hip_angle,
-                            values.hip_stiffness, values.hip_damping, self._limit)
-        command.effort[:] = 0.0
-        command.effort[0] = self._signs[state.support] * torque
         self._locks.update(state, command)
+        if self._needs_terms:
+            ankle_law(self._terms, self._ankle(), NOTHING, state.support, self._locks.held,
+                      state.q, state.v, command.effort)
+            # until the first contact is reported the start's stance foot counts as standing
+            if not state.contact[state.support] and state.contact.any():
+                command.effort[self._joints:] = 0.0
+        else:
+            values, i = self.values, self._coordinate
+            command.effort[:] = 0.0
+            command.effort[0] = self._signs[state.support] * clamped_pd(
+                float(state.q[i]), float(state.v[i]), values.hip_angle, values.hip_stiffness,
+                values.hip_damping, self._limit)
 
     def array_law(self) -> ArrayLaw:
         """Return the law as an `ArrayLaw`."""
-        values = self.values
-        return ArrayLaw(hip_law, HipData(self._coordinate, values.hip_angle, values.hip_stiffness,
-                                         values.hip_damping, self._limit,
-                                         np.array(self._signs)),
-                        np.zeros(1), values.knee_flexed)
+        if self._needs_terms:
+            return ArrayLaw(ankle_law, self._ankle(), NOTHING, self.values.knee_flexed)
+        return ArrayLaw(hip_law, self._hip(), NOTHING, self.values.knee_flexed)

@@ -101,20 +101,24 @@ def observe(terms: Terms, data: TrackerData, support: int, s: float, q: np.ndarr
         for j in range(n):
             M_f[i, j] = rows[i, free[j]]
     return Motion(rate, M, L, M_f, biases[3], h_f, biases[2], e, m, r, turn, nu, rho,
-                  potential(data, support, rows),
+                  potential(data.parameters, data.spin[support], rows),
                   interpolate(data.field.curve.knots, data.energy, s), s, distance, margin)
 
 
 @array_function
-def potential(data: TrackerData, support: int, M_f: np.ndarray) -> float:
+def potential(parameters: np.ndarray, spin: np.ndarray, M_f: np.ndarray) -> float:
     """Return the potential energy relative to the stance foot, J.
 
     Turning the robot about its foot moves the centre of mass at right angles to its offset, so
     the foot's rows of the mass matrix tell where it is.
+
+    Args:
+        parameters: Of the support terms; gravity along x and z first.
+        spin: Rates of q when the robot turns about its foot at 1 rad/s, ``(n,)``.
+        M_f: Rows of the mass matrix of the foot's directions x, z, ``(2, n)``.
     """
-    spin = data.spin[support]
     height, ahead = inner(M_f[0], spin), -inner(M_f[1], spin)
-    return -data.parameters[0] * ahead - data.parameters[1] * height
+    return -parameters[0] * ahead - parameters[1] * height
 
 
 @array_function
