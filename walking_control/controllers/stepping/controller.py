@@ -31,6 +31,7 @@ LEFT, RIGHT = 0, 1
 SIDE = (1.0, -1.0)
 TOUCHING = 2          # ticks a contact must last to be a touchdown
 EARLIEST = 0.4        # part of the step time before which the swing foot does not land
+STOPPED = 0.006       # m: how far a foot on the floor stays behind one that sinks on
 RISING = 0.05         # m/s: a foot that rises faster has not landed
 SLOW = 0.02           # m/s, rad/s: commands below it ask to stand
 STILL = 0.6           # part of the support within which the fall must end for standing
@@ -113,7 +114,7 @@ class Stepping(Controller):
         self._follow(reference, dt)
         if self.walking:
             self._elapsed += dt
-            if self._has_landed(state.contact, dt):
+            if self._has_landed(state.contact):
                 self._change_feet()
         elif self._must_step():
             self._begin_walking()
@@ -148,13 +149,18 @@ class Stepping(Controller):
         self._aim += np.clip(wanted - self._aim, -step, step)
         self._heading += self._aim[2] * dt
 
-    def _has_landed(self, contact: np.ndarray, dt: float) -> bool:
-        swing = 1 - self.stance
-        if contact[swing] and self._elapsed > EARLIEST * self.values.step_time \
-                and self._body.feet[swing].velocity[2] < RISING:
-            self._landing += 1
-        else:
-            self._landing = 0
+    def _has_landed(self, contact: np.ndarray) -> bool:
+        """Return whether the swing foot stands: it carries, or it no longer sinks as it should.
+
+        The second does not need a sensor of the foot; it counts once the foot shall be down.
+        """
+        swing, elapsed = self._body.feet[1 - self.stance], self._elapsed
+        speed = swing.velocity[2]
+        carries = contact[1 - self.stance] and elapsed > EARLIEST * self.values.step_time
+        lag = swing.position[2] - self._body.feet[self.stance].position[2] \
+            - self._swing.position[2]
+        stopped = self.step.remaining <= 0.0 and lag > STOPPED
+        self._landing = self._landing + 1 if (carries or stopped) and speed < RISING else 0
         return self._landing >= TOUCHING
 
     def _change_feet(self) -> None:

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The biped that walks in space, in MuJoCo, with what its sensors say."""
+
+import math
+
+import numpy as np
+import pytest
+
+from walking_control.control_loop import ControlLoop
+from walking_control.loading import load_robot
+from walking_control.models.signals import Measurement
+from walking_control.simulation.registry import make_plant
+from walking_control.simulation.simulate import simulate
+
+
+class Walk:
+    """A walk that can be steered and pushed on the way."""
+
+    def __init__(self, name, **parameters):
+        self.robot_file = load_robot(name, **parameters)
+        self.plant, self.loop = make_plant(self.robot_file), ControlLoop(self.robot_file)
+        self.plant.reset(self.robot_file.start)
+        self.measurement = Measurement(self.plant.robot)
+
+    def go(self, duration, velocity=(0.0, 0.0, 0.0)):
+        """Walk on; return how far the base went, in the plane."""
+        self.loop.reference.velocity = np.array(velocity)
+        before = self.plant.truth.base.position[:2].copy()
+        for _ in range(round(duration / self.loop.period)):
+            self.plant.measure(self.measurement)
+            command = self.loop.tick(self.measurement)
+            assert self.loop.fault is None, self.loop.fault
+            self.plant.step(command, self.loop.period)
+        return self.plant.truth.base.position[:2] - before
+
+    @property
+    def yaw(self):
+        rotation = self.plant.truth.base.rotation
+        return math.atan2(rotation[1, 0], rotation[0, 0])
+
+
+def test_it_stands_walks_turns_and_stands_again():
+    """The one thing it is for: at the commanded speed, and still once nothing is asked."""
+    walk = Walk('walker3d')
+    walk.go(0.5)
+    assert not walk.loop.controller.walking and walk.loop.controller.steps == 0
+    walk.go(2.0, (0.5, 0.0, 0.0))
+    way = walk.go(1.8, (0.5, 0.0, 0.0))
+    np.testing.assert_allclose(way, [0.9, 0.0], atol=0.05)
+    assert abs(walk.yaw) < math.radians(5.0)
+    walk.go(2.0, (0.2, 0.0, 0.3))
+    assert walk.yaw == pytest.approx(0.3 * (2.0 - 0.3), abs=0.1)
+    walk.go(2.0)
+    assert not walk.loop.controller.walking
+    assert np.abs(walk.go(0.5)).max() < 0.01
+
+
+def test_a_push_is_survived():
+    """Half a newton second per kilogram from any side is what a step is for."""
+    for direction in (0.5 * math.pi, math.pi):
+        walk = Walk('walker3d')
+        walk.go(1.5, (0.3, 0.0, 0.0))
+        walk.plant.push(0.5 * 10.0, direction)
+        walk.go(1.5, (0.3, 0.0, 0.0))
+
+
+def test_it_walks_on_points():
+    """Two balls instead of soles, one parameter file each."""
+    run = simulate(load_robot('walker3d_points', speed=0.4), duration=4.0)
+    summary = run.summary()
+    assert not summary['fell'] and run.fault is None
+    steps = np.flatnonzero(np.diff(run.steps)) + 1
+    late = steps[steps > len(run.time) // 2]
+    way = run.base.position[late[-1], 0] - run.base.position[late[0], 0]
+    assert way / (run.time[late[-1]] - run.time[late[0]]) == pytest.approx(0.4, rel=0.1)

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parts of the stepping law, each against what it is derived from."""
+
+import math
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from walking_control.controllers.registry import make_controller
+from walking_control.controllers.stepping.body import Body
+from walking_control.controllers.stepping.prediction import Prediction
+from walking_control.controllers.stepping.step_plan import plan_step, steady_offset, StepLimits
+from walking_control.controllers.stepping.swing import SwingFoot, SwingShape
+from walking_control.controllers.stepping.whole_body import FootContact, WholeBody
+from walking_control.exceptions import IncompatibleController, ParameterError
+from walking_control.loading import load_robot
+from walking_control.models.dynamics import Dynamics
+
+LIMITS = StepLimits(0.3, 0.15, 0.5, 0.16, 2.0, 0.02, 2.0, 2.0, 1e4, 10.0)
+RATE = 3.9
+HIP = np.zeros(2)
+
+
+def pendulum(x, v, time):
+    """Return place and velocity of the linear inverted pendulum after a time."""
+    c, s = math.cosh(RATE * time), math.sinh(RATE * time)
+    return x * c + v / RATE * s, x * RATE * s + v * c
+
+
+def test_the_wanted_gait_repeats_itself():
+    """The offset of the gait would not be that of a walk with this speed, time and width."""
+    wanted, side = np.array([0.5, 0.1]), 1.0
+    way, xi = np.zeros(2), steady_offset(wanted, -side, RATE, LIMITS)
+    for _ in range(2):   # two steps: the width comes back
+        grown = xi * math.exp(RATE * LIMITS.time)
+        foothold = grown - steady_offset(wanted, side, RATE, LIMITS)
+        way += foothold
+        xi, side = grown - foothold, -side
+    np.testing.assert_allclose(way, 2.0 * LIMITS.time * wanted, atol=1e-12)
+    np.testing.assert_allclose(xi, steady_offset(wanted, -1.0, RATE, LIMITS), atol=1e-12)
+
+
+def test_a_push_is_caught_in_one_step():
+    """Within its reach one foothold must end the disturbance: the pendulum is simulated to it."""
+    wanted = np.array([0.3, 0.0])
+    x, v = np.array([0.02, -0.06]), np.array([0.9, -0.4])
+    step = plan_step(x, v, RATE, wanted, -1.0, 0.1, np.array([0.0, -0.1, 0.03]), HIP, LIMITS)
+    x, v = pendulum(x, v, step.remaining)
+    assert step.missing < 1e-9
+    np.testing.assert_allclose(x - step.foothold + v / RATE,
+                               steady_offset(wanted, -1.0, RATE, LIMITS), atol=1e-9)
+
+
+def test_time_gives_what_reach_cannot():
+    """A push beyond the reach must hasten the step: waiting makes the fall grow."""
+    near = LIMITS._replace(reach=0.35, hip_reach=0.35)
+    calm, pushed = (plan_step(np.zeros(2), np.array([speed, -0.3]), RATE, np.zeros(2), -1.0, 0.0,
+                              np.array([0.0, -0.16, 0.0]), HIP, near) for speed in (0.1, 0.75))
+    assert pushed.remaining < calm.remaining - 0.05
+    assert pushed.missing < 0.02
+
+
+def test_legs_do_not_cross_and_reach_no_further_than_they_can():
+    """A foothold beyond the limits would be a fall, or a leg through the other."""
+    limits = LIMITS._replace(reach=0.5, narrowest=0.08, hip_reach=0.3)
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        side = rng.choice((-1.0, 1.0))
+        hip = np.array([0.0, 0.07 * side])
+        com, velocity = rng.normal(0.0, 0.1, 2), rng.normal(0.0, 1.0, 2)
+        step = plan_step(com, velocity, RATE, rng.normal(0.0, 0.5, 2), side, 0.1,
+                         np.array([0.0, 0.1 * side, 0.02]), hip, limits)
+        x, _ = pendulum(com, velocity, step.remaining)
+        assert np.hypot(*(step.foothold - x - hip)) <= 0.3 + 1e-9
+        assert step.remaining >= limits.shortest - 0.1 - 1e-12
+        assert np.isfinite([*step.foothold, step.remaining]).all()
+
+
+def test_the_swing_foot_arrives():
+    """The foot would land elsewhere, late, or hit the floor faster than it should."""
+    shape, foot, dt = SwingShape(0.06, 0.2, 0.25, 0.03), SwingFoot(), 0.002
+    foot.start(np.array([-0.2, 0.16, 0.0]), np.array([0.1, 0.0, 0.05]))
+    aim, highest, total = np.array([0.2, 0.1]), 0.0, 0.3
+    for tick in range(150):
+        elapsed = tick * dt
+        if elapsed > 0.1:
+            aim = np.array([0.25, 0.12])   # the plan changes its mind
+        foot.advance(aim, elapsed, total - elapsed, dt, shape)
+        highest = max(highest, foot.position[2])
+    np.testing.assert_allclose(foot.position[:2], aim, atol=1e-9)
+    assert abs(foot.position[2]) < 2e-3 and abs(foot.velocity[2] + 0.25) < 0.06
+    assert highest == pytest.approx(0.06, abs=0.004)
+    for _ in range(20):
+        foot.advance(aim, 0.3, -0.01, dt, shape)
+    assert foot.velocity[2] == -0.25   # the floor is late: it is looked for
+
+
+@pytest.fixture(scope='module')
+def robot_file():
+    """Return the biped on soles."""
+    return load_robot('walker3d')
+
+
+def moving(dynamics, seed):
+    """Return a configuration near standing and a velocity."""
+    rng = np.random.default_rng(seed)
+    q = dynamics.configuration(np.zeros(len(dynamics.joints)))
+    q[7:] = load_robot('walker3d').start.posture + rng.normal(0.0, 0.1, len(q) - 7)
+    return q, rng.normal(0.0, 0.3, dynamics.nv)
+
+
+def test_momentum_about_a_foot(robot_file):
+    """The fall would be judged by another momentum than the robot's."""
+    dynamics = Dynamics(robot_file.robot)
+    body = Body(dynamics)
+    q, v = moving(dynamics, 1)
+    body.update(q, v)
+    point = body.feet[0].position
+    model, data = dynamics.model, dynamics.data
+    pin.forwardKinematics(model, data, dynamics.to_pinocchio(q), v[np.argsort(dynamics.order)])
+    total = np.zeros(3)
+    for joint in range(1, model.njoints):   # body by body
+        inertia, motion = model.inertias[joint], data.v[joint]
+        force = data.oMi[joint].act(inertia * motion)
+        total += force.angular - np.cross(point, force.linear)
+    np.testing.assert_allclose(body.momentum_about(point), total, atol=1e-10)
+    assert body.leg_length == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize('standing', [(0,), (0, 1)])
+def test_torques_do_what_was_planned(robot_file, standing):
+    """Torque, accelerations and forces would not belong together, or break a limit."""
+    dynamics = Dynamics(robot_file.robot)
+    body = Body(dynamics)
+    contact = FootContact(0.1, 0.05, 0.5, 0.0, 2.0)
+    limits = np.full(dynamics.nv - 6, 60.0)
+    program = WholeBody(body, contact, limits)
+    for seed in range(10):
+        body.update(*moving(dynamics, seed))
+        program.begin(standing)
+        program.want(np.eye(3), np.array([1.0, -2.0, 0.5]), 1.0, 3)
+        program.want_com(np.array([0.3, 0.1]), 0.1)
+        torque = program.solve()
+        efforts = body.mass_matrix @ program.acceleration + body.bias
+        for foot, force in zip(body.feet, program.forces):
+            efforts -= foot.jacobian.T @ force
+        np.testing.assert_allclose(efforts[:6], 0.0, atol=1e-6)
+        np.testing.assert_allclose(efforts[6:], torque, atol=1e-6)
+        assert np.abs(torque).max() <= 60.0
+        for foot in standing:
+            state, force = body.feet[foot], program.forces[foot]
+            assert np.hypot(*force[:2]) <= 0.5 * force[2] + 1e-6
+            rows = contact.turned(state) @ force
+            assert (rows >= contact.bound - 1e-6).all()
+            np.testing.assert_allclose(state.jacobian @ program.acceleration + state.drift,
+                                       -20.0 * state.velocity, atol=1e-6)
+
+
+def test_a_wish_within_the_limits_is_met(robot_file):
+    """Weights would matter although nothing stands in the way."""
+    dynamics = Dynamics(robot_file.robot)
+    body = Body(dynamics)
+    program = WholeBody(body, FootContact(0.1, 0.05, 0.5, 0.0, 2.0),
+                        np.full(dynamics.nv - 6, 60.0))
+    q = dynamics.configuration(robot_file.start.posture)
+    body.update(q, np.zeros(dynamics.nv))
+    program.begin((0, 1))
+    program.want(np.eye(3), np.array([0.5, 0.3, -0.2]), 1.0, 3)
+    program.want(np.array([[0.0, 0.0, 1.0]]), np.array([0.7]), 1.0)
+    program.solve()
+    np.testing.assert_allclose(program.acceleration[3:6], [0.5, 0.3, -0.2], atol=1e-3)
+    assert program.acceleration[2] == pytest.approx(0.7, abs=1e-3)
+
+
+def test_prediction_is_the_motion_with_planned_accelerations(robot_file):
+    """A compensated delay would put the robot where it never comes."""
+    dynamics = Dynamics(robot_file.robot)
+    prediction, dt = Prediction(dynamics, 0.01), 0.002
+    q, v = moving(dynamics, 3)
+    then_q, then_v = q.copy(), v.copy()
+    rng = np.random.default_rng(4)
+    planned = rng.normal(0.0, 5.0, (8, dynamics.nv))
+    for acceleration in planned:
+        prediction.remember(acceleration, dt)
+    for acceleration in planned[-5:]:   # of more than the delay the oldest are over
+        mine = acceleration[dynamics.order]
+        Q = pin.integrate(dynamics.model, dynamics.to_pinocchio(then_q),
+                          (then_v + 0.5 * dt * mine)[np.argsort(dynamics.order)] * dt)
+        then_q, then_v = dynamics.from_pinocchio(Q), then_v + mine * dt
+    q, v = prediction.predict(q, v)
+    np.testing.assert_allclose(v, then_v, atol=1e-12)
+    np.testing.assert_allclose(q, then_q, atol=2e-4)   # turning does not commute
+
+
+def test_bad_parameters_and_robots_are_refused(robot_file):
+    """A step time outside its own limits, or a robot that cannot step, would be taken."""
+    with pytest.raises(ParameterError, match='shortest_step'):
+        load_robot('walker3d', step_time=0.1)
+    with pytest.raises(ParameterError, match='narrowest'):
+        load_robot('walker3d', step_width=0.01)
+    with pytest.raises(IncompatibleController, match='biped in space'):
+        make_controller(load_robot('dribbel'), 'stepping')
