@@ -23,6 +23,13 @@ class Foot:
 
     __slots__ = ('position', 'rotation', 'velocity', 'drift', 'jacobian', 'hip')
 
+    position: np.ndarray
+    rotation: np.ndarray
+    velocity: np.ndarray
+    drift: np.ndarray
+    jacobian: np.ndarray
+    hip: np.ndarray
+
 
 class Body:
     """Inverse dynamics and momentum of a biped, by Pinocchio, in Pinocchio's order of joints.

@@ -86,7 +86,7 @@ class Stepping(Controller):
         self.walking = False
         self.stance, self.steps = LEFT, 0
         self._elapsed, self._landing = 0.0, 0
-        self._heading: float | None = None
+        self._heading, self._begun = 0.0, False
         self._aim = np.zeros(3)        # wanted speed ahead, to the left, rate of turning
         self._trim = np.zeros(2)
         self._last_step: tuple[np.ndarray, float] | None = None
@@ -109,8 +109,8 @@ class Stepping(Controller):
         """
         body = self._body
         self._observe(state)
-        if self._heading is None:
-            self._heading = body.yaw
+        if not self._begun:
+            self._heading, self._begun = body.yaw, True
         self._follow(reference, dt)
         if self.walking:
             self._elapsed += dt
@@ -322,7 +322,7 @@ class Stepping(Controller):
         step = self.step
         out[:] = (self.walking, self.stance, self._elapsed,
                   step.remaining if self.walking and math.isfinite(step.remaining) else 0.0,
-                  *step.foothold, step.missing, *self._capture, self._heading or 0.0,
+                  *step.foothold, step.missing, *self._capture, self._heading,
                   self._aim[0], self._program.feasible)
 
 
