@@ -198,8 +198,8 @@ def _add_seed(verb: argparse.ArgumentParser) -> None:
 
 def _add_disturbances(verb: argparse.ArgumentParser, default: str = '') -> None:
     verb.add_argument('--disturb', action='append', default=[], metavar='KIND=SIZE@STEP',
-                      help='step_down, step_up (m), push, side_push (N s/kg) or slope_change (rad) '
-                      'at a touchdown, on plant rigid; repeatable' + default)
+                      help='step_down, step_up (m), push, side_push (N s/kg) or slope_change '
+                      '(rad) at a touchdown, on plant rigid; repeatable' + default)
 
 
 def _add_noise(verb: argparse.ArgumentParser) -> None:

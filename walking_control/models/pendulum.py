@@ -23,7 +23,7 @@ STAGES = 12
 LONGEST = 0.01    # s: a step of the integration; its error is below rounding for legs above 0.1 m
 INSTANT = 1e-13   # s, to which an event is located
 ROUNDS = 60
-GRAZE = 1e-12    # m: a foot that has not been higher has not left the floor
+GRAZE = 1e-12    # m: a foot this near to the floor is on it
 
 
 @array_function
@@ -148,6 +148,8 @@ def find_landing(y: np.ndarray, gravity: np.ndarray, length: float, stands: bool
         out: Filled, the state then (without one, at the end).
     """
     begin, now = y.copy(), 0.0
+    # what has not been higher has not left the floor, wherever a tick ends
+    floor += GRAZE
     height = clearance(begin, angles[0], angles[1], length) - floor
     while now < duration:
         h = min(LONGEST, duration - now)
@@ -157,7 +159,7 @@ def find_landing(y: np.ndarray, gravity: np.ndarray, length: float, stands: bool
         end = now + h
         after = clearance(out, angles[0] + rates[0] * end, angles[1] + rates[1] * end,
                           length) - floor
-        if height > GRAZE and after <= 0.0:
+        if height > 0.0 and after <= 0.0:
             low, high, g_low, g_high = 0.0, h, height, after
             for i in range(ROUNDS):
                 # regula falsi, every third round a bisection

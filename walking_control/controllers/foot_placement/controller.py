@@ -99,7 +99,7 @@ PLACEMENT = ParameterTable('foot_placement', [
               'the nominal step; as printed it counts all of it, which widens the steps.'),
     Parameter('lateral', 0.0, 'm', 'Place beside the line through the start, to the left: the '
               'reference of (5.41).', -1e3, 1e3, live=True),
-    Parameter('pitch_gain', 0.3, 'rad s/m', 'Pitch of the swing leg per forward speed beyond the '
+    Parameter('pitch_gain', 0.35, 'rad s/m', 'Pitch of the swing leg per forward speed beyond the '
               'nominal one.', 0.0, 1.0, live=True),
     Parameter('least_roll', -0.3, 'rad', 'Least roll of the swing leg; below 0 feet cross.',
               -0.8, 0.4),
@@ -150,7 +150,7 @@ class FootPlacement(Controller):
         values, length = self.values, self._length
         spacing = SPACING * math.sqrt(length)
         speeds = spacing * np.arange(1 + int(FASTEST * math.sqrt(length) / spacing))
-        steps = NominalSteps(speeds, *(np.zeros_like(speeds) for _ in range(7)))
+        steps = NominalSteps(speeds, *(np.zeros_like(speeds) for _ in range(8)))
         fill = compile_law(fill_nominal_steps) if has_compiler() else fill_nominal_steps
         count = fill(steps, values.pitch, values.roll, values.longest_step,
                      floor_gravity(gravity, 0.0), length)

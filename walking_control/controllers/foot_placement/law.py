@@ -215,21 +215,24 @@ def _choose_place(data: PlacementData, memory: np.ndarray, side: float, heading:
     steps, speed = data.steps, aimed_speed(data, memory)
     ahead, across = c * y[3] + s * y[4], c * y[4] - s * y[3]
     nominal = look_up(steps.speed, steps.pitch, speed)
-    pitch = nominal + data.pitch_gain * (ahead - look_up(steps.speed, steps.ahead, speed)) \
-        + _differ(data, memory, 0)
+    excess = ahead - look_up(steps.speed, steps.ahead, speed)
+    # the impact of a long step takes part of what is too fast
+    eased = 1.0 + max(excess, 0.0) ** 2 / (-data.gravity[2] * data.length)
+    pitch = nominal + data.pitch_gain * excess / eased + _differ(data, memory, 0)
     pitch = min(max(pitch, -data.range[2]), data.range[2])
     along_x = memory[FOOT_X] + y[0] - memory[ANCHOR_X]
     along_y = memory[FOOT_Y] + side * y[1] - memory[ANCHOR_Y]
     aside = math.cos(data.wish[HEADING]) * along_y - math.sin(data.wish[HEADING]) * along_x
     memory[ASIDE] = aside
-    roll = data.roll + _differ(data, memory, 1)
+    # where steps are shorter than wide the hip may not pass the foot, and the rate at its passing
+    # says nothing; there the foot catches the hip sideways as it does forward
+    share = min(1.0, nominal / data.roll)
+    beyond = across - look_up(steps.speed, steps.across, speed)
+    roll = data.roll + _differ(data, memory, 1) + (1.0 - share) * data.pitch_gain * beyond
     if memory[SAMPLED] == 1.0:
-        sway = across - data.lateral[4] * look_up(steps.speed, steps.across, speed)
+        sway = beyond if data.lateral[4] == 1.0 else across
         wanted = data.lateral[1] * side * (aside - data.wish[LATERAL]) + data.lateral[2] * sway
         wanted = min(max(wanted, -data.lateral[3]), data.lateral[3])
-        # where steps are shorter than wide the hip needs no help, and where it does not pass the
-        # foot the rate at its passing says nothing
-        share = min(1.0, nominal / data.roll)
         roll += share * data.lateral[0] * (wanted - memory[MID_RATE])
     roll = min(max(roll, data.range[0]), data.range[1])
     memory[PITCH_WANTED], memory[ROLL_WANTED] = pitch, roll

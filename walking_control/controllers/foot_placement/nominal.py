@@ -23,6 +23,7 @@ class NominalSteps(NamedTuple):
 
     Attributes:
         speed: m/s, rising from 0.
+        duration: Of a step, s.
         pitch: Of the swing leg ahead of the vertical at touchdown, rad.
         energy: Half the squared speed of the hip minus gravity times its place, J/kg.
         ahead: Forward speed at touchdown, m/s.
@@ -33,6 +34,7 @@ class NominalSteps(NamedTuple):
     """
 
     speed: np.ndarray
+    duration: np.ndarray
     pitch: np.ndarray
     energy: np.ndarray
     ahead: np.ndarray
@@ -115,6 +117,7 @@ def fill_nominal_steps(steps: NominalSteps, pitch: float, roll: float, longest: 
         speed = steps.speed[i]
         step = min(reach, speed * longest)
         duration = longest if step < reach else step / speed
+        steps.duration[i] = duration
         steps.pitch[i] = np.arcsin(0.5 * step / (length * np.cos(roll)))
         if not find_nominal_step(steps.pitch[i], roll, duration, gravity, length, out):
             return i

@@ -24,8 +24,8 @@ POSES = 6   # of each step; the one at touchdown is strong
 
 def describe(disturbance):
     """Return a `Disturbance` in words."""
-    unit = {'push': 'N s/kg', 'side_push': 'N s/kg',
-            'slope_change': 'rad'}.get(disturbance.kind, 'm')
+    units = {'push': 'N s/kg', 'side_push': 'N s/kg', 'slope_change': 'rad'}
+    unit = units.get(disturbance.kind, 'm')
     return f'{in_words(disturbance.kind)} {disturbance.size:g} {unit}'
 
 

@@ -2,8 +2,8 @@
 """The walker with all mass in the hip, advanced from event to event: arrays and motion.
 
 Equations and simplifications: `models.pendulum`. The swing leg has no mass: it turns as fast as it
-is told to. A leg that would have to pull lets go of the floor, and the hip flies until a foot comes
-down.
+is told to. A leg that would have to pull lets go, and the hip flies until that leg, which keeps
+pointing at its foot, is pressed again or the other foot comes down.
 """
 
 import math
@@ -21,6 +21,7 @@ from walking_control.models.pendulum import (
     swing,
     tension,
 )
+from walking_control.models.small_algebra import inner
 from walking_control.simulation.rigid.model import (
     CHATTERED,
     DONE,
@@ -40,6 +41,7 @@ from walking_control.simulation.rigid.model import (
 
 PUSH_OFF = 4       # place in PointState.effort; before it the speeds, foot by foot, pitch, roll
 MOST_EVENTS = 100  # within one tick
+LOOKS = 16         # at a flight within one tick
 INSTANT = 1e-13    # s
 TOUCHING = 1e-12   # m/s: slower, a foot does not leave the floor
 
@@ -223,46 +225,61 @@ def _step(model: PointModel, state: PointState, push_off: float) -> None:
 
 @array_function
 def _fly_on(model: PointModel, state: PointState, duration: float) -> float:
-    """Fly to the end of a duration or the landing of a foot; return for how long, s."""
+    """Fly until the leg that stood last is pressed again or the other foot lands, s."""
     support = state.mode[SUPPORT]
+    other = 1 - support
+    rates, after = np.zeros(2), np.zeros(6)
+    _rates(model, state, other, duration, rates)
     last = model.drops.shape[0] - 1
-    rates, after, best = np.zeros((2, 2)), np.zeros(6), np.zeros(6)
-    first, foot = -1.0, -1
-    for i in range(2):
-        _rates(model, state, i, duration, rates[i])
-        floor = 0.0 if i == support else -model.drops[min(state.mode[STEPS] + 1, last)]
-        landing = find_landing(state.y, model.gravity, model.length, False, state.angles[i],
-                               rates[i], floor, duration, after)
-        if landing >= 0.0 and (foot < 0 or landing < first):
-            first, foot = landing, i
-            best[:] = after
-    time = duration if foot < 0 else first
-    if foot < 0:
-        best[:] = after
-    for i in range(2):
-        _turn(state, i, rates[i], time)
-    state.y[:] = best
-    if foot == 1 - support:
+    floor = -model.drops[min(state.mode[STEPS] + 1, last)]
+    pressed = _find_pressure(model, state.y, duration)
+    time = duration if pressed < 0.0 else pressed
+    landing = find_landing(state.y, model.gravity, model.length, False, state.angles[other], rates,
+                           floor, time, after)
+    if landing >= 0.0:
+        time = landing
+    _turn(state, other, rates, time)
+    state.y[:] = after
+    _point_at_foot(state, support)
+    if landing >= 0.0:
         _step(model, state, 0.0)
-    elif foot == support:
-        _land_again(model, state)
+    elif pressed >= 0.0:
+        along = inner(state.y[:3], state.y[3:]) / model.length
+        state.memo[LOSS] += 0.5 * model.mass * along * along
+        state.mode[STANCE] = 1
+        settle(model.length, state.y)
     state.memo[TIME] += time
     return time
 
 
 @array_function
-def _land_again(model: PointModel, state: PointState) -> None:
-    """Come down on the foot that stood last."""
-    support = state.mode[SUPPORT]
-    direction = np.zeros(3)
-    leg_direction(state.angles[support, 0], state.angles[support, 1], direction)
+def _find_pressure(model: PointModel, y: np.ndarray, duration: float) -> float:
+    """Return when a flying hip comes back to the leg that stood last, s, or -1.
+
+    The leg has no mass and keeps pointing at its foot, which it can press but not pull.
+    """
+    begin = 0.0
+    for i in range(LOOKS):
+        end = duration * (i + 1) / LOOKS
+        if _reach(model, y, end) <= 0.0:
+            while end - begin > INSTANT:
+                middle = 0.5 * (begin + end)
+                if _reach(model, y, middle) > 0.0:
+                    begin = middle
+                else:
+                    end = middle
+            return end
+        begin = end
+    return -1.0
+
+
+@array_function
+def _reach(model: PointModel, y: np.ndarray, time: float) -> float:
+    """Return how far beyond the leg's length a flying hip is, squared, m^2."""
+    squared = 0.0
     for i in range(3):
-        state.anchor[i] += state.y[i] + model.length * direction[i]
-    impact = step_over(state.y, direction, 0.0)
-    state.memo[LOSS] += 0.5 * model.mass * max(impact, 0.0) ** 2
-    if impact > -TOUCHING:
-        state.mode[STANCE] = 1
-        settle(model.length, state.y)
+        squared += (y[i] + time * (y[3 + i] + 0.5 * time * model.gravity[i])) ** 2
+    return squared - model.length ** 2
 
 
 @array_function
@@ -272,9 +289,7 @@ def push_point(model: PointModel, state: PointState, impulse: np.ndarray) -> Non
         state.y[3 + i] += impulse[i] / model.mass
     if state.mode[STANCE] != 1:
         return
-    along = 0.0
-    for i in range(3):
-        along += state.y[i] * state.y[3 + i]
+    along = inner(state.y[:3], state.y[3:])
     if along > TOUCHING * model.length:
         state.mode[STANCE] = 0
     else:
