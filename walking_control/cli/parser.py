@@ -150,6 +150,8 @@ def _add_compare_arguments(verb: argparse.ArgumentParser) -> None:
     verb.add_argument('--slope-deg', type=finite, metavar='D', help='downhill positive')
     verb.add_argument('--variants', type=Path, metavar='FILE', help='list of name, controller, '
                       'settings (default: config/comparisons/ROBOT.yaml)')
+    verb.add_argument('--plant', metavar='P', help=', '.join(PLANTS) + " (default: the robot "
+                      "file's, and rigid for --robustness)")
     verb.add_argument('--robustness', action='store_true',
                       help='look for the first failing size of the disturbance too (minutes)')
 

@@ -7,7 +7,7 @@ import math
 import sys
 from typing import Any, TYPE_CHECKING
 
-from walking_control.cli.inputs import noise_settings, requested_robot, require_rigid
+from walking_control.cli.inputs import noise_settings, requested_robot
 from walking_control.cli.output import (
     print_files,
     print_json,
@@ -85,10 +85,11 @@ def _first_failure(options: Namespace) -> dict[str, Any]:
                            options.plant, *sizes, options.seeds, options.duration,
                            show_share('tried'))
     from walking_control.experiments.robustness import find_first_failure
-    require_rigid(options)
-    suggest_compiler()
+    plant = options.plant or 'rigid'
+    if plant == 'rigid':
+        suggest_compiler()
     return find_first_failure(requested_robot(options), options.disturbance, options.controller,
-                              'rigid', *sizes, show_share('tried'))
+                              plant, *sizes, show_share('tried'))
 
 
 def compare(options: Namespace) -> int:
@@ -104,7 +105,8 @@ def compare(options: Namespace) -> int:
         walks = comparison.compare(
             options.robot, variants, disturb, options.duration,
             [*noise_settings(options), *options.set, *slope],
-            options.robustness, lambda text: print(text, file=sys.stderr, flush=True))
+            options.robustness, lambda text: print(text, file=sys.stderr, flush=True),
+            options.plant)
     except Interrupted as stopped:
         walks, interrupted = stopped.result, True
     result = pages.summarize_comparison(walks, robot, disturb, options.duration, interrupted)

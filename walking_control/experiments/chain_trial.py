@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A walk under one disturbance through the whole chain, for sensors that are not perfect."""
+"""A walk under one disturbance through the whole chain, on any plant and with any sensors."""
 
 from __future__ import annotations
 
@@ -27,11 +27,12 @@ class ChainTrial:
         kind: Kind of the disturbance.
         settling: Steps before the disturbance.
         further: Steps that have to be made after it.
+        plant: Name of the plant.
     """
 
     def __init__(self, robot_file: RobotFile, controller: str | None, kind: str, settling: int,
-                 further: int) -> None:
-        self._file, self._kind = robot_file, kind
+                 further: int, plant: str = 'rigid') -> None:
+        self._file, self._kind, self._plant = robot_file, kind, plant
         self._settling, self._last = settling, settling + 1 + further
         self._loop = ControlLoop(robot_file, controller)
         world = robot_file.values(WORLD)
@@ -61,7 +62,7 @@ class ChainTrial:
         return foot_depths(self._run, self._dynamics)
 
     def _walk(self, size: float | None) -> Run:
-        plant, loop = make_fast_plant(self._file, 'rigid'), self._loop
+        plant, loop = make_fast_plant(self._file, self._plant), self._loop
         if size is not None:
             plant.disturb(*Disturbance(self._kind, size, self._settling + 1))
 

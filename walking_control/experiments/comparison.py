@@ -2,7 +2,7 @@
 """Several controllers and settings on one plant under one disturbance, side by side."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 import math
 from pathlib import Path
 from types import SimpleNamespace
@@ -150,7 +150,8 @@ def _of(variant: Variant, error: WalkingControlError) -> InvalidInput:
 
 def compare(robot: str, variants: Sequence[Variant], disturb: Sequence[str] = (DISTURBANCE,),
             duration: float = 12.0, overrides: Sequence[tuple[str, Any]] = (),
-            robustness: bool = False, progress: Callable[[str], None] | None = None) -> list[Walk]:
+            robustness: bool = False, progress: Callable[[str], None] | None = None,
+            plant: str | None = None) -> list[Walk]:
     """Walk every variant under the same disturbances.
 
     Everything is checked before the first walk. All start as the robot file says, and all are
@@ -164,6 +165,7 @@ def compare(robot: str, variants: Sequence[Variant], disturb: Sequence[str] = (D
         overrides: Pairs (name, value) for every variant.
         robustness: Whether to look for the first failing size of each kind of disturbance too.
         progress: Called with a line of text now and then.
+        plant: Name of the plant; None takes the robot file's, and rigid for first failing sizes.
 
     Returns:
         List of `Walk`.
@@ -174,9 +176,9 @@ def compare(robot: str, variants: Sequence[Variant], disturb: Sequence[str] = (D
     """
     show = progress or (lambda text: None)
     disturbances = [parse_disturbance(text) for text in disturb]
-    base = load_robot(robot, overrides)
+    base = _on_plant(load_robot(robot, overrides), plant)
     _check_plant(base, disturb)
-    prepared = [_prepare(robot, variant, overrides) for variant in variants]
+    prepared = [_prepare(robot, variant, overrides, plant) for variant in variants]
     walks = []
     try:
         for i, (variant, (robot_file, loop)) in enumerate(zip(variants, prepared, strict=True)):
@@ -185,12 +187,16 @@ def compare(robot: str, variants: Sequence[Variant], disturb: Sequence[str] = (D
             show(f'[{i + 1}/{len(variants)}] {variant.name}: {outcome(walk.measures)}')
             if robustness:
                 walk.measures['robustness'] = _first_failures(robot_file, variant, disturbances,
-                                                              show)
+                                                              plant or 'rigid', show)
     except KeyboardInterrupt:
         if not walks:   # nothing to keep
             raise
         raise Interrupted(walks) from None
     return walks
+
+
+def _on_plant(robot_file: RobotFile, plant: str | None) -> RobotFile:
+    return robot_file if plant is None else replace(robot_file, plant=plant)
 
 
 def _check_plant(base: RobotFile, disturb: Sequence[str]) -> None:
@@ -200,9 +206,9 @@ def _check_plant(base: RobotFile, disturb: Sequence[str]) -> None:
     plan_disturbances(make_plant(base), disturb)
 
 
-def _prepare(robot: str, variant: Variant,
-             overrides: Sequence[tuple[str, Any]]) -> tuple[RobotFile, ControlLoop]:
-    robot_file = load_variant(robot, variant, overrides)
+def _prepare(robot: str, variant: Variant, overrides: Sequence[tuple[str, Any]],
+             plant: str | None) -> tuple[RobotFile, ControlLoop]:
+    robot_file = _on_plant(load_variant(robot, variant, overrides), plant)
     try:
         return robot_file, ControlLoop(robot_file, variant.controller)
     except InvalidInput as error:
@@ -227,7 +233,7 @@ def _walk(variant: Variant, robot_file: RobotFile, loop: ControlLoop,
 
 
 def _first_failures(robot_file: RobotFile, variant: Variant, disturbances: Sequence[Disturbance],
-                    show: Callable[[str], None]) -> dict[str, Any]:
+                    plant: str, show: Callable[[str], None]) -> dict[str, Any]:
     """Return kind -> first failing size and more, see `find_first_failure`."""
     found = {}
     signs = {disturbance.kind: math.copysign(1.0, disturbance.size)
@@ -235,7 +241,7 @@ def _first_failures(robot_file: RobotFile, variant: Variant, disturbances: Seque
     for kind, sign in signs.items():
         largest, resolution = sign * KINDS[kind][0], KINDS[kind][1]
         try:
-            result = find_first_failure(robot_file, kind, variant.controller, 'rigid', largest,
+            result = find_first_failure(robot_file, kind, variant.controller, plant, largest,
                                         resolution)
             found[kind] = {name: result[name] for name in (
                 'first_failure', 'largest_survived', 'holes', 'unit', 'further_steps')}

@@ -156,7 +156,7 @@ def test_bad_variants_are_refused_in_one_line(tmp_path, capsys, text, message):
 
 
 @pytest.mark.parametrize('arguments, message', [
-    (['dribbel'], 'no variants ship'),
+    (['walker3d_point'], 'no variants ship'),
     (['compass', '--variants', 'nowhere.yaml'], 'cannot be read'),
     (['compass', '--disturb', 'step_down@3'], 'kind=size@step'),
     (['compass', '--disturb', 'wind=3@3'], 'known: step_down'),
