@@ -9,6 +9,7 @@ import pytest
 
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import InvalidInput
+from walking_control.experiments.robustness import find_first_failure
 from walking_control.loading import load_robot
 from walking_control.models.actuators import JointSpring
 from walking_control.models.robot_file import Start
@@ -133,3 +134,10 @@ def test_floors_of_plant_mujoco_come_back_at_reset():
     for bad in (('slope_change', 0.01, 1), ('step_down', 0.01, 0), ('push', math.nan, 1)):
         with pytest.raises(InvalidInput):
             plant.disturb(*bad)
+
+
+def test_first_failures_of_both_plants():
+    """Robustness on plant mujoco would be that of plant rigid under another name, or of none."""
+    found = find_first_failure(load_robot('dribbel'), 'step_down', None, 'mujoco', 0.02, 0.02)
+    assert found['plant'] == 'mujoco' and found['first_failure'] == 0.02
+    assert 0.0 < found['foot_depth'] < 0.003 and found['nominal_speed'] == pytest.approx(0.45, 0.03)

@@ -48,7 +48,8 @@ class ChainTrial:
                               limit=f'{reason} after that many steps',
                               remedy='change start, slope, controller or --noise')
         summary = run.summary()
-        return {**self.depth, 'nominal_squared_effort': summary['squared_effort_per_step'],
+        return {**self.depth, 'nominal_speed': summary['speed'],
+                'nominal_squared_effort': summary['squared_effort_per_step'],
                 'min_normal_force': summary['min_normal_force'],
                 'max_friction_ratio': summary['max_friction_ratio']}
 

@@ -27,10 +27,12 @@ from walking_control.gaits.samples import GaitError
 from walking_control.loading import load_robot
 from walking_control.models.base import Base
 from walking_control.models.resources import gait_beside, share_directory
+from walking_control.models.robot import in_words
 from walking_control.models.robot_file import GAIT, RobotFile
 from walking_control.models.yaml_text import load_yaml
 from walking_control.runs.disturbance_response import measure_response, MEASURES
 from walking_control.runs.energies import observe_energies
+from walking_control.runs.metrics import DEPTHS
 from walking_control.runs.run import Run
 from walking_control.simulation.disturbance import Disturbance, parse_disturbance, plan_disturbances
 from walking_control.simulation.registry import make_plant
@@ -234,25 +236,28 @@ def _walk(variant: Variant, robot_file: RobotFile, loop: ControlLoop,
 
 def _first_failures(robot_file: RobotFile, variant: Variant, disturbances: Sequence[Disturbance],
                     plant: str, show: Callable[[str], None]) -> dict[str, Any]:
-    """Return kind -> first failing size and more, see `find_first_failure`."""
+    """Return kind -> first failing size and more, see `find_first_failure`.
+
+    A kind that is asked for against the walk has ``_against`` at its end.
+    """
     found = {}
-    signs = {disturbance.kind: math.copysign(1.0, disturbance.size)
-             for disturbance in disturbances}
-    for kind, sign in signs.items():
+    for kind, sign in dict.fromkeys((d.kind, math.copysign(1.0, d.size)) for d in disturbances):
+        name = kind if sign > 0.0 else f'{kind}_against'
         largest, resolution = sign * KINDS[kind][0], KINDS[kind][1]
         try:
             result = find_first_failure(robot_file, kind, variant.controller, plant, largest,
                                         resolution)
-            found[kind] = {name: result[name] for name in (
-                'first_failure', 'largest_survived', 'holes', 'unit', 'further_steps')}
-            found[kind] |= {'largest_tried': largest, 'resolution': resolution, 'reason': None}
+            found[name] = {key: result[key] for key in (
+                'first_failure', 'largest_survived', 'holes', 'unit', 'further_steps',
+                'survivors', 'nominal_speed', 'nominal_squared_effort', *DEPTHS)}
+            found[name] |= {'largest_tried': largest, 'resolution': resolution, 'reason': None}
             first = result['first_failure']
             text = f'none up to {largest:g}' if first is None else f'{first:g}'
         except (NotAchieved, IncompatibleController) as error:
-            found[kind] = {'first_failure': None, 'largest_tried': largest,
+            found[name] = {'first_failure': None, 'largest_tried': largest,
                            'resolution': resolution, 'reason': str(error)}
             text = str(error)
-        show(f'  first failing {kind}: {text}')
+        show(f'  first failing {in_words(name)}: {text}')
     return found
 
 

@@ -30,6 +30,7 @@ from walking_control.simulation.rigid.model import (
     SQUARED_EFFORT,
     STEPPED,
     STEPS,
+    TIME,
     TRIPPED,
 )
 from walking_control.simulation.sensors import has_errors, SENSORS
@@ -66,7 +67,8 @@ def find_first_failure(robot_file: RobotFile, kind: str, controller: str | None 
     Returns:
         Dictionary: ``first_failure`` (None: none up to the last), ``largest_survived`` (farthest
         from 0), ``largest_tried``, ``samples`` as [size, survived, reason], ``holes`` (survived
-        sizes beyond the first failure), ``nominal_squared_effort`` per step, ``min_normal_force``,
+        sizes beyond the first failure), ``nominal_speed`` along the floor (m/s),
+        ``nominal_squared_effort`` per step, ``min_normal_force``,
         ``max_friction_ratio`` of the undisturbed walk and what `foot_in_floor` says of it;
         ``survivors``, the worst of these last over the sizes below the first failure;
         ``interrupted``, False.
@@ -166,6 +168,7 @@ class _Trial:
         self._kept = [array.copy() for array in self._arrays()]
         memo = walker.state.memo
         return {**foot_in_floor(memo),
+                'nominal_speed': float(walker.state.y[0] / memo[TIME]),
                 'nominal_squared_effort': float(memo[SQUARED_EFFORT]) / SETTLING_STEPS,
                 'min_normal_force': float(memo[MIN_NORMAL]),
                 'max_friction_ratio': float(memo[MAX_FRICTION])}

@@ -22,6 +22,7 @@ from walking_control.runs.run import Run
 MEASURES = (
     ('steps', 'Steps', '', 3),
     ('duration', 'Duration', 's', 3),
+    ('speed', 'Speed, start and end included', 'm/s', 3),
     ('squared_effort_before', 'Squared effort per step, before', 'N²m²s', 2),
     ('squared_effort_after', 'Squared effort per step, after', 'N²m²s', 3),
     ('peak_effort', 'Largest effort', 'N m', 3),
@@ -67,7 +68,7 @@ def measure_response(run: Run, energies: Mapping[str, np.ndarray] | None = None)
     measures = {
         'survived': not run.broke_off, 'reason': failure(end),
         'fault': end['fault'], 'fault_time': end['fault_time'], 'disturbed': row is not None,
-        **{name: whole[name] for name in ('steps', 'duration', 'min_normal_force',
+        **{name: whole[name] for name in ('steps', 'duration', 'speed', 'min_normal_force',
                                           'max_friction_ratio', *DEPTHS)},
         'peak_effort': largest(np.abs(effort)),
         'squared_effort_before': _squared_effort(run, begins[:at + 1]),

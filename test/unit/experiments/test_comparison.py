@@ -101,7 +101,8 @@ def test_files_are_listed_and_table_reads_back(comparison):
 def test_shipped_variants_can_be_built():
     """`walking_control compare compass` would stop at a variant that no longer fits."""
     variants = read_variants(variants_path('compass'))
-    assert len(variants) == 8
+    names = [variant.name for variant in variants]
+    assert names[:2] == ['uncontrolled', 'tuned, half foot 0.1 m'] and 'tuned, any foot' in names
     for variant in variants:
         loop = ControlLoop(load_variant('compass', variant), variant.controller)
         for name, value in variant.settings.items():
