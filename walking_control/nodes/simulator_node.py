@@ -297,7 +297,7 @@ class SimulatorNode(Node):
         if self.plant.lost:
             return
         measurement.stamp = whole_nanoseconds(measurement.stamp)
-        self._observer.update(measurement)
+        self._observer.update(measurement, self._command.effort)
         self._told = self._injection.spoil(measurement)
         set_stamp(self._time.clock, self._told.stamp)
         self._tick = topics.tick_number(self._time.clock)
