@@ -39,5 +39,5 @@ def _draw_error(axis, time, error, band):
     axis.fill_between(time, -band, band, color=FAINT, alpha=0.45, linewidth=0.0)
     axis.plot(time, error, color=NEUTRAL, linewidth=1.1)
     # the first moments, when little is known, would flatten the rest
-    height = 1.3 * max(np.quantile(band, 0.95), np.abs(error).max())
+    height = 1.3 * max(np.quantile(band, 0.95), np.quantile(np.abs(error), 0.995))
     axis.set_ylim(-height, height)
