@@ -80,7 +80,7 @@ ESTIMATOR = ParameterTable('estimator', [
               100.0),
     Parameter('tachometers', True, '', 'Whether joint velocities are measured apart from '
               'positions; differentiated ones tell the filter nothing new.'),
-    Parameter('foot_motion', 0.01, 'm/s', 'Standard deviation of the velocity of a foot that '
+    Parameter('foot_motion', 0.005, 'm/s', 'Standard deviation of the velocity of a foot that '
               'rests: it rolls and gives way.', 0.0, 10.0),
     Parameter('foot_persistence', 0.05, 's', 'How long such a motion goes on.', 0.0, 10.0),
     Parameter('floor_roughness', 0.005, 'm', 'Standard deviation of the height of a foothold '

@@ -10,7 +10,7 @@ from walking_control.reports.page import (
     outcome_paragraph,
     Section,
 )
-from walking_control.reports.plots import posture
+from walking_control.reports.plots import estimation, posture
 
 FIGURES = (
     ('poses', posture.plot_poses,
@@ -25,6 +25,7 @@ FIGURES = (
     ('base', posture.plot_base, 'How the base leaned, rose and moved.'),
     ('joint_motion', posture.plot_joint_motion,
      'Joints against the posture of the start.'),
+    ('estimate', estimation.plot_estimate, estimation.CAPTION),
 )
 
 # key, name, unit, significant digits

@@ -9,6 +9,7 @@ from walking_control.reports.page import (
 )
 from walking_control.reports.plots import disturbance as plots_disturbance
 from walking_control.reports.plots import energy as plots_energy
+from walking_control.reports.plots import estimation
 from walking_control.reports.plots import top_view as plots_top_view
 from walking_control.reports.plots import walk as plots
 from walking_control.runs.quantities import failure
@@ -43,6 +44,7 @@ FURTHER_FIGURES = (
     ('effort_parts', plots_energy.plot_effort_parts,
      'What the efforts consist of around the disturbance: parts that shape the natural gait and '
      'cancel on it, corrections, and the total, as wanted and as applied within all limits.'),
+    ('estimate', estimation.plot_estimate, estimation.CAPTION),
 )
 
 # key in the summary, name, unit, significant digits
