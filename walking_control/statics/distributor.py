@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+import math
 import time
 from typing import Any, TYPE_CHECKING
 
@@ -234,6 +235,11 @@ class StaticTorque:
                               program.wrenches(forces), residual,
                               Explanation(program, self._decider, forces) if overloaded else None,
                               name, 0.0)
+
+    def solve_problem(self, problem: solvers.Problem) -> np.ndarray | None:
+        """Return the solver's finite point of another `Problem`, ``(n,)``; None without one."""
+        x = self._solve(problem).x
+        return x if x is not None and math.isfinite(x.sum()) else None
 
     def prepare(self) -> None:
         """Compile and allocate what the first solutions would have to: call before time counts."""

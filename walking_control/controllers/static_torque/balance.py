@@ -59,14 +59,14 @@ class BodyMotion:
 
     def __init__(self, dynamics: Dynamics, contacts: Mapping[str, Contact]) -> None:
         self._dynamics = dynamics
-        self._data = dynamics.model.createData()
         self._contacts = list(contacts.values())
         self._frames = [dynamics.frame(contact.frame, contact.offset, contact.rotation)
                         for contact in self._contacts]
         self._data = dynamics.model.createData()
         self._v = np.zeros(dynamics.nv)
         self.com, self.velocity = np.zeros(3), np.zeros(3)
-        self.feet, self.turns = np.zeros((len(self._frames), 3)), np.zeros((len(self._frames), 3, 3))
+        self.feet = np.zeros((len(self._frames), 3))
+        self.turns = np.zeros((len(self._frames), 3, 3))
 
     def update(self, q: np.ndarray, velocity: np.ndarray, base: BaseState | None) -> None:
         """Look at a configuration with the base at the origin; without a base at rest."""
@@ -86,11 +86,7 @@ class BodyMotion:
 
     def from_foot(self, foot: int) -> np.ndarray:
         """Return the centre of mass over a foot in its heading, ``(3,)``, m."""
-        ahead = self.turns[foot][:, 0]
-        length = math.hypot(ahead[0], ahead[1]) or 1.0
-        cos, sin = ahead[0] / length, ahead[1] / length
-        x, y, z = self.com - self.feet[foot]
-        return np.array([cos * x + sin * y, cos * y - sin * x, z])
+        return (self.com - self.feet[foot]) @ _heading(self.turns[foot])
 
     def corners(self, feet: Sequence[int]) -> np.ndarray:
         """Return the corners of soles on the floor, ``(4 n, 2)``, m."""
@@ -149,6 +145,7 @@ class Balance:
     Attributes:
         margin: Distance of the capture point to the edge of the soles, m; below zero it is
             outside, and only a step keeps the robot up.
+        rest_margin: The same of the centre of mass that is held.
     """
 
     def __init__(self, distributor: StaticTorque, contacts: Mapping[str, Contact],
@@ -160,12 +157,12 @@ class Balance:
         self._held_posture = np.full(len(self.dynamics.joints), np.nan)
         self._rest = np.zeros(self.dynamics.nq)
         self._names = list(contacts)
-        self.margin = 0.0
+        self.margin = self.rest_margin = 0.0
 
     def reset(self) -> None:
         """Forget the past."""
         self._velocity: np.ndarray | None = None
-        self.margin = 0.0
+        self.margin = self.rest_margin = 0.0
 
     def observe(self, q: np.ndarray, velocity: np.ndarray, base: BaseState, held: np.ndarray,
                 support: Sequence[str], smoothing: float) -> float:
@@ -192,22 +189,26 @@ class Balance:
         height = float(np.mean([now.com[2] - now.feet[foot][2] for foot in self._feet]))
         self._frequency = math.sqrt(self._gravity / max(height, 1e-3))
         capture = now.com[:2] + self._velocity[:2] / self._frequency
-        self.margin = margin_inside(now.corners(self._feet), capture)
+        corners = now.corners(self._feet)
+        self.margin = margin_inside(corners, capture)
+        self.rest_margin = margin_inside(corners, now.com[:2] + self._error()[:2])
         return self.margin
 
     def torque(self, q: np.ndarray, base: BaseState, program: StaticProgram,
-               weight_of_momentum: float, turn: float, spin: float) -> np.ndarray | None:
+               caps: Mapping[str, float], weight_of_momentum: float, turn: float,
+               spin: float) -> np.ndarray | None:
         """Return joint torques for the net wrench, ``(n_joints,)``, N m; None without any.
 
         Args:
             q: As observed.
             base: The `BaseState`.
             program: The `StaticProgram` of the support.
+            caps: contact -> largest normal force, N.
             weight_of_momentum: See the head of this module.
             turn: Moment per tilt of the base, N m/rad.
             spin: Moment per rate of the base, N m s/rad.
         """
-        problem, rotation = program.assemble(q), base.rotation
+        problem, rotation = program.assemble(q, caps), base.rotation
         n, weight = problem.rows.shape[1], self.dynamics.weight
         to_com = self._base_to_com(rotation)
         reach = to_com @ problem.rows[:ROOT]
@@ -226,25 +227,31 @@ class Balance:
         mapping[3:, :3] = -rotation @ pin.skew(rotation.T @ self._now.com)
         return mapping
 
+    def _error(self) -> np.ndarray:
+        """Return where the centre of mass should go from here, ``(3,)``, m."""
+        now, held = self._now, self._held
+        return np.mean([_heading(now.turns[foot]) @ (held.from_foot(foot) - now.from_foot(foot))
+                        for foot in self._feet], axis=0)
+
     def _wrench(self, base: BaseState, rotation: np.ndarray, turn: float,
                 spin: float) -> np.ndarray:
         """Return the wanted force and moment at the centre of mass, floor axes, ``(6,)``."""
         assert self._velocity is not None
         now, held, rate = self._now, self._held, self._frequency
-        error, upright = np.zeros(3), np.zeros((3, 3))
-        for foot in self._feet:
-            ahead = now.turns[foot][:, 0]
-            length = math.hypot(ahead[0], ahead[1]) or 1.0
-            cos, sin = ahead[0] / length, ahead[1] / length
-            x, y, z = held.from_foot(foot) - now.from_foot(foot)
-            error += [cos * x - sin * y, sin * x + cos * y, z]
-            heading = np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
-            upright += heading @ held.turns[foot].T   # of the base, the sole level
-        error /= len(self._feet)
+        error, upright = self._error(), np.zeros((3, 3))
+        for foot in self._feet:   # of the base, the sole level
+            upright += _heading(now.turns[foot]) @ held.turns[foot].T
         gains = np.array([rate ** 2, rate ** 2, 4.0 * rate ** 2])
         force = self.dynamics.mass * (gains * error - 2.0 * np.sqrt(gains) * self._velocity)
         tilt = _rotation_vector(upright, rotation)
         return np.concatenate((force, turn * tilt - spin * (rotation @ base.angular)))
+
+
+def _heading(turn: np.ndarray) -> np.ndarray:
+    """Return the turn about the floor's normal of a rotation, ``(3, 3)``."""
+    length = math.hypot(turn[0, 0], turn[1, 0]) or 1.0
+    cos, sin = turn[0, 0] / length, turn[1, 0] / length
+    return np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
 
 
 def _rotation_vector(wanted: np.ndarray, rotation: np.ndarray) -> np.ndarray:

@@ -10,6 +10,8 @@ from types import SimpleNamespace
 import numpy as np
 
 from walking_control.controllers.controller import Controller
+from walking_control.controllers.static_torque.balance import Balance
+from walking_control.controllers.static_torque.gains import DelayBounds
 from walking_control.controllers.static_torque.routine import PostureRoutine, shifting_routine
 from walking_control.controllers.static_torque.support_change import SupportChange
 from walking_control.exceptions import IncompatibleController
@@ -27,6 +29,10 @@ from walking_control.statics.distributor import OBJECTIVES, StaticSolution, Stat
 REACTIONS = ('impedance', 'damping', 'zero')
 HOLDING, CHANGING, INFEASIBLE, REACTING = 'holding', 'changing_support', 'infeasible', 'reacting'
 NO_CONTACT = 'no_contact'
+_SMOOTHING = 0.01    # s: memory of the centre of mass's velocity
+_LOADED = 0.25       # of the weight: a leg that carries it moves the robot, not itself
+_RETURN = 1.0        # 1/s: how fast the impedance of the legs comes back
+_CALM = 0.1          # of the damping is left to legs that balance
 START_REACH = 0.01   # rad from the start's posture within which its routine serves
 
 PARAMETERS = ParameterTable('static_torque', [
@@ -46,6 +52,18 @@ PARAMETERS = ParameterTable('static_torque', [
               0.0, 100.0, live=True),
     Parameter('damping', 0.15, 's/rad', 'Damping torque per joint speed, in effort limits.',
               0.0, 10.0, live=True),
+    Parameter('delay', 0.012, 's', 'Delay from joints to torques, filters included, that the '
+              'impedance stands without swinging: bounds stiffness and damping.', 0.0, 1.0,
+              live=True),
+    Parameter('balance_margin', 0.35, '1', 'Distance of the capture point to the edge of the '
+              'soles, of that at rest, below which the balance takes over from the impedance of '
+              'the legs; 0: never.', 0.0, 1.0, live=True),
+    Parameter('momentum_weight', 0.01, '1', 'What a moment about the centre of mass counts, at a '
+              'lever of 1 m, against a force on it, in balance.', 1e-6, 100.0, live=True),
+    Parameter('base_stiffness', 100.0, 'N m/rad', 'Moment that turns a tilted base back, in '
+              'balance.', 0.0, 1e5, live=True),
+    Parameter('base_damping', 25.0, 'N m s/rad', 'Moment against a turning base, in balance.',
+              0.0, 1e4, live=True),
     Parameter('posture_rate', 0.2, 'rad/s', 'Fastest joint on the straight way to a commanded '
               'posture; the robot must stay in balance at rest all along.', 0.001, 10.0,
               live=True),
@@ -103,6 +121,8 @@ class PostureControl(Controller):
         self.distributor = StaticTorque(self.dynamics, self.contacts, values.objective, limits,
                                         None if values.solver == 'auto' else values.solver)
         self.distributor.prepare()
+        self.balance = Balance(self.distributor, self.contacts, world.gravity)
+        self._bounds = self._bound(_rest_posture(robot_file))
         self.support = SupportChange(robot.feet, values.debounce, values.ramp_time)
         self._q = np.zeros(self.dynamics.nq)
         # planned before time counts for the posture the robot is meant to start from
@@ -121,6 +141,9 @@ class PostureControl(Controller):
         self._fade = 1.0
         self._impossible_time = 0.0
         self._time = 0.0
+        self.balance.reset()
+        self.balance_share = 0.0
+        self._loads = [0.0] * len(self.contacts)
 
     def reset(self, state: WalkerState) -> None:
         """Begin anew: the next tick holds its posture on the feet that touch the floor."""
@@ -146,16 +169,22 @@ class PostureControl(Controller):
         torque = self._static_torque(wanted, dt)
         self._judge(torque, dt)
         effort = self._impedance(position, velocity)
+        if self.status != REACTING:
+            self._keep_balance(state, dt, effort)
         np.clip(effort, -self._limits, self._limits, out=effort)
         command.effort[:] = effort[self._to_command]
 
     def _begin(self, position: np.ndarray, state: WalkerState) -> None:
         self._held = position.copy()
+        self._bounds = self._bound(position)
         self.support.reset(state.contact)
         if self._planned is not None:
             near = abs(position - self._start).max() < START_REACH
             routine = self._planned if near else self._plan(position)
             self._routine = routine.begin_at(position.copy())
+
+    def _bound(self, posture: np.ndarray) -> DelayBounds:
+        return DelayBounds(self.dynamics, list(self.distributor.frames.values()), posture)
 
     def _plan(self, posture: np.ndarray) -> PostureRoutine:
         return shifting_routine(self.dynamics, posture.copy(), self.contacts)
@@ -229,8 +258,44 @@ class PostureControl(Controller):
         if self.status == REACTING and values.reaction != 'impedance':
             damping = values.damping if values.reaction == 'damping' else 0.0
             return -damping * limits * velocity
-        error = values.stiffness * (self._held - position) - values.damping * velocity
-        return self.feedforward + limits * error
+        stiffness, damping = self._bounds.apply(values.stiffness * limits, values.damping * limits,
+                                                values.delay, self._standing())
+        return self.feedforward + stiffness * (self._held - position) - damping * velocity
+
+    def _standing(self) -> list[float]:
+        """Return how much each leg counts as standing: wholly from a quarter of the weight on."""
+        wrenches = None if self.solution is None else self.solution.wrenches
+        if wrenches is not None:
+            for i, foot in enumerate(self.contacts):
+                load = float(wrenches[foot][2]) if foot in wrenches else 0.0
+                self._loads[i] = min(1.0, max(0.0, load / (_LOADED * self.dynamics.weight)))
+        return [min(share, load) for share, load in zip(self.support.share, self._loads)]
+
+    def _keep_balance(self, state: WalkerState, dt: float, effort: np.ndarray) -> None:
+        """Blend the legs' torques into those of the balance as the capture point nears an edge."""
+        values, support = self.values, self.support.support
+        assert self._held is not None
+        if not support or values.balance_margin <= 0.0:
+            self.balance_share = 0.0
+            return
+        margin = self.balance.observe(self._q, state.velocity, state.base, self._held, support,
+                                      min(1.0, dt / (dt + _SMOOTHING)))
+        near = max(values.balance_margin * self.balance.rest_margin, 1e-6)
+        wanted = min(1.0, max(0.0, 2.0 - 2.0 * margin / near))
+        self.balance_share = max(wanted, self.balance_share - _RETURN * dt)
+        if self.balance_share <= 0.0:
+            return
+        torque = self.balance.torque(self._q, state.base, self.distributor.program(support),
+                                     self.support.caps(self.dynamics.weight),
+                                     values.momentum_weight, values.base_stiffness,
+                                     values.base_damping)
+        if torque is None:
+            return
+        for leg, share in zip(self._bounds.legs, self.support.share):
+            if share > 0.0:
+                part = self.balance_share * share
+                calm = _CALM * values.damping * self._limits[leg] * state.velocity[leg]
+                effort[leg] += part * (torque[leg] - calm - effort[leg])
 
     def write_telemetry(self, out: np.ndarray) -> None:
         """Say whether static torques hold, what is left of them, their norm, the solver's time."""
@@ -238,12 +303,13 @@ class PostureControl(Controller):
         out[0], out[1] = self.feasible, self._fade
         out[2] = np.linalg.norm(self.feedforward)
         out[3] = 0.0 if solution is None else solution.solve_time
+        out[4], out[5] = self.balance.margin, self.balance_share
 
     @staticmethod
     def telemetry_fields(robot: Robot) -> tuple[tuple[str, str], ...]:
         """Return (name, unit) of what is said of each tick."""
         return (('feasible', 'bool'), ('feedforward_share', '1'), ('static_torque_norm', 'N m'),
-                ('solve_time', 's'))
+                ('solve_time', 's'), ('capture_margin', 'm'), ('balance_share', '1'))
 
     @property
     def feasible(self) -> bool:

@@ -50,6 +50,10 @@ class SupportChange:
                 self.share[i] = min(1.0, self.share[i] + step)
             else:
                 self.share[i] = max(0.0, self.share[i] - step)
+        # what is not carried by others is carried at once
+        total = sum(self.share)
+        if 0.0 < total < 1.0:
+            self.share = [share / total for share in self.share]
 
     def _believe(self, i: int, contact: bool, dt: float) -> None:
         if contact == self.contact[i]:
