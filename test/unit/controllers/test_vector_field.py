@@ -104,21 +104,39 @@ def test_search_stays_on_its_branch():
         assert s == pytest.approx(true, abs=0.03)
 
 
-@pytest.mark.parametrize('kind, n', [('closest', 2), ('closest', 3), ('closest', 5),
-                                     ('surface', 2)])
-def test_rate_of_the_field(kind, n):
+@pytest.mark.parametrize('kind, n, lead', [
+    ('closest', 2, 0.0), ('closest', 3, 0.0), ('closest', 5, 0.0), ('closest', 3, 0.4),
+    ('surface', 2, 0.0)])
+def test_rate_of_the_field(kind, n, lead):
     """A wrong derivative of w makes the decoupling effort leak energy."""
-    field, rng = make_field(kind, *sample(n), METRICS[n], 1.5), np.random.default_rng(4)
+    leads = np.zeros(n)
+    leads[1] = 1.0
+    field = make_field(kind, *sample(n), METRICS[n], 1.5, leads=leads)
+    rng = np.random.default_rng(4)
     w, dw, spare = np.zeros(n), np.zeros(n), np.zeros(n)
     for _ in range(15):
         q = wave(np.array([rng.uniform(0.1, 1.9)]), n)[0][0] + 0.05 * rng.normal(size=n)
         v, step = rng.normal(size=n), 1e-6
-        s, margin, _ = apply_field(field, q, v, math.nan, w, dw)
+        s, margin, _ = apply_field(field, q, v, math.nan, w, dw, lead)
         rate, sides = dw.copy(), []
         for sign in (1, -1):
-            apply_field(field, q + sign * step * v, v, s, w, spare)
+            apply_field(field, q + sign * step * v, v, s, w, spare, lead)
             sides.append(w.copy())
         assert (sides[0] - sides[1]) / (2 * step) == pytest.approx(rate, abs=1e-5)
+
+
+def test_lead_draws_to_where_the_gait_will_be():
+    """If it failed, the swing leg would lead nowhere, or the others be drawn along with it."""
+    leads, w, ahead = np.array([0.0, 1.0, 0.0]), np.zeros(3), np.zeros(3)
+    field = make_field('closest', *sample(3), np.eye(3), 4.0, leads=leads, end=1.6)
+    now, later = (wave(np.array([t]), 3)[0][0] for t in (0.8, 0.8 + 0.3 * 0.5))
+    for lead, out in ((0.0, w), (0.3, ahead)):   # half of the lead is left halfway
+        apply_field(field, now, now, math.nan, out, np.zeros(3), lead)
+    assert ahead - w == pytest.approx(4.0 * leads * (later - now), abs=1e-5)
+    past = wave(np.array([1.7]), 3)[0][0]
+    for lead, out in ((0.0, w), (0.3, ahead)):
+        apply_field(field, past, past, math.nan, out, np.zeros(3), lead)
+    assert ahead == pytest.approx(w, abs=0.0)
 
 
 def test_closest_field_points_along_and_towards():

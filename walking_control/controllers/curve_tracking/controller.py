@@ -16,8 +16,10 @@ import numpy as np
 from walking_control.controllers.controller import ArrayLaw, Controller
 from walking_control.controllers.curve_tracking import forces as curve_law
 from walking_control.controllers.curve_tracking import tick as tracker
+from walking_control.controllers.curve_tracking.continuation import join_curves, reach_on
 from walking_control.controllers.curve_tracking.control_period import check_period
-from walking_control.controllers.curve_tracking.vector_field import make_field
+from walking_control.controllers.curve_tracking.vector_field import Field, make_field
+from walking_control.controllers.hip_switching import find_hip
 from walking_control.controllers.knee_locks import KneeLocks
 from walking_control.controllers.limits.compensation import (
     compensation_parameters,
@@ -25,6 +27,7 @@ from walking_control.controllers.limits.compensation import (
 )
 from walking_control.controllers.limits.efforts import FOOT_PARAMETERS, make_limits
 from walking_control.exceptions import IncompatibleController, ParameterError
+from walking_control.gaits.curve import make_curve
 from walking_control.gaits.samples import GaitSamples, Piece, read_samples
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
@@ -62,6 +65,16 @@ PARAMETERS = ParameterTable('curve_tracking', [
               0.01, 1.0),
     Parameter('attraction', 3.2, '1/s', 'Rate at which a gap to the gait is to close; with field '
               'surface about that.', SMALLEST, 100.0, scaled=True),
+    Parameter('continuation', 'free', '', 'Where the path of field closest goes past a touchdown '
+              'that is late: on by free motion, or reaching for a lower floor.',
+              choices=('free', 'reach')),
+    Parameter('reach', 1.0, '1', 'Opening of the hip per tilt of the stance leg, with continuation '
+              'reach.', 0.0, 5.0),
+    Parameter('reach_blend', 0.05, 's', 'Time constant with which the reach begins.', 0.005, 1.0),
+    Parameter('lead_lacking', 0.0, 's/J', 'How far the swing leg runs ahead along the gait per '
+              'energy that the walker lacks, with field closest.', 0.0, 100.0),
+    Parameter('lead_excess', 0.0, 's/J', 'The same per energy in excess.', 0.0, 100.0),
+    Parameter('lead_limit', 0.3, 's', 'How far it may run ahead.', 0.0, 1.0),
     Parameter('energy_gain', 0.6, '1/(s J^0.5)', 'Kp of (5.27).', SMALLEST, 100.0, scaled=True),
     Parameter('integral_gain', 0.0, '1/(s^2 J^0.5)', 'Integral action on the energy error.', 0.0,
               100.0),
@@ -155,11 +168,8 @@ def build_tracker(robot: Robot, values: SimpleNamespace, world: SimpleNamespace,
     support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
     gravity = support.dynamics.model.gravity.linear[[0, 2]]
     spin = np.array([robot.supports[foot][:, 0] for foot in robot.feet])
-    inside = np.ones(len(part.time), bool) if values.field == 'closest' else part.inside
-    metric = metric_of(values.metric, len(gait.coordinates))[np.ix_(free, free)]
+    field, part, inside = make_gait_field(support, values, gait, piece)
     q, v = part.q[:, free], part.v[:, free]
-    field = make_field(values.field, part.time[inside], q[inside], v[inside], metric,
-                       values.attraction, values.surface_offset)
     energy, speed = _energies(support, gravity, spin, part)
     proper = part.inside
     if values.energy == 'constant':
@@ -168,7 +178,8 @@ def build_tracker(robot: Robot, values: SimpleNamespace, world: SimpleNamespace,
     gains = tracker.Gains(
         values.energy_gain, values.integral_gain, values.integral_limit, values.transfer_gain,
         values.transfer_threshold, values.bandwidth, values.damping_rate, values.potential_share,
-        values.freedom_rate, values.impact_time)
+        values.freedom_rate, values.impact_time, values.lead_lacking, values.lead_excess,
+        values.lead_limit)
     limits = make_limits(support, values)
     reduced = limits._replace(inputs=np.ascontiguousarray(limits.inputs[:, free]))
     return tracker.TrackerData(
@@ -177,6 +188,38 @@ def build_tracker(robot: Robot, values: SimpleNamespace, world: SimpleNamespace,
         gains, METHOD[values.method],
         tracker.Tank(values.tank_initial, values.tank_capacity, values.tank_supply),
         make_compensation(support, values))
+
+
+def make_gait_field(support: SupportDynamics, values: SimpleNamespace, gait: GaitSamples,
+                    piece: int) -> tuple[Field, Piece, np.ndarray]:
+    """Return the `Field` of a piece of a gait, the `Piece` as it goes on there, and what is used.
+
+    Args:
+        support: `SupportDynamics`.
+        values: Validated values of `PARAMETERS`.
+        gait: `GaitSamples`.
+        piece: Which.
+    """
+    robot, part = support.robot, gait.pieces[piece]
+    free = np.array([i for i in range(len(robot.coordinates)) if i not in part.held])
+    metric = metric_of(values.metric, len(robot.coordinates))[np.ix_(free, free)]
+    leads = np.zeros(len(robot.coordinates))
+    if values.lead_lacking or values.lead_excess:
+        leads[find_hip(robot, 'curve_tracking')[1]] = 1.0
+    reaches = values.continuation == 'reach' and values.field == 'closest' \
+        and piece == len(gait.pieces) - 1
+    path = part
+    if reaches:
+        path = reach_on(part, support, find_hip(robot, 'curve_tracking')[1], values.reach,
+                        values.reach_blend)
+    inside = np.ones(len(path.time), bool) if values.field == 'closest' else path.inside
+    field = make_field(values.field, path.time[inside], path.q[inside][:, free],
+                       path.v[inside][:, free], metric, values.attraction, values.surface_offset,
+                       leads[free], path.end)
+    if reaches:
+        without = make_curve(part.time, part.q[:, free], part.v[:, free], metric)
+        field = field._replace(curve=join_curves(without, field.curve, part.end))
+    return field, path, inside
 
 
 def _energies(support: SupportDynamics, gravity: np.ndarray, spin: np.ndarray,

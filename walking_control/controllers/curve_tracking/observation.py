@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 
 from walking_control.controllers.curve_tracking.forces import split_velocity, turn_of
 from walking_control.controllers.curve_tracking.vector_field import apply_field
+from walking_control.gaits.curve import nearest_knot
 from walking_control.models.array_functions import array_function, Terms
 from walking_control.models.small_algebra import factorise_spd, inner, multiply
 from walking_control.models.support.layout import terms_places, unpack_terms
@@ -79,17 +81,26 @@ def observe(terms: Terms, data: TrackerData, support: int, s: float, q: np.ndarr
     M, L, M_f, h_f = np.zeros((n, n)), np.zeros((n, n)), np.zeros((2, n)), np.zeros(2)
     e, m, r, turn = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
     biases, rates, rows = np.zeros((4, n)), v * 0.0, np.zeros((2, q.shape[0]))
+    spare = np.zeros(2)
     buffer = np.zeros(terms_places(q.shape[0]).end)
     for i in range(n):
         place[i], rate[i] = q[free[i]], v[free[i]]
-    s, margin, distance = apply_field(data.field, place, rate, s, w, dw)
+    margin, distance, height, wanted = 0.0, 0.0, 0.0, 0.0
     for call in range(4):   # one call site keeps the compiled code small
         for i in range(n):
-            rates[free[i]] = rate[i] + w[i] if call == 0 else rate[i] - w[i] if call == 1 else \
-                0.0 if call == 2 else rate[i]
+            rates[free[i]] = rate[i] if call == 0 else 0.0 if call == 1 else \
+                rate[i] + w[i] if call == 2 else rate[i] - w[i]
         terms(support, q, rates, data.parameters, buffer)
-        unpack_terms(buffer, free, M, rows, biases[call], h_f)
-    plus, minus = biases[0], biases[1]
+        unpack_terms(buffer, free, M, rows, biases[call], spare if call else h_f)
+        if call == 0:
+            height = potential(data.parameters, data.spin[support], rows)
+            if not math.isfinite(s):
+                s = nearest_knot(data.field.curve, place)
+            wanted = interpolate(data.field.curve.knots, data.energy, s)
+            s, margin, distance = apply_field(
+                data.field, place, rate, s, w, dw,
+                lead_of(data, wanted - height - 0.5 * squared_length(M, rate)))
+    plus, minus = biases[2], biases[3]
     factorise_spd(M, L)
     nu, rho, length = split_velocity(M, w, rate, e, m, r)
     # M D_v w: velocity forces are quadratic, so those of v and w together by polarisation
@@ -100,9 +111,30 @@ def observe(terms: Terms, data: TrackerData, support: int, s: float, q: np.ndarr
     for i in range(2):
         for j in range(n):
             M_f[i, j] = rows[i, free[j]]
-    return Motion(rate, M, L, M_f, biases[3], h_f, biases[2], e, m, r, turn, nu, rho,
-                  potential(data.parameters, data.spin[support], rows),
+    return Motion(rate, M, L, M_f, biases[0], h_f, biases[1], e, m, r, turn, nu, rho, height,
                   interpolate(data.field.curve.knots, data.energy, s), s, distance, margin)
+
+
+@array_function
+def lead_of(data: TrackerData, error: float) -> float:
+    """Return how far the swing leg is to run ahead, s: by the energy that is amiss, J.
+
+    Free motion conserves that energy, so between impacts the lead is a constant of the field.
+    """
+    gains = data.gains
+    if error > 0.0:
+        return min(gains.lead_lacking * error, gains.lead_limit)
+    return min(-gains.lead_excess * error, gains.lead_limit)
+
+
+@array_function
+def squared_length(M: np.ndarray, v: np.ndarray) -> float:
+    """Return v^T M v."""
+    total = 0.0
+    for i in range(v.shape[0]):
+        for j in range(v.shape[0]):
+            total += v[i] * M[i, j] * v[j]
+    return total
 
 
 @array_function

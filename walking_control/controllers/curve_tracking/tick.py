@@ -57,6 +57,9 @@ class Gains(NamedTuple):
         potential: Share of (5.25).
         freedom: Fastest turning of the free matrix Z, 1/s.
         impact_time: How long no effort is given after an impact, s.
+        lead_lacking: How far the swing leg runs ahead per energy that is lacking, s/J.
+        lead_excess: And per energy in excess.
+        lead_limit: How far it may, s.
     """
 
     energy: float
@@ -69,6 +72,9 @@ class Gains(NamedTuple):
     potential: float
     freedom: float
     impact_time: float
+    lead_lacking: float
+    lead_excess: float
+    lead_limit: float
 
 
 class Tank(NamedTuple):

@@ -38,6 +38,8 @@ class Field(NamedTuple):
         surface: Coefficients a_ij of (5.28) in the order of its double sum, ``(15,)``.
         middle: Middle of the trusted angles, rad.
         reach: Their half width, rad.
+        leads: 1 for coordinates that may run ahead of the rest along the gait, ``(n,)``.
+        end: Parameter of the gait's end, s; from there on nothing runs ahead.
     """
 
     kind: int
@@ -46,10 +48,13 @@ class Field(NamedTuple):
     surface: np.ndarray
     middle: float
     reach: float
+    leads: np.ndarray
+    end: float
 
 
 def make_field(kind: str, time: np.ndarray, q: np.ndarray, v: np.ndarray, metric: np.ndarray,
-               attraction: float, offset: float = 0.2) -> Field:
+               attraction: float, offset: float = 0.2, leads: np.ndarray | None = None,
+               end: float = math.inf) -> Field:
     """Return the `Field` of a gait.
 
     Args:
@@ -60,14 +65,17 @@ def make_field(kind: str, time: np.ndarray, q: np.ndarray, v: np.ndarray, metric
         metric: Of distance in configuration space, ``(n, n)``.
         attraction: kappa, 1/s.
         offset: Distance of the parallel curves of the surface, rad.
+        leads: See `Field`; None for none.
+        end: See `Field`.
 
     Raises:
         InvalidInput: A surface for other than two coordinates, an unknown kind, or a gait without
             direction.
     """
-    curve = make_curve(time, q, v, metric)
+    curve, ahead = make_curve(time, q, v, metric), np.zeros(q.shape[1]) if leads is None else leads
+    end = min(end, time[-1])
     if kind == 'closest':
-        return Field(CLOSEST, curve, attraction, np.zeros(15), 0.0, 1.0)
+        return Field(CLOSEST, curve, attraction, np.zeros(15), 0.0, 1.0, ahead, end)
     if kind != 'surface':
         raise InvalidInput('field', value=kind, limit='must be closest or surface')
     if curve.metric.shape[0] != 2:
@@ -75,7 +83,8 @@ def make_field(kind: str, time: np.ndarray, q: np.ndarray, v: np.ndarray, metric
                            limit='is defined for two coordinates', remedy='choose field closest')
     coefficients, angles = fit_surface(curve, attraction, offset)
     middle, half = 0.5 * (angles.max() + angles.min()), 0.5 * np.ptp(angles)
-    return Field(SURFACE, curve, attraction, coefficients, middle, half + 0.5 * math.pi)
+    return Field(SURFACE, curve, attraction, coefficients, middle, half + 0.5 * math.pi, ahead,
+                 end)
 
 
 def monomials(q: np.ndarray) -> np.ndarray:
@@ -148,7 +157,7 @@ def surface_angle(a: np.ndarray, x: float, y: float, dx: float, dy: float) -> tu
 
 @array_function
 def apply_field(field: Field, q: np.ndarray, v: np.ndarray, s: float, w: np.ndarray,
-                dw: np.ndarray) -> tuple[float, float, float]:
+                dw: np.ndarray, lead: float = 0.0) -> tuple[float, float, float]:
     """Fill w(q) and its rate along v; return parameter, margin, and distance to the gait.
 
     Args:
@@ -158,6 +167,7 @@ def apply_field(field: Field, q: np.ndarray, v: np.ndarray, s: float, w: np.ndar
         s: Parameter found last; not finite to search anew.
         w: Filled, ``(n,)``, rad/s.
         dw: Filled, derivative of w along v.
+        lead: How far the coordinates that may are to run ahead, s; taken as constant.
 
     Returns:
         ``(s, margin, distance)``; the distance in the field's metric.
@@ -188,7 +198,37 @@ def apply_field(field: Field, q: np.ndarray, v: np.ndarray, s: float, w: np.ndar
         for i in range(n):
             w[i] = first[i] - field.attraction * gap[i]
             dw[i] = second[i] * rate - field.attraction * (v[i] - first[i] * rate)
+        if lead > 0.0 and s < field.end:
+            run_ahead(field, s, rate, lead, w, dw)
     return s, margin if is_direction(w, dw) else 0.0, math.sqrt(max(squared, 0.0))
+
+
+@array_function
+def run_ahead(field: Field, s: float, rate: float, lead: float, w: np.ndarray,
+              dw: np.ndarray) -> None:
+    """Draw the coordinates that may run ahead to where the gait will have them by then.
+
+    The lead shrinks in proportion to what is left of the gait, so that all arrive together.
+
+    Args:
+        field: `Field`.
+        s: Parameter on the gait, before its end.
+        rate: At which it changes.
+        lead: At the begin of the gait, s.
+        w: Field without lead, changed, ``(n,)``.
+        dw: Its rate, changed.
+    """
+    n = w.shape[0]
+    here, there, first, ahead, spare = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), \
+        np.zeros(n)
+    left = min(1.0 - s / field.end, 1.0)
+    shrinks = lead / field.end if left < 1.0 else 0.0
+    evaluate(field.curve, s, here, first, spare)
+    evaluate(field.curve, s + lead * left, there, ahead, spare)
+    for i in range(n):
+        pull = field.attraction * field.leads[i]
+        w[i] += pull * (there[i] - here[i])
+        dw[i] += pull * rate * (ahead[i] * (1.0 - shrinks) - first[i])
 
 
 @array_function
