@@ -167,3 +167,16 @@ def test_bad_arguments_are_refused_in_one_line(capsys, arguments, message):
     assert main(['compare', *arguments]) == 2
     error = capsys.readouterr().err
     assert message in error and error.count('\n') == 1
+
+
+def test_a_robot_is_compared_on_the_plant_asked_for(capsys, tmp_path):
+    """A comparison on plant mujoco would be one on the robot file's plant, or refused."""
+    (tmp_path / 'variants.yaml').write_text('- {name: a, controller: hip_switching}')
+    depths = []
+    for plant in ('mujoco', 'rigid'):
+        assert main(['compare', 'dribbel', '--variants', str(tmp_path / 'variants.yaml'), '--plant',
+                     plant, '--disturb', 'step_down=0.002@1', '--duration', '1', '--json']) == 0
+        walk, = json.loads(capsys.readouterr().out)['variants']
+        assert walk['survived'] and walk['disturbed'] and walk['speed'] > 0.2
+        depths.append(walk['foot_depth'])
+    assert depths[0] > 0.0 == depths[1]
