@@ -18,6 +18,7 @@ from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.urdf import scale_masses
 from walking_control.runs.run import Run
+from walking_control.simulation.disturbance import rough_floor
 from walking_control.simulation.noise import noise_overrides
 from walking_control.simulation.registry import make_fast_plant, make_plant
 from walking_control.simulation.simulate import run_plant
@@ -141,7 +142,7 @@ def test_disturbances_of_noisy_robots_go_through_the_chain(dribbel, monkeypatch)
 
 
 @pytest.mark.parametrize('options, words', [
-    ({'kind': 'luck'}, 'known: delay, noise, mass, friction, grip'),
+    ({'kind': 'luck'}, 'known: delay, noise, mass, friction, grip, rough'),
     ({'kind': 'grip', 'plant': 'rigid'}, 'do not slip'),
     ({'kind': 'grip', 'largest': 1.0}, 'below 1'),
     ({'kind': 'delay', 'largest': 0.1}, 'safety.state_timeout'),
@@ -165,3 +166,21 @@ def test_verb(capsys, tmp_path):
     assert result['margin'] == 'delay' and result['unit'] == 's'
     assert result['samples'] == [[0.01, True, None]] and result['first_failure'] is None
     assert (tmp_path / 'robustness.png').is_file() and result['files']
+
+
+def test_heights_of_a_rough_floor():
+    """Footholds beyond the size would fell robots that walk on such floors, or spare them."""
+    heights = -np.cumsum([step.size for step in rough_floor(0.005, 3)])
+    assert len(heights) == 62 and heights[-1] == pytest.approx(0.0, abs=1e-15)
+    assert 0.004 < np.abs(heights).max() <= 0.005
+    assert np.allclose(heights, 5.0 * -np.cumsum([step.size for step in rough_floor(0.001, 3)]))
+    assert rough_floor(0.005, 4) != rough_floor(0.005, 3)
+
+
+def test_rough_floor_has_a_margin(dribbel, built, monkeypatch):
+    """A margin of roughness would walk on the level floor, or on one floor for all seeds."""
+    plans = []
+    monkeypatch.setattr(margins, 'plan_disturbances', lambda plant, plan: plans.append(plan))
+    find_margin(dribbel, 'rough', plant='rigid', resolution=0.001, largest=0.001, seeds=2)
+    assert len(plans) == len(built) == 4, 'level and rough, two seeds each'
+    assert plans == [rough_floor(size, seed) for size in (0.0, 0.001) for seed in (0, 1)]

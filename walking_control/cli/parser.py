@@ -127,18 +127,19 @@ def _add_robustness_arguments(verb: argparse.ArgumentParser) -> None:
     of.add_argument('--disturbance', metavar='KIND',
                     help='one-off: step_down, step_up, push or slope_change')
     of.add_argument('--margin', metavar='KIND', help='lasting: delay (s), noise (factor on the '
-                    'preset), mass (share), friction (dry, of every joint, N m) or grip (share '
-                    'lost of the friction of the floor), unknown to the controller; up to the '
-                    'first failure, on any plant')
+                    'preset), mass (share), friction (dry, of every joint, N m), grip (share '
+                    'lost of the friction of the floor) or rough (height of footholds, m), unknown '
+                    'to the controller; up to the first failure, on any plant')
     _add_noise(verb)
     verb.add_argument('--max', type=finite, metavar='M', help='last size tried; below 0 for '
                       'pushes against the walk and lighter robots (default: 0.3 m down, 0.1 m '
-                      'up, 1.6 N s/kg, 0.1 rad; 0.05 s, factor 10, mass 1, 5 N m, grip 0.95)')
+                      'up, 1.6 N s/kg, 0.1 rad; 0.05 s, factor 10, mass 1, 5 N m, grip 0.95, 0.02 '
+                      'm)')
     verb.add_argument('--resolution', type=positive, metavar='R', help='distance between sizes '
                       '(default: 0.001 m, 0.01 N s/kg, 0.002 rad; 0.001 s, 0.25, 0.05, 0.05 N m, '
-                      '0.05)')
-    verb.add_argument('--seeds', type=int, default=5, metavar='N', help='of a margin with noise: '
-                      'walks at each size, each with its own seed (default: 5)')
+                      '0.05, 0.001 m)')
+    verb.add_argument('--seeds', type=int, default=5, metavar='N', help='of a margin with noise or '
+                      'of a rough floor: walks at each size, each with its own seed (default: 5)')
 
 
 def _add_compare_arguments(verb: argparse.ArgumentParser) -> None:

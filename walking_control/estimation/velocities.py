@@ -25,6 +25,17 @@ import numpy as np
 
 from walking_control.models.contact import project_velocity
 from walking_control.models.efforts import effort_map
+from walking_control.models.friction import (
+    ARMATURE,
+    BACK_LOSS,
+    COULOMB,
+    DRIVING_LOSS,
+    friction_table,
+    friction_torque,
+    gear_change,
+    gear_table,
+    VISCOUS,
+)
 from walking_control.models.support.compiled import make_terms
 from walking_control.models.support.dynamics import SupportDynamics
 
@@ -32,6 +43,7 @@ if TYPE_CHECKING:
     from walking_control.models.dynamics import Dynamics
     from walking_control.models.robot import Robot
 
+FADE = 0.05            # rad/s: joints this slow may be on their way either way
 LONGEST_SAMPLE = 0.1   # s: after a longer silence the past says nothing of the present
 
 
@@ -55,6 +67,10 @@ class StanceModel:
         joints = [1 + robot.joint_index(lock.joint) for lock in robot.locks]
         self._rows = [lift[joints] for lift in support.lift]
         self._held = np.zeros(len(joints), dtype=bool)
+        self._friction, self._gears = friction_table(robot), gear_table(robot)
+        self._motors = [robot.joint_index(joint) for joint in robot.actuators]
+        self._loses = robot.has_gear_losses or bool(self._friction.any())
+        self._last = np.zeros(1 + len(robot.joints))   # acceleration
         # whatever compiles does so now
         rest = np.zeros(1 + len(robot.joints))
         self.acceleration(0, rest, rest, np.zeros(len(robot.efforts)))
@@ -81,7 +97,24 @@ class StanceModel:
         system, right = np.zeros((n + m, n + m)), np.zeros(n + m)
         system[:n, :n], system[:n, n:], system[n:, :n] = self._parts['mass'][2:, 2:], A.T, A
         right[:n] = self._inputs[support] @ effort - self._parts['bias'][2:]
-        return self._lifts[support] @ np.linalg.solve(system, right)[:n]
+        if self._loses:
+            right[:n] -= self._lifts[support][1:].T @ self._losses(rates[1:], effort)
+        self._last = self._lifts[support] @ np.linalg.solve(system, right)[:n]
+        return self._last
+
+    def _losses(self, rates: np.ndarray, effort: np.ndarray) -> np.ndarray:
+        """Return what friction and gears take from the torque at each joint, N m.
+
+        What turns the rotor does not enter the gear: there the last acceleration serves.
+        """
+        torque = np.array([friction_torque(row[VISCOUS], row[COULOMB], rate, FADE)
+                           for row, rate in zip(self._friction, rates)])
+        for i, joint in enumerate(self._motors):
+            gear = self._gears[i]
+            entering = effort[i] - gear[ARMATURE] * self._last[1 + joint]
+            torque[joint] -= entering * gear_change(gear[DRIVING_LOSS], gear[BACK_LOSS], entering,
+                                                    rates[joint], FADE)
+        return torque
 
     def strike(self, support: int, swing: bool, angles: np.ndarray,
                rates: np.ndarray) -> np.ndarray:

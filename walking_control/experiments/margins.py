@@ -21,6 +21,7 @@ from walking_control.models.robot_file import RobotFile, WORLD
 from walking_control.models.urdf import scale_masses
 from walking_control.runs.run import Run
 from walking_control.safety.supervisor import SAFETY
+from walking_control.simulation.disturbance import plan_disturbances, rough_floor
 from walking_control.simulation.noise import read_preset
 from walking_control.simulation.registry import make_fast_plant
 from walking_control.simulation.sensors import has_errors, SENSORS
@@ -56,6 +57,8 @@ MARGINS = {
                        'the controller'),
     'grip': Margin(0.95, 0.05, '1', 'share by which the floor has less friction than the robot '
                    'file says'),
+    'rough': Margin(0.02, 0.001, 'm', 'by which footholds lie higher or lower, at most, each by '
+                    'chance'),
 }
 
 
@@ -73,7 +76,7 @@ def find_margin(robot_file: RobotFile, kind: str, controller: str | None = None,
         largest: Last size tried; below 0, of masses, sizes fall from 0: lighter. None takes the
             kind's own.
         resolution: Distance between sizes.
-        seeds: Number of seeds, from ``sensors.seed`` on; one walk is enough without noise.
+        seeds: Number of seeds, from ``sensors.seed`` on; one walk is enough without chance.
         duration: Simulated time of each walk, s.
         progress: Called with the share of sizes tried, 0 to 1, after each.
 
@@ -165,7 +168,7 @@ class _Trial:
         self._file = with_section(robot_file, SENSORS.section, values)
         self._values = self._file.values(SENSORS)
         self.noise = has_errors(self._values)
-        self.seeds = seeds if self.noise else 1
+        self.seeds = seeds if self.noise or kind == 'rough' else 1
         self._loop = ControlLoop(robot_file, controller)
 
     def walk(self, size: float) -> str | None:
@@ -175,7 +178,7 @@ class _Trial:
             run = run_plant(plant, self._loop, self._file.start, self._duration)
             reason = why_it_stopped(run)
             if reason is not None:
-                return f'{reason}, seed {seed}' if self.noise else reason
+                return f'{reason}, seed {seed}' if self.seeds > 1 else reason
         return None
 
     def _seeds(self) -> Iterator[int]:
@@ -195,13 +198,16 @@ class _Trial:
                 joint: JointFriction(known.viscous, known.coulomb + size)
                 for joint in robot.joints
                 for known in (robot.friction.get(joint, JointFriction(0.0, 0.0)),)})
-        else:
+        elif self._kind == 'grip':
             world['friction'] = self._file.values(WORLD).friction * (1.0 - size)
         robot_file = with_section(self._file, SENSORS.section,
                                   {**self._file.sections[SENSORS.section], **own})
         robot_file = with_section(robot_file, WORLD.section,
                                   {**self._file.sections.get(WORLD.section, {}), **world})
-        return make_fast_plant(robot_file, self._plant, robot)
+        plant = make_fast_plant(robot_file, self._plant, robot)
+        if self._kind == 'rough':
+            plan_disturbances(plant, rough_floor(size, seed))
+        return plant
 
 
 def with_section(robot_file: RobotFile, section: str, values: Mapping[str, Any]) -> RobotFile:

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 import math
 from typing import NamedTuple, TYPE_CHECKING
 
+import numpy as np
+
 from walking_control.exceptions import InvalidInput
 
 if TYPE_CHECKING:
@@ -29,6 +31,25 @@ class Disturbance(NamedTuple):
 
     def __str__(self) -> str:
         return f'{self.kind}={self.size:g}@{self.step}'
+
+
+LAST_FOOTHOLD = 61   # as far as plants plan
+
+
+def rough_floor(size: float, seed: int) -> list[Disturbance]:
+    """Return the steps up and down of a floor whose footholds lie higher or lower by chance.
+
+    The height of every foothold is drawn evenly between -size and size, but for the start's and
+    those after the 61st, where the floor is level again. Wherever a foot comes down, the floor of
+    its step is at that height; in between it is as the plant has it where footholds differ.
+
+    Args:
+        size: m.
+        seed: Of the heights; floors of one seed differ in size alone.
+    """
+    heights = size * np.random.default_rng((seed, 3)).uniform(-1.0, 1.0, LAST_FOOTHOLD)
+    rises = np.diff(heights, prepend=0.0, append=0.0).tolist()
+    return [Disturbance('step_down', -rise, step) for step, rise in enumerate(rises, 1)]
 
 
 def plan_disturbances(plant: Plant, disturbances: Iterable[Disturbance | str]) -> None:
