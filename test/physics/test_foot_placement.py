@@ -7,6 +7,7 @@ import numpy as np
 from printed_walker import pass_over, printed_push_off, PrintedWalker, radial_matrix
 import pytest
 
+from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import IncompatibleController, ParameterError
 from walking_control.experiments.cycles import find_robot_cycles
 from walking_control.experiments.once_per_step import (
@@ -31,9 +32,10 @@ from walking_control.models.pendulum import (
     step_over,
     swing,
 )
+from walking_control.simulation.registry import make_plant
 from walking_control.simulation.rigid import point_walk
 from walking_control.simulation.rigid.model import LOSS, STEPPED, TIME, WORK
-from walking_control.simulation.simulate import simulate
+from walking_control.simulation.simulate import run_plant, simulate
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
 # [DS09] 5.4.3, and nothing that the book does not have
@@ -297,6 +299,18 @@ def test_continuous_turning():
     half = run.time > 5.0
     way = np.hypot(*np.diff(run.base.position[half, :2], axis=0).T).sum()
     assert way / 10.0 == pytest.approx(1.0, rel=0.05)
+
+
+def test_velocity_command():
+    """A velocity on cmd_vel would not steer the walk."""
+    robot_file = robot()
+    plant, loop = make_plant(robot_file), ControlLoop(robot_file)
+    loop.reference.velocity = np.array([1.2, 0.0, 0.5])
+    run = run_plant(plant, loop, robot_file.start, 8.0)
+    assert not run.broke_off and run.telemetry['heading'][-1] == pytest.approx(4.0, abs=0.01)
+    turned = np.unwrap(np.arctan2(run.base.linear[:, 1], run.base.linear[:, 0]))[-200:].mean()
+    assert turned == pytest.approx(run.telemetry['heading'][-200:].mean(), abs=0.3)
+    assert run.telemetry['wanted_speed'][-1] == pytest.approx(1.2)
 
 
 def test_once_per_step_regulators():
