@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The simplified walker of [DS09] 5.4 as printed, (5.31) to (5.42): a second route for tests.
 
-Unit mass and leg length. Angles q4, q5 of the stance leg, q6, q7 of the swing leg; the walker always
-stands on its right foot, the left one is seen in a mirror.
+Unit mass and leg length. Angles q4, q5 of the stance leg, q6, q7 of the swing leg; the walker
+always stands on its right foot, the left one is seen in a mirror.
 """
 
 import numpy as np

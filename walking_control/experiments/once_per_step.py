@@ -159,8 +159,8 @@ def _strays(walker: PointWalker) -> bool:
     return bool(ahead <= 0.0 or abs(aside) > ahead)
 
 
-def find_tolerance(walker: PointWalker, seed: int, growth: float = 1.1,
-                   first: float = 1e-3) -> float:
+def find_tolerance(walker: PointWalker, seed: int, growth: float = 1.15,
+                   first: float = 0.01) -> float:
     """Return the largest size of impulses survived before the first that fells the walker.
 
     Args:

@@ -23,7 +23,7 @@ STAGES = 12
 LONGEST = 0.01    # s: a step of the integration; its error is below rounding for legs above 0.1 m
 INSTANT = 1e-13   # s, to which an event is located
 ROUNDS = 60
-GRAZE = 1e-12    # m: a foot this near to the floor is on it
+GRAZE = 1e-14    # m: a foot this near to the floor is on it
 
 
 @array_function

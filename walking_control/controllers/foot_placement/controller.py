@@ -144,7 +144,7 @@ class FootPlacement(Controller):
         self._built = values
         self.memory = new_memory()
         self._held = np.zeros(0, bool)
-        self._start = 0.0
+        self._start = self._turned = self._shifted = 0.0
 
     def _make_steps(self, gravity: float) -> NominalSteps:
         values, length = self.values, self._length
@@ -188,16 +188,25 @@ class FootPlacement(Controller):
         """Begin anew: the line goes through the stance foot along the heading."""
         self.memory[:] = new_memory()
         self._start = math.nan
+        self._turned = self._shifted = 0.0
 
     def update(self, state: WalkerState, reference: Reference, dt: float,
                command: Command) -> None:
-        """Fill the `Command`: speeds of the swing leg, and of the push-off if the foot lands."""
+        """Fill the `Command`: speeds of the swing leg, and of the push-off if the foot lands.
+
+        A velocity of the `Reference` to the left moves the line aside, one of turning turns it.
+        """
         values = self.values
         if values is not self._built:
             self.data, self._built = self._make_data(values), values
         if math.isnan(self._start):
             self._start = state.stamp
-        self._wish(state.stamp - self._start, reference.speed)
+        speed = reference.speed
+        if reference.velocity is not None:
+            speed = float(reference.velocity[0])
+            self._shifted += float(reference.velocity[1]) * dt
+            self._turned += float(reference.velocity[2]) * dt
+        self._wish(state.stamp - self._start, speed)
         self._law(NO_TERMS, self.data, self.memory, state.support, self._held, state.q, state.v,
                   command.effort)
 
@@ -207,8 +216,9 @@ class FootPlacement(Controller):
         asked = values.speed + _scheduled(values, values.speed_schedule, time) \
             if speed is None else speed
         wish[SPEED] = min(max(asked, 0.0), self._steps.speed[-1])
-        wish[HEADING] = values.heading + _scheduled(values, values.heading_schedule, time)
-        wish[LATERAL] = getattr(values, 'lateral', 0.0) \
+        wish[HEADING] = self._turned + values.heading \
+            + _scheduled(values, values.heading_schedule, time)
+        wish[LATERAL] = self._shifted + getattr(values, 'lateral', 0.0) \
             + _scheduled(values, values.lateral_schedule, time)
 
     @staticmethod
