@@ -23,6 +23,7 @@ from walking_control.cli.argument_types import (
 )
 from walking_control.cli.fault import fault
 from walking_control.cli.gait import cycle, impact, search
+from walking_control.cli.identification import identify
 from walking_control.cli.statics import check, statics
 from walking_control.cli.walking import compare, demo, robustness, simulate
 from walking_control.controllers.registry import CONTROLLERS
@@ -39,6 +40,8 @@ EXAMPLES = {
     'robustness': 'walking_control robustness compass --controller curve_tracking --disturbance '
     'step_down\n  walking_control robustness dribbel --margin delay --noise lab --json',
     'compare': 'walking_control compare compass --disturb step_down=0.05@6 --out out/compare',
+    'identify': 'walking_control simulate dribbel --duration 60 --out out/walk\n  '
+    'walking_control identify out/walk',
     'statics': 'walking_control statics humanoid --support both --out out/statics',
     'fault': 'walking_control fault stale_imu    (while walking_control demo --realtime '
     '--duration 600 runs elsewhere)',
@@ -88,6 +91,7 @@ def make_parser() -> Parser:
     _add_compare_arguments(_add_verb(verbs, compare, [_common_arguments()]))
     verb = _add_verb(verbs, check, [_common_arguments()])
     verb.add_argument('robot', help=_ROBOT_HELP + ', or of a URDF')
+    _add_identify_arguments(_add_verb(verbs, identify, [_common_arguments()]))
     _add_fault_arguments(_add_verb(verbs, fault, []))
     verb = _add_verb(verbs, statics, [_common_arguments()])
     verb.add_argument('robot', help=_ROBOT_HELP + ', or of a URDF')
@@ -155,6 +159,18 @@ def _add_compare_arguments(verb: argparse.ArgumentParser) -> None:
                       "file's, and rigid for --robustness)")
     verb.add_argument('--robustness', action='store_true',
                       help='look for the first failing size of the disturbance too (minutes)')
+
+
+def _add_identify_arguments(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument('recording', type=Path, metavar='RUN',
+                      help='folder of simulate --out or demo --out, or its run.csv')
+    verb.add_argument('--robot', metavar='ROBOT',
+                      help=_ROBOT_HELP + ' (default: the one that the run names)')
+    verb.add_argument('--confidence', type=positive, default=0.95, metavar='C',
+                      help='of the intervals (default: 0.95)')
+    verb.add_argument('--model-error', type=not_negative, default=0.01, metavar='E',
+                      help='share by which masses and floor may make torques differ from the '
+                      'model (default: 0.01)')
 
 
 def _add_statics_arguments(verb: argparse.ArgumentParser) -> None:

@@ -62,6 +62,9 @@ def run_columns(run: Run) -> dict[str, np.ndarray]:
         if motor.resistance > 0.0:
             columns[f'{joint}_current [A]'] = motor.current(run.effort[:, i])
         columns[f'{joint}_work [J]'] = run.work[:, i]
+    if robot.ground_torque is not None:
+        columns['ground_torque_effort [N m]'] = run.effort[:, -1]
+        columns['ground_torque_work [J]'] = run.work[:, -1]
     columns['electrical_energy [J]'] = run.electrical_energy
     for name, values in run.telemetry.items():
         # a law may say the same word as the robot, such as the current of its motor
