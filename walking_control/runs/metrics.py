@@ -80,7 +80,7 @@ def summarize(run: Run) -> dict[str, Any]:
         **(foot_depths(run, dynamics) if steps else dict.fromkeys(DEPTHS)), 'energy_injected': work,
         'squared_effort_per_step': squared_effort_per_step(run),
         'mass': dynamics.mass, 'slope': run.world.slope, 'gravity': run.world.gravity,
-        'friction': run.world.friction,
+        'friction': run.world.friction, 'sensors': run.sensors or None,
         'steady': steady_state(run, dynamics) if steps else None,
     }
     if keeps_posture(run):

@@ -27,6 +27,7 @@ class Run:
         fault: The `Fault` that ended the run, a fall among them; None when it went well.
         settings: name -> value of the controller's parameters; empty when not known.
         disturbances: Planned `Disturbance` of the plant, as a tuple.
+        sensors: name -> value of `SENSORS` where they spoiled, delayed or lost anything.
         telemetry: name -> ``(T,)``, what the controller said of each tick; empty where it says
             nothing.
         units: name -> unit of each entry of `telemetry`.
@@ -49,6 +50,7 @@ class Run:
     fault: Fault | None = None
     settings: dict[str, Any] = field(default_factory=dict, repr=False)
     disturbances: tuple[tuple[str, float, int], ...] = ()
+    sensors: dict[str, Any] = field(default_factory=dict, repr=False)
     telemetry: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
     units: dict[str, str] = field(default_factory=dict, repr=False)
     columns: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
@@ -89,6 +91,7 @@ class Recorded(Protocol):
     time: float
     truth: Any
     disturbances: Sequence[tuple[str, float, int]]
+    sensors: Mapping[str, Any]
 
 
 FIRST_CAPACITY = 6000   # rows: a minute of walking at 100 Hz
@@ -111,7 +114,7 @@ class Recorder:
                  capacity: int = FIRST_CAPACITY, settings: Mapping[str, Any] | None = None,
                  fields: Sequence[tuple[str, str]] = ()) -> None:
         self.run = Run(robot, controller, plant.name, plant.world, settings=dict(settings or {}),
-                       disturbances=tuple(plant.disturbances),
+                       disturbances=tuple(plant.disturbances), sensors=dict(plant.sensors),
                        units=dict(fields))
         capacity = min(capacity, FIRST_CAPACITY)
         truth = plant.truth

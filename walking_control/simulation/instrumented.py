@@ -13,7 +13,7 @@ from walking_control.exceptions import ParameterError
 from walking_control.models.robot import Start
 from walking_control.models.signals import Command, Measurement
 from walking_control.simulation.plant import Plant
-from walking_control.simulation.sensors import Sensors
+from walking_control.simulation.sensors import SENSORS, Sensors
 
 SLIVER = 1e-9   # s: a shorter piece of a step is none
 
@@ -41,6 +41,8 @@ class InstrumentedPlant(Plant):
         self.name, self.parameters = plant.name, plant.parameters
         self.robot, self.world, self.truth = plant.robot, plant.world, plant.truth
         self.resolution = plant.resolution
+        self.sensors = {name: value for name, value in vars(values).items()
+                        if value != SENSORS.parameters[name].default or name == 'seed'}
         self._sensors = Sensors(plant.robot, values)
         self._told, self._held = Measurement(plant.robot), Command(plant.robot)
         self._forget()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every plant offers, and the truth only a plant knows."""
 
-from collections.abc import Sequence
-from types import SimpleNamespace
-from typing import ClassVar, Protocol
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType, SimpleNamespace
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -66,6 +66,7 @@ class Plant(Protocol):
         truth: The `Truth`, updated by `reset` and `step`.
         disturbances: Every `Disturbance` planned so far.
         resolution: Durations of steps are whole multiples of this, s; 0: any will do.
+        sensors: name -> value of `SENSORS` where they are not perfect.
         lost: Whether the newest measurement never arrives, and nothing answers it.
 
     Raises:
@@ -80,6 +81,7 @@ class Plant(Protocol):
     truth: Truth
     disturbances: Sequence[tuple[str, float, int]] = ()
     resolution: float = 0.0
+    sensors: Mapping[str, Any] = MappingProxyType({})
     lost: bool = False
 
     def __init__(self, robot: Robot, world: SimpleNamespace, values: SimpleNamespace) -> None:

@@ -127,6 +127,8 @@ def test_a_delay_of_one_tick_is_one_tick_late(plant):
     assert np.array_equal(run.q[1:], rows)
     direct = run_plant(make_plant(robot_file, plant), ControlLoop(robot_file), late.start, 0.6)
     assert not np.array_equal(run.q, direct.q)
+    assert run.summary()['sensors'] == {'seed': 0, 'command_delay': 0.01}
+    assert direct.summary()['sensors'] is None
 
 
 class Veiled:
