@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 LONGEST_SAMPLE = 0.1   # s: after a longer silence the IMU has said nothing of what happened
 
+LEAST = 1e-5   # rad, rad/s, m/s^2: nothing is measured better; a perfect filter would never learn
+
 
 class InertialOdometry(LegOdometry):
     """The contact-aided invariant Kalman filter [HJGE20]; doc/estimation.md derives it.
@@ -66,8 +68,8 @@ class InertialOdometry(LegOdometry):
         self.sample = make_sample(n)
         self._turns, self._moves = self.filter.free[:3], self.filter.free[3:6]
         self._noise = noise_of(values, len(robot.base.axes))
-        self._initial = np.array([values.orientation_sigma, values.gyro_bias_sigma,
-                                  values.acceleration_bias_sigma])
+        self._initial = np.maximum(LEAST, [values.orientation_sigma, values.gyro_bias_sigma,
+                                           values.acceleration_bias_sigma])
         self._generalised = np.zeros(dynamics.nq)
         self.covariance = np.zeros((9, 9))
         self._follow_legs, self._predict, self._take_feet, self._begin_on, self._write_base = (
@@ -184,7 +186,9 @@ def free_entries(base: Base, n_feet: int) -> np.ndarray:
 def noise_of(values: SimpleNamespace, n_axes: int) -> Noise:
     """Return the `Noise` of validated values of `ESTIMATOR`, for feet that move along some axes."""
     gates = chi2.isf(values.slip_probability, (n_axes, n_axes, 2 * n_axes))
-    return Noise(values.gyro_sigma, values.acceleration_sigma, values.gyro_bias_walk,
-                 values.acceleration_bias_walk, values.position_sigma, values.velocity_sigma,
-                 values.foot_motion, values.foot_persistence, values.floor_roughness,
-                 values.tachometers, *(float(gate) for gate in gates))
+    gyro, accelerometer, encoder, velocity = (
+        max(value, LEAST) for value in (values.gyro_sigma, values.acceleration_sigma,
+                                        values.position_sigma, values.velocity_sigma))
+    return Noise(gyro, accelerometer, values.gyro_bias_walk, values.acceleration_bias_walk,
+                 encoder, velocity, values.foot_motion, values.foot_persistence,
+                 values.floor_roughness, values.tachometers, *(float(gate) for gate in gates))
