@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 LONGEST_SAMPLE = 0.1   # s: after a longer silence the IMU has said nothing of what happened
 
+CARRIED = 0.25   # squared specific force over squared gravity: in the air it is nearly zero
+LEAST = 1e-5   # rad, rad/s, m/s^2: nothing is measured better; a perfect filter would never learn
+
 
 class InertialOdometry(LegOdometry):
     """The contact-aided invariant Kalman filter [HJGE20]; doc/estimation.md derives it.
@@ -66,9 +69,9 @@ class InertialOdometry(LegOdometry):
         self.sample = make_sample(n)
         self._turns, self._moves = self.filter.free[:3], self.filter.free[3:6]
         self._noise = noise_of(values, len(robot.base.axes))
-        self._initial = np.array([values.orientation_sigma, values.gyro_bias_sigma,
-                                  values.acceleration_bias_sigma])
-        self._generalised = np.zeros(dynamics.nq)
+        self._initial = np.maximum(LEAST, [values.orientation_sigma, values.gyro_bias_sigma,
+                                           values.acceleration_bias_sigma])
+        self._generalised, self._contact = np.zeros(dynamics.nq), np.zeros(n, dtype=bool)
         self.covariance = np.zeros((9, 9))
         self._follow_legs, self._predict, self._take_feet, self._begin_on, self._write_base = (
             _compiled(function)
@@ -141,7 +144,8 @@ class InertialOdometry(LegOdometry):
         if self._elapsed > LONGEST_SAMPLE or not self._is_sound():
             self._begin_on(self.filter, self.sample, foot, self._initial, self._noise)
         elif self._elapsed > 0.0:
-            self._take_feet(self.filter, self.sample, state.contact, self._noise, self._elapsed)
+            self._take_feet(self.filter, self.sample, self._find_contacts(state), self._noise,
+                            self._elapsed)
         self._write_turn(base)
         self._write_base(self.filter, self.sample.rate, self._imu, self._noise.gyro,
                          base.position, base.linear, self.covariance)
@@ -149,6 +153,18 @@ class InertialOdometry(LegOdometry):
         height = places[foot][2]
         for i, place in enumerate(places):
             state.foot_height[i] = place[2] - height
+
+    def _find_contacts(self, state: WalkerState) -> np.ndarray:
+        """Return which feet touch the floor; of a robot carried by none, the stance foot.
+
+        A contact that comes late, or never, would leave the IMU alone to say how fast it moves.
+        """
+        contact = self._contact
+        contact[:] = state.contact
+        if not contact.any():
+            force = self.sample.force
+            contact[state.support] = force @ force > CARRIED * (self._gravity @ self._gravity)
+        return contact
 
     @property
     def rate_covariance(self) -> np.ndarray:   # type: ignore[override]   # made when asked for
@@ -184,7 +200,9 @@ def free_entries(base: Base, n_feet: int) -> np.ndarray:
 def noise_of(values: SimpleNamespace, n_axes: int) -> Noise:
     """Return the `Noise` of validated values of `ESTIMATOR`, for feet that move along some axes."""
     gates = chi2.isf(values.slip_probability, (n_axes, n_axes, 2 * n_axes))
-    return Noise(values.gyro_sigma, values.acceleration_sigma, values.gyro_bias_walk,
-                 values.acceleration_bias_walk, values.position_sigma, values.velocity_sigma,
-                 values.foot_motion, values.foot_persistence, values.floor_roughness,
-                 values.tachometers, *(float(gate) for gate in gates))
+    gyro, accelerometer, encoder, velocity = (
+        max(value, LEAST) for value in (values.gyro_sigma, values.acceleration_sigma,
+                                        values.position_sigma, values.velocity_sigma))
+    return Noise(gyro, accelerometer, values.gyro_bias_walk, values.acceleration_bias_walk,
+                 encoder, velocity, values.foot_motion, values.foot_persistence,
+                 values.floor_roughness, values.tachometers, *(float(gate) for gate in gates))

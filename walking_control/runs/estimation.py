@@ -115,6 +115,7 @@ def _consistency(error: EstimateError) -> dict[str, Any]:
     # in units of sigma: entries of different units would spoil the solution
     scale = np.maximum(sigma[:, own], math.sqrt(SETTLED))
     unit, correlation = errors / scale, P / (scale[:, :, None] * scale[:, None, :])
+    correlation += SETTLED * np.eye(len(own))   # of one that claims to be perfect in some way
     nees = np.einsum('ti,ti->t', unit, np.linalg.solve(correlation, unit[..., None])[..., 0])
     inside = (np.abs(errors) <= 3.0 * sigma[:, own]).mean(axis=0)
     return {'nees': nees.mean() / len(own), 'within_3_sigma': inside.mean(),

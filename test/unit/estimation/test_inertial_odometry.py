@@ -155,6 +155,31 @@ def test_after_a_long_silence_it_begins_anew():
     assert np.isfinite(state.covariance).all()
 
 
+def test_a_contact_that_never_comes():
+    """A dead contact would leave the IMU to drift away; a robot that is carried stands."""
+    estimator, robot_file = filter_of('humanoid')
+    measurement = at_rest(robot_file)
+    measurement.foot_force[:] = 0.0
+    measurement.linear_acceleration[0] += 0.05
+    measurement.angular_velocity[1] += 0.005
+    state = stand(estimator, measurement, 1000)
+    assert not state.contact.any()
+    assert np.abs(state.base.linear).max() < 0.005 and abs(state.base.pitch) < 0.015
+    assert np.diag(state.covariance)[3:6].max() < 0.02 ** 2
+
+
+def test_in_the_air_nothing_stands():
+    """A foot taken for a stance foot in free fall would hide the fall."""
+    estimator, robot_file = filter_of('humanoid')
+    measurement = at_rest(robot_file)
+    stand(estimator, measurement)
+    measurement.foot_force[:], measurement.linear_acceleration[:] = 0.0, 0.0
+    known = stand(estimator, measurement, 8).covariance.copy()   # until contacts are given up
+    state = stand(estimator, measurement, 12)
+    assert state.base.linear[2] < -9.81 * 11 * DT
+    assert np.all(np.diag(state.covariance)[3:6] > np.diag(known)[3:6])
+
+
 def test_covariance_is_of_the_base_and_not_of_the_imu():
     """The IMU sits beside the base's origin: the arm between them carries turn into place."""
     estimator, robot_file = filter_of('humanoid')
