@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from walking_control.control_loop import ControlLoop
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import IncompatiblePlant, InvalidInput
 from walking_control.experiments.robustness import find_first_failure
 from walking_control.loading import load_robot
 from walking_control.models.actuators import JointSpring
@@ -141,3 +141,30 @@ def test_first_failures_of_both_plants():
     found = find_first_failure(load_robot('dribbel'), 'step_down', None, 'mujoco', 0.02, 0.02)
     assert found['plant'] == 'mujoco' and found['first_failure'] == 0.02
     assert 0.0 < found['foot_depth'] < 0.003 and found['nominal_speed'] == pytest.approx(0.45, 0.03)
+
+
+@pytest.mark.parametrize('spring', [JointSpring(15.0, 0.0, -0.6), JointSpring(0.0, 1.0, 0.0)])
+def test_a_free_knee_with_a_spring_moves_alike(spring):
+    """A passive element at a joint without a motor would be left out in one plant."""
+    robot_file = load_robot('dribbel')
+    # the stance knee held, the free foot in the air
+    start = Start('outer_foot', np.array([0.0, 0.0, 0.5, -0.4]), np.array([-0.3, 0.0, 1.0, 2.0]))
+    command, rates = Command(robot_file.robot), []
+    command.lock[:] = [lock.joint == 'outer_knee' for lock in robot_file.robot.locks]
+    for springs in ({'inner_knee': spring}, {}):
+        sprung = replace(robot_file, robot=replace(robot_file.robot, springs=springs))
+        for name in ('rigid', 'mujoco'):
+            plant = make_plant(sprung, name)
+            plant.reset(start)
+            for _ in range(10):
+                plant.step(command, 0.005)
+            rates.append(plant.truth.v[5])
+    assert rates[0] == pytest.approx(rates[1], rel=0.02, abs=0.03)
+    assert rates[2] == pytest.approx(rates[3], rel=0.02, abs=0.03)
+    assert abs(rates[0] - rates[2]) > 0.1 * abs(rates[0])
+
+
+def test_an_ankle_of_the_floor_is_refused_where_there_is_none():
+    """A plant would drop the ankle's torque in silence, and a law would seem to need none."""
+    with pytest.raises(IncompatiblePlant, match='ground_torque'):
+        make_plant(load_robot('compass'), 'mujoco')
