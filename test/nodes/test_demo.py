@@ -81,6 +81,17 @@ def test_every_law_over_topics_is_the_same(dribbel, controller, duration):
         assert np.array_equal(values, others[name]), name
 
 
+def test_foot_placement_over_topics_is_the_same():
+    """Commanded speeds and push-offs of the walker in space would get lost on their way."""
+    robot_file = load_robot('walker3d_point')
+    over_ros = run_demo(robot_file, None, None, 1.5).run
+    direct = wc.simulate(robot_file, duration=1.5)
+    assert direct.steps[-1] > 1 and np.ptp(direct.effort[:, -1]) > 0.1
+    for name, values in (*direct.columns.items(), *direct.telemetry.items()):
+        others = over_ros.columns if name in direct.columns else over_ros.telemetry
+        assert np.array_equal(values, others[name]), name
+
+
 def test_noise_delays_and_losses_are_the_same_over_topics():
     """If it failed, what a preset costs in a script would say nothing about ROS 2."""
     robot_file = load_robot('dribbel', [*noise_overrides('rough'), ('lost_measurements', 0.05),

@@ -79,5 +79,6 @@ def _frame(axis, points):
     low, high = points.min(axis=0) - 0.15, points.max(axis=0) + 0.15
     if high[0] - low[0] < 1.5 * WIDEST * (high[1] - low[1]):
         axis.set_aspect('equal', adjustable='datalim')
+        return
     axis.set_xlim(low[0], high[0])
     axis.set_ylim(low[1], high[1])
