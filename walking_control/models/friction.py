@@ -32,6 +32,7 @@ from walking_control.models.array_functions import array_function
 from walking_control.models.robot import Robot
 
 VISCOUS, COULOMB = 0, 1                        # columns of `friction_table`
+FADE = 1e-3                                    # rad/s: below, dry friction fades, if not told
 ARMATURE, DRIVING_LOSS, BACK_LOSS = 0, 1, 2    # columns of `gear_table`
 
 
@@ -66,10 +67,15 @@ def passive_torques(robot: Robot, positions: np.ndarray, rates: np.ndarray,
         rates: Their rates, rad/s.
         fade: Rate below which dry friction fades, rad/s.
     """
-    torques = spring_torques(robot, positions, rates)
+    return spring_torques(robot, positions, rates) + friction_torques(robot, rates, fade)
+
+
+def friction_torques(robot: Robot, rates: np.ndarray, fade: float) -> np.ndarray:
+    """Return the torque of friction alone; see `passive_torques`."""
+    torques = np.zeros(len(robot.joints))
     for joint, friction in robot.friction.items():
         i = robot.joint_index(joint)
-        torques[i] += friction_torque(friction.viscous, friction.coulomb, rates[i], fade)
+        torques[i] = friction_torque(friction.viscous, friction.coulomb, rates[i], fade)
     return torques
 
 
