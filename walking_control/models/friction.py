@@ -55,6 +55,15 @@ def gear_table(robot: Robot) -> np.ndarray:
     return np.array(rows or [(0.0, 0.0, 0.0)])
 
 
+def passive_elements(robot: Robot) -> list[str]:
+    """Return in words what acts between the links of a robot besides its motors."""
+    return [*(f'spring of {joint}' for joint, spring in robot.springs.items()
+              if spring.stiffness or spring.damping),
+            *(f'friction of {joint}' for joint in robot.friction),
+            *(f'gear losses of {joint}' for joint, motor in robot.actuators.items()
+              if min(motor.efficiency, motor.back_efficiency) < 1.0)]
+
+
 def passive_torques(robot: Robot, positions: np.ndarray, rates: np.ndarray,
                     fade: float) -> np.ndarray:
     """Return the torque of springs and friction on every joint, ``(n_joints,)``, N m.
