@@ -227,6 +227,13 @@ def test_urdf_dynamics_are_the_default(edited_robot_file, tmp_path):
         load()
 
 
+@pytest.mark.parametrize('name', ['trunk_roll.coulomb', 'left_leg_pitch.viscous'])
+def test_legs_without_mass_have_no_friction(name):
+    """Friction would be written in the robot file and act nowhere."""
+    with pytest.raises(IncompatiblePlant, match='friction of .* cannot act .* take it out'):
+        make_plant(load_robot('walker3d_point', [(name, 0.1)]), 'rigid')
+
+
 def test_pinned_step_has_no_gears():
     """A step in space would be judged without the losses its robot file states."""
     pytest.importorskip('scipy')

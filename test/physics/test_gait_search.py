@@ -10,6 +10,7 @@ pytest.importorskip('casadi', reason='gait search needs the package casadi')
 
 from walking_control.exceptions import InvalidInput  # noqa: E402
 from walking_control.experiments.gait_search import find_gait, sweep_speed  # noqa: E402
+from walking_control.experiments.resimulation import resimulate  # noqa: E402
 from walking_control.gaits.search.optimisation import search  # noqa: E402
 from walking_control.gaits.search.task import SEARCH  # noqa: E402
 from walking_control.loading import load_robot  # noqa: E402
@@ -180,3 +181,25 @@ def test_sweep_starts_from_the_speed_before(compass):
     rows = sweep_speed(compass, [0.7, 0.8], {'landing_speed': 0.5, 'starts': 1})
     alone = find_gait(compass, {'speed': 0.8, 'landing_speed': 0.5, 'starts': 1}).summary
     assert rows[1]['cost'] == pytest.approx(alone['cost'], rel=1e-4)
+
+
+def test_friction_costs_what_it_takes(compass):
+    """Gaits would be searched for a robot without the friction its file states.
+
+    Viscous friction is a damper by another name; dry friction is paid for, to the last watt, and a
+    plant that has it follows the gait.
+    """
+    def find(*overrides):
+        robot_file = load_robot('compass', [('gravity', 9.8), *overrides])
+        return robot_file, search(robot_file, values(robot_file, speed=0.8, starts=1))
+
+    _, damped = find(('springs.hip.damping', 0.2))
+    _, viscous = find(('hip.viscous', 0.2))
+    assert viscous.judgement.cost == pytest.approx(damped.judgement.cost, rel=1e-6)
+    _, ideal = find()
+    rubbing, dry = find(('hip.coulomb', 0.3))
+    assert dry.converged and dry.judgement.cost > 2.0 * ideal.judgement.cost
+    assert dry.judgement.damping_power > 0.05
+    assert abs(dry.judgement.power_mismatch) < 1e-3 * dry.judgement.damping_power
+    again = resimulate(rubbing, dry.gait)
+    assert again.follows, again

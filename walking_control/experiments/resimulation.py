@@ -20,6 +20,7 @@ import numpy as np
 from walking_control.gaits.gait import Gait, Phase
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
+from walking_control.models.friction import FADE, friction_torques
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, WORLD
 from walking_control.models.support.dynamics import SupportDynamics
@@ -136,7 +137,8 @@ class _Step:
         model = build_rigid_model(self._support, world, robot_file.values(RIGID))
         n = model.n
         # an input on every coordinate instead of on the motors alone, none of them from the floor
-        self._model = model._replace(inputs=np.stack([np.eye(n), np.eye(n)]), n_driven=n)
+        # or through a gear
+        self._model = model._replace(inputs=np.stack([np.eye(n), np.eye(n)]), n_driven=n, loses=0)
         self._work = rm.make_workspace(self._model, self._support.layout.size)
 
     def walk(self, halvings: int) -> tuple[str | None, np.ndarray, np.ndarray, float, float]:
@@ -170,7 +172,7 @@ class _Step:
         h = phase.duration / ticks
         for tick in range(ticks + ticks // 4):
             s = (tick + 0.5) / ticks
-            state.effort[:] = generalised_effort(self._support, phase, s)
+            state.effort[:] = generalised_effort(self._support, phase, s, self._model.fade)
             before = [array.copy() for array in state]
             status = self._advance(h)
             if status != rm.DONE:
@@ -225,10 +227,20 @@ def _arm(model: rm.RigidModel, state: rm.RigidState, s: float) -> None:
         state.armed[:model.n_locks] = 1
 
 
-def generalised_effort(support: SupportDynamics, phase: Phase, s: float) -> np.ndarray:
-    """Return the forces on the coordinates a phase takes at s, by Pinocchio, ``(n,)``."""
+def generalised_effort(support: SupportDynamics, phase: Phase, s: float,
+                       fade: float = FADE) -> np.ndarray:
+    """Return the forces on the coordinates a phase takes at s, by Pinocchio, ``(n,)``.
+
+    Args:
+        support: `SupportDynamics`.
+        phase: `Phase`.
+        s: Share of the phase.
+        fade: Rate below which dry friction fades, rad/s.
+    """
     q, v, a = (part[0] for part in phase.motion([s]))
     parts = support.layout.split(support.terms(0, q, v))
-    effort = parts['mass'][2:, 2:] @ a + parts['bias'][2:]
+    joints = support.lift[0][1:]
+    effort = parts['mass'][2:, 2:] @ a + parts['bias'][2:] \
+        + joints.T @ friction_torques(support.robot, joints @ v, fade)
     effort[list(phase.held)] = 0.0
     return effort

@@ -32,6 +32,7 @@ from walking_control.models.array_functions import array_function
 from walking_control.models.robot import Robot
 
 VISCOUS, COULOMB = 0, 1                        # columns of `friction_table`
+FADE = 1e-3                                    # rad/s: below, dry friction fades, if not told
 ARMATURE, DRIVING_LOSS, BACK_LOSS = 0, 1, 2    # columns of `gear_table`
 
 
@@ -54,6 +55,15 @@ def gear_table(robot: Robot) -> np.ndarray:
     return np.array(rows or [(0.0, 0.0, 0.0)])
 
 
+def passive_elements(robot: Robot) -> list[str]:
+    """Return in words what acts between the links of a robot besides its motors."""
+    return [*(f'spring of {joint}' for joint, spring in robot.springs.items()
+              if spring.stiffness or spring.damping),
+            *(f'friction of {joint}' for joint in robot.friction),
+            *(f'gear losses of {joint}' for joint, motor in robot.actuators.items()
+              if min(motor.efficiency, motor.back_efficiency) < 1.0)]
+
+
 def passive_torques(robot: Robot, positions: np.ndarray, rates: np.ndarray,
                     fade: float) -> np.ndarray:
     """Return the torque of springs and friction on every joint, ``(n_joints,)``, N m.
@@ -66,10 +76,15 @@ def passive_torques(robot: Robot, positions: np.ndarray, rates: np.ndarray,
         rates: Their rates, rad/s.
         fade: Rate below which dry friction fades, rad/s.
     """
-    torques = spring_torques(robot, positions, rates)
+    return spring_torques(robot, positions, rates) + friction_torques(robot, rates, fade)
+
+
+def friction_torques(robot: Robot, rates: np.ndarray, fade: float) -> np.ndarray:
+    """Return the torque of friction alone; see `passive_torques`."""
+    torques = np.zeros(len(robot.joints))
     for joint, friction in robot.friction.items():
         i = robot.joint_index(joint)
-        torques[i] += friction_torque(friction.viscous, friction.coulomb, rates[i], fade)
+        torques[i] = friction_torque(friction.viscous, friction.coulomb, rates[i], fade)
     return torques
 
 

@@ -6,6 +6,9 @@ jump at touchdown, in the plane or in space. Masses, first moments, inertias, gr
 rotor inertias enter linearly and stay parameters, so that one set of functions serves every mass
 distribution on the same skeleton, and an optimiser may change them.
 
+Friction of joints is built in, dry friction smooth enough for an optimiser: it fades below
+`FADE`. Losses of gears are not: forces are those that arrive at the joints.
+
 Simplifications: rigid bodies; the other foot is the only one that may land; the base turns in the
 plane or not at all (joints of walkers in space leave from a point mass), so that their angles
 count from the floor frame.
@@ -24,6 +27,7 @@ import pinocchio as pin
 from walking_control.exceptions import InvalidInput, MissingDependency, UrdfError
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics, floor_gravity
+from walking_control.models.friction import COULOMB, friction_table, VISCOUS
 from walking_control.models.robot import Robot
 
 try:
@@ -32,6 +36,7 @@ except ImportError:
     ca = None
 
 REFLECTION = np.diag([1.0, -1.0, 1.0])
+FADE = 0.05   # rad/s
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +57,7 @@ class StepEquations:
         momentum: (q, v, theta) -> mass matrix times v with the stance foot at rest, ``(n,)``.
         energy: (q, v, theta) -> kinetic and potential energy, J; potential counts from the
             stance foot.
+        friction_power: (v) -> power that friction of the joints takes, W.
     """
 
     n: int
@@ -65,6 +71,7 @@ class StepEquations:
     impact: ca.Function = field(repr=False)
     momentum: ca.Function = field(repr=False)
     energy: ca.Function = field(repr=False)
+    friction_power: ca.Function = field(repr=False)
 
 
 def step_parameters(robot: Robot, gravity: float, slope: float) -> np.ndarray:
@@ -138,10 +145,12 @@ class _Skeleton:
         self.tree = [(model.parents[i], model.jointPlacements[i].rotation.copy(),
                       model.jointPlacements[i].translation.copy(), *_axis(model, i), by_joint[i])
                      for i in range(2, model.njoints)]
+        self.friction = friction_table(robot)
         frames = [model.frames[model.getFrameId(foot)] for foot in robot.feet]
         self.feet = [(frame.parentJoint, frame.placement.translation.copy()) for frame in frames]
         self.key = repr((self.axes, np.round(self.pitch, 12).tolist(),
                          np.round(rows, 12).tolist(), np.round(self.relabel, 12).tolist(),
+                         self.friction.tolist(),
                          [[np.round(np.asarray(item, dtype=float), 12).tolist() for item in entry]
                           for entry in (*self.tree, *self.feet)]))
 
@@ -221,6 +230,13 @@ def _energies(walk: _Walk, inertias: ca.SX, gravity: ca.SX) -> tuple[ca.SX, ca.S
     return kinetic, potential, momentum
 
 
+def _friction(table: np.ndarray, rates: ca.SX) -> ca.SX | None:
+    """Return the torque of friction on every joint, opposing, None without any."""
+    if not table.any():
+        return None
+    return ca.DM(table[:, VISCOUS]) * rates + ca.DM(table[:, COULOMB]) * ca.tanh(rates / FADE)
+
+
 @lru_cache(maxsize=8)
 def _build(skeleton: _Skeleton) -> StepEquations:
     n, joints = len(skeleton.pitch), len(skeleton.rows)
@@ -241,6 +257,9 @@ def _build(skeleton: _Skeleton) -> StepEquations:
 
     momenta = ca.gradient(standing, v)
     passive = rows.T @ (stiffness * (rows @ q - rest) + damping * (rows @ v))
+    rubbing = _friction(skeleton.friction, rows @ v)
+    if rubbing is not None:
+        passive += rows.T @ rubbing
     effort = (ca.jtimes(momenta, v, a) + ca.jtimes(momenta, q, v) - ca.gradient(standing, q)
               + ca.gradient(potential, q) + passive)
     still = ca.substitute(momentum, slip, ca.DM.zeros(3))
@@ -271,4 +290,6 @@ def _build(skeleton: _Skeleton) -> StepEquations:
         function('impact', [q, v, v_new, theta], after[0] - before[0],
                  (after[1] - before[1])[list(axes)], left[list(axes)]),
         function('momentum', [q, v, theta], momenta),
-        function('energy', [q, v, theta], standing, potential))
+        function('energy', [q, v, theta], standing, potential),
+        function('friction_power', [v], ca.SX(0) if rubbing is None
+                 else ca.dot(rubbing, rows @ v)))

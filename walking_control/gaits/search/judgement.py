@@ -34,7 +34,7 @@ class Judgement:
         step: Position of the landing foot relative to the stance foot, m.
         mechanical_power: Mean power of all torques, W.
         gravity_power: Mean power of gravity, W.
-        damping_power: Mean power taken by joint dampers, W.
+        damping_power: Mean power taken by joint dampers and friction, W.
         impact_loss_power: Energy lost at impacts per time, W.
         clearance: Lowest height of the foot within the window of the search, m.
         min_normal_force: N.
@@ -89,6 +89,7 @@ def judge_gait(equations: StepEquations, gait: Gait, theta: np.ndarray, weights:
         cost += dt @ np.einsum('mi,ij,mj->m', effort, weights, effort)
         work += dt @ np.sum(effort * v, axis=1)
         damped += sum(damping * (dt @ (v @ row) ** 2) for row, damping in springs)
+        damped += dt @ np.array(equations.friction_power.map(len(v))(v.T)).ravel()
         inside = (s >= (WINDOW if i == 0 else 0.0))
         inside &= s <= (1.0 - WINDOW if i == len(gait.phases) - 1 else 1.0)
         clear.append(foot[inside, -1])

@@ -21,7 +21,7 @@ from walking_control.models.array_functions import Terms
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.efforts import effort_map, foot_turn
-from walking_control.models.friction import friction_table, gear_table
+from walking_control.models.friction import FADE, friction_table, gear_table
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.robot import Robot, Start
 from walking_control.models.signals import Command, Measurement
@@ -44,7 +44,7 @@ RIGID = ParameterTable('rigid', [
               'scuff_length, or than 0 where no scuff is forgiven, has tripped.', 1e-6, 10.0),
     Parameter('fall_height', 0.3, '1', 'Fraction of the standing height that counts as fallen.',
               0.01, 0.9),
-    Parameter('friction_fade', 1e-3, 'rad/s', 'Rate of a joint below which dry friction and gear '
+    Parameter('friction_fade', FADE, 'rad/s', 'Rate of a joint below which dry friction and gear '
               'losses fade to nothing.', 1e-6, 1.0),
 ])
 DISTURBANCES = ('step_down', 'step_up', 'push', 'slope_change')

@@ -14,6 +14,7 @@ import numpy as np
 from walking_control.exceptions import IncompatiblePlant, InvalidInput, NotAchieved
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics, floor_gravity
+from walking_control.models.friction import passive_elements
 from walking_control.models.pendulum import clearance, leg_direction, leg_rates, stand, tension
 from walking_control.models.robot import Robot, Start
 from walking_control.models.signals import Command, Measurement
@@ -68,6 +69,10 @@ class PointLegs:
         if robot.base is not Base.TRANSLATING or len(robot.feet) != 2 \
                 or len(robot.coordinates) < 4:
             raise IncompatiblePlant(what, limit='needs two feet and minimal coordinates')
+        acting = passive_elements(robot)
+        if acting:
+            raise IncompatiblePlant(what, value=acting[0], limit='cannot act on legs without mass',
+                                    remedy='take it out of the robot file')
         rows = [robot.supports[foot][:2] for foot in robot.feet]
         if any(np.count_nonzero(row) != 1 for pair in rows for row in pair):
             raise IncompatiblePlant(what, limit='the first two coordinates must be pitch and roll '
