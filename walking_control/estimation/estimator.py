@@ -82,9 +82,9 @@ ESTIMATOR = ParameterTable('estimator', [
               'positions; differentiated ones tell the filter nothing new.'),
     Parameter('foot_motion', 0.005, 'm/s', 'Standard deviation of the velocity of a foot that '
               'rests: it rolls and gives way.', 0.0, 10.0),
-    Parameter('foot_persistence', 0.05, 's', 'How long such a motion goes on.', 0.0, 10.0),
+    Parameter('foot_persistence', 0.1, 's', 'How long such a motion goes on.', 0.0, 10.0),
     Parameter('floor_roughness', 0.005, 'm', 'Standard deviation of the height of a foothold '
-              'against the last one.', 0.0, 10.0),
+              'against the plane of the floor.', 0.0, 10.0),
     Parameter('slip_probability', 1e-5, '1', 'What a resting foot says less often than this is a '
               'slip.', 1e-12, 0.1),
 ], checks=[_on_above_off])

@@ -40,7 +40,7 @@ class Noise(NamedTuple):
         velocity: Of joint velocities, rad/s.
         rest: Of the velocity of a foot at rest: rolling, sole and floor giving way, m/s.
         persistence: How long such a motion goes on, s.
-        floor: Of the height of a foothold against the last one, m.
+        floor: Of the height of a foothold against the floor's plane, m.
         tachometers: Whether joint velocities are measured apart from positions.
         gate: Largest squared surprise of the place of a resting foot.
         gate_velocity: Likewise of its velocity.
@@ -272,18 +272,13 @@ def set_foot(state: FilterState, place: np.ndarray, N: np.ndarray, foot: int) ->
 
 @array_function
 def _take_height(state: FilterState, foot: int, noise: Noise) -> None:
-    """Correct the state by a foot that has just come down: it stands as high as the other."""
-    columns = state.columns
+    """Correct the state by a foot that has just come down: the floor is a plane, nearly."""
+    place = state.columns[2 + foot]
     H, N, residual = np.zeros((1, len(state.P))), np.empty((1, 1)), np.empty(1)
     N[0, 0] = noise.floor ** 2 + _TINY
-    for other in range(len(state.standing)):
-        if other != foot and state.standing[other]:
-            residual[0] = columns[2 + foot, 2] - columns[2 + other, 2]
-            H[0, TURN] = columns[2 + foot, 1] - columns[2 + other, 1]
-            H[0, TURN + 1] = columns[2 + other, 0] - columns[2 + foot, 0]
-            H[0, FEET + 3 * foot + 2], H[0, FEET + 3 * other + 2] = 1.0, -1.0
-            correct(state, residual, H, N, noise.gate_velocity)
-            return
+    residual[0] = place[2]
+    H[0, TURN], H[0, TURN + 1], H[0, FEET + 3 * foot + 2] = place[1], -place[0], 1.0
+    correct(state, residual, H, N, noise.gate_velocity)
 
 
 @array_function
