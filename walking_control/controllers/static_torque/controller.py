@@ -30,7 +30,6 @@ REACTIONS = ('impedance', 'damping', 'zero')
 HOLDING, CHANGING, INFEASIBLE, REACTING = 'holding', 'changing_support', 'infeasible', 'reacting'
 NO_CONTACT = 'no_contact'
 _SMOOTHING = 0.01    # s: memory of the centre of mass's velocity
-_LOADED = 0.25       # of the weight: a leg that carries it moves the robot, not itself
 _RETURN = 1.0        # 1/s: how fast the impedance of the legs comes back
 _CALM = 0.1          # of the damping is left to legs that balance
 START_REACH = 0.01   # rad from the start's posture within which its routine serves
@@ -143,7 +142,6 @@ class PostureControl(Controller):
         self._time = 0.0
         self.balance.reset()
         self.balance_share = 0.0
-        self._loads = [0.0] * len(self.contacts)
 
     def reset(self, state: WalkerState) -> None:
         """Begin anew: the next tick holds its posture on the feet that touch the floor."""
@@ -259,17 +257,8 @@ class PostureControl(Controller):
             damping = values.damping if values.reaction == 'damping' else 0.0
             return -damping * limits * velocity
         stiffness, damping = self._bounds.apply(values.stiffness * limits, values.damping * limits,
-                                                values.delay, self._standing())
+                                                values.delay, self.support.share)
         return self.feedforward + stiffness * (self._held - position) - damping * velocity
-
-    def _standing(self) -> list[float]:
-        """Return how much each leg counts as standing: wholly from a quarter of the weight on."""
-        wrenches = None if self.solution is None else self.solution.wrenches
-        if wrenches is not None:
-            for i, foot in enumerate(self.contacts):
-                load = float(wrenches[foot][2]) if foot in wrenches else 0.0
-                self._loads[i] = min(1.0, max(0.0, load / (_LOADED * self.dynamics.weight)))
-        return [min(share, load) for share, load in zip(self.support.share, self._loads)]
 
     def _keep_balance(self, state: WalkerState, dt: float, effort: np.ndarray) -> None:
         """Blend the legs' torques into those of the balance as the capture point nears an edge."""

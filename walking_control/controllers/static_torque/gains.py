@@ -2,9 +2,9 @@
 """Gains of the joints' impedance that a delay of the loop does not make swing.
 
 A joint that moves an inertia I with a damping d crosses over at d / I; a delay T costs T d / I of
-phase there, and turns a stiffness K into a damping of -K T. So d <= I pi / (6 T) leaves 60 degrees,
-K <= d / (2 T) half of the damping. A leg off the floor moves little; it is not to overshoot either,
-K <= d^2 / (4 I).
+phase there, and turns a stiffness K into a damping of -K T. So d <= I pi / (6 T) leaves 60
+degrees, K <= d / (2 T) half of the damping. A leg off the floor moves little, one that stands the
+robot; off the floor it is not to overshoot either, K <= d^2 / (4 I).
 """
 
 from __future__ import annotations
@@ -50,9 +50,8 @@ class DelayBounds:
             return stiffness, damping
         free, fixed = (np.minimum(damping, inertia * math.pi / (6.0 * delay))
                        for inertia in (self._free, self._fixed))
-        soft = np.minimum(stiffness, np.minimum(0.5 * free / delay,
-                                                free * free / (4.0 * self._free)))
-        stiff = np.minimum(stiffness, 0.5 * fixed / delay)
+        soft, stiff = (np.minimum(stiffness, 0.5 * bounded / delay) for bounded in (free, fixed))
+        soft = np.minimum(soft, free * free / (4.0 * self._free))
         share = np.zeros(len(damping))
         for leg, part in zip(self.legs, standing):
             share[leg] = part
