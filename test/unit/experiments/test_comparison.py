@@ -50,7 +50,7 @@ def test_uncontrolled_falls_where_tuned_survives(comparison):
     assert status == 0, messages
     assert not alone['survived'] and 'tripped' in alone['reason']
     assert tuned['survived'] and tuned['disturbed'] and tuned['reason'] is None
-    assert alone['max_undesired_energy'] > 10.0 * tuned['max_undesired_energy'] > 0.0
+    assert alone['max_undesired_energy'] > 5.0 * tuned['max_undesired_energy'] > 0.0
     assert alone['peak_effort'] == alone['energy_injected'] == alone['max_foot_length'] == 0.0
 
 
@@ -157,7 +157,7 @@ def test_bad_variants_are_refused_in_one_line(tmp_path, capsys, text, message):
 
 
 @pytest.mark.parametrize('arguments, message', [
-    (['walker3d_point'], 'no variants ship'),
+    (['humanoid'], 'no variants ship'),
     (['compass', '--variants', 'nowhere.yaml'], 'cannot be read'),
     (['compass', '--disturb', 'step_down@3'], 'kind=size@step'),
     (['compass', '--disturb', 'wind=3@3'], 'known: step_down'),

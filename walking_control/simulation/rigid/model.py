@@ -18,6 +18,7 @@ SQUARED_EFFORT, BEHIND_X, BEHIND_Z, FOOT_DEPTH, DEPTH_AHEAD, SCUFF_REACH, MEMOS 
 # places in Workspace.foot0 and foot1: the swing foot's height above the floor ahead of the stance
 # foot and behind it, how far ahead it is, and the rate of each
 AHEAD_HEIGHT, AHEAD_RATE, BEHIND_HEIGHT, BEHIND_RATE, AHEAD, AHEAD_SPEED = range(6)
+ROUNDING = 1e-9   # m: a foot no deeper is not in the floor
 # what `advance` reports
 DONE, STEPPED, FELL, DIVERGED, CHATTERED, TRIPPED = range(6)
 
@@ -156,6 +157,7 @@ def foot_in_floor(memo: np.ndarray) -> dict[str, float | None]:
         ahead of the stance foot it was still deeper than ``rigid.scuff_depth`` (m), None likewise.
     """
     depth, reach = float(memo[FOOT_DEPTH]), float(memo[SCUFF_REACH])
+    depth = depth if depth > ROUNDING else 0.0
     return {'foot_depth': depth, 'foot_depth_ahead': float(memo[DEPTH_AHEAD]) if depth else None,
             'scuff_reach': reach if np.isfinite(reach) else None}
 
