@@ -34,6 +34,7 @@ SPEED, HEADING, LATERAL = range(3)
 NOBODY = -1.0
 OVER = 2e-3     # of the leg: how high a foot is lifted that has come to lie below the floor
 MOST = 0.95     # of the push-off that would tear the new foot off the floor
+SHORTEST = 0.5  # of the nominal pitch of the swing leg
 SLOWEST = 1e-2  # m/s: below it the hip does not pass the foot
 
 
@@ -219,6 +220,8 @@ def _choose_place(data: PlacementData, memory: np.ndarray, side: float, heading:
     # the impact of a long step takes part of what is too fast
     eased = 1.0 + max(excess, 0.0) ** 2 / (-data.gravity[2] * data.length)
     pitch = nominal + data.pitch_gain * excess / eased + _differ(data, memory, 0)
+    if ahead > 0.0:   # too slow, not falling back: shorter steps help, none at all do not
+        pitch = max(pitch, SHORTEST * nominal)
     pitch = min(max(pitch, -data.range[2]), data.range[2])
     along_x = memory[FOOT_X] + y[0] - memory[ANCHOR_X]
     along_y = memory[FOOT_Y] + side * y[1] - memory[ANCHOR_Y]
