@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 LONGEST_SAMPLE = 0.1   # s: after a longer silence the IMU has said nothing of what happened
 
 CARRIED = 0.25   # squared specific force over squared gravity: in the air it is nearly zero
+UNFELT = 5.0   # m/s^2: how a robot accelerates of which no accelerometer tells
 LEAST = 1e-5   # rad, rad/s, m/s^2: nothing is measured better; a perfect filter would never learn
 
 
@@ -69,6 +70,7 @@ class InertialOdometry(LegOdometry):
         self.sample = make_sample(n)
         self._turns, self._moves = self.filter.free[:3], self.filter.free[3:6]
         self._noise = noise_of(values, len(robot.base.axes))
+        self._blind = self._noise._replace(accelerometer=UNFELT)
         self._initial = np.maximum(LEAST, [values.orientation_sigma, values.gyro_bias_sigma,
                                            values.acceleration_bias_sigma])
         self._generalised, self._contact = np.zeros(dynamics.nq), np.zeros(n, dtype=bool)
@@ -98,7 +100,8 @@ class InertialOdometry(LegOdometry):
         if self._elapsed > LONGEST_SAMPLE:
             self._begin(measurement)
         elif self._elapsed > 0.0:   # a measurement that comes twice says nothing new
-            self._predict(self.filter, self.sample, self._noise, self._gravity, self._elapsed)
+            noise = self._noise if measurement.linear_acceleration.any() else self._blind
+            self._predict(self.filter, self.sample, noise, self._gravity, self._elapsed)
         self._last = max(self._last, measurement.stamp)
         self.sample.last_rate[:] = self.sample.rate
         self._generalised = q
@@ -114,6 +117,8 @@ class InertialOdometry(LegOdometry):
         sample = self.sample
         sample.rate[:] = self._turns * (self._base_imu @ measurement.angular_velocity)
         sample.force[:] = self._moves * (self._base_imu @ measurement.linear_acceleration)
+        if not measurement.linear_acceleration.any():   # an IMU without accelerometer
+            sample.force[:] = -self._gravity @ self.filter.rotation
         self._follow_legs(self._chains, measurement.position, measurement.velocity, self._imu,
                           sample.places, sample.speeds, sample.grams)
 

@@ -25,8 +25,9 @@ FIGURES = (
     ('base', posture.plot_base, 'How the base leaned, rose and moved.'),
     ('joint_motion', posture.plot_joint_motion,
      'Joints against the posture of the start.'),
-    ('estimate', estimation.plot_estimate, estimation.CAPTION),
 )
+# the same, of runs that have what it shows
+FURTHER_FIGURES = (('estimate', estimation.plot_estimate, estimation.CAPTION),)
 
 # key, name, unit, significant digits
 _ROWS = (
@@ -112,4 +113,4 @@ def _definitions(summary):
             'braked.</p></section>')
 
 
-POSTURE = Section(FIGURES, _verb, _outcome, _table, _definitions)
+POSTURE = Section((*FIGURES, *FURTHER_FIGURES), _verb, _outcome, _table, _definitions)
