@@ -89,7 +89,7 @@ def errors(law, x):
     e = w / length
     side = np.array([-(M @ e)[1], (M @ e)[0]]) / math.sqrt(np.linalg.det(M))
     parts = SUPPORT.layout.split(SUPPORT.terms(0, x[:2], x[2:4]))
-    V = motion.potential(law, 0, np.ascontiguousarray(parts['mass'][:2, 2:]))
+    V = motion.potential(law.parameters, law.spin[0], np.ascontiguousarray(parts['mass'][:2, 2:]))
     speed = math.sqrt(x[2:4] @ M @ x[2:4])
     energy = 0.5 * speed ** 2 + V
     wanted = motion.interpolate(curve.knots, law.energy, s)

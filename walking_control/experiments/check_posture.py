@@ -37,7 +37,13 @@ def check_posture(robot_file: RobotFile, problems: list[dict[str, Any]], assumpt
     facts['base height'] = f'{height:.3f} m in the start posture'
     facts['soles'] = [f'{in_words(foot)} {_size(robot.urdf, foot)}' for foot in robot.feet]
     _assume_limits(robot, assumptions)
-    if not standing:
+    if all(len(sole_corners(robot.urdf, foot)) == 1 for foot in robot.feet):
+        if robot_file.controller == PostureControl.name:
+            problems.append({'what': 'robot.feet', 'value': list(robot.feet),
+                             'limit': 'are points, on which nothing can be held at rest',
+                             'remedy': 'give the feet soles, or choose controller stepping'})
+        facts['start'] = 'on points: only a law that steps keeps the robot up'
+    elif not standing:
         problems.append({'what': 'start.posture', 'value': None,
                          'limit': 'no sole lies flat on the floor with the base upright',
                          'remedy': 'change the ankles of the start posture'})
