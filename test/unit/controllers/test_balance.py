@@ -20,7 +20,7 @@ DT = 0.002
 @pytest.fixture(scope='module')
 def control():
     """Return the controller of the humanoid."""
-    return PostureControl(humanoid_file(), PARAMETERS.validate({}))
+    return PostureControl(humanoid_file(), PARAMETERS.validate({'balance_margin': 0.35}))
 
 
 def standing(control, push=(0.0, 0.0)):
@@ -99,6 +99,15 @@ def test_balance_brings_the_body_back(control, speed):
     assert total[:2] @ ahead < -0.1 * control.dynamics.weight
     rows, bound = program.contact_limits
     assert (rows @ forces - bound >= -1e-5 * control.dynamics.weight).all()
+
+
+def test_margin_without_balance():
+    """The capture point would only be watched where the balance is switched on."""
+    control = PostureControl(humanoid_file(), PARAMETERS.validate({}))
+    state, command = standing(control, (0.6, 0.0))
+    for _ in range(20):
+        control.update(state, Reference(), DT, command)
+    assert control.balance.margin < -0.02 and control.balance_share == 0.0
 
 
 def test_inertia_of_a_pendulum_and_of_legs():

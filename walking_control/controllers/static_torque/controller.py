@@ -54,7 +54,7 @@ PARAMETERS = ParameterTable('static_torque', [
     Parameter('delay', 0.012, 's', 'Delay from joints to torques, filters included, that the '
               'impedance stands without swinging: bounds stiffness and damping.', 0.0, 1.0,
               live=True),
-    Parameter('balance_margin', 0.35, '1', 'Distance of the capture point to the edge of the '
+    Parameter('balance_margin', 0.0, '1', 'Distance of the capture point to the edge of the '
               'soles, of that at rest, below which the balance takes over from the impedance of '
               'the legs; 0: never.', 0.0, 1.0, live=True),
     Parameter('momentum_weight', 0.01, '1', 'What a moment about the centre of mass counts, at a '
@@ -264,13 +264,13 @@ class PostureControl(Controller):
         """Blend the legs' torques into those of the balance as the capture point nears an edge."""
         values, support = self.values, self.support.support
         assert self._held is not None
-        if not support or values.balance_margin <= 0.0:
+        if not support:
             self.balance_share = 0.0
             return
         margin = self.balance.observe(self._q, state.velocity, state.base, self._held, support,
                                       min(1.0, dt / (dt + _SMOOTHING)))
-        near = max(values.balance_margin * self.balance.rest_margin, 1e-6)
-        wanted = min(1.0, max(0.0, 2.0 - 2.0 * margin / near))
+        near = values.balance_margin * self.balance.rest_margin
+        wanted = min(1.0, max(0.0, 2.0 - 2.0 * margin / near)) if near > 0.0 else 0.0
         self.balance_share = max(wanted, self.balance_share - _RETURN * dt)
         if self.balance_share <= 0.0:
             return
