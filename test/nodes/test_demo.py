@@ -92,6 +92,17 @@ def test_foot_placement_over_topics_is_the_same():
         assert np.array_equal(values, others[name]), name
 
 
+def test_stepping_over_topics_is_the_same():
+    """A biped that steps over ROS 2 would walk otherwise than in a script."""
+    robot_file = load_robot('walker3d', speed=0.3)
+    over_ros = run_demo(robot_file, None, None, 1.2).run
+    direct = wc.simulate(robot_file, duration=1.2)
+    assert direct.fault is None and direct.steps[-1] > 0
+    for name, values in (*direct.columns.items(), *direct.telemetry.items()):
+        others = over_ros.columns if name in direct.columns else over_ros.telemetry
+        assert np.array_equal(values, others[name]), name
+
+
 def test_noise_delays_and_losses_are_the_same_over_topics():
     """If it failed, what a preset costs in a script would say nothing about ROS 2."""
     robot_file = load_robot('dribbel', [*noise_overrides('rough'), ('lost_measurements', 0.05),

@@ -12,7 +12,7 @@ from walking_control.loading import load_robot
 from walking_control.models.signals import Measurement
 from walking_control.simulation.registry import make_plant
 
-ROBOTS = 'dribbel', 'compass', 'humanoid'
+ROBOTS = 'dribbel', 'compass', 'humanoid', 'walker3d', 'walker3d_point'
 FITTING = [(robot, controller) for robot in ROBOTS
            for controller in fitting_controllers(load_robot(robot))]
 MUCH = 3   # times the calls of an ordinary tick: what a first step or a first contact may add
