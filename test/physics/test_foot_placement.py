@@ -342,3 +342,10 @@ def test_other_robots_are_refused():
     """A robot with masses in its legs would get speeds for torques."""
     with pytest.raises(IncompatibleController, match='servos'):
         simulate(load_robot('compass'), 'foot_placement', duration=0.1)
+
+
+def test_the_verb_prints_a_cycle_without_a_floor_to_scuff(capsys):
+    """A walker whose feet have no depth in the floor ended the verb with a traceback."""
+    from walking_control.cli import main
+    assert main(['gait', 'cycle', 'walker3d_point']) == 0
+    assert 'eigenvalues' in capsys.readouterr().out
