@@ -116,7 +116,7 @@ def cycle(options: Namespace) -> int:
         for name in ('q', 'v'):
             print(f'  {name} = [' + ', '.join(f'{value:.9g}' for value in found[name]) + ']')
         print(f'  eigenvalues {values}; residual {found["residual"]:.1e}')
-        if found.get('scuff_reach') is not None:
+        if found['scuff_reach'] is not None:
             print(f'  foot up to {1000.0 * found["foot_depth"]:.2g} mm deep in the floor, '
                   f'till {found["scuff_reach"]:.2g} m ahead of the stance foot')
         if found.get('reason'):

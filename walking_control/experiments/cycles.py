@@ -72,11 +72,6 @@ class Section:
         v[self.free] = x[1:]
         return q, v
 
-    def in_floor(self, x: np.ndarray) -> dict[str, float | None]:
-        """Return how deep the swing foot of a step is in the floor, see `foot_in_floor`."""
-        self.stride(x)   # leaves the memo of this step
-        return foot_in_floor(self.walker.state.memo)
-
     def stride(self, x: np.ndarray) -> Stride | None:
         """Return the `Stride` from x, or None where the robot falls or a lock stays open."""
         walker, model = self.walker, self.walker.model
@@ -160,10 +155,11 @@ def walk_cycle(robot_file: RobotFile, cycle: Mapping[str, Any], controller: str 
 
 
 def _describe(section: Section | PointSection, cycle: Cycle) -> dict[str, Any]:
+    section.stride(cycle.x)   # leaves the memo of this step
     q, v = section.state(cycle.x)
     q, v = q[section.reported] + 0.0, v[section.reported] + 0.0
     return {'q': q.tolist(), 'v': v.tolist(), 'period': cycle.period,
             'step_length': cycle.length, 'speed': cycle.speed,
             'eigenvalues': [complex(value) for value in cycle.eigenvalues],
             'stable': cycle.stable, 'residual': cycle.residual,
-            **section.in_floor(cycle.x)}
+            **foot_in_floor(section.walker.state.memo)}

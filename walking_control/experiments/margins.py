@@ -16,6 +16,7 @@ import numpy as np
 
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import IncompatiblePlant, Interrupted, InvalidInput, NotAchieved
+from walking_control.experiments.sizes import judge_sizes, size_grid
 from walking_control.models.actuators import JointFriction
 from walking_control.models.robot_file import RobotFile, WORLD
 from walking_control.models.urdf import scale_masses
@@ -115,21 +116,15 @@ def find_margin(robot_file: RobotFile, kind: str, controller: str | None = None,
 
 
 def _judge(samples: list[list[Any]]) -> dict[str, Any]:
-    survived = [size for size, lives, _ in samples if lives]
-    failed = [(size, reason) for size, lives, reason in samples if not lives]
-    return {'first_failure': failed[0][0] if failed else None,
-            'reason': failed[0][1] if failed else None,
-            'largest_survived': survived[-1] if survived else 0.0,
-            'largest_tried': samples[-1][0] if samples else 0.0, 'samples': samples}
+    failed = [reason for _, lives, reason in samples if not lives]
+    return {**judge_sizes(samples), 'reason': failed[0] if failed else None, 'samples': samples}
 
 
 def _sizes(robot_file: RobotFile, kind: str, largest: float | None,
            resolution: float | None) -> np.ndarray:
     margin = MARGINS[kind]
     largest = margin.largest if largest is None else largest
-    step = margin.resolution if resolution is None else resolution
-    if not np.isfinite(largest) or largest == 0.0:
-        raise InvalidInput('max', value=largest, limit='must be a finite number other than 0')
+    sizes = size_grid(largest, margin.resolution if resolution is None else resolution, 10000)
     least = -0.95 if kind == 'mass' else 0.0
     if largest < least:
         raise InvalidInput('max', value=largest, limit=f'must be at least {least:g} for a margin '
@@ -141,11 +136,7 @@ def _sizes(robot_file: RobotFile, kind: str, largest: float | None,
     if kind == 'delay' and largest > timeout:
         raise InvalidInput('max', value=largest, limit='is longer than safety.state_timeout '
                            f'({timeout:g} s) allows', remedy='raise safety.state_timeout')
-    count = abs(largest) / step + 1e-9
-    if not np.isfinite(step) or step <= 0.0 or not 1.0 <= count < 10001.0:
-        raise InvalidInput('resolution', value=step,
-                           limit=f'must give 1 to 10000 sizes up to {abs(largest):g}')
-    return np.copysign(np.round(step * np.arange(1, int(count) + 1), 12), largest)
+    return sizes
 
 
 class _Trial:

@@ -54,10 +54,6 @@ class PointSection:
         v[:LEG] = x[LEG:2 * LEG]
         return q, v
 
-    def in_floor(self, x: np.ndarray) -> dict[str, float | None]:
-        """Return nothing: a swing foot without mass is set down from above."""
-        return {}
-
     def stride(self, x: np.ndarray) -> Stride | None:
         """Return the `Stride` from x, or None where the robot falls."""
         walker = self.walker

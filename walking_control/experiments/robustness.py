@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from walking_control.exceptions import Interrupted, InvalidInput, NotAchieved
-from walking_control.experiments.chain_trial import ChainTrial
+from walking_control.experiments.chain_trial import ChainTrial, LONGEST
+from walking_control.experiments.sizes import judge_sizes, size_grid
 from walking_control.models.base import Base
 from walking_control.models.robot_file import RobotFile, WORLD
 from walking_control.simulation.rigid.compiled import make_walker
@@ -103,14 +104,12 @@ def find_first_failure(robot_file: RobotFile, kind: str, controller: str | None 
 
 def _judge(samples: list[list[Any]], depths: list[dict[str, float | None]]) -> dict[str, Any]:
     """Return what the tried sizes say."""
-    sizes = [size for size, *_ in samples]
-    failed = [size for size, survived, _ in samples if not survived]
-    survived = [size for size, lives, _ in samples if lives]
-    first = failed[0] if failed else None
-    return {'first_failure': first, 'largest_survived': max(survived, key=abs, default=0.0),
-            'largest_tried': samples[-1][0] if samples else 0.0,
-            'holes': [size for size in survived if first is not None and abs(size) > abs(first)],
-            'survivors': worst_depths(depths[:sizes.index(first)] if failed else depths)}
+    judged = judge_sizes(samples)
+    first, sizes = judged['first_failure'], [size for size, *_ in samples]
+    return {**judged,
+            'holes': [size for size, survived, _ in samples
+                      if survived and first is not None and abs(size) > abs(first)],
+            'survivors': worst_depths(depths if first is None else depths[:sizes.index(first)])}
 
 
 def worst_depths(walks: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
@@ -126,16 +125,7 @@ def _sizes(kind: str, largest: float | None, resolution: float | None) -> np.nda
         raise InvalidInput('disturbance', value=kind, limit='unknown',
                            remedy='known: ' + ', '.join(KINDS))
     largest = KINDS[kind][0] if largest is None else largest
-    resolution = KINDS[kind][1] if resolution is None else resolution
-    if not np.isfinite(largest) or largest == 0.0:
-        raise InvalidInput('max', value=largest, limit='must be a finite number other than 0')
-    if not np.isfinite(resolution) or resolution <= 0.0:
-        raise InvalidInput('resolution', value=resolution, limit='must be above 0')
-    count = abs(largest) / resolution + 1e-9
-    if not 1.0 <= count < 100001.0:
-        raise InvalidInput('resolution', value=resolution,
-                           limit=f'must give 1 to 100000 sizes up to {abs(largest):g}')
-    return np.copysign(np.round(resolution * np.arange(1, int(count) + 1), 12), largest)
+    return size_grid(largest, KINDS[kind][1] if resolution is None else resolution, 100000)
 
 
 class _Trial:
@@ -152,7 +142,8 @@ class _Trial:
         # a floor change of size zero keeps a place for the real one
         self._walker = make_walker(robot_file, controller, ((self._at, 0.0, 0.0),))
         self._mass = robot_mass(robot_file)
-        self._longest = 10.0 * (self._walker.leg_length / robot_file.values(WORLD).gravity) ** 0.5
+        pendulum_time = (self._walker.leg_length / robot_file.values(WORLD).gravity) ** 0.5
+        self._longest = LONGEST * pendulum_time
 
     def settle(self) -> dict[str, float | None]:
         """Walk undisturbed and keep the state; return the measures of that walk."""

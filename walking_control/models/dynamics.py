@@ -156,7 +156,8 @@ class Dynamics:
             mine[place] = math.atan2(q[theirs + 1], q[theirs])
         return mine
 
-    def _velocity(self, v: np.ndarray) -> np.ndarray:
+    def to_pinocchio_velocity(self, v: np.ndarray) -> np.ndarray:
+        """Return Pinocchio's velocity of v; a buffer that the next call overwrites."""
         self._v[self.order] = v
         return self._v
 
@@ -207,7 +208,7 @@ class Dynamics:
     def bias(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Return Coriolis, centrifugal and gravity efforts, ``(nv,)``, N and N m."""
         return pin.nonLinearEffects(self.model, self.data, self.to_pinocchio(q),
-                                    self._velocity(v))[self.order]
+                                    self.to_pinocchio_velocity(v))[self.order]
 
     def gravity_efforts(self, q: np.ndarray) -> np.ndarray:
         """Return the generalised gravity g(q), ``(nv,)``: on the base, then joints, N and N m."""
@@ -229,7 +230,8 @@ class Dynamics:
 
     def move(self, q: np.ndarray, v: np.ndarray) -> None:
         """Compute placements, as `place`, and velocities, for `foot_velocity` as well."""
-        pin.forwardKinematics(self.model, self.data, self.to_pinocchio(q), self._velocity(v))
+        pin.forwardKinematics(self.model, self.data,
+                              self.to_pinocchio(q), self.to_pinocchio_velocity(v))
         pin.updateFramePlacements(self.model, self.data)
 
     def foot_position(self, foot: str) -> list[float]:
@@ -291,8 +293,8 @@ class Dynamics:
 
     def foot_drift(self, q: np.ndarray, v: np.ndarray, foot: str) -> np.ndarray:
         """Return the foot's acceleration along these axes at zero joint acceleration, m/s^2."""
-        pin.forwardKinematics(self.model, self.data, self.to_pinocchio(q), self._velocity(v),
-                              self._zero)
+        pin.forwardKinematics(self.model, self.data,
+                              self.to_pinocchio(q), self.to_pinocchio_velocity(v), self._zero)
         motion = pin.getFrameClassicalAcceleration(self.model, self.data, self.frames[foot],
                                                    pin.LOCAL_WORLD_ALIGNED)
         return motion.linear[self._axes]

@@ -82,22 +82,12 @@ def noise_path(name_or_path: str | Path) -> Path:
     Raises:
         InvalidInput: There is no such preset.
     """
-    path = Path(name_or_path)
-    if path.suffix in ('.yaml', '.yml') or isfile(path):
-        if isfile(path):
-            return path
-        raise InvalidInput(f'noise preset {path}', limit='no such file')
-    folder = share_directory() / 'config' / 'noise'
-    if not isfile(folder / f'{name_or_path}.yaml'):
-        known = ', '.join(sorted(preset.stem for preset in folder.glob('*.yaml')))
-        raise InvalidInput('noise preset', value=str(name_or_path), limit='unknown',
-                           remedy=f'known: {known}; or give the path of a file')
-    return folder / f'{name_or_path}.yaml'
+    return _given_or_shipped(name_or_path, 'noise', 'noise preset', 'noise preset', 'a file')
 
 
 def robot_names() -> list[str]:
     """Return the names of the robots that ship with the package."""
-    return sorted(path.stem for path in (share_directory() / 'config' / 'robots').glob('*.yaml'))
+    return _shipped_names('robots')
 
 
 def robot_path(name_or_path: str | Path) -> Path:
@@ -106,14 +96,33 @@ def robot_path(name_or_path: str | Path) -> Path:
     Raises:
         InvalidInput: There is no such robot.
     """
+    path = _given_or_shipped(name_or_path, 'robots', 'robot', 'robot file', 'a robot file')
+    return path.resolve() if path == Path(name_or_path) else path
+
+
+def _shipped_names(folder: str) -> list[str]:
+    return sorted(path.stem for path in (share_directory() / 'config' / folder).glob('*.yaml'))
+
+
+def _given_or_shipped(name_or_path: str | Path, folder: str, what: str, file: str,
+                      kind: str) -> Path:
+    """Return a path that is given, or that of what ships under a name in a folder of config.
+
+    Args:
+        name_or_path: The name or the path.
+        folder: The folder.
+        what: How messages call the thing.
+        file: How they call its file.
+        kind: What to give the path of, instead of a name.
+    """
     path = Path(name_or_path)
     if path.suffix in ('.yaml', '.yml') or isfile(path):
         if isfile(path):
-            return path.resolve()
-        raise InvalidInput(f'robot file {path}', limit='no such file')
-    path = share_directory() / 'config' / 'robots' / f'{name_or_path}.yaml'
+            return path
+        raise InvalidInput(f'{file} {path}', limit='no such file')
+    path = share_directory() / 'config' / folder / f'{name_or_path}.yaml'
     if not isfile(path):
-        raise InvalidInput('robot', value=str(name_or_path), limit='unknown',
-                           remedy='known: ' + ', '.join(robot_names())
-                           + '; or give the path of a robot file')
+        raise InvalidInput(what, value=str(name_or_path), limit='unknown',
+                           remedy='known: ' + ', '.join(_shipped_names(folder))
+                           + f'; or give the path of {kind}')
     return path

@@ -54,7 +54,9 @@ class Body:
         self._dynamics, self._model, self._data = dynamics, dynamics.model, dynamics.data
         self.mass, self.nv = dynamics.mass, dynamics.nv
         self._frames = [dynamics.frames[foot] for foot in dynamics.robot.feet]
-        self._hips = [_first_joint(self._model, frame) for frame in self._frames]
+        # the first joint of each leg; the universe and the base's own joint come before it
+        self._hips = [self._model.supports[self._model.frames[frame].parentJoint][2]
+                      for frame in self._frames]
         self._zero = np.zeros(self.nv)
         self._lower = np.tril_indices(self.nv, -1)
         self.feet = [Foot() for _ in self._frames]
@@ -68,15 +70,13 @@ class Body:
         The base's place in q does not matter: it is taken as the origin.
         """
         model, data, dynamics = self._model, self._data, self._dynamics
-        Q, V = dynamics.to_pinocchio(q), self._zero.copy()
-        V[dynamics.order] = v
+        Q, V = dynamics.to_pinocchio(q), dynamics.to_pinocchio_velocity(v)
         Q[:3] = 0.0
         pin.computeAllTerms(model, data, Q, V)
         self.mass_matrix = data.M
         self.mass_matrix[self._lower] = self.mass_matrix.T[self._lower]
-        self.bias, self.velocity = data.nle, V
+        self.bias, self.velocity = data.nle, V.copy()
         self.com = data.com[0].copy()
-        pin.computeCentroidalMomentum(model, data, Q, V)
         self.momentum, self.spin = data.hg.linear.copy(), data.hg.angular.copy()
         pin.forwardKinematics(model, data, Q, V, self._zero)
         pin.updateFramePlacements(model, data)
@@ -98,11 +98,3 @@ class Body:
     def yaw(self) -> float:
         """Turn of the base about the floor normal, rad."""
         return math.atan2(self.rotation[1, 0], self.rotation[0, 0])
-
-
-def _first_joint(model: pin.Model, frame: int) -> int:
-    """Return the joint of a frame's chain that hangs on the base."""
-    joint = model.frames[frame].parentJoint
-    while model.parents[joint] > 1:
-        joint = model.parents[joint]
-    return joint

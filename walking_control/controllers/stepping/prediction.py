@@ -52,7 +52,6 @@ class Prediction:
             left -= dt
             change += acceleration * dt
             way += acceleration * (dt * (left + 0.5 * dt))
-        V = np.zeros(dynamics.nv)
-        V[dynamics.order] = v
+        V = dynamics.to_pinocchio_velocity(v)
         Q = pin.integrate(dynamics.model, dynamics.to_pinocchio(q), V * self._span + way)
         return dynamics.from_pinocchio(Q), (V + change)[dynamics.order]

@@ -136,14 +136,19 @@ def _rates(model: PointModel, state: PointState, foot: int, duration: float,
 
 
 @array_function
+def _next_floor(model: PointModel, state: PointState) -> float:
+    """Return the level of the next foothold over the present one, m."""
+    return -model.drops[min(state.mode[STEPS] + 1, model.drops.shape[0] - 1)]
+
+
+@array_function
 def _stand_on(model: PointModel, state: PointState, duration: float) -> float:
     """Move on the stance leg to its end, a landing or lift-off; return for how long, s."""
     support = state.mode[SUPPORT]
     other = 1 - support
     rates, after = np.zeros(2), np.zeros(6)
     _rates(model, state, other, duration, rates)
-    last = model.drops.shape[0] - 1
-    floor = -model.drops[min(state.mode[STEPS] + 1, last)]
+    floor = _next_floor(model, state)
     landing = find_landing(state.y, model.gravity, model.length, True, state.angles[other], rates,
                            floor, duration, after)
     time = duration if landing < 0.0 else landing
@@ -153,9 +158,7 @@ def _stand_on(model: PointModel, state: PointState, duration: float) -> float:
     _turn(state, other, rates, time)
     state.y[:] = after
     _note_load(model, state)
-    if state.mode[STANCE] == 0:
-        _point_at_foot(state, support)
-    elif landing >= 0.0:
+    if landing >= 0.0:
         _step(model, state, state.effort[PUSH_OFF])
     else:
         _point_at_foot(state, support)
@@ -230,8 +233,7 @@ def _fly_on(model: PointModel, state: PointState, duration: float) -> float:
     other = 1 - support
     rates, after = np.zeros(2), np.zeros(6)
     _rates(model, state, other, duration, rates)
-    last = model.drops.shape[0] - 1
-    floor = -model.drops[min(state.mode[STEPS] + 1, last)]
+    floor = _next_floor(model, state)
     pressed = _find_pressure(model, state.y, duration)
     time = duration if pressed < 0.0 else pressed
     landing = find_landing(state.y, model.gravity, model.length, False, state.angles[other], rates,
