@@ -36,7 +36,7 @@ from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, WORLD
 from walking_control.models.signals import Command, Reference, WalkerState
-from walking_control.models.support.compiled import compile_law, has_compiler
+from walking_control.models.support.compiled import compile_where_possible
 
 NO_TERMS: Any = 0   # of support: the law has its own model
 FASTEST = 10.0   # m/s per sqrt(leg length in m): the end of any table of speeds
@@ -138,7 +138,7 @@ class FootPlacement(Controller):
         self._gravity = floor_gravity(world.gravity, world.slope)
         self._feet = [_leg_servos(robot, foot) for foot in robot.feet]
         self._steps = self._make_steps(world.gravity)
-        self._law = compile_law(place_foot) if has_compiler() else place_foot
+        self._law = compile_where_possible(place_foot)
         self._robot = robot
         self.data = self._make_data(values)
         self._built = values
@@ -151,7 +151,7 @@ class FootPlacement(Controller):
         spacing = SPACING * math.sqrt(length)
         speeds = spacing * np.arange(1 + int(FASTEST * math.sqrt(length) / spacing))
         steps = NominalSteps(speeds, *(np.zeros_like(speeds) for _ in range(8)))
-        fill = compile_law(fill_nominal_steps) if has_compiler() else fill_nominal_steps
+        fill = compile_where_possible(fill_nominal_steps)
         count = fill(steps, values.pitch, values.roll, values.longest_step,
                      floor_gravity(gravity, 0.0), length)
         if count < 2:

@@ -14,7 +14,7 @@ from typing import Any, TYPE_CHECKING
 import numpy as np
 
 from walking_control.exceptions import import_optional
-from walking_control.models.array_functions import OPTIONS, Terms
+from walking_control.models.array_functions import Function, OPTIONS, Terms
 from walking_control.models.support import symbolic
 from walking_control.models.support.dynamics import SupportDynamics
 
@@ -80,6 +80,11 @@ def make_terms(dynamics: Dynamics) -> tuple[Terms, np.ndarray | None]:
 
 
 @cache
-def compile_law(function: Callable[..., Any]) -> Callable[..., Any]:
+def compile_law(function: Function) -> Function:
     """Return a shared function compiled, with everything it calls."""
     return _compiler()(function, **OPTIONS)
+
+
+def compile_where_possible(function: Function) -> Function:
+    """Return a shared function compiled, or as it is where CasADi or numba are missing."""
+    return compile_law(function) if has_compiler() else function

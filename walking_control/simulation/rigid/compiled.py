@@ -99,8 +99,8 @@ class CompiledWalker(Walker):
         law, data = make_law(robot, chosen)
         self._memory = data.memory.copy()
         record, self.data = as_record(data)
-        self._arguments = (self._terms, compile_law(law.function), law.knowledge, model, state,
-                           work, record)
+        self._arguments = (compile_law(advance), self._terms, compile_law(law.function),
+                           law.knowledge, model, state, work, record)
 
     def walk(self, duration: float, stop_at_step: bool = False) -> int:
         """Walk on; see `walk.walk`."""
@@ -134,8 +134,8 @@ class PlainWalker(Walker):
 
     def walk(self, duration: float, stop_at_step: bool = False) -> int:
         """Walk on; see `walk.walk`."""
-        return walk(self._pinocchio_terms, self._law.function, self._law.knowledge, self.model,
-                    self.state, self._work, self.data, duration, stop_at_step)
+        return walk(advance, self._pinocchio_terms, self._law.function, self._law.knowledge,
+                    self.model, self.state, self._work, self.data, duration, stop_at_step)
 
 
 def make_walker(robot_file: RobotFile, controller: str | None = None,

@@ -18,7 +18,7 @@ from walking_control.models.friction import passive_elements
 from walking_control.models.pendulum import clearance, leg_direction, leg_rates, stand, tension
 from walking_control.models.robot import Robot, Start
 from walking_control.models.signals import Command, Measurement
-from walking_control.models.support.compiled import compile_law, has_compiler
+from walking_control.models.support.compiled import compile_where_possible
 from walking_control.simulation.disturbance import Disturbance
 from walking_control.simulation.inertial import InertialUnit
 from walking_control.simulation.plant import Plant, Truth
@@ -167,7 +167,7 @@ class PointPlant(Plant):
         self.state = make_point_state()
         self.truth = Truth(robot)
         self._imu = InertialUnit(Dynamics(robot, world.gravity, world.slope), world.slope)
-        self._advance = compile_law(advance_point) if has_compiler() else advance_point
+        self._advance = compile_where_possible(advance_point)
         self._still = np.zeros(len(robot.joints))
         self._fallen = False
         self._pushes: list[tuple[int, float, float]] = []   # (step, impulse, direction), to come

@@ -17,7 +17,7 @@ from walking_control.models.array_functions import array_function
 from walking_control.models.pendulum import leg_rates
 from walking_control.models.robot import Robot, Start
 from walking_control.models.robot_file import RobotFile, WORLD
-from walking_control.models.support.compiled import compile_law, has_compiler
+from walking_control.models.support.compiled import compile_where_possible
 from walking_control.simulation.rigid.model import DONE, SUPPORT
 from walking_control.simulation.rigid.plant import FloorChange, RIGID
 from walking_control.simulation.rigid.point_model import (
@@ -28,6 +28,7 @@ from walking_control.simulation.rigid.point_model import (
     push_point,
 )
 from walking_control.simulation.rigid.point_plant import build_point_model, PointLegs, start_point
+from walking_control.simulation.rigid.walk import Motion
 
 NO_TERMS: Any = 0   # of support: such laws have their own model
 
@@ -68,11 +69,12 @@ def observe_point(state: PointState, data: PointLaw) -> None:
 
 
 @array_function
-def walk_point(law: LawFunction, knowledge: Any, model: PointModel, state: PointState,
-               data: PointLaw, duration: float, stop_at_step: bool) -> int:
+def walk_point(advance: Motion, law: LawFunction, knowledge: Any, model: PointModel,
+               state: PointState, data: PointLaw, duration: float, stop_at_step: bool) -> int:
     """Walk under a control law.
 
     Args:
+        advance: `advance_point`, see `walk.walk`.
         law: Function of an `ArrayLaw`.
         knowledge: What it knows.
         model: `PointModel`.
@@ -92,7 +94,7 @@ def walk_point(law: LawFunction, knowledge: Any, model: PointModel, state: Point
             data.effort)
         for i in range(data.efforts.shape[0]):
             state.effort[i] = data.effort[data.efforts[i]] if data.efforts[i] >= 0 else 0.0
-        status = advance_point(model, state, period, stop_at_step)
+        status = advance(model, state, period, stop_at_step)
         if status != DONE:
             return status
     return DONE
@@ -133,13 +135,13 @@ class PointWalker:
         n = len(robot.coordinates)
         self.knowledge = law.knowledge
         self._memory = law.memory.copy()
-        self._compiled = has_compiler()
         self.model, self.state = model, make_point_state()
         self.data = PointLaw(law.memory, np.zeros(1, np.int64), self._legs.sign,
                              self._legs.efforts, np.zeros(max(1, len(robot.efforts))),
                              np.zeros(n), np.zeros(n), 1.0 / chosen.values.rate)
-        self._law = compile_law(law.function) if self._compiled else law.function
-        self._walk = compile_law(walk_point) if self._compiled else walk_point
+        self._advance = compile_where_possible(advance_point)
+        self._law = compile_where_possible(law.function)
+        self._walk = compile_where_possible(walk_point)
 
     def start(self, support: int, q: np.ndarray, v: np.ndarray) -> None:
         """Stand on a foot just after touchdown."""
@@ -155,5 +157,5 @@ class PointWalker:
 
     def walk(self, duration: float, stop_at_step: bool = False) -> int:
         """Walk on; see `walk_point`."""
-        return self._walk(self._law, self.knowledge, self.model, self.state, self.data, duration,
-                          stop_at_step)
+        return self._walk(self._advance, self._law, self.knowledge, self.model, self.state,
+                          self.data, duration, stop_at_step)

@@ -7,6 +7,7 @@ is taken as known: what an estimator adds (debounce, delay) is not part of this 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
@@ -32,11 +33,12 @@ from walking_control.simulation.rigid.model import (
     WORK,
     Workspace,
 )
-from walking_control.simulation.rigid.motion import advance
 
 if TYPE_CHECKING:
     from walking_control.controllers.controller import ArrayLaw, Controller, LawFunction
     from walking_control.models.robot import Robot
+
+Motion = Callable[..., int]   # `motion.advance`
 
 NO_TICKS = 1e9   # s: nothing to control
 
@@ -111,11 +113,13 @@ def actuated_work(model: RigidModel, effort: np.ndarray, support: int, q: np.nda
 
 
 @array_function
-def walk(terms: Terms, law: LawFunction, knowledge: Any, model: RigidModel, state: RigidState,
-         work: Workspace, data: LawData, duration: float, stop_at_step: bool) -> int:
+def walk(advance: Motion, terms: Terms, law: LawFunction, knowledge: Any, model: RigidModel,
+         state: RigidState, work: Workspace, data: LawData, duration: float,
+         stop_at_step: bool) -> int:
     """Walk under a control law.
 
     Args:
+        advance: `motion.advance`: compiled by itself, the laws of a robot share its code.
         terms: Function of the support terms.
         law: Function of an `ArrayLaw`.
         knowledge: What it knows.
@@ -128,7 +132,7 @@ def walk(terms: Terms, law: LawFunction, knowledge: Any, model: RigidModel, stat
             anew there.
 
     Returns:
-        A status of `rigid_motion.advance`.
+        A status of `motion.advance`.
     """
     period = min(data.period, duration)
     n = model.relabel.shape[1]
@@ -152,11 +156,12 @@ def walk(terms: Terms, law: LawFunction, knowledge: Any, model: RigidModel, stat
 
 
 @array_function
-def stride_many(terms: Terms, law: LawFunction, knowledge: Any, model: RigidModel,
-                state: RigidState, work: Workspace, data: LawData, count: int,
+def stride_many(advance: Motion, terms: Terms, law: LawFunction, knowledge: Any,
+                model: RigidModel, state: RigidState, work: Workspace, data: LawData, count: int,
                 longest: float) -> int:
     """Make a number of strides in a row; return how many succeeded before one failed."""
     for i in range(count):
-        if walk(terms, law, knowledge, model, state, work, data, longest, True) != STEPPED:
+        if walk(advance, terms, law, knowledge, model, state, work, data, longest,
+                True) != STEPPED:
             return i
     return count
