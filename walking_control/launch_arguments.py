@@ -53,7 +53,7 @@ SIMULATION = (
     LaunchArgument('duration', '0.0', float, (SIMULATOR,),
                    'Simulated seconds after which everything ends; 0.0: none.'),
     LaunchArgument('disturb', '', str, (SIMULATOR,),
-                   'Disturbances KIND=SIZE@STEP, separated by commas.'),
+                   'Disturbances KIND=SIZE@WHEN, separated by commas.'),
     LaunchArgument('lockstep_timeout', '', float, (CONTROLLER, SIMULATOR),
                    'Longest wait in lockstep for the other side, s of wall time.'),
     LaunchArgument('discovery_timeout', '', float, (SIMULATOR,),

@@ -214,9 +214,12 @@ def _add_seed(verb: argparse.ArgumentParser) -> None:
 
 
 def _add_disturbances(verb: argparse.ArgumentParser, default: str = '') -> None:
-    verb.add_argument('--disturb', action='append', default=[], metavar='KIND=SIZE@STEP',
+    verb.add_argument('--disturb', action='append', default=[], metavar='KIND=SIZE@WHEN',
                       help='step_down, step_up (m), push, side_push (N s/kg) or slope_change '
-                      '(rad) at a touchdown, on plant rigid; repeatable' + default)
+                      '(rad) at a touchdown; robots in space also at a part of a step after it '
+                      '(push=0.5@12.25), a time (push=0.5@4.5s) or a place (step_up=0.03@2m), '
+                      'their pushes with :direction=DEGREES, :duration=S (0.1), :link=NAME; '
+                      'repeatable' + default)
 
 
 def _add_noise(verb: argparse.ArgumentParser) -> None:

@@ -162,7 +162,7 @@ def compare(robot: str, variants: Sequence[Variant], disturb: Sequence[str] = (D
     Args:
         robot: Name or path of a robot file.
         variants: `Variant` list.
-        disturb: Texts ``KIND=SIZE@STEP``.
+        disturb: Texts ``KIND=SIZE@WHEN``.
         duration: Simulated time, s.
         overrides: Pairs (name, value) for every variant.
         robustness: Whether to look for the first failing size of each kind of disturbance too.

@@ -66,7 +66,7 @@ def run_demo(robot_file, controller, plant, duration, realtime=False, processes=
         duration: Simulated time, s.
         realtime: Step by the clock instead of in lockstep.
         processes: 1 for both nodes in this process, 2 for a controller in one of its own.
-        disturb: Disturbances ``KIND=SIZE@STEP``.
+        disturb: Disturbances ``KIND=SIZE@WHEN``.
         progress: Called with the simulated time now and then.
         settings: Parameters of the nodes as pairs (name, value), such as ``lockstep_timeout``.
 

@@ -51,7 +51,7 @@ NODE = ParameterTable('node', [
               0.1, 600.0),
     Parameter('command_timeout', 0.1, 's',
               'In real time, age of a command after which the effort is zero.', 0.001, 10.0),
-    Parameter('disturb', '', '', 'Disturbances KIND=SIZE@STEP, separated by commas.'),
+    Parameter('disturb', '', '', 'Disturbances KIND=SIZE@WHEN, separated by commas.'),
     Parameter('record_telemetry', False, '', 'Record what the controller says of every tick; its '
               'node must be told to send it.'),
     Parameter('fault', '', '', 'Kind of fault to provoke from now on, see walking_control fault '

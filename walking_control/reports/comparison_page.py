@@ -32,7 +32,7 @@ def summarize_comparison(walks, robot, disturb, duration, interrupted=False):
     Args:
         walks: `Walk` list of `compare`.
         robot: Name of the robot.
-        disturb: Texts ``KIND=SIZE@STEP``.
+        disturb: Texts ``KIND=SIZE@WHEN``.
         duration: Simulated time, s.
         interrupted: Whether walks are missing because somebody stopped the comparison.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The floor that a planar run went over, with the steps and slopes of its disturbances."""
+"""The floor that a run went over, with the steps and slopes of its disturbances."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ if TYPE_CHECKING:
 def floor_profile(run: Run, places: np.ndarray) -> np.ndarray:
     """Return the floor that a run went over, ``(p, 2)`` in the floor frame, m.
 
-    A change of level is drawn half way between two footholds: where exactly it lies the plant does
-    not say, for it counts from step to step.
+    A change of level at a touchdown is drawn half way between two footholds: where exactly it lies
+    the plant does not say, for it counts from step to step.
 
     Args:
         run: The `Run`.
         places: Its footholds, ``(k, 3)``.
     """
+    if any(how.place is not None for *_, how in run.disturbances):
+        return _placed_profile(run)
     places = places[:, ::2]
     length = np.median(np.diff(places[:, 0])) if len(places) > 1 else 1.0
     ahead = np.append(places[1:, 0], places[-1, 0] + length)
@@ -34,13 +36,34 @@ def floor_profile(run: Run, places: np.ndarray) -> np.ndarray:
     return np.array([*points, points[-1] + 2.0 * length * np.array([1.0, -slope])])
 
 
+def _placed_profile(run: Run) -> np.ndarray:
+    """Return the corners of a floor that changes at places, from before the run to beyond it."""
+    ahead = run.base.position[:, 0]
+    points, tilt = [np.array([min(ahead.min(), 0.0) - 1.0, 0.0])], 0.0
+    for kind, size, _, how in sorted(run.disturbances, key=lambda item: item[3].place or 0.0):
+        if how.place is None:
+            continue
+        points.append(_along(points[-1], how.place, tilt))
+        if kind == 'slope_change':
+            tilt += size
+        else:
+            points.append(points[-1] - [0.0, _SIGNS[kind] * size])
+    return np.array([*points, _along(points[-1], max(ahead.max(), points[-1][0]) + 1.0, tilt)])
+
+
+def _along(point: np.ndarray, x: float, tilt: float) -> np.ndarray:
+    return np.array([x, point[1] - np.tan(tilt) * (x - point[0])])
+
+
+_SIGNS = {'step_down': 1.0, 'step_up': -1.0}
+
+
 def _drop(run: Run, step: int) -> float:
-    signs = {'step_down': 1.0, 'step_up': -1.0}
-    return sum(signs[kind] * size for kind, size, at in run.disturbances
-               if at == step and kind in signs)
+    return sum(_SIGNS[kind] * size for kind, size, at, *_ in run.disturbances
+               if at == step and kind in _SIGNS)
 
 
 def floor_tilt(run: Run, step: int) -> float:
     """Return by how much the floor under a step leans more than the first, downhill positive."""
-    return sum(size for kind, size, at in run.disturbances
+    return sum(size for kind, size, at, *_ in run.disturbances
                if kind == 'slope_change' and at <= step)

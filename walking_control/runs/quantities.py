@@ -27,11 +27,21 @@ def touchdowns(run: Run) -> np.ndarray:
 
 
 def disturbed_row(run: Run) -> int | None:
-    """Return the row of the touchdown that the first disturbance comes with, or None."""
-    step = min((step for _, _, step in run.disturbances), default=None)
-    if step is None or not len(run.time) or run.steps[-1] < step:
-        return None
-    return int(np.argmax(run.steps >= step))
+    """Return the row of the touchdown, time or place the first disturbance comes with, or None."""
+    rows = [row for disturbance in run.disturbances
+            if (row := _row_of(run, *disturbance[2:])) is not None]
+    return min(rows, default=None)
+
+
+def _row_of(run: Run, step: int, how: Any) -> int | None:
+    """Return the first row with a touchdown or, where `how` says so, after a time or place."""
+    if how.time is not None:
+        begun = run.time >= how.time
+    elif how.place is not None:
+        begun = run.base.position[:, 0] >= how.place
+    else:
+        begun = run.steps >= step
+    return int(np.argmax(begun)) if begun.any() else None
 
 
 def rows_around(run: Run, before: int = 2, after: int = 5) -> slice:

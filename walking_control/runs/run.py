@@ -49,7 +49,7 @@ class Run:
     fall_reason: str | None = None
     fault: Fault | None = None
     settings: dict[str, Any] = field(default_factory=dict, repr=False)
-    disturbances: tuple[tuple[str, float, int], ...] = ()
+    disturbances: tuple[Any, ...] = ()
     sensors: dict[str, Any] = field(default_factory=dict, repr=False)
     telemetry: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
     units: dict[str, str] = field(default_factory=dict, repr=False)
@@ -90,7 +90,7 @@ class Recorded(Protocol):
     world: SimpleNamespace
     time: float
     truth: Any
-    disturbances: Sequence[tuple[str, float, int]]
+    disturbances: Sequence[Any]
     sensors: Mapping[str, Any]
 
 

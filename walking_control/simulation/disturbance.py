@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One-off disturbances in words: ``KIND=SIZE@STEP``."""
+"""One-off disturbances in words: ``KIND=SIZE@WHEN``, with ``:NAME=VALUE`` for the rest.
+
+WHEN is a touchdown (``push=0.5@12``), a part of a step after one (``push=0.5@12.25``), a time
+(``push=0.5@4.5s``) or a place ahead of the start (``step_up=0.03@2m``).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 import math
+import re
 from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +20,29 @@ if TYPE_CHECKING:
     from walking_control.simulation.plant import Plant
 
 
+class How(NamedTuple):
+    """When, where and in which way a disturbance comes, where a touchdown alone does not say it.
+
+    Attributes:
+        phase: Part of a step by which it comes after its touchdown, 0 up to 1.
+        time: When it comes, s, instead of a touchdown; None: at the touchdown.
+        place: Where the floor changes, m ahead of the start, instead of a touchdown; None likewise.
+        direction: Where a push points, rad from ahead of the base to the left.
+        duration: Of a push, s, its force constant; None takes the plant's own.
+        link: The link that is pushed, at its centre of mass; ``''``: the base.
+    """
+
+    phase: float = 0.0
+    time: float | None = None
+    place: float | None = None
+    direction: float = 0.0
+    duration: float | None = None
+    link: str = ''
+
+
+PLAIN = How()   # at a touchdown, along the walk
+
+
 class Disturbance(NamedTuple):
     """A one-off change of the walker's world.
 
@@ -22,15 +50,25 @@ class Disturbance(NamedTuple):
         kind: ``'step_down'``, ``'step_up'`` (m), ``'slope_change'`` (rad), ``'push'`` or
             ``'side_push'`` (N s per kg of robot).
         size: Its size.
-        step: The touchdown it comes with, counted from 1.
+        step: The touchdown it comes with, counted from 1; 0 where `how` says when or where.
+        how: The rest.
     """
 
     kind: str
     size: float
     step: int
+    how: How = PLAIN
 
     def __str__(self) -> str:
-        return f'{self.kind}={self.size:g}@{self.step}'
+        how, when = self.how, f'{self.step + self.how.phase:g}'
+        if how.time is not None:
+            when = f'{how.time:g}s'
+        elif how.place is not None:
+            when = f'{how.place:g}m'
+        details = [f':direction={math.degrees(how.direction):g}'] if how.direction != 0.0 else []
+        details += [f':duration={how.duration:g}'] if how.duration is not None else []
+        details += [f':link={how.link}'] if how.link else []
+        return f'{self.kind}={self.size:g}@{when}{"".join(details)}'
 
 
 LAST_FOOTHOLD = 61   # as far as plants plan
@@ -67,19 +105,71 @@ def plan_disturbances(plant: Plant, disturbances: Iterable[Disturbance | str]) -
         plant.disturb(*(parse_disturbance(item) if isinstance(item, str) else item))
 
 
+_WHEN = re.compile(r'(\d+)(\.\d*)?|([0-9.eE+-]+)(s|m)')
+
+
 def parse_disturbance(text: str) -> Disturbance:
-    """Return the `Disturbance` of a text ``KIND=SIZE@STEP``.
+    """Return the `Disturbance` of a text ``KIND=SIZE@WHEN:NAME=VALUE...``.
 
     Raises:
         InvalidInput: The text has another form.
     """
     kind, _, rest = text.partition('=')
-    size, _, step = rest.partition('@')
-    try:
-        value = float(size)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value) or not step.isdigit():
+    size, _, rest = rest.partition('@')
+    when, *details = rest.split(':')
+    found = _WHEN.fullmatch(when)
+    value = _number(size)
+    if not math.isfinite(value) or found is None:
         raise InvalidInput('disturbance', value=text, limit='must have the form kind=size@step',
-                           remedy='for example step_down=0.05@3')
-    return Disturbance(kind, value, int(step))
+                           remedy='for example step_down=0.05@3; push=0.5@12.25 comes a quarter of '
+                           'a step later, push=0.5@4.5s at a time, step_up=0.03@2m at a place')
+    how = PLAIN
+    step, part, other, unit = found.groups()
+    if part is not None:
+        how = how._replace(phase=float(f'0{part}'))
+    elif unit is not None:
+        at = _number(other)
+        if not at >= 0.0:
+            raise InvalidInput(f'time or place of the disturbance {text}', value=other,
+                               limit='must be a number from 0')
+        how = how._replace(time=at) if unit == 's' else how._replace(place=at)
+    for detail in details:
+        how = _with_detail(how, detail, text)
+    return Disturbance(kind, value, int(step or 0), how)
+
+
+def _with_detail(how: How, detail: str, text: str) -> How:
+    name, _, value = detail.partition('=')
+    if name == 'link' and value:
+        return how._replace(link=value)
+    number = _number(value)
+    if name == 'direction' and math.isfinite(number):
+        return how._replace(direction=math.radians(number))
+    if name == 'duration' and 0.0 <= number < math.inf:
+        return how._replace(duration=number)
+    raise InvalidInput(f'disturbance {text}', value=detail, limit='is no detail of a disturbance',
+                       remedy='known: direction=DEGREES, duration=SECONDS, link=NAME')
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+def require_plain(how: How, plant: str) -> None:
+    """Refuse what a plant knows at touchdowns and along the walk alone.
+
+    Args:
+        how: The `How` asked for.
+        plant: The plant and robot, in words.
+
+    Raises:
+        InvalidInput: It is not `PLAIN`.
+    """
+    if how != PLAIN:
+        raise InvalidInput('disturbance', value=str(Disturbance('', 0.0, 0, how)).lstrip('=0'),
+                           limit=f'{plant} knows disturbances of a touchdown alone',
+                           remedy='write KIND=SIZE@STEP; phases, times, places, directions and '
+                           'durations are of plant mujoco and robots with base: free')

@@ -12,6 +12,7 @@ import numpy as np
 from walking_control.exceptions import ParameterError
 from walking_control.models.robot import Start
 from walking_control.models.signals import Command, Measurement
+from walking_control.simulation.disturbance import Disturbance, How, PLAIN
 from walking_control.simulation.plant import Plant
 from walking_control.simulation.sensors import SENSORS, Sensors
 
@@ -53,7 +54,7 @@ class InstrumentedPlant(Plant):
         return self.inner.time
 
     @property
-    def disturbances(self) -> Sequence[tuple[str, float, int]]:   # type: ignore[override]
+    def disturbances(self) -> Sequence[Disturbance]:   # type: ignore[override]
         """Every `Disturbance` planned so far."""
         return self.inner.disturbances
 
@@ -116,9 +117,9 @@ class InstrumentedPlant(Plant):
         """Add an impulse in N s along the floor to the base, at once."""
         self.inner.push(impulse, direction)
 
-    def disturb(self, kind: str, size: float, step: int) -> None:
+    def disturb(self, kind: str, size: float, step: int, how: How = PLAIN) -> None:
         """Plan a one-off disturbance; see `Plant.disturb`."""
-        self.inner.disturb(kind, size, step)
+        self.inner.disturb(kind, size, step, how)
 
 
 def check_delays(values: SimpleNamespace, timeout: float) -> None:

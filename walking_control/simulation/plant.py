@@ -11,6 +11,7 @@ from walking_control.exceptions import IncompatiblePlant
 from walking_control.models.parameters import ParameterTable
 from walking_control.models.robot import Robot, Start
 from walking_control.models.signals import BaseState, Command, Measurement
+from walking_control.simulation.disturbance import Disturbance, How, PLAIN
 
 
 class Truth:
@@ -79,7 +80,7 @@ class Plant(Protocol):
     world: SimpleNamespace
     time: float
     truth: Truth
-    disturbances: Sequence[tuple[str, float, int]] = ()
+    disturbances: Sequence[Disturbance] = ()
     resolution: float = 0.0
     sensors: Mapping[str, Any] = MappingProxyType({})
     lost: bool = False
@@ -109,14 +110,16 @@ class Plant(Protocol):
             direction: Where it points, rad from x towards y; plants of the plane know 0 alone.
         """
 
-    def disturb(self, kind: str, size: float, step: int) -> None:
+    def disturb(self, kind: str, size: float, step: int, how: How = PLAIN) -> None:
         """Plan a one-off disturbance for every run from the next `reset` on.
 
         Args:
-            kind: ``'step_down'``, ``'step_up'`` (m), ``'slope_change'`` (rad) or ``'push'`` (N s
-                per kg of robot, along the walk).
+            kind: ``'step_down'``, ``'step_up'`` (m), ``'slope_change'`` (rad), ``'push'`` (N s
+                per kg of robot, along the walk) or ``'side_push'`` (likewise, to the left).
             size: Its size.
-            step: The touchdown it comes with, counted from 1.
+            step: The touchdown it comes with, counted from 1; 0 where `how` says when or where.
+            how: Phase, time or place, and direction and duration of a push, where the plant
+                knows such.
 
         Raises:
             InvalidInput: Unknown kind, a step or size out of range, or a plant without.

@@ -22,14 +22,18 @@ from walking_control.models.meshes import place_meshes
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.robot import Robot, Start
 from walking_control.models.signals import Command, Measurement
-from walking_control.simulation.disturbance import Disturbance
+from walking_control.simulation.disturbance import Disturbance, How, PLAIN, require_plain
 from walking_control.simulation.inertial import InertialUnit
 from walking_control.simulation.mujoco.floor import LATEST, Levels
+from walking_control.simulation.mujoco.pushes import make_push, Pushes
+from walking_control.simulation.mujoco.terrain import Change, lay_floor
 from walking_control.simulation.plant import Plant, Truth
 
 NO_SPRING, NO_FRICTION = JointSpring(0.0, 0.0, 0.0), JointFriction(0.0, 0.0)
 
 DISTURBANCES = ('step_down', 'step_up', 'push')
+IN_SPACE = (*DISTURBANCES, 'side_push', 'slope_change')   # to robots with a free base
+STEEPEST = 1.0        # rad
 SCUFF_DEPTH = 0.001   # m: a foot ahead of the other that is deeper under a step up has tripped
 FAR = 10.0   # m: feet higher than this count as that high
 
@@ -71,9 +75,8 @@ class MujocoPlant(Plant):
         self.world = world
         self._values = values
         self.resolution = values.timestep
-        self.model = self._build()
-        self.data = self._mj.MjData(self.model)
-        self._index()
+        self._changes: list[Change] = []
+        self._prepare()
         self._dynamics = Dynamics(robot, world.gravity, world.slope)
         self._imu = InertialUnit(self._dynamics, world.slope)
         self.truth = Truth(robot)
@@ -82,7 +85,13 @@ class MujocoPlant(Plant):
         self._levels = Levels(SCUFF_DEPTH)
         self._pushes: list[tuple[int, float]] = []   # (step, impulse), still to come
         self._planned_pushes: list[tuple[int, float]] = []
-        self.disturbances: list[tuple[str, float, int]] = []
+        self._pushes_in_space = Pushes(len(robot.feet), self._dynamics.weight, values.timestep)
+        self.disturbances: list[Disturbance] = []
+
+    def _prepare(self) -> None:
+        self.model = self._build()
+        self.data = self._mj.MjData(self.model)
+        self._index()
 
     def _build(self) -> Any:
         mj, robot, values = self._mj, self.robot, self._values
@@ -155,6 +164,14 @@ class MujocoPlant(Plant):
             geom.mass = 0.0  # masses are the inertials' alone
             for name, value in contact.items():
                 setattr(geom, name, value)
+        if self._changes:
+            for i, piece in enumerate(lay_floor(self._changes)):
+                turn = 0.5 * piece.pitch
+                spec.worldbody.add_geom(
+                    name=f'floor_{i}', type=mj.mjtGeom.mjGEOM_BOX, size=piece.size,
+                    pos=piece.middle, quat=[math.cos(turn), 0.0, math.sin(turn), 0.0],
+                    contype=1 | sum(own.values()), conaffinity=0, **contact)
+            return
         for name, bit in [('floor', 1), *((f'floor_{foot}', bit) for foot, bit in own.items())]:
             body = spec.worldbody.add_body(name=name, mocap=bit > 1)   # what is static cannot move
             body.add_geom(name=name, type=mj.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1], contype=bit,
@@ -187,14 +204,14 @@ class MujocoPlant(Plant):
                        if min(motor.efficiency, motor.back_efficiency) < 1.0]
         self._lock_qpos = [int(self._joint_qpos[robot.joint_index(lock.joint)])
                            for lock in robot.locks]
-        self._base_body = mj.mj_name2id(model, mj.mjtObj.mjOBJ_BODY, robot.base_link)
-        self._foot_body = [mj.mj_name2id(model, mj.mjtObj.mjOBJ_BODY, foot)
-                           for foot in robot.feet]
+        self._base_body = self._find_body(robot.base_link)
+        self._foot_body = [self._find_body(foot) for foot in robot.feet]
         self._foot_of_geom = {geom: foot for geom in range(model.ngeom)
                               for foot, body in enumerate(self._foot_body)
                               if model.geom_bodyid[geom] == body}
-        self._floors = [mj.mj_name2id(model, mj.mjtObj.mjOBJ_GEOM, f'floor_{foot}')
-                        for foot in robot.feet]
+        floors = range(len(lay_floor(self._changes))) if self._changes else robot.feet
+        self._floors = [mj.mj_name2id(model, mj.mjtObj.mjOBJ_GEOM, f'floor_{name}')
+                        for name in floors]
         self._mocaps = model.body_mocapid[model.geom_bodyid[self._floors]]
         if set(self._foot_of_geom.values()) != set(range(len(robot.feet))):
             raise UrdfError(f'URDF of {robot.name}', value=list(robot.feet),
@@ -207,6 +224,7 @@ class MujocoPlant(Plant):
         self._place(start)
         self.time, self._steps = 0.0, 0
         self.truth.trip, self._pushes = None, sorted(self._planned_pushes)
+        self._pushes_in_space.reset()
         if self._levels.planned:
             self._levels.reset(self.robot.feet.index(start.support))
         self.truth.work[:] = 0.0
@@ -237,6 +255,7 @@ class MujocoPlant(Plant):
                                remedy='change mujoco.timestep or the rate')
         while self._pushes and self._levels.steps >= self._pushes[0][0]:
             self.push(self._pushes.pop(0)[1])
+        pushing = self._begin_pushes()
         mj, model, data = self._mj, self.model, self.data
         velocity, dt = data.qvel, self._values.timestep
         efforts = command.effort.tolist()
@@ -247,15 +266,30 @@ class MujocoPlant(Plant):
             self._arm(command.lock)
             if self._gears:
                 self._brake_gears(efforts)
+            if pushing:
+                self._pushes_in_space.apply(data.xfrc_applied)
             mj.mj_step(model, data)
             after = [float(velocity[dof]) for dof in self._motor_dof]
             self._account(efforts, before, after, dt)
             before = after
             if self._levels.planned:
                 self._follow_feet()
+        if pushing:
+            data.xfrc_applied[:] = 0.0
         self._steps += steps
         self.time = self._steps * dt
         self._refresh()
+        self._pushes_in_space.touchdowns.follow(self.time, self.truth.foot_force[:, 2].tolist())
+
+    def _begin_pushes(self) -> bool:
+        """Begin the pushes in space that are due; return whether forces are to be applied."""
+        if self._pushes_in_space.are_over:
+            return False
+        rotation = self.data.xmat[self._base_body].reshape(3, 3)
+        yaw = math.atan2(rotation[1, 0], rotation[0, 0])
+        for impulse, direction in self._pushes_in_space.begin(self.time, yaw):
+            self.push(impulse, direction)
+        return True
 
     def _refresh(self) -> None:
         """Bring everything derived from the state up to date, so that all sensors agree."""
@@ -300,17 +334,21 @@ class MujocoPlant(Plant):
         truth.foot_force[:] = 0.0
         truth.foot_height[:] = self._foot_heights()
         for i in range(data.ncon):
-            foot = self._foot_of_geom.get(int(data.contact.geom2[i]))
-            if foot is not None:
-                self._mj.mj_contactForce(self.model, data, i, self._wrench)
-                truth.foot_force[foot] += self._wrench[:3] @ data.contact.frame[i].reshape(3, 3)
+            # the force is that on the second one; boxes of the floor come after balls
+            for geom, sign in ((data.contact.geom2[i], 1.0), (data.contact.geom1[i], -1.0)):
+                foot = self._foot_of_geom.get(int(geom))
+                if foot is not None:
+                    self._mj.mj_contactForce(self.model, data, i, self._wrench)
+                    truth.foot_force[foot] += sign * (
+                        self._wrench[:3] @ data.contact.frame[i].reshape(3, 3))
 
     def _foot_heights(self) -> list[float]:
         """Return the height of the lowest point of each foot over its floor, m."""
-        heights = [FAR] * len(self._floors)
+        heights = [FAR] * len(self._foot_body)
         for geom, foot in self._foot_of_geom.items():
-            heights[foot] = min(heights[foot], self._mj.mj_geomDistance(
-                self.model, self.data, self._floors[foot], geom, FAR, None))
+            for floor in self._floors if self._changes else self._floors[foot:foot + 1]:
+                heights[foot] = min(heights[foot], self._mj.mj_geomDistance(
+                    self.model, self.data, floor, geom, FAR, None))
         return heights
 
     def _follow_feet(self) -> None:
@@ -323,22 +361,57 @@ class MujocoPlant(Plant):
             self.truth.trip = f'a foot tripped: {1000.0 * depth:.3g} mm under a step up where it ' \
                 f'passes the stance foot; limit {1000.0 * SCUFF_DEPTH:.3g} mm'
 
-    def disturb(self, kind: str, size: float, step: int) -> None:
-        """Plan a one-off disturbance; see `Plant.disturb`."""
-        if kind not in DISTURBANCES or self.robot.base is not Base.PLANAR \
-                or len(self.robot.feet) != 2:
+    def disturb(self, kind: str, size: float, step: int, how: How = PLAIN) -> None:
+        """Plan a one-off disturbance; see `Plant.disturb`.
+
+        Pushes of robots in space that are still to come act in a run under way, too.
+        """
+        robot, space = self.robot, self.robot.base is Base.FREE
+        offered = IN_SPACE if space else DISTURBANCES
+        if kind not in offered or self.robot.base is Base.TRANSLATING or len(robot.feet) != 2:
             raise InvalidInput('disturbance', value=kind, limit='is not offered by plant mujoco on '
-                               f'{self.robot.name}', remedy='it offers ' + ', '.join(DISTURBANCES)
-                               + ' to planar robots on two feet; or choose plant rigid')
-        if not 1 <= step <= LATEST - 2:
+                               f'{robot.name}', remedy='it offers ' + ', '.join(DISTURBANCES)
+                               + ' to planar robots on two feet, ' + ', '.join(IN_SPACE[3:])
+                               + ' besides to those in space; or choose plant rigid')
+        if not space:
+            require_plain(how, f'plant mujoco on {robot.name}')
+        if how.time is None and how.place is None and not 1 <= step <= LATEST - 2:
             raise InvalidInput('step of the disturbance', value=step,
                                limit=f'must be 1 to {LATEST - 2}')
         if not math.isfinite(size):
             raise InvalidInput('size of the disturbance', value=size, limit='must be finite')
-        if kind == 'push':
+        if kind in ('push', 'side_push') and space:
+            turn = 0.5 * math.pi if kind == 'side_push' else 0.0
+            self._pushes_in_space.plan(make_push(
+                robot, self._find_body, self._values.timestep, size * self._dynamics.mass, step,
+                how._replace(direction=how.direction + turn)))
+        elif kind == 'push':
             self._planned_pushes.append((step, size * self._dynamics.mass))
-        self._levels.plan({'push': 0.0, 'step_down': size, 'step_up': -size}[kind], step)
-        self.disturbances.append(Disturbance(kind, size, step))
+            self._levels.plan(0.0, step)
+        elif space and (how != PLAIN or kind == 'slope_change'):
+            self._plan_change(kind, size, how)
+        else:
+            self._levels.plan({'step_down': size, 'step_up': -size}[kind], step)
+        if self._changes and self._levels.planned:
+            raise InvalidInput('disturbance', value=kind, limit='steps at touchdowns and changes '
+                               'of the floor at places do not mix', remedy='give all with @...m')
+        self.disturbances.append(Disturbance(kind, size, step, how))
+
+    def _find_body(self, link: str) -> int:
+        return int(self._mj.mj_name2id(self.model, self._mj.mjtObj.mjOBJ_BODY, link))
+
+    def _plan_change(self, kind: str, size: float, how: How) -> None:
+        if how.place is None or how != PLAIN._replace(place=how.place):
+            raise InvalidInput('disturbance', value=kind, limit='floors in space change at a '
+                               'touchdown (steps alone) or at a place, and nothing else is asked',
+                               remedy=f'for example {kind}=0.05@2m')
+        drops = {'step_down': size, 'step_up': -size, 'slope_change': 0.0}
+        tilt = size if kind == 'slope_change' else 0.0
+        if abs(sum(change.tilt for change in self._changes) + tilt) > STEEPEST:
+            raise InvalidInput('slope_change', value=size, limit='floors lean by at most '
+                               f'{STEEPEST:g} rad')
+        self._changes.append(Change(how.place, drops[kind], tilt))
+        self._prepare()
 
     def measure(self, measurement: Measurement) -> None:
         """Fill a `Measurement` with what the sensors say now."""

@@ -26,7 +26,7 @@ from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.robot import Robot, Start
 from walking_control.models.signals import Command, Measurement
 from walking_control.models.support.dynamics import SupportDynamics
-from walking_control.simulation.disturbance import Disturbance
+from walking_control.simulation.disturbance import Disturbance, How, PLAIN, require_plain
 from walking_control.simulation.inertial import InertialUnit
 from walking_control.simulation.plant import Plant, Truth
 from walking_control.simulation.rigid import model as rm
@@ -149,7 +149,7 @@ class RigidPlant(Plant):
         self._fallen = False
         self._pushes: list[tuple[int, float]] = []   # (step, impulse), still to come
         self._planned_pushes: list[tuple[int, float]] = []
-        self.disturbances: list[tuple[str, float, int]] = [
+        self.disturbances: list[Disturbance] = [
             Disturbance(*change) for step, drop, tilt in steps
             for change in (('step_down', drop, step), ('slope_change', tilt, step))
             if change[1] != 0.0]
@@ -186,8 +186,9 @@ class RigidPlant(Plant):
         self._update_truth()
         self._imu.reset()
 
-    def disturb(self, kind: str, size: float, step: int) -> None:
+    def disturb(self, kind: str, size: float, step: int, how: How = PLAIN) -> None:
         """Plan a one-off disturbance; see `Plant.disturb`."""
+        require_plain(how, f'plant rigid on {self.robot.name}')
         if kind not in DISTURBANCES:
             raise InvalidInput('disturbance', value=kind, limit='unknown',
                                remedy='known: ' + ', '.join(DISTURBANCES))

@@ -19,7 +19,7 @@ from walking_control.models.pendulum import clearance, leg_direction, leg_rates,
 from walking_control.models.robot import Robot, Start
 from walking_control.models.signals import Command, Measurement
 from walking_control.models.support.compiled import compile_where_possible
-from walking_control.simulation.disturbance import Disturbance
+from walking_control.simulation.disturbance import Disturbance, How, PLAIN, require_plain
 from walking_control.simulation.inertial import InertialUnit
 from walking_control.simulation.plant import Plant, Truth
 from walking_control.simulation.rigid.model import (
@@ -172,7 +172,7 @@ class PointPlant(Plant):
         self._fallen = False
         self._pushes: list[tuple[int, float, float]] = []   # (step, impulse, direction), to come
         self._planned: list[tuple[int, float, float]] = []
-        self.disturbances: list[tuple[str, float, int]] = []
+        self.disturbances: list[Disturbance] = []
 
     @property
     def time(self) -> float:   # type: ignore[override]   # nobody sets a clock
@@ -192,11 +192,12 @@ class PointPlant(Plant):
         self._update_truth()
         self._imu.reset()
 
-    def disturb(self, kind: str, size: float, step: int) -> None:
+    def disturb(self, kind: str, size: float, step: int, how: How = PLAIN) -> None:
         """Plan a one-off disturbance; see `Plant.disturb`.
 
         Besides, ``side_push`` is a push to the left (N s per kg of robot).
         """
+        require_plain(how, f'plant rigid on {self.robot.name}')
         if kind not in DISTURBANCES:
             raise InvalidInput('disturbance', value=kind, limit='unknown',
                                remedy='known: ' + ', '.join(DISTURBANCES))
