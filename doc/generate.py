@@ -127,7 +127,8 @@ is not guaranteed: [safety.md](safety.md). What happens next in each state:
 '''
 
 FAULT_TESTS = ('test_faults.py', 'test_reactions.py', 'test_lifecycle.py',
-               'test_controller_node.py')
+               'test_controller_node.py',
+               'test_cmd_vel.py')
 
 STATES_HEADER = '''
 ## States

@@ -5,13 +5,12 @@ All that a controller node decides, without ROS: it is told what arrives and wha
 steady clock, and says when a command is to be sent. The node adds topics and timers.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 import math
 
-import numpy as np
-
 from walking_control.control_loop import ControlLoop
+from walking_control.exceptions import InvalidInput
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile
 from walking_control.models.signals import Measurement
@@ -19,6 +18,7 @@ from walking_control.safety.arrivals import Arrivals
 from walking_control.safety.faults import Fault
 from walking_control.safety.latch import Latch
 from walking_control.safety.machine import ACTIVE, Event, State
+from walking_control.safety.steering import Steering
 
 LOCKS = 'locks'
 LOOK = 0.1   # s between two looks at the clock while waiting for sensors
@@ -72,8 +72,8 @@ class Operation:
         self._limit = patience.tick if patience.lockstep else self.loop.sensor_timeout
         self.arrivals = Arrivals(sensor_kinds(robot_file.robot), patience.lockstep, self._limit)
         self._names, self._obstacle = names or {}, obstacle
-        self._velocity: tuple[float, ...] | None = None
-        self._speed_since: float | None = None
+        self.steering = Steering(self.loop.reference, self.loop.controller.velocity_limits,
+                                 patience.speed, patience.deceleration)
         self._answered: int | None = None
         self._sent = -math.inf
 
@@ -97,7 +97,7 @@ class Operation:
         self.arrivals.reset(now)
         self._answered = None
         self.loop.reference.clear()
-        self._velocity = None
+        self.steering.reset()
 
     def deactivate(self, event: Event = Event.DEACTIVATE) -> None:
         """Send zero effort as the last command and stop answering."""
@@ -146,7 +146,7 @@ class Operation:
         measurement.stamp = stamp
         steady = None if self._patience.lockstep else now
         try:
-            self._steer(stamp if steady is None else now)
+            self.steering.steer(stamp if steady is None else now)
             self._judge_set(stamp)
             loop.tick(measurement, steady)
         except Exception as error:  # whatever breaks, the robot must get a safe command
@@ -270,36 +270,50 @@ class Operation:
             self._send_command(0)
         return True
 
-    def command_velocity(self, ahead: float, left: float, turn: float, now: float) -> None:
+    def command_velocity(self, velocity: Sequence[float], now: float) -> str | None:
         """Take a velocity: ahead and to the left in m/s, turning to the left in rad/s.
 
-        Laws that know forward speed alone take a negative one as: return to your parameters. A
-        velocity that is not finite is nobody's wish.
+        Laws that know forward speed alone take a negative one as: return to your parameters.
+
+        Returns:
+            In words what of it was not taken as it came, or None; see `Steering.command`.
         """
-        velocity = ahead, left, turn
-        if all(map(math.isfinite, velocity)):
-            self._velocity = velocity
-            self._speed_since = None if self._patience.lockstep else now
-            self._refer(1.0)
+        return self.steering.command(velocity, self._steering_time(now))
 
-    def _refer(self, share: float) -> None:
-        """Ask the law for a share of the commanded velocity."""
-        if self._velocity is not None:
-            reference, ahead = self.loop.reference, self._velocity[0]
-            reference.velocity = share * np.array(self._velocity)
-            reference.speed = share * ahead if ahead >= 0.0 else None
+    def stop_walking(self, now: float) -> str:
+        """Take the velocity back to zero until `start_walking`; return what the law does there.
 
-    def _steer(self, time: float) -> None:
-        """Take a commanded velocity back once it is too old by the clock that counts."""
-        if self._velocity is None or not self._patience.speed:
-            return
-        if self._speed_since is None:
-            self._speed_since = time
-        late = time - self._speed_since - self._patience.speed
-        if late > 1e-9:   # stamps are rounded
-            largest = max(map(abs, self._velocity))
-            lost = self._patience.deceleration * late
-            self._refer(1.0 - lost / largest if lost < largest else 0.0)
+        Raises:
+            InvalidInput: The law cannot come to a stop and go on, or does not walk now.
+        """
+        law = self.loop.controller
+        self._check_walking()
+        if law.standstill is None:
+            raise InvalidInput(f'stop of controller {law.name}', limit='it cannot stand',
+                               remedy='emergency_stop damps the joints, deactivate sends zero')
+        self.steering.stop(self._steering_time(now))
+        return law.standstill
+
+    def start_walking(self) -> str:
+        """Obey velocities again; return who decides on them.
+
+        Raises:
+            InvalidInput: The law does not walk now.
+        """
+        self._check_walking()
+        self.steering.start()
+        return self.steering.source
+
+    def _check_walking(self) -> None:
+        if self.fault is not None:
+            raise InvalidInput('controller', limit=f'is stopped by the fault {self.fault.code}',
+                               remedy='clear_fault first')
+        if not self.active:
+            raise InvalidInput('controller', limit='is not active', remedy='activate it')
+
+    def _steering_time(self, now: float) -> float | None:
+        """Return the time of an event on the clock that `Steering` is told."""
+        return None if self._patience.lockstep else now
 
     # -- what is missing -------------------------------------------------------------------------
 

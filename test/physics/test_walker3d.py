@@ -64,6 +64,25 @@ def test_a_push_is_survived():
         walk.go(1.5, (0.3, 0.0, 0.0))
 
 
+@pytest.mark.parametrize('name', ['walker3d', 'walker3d_points'])
+@pytest.mark.parametrize('load', [0.0, 100.0])
+def test_a_lost_contact_sensor_is_noticed_within_a_step(name, load):
+    """A foot sensor that is dead, or says the same for ever, must not be walked on with."""
+    walk = Walk(name)
+    walk.go(1.5, (0.3, 0.0, 0.0))
+    law, foot = walk.loop.controller, 0
+    # it is lost while what it says is right: it lies only from the next touchdown on
+    while law.stance != (foot if load else 1 - foot):
+        walk.go(walk.loop.period, (0.3, 0.0, 0.0))
+    steps = law.steps
+    while walk.loop.fault is None and law.steps <= steps + 1:
+        walk.plant.measure(walk.measurement)
+        walk.measurement.foot_force[foot] = 0.0, 0.0, load
+        walk.plant.step(walk.loop.tick(walk.measurement), walk.loop.period)
+    assert law.steps == steps + 1
+    assert walk.loop.fault.code == 'stuck_contact', walk.loop.fault
+
+
 def test_it_walks_on_points():
     """Two balls instead of soles, one parameter file each."""
     run = simulate(load_robot('walker3d_points', speed=0.4), duration=4.0)

@@ -2,6 +2,7 @@
 """What a control law is: the contract that every controller fulfils and every caller relies on."""
 
 from collections.abc import Callable
+import math
 from types import SimpleNamespace
 from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
@@ -50,6 +51,8 @@ class Controller(Protocol):
     Attributes:
         name: Name on the command line, in robot files and of the section of its parameters.
         parameters: The one table of its parameters; ``rate`` (Hz) is among them.
+        standstill: What it does when a velocity of zero is asked for, for as long as it is: stands,
+            or steps on the spot; None of a law that can do neither.
         values: Its parameters as they are now. Those marked live may be replaced at any time.
 
     Raises:
@@ -60,6 +63,7 @@ class Controller(Protocol):
     name: ClassVar[str]
     parameters: ClassVar[ParameterTable]
     values: SimpleNamespace
+    standstill: str | None = None
 
     def __init__(self, robot_file: RobotFile, values: SimpleNamespace) -> None:
         """Do everything slow here: no tick may cost more than the next."""
@@ -77,6 +81,13 @@ class Controller(Protocol):
             dt: Time since the last tick, s.
             command: Filled: every effort, every lock.
         """
+
+    def velocity_limits(self) -> tuple[float, float, float]:
+        """Return the largest speed ahead or back, sideways (m/s) and of turning (rad/s) it takes.
+
+        Infinite where it has no limit of its own, or does not look.
+        """
+        return math.inf, math.inf, math.inf
 
     @staticmethod
     def telemetry_fields(robot: Robot) -> tuple[tuple[str, str], ...]:
@@ -112,6 +123,36 @@ class PostureHolder(Protocol):
     contacts: dict[str, Any]
     distributor: Any
     solution: Any
+
+
+class FootPlan(NamedTuple):
+    """What a law that steps does with its feet: places from the base's origin, floor axes.
+
+    Attributes:
+        feet: Where the feet are, m, ``(n_feet, 3)``.
+        yaws: How the feet are turned about the floor normal, rad, ``(n_feet,)``.
+        swing: Index of the foot that swings; None while all stand.
+        foothold: Where it shall land, m, ``(3,)``; None while all stand.
+        capture: Where the fall would end, on the floor, m, ``(3,)``.
+        heading: Where the robot shall look, rad.
+        sole: Length and width of the soles relied on, m; zeros of points.
+    """
+
+    feet: np.ndarray
+    yaws: np.ndarray
+    swing: int | None
+    foothold: np.ndarray | None
+    capture: np.ndarray
+    heading: float
+    sole: tuple[float, float]
+
+
+@runtime_checkable
+class FootPlanner(Protocol):
+    """What a controller offers besides that plans footholds in space: over ROS 2 they are drawn."""
+
+    def foot_plan(self) -> FootPlan:
+        """Return the `FootPlan` of the last tick."""
 
 
 def read_telemetry(controller: Controller, robot: Robot) -> dict[str, Any]:

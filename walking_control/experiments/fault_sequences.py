@@ -325,7 +325,7 @@ class _Driver:
     def ask_speed(self):
         """A speed on cmd_vel, of any kind."""
         self.operation.command_velocity(
-            *self.rng.choice([0.4, 0.0, -1.0, math.nan, math.inf, 1e9], 3).tolist(), self.now)
+            self.rng.choice([0.4, 0.0, -1.0, math.nan, math.inf, 1e9], 3).tolist(), self.now)
         return {self.latch.state}
 
     def retune(self):

@@ -2,6 +2,7 @@
 """Lifecycle node that runs a control loop on ros2_control topics."""
 
 import sys
+import time
 
 from lifecycle_msgs.srv import ChangeState
 from rcl_interfaces.msg import SetParametersResult
@@ -40,8 +41,8 @@ NODE = ParameterTable('node', [
               0.0, 3600.0),
     Parameter('cmd_vel_deceleration', 0.5, 'm/s^2', 'How fast that speed is then taken back to '
               'zero.', 0.001, 100.0),
-    Parameter('cmd_vel_stamped', False, '', 'Whether cmd_vel is a TwistStamped; its stamp is not '
-              'read: what counts is when it arrives.'),
+    Parameter('cmd_vel_stamped', False, '', 'Whether cmd_vel is a TwistStamped; one whose stamp is '
+              'older than cmd_vel_timeout, or as far ahead, is refused. A stamp of zero is none.'),
     Parameter('virtual_efforts', False, '', 'Allow efforts that no hardware has, such as the '
               'ground torque of the compass: true with the embedded simulator only.'),
     Parameter('require_watchdog', True, '', 'Send zero effort until a watchdog node listens to '
@@ -87,6 +88,8 @@ class ControllerNode(LifecycleNode):
         self._fault_publisher = self.create_publisher(String, '~/fault', topics.LATCHED)
         self.create_service(Trigger, '~/clear_fault', self._on_clear)
         self.create_service(Trigger, '~/emergency_stop', self._on_stop_service)
+        self.create_service(Trigger, '~/start', self._on_start_walking)
+        self.create_service(Trigger, '~/stop', self._on_stop_walking)
         for qos in topics.STOP_IN:
             # one of the three fits any publisher; that the others do not is no news
             self.create_subscription(
@@ -225,6 +228,29 @@ class ControllerNode(LifecycleNode):
             self._session.destroy()
             self._session = None
             self._freeze(False)
+
+    # -- walking ---------------------------------------------------------------------------------
+
+    def _on_start_walking(self, request, response):
+        """Obey velocities again after a stop."""
+        return self._steer(response, lambda operation: 'velocity by '
+                           + operation.start_walking())
+
+    def _on_stop_walking(self, request, response):
+        """Walk to a stand, and stay there whatever cmd_vel says."""
+        return self._steer(response, lambda operation: 'slows down, then '
+                           + operation.stop_walking(time.monotonic()))
+
+    def _steer(self, response, ask):
+        try:
+            if self._session is None:
+                raise InvalidInput('controller', limit='is unconfigured',
+                                   remedy='configure and activate it')
+            response.message, response.success = ask(self._session.operation), True
+        except InvalidInput as error:
+            response.message, response.success = str(error), False
+        self.get_logger().info(response.message)
+        return response
 
     # -- faults ----------------------------------------------------------------------------------
 

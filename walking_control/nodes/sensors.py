@@ -3,7 +3,7 @@
 
 import time
 
-from geometry_msgs.msg import Twist, TwistStamped, WrenchStamped
+from geometry_msgs.msg import WrenchStamped
 import numpy as np
 from sensor_msgs.msg import Imu, JointState
 
@@ -28,11 +28,9 @@ class SensorSet:
         operation: The `Operation`.
         on_answered: Called with the steady time at which the last sensor of a new set arrived,
             once the set is answered.
-        stamped: Whether velocities come with a stamp.
     """
 
-    def __init__(self, node, operation, on_answered, stamped=False):
-        self._stamped = stamped
+    def __init__(self, node, operation, on_answered):
         self._node, self._operation, self._on_answered = node, operation, on_answered
         self._robot = operation.loop.robot
         self._subscriptions = []
@@ -47,11 +45,6 @@ class SensorSet:
                      **{foot: self._wrench_callback(foot, i) for i, foot in enumerate(robot.feet)}}
         for sensor, (kind, topic) in kinds.items():
             self._listen(kind, topic, callbacks[sensor])
-        if self._stamped:
-            self._listen(TwistStamped, topics.CMD_VEL,
-                         lambda message: self._on_twist(message.twist))
-        else:
-            self._listen(Twist, topics.CMD_VEL, self._on_twist)
 
     def _listen(self, kind, topic, callback):
         self._subscriptions.append(
@@ -64,10 +57,6 @@ class SensorSet:
         self._subscriptions = []
 
     # -- messages ------------------------------------------------------------------------------
-
-    def _on_twist(self, twist):
-        self._operation.command_velocity(twist.linear.x, twist.linear.y, twist.angular.z,
-                                         time.monotonic())
 
     def _on_joints(self, message):
         measurement = self._operation.measurement

@@ -7,7 +7,7 @@ import numpy as np
 from rclpy.clock import Clock, ClockType
 from std_msgs.msg import Float64MultiArray
 
-from walking_control.controllers.controller import PostureHolder
+from walking_control.controllers.controller import FootPlanner, PostureHolder
 from walking_control.exceptions import InvalidInput
 from walking_control.models.robot_file import WORLD
 from walking_control.nodes import topics
@@ -17,6 +17,8 @@ from walking_control.nodes.messages import ArrayWriter
 from walking_control.nodes.posture_topics import PostureTopics
 from walking_control.nodes.sensors import sensor_topics, SensorSet
 from walking_control.nodes.telemetry import OdometryPublisher, Telemetry
+from walking_control.nodes.velocity import VelocityTopic
+from walking_control.nodes.walk_markers import WalkMarkers
 from walking_control.operation import Operation, Patience
 from walking_control.safety.machine import Event, State
 
@@ -51,8 +53,9 @@ class Session:
             self._send, {sensor: topic for sensor, (_, topic) in sensors.items()},
             lambda: self._guard.missing)
         self._robot, self.loop = robot, self.operation.loop
-        self._sensors = SensorSet(node, self.operation, self._on_answered,
-                                  values.cmd_vel_stamped)
+        self._sensors = SensorSet(node, self.operation, self._on_answered)
+        self._velocity = VelocityTopic(node, self.operation, values.cmd_vel_stamped,
+                                       values.cmd_vel_timeout)
         neighbours.expect(sensors)
         self._create_publishers(values)
         self._guard = WatchdogGuard(
@@ -88,6 +91,8 @@ class Session:
                                      values.odometry_rate)]
         if isinstance(loop.controller, PostureHolder):
             outputs.append(PostureTopics(node, loop, rate))
+        if isinstance(loop.controller, FootPlanner):
+            outputs.append(WalkMarkers(node, loop, robot_file.values(WORLD).slope, rate))
         return outputs
 
     # -- lifecycle -------------------------------------------------------------------------------
@@ -111,6 +116,7 @@ class Session:
         self._guard.begin()
         self.operation.activate(time.monotonic())
         self._sensors.subscribe()
+        self._velocity.subscribe()
         timer = self._node.create_timer
         self._watch_timer = timer(self.loop.period, self._on_watch, clock=self._steady)
         self._timers = [self._watch_timer,
@@ -125,6 +131,7 @@ class Session:
             self._node.destroy_timer(timer)
         self._timers = []
         self._sensors.unsubscribe()
+        self._velocity.unsubscribe()
 
     def destroy(self):
         """Take everything away."""
@@ -204,11 +211,17 @@ class Session:
         deaf = self._neighbours.deaf_stop()
         if deaf:
             warnings.insert(0, deaf)
+        refused = self._velocity.pop_problem()
+        if refused:
+            warnings.append(refused)
         if state is State.WAITING:
             now = time.monotonic()
             waited = now - self.operation.arrivals.waiting_since
             warnings.insert(0, f'waiting for {waited:.1f} s: {self.operation.wants(now)}')
             self._node.get_logger().warning(warnings[0], throttle_duration_sec=5.0)
+        steering = self.operation.steering
         self._diagnostics.publish(state.name.lower(), self._latch.fault, self.times, {
             'clamped commands': self.loop.supervisor.clamped,
+            'velocity by': steering.source, 'cmd_vel refused': steering.refused,
+            'cmd_vel clipped': steering.clipped,
             'later faults': ', '.join(self._latch.later)}, warnings)

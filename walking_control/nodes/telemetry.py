@@ -11,6 +11,10 @@ from walking_control.controllers.controller import read_telemetry
 from walking_control.nodes import topics
 from walking_control.nodes.messages import set_stamp, write_axes
 
+ODOM = 'odom'   # level frame with its origin at the first stance foot
+# velocities asked of the law: ahead, to the left, turning
+COMMANDED = ('commanded_ahead', 'commanded_left', 'commanded_turn')
+
 
 class Telemetry:
     """Publishes coordinates, support, efforts and the law's own figures at a limited rate.
@@ -52,12 +56,22 @@ class Telemetry:
         yield 'step_time', state.step_time if math.isfinite(state.step_time) else 0.0
         yield from ((f'effort_{joint}', effort)
                     for joint, effort in zip(robot.actuators, loop.command.effort.tolist()))
+        yield 'mechanical_power', mechanical_power(loop)
+        if loop.reference.velocity is not None:
+            yield from zip(COMMANDED, loop.reference.velocity.tolist())
         yield from read_telemetry(loop.controller, robot).items()
 
     def destroy(self):
         """Take the publishers away."""
         for publisher in self._publishers.values():
             self._node.destroy_publisher(publisher)
+
+
+def mechanical_power(loop):
+    """Return the power of all actuators at the commanded efforts and the measured speeds, W."""
+    robot, efforts = loop.robot, loop.command.effort.tolist()
+    return sum(effort * float(loop.state.velocity[robot.joint_index(joint)])
+               for joint, effort in zip(robot.actuators, efforts))
 
 
 class OdometryPublisher:
@@ -80,7 +94,7 @@ class OdometryPublisher:
         self._next = -math.inf
         self._publisher = node.create_publisher(Odometry, 'odom', topics.LATEST)
         self._message = Odometry()
-        self._message.header.frame_id = 'odom'
+        self._message.header.frame_id = ODOM
         self._message.child_frame_id = robot.base_link
         self._tf = self._make_tf()
 

@@ -129,6 +129,7 @@ class FootPlacement(Controller):
 
     name = 'foot_placement'
     parameters = PLACEMENT
+    standstill: str | None = 'steps on the spot'
 
     def __init__(self, robot_file: RobotFile, values: SimpleNamespace) -> None:
         robot, world = robot_file.robot, robot_file.values(WORLD)
@@ -249,6 +250,7 @@ class PushOff(FootPlacement):
 
     name = 'push_off'
     parameters = PUSHING
+    standstill = None   # push-off alone keeps no place
 
     @staticmethod
     def _lateral_gains(values: SimpleNamespace) -> np.ndarray:

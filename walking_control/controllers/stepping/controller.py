@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import numpy as np
 import pinocchio as pin
 
-from walking_control.controllers.controller import Controller
+from walking_control.controllers.controller import Controller, FootPlan
 from walking_control.controllers.stepping.body import Body
 from walking_control.controllers.stepping.parameters import PARAMETERS, step_limits, swing_shape
 from walking_control.controllers.stepping.prediction import Prediction
@@ -76,6 +76,7 @@ class Stepping(Controller):
                                     values.torsion, 0.02 * self._dynamics.weight)
         self._program = WholeBody(self._body, self._contact, limits)
         self._soles = values.sole_length > 0.0
+        self.standstill = 'stands' if self._soles else 'steps on the spot'
         self._q, self._v = np.zeros(self._dynamics.nq), np.zeros(self._dynamics.nv)
         self._prediction = Prediction(self._dynamics, values.delay)
         self._swing = SwingFoot()
@@ -85,7 +86,7 @@ class Stepping(Controller):
     def _clear(self) -> None:
         self.walking = False
         self.stance, self.steps = LEFT, 0
-        self._elapsed, self._landing = 0.0, 0
+        self._elapsed, self._landing, self._lifted = 0.0, 0, False
         self._heading, self._begun = 0.0, False
         self._aim = np.zeros(3)        # wanted speed ahead, to the left, rate of turning
         self._trim = np.zeros(2)
@@ -142,21 +143,29 @@ class Stepping(Controller):
             wanted[:] = reference.velocity
         elif reference.speed is not None:
             wanted[0] = reference.speed
-        limit = np.array([values.speed_limit, values.sideways_limit, values.turn_limit])
+        limit = np.array(self.velocity_limits())
         np.clip(wanted, -limit, limit, out=wanted)
         self._wanted = wanted
         step = values.speed_rate * dt
         self._aim += np.clip(wanted - self._aim, -step, step)
         self._heading += self._aim[2] * dt
 
+    def velocity_limits(self) -> tuple[float, float, float]:
+        """Return the largest speed ahead or back, sideways (m/s) and of turning (rad/s)."""
+        values = self.values
+        return values.speed_limit, values.sideways_limit, values.turn_limit
+
     def _has_landed(self, contact: np.ndarray) -> bool:
         """Return whether the swing foot stands: it carries, or it no longer sinks as it should.
 
-        The second does not need a sensor of the foot; it counts once the foot shall be down.
+        The second does not need a sensor of the foot; it counts once the foot shall be down. A
+        sensor that has not let go since the foot was lifted is stuck: it says nothing.
         """
+        self._lifted = self._lifted or not contact[1 - self.stance]
         swing, elapsed = self._body.feet[1 - self.stance], self._elapsed
         speed = swing.velocity[2]
-        carries = contact[1 - self.stance] and elapsed > EARLIEST * self.values.step_time
+        carries = self._lifted and contact[1 - self.stance] \
+            and elapsed > EARLIEST * self.values.step_time
         lag = swing.position[2] - self._body.feet[self.stance].position[2] \
             - self._swing.position[2]
         stopped = self.step.remaining <= 0.0 and lag > STOPPED
@@ -196,7 +205,7 @@ class Stepping(Controller):
 
     def _begin_step(self) -> None:
         feet, swing = self._body.feet, 1 - self.stance
-        self._elapsed = 0.0
+        self._elapsed, self._lifted = 0.0, False
         self._swing.start(feet[swing].position - feet[self.stance].position,
                           feet[swing].velocity[:3])
         self.step = Step(np.zeros(2), math.inf, 0.0)
@@ -308,6 +317,22 @@ class Stepping(Controller):
         acceleration = min(max(acceleration, LOWEST), HIGHEST)
         drift = float(up @ np.cross(body.velocity[3:ROOT], body.velocity[:3]))
         program.want(up[None], np.array([acceleration - drift]), HEIGHT)
+
+    def foot_plan(self) -> FootPlan:
+        """Return where the feet are, where the next one shall land and where the fall would end."""
+        feet, stance = self._body.feet, self._body.feet[self.stance].position
+        foothold = capture = None
+        if self.walking:
+            foothold, capture = stance.copy(), stance.copy()
+            foothold[:2] += self._from_heading(self.step.foothold)
+            capture[:2] += self._from_heading(self._capture)
+        else:
+            capture = np.array([*self._divergent_point(), stance[2]])
+        return FootPlan(np.array([foot.position for foot in feet]),
+                        np.array([math.atan2(foot.rotation[1, 0], foot.rotation[0, 0])
+                                  for foot in feet]),
+                        1 - self.stance if self.walking else None, foothold, capture,
+                        self._heading, (self.values.sole_length, self.values.sole_width))
 
     @staticmethod
     def telemetry_fields(robot: Robot) -> tuple[tuple[str, str], ...]:

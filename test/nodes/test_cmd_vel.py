@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Steering over real topics: cmd_vel, start and stop, on the biped that walks in space."""
+
+import math
+import time
+
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import Twist, TwistStamped
+import numpy as np
+import pytest
+import rclpy
+from rclpy.parameter import Parameter
+from std_msgs.msg import Float64
+from std_srvs.srv import Trigger
+from visualization_msgs.msg import Marker, MarkerArray
+import yaml
+
+from walking_control.models.resources import share_directory
+from walking_control.nodes import topics
+from walking_control.nodes.messages import set_stamp
+from walking_control.nodes.simulator_node import SimulatorNode
+from walking_control.nodes.telemetry import ODOM
+
+pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
+fault = pytest.mark.fault
+
+
+class Pilot:
+    """Steers a simulated walker from outside, as people do."""
+
+    def __init__(self, bench, robot='walker3d', kind=Twist, **parameters):
+        self.bench, self.kind = bench, kind
+        self.simulator = bench.add(SimulatorNode(parameter_overrides=[
+            Parameter('robot_file', value=robot)]))
+        self.controller = bench.controller(robot_file=robot, cmd_vel_stamped=kind is TwistStamped,
+                                           **parameters)
+        self.node = rclpy.create_node('pilot')
+        self.node.stop = lambda: None
+        bench.add(self.node)
+        self.publisher = self.node.create_publisher(kind, topics.CMD_VEL, 1)
+        assert bench.spin_until(lambda: self.publisher.get_subscription_count()
+                                and self.simulator.started, timeout=60.0)
+
+    @property
+    def law(self):
+        return self.controller.loop.controller
+
+    @property
+    def reference(self):
+        return self.controller.loop.reference
+
+    def send(self, ahead=0.0, left=0.0, turn=0.0, stamp=None):
+        """Publish a velocity, and let the walk go on until it has had time to arrive."""
+        message = self.kind()
+        twist = message.twist if self.kind is TwistStamped else message
+        twist.linear.x, twist.linear.y, twist.angular.z = ahead, left, turn
+        if stamp is not None:
+            set_stamp(message.header.stamp, stamp)
+        self.publisher.publish(message)
+        self.walk(0.02)
+
+    def walk(self, duration):
+        """Let simulated time pass."""
+        end = self.simulator.plant.time + duration
+        assert self.bench.spin_until(lambda: self.simulator.plant.time >= end, timeout=60.0)
+        assert self.controller.fault is None, self.controller.fault
+
+    def ask(self, name):
+        """Call a service of the controller; return the response."""
+        client = self.node.create_client(Trigger, f'walking_controller/{name}')
+        assert client.wait_for_service(10.0)
+        future = client.call_async(Trigger.Request())
+        assert self.bench.spin_until(future.done)
+        return future.result()
+
+    def listen(self, kind, topic):
+        """Return a list that grows by the messages of a topic."""
+        heard = []
+        self.node.create_subscription(kind, topic, heard.append, 10)
+        return heard
+
+
+def test_stop_walks_to_a_stand_and_start_goes_on(bench):
+    """Who asks a biped to stop wants it to stand there, not to lie there, nor to walk on."""
+    pilot = Pilot(bench, cmd_vel_timeout=0.0)
+    pilot.send(0.4)
+    pilot.walk(1.4)
+    assert pilot.law.walking
+    response, steps = pilot.ask('stop'), pilot.law.steps
+    assert response.success and 'stands' in response.message
+    pilot.send(0.4)
+    assert bench.spin_until(lambda: not pilot.law.walking, timeout=60.0)
+    assert pilot.law.steps - steps <= 5
+    place = pilot.simulator.plant.truth.base.position.copy()
+    pilot.walk(0.3)
+    pilot.send(0.4)
+    assert not pilot.law.walking, 'a stop that cmd_vel undoes'
+    assert np.abs(pilot.simulator.plant.truth.base.position - place).max() < 0.03
+    response = pilot.ask('start')
+    assert response.success and 'cmd_vel' in response.message
+    pilot.send(0.4)
+    pilot.walk(0.2)
+    assert pilot.law.walking
+
+
+@fault('Commanded velocity beyond the limits of the law', code=None,
+       detected='when it arrives', reaction='clipped to the limits; a warning once a second, '
+       'counted on /diagnostics', last='as the law says', clears='a velocity within the limits')
+@fault('Commanded velocity not finite', code=None, detected='when it arrives',
+       reaction='refused; the one before holds for its cmd_vel_timeout, then 0; a warning once a '
+       'second, counted on /diagnostics', last='as the law says', clears='a finite velocity')
+def test_velocities_that_cannot_be_obeyed_are_said(bench, capfd):
+    """A wish that is silently changed or dropped leaves people wondering what is broken."""
+    pilot = Pilot(bench)
+    health = pilot.listen(DiagnosticArray, '/diagnostics')
+    commanded = pilot.listen(Float64, 'walking_controller/telemetry/commanded_ahead')
+    pilot.send(9.0, -9.0, 9.0)
+    assert pilot.reference.velocity.tolist() == [1.0, -0.2, 0.3]
+    pilot.send(math.nan)
+    assert pilot.reference.velocity.tolist() == [1.0, -0.2, 0.3]
+
+    def figures():
+        return {pair.key: pair.value for message in health[-1:]
+                for pair in message.status[0].values}
+    assert bench.spin_until(lambda: figures().get('cmd_vel refused') == '1')
+    said = capfd.readouterr().err
+    assert 'cmd_vel clipped: ahead 9 m/s, limit 1' in said and 'cmd_vel refused: (nan' in said
+    assert figures()['cmd_vel clipped'] == '1' and figures()['velocity by'] == 'cmd_vel'
+    assert any('cmd_vel refused' in message.status[0].message for message in health)
+    assert commanded and commanded[0].data == 1.0
+    pilot.walk(0.8)
+    assert pilot.reference.velocity[0] < 1.0, 'NaN is no renewal: cmd_vel_timeout'
+
+
+@fault('Commanded velocity of another time', code=None,
+       detected='TwistStamped: the stamp is older than cmd_vel_timeout, or as far ahead',
+       reaction='refused; the one before holds for its cmd_vel_timeout, then 0; a warning once a '
+       'second, counted on /diagnostics', last='as the law says',
+       clears='a velocity stamped now, or with no stamp')
+def test_stale_velocities_are_refused(bench):
+    """A radio that delivers the wishes of a minute ago must not steer."""
+    pilot = Pilot(bench, kind=TwistStamped)
+    now = time.time()
+    for age in (60.0, -60.0):
+        pilot.send(0.3, stamp=now - age)
+        assert pilot.reference.velocity is None
+    assert pilot.controller.loop is not None
+    assert pilot.controller._session.operation.steering.refused == 2
+    pilot.send(0.3, stamp=time.time())
+    assert pilot.reference.speed == 0.3
+    pilot.send(0.2)
+    assert pilot.reference.speed == 0.2, 'no stamp is no stamp'
+
+
+def test_a_silent_joystick_makes_it_stand(bench):
+    """The radio dies in mid-walk: the robot must come to a stand by itself."""
+    pilot = Pilot(bench, cmd_vel_timeout=0.3)
+    for _ in range(5):
+        pilot.send(0.3)
+        pilot.walk(0.1)
+    assert pilot.law.walking
+    pilot.walk(2.4)
+    assert not pilot.law.walking and not pilot.reference.velocity.any()
+
+
+def test_feet_and_fall_are_drawn(bench):
+    """What RViz shows must be where feet are and will be, in the frame of the odometry."""
+    pilot = Pilot(bench, cmd_vel_timeout=0.0)
+    heard = pilot.listen(MarkerArray, 'walking_controller/markers')
+    power = pilot.listen(Float64, 'walking_controller/telemetry/mechanical_power')
+    plant = pilot.simulator.plant
+    begin = plant.data.xpos[plant._foot_body].copy()
+    pilot.send(0.4)
+    pilot.walk(1.6)
+    markers = heard[-1].markers
+    assert {marker.header.frame_id for marker in markers} == {'odom'}
+    named = {name: [m for m in markers if m.ns == name]
+             for name in ('placed', 'planned', 'capture', 'heading')}
+    placed = named['placed']
+    assert len(placed) == 2 + pilot.law.steps and placed[0].type == Marker.CUBE
+    assert all(abs(marker.pose.position.z) < 0.03 for marker in placed)
+    x = [marker.pose.position.x for marker in placed]
+    y = [marker.pose.position.y for marker in placed]
+    stance = pilot.law.stance   # the first footprints are those of the feet in their order
+    way = plant.data.xpos[plant._foot_body][stance] - begin[stance]
+    assert (x[-1] - x[stance], y[-1] - y[stance]) == pytest.approx(way[:2], abs=0.03)
+    assert way[0] > 0.2
+    planned, = named['planned']
+    assert 0.0 < planned.pose.position.x - x[-1] < 0.3
+    capture, = named['capture']
+    base = pilot.controller.loop.state.base.position
+    assert abs(capture.pose.position.x - base[0]) < 0.3
+    start, tip = named['heading'][0].points
+    assert tip.x - start.x == pytest.approx(0.3, abs=0.02)
+    assert power and all(math.isfinite(message.data) for message in power)
+
+
+def test_rviz_is_shown_what_there_is(bench):
+    """A display of a topic that nobody publishes stays empty, and nobody knows why."""
+    config = yaml.safe_load((share_directory() / 'config' / 'rviz' / 'walk.rviz').read_text())
+    manager = config['Visualization Manager']
+    assert manager['Global Options']['Fixed Frame'] == ODOM
+    shown = {(display.get('Topic') or display['Description Topic'])['Value']: display['Class']
+             for display in manager['Displays'] if 'Grid' not in display['Class']}
+    node = bench.controller(robot_file='walker3d')
+    published = dict(node.get_publisher_names_and_types_by_node('walking_controller', ''))
+    del shown['/robot_description']   # robot_state_publisher's
+    assert {topic: kind.split('/')[1] for topic, kind in shown.items()} \
+        == {topic: published[topic][0].split('/')[2] for topic in shown}
+
+
+@pytest.mark.parametrize('state, words', [('active', 'cannot stand'), ('inactive', 'not active'),
+                                          ('unconfigured', 'unconfigured'),
+                                          ('stopped', 'emergency_stop')])
+def test_stop_says_why_it_cannot(bench, robot, state, words):
+    """A stop that says nothing, of a walker that cannot stand, would be waited for in vain."""
+    node = bench.controller(activate=state in ('active', 'stopped'))
+    if state == 'inactive':
+        node.trigger_configure()
+    if state == 'stopped':
+        node._on_stop_service(None, Trigger.Response())
+    for service in ('stop', 'start') if state != 'active' else ('stop',):
+        client = robot.node.create_client(Trigger, f'walking_controller/{service}')
+        assert client.wait_for_service(10.0)
+        future = client.call_async(Trigger.Request())
+        assert bench.spin_until(future.done)
+        assert not future.result().success and words in future.result().message

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Velocities on cmd_vel, with a stamp or without: heard while active, judged, and said so."""
+
+import time
+
+from geometry_msgs.msg import Twist, TwistStamped
+
+from walking_control.nodes import topics
+from walking_control.nodes.messages import seconds
+
+SAID = 1.0   # s between two warnings of one kind
+
+
+class VelocityTopic:
+    """Hands cmd_vel to an `Operation` and warns of what is not taken as it came.
+
+    Args:
+        node: The rclpy node.
+        operation: The `Operation`.
+        stamped: Whether the messages are TwistStamped.
+        hold: How old a stamp may be, s; 0 for any age. A stamp of zero is none.
+
+    Attributes:
+        problem: In words what was not taken since `pop_problem`, or None.
+    """
+
+    def __init__(self, node, operation, stamped, hold):
+        self._node, self._operation, self._stamped, self._hold = node, operation, stamped, hold
+        self._subscription = None
+        self._quiet_until = {}   # kind of problem -> steady clock, s
+        self.problem = None
+
+    def subscribe(self):
+        """Begin to listen."""
+        kind, callback = (TwistStamped, self._on_stamped) if self._stamped \
+            else (Twist, self._on_twist)
+        self._subscription = self._node.create_subscription(
+            kind, topics.CMD_VEL, callback, topics.SENSOR_IN)
+
+    def unsubscribe(self):
+        """Stop listening."""
+        if self._subscription is not None:
+            self._node.destroy_subscription(self._subscription)
+            self._subscription = None
+
+    def _on_stamped(self, message):
+        stamp = seconds(message.header.stamp)
+        age = self._node.get_clock().now().nanoseconds * 1e-9 - stamp
+        if stamp and self._hold and not abs(age) <= self._hold:
+            when = f'{age:.3f} s old' if age > 0.0 else f'{-age:.3f} s ahead of our clock'
+            self._say(self._operation.steering.refuse(
+                f'the stamp is {when}; limit {self._hold:g} s'))
+        else:
+            self._on_twist(message.twist)
+
+    def _on_twist(self, twist):
+        velocity = twist.linear.x, twist.linear.y, twist.angular.z
+        words = self._operation.command_velocity(velocity, time.monotonic())
+        if words is not None:
+            self._say(words)
+
+    def _say(self, words):
+        self.problem = f'cmd_vel {words}'
+        kind, now = words.partition(':')[0], time.monotonic()
+        if now >= self._quiet_until.get(kind, now):
+            self._quiet_until[kind] = now + SAID
+            self._node.get_logger().warning(self.problem)
+
+    def pop_problem(self):
+        """Return in words what was not taken since the last call, or None."""
+        problem, self.problem = self.problem, None
+        return problem

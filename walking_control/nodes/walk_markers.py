@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Markers of a walk in space for RViz: feet placed and planned, where the fall ends, heading."""
+
+from collections import deque
+import math
+
+from geometry_msgs.msg import Point
+import numpy as np
+from visualization_msgs.msg import Marker, MarkerArray
+
+from walking_control.nodes import topics
+from walking_control.nodes.messages import set_stamp, write_axes
+from walking_control.nodes.telemetry import level_rotation, ODOM
+
+KEPT = 20            # footprints
+LOOK = 0.05          # s between two looks at the feet: no step is shorter
+THICK = 0.004        # m, of a drawn sole
+POINT = 0.03         # m, drawn size of a point foot
+ARROW = 0.3          # m, drawn length of the heading
+LEFT, RIGHT = (0.0, 0.45, 0.7, 0.9), (0.9, 0.4, 0.0, 0.9)   # as in the reports
+PLANNED, CAPTURE, HEADING = (0.4, 0.4, 0.4, 0.5), (0.8, 0.1, 0.5, 1.0), (0.1, 0.1, 0.1, 1.0)
+
+
+class WalkMarkers:
+    """Publishes ``~/markers`` in the frame odom.
+
+    Namespaces: ``placed`` (the last `KEPT` footprints), ``planned`` (the next foothold),
+    ``capture`` (where the fall would end if no foot moved) and ``heading``.
+
+    Args:
+        node: The rclpy node.
+        loop: The `ControlLoop`; its controller is a `FootPlanner`.
+        slope: Inclination of the floor, rad, downhill positive.
+        rate: Messages per second of sensor time; 0 publishes nothing.
+    """
+
+    def __init__(self, node, loop, slope, rate):
+        self._node, self._loop = node, loop
+        self._level, self._tilt = level_rotation(slope), 0.5 * slope
+        self._period = 1.0 / rate if rate > 0.0 else math.inf
+        self._next = self._look = self._last = -math.inf
+        self._publisher = node.create_publisher(MarkerArray, '~/markers', topics.LATEST)
+        self._begin()
+
+    def _begin(self):
+        self._placed = deque(maxlen=KEPT)   # (number, foot, place, yaw)
+        self._swing, self._count = None, 0
+
+    def publish(self, stamp):
+        """Look at the feet; publish if it is time to."""
+        if not self._period < math.inf:
+            return
+        if stamp < self._last:   # another walk
+            self._next = self._look = -math.inf
+            self._begin()
+        self._last = stamp
+        if stamp < min(self._look, self._next) - 1e-9:
+            return
+        self._look = stamp + LOOK
+        plan, base = self._loop.controller.foot_plan(), self._loop.state.base.position
+        self._note_footprints(plan, base)
+        if stamp >= self._next - 1e-9:
+            self._next = stamp + self._period
+            self._publisher.publish(MarkerArray(markers=self._markers(plan, base, stamp)))
+
+    def _note_footprints(self, plan, base):
+        """Keep where a foot stands that has not stood before."""
+        if not self._count:
+            for foot in range(len(plan.feet)):
+                self._place(plan, base, foot)
+        elif self._swing is not None and plan.swing != self._swing:
+            self._place(plan, base, self._swing)
+        self._swing = plan.swing
+
+    def _place(self, plan, base, foot):
+        self._placed.append((self._count % KEPT, foot, base + plan.feet[foot], plan.yaws[foot]))
+        self._count += 1
+
+    def _markers(self, plan, base, stamp):
+        markers = [self._print(plan, 'placed', number, place, yaw, RIGHT if foot else LEFT)
+                   for number, foot, place, yaw in self._placed]
+        if plan.foothold is None:
+            markers.append(Marker(ns='planned', action=Marker.DELETE))
+        else:
+            markers.append(self._print(plan, 'planned', 0, base + plan.foothold, plan.heading,
+                                       PLANNED))
+        markers.append(self._marker('capture', 0, Marker.SPHERE, CAPTURE, 3 * [POINT]))
+        write_axes(markers[-1].pose.position, self._level @ (base + plan.capture))
+        arrow = self._marker('heading', 0, Marker.ARROW, HEADING, [0.01, 0.03, 0.04])
+        tip = base + ARROW * np.array([math.cos(plan.heading), math.sin(plan.heading), 0.0])
+        for place in (base, tip):
+            point = Point()
+            write_axes(point, self._level @ place)
+            arrow.points.append(point)
+        markers.append(arrow)
+        for marker in markers:
+            marker.header.frame_id = ODOM
+            set_stamp(marker.header.stamp, stamp)
+        return markers
+
+    def _print(self, plan, name, number, place, yaw, colour):
+        """Return a footprint: a sole on the floor, or a disc of a point."""
+        length, width = plan.sole
+        if length > 0.0:
+            marker = self._marker(name, number, Marker.CUBE, colour, [length, width, THICK])
+        else:
+            marker = self._marker(name, number, Marker.CYLINDER, colour, [POINT, POINT, THICK])
+        write_axes(marker.pose.position, self._level @ place)
+        # turned about the floor normal, then with the floor
+        c, s = math.cos(0.5 * yaw), math.sin(0.5 * yaw)
+        d, t = math.cos(self._tilt), math.sin(self._tilt)
+        write_axes(marker.pose.orientation, np.array([t * s, t * c, d * s, d * c]))
+        return marker
+
+    @staticmethod
+    def _marker(name, number, kind, colour, scale):
+        marker = Marker(ns=name, id=number, type=kind, action=Marker.ADD)
+        marker.scale.x, marker.scale.y, marker.scale.z = scale
+        marker.pose.orientation.w = 1.0
+        marker.color.r, marker.color.g, marker.color.b, marker.color.a = colour
+        return marker
+
+    def destroy(self):
+        """Take the publisher away."""
+        self._node.destroy_publisher(self._publisher)
