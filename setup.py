@@ -32,6 +32,8 @@ setup(
         (f'{share}/config/noise', glob('config/noise/*.yaml')),
         (f'{share}/config/gaits', glob('config/gaits/*.yaml')),
         (f'{share}/config/rviz', glob('config/rviz/*.rviz')),
+        *((f'{share}/{folder}', glob(f'{folder}/*'))
+          for folder in glob('config/ros2_control/*')),
         (f'{share}/urdf', glob('urdf/*.xacro')),
         # pip ignores install_scripts, so `ros2 run` and `ros2 launch` find these wrappers instead
         (f'lib/{package}', glob('scripts/*')),

@@ -21,6 +21,7 @@ from walking_control.cli.argument_types import (
     setting,
     words,
 )
+from walking_control.cli.bringup import ros2_control
 from walking_control.cli.fault import fault
 from walking_control.cli.gait import cycle, impact, search
 from walking_control.cli.identification import identify
@@ -46,6 +47,7 @@ EXAMPLES = {
     'fault': 'walking_control fault stale_imu    (while walking_control demo --realtime '
     '--duration 600 runs elsewhere)',
     'check': 'walking_control check my_robot.yaml',
+    'ros2_control': 'walking_control ros2_control my_robot.yaml --out bringup',
 }
 
 _ROBOT_HELP = 'name of a robot, or the path of a robot file'
@@ -91,6 +93,11 @@ def make_parser() -> Parser:
     _add_compare_arguments(_add_verb(verbs, compare, [_common_arguments()]))
     verb = _add_verb(verbs, check, [_common_arguments()])
     verb.add_argument('robot', help=_ROBOT_HELP + ', or of a URDF')
+    verb = _add_verb(verbs, ros2_control, [_common_arguments()])
+    verb.add_argument('robot', help=_ROBOT_HELP)
+    verb.add_argument('--force-sign', type=int, choices=(1, -1), default=1, metavar='S',
+                      help='-1: foot sensors that tell the force of the foot on the floor '
+                      '(default: 1, that of the floor on the foot)')
     _add_identify_arguments(_add_verb(verbs, identify, [_common_arguments()]))
     _add_fault_arguments(_add_verb(verbs, fault, []))
     verb = _add_verb(verbs, statics, [_common_arguments()])

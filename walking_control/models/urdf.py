@@ -14,6 +14,10 @@ import pinocchio as pin
 from walking_control.exceptions import Findings, UrdfError
 from walking_control.models.urdf_structure import check_numbers, check_structure, LARGEST, MOVING
 
+_LIMITS = ('lower', 'upper', 'effort', 'velocity')
+_EFFORT = _LIMITS.index('effort')
+_MOTE = 1e-3   # of the robot's mass
+
 
 @dataclass(frozen=True)
 class UrdfJoint:
@@ -225,7 +229,9 @@ def link_names(text: str) -> list[str]:
 def differences(text: str, other: str) -> list[str]:
     """Return in words how a second URDF describes another robot than the first, at most five.
 
-    Moving joints, their axes, origins and limits, and masses are compared; looks are not.
+    Moving joints, their axes, origins and limits, and masses are compared; looks are not, nor
+    masses below a thousandth of the robot's, which simulators want in frames, nor the effort of a
+    joint that has a motor in one of them alone, as where a lock is emulated.
     """
     found = []
     try:
@@ -239,19 +245,23 @@ def differences(text: str, other: str) -> list[str]:
             found.append(f'{part} is missing')
         elif part not in first:
             found.append(f'{part} is not in the robot file')
-        elif len(first[part]) != len(second[part]) or not np.allclose(
-                first[part], second[part], rtol=1e-6, atol=1e-9):
+        elif not _alike(first[part], second[part], part.startswith('limits')):
             found.append(f'{part} differs ({first[part]} in the robot file, {second[part]})')
     return found[:5]
 
 
+def _alike(first: list[float], second: list[float], limits: bool) -> bool:
+    if limits and len(first) == len(second) and 0.0 in (first[_EFFORT], second[_EFFORT]):
+        first, second = ([*each[:_EFFORT], *each[_EFFORT + 1:]] for each in (first, second))
+    return len(first) == len(second) and np.allclose(first, second, rtol=1e-6, atol=1e-9)
+
+
 def _anatomy(root: ElementTree.Element) -> dict[str, list[float]]:
     """Return part -> numbers of the masses and moving joints of a URDF."""
-    parts = {}
-    for link in root.findall('link'):
-        mass = link.find('inertial/mass')
-        if mass is not None and float(mass.get('value', '0')) > 0.0:
-            parts[f'mass of link {link.get("name")}'] = [float(mass.get('value', '0'))]
+    masses = {link.get('name'): float(mass.get('value', '0')) for link in root.findall('link')
+              if (mass := link.find('inertial/mass')) is not None}
+    least = _MOTE * sum(masses.values())
+    parts = {f'mass of link {link}': [mass] for link, mass in masses.items() if mass > least}
     for joint in root.findall('joint'):
         if joint.get('type') in MOVING:
             numbers = []
@@ -264,6 +274,5 @@ def _anatomy(root: ElementTree.Element) -> dict[str, list[float]]:
             limit = joint.find('limit')
             if limit is not None:
                 parts[f'limits of joint {joint.get("name")}'] = [
-                    float(limit.get(name, '0')) for name in ('lower', 'upper', 'effort',
-                                                             'velocity')]
+                    float(limit.get(name, '0')) for name in _LIMITS]
     return parts

@@ -7,17 +7,21 @@ and command controllers; see doc/topics.md.
 
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
+from walking_control.bringup.names import (  # noqa: F401
+    CLOCK,
+    EFFORT_COMMANDS,
+    foot_wrench,
+    IMU,
+    JOINT_STATES,
+    LOCK_COMMANDS,
+    LOCK_EFFORT_COMMANDS,
+    LOCK_STATES,
+    ROBOT_DESCRIPTION,
+)
 from walking_control.models.robot import topic_word
 
-JOINT_STATES = 'joint_states'
-IMU = 'imu_broadcaster/imu'
-LOCK_STATES = 'lock_broadcaster/joint_states'
-EFFORT_COMMANDS = 'effort_controller/commands'
-LOCK_COMMANDS = 'lock_controller/commands'
 TELEMETRY = 'controller_telemetry'
 CMD_VEL = 'cmd_vel'
-CLOCK = '/clock'
-ROBOT_DESCRIPTION = 'robot_description'
 EMERGENCY_STOP = 'emergency_stop'
 SIMULATION_END = 'simulation_end'
 # A watchdog says here that it is awake; whoever does may also send commands: zeros.
@@ -28,11 +32,6 @@ FAULT = 'walking_controller/fault'   # ~/fault of the controller node
 def telemetry(name):
     """Return the topic of one figure, such as a coordinate."""
     return f'~/telemetry/{topic_word(name)}'
-
-
-def foot_wrench(foot):
-    """Return the wrench topic of a foot link."""
-    return f'{topic_word(foot)}_broadcaster/wrench'
 
 
 # Broadcasters latch their last message; we only ever want the newest one that is live.

@@ -94,6 +94,14 @@ class MujocoPlant(Plant):
         self._index()
 
     def _build(self) -> Any:
+        try:
+            return self.make_spec().compile()
+        except ValueError as error:
+            raise UrdfError(f'URDF of {self.robot.name}', limit=f'MuJoCo refuses it: {error}'
+                            ) from error
+
+    def make_spec(self) -> Any:
+        """Return a new `mujoco.MjSpec` of robot and floor, to be compiled or written."""
         mj, robot, values = self._mj, self.robot, self._values
         try:
             spec = mj.MjSpec.from_string(place_meshes(robot.urdf, robot.meshes))
@@ -108,11 +116,7 @@ class MujocoPlant(Plant):
         self._add_root(spec)
         self._add_joint_properties(spec)
         self._add_floor(spec)
-        try:
-            return spec.compile()
-        except ValueError as error:
-            raise UrdfError(f'URDF of {robot.name}', limit=f'MuJoCo refuses it: {error}'
-                            ) from error
+        return spec
 
     def _add_root(self, spec: Any) -> None:
         link, base, kind = spec.body(self.robot.base_link), self.robot.base, self._mj.mjtJoint

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The controllers of a robot: what the controller manager is told, and which of them run where.
+
+Plugins and parameters are those of ros2_controllers, see doc/ros2_control.md. The state of locks
+comes by a second joint_state_broadcaster: its topic is of its own, and the interface ``lock`` is
+told as a position.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from walking_control.bringup import names
+from walking_control.bringup.tags import GAZEBO, HARDWARE, MUJOCO
+from walking_control.bringup.wiring import Wiring
+
+UPDATE_RATE = 1000   # Hz
+FORWARD = 'forward_command_controller/ForwardCommandController'
+JOINT_STATES = 'joint_state_broadcaster/JointStateBroadcaster'
+IMU = 'imu_sensor_broadcaster/IMUSensorBroadcaster'
+# Which way simulated sensors tell the force between a foot and the leg above it: MuJoCo tells what
+# the leg does to the foot, and Gazebo is asked for the opposite.
+SIGNS = {GAZEBO: 1.0, MUJOCO: -1.0}
+WRENCH = 'force_torque_sensor_broadcaster/ForceTorqueSensorBroadcaster'
+
+
+def controllers_of(wiring: Wiring, target: str) -> dict[str, tuple[str, dict[str, Any]]]:
+    """Return controller -> (plugin, parameters) on a target, in the order of their start."""
+    robot = wiring.robot
+    found: dict[str, tuple[str, dict[str, Any]]] = {
+        names.JOINT_STATE_BROADCASTER: (JOINT_STATES, {
+            'joints': list(robot.joints), 'interfaces': ['position', 'velocity']}),
+        names.IMU_BROADCASTER: (IMU, {'sensor_name': wiring.imu, 'frame_id': robot.imu_link}),
+    }
+    signs = dict.fromkeys('xyz', SIGNS.get(target, float(wiring.force_sign)))
+    for foot, sensor in wiring.forces.items():
+        found[names.wrench_broadcaster(foot)] = (WRENCH, {
+            'sensor_name': sensor, 'frame_id': foot,
+            'multiplier': {'force': signs, 'torque': signs}})
+    if wiring.locks and target == HARDWARE:
+        found[names.LOCK_BROADCASTER] = (JOINT_STATES, {
+            'use_local_topics': True, 'joints': list(wiring.locks), 'interfaces': [names.LOCK],
+            'map_interface_to_joint_state': {'position': names.LOCK}})
+    for name, joints, interface in _commands(wiring, target):
+        found[name] = FORWARD, {'joints': list(joints), 'interface_name': interface}
+    return found
+
+
+def _commands(wiring: Wiring, target: str) -> Iterator[tuple[str, tuple[str, ...], str]]:
+    yield names.EFFORT_CONTROLLER, wiring.motors, names.EFFORT
+    if wiring.locks and target == HARDWARE:
+        yield names.LOCK_CONTROLLER, wiring.locks, names.LOCK
+    elif wiring.locks:
+        yield names.LOCK_EFFORT_CONTROLLER, wiring.locks, names.EFFORT
+
+
+def commanding(wiring: Wiring, target: str) -> list[str]:
+    """Return the controllers that move the robot."""
+    return [name for name, _, _ in _commands(wiring, target)]
+
+
+def controllers_file(wiring: Wiring, target: str = HARDWARE) -> dict[str, Any]:
+    """Return the tree of controllers.yaml; its ``/**/`` holds in any namespace."""
+    found = controllers_of(wiring, target)
+    manager: dict[str, Any] = {
+        'update_rate': UPDATE_RATE,
+        # the same on every distribution: Jazzy would not, Kilted and Lyrical would
+        'enforce_command_limits': True,
+        **{name: {'type': plugin} for name, (plugin, _) in found.items()}}
+    return {f'/**/{name}': {'ros__parameters': parameters} for name, parameters in (
+        (names.MANAGER, manager), *((name, values) for name, (_, values) in found.items()))}

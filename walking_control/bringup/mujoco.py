@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A robot for mujoco_ros2_control: the MJCF of plant `mujoco`, with motors, sensors and a start.
+
+The world's z is up there, as IMUs have it: on a slope the floor is tilted, not gravity.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+from walking_control.bringup.gazebo import gazebo_description, LOCK_EFFORT
+from walking_control.bringup.tags import MUJOCO, tags, with_tags
+from walking_control.bringup.wiring import Wiring
+from walking_control.exceptions import import_optional
+from walking_control.models.base import Base
+from walking_control.models.robot import Robot
+from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.simulation.mujoco.plant import MujocoPlant
+
+KEYFRAME = 'start'
+
+
+def mujoco_description(wiring: Wiring, model: str, headless: bool = False) -> str:
+    """Return the robot_description for mujoco_ros2_control.
+
+    Args:
+        wiring: The `Wiring`.
+        model: Path of the MJCF.
+        headless: Whether to go without a window.
+    """
+    return with_tags(gazebo_description(wiring), tags(wiring, MUJOCO, parameters=(
+        ('mujoco_model', model), ('initial_keyframe', KEYFRAME),
+        ('headless', str(headless).lower()))))
+
+
+def write_mjcf(robot_file: RobotFile, wiring: Wiring) -> str:
+    """Return the MJCF of a robot on its floor.
+
+    Raises:
+        MissingDependency: MuJoCo is not installed.
+        InvalidInput: Plant `mujoco` cannot simulate the robot.
+    """
+    mj = import_optional('mujoco', 'an MJCF')
+    # a plant without the errors of sensors
+    plant = MujocoPlant(offered_by_hardware(robot_file), robot_file.values(WORLD),
+                        robot_file.values(MujocoPlant.parameters))
+    spec = plant.make_spec()
+    spec.modelname = wiring.robot.name
+    spec.option.gravity = [0.0, 0.0, -wiring.gravity]
+    tilt = pin.Quaternion(pin.utils.rotate('y', wiring.slope))
+    for body in spec.bodies:
+        if body.name.startswith('floor'):
+            body.quat = [tilt.w, *tilt.vec()]
+    _add_motors(mj, spec, wiring)
+    _add_sensors(mj, spec, wiring)
+    model = spec.compile()
+    spec.add_key(name=KEYFRAME, qpos=_start(mj, model, wiring, tilt), qvel=np.zeros(model.nv))
+    spec.compile()
+    return spec.to_xml()
+
+
+def _add_motors(mj: Any, spec: Any, wiring: Wiring) -> None:
+    limits = dict(zip(wiring.motors, wiring.robot.effort_limits.tolist()))
+    for joint in wiring.robot.joints:
+        if joint in wiring.motors or joint in wiring.locks:
+            limit = limits.get(joint, LOCK_EFFORT)
+            motor = spec.add_actuator(name=joint, target=joint,
+                                      trntype=mj.mjtTrn.mjTRN_JOINT)
+            motor.set_to_motor()
+            motor.ctrllimited, motor.ctrlrange = True, [-limit, limit]
+
+
+def _add_sensors(mj: Any, spec: Any, wiring: Wiring) -> None:
+    kind, site = mj.mjtSensor, mj.mjtObj.mjOBJ_SITE
+    spec.body(wiring.robot.imu_link).add_site(name=wiring.imu)
+    sensors = [(wiring.imu, 'quat', kind.mjSENS_FRAMEQUAT),
+               (wiring.imu, 'gyro', kind.mjSENS_GYRO),
+               (wiring.imu, 'accel', kind.mjSENS_ACCELEROMETER)]
+    for foot, name in wiring.forces.items():
+        spec.body(foot).add_site(name=name)
+        sensors += [(name, 'force', kind.mjSENS_FORCE), (name, 'torque', kind.mjSENS_TORQUE)]
+    for name, suffix, sensor in sensors:
+        spec.add_sensor(name=f'{name}_{suffix}', type=sensor, objtype=site, objname=name)
+
+
+def _start(mj: Any, model: Any, wiring: Wiring, tilt: pin.Quaternion) -> np.ndarray:
+    qpos, base = model.qpos0.copy(), wiring.robot.base
+    place = tilt * np.array(wiring.base[:3])
+    turn = tilt * pin.Quaternion(np.array(wiring.base[3:]))
+    if base is Base.FREE:
+        qpos[:7] = [*place, turn.w, *turn.vec()]
+    else:
+        pitch = [2.0 * np.arctan2(turn.y, turn.w)] * len(base.angles)
+        qpos[:len(base.axes) + len(pitch)] = [*place[list(base.axes)], *pitch]
+    for joint in wiring.robot.joints:
+        number = mj.mj_name2id(model, mj.mjtObj.mjOBJ_JOINT, joint)
+        qpos[model.jnt_qposadr[number]] = wiring.start[f'{joint}/position']
+    return qpos
+
+
+def offered_by_hardware(robot_file: RobotFile) -> Robot:
+    """Return the robot without what no hardware has."""
+    return replace(robot_file.robot, servos={}, push_off=None, ground_torque=None)

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names that a robot on ros2_control and this package share: controllers, interfaces, topics.
+
+Topic names are relative, so a namespace moves them all. Each is where the controller of that name
+publishes or listens by its own habit.
+"""
+
+from walking_control.models.robot import topic_word
+
+MANAGER = 'controller_manager'
+JOINT_STATE_BROADCASTER = 'joint_state_broadcaster'
+IMU_BROADCASTER = 'imu_broadcaster'
+LOCK_BROADCASTER = 'lock_broadcaster'
+EFFORT_CONTROLLER = 'effort_controller'
+LOCK_CONTROLLER = 'lock_controller'
+# efforts by which a simulator without locks is made to hold a joint, see `lock_emulator_node`
+LOCK_EFFORT_CONTROLLER = 'lock_effort_controller'
+
+JOINT_STATES = 'joint_states'
+IMU = f'{IMU_BROADCASTER}/imu'
+LOCK_STATES = f'{LOCK_BROADCASTER}/joint_states'
+EFFORT_COMMANDS = f'{EFFORT_CONTROLLER}/commands'
+LOCK_COMMANDS = f'{LOCK_CONTROLLER}/commands'
+LOCK_EFFORT_COMMANDS = f'{LOCK_EFFORT_CONTROLLER}/commands'
+ROBOT_DESCRIPTION = 'robot_description'
+CLOCK = '/clock'
+
+# interfaces of ros2_control
+EFFORT, LOCK = 'effort', 'lock'
+IMU_INTERFACES = (*(f'orientation.{axis}' for axis in 'xyzw'),
+                  *(f'angular_velocity.{axis}' for axis in 'xyz'),
+                  *(f'linear_acceleration.{axis}' for axis in 'xyz'))
+WRENCH_INTERFACES = (*(f'force.{axis}' for axis in 'xyz'), *(f'torque.{axis}' for axis in 'xyz'))
+
+
+def wrench_broadcaster(foot: str) -> str:
+    """Return the name of the broadcaster of a foot's force sensor."""
+    return f'{topic_word(foot)}_broadcaster'
+
+
+def foot_wrench(foot: str) -> str:
+    """Return the wrench topic of a foot link."""
+    return f'{wrench_broadcaster(foot)}/wrench'
