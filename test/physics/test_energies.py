@@ -86,10 +86,7 @@ def test_energies_are_those_of_physics(alone, tracked):
         assert energies['potential_energy'] == pytest.approx(
             potential + dynamics.mass * stance @ gravity, abs=1e-9)
         total = energies['kinetic_energy_desired'] + energies['kinetic_energy_undesired']
-        # the law counts on a stance foot that stands; for some ticks after the step it is off
-        stands = run.foot_force[np.arange(len(run.time)), run.support, 2] > 0.0
-        assert stands.mean() > 0.95
-        assert total[stands] == pytest.approx(np.array(kinetic)[stands], abs=1e-9)
+        assert total == pytest.approx(kinetic, abs=1e-9)
 
 
 def test_foot_is_reported_as_the_plant_finds_it(tracked):
@@ -97,17 +94,17 @@ def test_foot_is_reported_as_the_plant_finds_it(tracked):
     force = tracked.foot_force[np.arange(len(tracked.time)), tracked.support]
     # the plant's force is that of the effort held till then: compare where it hardly changes
     change = np.abs(np.diff(tracked.effort, axis=0, prepend=0.0)).max(axis=1)
-    rows = (change < 0.02) & (np.abs(tracked.effort).min(axis=1) > 0.3)
+    rows = (change < 0.02) & (np.abs(tracked.effort).min(axis=1) > 0.1)
     assert rows.sum() > 20
     normal, along = force[rows, 2], np.abs(force[rows, 0])
     said = {name: values[rows] for name, values in tracked.telemetry.items()}
-    assert said['normal_force'] == pytest.approx(normal, abs=0.05)
+    assert said['normal_force'] == pytest.approx(normal, abs=0.01)
     assert said['friction_ratio'] == pytest.approx(along / normal, abs=2e-3)
     ankle = np.abs(tracked.effort[rows, 1])
     assert said['foot_length'] == pytest.approx(ankle / normal, abs=1e-3)
     # and what the efforts do is the plant's own work
     done = np.diff(tracked.work.sum(axis=1), append=np.nan)[rows] / 0.002
-    assert said['power'] == pytest.approx(done, abs=0.1)
+    assert said['power'] == pytest.approx(done, abs=0.01)
 
 
 def test_passive_walk_goes_astray_only_after_the_step(alone):

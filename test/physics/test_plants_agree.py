@@ -65,6 +65,36 @@ def test_passive_joints_move_alike(spring):
     assert abs(rates[0] - bare.truth.v[3]) > 0.1 * abs(rates[0])
 
 
+def push_off_stance(name, effort, friction=1.0):
+    """Return the plant after 0.03 s of a hip effort on the compass, and its stance foot's force."""
+    robot_file = load_robot('compass', [('robot.xacro_args.leg_inertia', 0.02),
+                                        ('world.friction', friction)])
+    robot_file = replace(robot_file, robot=replace(robot_file.robot, ground_torque=None))
+    plant = make_plant(robot_file, name)
+    plant.reset(Start('right_foot', np.array([-0.2, 0.6]), np.array([-1.45, -0.3])))
+    command = Command(robot_file.robot)
+    command.effort[:] = effort
+    forces = []
+    for _ in range(15):
+        plant.step(command, 0.002)
+        forces.append(plant.truth.foot_force[1, 2])
+    return plant, np.array(forces)
+
+
+@pytest.mark.parametrize('effort', [-15.0, -20.0])
+def test_a_foot_that_friction_holds_stays(effort):
+    """A loaded stance foot would fly off the rigid floor where it stays on the soft one.
+
+    Released it would rise, and on ice it does; with friction the floor presses it by 60 N.
+    """
+    rigid, forces = push_off_stance('rigid', effort)
+    soft, _ = push_off_stance('mujoco', effort)
+    assert forces.min() > 55.0
+    assert forces[-1] == pytest.approx(soft.truth.foot_force[1, 2], rel=0.05)
+    assert rigid.truth.v == pytest.approx(soft.truth.v, abs=0.02)
+    assert push_off_stance('rigid', effort, 0.1)[1].max() == 0.0
+
+
 @pytest.mark.parametrize('name', ['compass', 'dribbel'])
 def test_control_loop_and_array_law_are_one(name):
     """If it failed, robustness and cycles would judge another control law than simulate runs."""

@@ -149,6 +149,10 @@ def _add_robustness_arguments(verb: argparse.ArgumentParser) -> None:
     verb.add_argument('--resolution', type=positive, metavar='R', help='distance between sizes '
                       '(default: 0.001 m, 0.01 N s/kg, 0.002 rad; 0.001 s, 0.25, 0.05, 0.05 N m, '
                       '0.05, 0.001 m)')
+    verb.add_argument('--chain', action='store_true', help='of a disturbance: walk through the '
+                      'whole chain of estimator, law and safety even where the state may be taken '
+                      'as known; margins, noise and plants but rigid always do (some hundred '
+                      'times as long)')
     verb.add_argument('--seeds', type=int, default=5, metavar='N', help='of a margin with noise or '
                       'of a rough floor: walks at each size, each with its own seed (default: 5)')
 

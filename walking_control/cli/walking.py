@@ -89,7 +89,7 @@ def _first_failure(options: Namespace) -> dict[str, Any]:
     if plant == 'rigid':
         suggest_compiler()
     return find_first_failure(requested_robot(options), options.disturbance, options.controller,
-                              plant, *sizes, show_share('tried'))
+                              plant, *sizes, show_share('tried'), options.chain)
 
 
 def compare(options: Namespace) -> int:

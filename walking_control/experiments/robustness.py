@@ -4,8 +4,9 @@
 Sets of survived disturbances have holes, so every size of the grid is tried and the first failing
 one is reported. The walk starts from the robot file's start state; the disturbance comes with a
 step once the walk has settled, and counts as survived after a number of further steps. Walks are
-compiled and know the state exactly; with errors of the sensors, and on other plants than rigid,
-they go through the whole chain, see `chain_trial`, which takes some hundred times as long.
+compiled and know the state exactly; on demand, with errors of the sensors and on other plants than
+rigid they go through the whole chain of estimator, law and safety, see `chain_trial`, which takes
+some hundred times as long.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -49,7 +50,8 @@ REASONS = {FELL: 'fell', DONE: 'made no further step', DIVERGED: 'the integratio
 def find_first_failure(robot_file: RobotFile, kind: str, controller: str | None = None,
                        plant: str = 'rigid', largest: float | None = None,
                        resolution: float | None = None,
-                       progress: Callable[[float], None] | None = None) -> dict[str, Any]:
+                       progress: Callable[[float], None] | None = None,
+                       chain: bool = False) -> dict[str, Any]:
     """Try disturbances of rising size.
 
     Args:
@@ -64,15 +66,16 @@ def find_first_failure(robot_file: RobotFile, kind: str, controller: str | None 
             takes the kind's own.
         resolution: Distance between sizes.
         progress: Called with the share of sizes tried, 0 to 1, after each.
+        chain: Whether to walk through the whole chain in any case.
 
     Returns:
-        Dictionary: ``first_failure`` (None: none up to the last), ``largest_survived`` (farthest
-        from 0), ``largest_tried``, ``samples`` as [size, survived, reason], ``holes`` (survived
-        sizes beyond the first failure), ``nominal_speed`` along the floor (m/s),
-        ``nominal_squared_effort`` per step, ``min_normal_force``,
-        ``max_friction_ratio`` of the undisturbed walk and what `foot_in_floor` says of it;
-        ``survivors``, the worst of these last over the sizes below the first failure;
-        ``interrupted``, False.
+        Dictionary: ``chain`` (whether the walks went through it), ``first_failure`` (None: none up
+        to the last), ``largest_survived`` (farthest from 0), ``largest_tried``, ``samples`` as
+        [size, survived, reason], ``holes`` (survived sizes beyond the first failure),
+        ``nominal_speed`` along the floor (m/s), ``nominal_squared_effort`` per step,
+        ``min_normal_force``, ``max_friction_ratio`` of the undisturbed walk and what
+        `foot_in_floor` says of it; ``survivors``, the worst of these last over the sizes below the
+        first failure; ``interrupted``, False.
 
     Raises:
         InvalidInput: An unknown kind, or sizes that make no grid.
@@ -80,12 +83,13 @@ def find_first_failure(robot_file: RobotFile, kind: str, controller: str | None 
         Interrupted: Somebody stopped it; holds the result of the sizes tried.
     """
     sizes = _sizes(kind, largest, resolution)
-    trial: _Trial | ChainTrial = _Trial(robot_file, controller, kind) \
-        if plant == 'rigid' and not has_errors(robot_file.values(SENSORS)) \
-        else ChainTrial(robot_file, controller, kind, SETTLING_STEPS, FURTHER_STEPS, plant)
+    chain = chain or plant != 'rigid' or has_errors(robot_file.values(SENSORS))
+    trial: _Trial | ChainTrial = \
+        ChainTrial(robot_file, controller, kind, SETTLING_STEPS, FURTHER_STEPS, plant) \
+        if chain else _Trial(robot_file, controller, kind)
     nominal = trial.settle()
     names = {'robot': robot_file.robot.name, 'controller': controller or robot_file.controller,
-             'plant': plant, 'disturbance': kind, 'unit': KINDS[kind][2],
+             'plant': plant, 'chain': chain, 'disturbance': kind, 'unit': KINDS[kind][2],
              'further_steps': FURTHER_STEPS}
     samples, depths = [], []
     try:

@@ -2,9 +2,9 @@
 """Events of the rigid walker: touchdown, lift-off, trips, joint stops, locks.
 
 Each event has a signal that is positive while nothing happens: foot heights, distances to joint
-limits, and for closed contacts and stops the acceleration that keeps them closed ([DS09] section
-3.3.4 and Fig. 3.20). Signals 0 to 3: swing foot height, reference foot height in flight, contact,
-room before a trip; then upper and lower stop of each joint; then each lock's approach.
+limits, for closed stops the acceleration that keeps them closed ([DS09] section 3.3.4), and for
+contacts what `firmness` says. Signals 0 to 3: swing foot height, reference foot height in flight,
+contact, room before a trip; then upper and lower stop of each joint; then each lock's approach.
 
 The floor is solid. Where footholds differ in level, the edge lies where it does least harm: between
 two of them the floor is the lower of both. Straight legs scuff when they pass each other, which is
@@ -23,8 +23,8 @@ from walking_control.simulation.rigid.forces import (
     add_stop_rows,
     add_swing_rows,
     collide,
+    firmness,
     joint_rate,
-    normal_acceleration,
     solve_constrained,
     swing_normal,
 )
@@ -160,13 +160,12 @@ def _trip_signal(model: RigidModel, foot: np.ndarray, g: np.ndarray, slope: np.n
 
 @array_function
 def _release_signal(model: RigidModel, state: RigidState, work: Workspace) -> float:
-    mode = state.mode
-    if mode[SWING] == 1 and mode[STANCE] == 1:
-        return -max(normal_acceleration(model, state, work, STANCE),
-                    normal_acceleration(model, state, work, SWING))
-    if mode[STANCE] == 1:
-        return -normal_acceleration(model, state, work, STANCE)
-    return 1.0
+    least = 1.0
+    if state.mode[STANCE] == 1:
+        least = firmness(model, state, work, STANCE)
+        if state.mode[SWING] == 1:
+            least = min(least, firmness(model, state, work, SWING))
+    return least
 
 
 @array_function
@@ -297,17 +296,15 @@ def change_support(model: RigidModel, state: RigidState, work: Workspace) -> Non
 
 @array_function
 def _release(model: RigidModel, state: RigidState, work: Workspace) -> None:
-    """Open contacts by the decision of [DS09] Fig. 3.20."""
+    """Open the contact that holds least."""
     mode = state.mode
-    if mode[SWING] == 0:
-        mode[STANCE] = 0
-        return
-    stance_leaves = normal_acceleration(model, state, work, STANCE)
-    swing_leaves = normal_acceleration(model, state, work, SWING)
-    if swing_leaves > 0.0 and swing_leaves >= stance_leaves:
+    if mode[SWING] == 1 and firmness(model, state, work, SWING) \
+            <= firmness(model, state, work, STANCE):
         mode[SWING] = 0
-    else:
-        mode[STANCE] = 0
+        return
+    stays = mode[SWING] == 1
+    mode[STANCE] = 0
+    if stays:
         change_support(model, state, work)
 
 

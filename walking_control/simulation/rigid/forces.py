@@ -338,6 +338,25 @@ def normal_acceleration(model: RigidModel, state: RigidState, work: Workspace, f
 
 
 @array_function
+def firmness(model: RigidModel, state: RigidState, work: Workspace, foot: int) -> float:
+    """Return how firmly a foot stays in contact, m/s^2; below zero it leaves the floor.
+
+    A foot leaves when it would rise if it were released and no force that a floor can give holds
+    it. Either test alone errs: by the first a foot that bears half the weight flies off as soon as
+    the hip pulls back and friction keeps it down, by the second a foot that would have to be
+    pulled sinks into the floor.
+
+    Args:
+        foot: STANCE or SWING, in contact; `find_reactions` has been called.
+    """
+    at = 0 if foot == STANCE else 2
+    held = model.grip * work.reactions[at + 1] - abs(work.reactions[at])
+    if held >= 0.0:
+        return held / work.M[1, 1]   # per mass of the robot
+    return max(held / work.M[1, 1], -normal_acceleration(model, state, work, foot))
+
+
+@array_function
 def swing_normal(model: RigidModel, work: Workspace, rates: np.ndarray, with_drift: bool) -> float:
     """Return the normal component of the swing foot's velocity or acceleration."""
     n = model.relabel.shape[1]

@@ -51,6 +51,7 @@ class RigidModel(NamedTuple):
         tolerance: Local error of the integration.
         max_step: Longest integration step, s.
         fall_height: Height of the base above the reference foot below which integration stops, m.
+        grip: Coefficient of friction between foot and floor.
         friction: `friction_table` of the joints.
         gears: `gear_table` of the motors.
         fade: Rate below which dry friction and gear losses fade, rad/s.
@@ -78,6 +79,7 @@ class RigidModel(NamedTuple):
     tolerance: float
     max_step: float
     fall_height: float
+    grip: float
     friction: np.ndarray
     gears: np.ndarray
     fade: float

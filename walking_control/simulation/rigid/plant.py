@@ -92,8 +92,9 @@ def build_rigid_model(support: SupportDynamics, world: SimpleNamespace, values: 
         np.array([lock.angle for lock in robot.locks] or [0.0]),
         np.array([lock.capture for lock in robot.locks] or [0.0]), drops, tilts,
         values.scuff_length, values.scuff_depth, values.tolerance, values.max_step,
-        values.fall_height * standing, friction_table(robot), gear_table(robot),
-        values.friction_fade, int(bool(robot.friction)), int(robot.has_gear_losses))
+        values.fall_height * standing, world.friction, friction_table(robot),
+        gear_table(robot), values.friction_fade, int(bool(robot.friction)),
+        int(robot.has_gear_losses))
 
 
 def floor_changes(steps: Sequence[FloorChange]) -> tuple[np.ndarray, np.ndarray]:
