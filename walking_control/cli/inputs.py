@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from pathlib import Path
 
+    from walking_control.experiments.envelope import Grid
     from walking_control.models.robot_file import RobotFile
 
 
@@ -47,11 +48,68 @@ def requested_robot(options: Namespace) -> RobotFile:
 
 
 def noise_settings(options: Namespace) -> list[tuple[str, Any]]:
-    """Return the overrides that --noise and --seed stand for; --set may change them."""
+    """Return the overrides that --noise, --delay and --seed stand for; --set may change them."""
     from walking_control.simulation.noise import noise_overrides
-    seed = getattr(options, 'noise_seed', None)
+    own = (('sensors.command_delay', 'delay'), ('sensors.seed', 'noise_seed'))
     return noise_overrides(getattr(options, 'noise', None)) \
-        + ([] if seed is None else [('sensors.seed', seed)])
+        + [(name, value) for name, option in own
+           if (value := getattr(options, option, None)) is not None]
+
+
+def walking_robot(options: Namespace) -> RobotFile:
+    """Return the `RobotFile` of `requested_robot`, with a speed to walk at if it is in space.
+
+    That is --speed, or a usual one where the law's own is zero: who stands is not disturbed on its
+    walk.
+    """
+    from walking_control.controllers.registry import CONTROLLERS
+    from walking_control.experiments.envelope import SPEED
+    from walking_control.models.base import Base
+    robot_file = requested_robot(options)
+    law = CONTROLLERS.find(options.controller or robot_file.controller).parameters
+    walks = robot_file.robot.base is Base.FREE and 'speed' in law.parameters
+    if options.speed is not None and not walks:
+        raise InvalidInput('option --speed', value=options.speed, limit='has no effect: '
+                           f'{law.section} on {robot_file.robot.name} takes none',
+                           remedy='leave it out')
+    if not walks or options.speed is None and robot_file.values(law).speed != 0.0:
+        return robot_file
+    speed = SPEED if options.speed is None else options.speed
+    options.set = [(f'{law.section}.speed', speed), *options.set]
+    return requested_robot(options)
+
+
+def requested_grid(options: Namespace) -> Grid:
+    """Return the `Grid` of the envelope that is asked for."""
+    from walking_control.experiments.envelope import even_grid, QUICK
+    usual = QUICK if options.quick else even_grid()
+    given: dict[str, Any] = {'after': options.after, 'settling': options.settling}
+    if options.directions is not None:
+        given['directions'] = even_grid(directions=options.directions).directions
+    if options.phases is not None:
+        given['phases'] = even_grid(phases=options.phases).phases
+    if options.direction is not None:
+        given['directions'] = tuple(math.radians(angle) for angle in options.direction)
+    if options.phase is not None:
+        given['phases'] = tuple(options.phase)
+        for phase in options.phase:
+            if not 0.0 <= phase < 1.0:
+                raise InvalidInput('option --phase', value=phase, limit='is a part of a step: '
+                                   'from 0, below 1')
+    return usual._replace(**{name: value for name, value in given.items() if value is not None})
+
+
+_OF_ENVELOPES = ('quick', 'after', 'settling', 'directions', 'phases', 'direction', 'phase',
+                 'processes')
+
+
+def refuse_grid(options: Namespace, why: str) -> None:
+    """Refuse options of envelopes where there is none."""
+    for name in _OF_ENVELOPES:
+        value = getattr(options, name)
+        if value:
+            raise InvalidInput(f'option --{name}', value=None if value is True else value,
+                               limit=f'has no effect: {why}', remedy='leave it out')
 
 
 def _check_seed(options: Namespace, robot_file: RobotFile) -> None:

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from walking_control import __version__
 from walking_control.cli.argument_types import (
+    count,
     duration,
     finite,
     not_negative,
@@ -39,7 +40,8 @@ EXAMPLES = {
     'cycle': 'walking_control gait cycle compass --slope-deg 3 --out out/cycle',
     'impact': 'walking_control gait impact compass --q -0.25,0.5',
     'robustness': 'walking_control robustness compass --controller curve_tracking --disturbance '
-    'step_down\n  walking_control robustness dribbel --margin delay --noise lab --json',
+    'step_down\n  walking_control robustness dribbel --margin delay --noise lab --json\n  '
+    'walking_control robustness walker3d --quick --out out/envelope',
     'compare': 'walking_control compare compass --disturb step_down=0.05@6 --out out/compare',
     'identify': 'walking_control simulate dribbel --duration 60 --out out/walk\n  '
     'walking_control identify out/walk',
@@ -134,9 +136,10 @@ def _add_gait_verbs(verbs: argparse._SubParsersAction[Any], walk: argparse.Argum
 
 def _add_robustness_arguments(verb: argparse.ArgumentParser) -> None:
     verb.add_argument('robot', help=_ROBOT_HELP)
-    of = verb.add_mutually_exclusive_group(required=True)
+    of = verb.add_mutually_exclusive_group()
     of.add_argument('--disturbance', metavar='KIND',
-                    help='one-off: step_down, step_up, push or slope_change')
+                    help='one-off: step_down, step_up, push or slope_change (default of robots in '
+                    'space: push)')
     of.add_argument('--margin', metavar='KIND', help='lasting: delay (s), noise (factor on the '
                     'preset), mass (share), friction (dry, of every joint, N m), grip (share '
                     'lost of the friction of the floor) or rough (height of footholds, m), unknown '
@@ -155,6 +158,32 @@ def _add_robustness_arguments(verb: argparse.ArgumentParser) -> None:
                       'times as long)')
     verb.add_argument('--seeds', type=int, default=5, metavar='N', help='of a margin with noise or '
                       'of a rough floor: walks at each size, each with its own seed (default: 5)')
+    _add_speed(verb)
+    _add_envelope_arguments(verb.add_argument_group(
+        'robots in space', 'pushes from all sides at all parts of a step, or floors that change '
+        'at several places, by bisection; as many trials at once as there are processors'))
+
+
+def _add_envelope_arguments(group: argparse._ArgumentGroup) -> None:
+    group.add_argument('--directions', type=count, metavar='N',
+                       help='of pushes, evenly all around (default: 12)')
+    group.add_argument('--direction', type=numbers, metavar='D[,D]',
+                       help='these instead, degrees from ahead to the left')
+    group.add_argument('--phases', type=count, metavar='N',
+                       help='parts of a step, evenly; places of an edge within it (default: 8)')
+    group.add_argument('--phase', type=numbers, metavar='P[,P]', help='these instead, 0 up to 1')
+    group.add_argument('--after', type=duration, metavar='S',
+                       help='how long it has to walk afterwards (default: 20 s)')
+    group.add_argument('--settling', type=count, metavar='N',
+                       help='touchdowns before (default: 12)')
+    group.add_argument('--processes', type=count, metavar='N', help='trials at once')
+    group.add_argument('--quick', action='store_true',
+                       help='4 directions, 2 phases, 5 s afterwards, every other size')
+
+
+def _add_speed(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument('--speed', type=finite, metavar='V', help='of robots in space, m/s '
+                      '(default: 0.5 where the robot file says 0)')
 
 
 def _add_compare_arguments(verb: argparse.ArgumentParser) -> None:
@@ -236,6 +265,8 @@ def _add_disturbances(verb: argparse.ArgumentParser, default: str = '') -> None:
 def _add_noise(verb: argparse.ArgumentParser) -> None:
     verb.add_argument('--noise', metavar='PRESET', help='how good the sensors are: none, lab, '
                       "rough, or the path of a preset file (default: the robot file's sensors)")
+    verb.add_argument('--delay', type=not_negative, metavar='S', help='from a command to its '
+                      'effect (sensors.command_delay)')
     verb.add_argument('--seed', type=seed, dest='noise_seed', metavar='N',
                       help="seed of the sensors' errors (default: the robot file's, 0)")
 

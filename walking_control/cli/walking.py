@@ -7,7 +7,13 @@ import math
 import sys
 from typing import Any, TYPE_CHECKING
 
-from walking_control.cli.inputs import noise_settings, requested_robot
+from walking_control.cli.inputs import (
+    noise_settings,
+    refuse_grid,
+    requested_grid,
+    requested_robot,
+    walking_robot,
+)
 from walking_control.cli.output import (
     print_files,
     print_json,
@@ -18,11 +24,14 @@ from walking_control.cli.output import (
     show_progress,
     show_share,
     suggest_compiler,
+    write_json,
 )
-from walking_control.exceptions import Interrupted, MissingDependency
+from walking_control.exceptions import Interrupted, InvalidInput, MissingDependency
 
 if TYPE_CHECKING:
     from argparse import Namespace
+
+    from matplotlib.figure import Figure
 
 NODE = 'node.'   # --set of a demo: parameters of its nodes
 
@@ -66,30 +75,54 @@ def robustness(options: Namespace) -> int:
     status = say_interrupted(result, f'after {len(result["samples"])} sizes')
     result['files'] = []
     if options.out is not None:
-        from walking_control.reports.plots import gait as plots_gait
-        result['files'] = save_figures(
-            options.out, {'robustness': plots_gait.plot_robustness(result)})
+        result['files'] = save_figures(options.out, {'robustness': _draw(result)})
+        if 'cells' in result:
+            result['files'].append(write_json(result, options.out / 'robustness.json'))
     if options.json:
         print_json(result)
     else:
-        print_summary({name: value for name, value in result.items() if name != 'samples'})
+        print_summary({name: value for name, value in result.items()
+                       if name not in ('samples', 'cells')})
+        if 'cells' in result:
+            from walking_control.reports.envelope_table import format_cells
+            print('\n'.join(format_cells(result)))
     return status
+
+
+def _draw(result: dict[str, Any]) -> Figure:
+    if 'cells' in result:
+        from walking_control.reports.plots.envelope import plot_envelope
+        return plot_envelope(result)
+    from walking_control.reports.plots.gait import plot_robustness
+    return plot_robustness(result)
 
 
 def _first_failure(options: Namespace) -> dict[str, Any]:
     """Return what was found of the disturbance or margin that was asked for."""
+    from walking_control.models.base import Base
     sizes = options.max, options.resolution
+    robot_file = walking_robot(options)
+    in_space = robot_file.robot.base is Base.FREE
+    if options.margin is not None or not in_space:
+        refuse_grid(options, 'robots with base: free alone have an envelope, of disturbances')
     if options.margin is not None:
         from walking_control.experiments.margins import find_margin
-        return find_margin(requested_robot(options), options.margin, options.controller,
-                           options.plant, *sizes, options.seeds, options.duration,
-                           show_share('tried'))
+        return find_margin(robot_file, options.margin, options.controller, options.plant, *sizes,
+                           options.seeds, options.duration, show_share('tried'))
+    if in_space:
+        from walking_control.experiments.envelope import find_envelope
+        return find_envelope(robot_file, options.disturbance or 'push', options.controller,
+                             options.plant, *sizes, requested_grid(options), options.processes,
+                             show_share('tried'))
+    if options.disturbance is None:
+        raise InvalidInput(f'robustness of {robot_file.robot.name}', limit='robots with base: '
+                           'free alone have an envelope', remedy='give --disturbance or --margin')
     from walking_control.experiments.robustness import find_first_failure
     plant = options.plant or 'rigid'
     if plant == 'rigid':
         suggest_compiler()
-    return find_first_failure(requested_robot(options), options.disturbance, options.controller,
-                              plant, *sizes, show_share('tried'), options.chain)
+    return find_first_failure(robot_file, options.disturbance, options.controller, plant, *sizes,
+                              show_share('tried'), options.chain)
 
 
 def compare(options: Namespace) -> int:

@@ -20,6 +20,62 @@ from walking_control.simulation.registry import make_plant
 BEYOND_THE_LAW = (WalkingControlError, ArithmeticError, np.linalg.LinAlgError)
 
 
+class Walk:
+    """A control loop on a plant, under way: can be continued, and looked at in between.
+
+    Args:
+        plant: A `Plant`.
+        loop: A `ControlLoop` for the same robot.
+        start: The `Start`; plant and loop begin anew.
+        ticks: Expected number of ticks.
+
+    Attributes:
+        plant, loop: As given.
+    """
+
+    def __init__(self, plant: Plant, loop: ControlLoop, start: Start, ticks: int) -> None:
+        self.plant, self.loop = plant, loop
+        plant.reset(start)
+        loop.reset()
+        self._measurement = Measurement(plant.robot)
+        law = loop.controller
+        self._recorder = Recorder(plant.robot, law.name, plant, ticks + 1, vars(law.values),
+                                  law.telemetry_fields(plant.robot))
+        self._observe()
+
+    @property
+    def fault(self) -> Fault | None:
+        """Why it is over: the latched `Fault`, or a fall where a foot tripped."""
+        if self.loop.fault is None and self.plant.truth.trip is not None:
+            return Fault(FALL, self.plant.truth.trip, self.plant.time)
+        return self.loop.fault
+
+    def go(self, ticks: int, progress: Callable[[float], None] | None = None,
+           until: Callable[[], bool] | None = None) -> None:
+        """Walk on for a number of ticks; see `run_plant`."""
+        for tick in range(ticks):
+            if self.loop.fault is not None or until is not None and until() \
+                    or self.plant.truth.trip is not None:
+                return
+            self.plant.step(self._command, self.loop.period)
+            if progress is not None and tick % 100 == 0:
+                progress(self.plant.time)
+            self._observe()
+
+    def finish(self) -> Run:
+        """Return the `Run` so far."""
+        return self._recorder.finish(self.fault)
+
+    def _observe(self) -> None:
+        """Measure, answer and record."""
+        plant, loop, measurement = self.plant, self.loop, self._measurement
+        plant.measure(measurement)
+        if not plant.lost:
+            measurement.stamp = whole_nanoseconds(measurement.stamp)
+            self._command = _answer(loop, measurement)
+        self._recorder.record(plant, loop.state, self._command, loop.controller.write_telemetry)
+
+
 def run_plant(plant: Plant, loop: ControlLoop, start: Start, duration: float,
               progress: Callable[[float], None] | None = None,
               until: Callable[[], bool] | None = None) -> Run:
@@ -38,29 +94,10 @@ def run_plant(plant: Plant, loop: ControlLoop, start: Start, duration: float,
     Returns:
         The `Run`.
     """
-    period = loop.period
-    ticks = max(1, round(duration / period))
-    plant.reset(start)
-    loop.reset()
-    measurement = Measurement(plant.robot)
-    law = loop.controller
-    recorder = Recorder(plant.robot, law.name, plant, ticks + 1, vars(law.values),
-                        law.telemetry_fields(plant.robot))
-    for tick in range(ticks + 1):
-        plant.measure(measurement)
-        if not plant.lost:
-            measurement.stamp = whole_nanoseconds(measurement.stamp)
-            command = _answer(loop, measurement)
-        recorder.record(plant, loop.state, command, law.write_telemetry)
-        if loop.fault is not None or until is not None and until():
-            return recorder.finish(loop.fault)
-        if plant.truth.trip is not None:
-            return recorder.finish(Fault(FALL, plant.truth.trip, plant.time))
-        if tick < ticks:
-            plant.step(command, period)
-        if progress is not None and tick % 100 == 0:
-            progress(plant.time)
-    return recorder.finish()
+    ticks = max(1, round(duration / loop.period))
+    walk = Walk(plant, loop, start, ticks)
+    walk.go(ticks, progress, until)
+    return walk.finish()
 
 
 def _answer(loop: ControlLoop, measurement: Measurement) -> Command:

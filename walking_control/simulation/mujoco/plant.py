@@ -25,7 +25,7 @@ from walking_control.models.signals import Command, Measurement
 from walking_control.simulation.disturbance import Disturbance, How, PLAIN, require_plain
 from walking_control.simulation.inertial import InertialUnit
 from walking_control.simulation.mujoco.floor import LATEST, Levels
-from walking_control.simulation.mujoco.pushes import make_push, Pushes
+from walking_control.simulation.mujoco.pushes import make_push, Pushes, Touchdowns
 from walking_control.simulation.mujoco.terrain import Change, lay_floor
 from walking_control.simulation.plant import Plant, Truth
 
@@ -87,6 +87,11 @@ class MujocoPlant(Plant):
         self._planned_pushes: list[tuple[int, float]] = []
         self._pushes_in_space = Pushes(len(robot.feet), self._dynamics.weight, values.timestep)
         self.disturbances: list[Disturbance] = []
+
+    @property
+    def touchdowns(self) -> Touchdowns:
+        """The touchdowns of this run, by which pushes in space are timed."""
+        return self._pushes_in_space.touchdowns
 
     def _prepare(self) -> None:
         self.model = self._build()

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Work in child processes that begin where this one is: trials from one state of a walk.
+
+A child is a copy of the whole process (fork), so that a simulation under way needs no way of its
+own to be saved and restored, and every trial begins bit for bit alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+import contextlib
+import multiprocessing as mp
+from multiprocessing.connection import Connection, wait
+import os
+import signal
+from typing import Any, cast, Generic, TypeVar
+
+from walking_control.exceptions import IncompatiblePlant
+
+Label = TypeVar('Label')
+
+
+def count_processors() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count() or 1
+
+
+class Branches(Generic[Label]):
+    """Child processes at work, as a context: those that are left are ended with it.
+
+    Args:
+        processes: How many may work at once.
+
+    Raises:
+        IncompatiblePlant: The operating system cannot fork.
+    """
+
+    def __init__(self, processes: int) -> None:
+        if 'fork' not in mp.get_all_start_methods():
+            raise IncompatiblePlant('trials from one state of a walk',
+                                    limit='need an operating system with fork, as Linux')
+        self._context = mp.get_context('fork')
+        self._processes = processes
+        self._running: dict[Connection, tuple[Label, mp.process.BaseProcess]] = {}
+
+    def __enter__(self) -> Branches[Label]:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for connection, (_, process) in self._running.items():
+            process.terminate()
+            process.join()
+            connection.close()
+        self._running.clear()
+
+    @property
+    def has_room(self) -> bool:
+        """Whether another one may begin."""
+        return len(self._running) < self._processes
+
+    @property
+    def are_idle(self) -> bool:
+        """Whether none is at work."""
+        return not self._running
+
+    def begin(self, label: Label, task: Callable[[], Any]) -> None:
+        """Do a task in a child; `collect` gives what it returns, with the label."""
+        ours, theirs = self._context.Pipe(duplex=False)
+        process = self._context.Process(target=_work, args=(theirs, task), daemon=True)
+        process.start()
+        theirs.close()
+        self._running[ours] = label, process
+
+    def collect(self) -> Iterator[tuple[Label, Any]]:
+        """Wait for some task to end; yield the label and what it returned of each that did.
+
+        Raises:
+            Exception: What a task raised.
+            RuntimeError: A child died.
+        """
+        for connection in cast('list[Connection]', wait(list(self._running))):
+            label, process = self._running.pop(connection)
+            try:
+                result, error = connection.recv()
+            except EOFError:
+                process.join()
+                raise RuntimeError(f'a trial ({label}) died with status {process.exitcode}'
+                                   ) from None
+            finally:
+                connection.close()
+            process.join()
+            if error is not None:
+                raise error
+            yield label, result
+
+
+def _work(connection: Connection, task: Callable[[], Any]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)   # the parent decides
+    answer: tuple[Any, Exception | None]
+    try:
+        answer = task(), None
+    except Exception as error:   # noqa: BLE001  # for the parent to raise
+        answer = None, error
+    with contextlib.suppress(BrokenPipeError):
+        connection.send(answer)
+    connection.close()
