@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The robot in Gazebo, on ros2_control. The world stands still until all is loaded.
 
-`walking_control.launch_arguments` holds the arguments, `walking_control.bringup.launching` the steps.
+`walking_control.launch_arguments` holds the arguments, `walking_control.bringup.launching` the
+steps.
 """
 
 from walking_control.bringup.launching import plan_gazebo

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tools that show a running robot.
 
-`walking_control.launch_arguments` holds the arguments, `walking_control.bringup.launching` the steps.
+`walking_control.launch_arguments` holds the arguments, `walking_control.bringup.launching` the
+steps.
 """
 
 from walking_control.bringup.launching import plan_monitor
