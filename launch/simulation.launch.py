@@ -10,21 +10,9 @@ from pathlib import Path
 import sys
 
 from ament_index_python.packages import get_package_prefix, PackageNotFoundError
-from launch.actions import (
-    DeclareLaunchArgument,
-    EmitEvent,
-    LogInfo,
-    OpaqueFunction,
-    RegisterEventHandler,
-    Shutdown,
-)
-from launch.event_handlers import OnProcessExit
-from launch.events import matches_action
+from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction
 from launch_ros.actions import LifecycleNode, Node
-from launch_ros.event_handlers import OnStateTransition
-from launch_ros.events.lifecycle import ChangeState
 from launch_ros.parameter_descriptions import ParameterValue
-from lifecycle_msgs.msg import Transition
 
 from launch import LaunchDescription
 from walking_control.launch_arguments import (
@@ -37,13 +25,16 @@ from walking_control.launch_arguments import (
     WATCHDOG_TIMEOUT,
 )
 from walking_control.loading import load_robot
+from walking_control.nodes.launch_actions import (
+    activate_when_configured,
+    configure,
+    end_with,
+    give_up,
+)
 
 SIM_TIME = {'use_sim_time': True}
 # the simulator lets go of the robot at the first command, and zero is one
 SIMULATED = {'virtual_efforts': True, 'require_watchdog': False}
-# Where a failed configure, a failed activate and an error in either lead.
-FAILURES = (('configuring', 'unconfigured'), ('activating', 'inactive'),
-            ('errorprocessing', 'unconfigured'), ('errorprocessing', 'finalized'))
 
 
 def generate_launch_description():
@@ -68,14 +59,15 @@ def _start(context):
         package='walking_control', executable='controller_node', name=CONTROLLER,
         parameters=[*node_parameters(CONTROLLER, values), SIM_TIME, SIMULATED], **place)
     return [
-        _end_with(simulator, 'the simulator'),
-        _end_with(controller, 'the controller'),
-        *_bring_up(controller),
+        end_with(simulator, 'the simulator'),
+        end_with(controller, 'the controller'),
+        activate_when_configured(controller),
+        *give_up(controller),
         _robot_state_publisher(robot, place),
         *_watchdog(values, place),
         controller,
         simulator,
-        _change_state(controller, Transition.TRANSITION_CONFIGURE),
+        configure(controller),
     ]
 
 
@@ -87,38 +79,6 @@ def _watchdog(values, place):
         timeout = max(timeout, 2.0 * values['lockstep_timeout'])
     return [Node(package='walking_control', executable='watchdog_node', name='watchdog',
                  parameters=[{'timeout': timeout}], **place)]
-
-
-def _end_with(process, what):
-    def end(event, context):
-        # a second shutdown while the first is under way is an error of launch
-        if context.is_shutdown:
-            return None
-        if event.returncode != 0:
-            raise RuntimeError(f'{what} ended with exit code {event.returncode}')
-        return Shutdown(reason=f'{what} has ended')
-    return RegisterEventHandler(OnProcessExit(target_action=process, on_exit=end))
-
-
-def _bring_up(controller):
-    activate = RegisterEventHandler(OnStateTransition(
-        target_lifecycle_node=controller, start_state='configuring', goal_state='inactive',
-        entities=[_change_state(controller, Transition.TRANSITION_ACTIVATE)]))
-    give_up = [RegisterEventHandler(OnStateTransition(
-        target_lifecycle_node=controller, start_state=start, goal_state=goal,
-        entities=[OpaqueFunction(function=_fail, args=[start, goal])]))
-        for start, goal in FAILURES]
-    return [activate, *give_up]
-
-
-def _fail(context, start, goal):
-    # raising is the one way to make `ros2 launch` end with an exit status that is not zero
-    raise RuntimeError(f'the controller went from {start} to {goal}; its messages say why')
-
-
-def _change_state(node, transition):
-    return EmitEvent(event=ChangeState(
-        lifecycle_node_matcher=matches_action(node), transition_id=transition))
 
 
 def _robot_state_publisher(robot, place):

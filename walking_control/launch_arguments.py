@@ -39,15 +39,23 @@ class LaunchArgument:
 CONTROLLER = 'walking_controller'
 SIMULATOR = 'simulator'
 
+# One name means one thing in every launch file.
+_ROBOT = LaunchArgument('robot', 'dribbel', str, (CONTROLLER, SIMULATOR),
+                        'Name of a shipped robot or path of a robot file.', 'robot_file')
+_CONTROLLER = LaunchArgument('controller', '', str, (CONTROLLER, SIMULATOR),
+                             "Name of the controller; empty: the robot file's.")
+_PARAMS_FILE = LaunchArgument('params_file', '', str, (), 'ROS 2 parameter file for our nodes; '
+                              'arguments that are not empty win.')
+_WATCHDOG = LaunchArgument('watchdog', 'true', bool, (), 'Start the watchdog node, which sends '
+                           'zero effort when the controller dies.')
+_NAMESPACE = LaunchArgument('namespace', '', str, (), 'Namespace of all nodes and topics.')
+
 SIMULATION = (
-    LaunchArgument('robot', 'dribbel', str, (CONTROLLER, SIMULATOR),
-                   'Name of a shipped robot or path of a robot file.', 'robot_file'),
-    LaunchArgument('controller', '', str, (CONTROLLER, SIMULATOR),
-                   "Name of the controller; empty: the robot file's."),
+    _ROBOT,
+    _CONTROLLER,
     LaunchArgument('plant', '', str, (SIMULATOR,),
                    "Name of the plant; empty: the robot file's."),
-    LaunchArgument('params_file', '', str, (),
-                   'ROS 2 parameter file for both nodes; arguments that are not empty win.'),
+    _PARAMS_FILE,
     LaunchArgument('realtime', 'false', bool, (CONTROLLER, SIMULATOR),
                    'Pace by the wall clock (true) or tick by tick as fast as it goes (false).'),
     LaunchArgument('duration', '0.0', float, (SIMULATOR,),
@@ -58,10 +66,36 @@ SIMULATION = (
                    'Longest wait in lockstep for the other side, s of wall time.'),
     LaunchArgument('discovery_timeout', '', float, (SIMULATOR,),
                    'Longest wait for the controller to be active, s.'),
-    LaunchArgument('watchdog', 'true', bool, (),
-                   'Start the watchdog node, which sends zero effort when the controller dies.'),
-    LaunchArgument('namespace', '', str, (),
-                   'Namespace of all nodes and topics.'),
+    _WATCHDOG,
+    _NAMESPACE,
+)
+
+_ON_ROS2_CONTROL = (
+    _ROBOT,
+    _CONTROLLER,
+    _PARAMS_FILE,
+    LaunchArgument('bringup', '', str, (), 'Folder that `walking_control ros2_control` wrote; '
+                   "empty: the shipped robot's, or one written for this launch."),
+    LaunchArgument('manager_timeout', '60.0', float, (),
+                   'Longest wait for the controller manager, s.'),
+    _WATCHDOG,
+    _NAMESPACE,
+)
+_HEADLESS = LaunchArgument('headless', 'false', bool, (), 'Without a window.')
+
+GAZEBO = (*_ON_ROS2_CONTROL, _HEADLESS)
+MUJOCO = (*_ON_ROS2_CONTROL, _HEADLESS)
+HARDWARE = (
+    *_ON_ROS2_CONTROL,
+    LaunchArgument('dry_run', 'false', bool, (), 'Send the commands to dry_run/... alone: the '
+                   'robot does not move.'),
+    LaunchArgument('arm', 'false', bool, (), 'Activate at once what moves the robot; false: say '
+                   'how to.'),
+)
+MONITOR = (
+    LaunchArgument('tools', 'rviz2', str, (),
+                   'What to start: rviz2, plotjuggler, rqt_robot_monitor, separated by commas.'),
+    _NAMESPACE,
 )
 
 # How long the watchdog waits, s: in lockstep the simulator may hold the clock.
@@ -116,7 +150,7 @@ def node_parameters(node: str, values: Mapping[str, Any],
     """Return what a node is started with, weakest first: parameter file, then arguments.
 
     Args:
-        node: `CONTROLLER` or `SIMULATOR`.
+        node: `CONTROLLER`, `SIMULATOR` or another that takes a parameter file.
         values: Values from `read_arguments`.
         arguments: The table they were read with.
 

@@ -15,6 +15,7 @@ from walking_control.bringup.tags import MUJOCO, tags, with_tags
 from walking_control.bringup.wiring import Wiring
 from walking_control.exceptions import import_optional
 from walking_control.models.base import Base
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, WORLD
 from walking_control.simulation.mujoco.plant import MujocoPlant
@@ -56,7 +57,8 @@ def write_mjcf(robot_file: RobotFile, wiring: Wiring) -> str:
     _add_motors(mj, spec, wiring)
     _add_sensors(mj, spec, wiring)
     model = spec.compile()
-    spec.add_key(name=KEYFRAME, qpos=_start(mj, model, wiring, tilt), qvel=np.zeros(model.nv))
+    qpos, qvel = _start(mj, model, robot_file, wiring, tilt)
+    spec.add_key(name=KEYFRAME, qpos=qpos, qvel=qvel)
     spec.compile()
     return spec.to_xml()
 
@@ -85,8 +87,11 @@ def _add_sensors(mj: Any, spec: Any, wiring: Wiring) -> None:
         spec.add_sensor(name=f'{name}_{suffix}', type=sensor, objtype=site, objname=name)
 
 
-def _start(mj: Any, model: Any, wiring: Wiring, tilt: pin.Quaternion) -> np.ndarray:
-    qpos, base = model.qpos0.copy(), wiring.robot.base
+def _start(mj: Any, model: Any, robot_file: RobotFile, wiring: Wiring,
+           tilt: pin.Quaternion) -> tuple[np.ndarray, np.ndarray]:
+    """Return MuJoCo's coordinates and velocities of the start."""
+    robot, start, base = wiring.robot, robot_file.start, wiring.robot.base
+    qpos, qvel = model.qpos0.copy(), np.zeros(model.nv)
     place = tilt * np.array(wiring.base[:3])
     turn = tilt * pin.Quaternion(np.array(wiring.base[3:]))
     if base is Base.FREE:
@@ -94,10 +99,17 @@ def _start(mj: Any, model: Any, wiring: Wiring, tilt: pin.Quaternion) -> np.ndar
     else:
         pitch = [2.0 * np.arctan2(turn.y, turn.w)] * len(base.angles)
         qpos[:len(base.axes) + len(pitch)] = [*place[list(base.axes)], *pitch]
-    for joint in wiring.robot.joints:
-        number = mj.mj_name2id(model, mj.mjtObj.mjOBJ_JOINT, joint)
-        qpos[model.jnt_qposadr[number]] = wiring.start[f'{joint}/position']
-    return qpos
+    joints = [mj.mj_name2id(model, mj.mjtObj.mjOBJ_JOINT, joint) for joint in robot.joints]
+    qpos[model.jnt_qposadr[joints]] = [wiring.start[f'{joint}/position'] for joint in robot.joints]
+    if start.posture is None:   # walkers begin in the middle of a step
+        _, v = Dynamics(robot).base_from_coordinates(start.support, start.q, start.v)
+        qvel[model.jnt_dofadr[joints]] = v[len(v) - len(joints):]
+        if base is not Base.FREE:
+            along, axes = np.zeros(3), list(base.axes)
+            along[axes] = v[:len(axes)]
+            qvel[:len(axes)] = (tilt * along)[axes]
+            qvel[len(axes):len(v) - len(joints)] = v[len(axes):len(v) - len(joints)]
+    return qpos, qvel
 
 
 def offered_by_hardware(robot_file: RobotFile) -> Robot:

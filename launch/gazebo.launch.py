@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The robot in Gazebo, on ros2_control. The world stands still until all is loaded.
+
+`walking_control.launch_arguments` holds the arguments, `walking_control.bringup.launching` the
+steps.
+"""
+
+from walking_control.bringup.launching import plan_gazebo
+from walking_control.launch_arguments import GAZEBO
+from walking_control.nodes.launch_actions import describe, on_robot
+
+
+def generate_launch_description():
+    """Return the launch description."""
+    return describe(__file__, GAZEBO, on_robot(plan_gazebo))

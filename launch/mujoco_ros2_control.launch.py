@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The robot in MuJoCo, on ros2_control.
+
+`walking_control.launch_arguments` holds the arguments, `walking_control.bringup.launching` the
+steps.
+"""
+
+from walking_control.bringup.launching import plan_mujoco
+from walking_control.launch_arguments import MUJOCO
+from walking_control.nodes.launch_actions import describe, on_robot
+
+
+def generate_launch_description():
+    """Return the launch description."""
+    return describe(__file__, MUJOCO, on_robot(plan_mujoco))

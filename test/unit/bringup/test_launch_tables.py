@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the launch files start, walked without launch: every name meets its counterpart."""
+
+import ast
+from pathlib import Path
+import re
+from xml.etree import ElementTree
+
+import pytest
+from stranger import write_rabbit
+import yaml
+
+from walking_control.bringup import names
+from walking_control.bringup.controllers import commanding, controllers_of
+from walking_control.bringup.files import CONTROLLERS
+from walking_control.bringup.launching import (
+    Call,
+    find_place,
+    Include,
+    Lifecycle,
+    plan_gazebo,
+    plan_hardware,
+    plan_monitor,
+    plan_mujoco,
+    Process,
+    Say,
+    US,
+)
+from walking_control.bringup.tags import GAZEBO, HARDWARE, MUJOCO, PLUGINS
+from walking_control.exceptions import InvalidInput
+from walking_control.launch_arguments import (
+    GAZEBO as GAZEBO_ARGUMENTS,
+)
+from walking_control.launch_arguments import (
+    HARDWARE as HARDWARE_ARGUMENTS,
+)
+from walking_control.launch_arguments import (
+    MONITOR,
+    read_arguments,
+    SIMULATION,
+)
+from walking_control.launch_arguments import (
+    MUJOCO as MUJOCO_ARGUMENTS,
+)
+from walking_control.models.resources import share_directory
+from walking_control.models.urdf import parse
+
+PLANS = {GAZEBO: (plan_gazebo, GAZEBO_ARGUMENTS), MUJOCO: (plan_mujoco, MUJOCO_ARGUMENTS),
+         HARDWARE: (plan_hardware, HARDWARE_ARGUMENTS)}
+FILES = {GAZEBO: 'gazebo', MUJOCO: 'mujoco_ros2_control', HARDWARE: 'hardware'}
+ROBOTS = ('dribbel', 'humanoid', 'walker3d', 'walker3d_points')
+TABLES = {'simulation': SIMULATION, 'monitor': MONITOR,
+          **{FILES[target]: arguments for target, (_, arguments) in PLANS.items()}}
+
+
+def steps_of(target, **arguments):
+    """Return key -> step of a launch, and its place."""
+    plan, table = PLANS[target]
+    place = find_place(read_arguments(arguments, table))
+    steps = plan(place)
+    assert len({step.key for step in steps}) == len(steps)
+    return {step.key: step for step in steps}, place
+
+
+@pytest.fixture(scope='module', params=[(target, robot) for target in PLANS for robot in ROBOTS],
+                ids='-'.join)
+def launched(request):
+    """Return target, key -> step and place of a launch of a shipped robot."""
+    target, robot = request.param
+    return target, *steps_of(target, robot=robot)
+
+
+def spawned(step):
+    """Return the controllers that a spawner is given, and its options."""
+    first = step.arguments.index('--controller-manager')
+    return list(step.arguments[:first]), list(step.arguments[first:])
+
+
+def test_every_launch_file_has_its_table():
+    """If it failed, a launch file would have arguments that nothing here looks at."""
+    files = {path.name.removesuffix('.launch.py')
+             for path in (share_directory() / 'launch').glob('*.launch.py')}
+    assert set(TABLES) <= files
+    for table in TABLES.values():
+        for argument in table:   # one name, one meaning
+            assert argument in [other for each in TABLES.values() for other in each
+                                if other.name == argument.name]
+            assert len({other.default for each in TABLES.values() for other in each
+                        if other.name == argument.name}) == 1
+        assert read_arguments({}, table)
+
+
+def test_files_and_executables_are_there(launched):
+    """If it failed, a process would be given a file or program that does not exist."""
+    _, steps, _ = launched
+    root = Path(__file__).parents[3]
+    for step in steps.values():
+        words = [*getattr(step, 'arguments', ()), *getattr(step, 'parameters', ())]
+        for word in words:
+            if isinstance(word, str) and word.startswith('/'):
+                assert Path(word).is_file()
+            elif isinstance(word, dict) and 'config_file' in word:
+                assert Path(word['config_file']).is_file()
+        if isinstance(step, Include):
+            assert Path(step.arguments['gz_args'].removesuffix(' -s')).is_file()
+        elif isinstance(step, Process) and step.package == US:
+            assert (root / 'scripts' / step.executable).is_file()
+
+
+def test_our_nodes_declare_what_they_are_given(launched):
+    """If it failed, a node of ours would end on a parameter that it does not know."""
+    _, steps, _ = launched
+    for step in steps.values():
+        if isinstance(step, Process) and step.package == US:
+            source = (Path(__file__).parents[3] / 'walking_control' / 'nodes'
+                      / f'{step.executable}.py').read_text()
+            declared = set(re.findall(r"Parameter\('(\w+)'", source)) | {'use_sim_time'}
+            for parameters in step.parameters:
+                assert set(parameters) <= declared
+
+
+def test_the_order_leads_somewhere(launched):
+    """If it failed, a step would wait for one that is not there, or for itself."""
+    _, steps, _ = launched
+    for step in steps.values():
+        seen, key = set(), step.key
+        while key:
+            assert key in steps and key not in seen
+            seen.add(key)
+            after = getattr(steps[key], 'activate_after', '') or getattr(steps[key], 'after', '')
+            assert not after or isinstance(steps[after], (Process, Call))   # these end
+            key = after
+
+
+def test_spawners_start_the_controllers_of_their_file(launched):
+    """If it failed, a controller would be spawned that the file does not hold, or never."""
+    target, steps, place = launched
+    path = place.path(CONTROLLERS[target])
+    expected = list(controllers_of(place.wiring, target))
+    loaded = []
+    for step in steps.values():
+        if isinstance(step, Process) and step.executable == 'spawner':
+            controllers, options = spawned(step)
+            assert options[options.index('--param-file') + 1] == path
+            told = yaml.safe_load(Path(path).read_text())
+            assert all(f'/**/{name}' in told for name in controllers)
+            if '--activate-as-group' not in options:
+                loaded += controllers
+    assert sorted(loaded) == sorted(expected)
+
+
+def test_what_moves_the_robot_comes_last(launched):
+    """If it failed, the robot would be claimed, and limp, before our controller is there."""
+    target, steps, place = launched
+    moving = commanding(place.wiring, target)
+    controller = steps['controller']
+    assert isinstance(controller, Lifecycle) and controller.needed
+    if target == HARDWARE:
+        controllers, options = spawned(steps['load'])
+        assert controllers == moving and options[-1] == '--inactive'
+        assert not controller.activate and 'activate' not in steps
+        assert isinstance(steps['arm'], Say) and all(name in steps['arm'].text for name in moving)
+    else:
+        assert spawned(steps['load'])[1][-1] == '--inactive'
+        go = steps['unpause' if target == GAZEBO else 'resume']
+        assert isinstance(go, Call) and go.delay > 0.0
+        assert steps[go.after] is controller   # which is active then, and hears the first sensors
+        assert 'pause: false' in go.command[-1] or 'paused: false' in go.command[-1]
+    parameters = controller.parameters[-1]
+    assert parameters['realtime'] is True and parameters['require_watchdog'] is True
+    assert 'virtual_efforts' not in parameters
+
+
+def test_topics_of_controllers_are_those_of_our_nodes(launched):
+    """If it failed, both sides would run and hear nothing of each other."""
+    target, steps, place = launched
+    wiring = place.wiring
+    published = {'joint_state_broadcaster': names.JOINT_STATES,
+                 'imu_broadcaster': names.IMU, 'lock_broadcaster': names.LOCK_STATES,
+                 **{names.wrench_broadcaster(foot): names.foot_wrench(foot)
+                    for foot in wiring.robot.feet}}
+    heard = {'effort_controller': names.EFFORT_COMMANDS, 'lock_controller': names.LOCK_COMMANDS,
+             'lock_effort_controller': names.LOCK_EFFORT_COMMANDS}
+    for name, (plugin, parameters) in controllers_of(wiring, target).items():
+        local = name + '/' if parameters.get('use_local_topics', True) else ''
+        kinds = {'JointStateBroadcaster': 'joint_states', 'IMUSensorBroadcaster': f'{name}/imu',
+                 'ForceTorqueSensorBroadcaster': f'{name}/wrench',
+                 'ForwardCommandController': f'{name}/commands'}
+        topic = kinds[plugin.rpartition('/')[2]]
+        if topic == 'joint_states' and name != 'joint_state_broadcaster':
+            topic = local + topic
+        assert topic == {**published, **heard}[name]
+    if wiring.locks and target != HARDWARE:
+        assert steps['locks'].executable == 'lock_emulator_node'
+    else:
+        assert 'locks' not in steps
+
+
+def test_descriptions_and_worlds_fit_together(launched):
+    """If it failed, a simulator would load another plugin, model or world than it is told of."""
+    target, steps, place = launched
+    if target == HARDWARE:
+        assert 'description' not in steps   # whoever started the controller manager tells it
+        return
+    description = parse(steps['description'].parameters[0]['robot_description'])
+    hardware = description.find('ros2_control/hardware')
+    assert hardware.find('plugin').text == PLUGINS[target]
+    if target == MUJOCO:
+        model = hardware.find('param[@name="mujoco_model"]').text
+        root = ElementTree.parse(model).getroot()
+        assert hardware.find('param[@name="initial_keyframe"]').text == \
+            root.find('keyframe/key').get('name')
+        sensors = {sensor.get('name') for sensor in root.find('sensor')}
+        for sensor in description.findall('ros2_control/sensor'):
+            name = sensor.find('param[@name="mujoco_sensor_name"]').text
+            kind = sensor.find('param[@name="mujoco_type"]').text
+            assert {f'{name}_{end}' for end in {
+                'imu': ('quat', 'gyro', 'accel'), 'fts': ('force', 'torque')}[kind]} <= sensors
+        return
+    world = ElementTree.parse(steps['gazebo'].arguments['gz_args']).getroot().find('world')
+    create = dict(zip(steps['spawn'].arguments[::2], steps['spawn'].arguments[1::2]))
+    assert create['-world'] == world.get('name')
+    assert f'/world/{world.get("name")}/control' in steps['unpause'].command
+    model = ElementTree.parse(create['-file']).getroot()
+    own = {plugin.find('parameters').text for plugin in model.findall('gazebo/plugin')}
+    assert own == {place.path(CONTROLLERS[GAZEBO])}
+    measured = {sensor.get('name'): sensor.get('type')
+                for sensor in model.findall('gazebo/sensor')}
+    tagged = {sensor.get('name') for sensor in description.findall('ros2_control/sensor')}
+    assert set(measured) == tagged
+    systems = {plugin.get('name').rpartition('::')[2] for plugin in world.findall('plugin')}
+    assert {'imu': 'Imu', 'force_torque': 'ForceTorque'}.keys() == set(measured.values())
+    assert {'Imu', 'ForceTorque', 'Physics', 'UserCommands'} <= systems
+    bridged, = yaml.safe_load(Path(steps['bridge'].parameters[0]['config_file']).read_text())
+    assert bridged['ros_topic_name'] == names.CLOCK
+    step = float(world.find('physics/max_step_size').text)
+    manager = yaml.safe_load(Path(place.path(CONTROLLERS[GAZEBO])).read_text())[
+        '/**/controller_manager']['ros__parameters']
+    assert manager['update_rate'] * step == pytest.approx(1.0)
+
+
+def test_the_page_names_every_package(launched):
+    """If it failed, a user would not be told what to install."""
+    _, steps, _ = launched
+    page = (Path(__file__).parents[3] / 'doc' / 'ros2_control.md').read_text()
+    for step in steps.values():
+        package = getattr(step, 'package', US)
+        assert package == US or package.replace('_', '-') in page
+
+
+def test_dry_run_reaches_nothing_that_moves():
+    """If it failed, the first run of somebody's robot would move it."""
+    steps, place = steps_of(HARDWARE, robot='dribbel', dry_run='true')
+    moving = set(commanding(place.wiring, HARDWARE))
+    for step in steps.values():
+        assert not moving & set(getattr(step, 'arguments', ()))
+    shadows = {(topic, f'dry_run/{topic}') for topic in (names.EFFORT_COMMANDS,
+                                                        names.LOCK_COMMANDS)}
+    for key in ('controller', 'watchdog'):
+        assert set(steps[key].remappings) == shadows
+    assert steps['controller'].activate
+
+
+def test_arming_at_once_is_asked_for():
+    """If it failed, a robot would be armed that nobody armed, or our controller stay inactive."""
+    steps, place = steps_of(HARDWARE, robot='humanoid', arm='true', watchdog='false')
+    assert spawned(steps['activate'])[0] == commanding(place.wiring, HARDWARE)
+    assert steps['controller'].activate and steps['controller'].activate_after == 'activate'
+    assert 'watchdog' not in steps
+    assert steps['controller'].parameters[-1]['require_watchdog'] is False
+
+
+def test_a_robot_from_outside_is_launched(tmp_path):
+    """If it failed, only shipped robots could be launched."""
+    path = write_rabbit(tmp_path)
+    for target in PLANS:
+        steps, place = steps_of(target, robot=str(path))
+        assert place.folder == place.scratch and place.path(CONTROLLERS[target])
+        assert steps['controller'].parameters[-1]['robot_file'] == str(path)
+
+
+def test_bad_input_is_refused(tmp_path):
+    """If it failed, a launch would start half of what it needs, or hardware with no such effort."""
+    with pytest.raises(InvalidInput, match='ground_torque'):
+        steps_of(HARDWARE, robot='compass')
+    with pytest.raises(InvalidInput, match='no such file.*ros2_control dribbel --out'):
+        steps_of(HARDWARE, robot='dribbel', bringup=str(tmp_path))
+    with pytest.raises(InvalidInput, match='rviz3'):
+        plan_monitor(read_arguments({'tools': 'rviz3'}, MONITOR))
+
+
+@pytest.mark.parametrize('name', sorted(TABLES))
+def test_launch_files_are_thin(name):
+    """If it failed, a launch file would do what no test without launch sees."""
+    tree = ast.parse((share_directory() / 'launch' / f'{name}.launch.py').read_text())
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    assert functions[0].name == 'generate_launch_description'
+    if name != 'simulation':
+        assert len(functions) == 1 and len(functions[0].body) == 2   # docstring, return

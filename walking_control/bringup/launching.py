@@ -1,0 +1,357 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the launch files start, in which order, as tables: they need launch only to be carried out.
+
+On a robot, in Gazebo and in MuJoCo the same happens: the controllers are loaded, our controller
+is active and waits for sensors, and then something lets the robot go: a simulator goes on from its
+pause with the robot where it starts, an operator arms.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+import os
+from pathlib import Path
+import tempfile
+from typing import Any
+
+from walking_control.bringup import names
+from walking_control.bringup.controllers import commanding, controllers_of
+from walking_control.bringup.files import (
+    BRIDGE,
+    CONTROLLERS,
+    GAZEBO_WORLD,
+    shipped_folder,
+    write_bringup,
+)
+from walking_control.bringup.gazebo import (
+    gazebo_description,
+    gazebo_model,
+    spawn_arguments,
+    WORLD,
+)
+from walking_control.bringup.mujoco import KEYFRAME, mujoco_description, write_mjcf
+from walking_control.bringup.tags import GAZEBO, HARDWARE, MUJOCO
+from walking_control.bringup.wiring import wire, Wiring
+from walking_control.exceptions import InvalidInput
+from walking_control.loading import load_robot
+from walking_control.models.robot_file import RobotFile
+
+US = 'walking_control'
+CONTROLLER_NODE = 'walking_controller'
+MUJOCO_NODE = '/mujoco_ros2_control_node'   # its services, which no namespace moves
+SETTLE = 2.0   # s from our controller being active to letting a paused simulator go on
+SWITCH_TIMEOUT = 120.0   # s: a switch is done by the first update after the pause
+TOOLS = ('rviz2', 'plotjuggler', 'rqt_robot_monitor')
+
+
+@dataclass(frozen=True)
+class Process:
+    """A ROS node or program.
+
+    Args:
+        key: What other steps call it.
+        package: Its package.
+        executable: Its executable.
+        name: Node name; empty leaves it the executable's.
+        arguments: Command-line arguments.
+        parameters: Parameter files and mappings, weakest first.
+        remappings: Pairs of topic names.
+        after: Key of a step that has to end well first.
+        needed: Whether everything ends with it.
+    """
+
+    key: str
+    package: str
+    executable: str
+    name: str = ''
+    arguments: tuple[str, ...] = ()
+    parameters: tuple[Any, ...] = ()
+    remappings: tuple[tuple[str, str], ...] = ()
+    after: str = ''
+    needed: bool = False
+
+
+@dataclass(frozen=True)
+class Lifecycle(Process):
+    """A lifecycle node, configured at once.
+
+    Args:
+        activate: Whether it is activated.
+        activate_after: Key of a step that has to end well before that.
+    """
+
+    activate: bool = True
+    activate_after: str = ''
+
+
+@dataclass(frozen=True)
+class Include:
+    """Another package's launch file.
+
+    Args:
+        key: What other steps call it.
+        package: The package.
+        file: Name of the file in its folder ``launch``.
+        arguments: Its arguments.
+    """
+
+    key: str
+    package: str
+    file: str
+    arguments: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Call:
+    """A command line that does something once.
+
+    Args:
+        key: What other steps call it.
+        command: The words.
+        after: Key of a step that has to end well first, or of a `Lifecycle` that has to be active.
+        delay: How long after that, s.
+    """
+
+    key: str
+    command: tuple[str, ...]
+    after: str = ''
+    delay: float = 0.0
+
+
+@dataclass(frozen=True)
+class Say:
+    """A sentence for the operator.
+
+    Args:
+        key: What other steps call it.
+        text: The sentence.
+        after: Key of a step that has to end well first.
+    """
+
+    key: str
+    text: str
+    after: str = ''
+
+
+Step = Process | Include | Call | Say
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the files of a launch lie.
+
+    Args:
+        robot_file: The `RobotFile`.
+        wiring: Its `Wiring`.
+        folder: Of controllers, bridge and world.
+        scratch: Of what is written for this launch alone.
+        values: Values of the launch arguments.
+    """
+
+    robot_file: RobotFile
+    wiring: Wiring
+    folder: Path
+    scratch: Path
+    values: Mapping[str, Any]
+
+    def path(self, name: str) -> str:
+        """Return the path of a file in the folder, which must be there."""
+        path = self.folder / name
+        if not path.is_file():
+            raise InvalidInput(f'file {path}', limit='no such file', remedy='write it by '
+                               f'walking_control ros2_control {self.wiring.robot.name} --out '
+                               f'{self.folder}')
+        return str(path)
+
+    def keep(self, name: str, text: str) -> str:
+        """Write a file for this launch and return its path."""
+        path = self.scratch / name
+        path.write_text(text, encoding='utf-8')
+        return str(path)
+
+
+def find_place(values: Mapping[str, Any]) -> Place:
+    """Return where the files of a launch lie; those that are nowhere are written.
+
+    Args:
+        values: From `launch_arguments.read_arguments`.
+
+    Raises:
+        InvalidInput: The robot cannot be used, or a folder lacks a file.
+    """
+    robot_file = load_robot(values['robot'])
+    wiring = wire(robot_file)
+    virtual = wiring.robot.virtual_efforts
+    if virtual:
+        raise InvalidInput(f'robot {wiring.robot.name}', value=', '.join(virtual),
+                           limit='no hardware has this effort',
+                           remedy='take it out of the robot file')
+    scratch = Path(tempfile.mkdtemp(prefix='walking_control_'))
+    shipped = shipped_folder(wiring.robot.name)
+    if values['bringup']:
+        folder = Path(values['bringup'])
+    elif shipped.is_dir() and values['robot'] == wiring.robot.name:
+        folder = shipped
+    else:
+        folder = scratch
+        write_bringup(robot_file, wiring, folder)
+    return Place(robot_file, wiring, folder, scratch, values)
+
+
+# -- plans ---------------------------------------------------------------------------------------
+
+
+def plan_gazebo(place: Place) -> list[Step]:
+    """Return what `gazebo.launch.py` does: all is loaded while the world stands still."""
+    wiring, values = place.wiring, place.values
+    model = place.keep(f'{wiring.robot.name}.gazebo.urdf', gazebo_model(
+        wiring, place.path(CONTROLLERS[GAZEBO]), values['namespace']))
+    server = ' -s' if values['headless'] else ''
+    return [
+        Include('gazebo', 'ros_gz_sim', 'gz_sim.launch.py', {
+            'gz_args': place.path(GAZEBO_WORLD) + server, 'on_exit_shutdown': 'true'}),
+        Process('bridge', 'ros_gz_bridge', 'parameter_bridge', 'bridge',
+                parameters=({'config_file': place.path(BRIDGE)},)),
+        _robot_state_publisher(gazebo_description(wiring)),
+        Process('spawn', 'ros_gz_sim', 'create', arguments=(
+            '-world', WORLD, '-name', wiring.robot.name, '-file', model,
+            *spawn_arguments(wiring))),
+        *_emulator(place),
+        *_watchdog(place),
+        _load(place, GAZEBO, 'spawn'),
+        _activate(place, GAZEBO, 'load'),
+        _controller(place, sim_time=True, activate_after='load'),
+        Call('unpause', ('gz', 'service', '-s', f'/world/{WORLD}/control', '--reqtype',
+                         'gz.msgs.WorldControl', '--reptype', 'gz.msgs.Boolean', '--timeout',
+                         '5000', '--req', 'pause: false'), 'controller', SETTLE),
+    ]
+
+
+def plan_mujoco(place: Place) -> list[Step]:
+    """Return what `mujoco_ros2_control.launch.py` does; that runs from the beginning.
+
+    So it is paused once the controllers are active, and the robot put back to where it starts.
+    """
+    wiring, values = place.wiring, place.values
+    model = place.keep(f'{wiring.robot.name}.mjcf.xml', write_mjcf(place.robot_file, wiring))
+    messages = 'mujoco_ros2_control_msgs/srv/'
+
+    def call(key: str, service: str, kind: str, request: str, after: str,
+             delay: float = 0.0) -> Call:
+        return Call(key, ('ros2', 'service', 'call', f'{MUJOCO_NODE}/{service}', messages + kind,
+                          request), after, delay)
+    return [
+        _robot_state_publisher(mujoco_description(wiring, model, values['headless'])),
+        Process('simulator', 'mujoco_ros2_control', 'ros2_control_node', needed=True,
+                parameters=({'use_sim_time': True}, place.path(CONTROLLERS[MUJOCO])),
+                remappings=_humble_description()),
+        *_emulator(place),
+        *_watchdog(place),
+        _load(place, MUJOCO),
+        _activate(place, MUJOCO, 'load'),
+        call('pause', 'set_pause', 'SetPause', '{paused: true}', 'activate'),
+        call('reset', 'reset_world', 'ResetWorld', f"{{keyframe: '{KEYFRAME}'}}", 'pause'),
+        _controller(place, sim_time=True, activate_after='reset'),
+        call('resume', 'set_pause', 'SetPause', '{paused: false}', 'controller', SETTLE),
+    ]
+
+
+def plan_hardware(place: Place) -> list[Step]:
+    """Return what `hardware.launch.py` does beside a controller manager that runs already.
+
+    Sensors are told at once. What moves the robot is loaded and stays inactive until it is armed;
+    on a dry run it is not even loaded, and the commands go to a shadow topic.
+    """
+    wiring, values = place.wiring, place.values
+    moving = commanding(wiring, HARDWARE)
+    sensing = [name for name in controllers_of(wiring, HARDWARE) if name not in moving]
+    steps: list[Step] = [*_watchdog(place), _spawn(place, HARDWARE, 'sensors', sensing)]
+    if values['dry_run']:
+        return [*steps, _controller(place, activate_after='sensors'),
+                Say('dry', 'dry run: commands go to dry_run/... and nothing moves', 'sensors')]
+    steps.append(_spawn(place, HARDWARE, 'load', moving, 'sensors', '--inactive'))
+    if values['arm']:
+        return [*steps, _activate(place, HARDWARE, 'load', moving),
+                _controller(place, activate_after='activate')]
+    node = '/'.join(('', *filter(None, (values['namespace'].strip('/'), CONTROLLER_NODE))))
+    return [*steps, _controller(place, activate=False),
+            Say('arm', 'not armed. To arm: ros2 control switch_controllers --activate '
+                f'{" ".join(moving)}; then: ros2 lifecycle set {node} activate', 'load')]
+
+
+def plan_monitor(values: Mapping[str, Any]) -> list[Step]:
+    """Return what `monitor.launch.py` starts.
+
+    Raises:
+        InvalidInput: A tool is unknown.
+    """
+    tools = [tool for tool in values['tools'].split(',') if tool]
+    for tool in tools:
+        if tool not in TOOLS:
+            raise InvalidInput('launch argument tools', value=tool,
+                               limit='must be among ' + ', '.join(TOOLS))
+    return [Process(tool, tool, tool) for tool in tools]
+
+
+# -- steps they share ----------------------------------------------------------------------------
+
+
+def _robot_state_publisher(description: str) -> Process:
+    return Process('description', 'robot_state_publisher', 'robot_state_publisher', parameters=(
+        {'robot_description': description, 'use_sim_time': True},))
+
+
+def _humble_description() -> tuple[tuple[str, str], ...]:
+    # there it listens to a topic of its own
+    return (('~/robot_description', '/robot_description'),) \
+        if os.environ.get('ROS_DISTRO') == 'humble' else ()
+
+
+def _spawn(place: Place, target: str, key: str, controllers: list[str], after: str = '',
+           *options: str) -> Process:
+    # relative, so that a namespace moves it
+    return Process(key, 'controller_manager', 'spawner', key, (
+        *controllers, '--controller-manager', names.MANAGER, '--param-file',
+        place.path(CONTROLLERS[target]), '--controller-manager-timeout',
+        repr(place.values['manager_timeout']), *options), after=after)
+
+
+def _load(place: Place, target: str, after: str = '') -> Process:
+    return _spawn(place, target, 'load', list(controllers_of(place.wiring, target)), after,
+                  '--inactive')
+
+
+def _activate(place: Place, target: str, after: str,
+              controllers: list[str] | None = None) -> Process:
+    return _spawn(place, target, 'activate',
+                  controllers or list(controllers_of(place.wiring, target)), after,
+                  '--activate-as-group', '--switch-timeout', repr(SWITCH_TIMEOUT))
+
+
+def _controller(place: Place, sim_time: bool = False, activate: bool = True,
+                activate_after: str = '') -> Lifecycle:
+    values = place.values
+    files = (values['params_file'],) if values['params_file'] else ()
+    chosen = {'controller': values['controller']} if values['controller'] else {}
+    return Lifecycle(
+        'controller', US, 'controller_node', CONTROLLER_NODE,
+        parameters=(*files, {'robot_file': values['robot'], 'realtime': True,
+                             'use_sim_time': sim_time, 'require_watchdog': values['watchdog'],
+                             **chosen}),
+        remappings=_shadows(values), needed=True, activate=activate,
+        activate_after=activate_after)
+
+
+def _shadows(values: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    return tuple((topic, f'dry_run/{topic}') for topic in (
+        names.EFFORT_COMMANDS, names.LOCK_COMMANDS)) if values.get('dry_run') else ()
+
+
+def _watchdog(place: Place) -> list[Step]:
+    return [Process('watchdog', US, 'watchdog_node', 'watchdog', needed=True,
+                    remappings=_shadows(place.values))] if place.values['watchdog'] else []
+
+
+def _emulator(place: Place) -> list[Step]:
+    return [Process('locks', US, 'lock_emulator_node', 'lock_emulator', needed=True, parameters=(
+        {'robot_file': place.values['robot'], 'use_sim_time': True},))] \
+        if place.wiring.locks else []
