@@ -75,9 +75,10 @@ class Limb:
         self.own_jacobian = self.jacobian[:, self.n_base:]
         singular = np.linalg.svd(self.own_jacobian, compute_uv=False)
         if len(singular) < len(self.axes) or singular[-1] < SINGULAR * singular[0]:
+            least = singular[-1] if len(singular) == len(self.axes) else 0.0
             raise InvalidInput(
-                f'Jacobian of {frame} along {self.axes}', value=float(singular[-1]),
-                limit=f'smallest singular value must be above {SINGULAR:g} of the largest: in this '
+                f'smallest singular value of the Jacobian of {frame} along {self.axes}',
+                value=float(least), limit=f'must be above {SINGULAR:g} of the largest: in this '
                 'posture the limb cannot move its end in every direction',
                 remedy='choose other joint positions, or fewer --axes')
         self.links = mechanism.inertia(rotors=False)[np.ix_(self.columns, self.columns)]
