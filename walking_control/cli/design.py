@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from walking_control.design.rotom import Contacts
 
 CURVES = 6   # joints over which the index is drawn if nobody says which
+ZEROS = 8    # postures printed; --json has all
 
 
 def transmission(options: Namespace) -> int:
@@ -217,10 +218,13 @@ def _print_rotom(study: Mapping[str, Any]) -> None:
         print(f'{"half axis":>22}: {length:.4f} along '
               + ', '.join(f'{value:.3f}' for value in axis + 0.0))
     print(f'{"torque towards less":>22}: ' + ', '.join(
-        f'{joint} {value + 0.0:.3g}' for joint, value in study['descending_torque'].items()))
-    for posture in study['zeros'] or ():
+        f'{joint} {round(value, 6) + 0.0:.3g}'
+        for joint, value in study['descending_torque'].items()))
+    for posture in (study['zeros'] or ())[:ZEROS]:
         print(f'{"zero":>22}: ' + ', '.join(f'{joint} {value + 0.0:.4f}'
                                             for joint, value in posture.items()))
+    if len(study['zeros'] or ()) > ZEROS:
+        print(f'{"zero":>22}: and {len(study["zeros"]) - ZEROS} more')
     if study['zeros'] == []:
         print(f'{"zero":>22}: none found within the joint limits')
     print_files(study)

@@ -203,9 +203,9 @@ def make_transmission(mechanism: Mechanism, frame: str, given: Mapping[str, Sequ
             found = [robot.limits[joint].effort if value is None else value
                      for joint, value in zip(joints, found)]
         elif not all(known):
-            assumptions.append(f'{name.replace("_", " ")} of '
-                               + ', '.join(j for j, motor in zip(joints, known) if not motor)
-                               + f': {default:g}')
+            whose = ', '.join(j for j, motor in zip(joints, known) if not motor) \
+                if any(known) else 'all gears'
+            assumptions.append(f'{name.replace("_", " ")} of {whose}: {default:g}')
         values[name] = found
     if all(known) and not {'efficiency', 'reduction', 'back_efficiency'} & set(given):
         values['back_efficiency'] = [motor.back_efficiency for motor in known if motor]

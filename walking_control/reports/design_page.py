@@ -5,8 +5,6 @@ from importlib import resources
 import json
 import math
 
-import numpy as np
-
 from walking_control.design.mechanism import AXES
 from walking_control.models.robot import in_words
 from walking_control.reports.page import write_page, writing_to
@@ -35,6 +33,7 @@ def page_data(limb, study):
         'rotors': gears.rotor_inertia.tolist(),
         'torque': [torque if math.isfinite(torque) else 1e30 for torque in gears.torque.tolist()],
         'efficiency': gears.efficiency.tolist(), 'reduction': gears.reduction.tolist(),
+        'back': gears.back_efficiency.tolist(),
         'posture': f'{in_words(limb.mechanism.name)}, {in_words(limb.frame_name)} with {posture}; '
                    f'base {study["base"]}, rotors {limb.rotors}; direction {along}'}
 
@@ -56,13 +55,3 @@ def write_design_page(limb, study, path):
     with writing_to(path.parent):
         path.write_text(page, encoding='utf-8')
     return str(path)
-
-
-def expected(limb, study):
-    """Return what the page shows with the sliders as given, by the names it uses."""
-    names = {'none': 'GIE', 'forward': 'FGIE', 'backward': 'BGIE'}
-    forces = {'none': 'FC', 'forward': 'FFC', 'backward': 'BFC'}
-    return {'back': np.asarray(limb.transmission.back_efficiency).tolist(),
-            'mass': {key: study['masses'][name]['effective'] for key, name in names.items()},
-            'diagonal': {key: study['masses'][name]['diagonal'] for key, name in names.items()},
-            'force': {key: study['forces'][name] for key, name in forces.items()}}

@@ -290,9 +290,9 @@ def test_corners_are_those_of_the_torques(kind, shares):
 
 
 def test_forces_of_a_redundant_limb():
-    """A pseudo-inverse would promise forces with torques that only fight each other: linear program.
+    """A pseudo-inverse would promise forces by torques that only fight each other.
 
-    Along x alone the leg has a joint to spare.
+    Along x alone the leg has a joint to spare; second route: a linear program.
     """
     from scipy.optimize import linprog
     limb = leg()
@@ -336,7 +336,7 @@ def test_a_motion_decides_which_motor_drives():
     (dict(back_efficiency=[0.1, 1.2]), 'back efficiency of knee is 1.2'),
     (dict(efficiency=(0.8, 0.7, 0.6)), 'efficiency is .*: must be one number, or 2'),
     (dict(topology=np.ones((2, 2))), 'topology is .*must be an invertible matrix'),
-    (dict(positions={'hip': 1.0, 'knee': 0.0}), 'Jacobian of foot along xz .*other joint positions'),
+    (dict(positions={'hip': 1.0, 'knee': 0.0}), 'Jacobian of foot along xz .*other joint position'),
     (dict(carriers={'knee': 'nowhere'}, rotors='coupled'), 'frame nowhere'),
     (dict(rotors='none'), 'rotors is .none.')])
 def test_what_makes_no_sense_is_refused(changes, words):

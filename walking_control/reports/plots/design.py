@@ -67,15 +67,21 @@ def _draw_conventions(axis, limb, plane, study):
     axis.plot(*points.T, color=NEUTRAL, linewidth=5.0, solid_capstyle='round', zorder=2,
               marker='o', markersize=9, markerfacecolor='white', markeredgewidth=2.0)
     size = max(np.ptp(points, axis=0).max(), 1e-3)
+    others = {}
     for i, joint in enumerate(limb.transmission.joints):
-        _draw_angle(axis, limb, joint, i, points, plane, 0.22 * size)
+        if not _draw_angle(axis, limb, joint, i, points, plane, 0.22 * size):
+            others.setdefault(tuple(np.round(points[i] / size, 2)), []).append(i)
+    for numbers in others.values():   # they turn out of the drawing
+        names = [in_words(limb.transmission.joints[i]) for i in numbers]
+        axis.annotate('\n'.join(names), points[numbers[0]], fontsize=9, color=NEUTRAL,
+                      xytext=(-8, 4), textcoords='offset points', ha='right', zorder=6)
     u = np.zeros(3)
     u[limb.rows] = study['direction']
     tip = points[-1] + 0.25 * size * u[list(plane)]
     axis.annotate('', tip, points[-1], zorder=4, arrowprops={
         'arrowstyle': '-|>', 'color': MARK, 'linewidth': 2.0})
-    axis.annotate('direction', tip, color=MARK, fontsize=9.5, xytext=(-6, 0), ha='right',
-                  textcoords='offset points', va='center')
+    axis.annotate('direction', tip, color=MARK, fontsize=9.5, xytext=(0, 3), ha='center',
+                  textcoords='offset points', va='bottom')
     base = dynamics.data.oMi[1].translation[list(plane)]
     axis.plot(*base, marker='s', markersize=26, color=FAINT, zorder=0)
     center = mechanism.dynamics.center_of_mass(mechanism.q)[list(plane)]
@@ -88,7 +94,7 @@ def _draw_conventions(axis, limb, plane, study):
 
 
 def _draw_angle(axis, limb, joint, i, points, plane, radius):
-    """Draw from where a joint is counted, and how far it is turned."""
+    """Draw from where a joint is counted and how far it is turned, if it turns in the drawing."""
     dynamics, mechanism = limb.mechanism.dynamics, limb.mechanism
     model, data = dynamics.model, dynamics.data
     number = model.getJointId(joint)
@@ -97,26 +103,26 @@ def _draw_angle(axis, limb, joint, i, points, plane, radius):
         3:, model.joints[number].idx_v]
     angle = mechanism.positions[mechanism.joints.index(joint)]
     place, link = points[i], points[i + 1] - points[i]
-    text = in_words(joint)
-    if abs(column[across[0]]) > 0.99 and np.linalg.norm(link) > 1e-6:
-        # sense in the drawing: +y points away from who sees x to the right and z up
-        turn = -column[across[0]] if plane == (0, 2) else column[across[0]]
-        now = np.arctan2(link[1], link[0])
-        start = now - turn * angle
-        arc = np.linspace(start, now, 40)
-        reach = 1.4 * radius * np.array([np.cos(start), np.sin(start)])
-        axis.plot(*np.array([place, place + reach]).T, color=_LINES[i % 7], linewidth=1.2,
-                  linestyle='--', zorder=3)
-        axis.plot(place[0] + radius * np.cos(arc), place[1] + radius * np.sin(arc),
-                  color=_LINES[i % 7], linewidth=1.6, zorder=3)
-        axis.annotate('', (place[0] + radius * np.cos(now), place[1] + radius * np.sin(now)),
-                      (place[0] + radius * np.cos(arc[-6]), place[1] + radius * np.sin(arc[-6])),
-                      arrowprops={'arrowstyle': '-|>', 'color': _LINES[i % 7]}, zorder=3)
-        middle = 0.5 * (start + now)
-        place = place + 1.15 * radius * np.array([np.cos(middle), np.sin(middle)])
-        text += f'\n{np.degrees(angle):.0f}°'
-    axis.annotate(text, place, color=_LINES[i % 7], fontsize=9.5, xytext=(5, 0),
-                  textcoords='offset points', va='center', zorder=6)
+    if abs(column[across[0]]) < 0.99 or np.linalg.norm(link) < 1e-6:
+        return False
+    # sense in the drawing: +y points away from who sees x to the right and z up
+    turn = -column[across[0]] if plane == (0, 2) else column[across[0]]
+    now = np.arctan2(link[1], link[0])
+    start = now - turn * angle
+    arc, colour = np.linspace(start, now, 40), _LINES[i % 7]
+
+    def at(reach, direction):
+        return place + reach * np.array([np.cos(direction), np.sin(direction)])
+    axis.plot(*np.array([place, at(1.4 * radius, start)]).T, color=colour, linewidth=1.2,
+              linestyle='--', zorder=3)
+    axis.plot(*np.array([at(radius, each) for each in arc]).T, color=colour, linewidth=1.6,
+              zorder=3)
+    axis.annotate('', at(radius, now), at(radius, arc[-6]),
+                  arrowprops={'arrowstyle': '-|>', 'color': colour}, zorder=3)
+    axis.annotate(f'{in_words(joint)}\n{np.degrees(angle):.0f}°',
+                  at(1.15 * radius, 0.5 * (start + now)), color=colour, fontsize=9.5,
+                  xytext=(5, 0), textcoords='offset points', va='center', zorder=6)
+    return True
 
 
 def _seen(matrix, axes, plane, inverse):
@@ -135,7 +141,7 @@ def _draw_inertia(axis, study, plane):
         matrix = _seen(study['inertia'][name], study['axes'], plane, True)
         if matrix is not None:
             axis.plot(*(matrix @ _CIRCLE), color=_COLOURS[name],
-                      label=f'{name}, {study["masses"][name]["effective"]:.3g} kg')
+                      label=f'{name}, {study["masses"][name]["effective"]:.4g} kg')
     matrix = _seen(study['inertia']['FGIE, symmetric'], study['axes'], plane, True)
     if matrix is not None:
         axis.plot(*(matrix @ _CIRCLE), color=_COLOURS['FGIE'], linestyle=':', linewidth=1.4,
@@ -164,7 +170,7 @@ def _draw_forces(axis, study, plane):
         closed = np.vstack([seen, seen[:1]])
         mixed = name.startswith('AFC')
         axis.plot(*closed.T, color=_COLOURS[name], linestyle='--' if mixed else '-',
-                  linewidth=1.4 if mixed else 1.8, label=f'{name}, {study["forces"][name]:.3g} N')
+                  linewidth=1.4 if mixed else 1.8, label=f'{name}, {study["forces"][name]:.4g} N')
         drawn += 1
     if drawn:
         axis.set_aspect('equal', adjustable='datalim')
