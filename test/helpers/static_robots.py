@@ -50,17 +50,22 @@ def humanoid(friction=0.7, **contact):
     return dynamics, contacts, file.start.posture
 
 
-def real_robot(name):
-    """Return dynamics, foot frames and bent-knee positions of a robot of example-robot-data."""
+def real_path(path):
+    """Return where a file of example-robot-data lies."""
     try:
         files = metadata.files('example-robot-data')
     except metadata.PackageNotFoundError:
         pytest.skip('example-robot-data is not installed')
-    path, feet = REAL[name]
     found = [file for file in files if str(file).endswith(f'/robots/{path}')]
     if not found:
         pytest.skip(f'example-robot-data holds no {path}')
-    dynamics = Dynamics(bare_robot(found[0].locate().read_text(encoding='utf-8'), name))
+    return found[0].locate()
+
+
+def real_robot(name):
+    """Return dynamics, foot frames and bent-knee positions of a robot of example-robot-data."""
+    path, feet = REAL[name]
+    dynamics = Dynamics(bare_robot(real_path(path).read_text(encoding='utf-8'), name))
     positions = dict.fromkeys(dynamics.joints, 0.0)
     for pattern, value in BENT[name].items():
         for side in SIDES[name]:

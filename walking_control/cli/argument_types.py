@@ -28,6 +28,18 @@ def numbers(text: str) -> list[float]:
     return [finite(part) for part in text.split(',')]
 
 
+def ratios(text: str) -> list[float]:
+    """Return the numbers of A,B,C, each a number or a fraction such as 1/20."""
+    found = []
+    for part in text.split(','):
+        above, slash, below = part.partition('/')
+        bottom = finite(below) if slash else 1.0
+        if bottom == 0.0:
+            raise argparse.ArgumentTypeError(f'{part!r} divides by zero')
+        found.append(finite(above) / bottom)
+    return found
+
+
 def number_range(text: str) -> list[float]:
     """Return the N numbers of LO:HI:N."""
     parts = text.split(':')

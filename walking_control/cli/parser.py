@@ -18,11 +18,13 @@ from walking_control.cli.argument_types import (
     number_range,
     numbers,
     positive,
+    ratios,
     seed,
     setting,
     words,
 )
 from walking_control.cli.bringup import ros2_control
+from walking_control.cli.design import rotom, transmission
 from walking_control.cli.fault import fault
 from walking_control.cli.gait import cycle, impact, search
 from walking_control.cli.identification import identify
@@ -48,6 +50,11 @@ EXAMPLES = {
     'statics': 'walking_control statics humanoid --support both --out out/statics',
     'fault': 'walking_control fault stale_imu    (while walking_control demo --realtime '
     '--duration 600 runs elsewhere)',
+    'transmission': 'walking_control design transmission examples/two_joint_leg.urdf --frame foot '
+    '--base free \\\n    --q hip=1.0472,knee=1.0472 --reduction 1/20 --rotor-inertia 6.4e-5 '
+    '--torque 17 \\\n    --efficiency 0.8,0.7 --out out/leg',
+    'rotom': 'walking_control design rotom humanoid --direction 0,0,1 --joint left_knee --out '
+    'out/rotom',
     'check': 'walking_control check my_robot.yaml',
     'ros2_control': 'walking_control ros2_control my_robot.yaml --out bringup',
 }
@@ -105,7 +112,55 @@ def make_parser() -> Parser:
     verb = _add_verb(verbs, statics, [_common_arguments()])
     verb.add_argument('robot', help=_ROBOT_HELP + ', or of a URDF')
     _add_statics_arguments(verb)
+    _add_design_verbs(verbs)
     return parser
+
+
+def _add_design_verbs(verbs: argparse._SubParsersAction[Any]) -> None:
+    design = verbs.add_parser('design', help='Answer questions before a robot is built.'
+                              ).add_subparsers(dest='design_verb', required=True, metavar='VERB')
+    for function, add in ((transmission, _add_transmission_arguments),
+                          (rotom, _add_rotom_arguments)):
+        verb = _add_verb(design, function, [_common_arguments()])
+        verb.add_argument('robot', help=_ROBOT_HELP + ', or of a URDF')
+        verb.add_argument('--q', metavar='J=V,...', help='joint positions, rad or m, or a YAML '
+                          'file (default: start posture, or zero)')
+        verb.add_argument('--base', choices=('held', 'free'),
+                          help="default: free, held of a URDF alone")
+        verb.add_argument('--direction', type=numbers, default=[0.0, 0.0, 1.0], metavar='X,Y,Z',
+                          help='of the force, in the world (default: 0,0,1)')
+        add(verb)
+
+
+def _add_transmission_arguments(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument('--frame', metavar='FRAME', help="end of the limb (default: first foot)")
+    verb.add_argument('--axes', metavar='xyz', help='directions that count (default: those along '
+                      'which the limb moves its end)')
+    for name, what in (('--reduction', 'turns of the output per turn of the rotor, at most 1, such '
+                        'as 1/20'), ('--rotor-inertia', 'at the rotor, kg m^2'),
+                       ('--efficiency', 'of the gear, forward'),
+                       ('--back-efficiency', 'backward (default: follows from the forward one)'),
+                       ('--torque', 'largest torque of the motor times its reduction, N m')):
+        verb.add_argument(name, type=ratios, metavar='A[,B...]', help=f'{what}; one for all joints '
+                          'of the limb or one each, from the base outwards')
+    verb.add_argument('--topology', default='serial', metavar='D', help='serial, parallel (both '
+                      'motors of two joints on the base) or rows such as 1,0;-1,1')
+    verb.add_argument('--rotors', choices=('armature', 'coupled'), default='armature',
+                      help='whether the rotors feel that their carriers turn')
+    verb.add_argument('--carrier', metavar='LINK', help='on which link the motors sit, for '
+                      '--rotors coupled (default: each on the link before its joint)')
+
+
+def _add_rotom_arguments(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument('--contacts', type=words, metavar='A,B', help='frames that stay where they '
+                      'are, or none (default: all feet of a free base)')
+    verb.add_argument('--contact-kind', choices=('point', 'sole'),
+                      help='whether they may turn (default: flat soles of bipeds in space)')
+    verb.add_argument('--joint', action='append', default=[], metavar='J',
+                      help='joint over which the index is wanted (repeatable)')
+    verb.add_argument('--zeros', action='store_true',
+                      help='look for postures that pass nothing of the force on')
+    _add_seed(verb)
 
 
 def _add_fault_arguments(verb: argparse.ArgumentParser) -> None:

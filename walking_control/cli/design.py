@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Verbs for robots that are still to be built: design transmission, design rotom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+import math
+from typing import Any, TYPE_CHECKING
+
+import numpy as np
+
+from walking_control.cli.inputs import make_folder
+from walking_control.cli.output import (
+    plain,
+    print_files,
+    print_json,
+    save_figures,
+    write_json,
+)
+from walking_control.exceptions import InvalidInput
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from walking_control.design.limb import Limb
+    from walking_control.design.mechanism import Mechanism
+    from walking_control.design.rotom import Contacts
+
+CURVES = 6   # joints over which the index is drawn if nobody says which
+ZEROS = 8    # postures printed; --json has all
+
+
+def transmission(options: Namespace) -> int:
+    """Say what gears make of a limb: how heavy, strong and soft its end is."""
+    from walking_control.design.study import study_transmission
+    make_folder(options)
+    limb, assumptions = _limb(options)
+    study: dict[str, Any] = {**study_transmission(limb, options.direction),
+                             'assumptions': assumptions, 'files': []}
+    if options.out is not None:
+        from walking_control.reports.design_page import write_design_page
+        from walking_control.reports.plots.design import plot_efficiency, plot_limb, plot_trade
+        figures = {'transmission': plot_limb(limb, study), 'efficiency': plot_efficiency(study)}
+        trade = plot_trade(study)
+        if trade is not None:
+            figures['trade'] = trade
+        study['files'] = [*save_figures(options.out, figures),
+                          write_design_page(limb, study, options.out / 'transmission.html')]
+        study['files'].append(write_json(study, options.out / 'transmission.json'))
+    if options.json:
+        print_json(study)
+    else:
+        _print_transmission(study)
+    return 0
+
+
+def rotom(options: Namespace) -> int:
+    """Say how a posture passes a force on the centre of mass into motion."""
+    from walking_control.design.study import study_rotom
+    make_folder(options)
+    mechanism = _mechanism(options)
+    contacts, words = _contacts(options, mechanism)
+    study: dict[str, Any] = {
+        **study_rotom(mechanism, options.direction, contacts, _joints(options, mechanism),
+                      options.zeros, options.seed),
+        'assumptions': [*mechanism.assumptions, *words], 'files': []}
+    if options.out is not None:
+        from walking_control.reports.plots.design import plot_rotom
+        study['files'] = save_figures(options.out, {'rotom': plot_rotom(mechanism, study)})
+        study['files'].append(write_json(study, options.out / 'rotom.json'))
+    if options.json:
+        print_json(study)
+    else:
+        _print_rotom(study)
+    return 0
+
+
+def _mechanism(options: Namespace) -> Mechanism:
+    from walking_control.design.mechanism import load_mechanism
+    held = None if options.base is None else options.base == 'held'
+    if options.q is None:
+        return load_mechanism(options.robot, options.set, held=held)
+    if '=' in options.q:
+        return load_mechanism(options.robot, options.set, _positions(options.q), held=held)
+    from walking_control.experiments.statics import read_configuration
+    joints, _, orientation = read_configuration(options.q)
+    turned = None if orientation == [0.0, 0.0, 0.0, 1.0] else orientation
+    return load_mechanism(options.robot, options.set, joints, turned, held)
+
+
+def _positions(text: str) -> dict[str, float]:
+    """Return joint -> position of name=value,name=value."""
+    found = {}
+    for part in text.split(','):
+        name, _, value = part.partition('=')
+        try:
+            found[name.strip()] = float(value)
+        except ValueError:
+            raise InvalidInput(f'position of joint {name.strip()}', value=value,
+                               limit='must be a number', remedy='give --q hip=1.0,knee=0.5'
+                               ) from None
+        if not math.isfinite(found[name.strip()]):
+            raise InvalidInput(f'position of joint {name.strip()}', value=value,
+                               limit='must be finite')
+    return found
+
+
+def _limb(options: Namespace) -> tuple[Limb, list[str]]:
+    from walking_control.design.limb import Limb
+    from walking_control.design.transmission import make_transmission
+    mechanism = _mechanism(options)
+    frame = options.frame
+    if frame is None:
+        feet = mechanism.dynamics.robot.feet
+        if not feet:
+            raise InvalidInput(f'end of the limb of {mechanism.name}',
+                               limit='a URDF alone names no foot', remedy='give --frame FRAME')
+        frame = feet[0]
+    given = {name: getattr(options, name) for name in (
+        'reduction', 'rotor_inertia', 'efficiency', 'back_efficiency', 'torque')
+        if getattr(options, name) is not None}
+    joints = mechanism.joints_to(mechanism.frame(frame))
+    gears, words = make_transmission(mechanism, frame, given,
+                                     _topology(options.topology, len(joints)))
+    carriers = None if options.carrier is None else dict.fromkeys(joints, options.carrier)
+    limb = Limb(mechanism, frame, gears, options.axes, options.rotors, carriers)
+    words = [*mechanism.assumptions, *words]
+    others = len(mechanism.joints) - limb.m
+    if others:
+        words.append(f'{others} joints outside the limb are held')
+    if not limb.n_base:
+        words.append('held, the base softens no impact (--base free lets it go)')
+    if limb.redundant:
+        words.append(f'{limb.m} joints for {limb.axes}: forces are those that all joints balance')
+    return limb, words
+
+
+def _topology(text: str, size: int) -> np.ndarray | None:
+    """Return D of 'serial', 'parallel' or rows such as 1,0;-1,1."""
+    if text == 'serial':
+        return None
+    if text == 'parallel':
+        if size != 2:
+            raise InvalidInput('topology', value=text, limit='needs a limb of 2 joints, not '
+                               f'{size}', remedy='give its matrix, rows separated by ;')
+        return np.array([[1.0, 0.0], [-1.0, 1.0]])
+    try:
+        rows = [[float(value) for value in row.split(',')] for row in text.split(';')]
+        return np.array(rows)
+    except ValueError:
+        raise InvalidInput('topology', value=text, limit='must be serial, parallel or a matrix '
+                           'such as 1,0;-1,1') from None
+
+
+def _contacts(options: Namespace, mechanism: Mechanism) -> tuple[Contacts, list[str]]:
+    from walking_control.design.rotom import Contacts
+    from walking_control.design.study import usual_contacts
+    usual, words = usual_contacts(mechanism)
+    kind = options.contact_kind or usual.kind
+    if options.contacts is None:
+        return Contacts(usual.frames, kind), [] if options.contact_kind else words
+    if options.contacts == ('none',):
+        return Contacts((), kind), []
+    for name in options.contacts:
+        mechanism.frame(name)
+    return Contacts(tuple(options.contacts), kind), []
+
+
+def _joints(options: Namespace, mechanism: Mechanism) -> tuple[str, ...]:
+    """Return the joints over which the index is wanted."""
+    if options.joint:
+        return tuple(options.joint)
+    return mechanism.joints if options.out is not None and len(mechanism.joints) <= CURVES else ()
+
+
+def _print_transmission(study: Mapping[str, Any]) -> None:
+    print(f'{study["robot"]}, {study["frame"]} along {study["axes"]}, base {study["base"]}, '
+          f'rotors {study["rotors"]}')
+    for sentence in study['assumptions']:
+        print(f'  assumed: {sentence}')
+    names = ('reduction', 'reflected_inertia', 'efficiency', 'back_efficiency', 'torque')
+    heads = ('reduction', 'reflected kg m2', 'efficiency', 'backward', 'torque N m')
+    print(f'{"motor":>22}' + ''.join(f'{head:>17}' for head in heads))
+    for joint, motor in study['motors'].items():
+        print(f'{joint:>22}' + ''.join(f'{motor[name]:17.4g}' for name in names))
+    along = ', '.join(f'{value:.3g}' for value in study['direction'])
+    print(f'along ({along}) of {study["axes"]}:')
+    print(f'{"mass, kg":>22}{"effective":>17}{"diagonal":>17}')
+    for name, masses in study['masses'].items():
+        print(f'{name:>22}{masses["effective"]:17.4g}{masses["diagonal"]:17.4g}')
+    print(f'{"force":>22}{"N":>17}{"of FC":>17}')
+    for name, force in study['forces'].items():
+        share = force / study['forces']['FC'] if math.isfinite(study['forces']['FC']) else math.nan
+        print(f'{name:>22}{force:17.4g}{share:17.4g}')
+    if study['impact_mitigation']:
+        print(f'{"impact mitigation":>22}' + ''.join(
+            f'  {name} {value:.4f}' for name, value in study['impact_mitigation'].items()))
+    for mode, error in study['symmetric_error'].items():
+        of_coupled = 'none coupled' if error['of_coupled'] is None \
+            else f'{100 * error["of_coupled"]:.3g} % of the coupled energy'
+        print(f'{"symmetric, " + mode:>22}  actual error {100 * error["worst"]:.3g} %, '
+              f'{of_coupled}; printed estimate {100 * error["estimate"]:.3g} %')
+    print_files(study)
+
+
+def _print_rotom(study: Mapping[str, Any]) -> None:
+    contacts = f'on {", ".join(study["contacts"])} ({study["contact_kind"]})' \
+        if study['contacts'] else 'no contacts'
+    print(f'{study["robot"]}, base {study["base"]}, {contacts}, {study["mass"]:.4g} kg move along '
+          f'{study["moves_along"]}')
+    for sentence in study['assumptions']:
+        print(f'  assumed: {sentence}')
+    print(f'{"direction":>22}: {plain(study["direction"])}')
+    print(f'{"RoToM":>22}: {study["rotom"]:.4f}')
+    print(f'{"to the surface":>22}: {study["to_surface"]:.4f}')
+    print(f'{"index":>22}: {study["index"]:.4f}')
+    for length, axis in zip(study['half_axes'], np.array(study['directions']).T):
+        print(f'{"half axis":>22}: {length:.4f} along '
+              + ', '.join(f'{value:.3f}' for value in axis + 0.0))
+    print(f'{"torque towards less":>22}: ' + ', '.join(
+        f'{joint} {round(value, 6) + 0.0:.3g}'
+        for joint, value in study['descending_torque'].items()))
+    for posture in (study['zeros'] or ())[:ZEROS]:
+        print(f'{"zero":>22}: ' + ', '.join(f'{joint} {value + 0.0:.4f}'
+                                            for joint, value in posture.items()))
+    if len(study['zeros'] or ()) > ZEROS:
+        print(f'{"zero":>22}: and {len(study["zeros"]) - ZEROS} more')
+    if study['zeros'] == []:
+        print(f'{"zero":>22}: none found within the joint limits')
+    print_files(study)

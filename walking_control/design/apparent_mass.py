@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How heavy a limb's end feels behind its gears, and how it takes an impact ([SR20] IV-A)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from walking_control.design.limb import Limb
+from walking_control.design.mechanism import SINGULAR
+from walking_control.design.transmission import BACKWARD, FORWARD, LOSSLESS
+from walking_control.exceptions import InvalidInput
+
+
+@dataclass(frozen=True)
+class TaskInertia:
+    """How heavy a limb's end feels: force per acceleration along axes, ``(d, d)``, kg.
+
+    Args:
+        lossless: GIE, gears without losses.
+        forward: FGIE: virtual force of the motors per acceleration. Not symmetric if efficiencies
+            differ.
+        backward: BGIE: force on the end per acceleration. None where a gear lets nothing back.
+        forward_symmetric: The symmetric approximation of FGIE.
+    """
+
+    lossless: np.ndarray
+    forward: np.ndarray
+    backward: np.ndarray | None
+    forward_symmetric: np.ndarray
+
+
+def task_inertia(limb: Limb) -> TaskInertia:
+    """Return the generalised inertia of a limb's end, its base held.
+
+    Motors that feign the force f at the end give ``tau = G^T D^T J^T f`` ([SR20] (13)), which
+    accelerates it by ``J H^-1 (D^-T E D^T) J^T f``; the inverse of that is FGIE. For a square
+    Jacobian and a motor at each joint it is ``J^-T (M / eta_f + Ia) J^-1``; for a redundant limb,
+    where no inverse of J exists, it holds as it stands.
+    """
+    own = limb.own_jacobian
+    results: dict[str, np.ndarray | None] = {}
+    for mode in (LOSSLESS, FORWARD, BACKWARD):
+        shares = limb.transmission.shares(mode)
+        if not np.isfinite(shares).all():
+            results[mode] = None
+            continue
+        H = limb.inertia(shares)[limb.n_base:, limb.n_base:]
+        pass_on = np.eye(limb.m)
+        if mode == FORWARD:
+            pass_on = limb.motor_map(shares) @ limb.transmission.topology.T
+        results[mode] = np.linalg.inv(own @ np.linalg.solve(H, pass_on @ own.T))
+    lossless, forward = results[LOSSLESS], results[FORWARD]
+    assert lossless is not None and forward is not None   # their shares are finite
+    return TaskInertia(lossless, forward, results[BACKWARD], _symmetric_forward(limb))
+
+
+def _symmetric_forward(limb):
+    """Return FGIE with the root of E on either side of the inertia ([SR20], appendix)."""
+    shares = limb.transmission.efficiency
+    root = limb.motor_map(np.sqrt(shares)) @ limb.transmission.topology.T
+    reach = limb.own_jacobian @ root.T
+    H = limb.inertia(shares, symmetric=True)[limb.n_base:, limb.n_base:]
+    return np.linalg.inv(reach @ np.linalg.solve(H, reach.T))
+
+
+def backward_inertia(limb: Limb, shares: np.ndarray) -> np.ndarray:
+    """Return force on the end per acceleration with the base as the mechanism has it, kg."""
+    return np.linalg.inv(limb.jacobian @ np.linalg.solve(limb.inertia(shares), limb.jacobian.T))
+
+
+def effective_mass(inertia: np.ndarray, direction: np.ndarray) -> float:
+    """Return force per acceleration along a direction, the end free to move across it, kg."""
+    return float(1.0 / (direction @ np.linalg.solve(inertia, direction)))
+
+
+def diagonal_mass(inertia: np.ndarray, direction: np.ndarray) -> float:
+    """Return force per acceleration along a direction, the end guided along it, kg.
+
+    Never below `effective_mass` where the inertia is symmetric.
+    """
+    return float(direction @ inertia @ direction)
+
+
+@dataclass(frozen=True)
+class ImpactMitigation:
+    """What share of an impact's inertia moving joints take away, from 0 (stiff) to 1.
+
+    Three definitions that differ, apart by name.
+
+    Args:
+        factor: ``det(1 - L L_locked^-1)`` of all directions together, the definition of [Wen17].
+        effective: 1 minus the ratio of effective masses along the direction.
+        diagonal: 1 minus the ratio of diagonal masses.
+    """
+
+    factor: float
+    effective: float
+    diagonal: float
+
+
+def impact_mitigation(limb: Limb, direction: np.ndarray,
+                      shares: np.ndarray | None = None) -> ImpactMitigation:
+    """Return how well a limb on a free base softens an impact at its end.
+
+    ``L`` is the inertia with gears driven backwards, ``L_locked`` that with all joints locked.
+
+    Args:
+        limb: The `Limb`, its base free.
+        direction: Of the impact, along the limb's axes, ``(d,)``.
+        shares: Diagonal of E; None: those of gears driven backwards.
+
+    Raises:
+        InvalidInput: The base is held: locked, it would take any impact without moving.
+    """
+    if limb.n_base == 0:
+        raise InvalidInput('impact mitigation of a held base', limit='locked joints would make '
+                           'its end infinitely heavy', remedy='choose --base free')
+    base = limb.jacobian[:, :limb.n_base]
+    locked = base @ np.linalg.solve(limb.links[:limb.n_base, :limb.n_base], base.T)
+    if np.linalg.cond(locked) > 1.0 / SINGULAR:
+        raise InvalidInput('impact mitigation', limit=f'the base cannot move the end along every '
+                           f'one of {limb.axes}', remedy='choose fewer --axes')
+    shares = limb.transmission.shares(BACKWARD) if shares is None else shares
+    free = _mobility(limb, shares)
+    ratio = np.linalg.solve(free, locked)   # L L_locked^-1, of inverses
+    masses = [(1.0 / (direction @ each @ direction), direction @ np.linalg.solve(each, direction))
+              for each in (free, locked)]
+    return ImpactMitigation(max(0.0, float(np.linalg.det(np.eye(len(locked)) - ratio))),
+                            float(1.0 - masses[0][0] / masses[1][0]),
+                            float(1.0 - masses[0][1] / masses[1][1]))
+
+
+def _mobility(limb, shares):
+    """Return acceleration of the end per force on it; gears with infinite shares are locked."""
+    open_ = np.isfinite(shares)
+    if open_.all():
+        return limb.jacobian @ np.linalg.solve(limb.inertia(shares), limb.jacobian.T)
+    # outputs of closed gears stand still: velocities are those of base and open outputs
+    keep = np.zeros((len(limb.columns), limb.n_base + int(open_.sum())))
+    keep[:limb.n_base, :limb.n_base] = np.eye(limb.n_base)
+    keep[limb.n_base:, limb.n_base:] = limb.transmission.topology[:, open_]
+    H = keep.T @ limb.inertia(np.where(open_, shares, 1.0)) @ keep
+    reach = limb.jacobian @ keep
+    return reach @ np.linalg.solve(H, reach.T)
+
+
+@dataclass(frozen=True)
+class SymmetricError:
+    """What the symmetric approximation of the inertia gets wrong ([SR20], appendix).
+
+    Args:
+        worst: Largest relative error of the kinetic energy over all velocities.
+        of_coupled: Error relative to the coupled part of the energy alone at that velocity; None
+            where that part is zero.
+        estimate: What the appendix gives as bound: of equal efficiencies it is the error of the
+            coupled part exactly, of others it is no bound.
+    """
+
+    worst: float
+    of_coupled: float | None
+    estimate: float
+
+
+def symmetric_error(limb: Limb, mode: str = FORWARD) -> SymmetricError:
+    """Return the actual error of the symmetric inertia beside the printed estimate."""
+    shares = limb.transmission.shares(mode)
+    smallest = min(shares.min(), (1.0 / shares).min())
+    estimate = (1.0 - np.sqrt(smallest)) ** 2 / (1.0 + smallest)
+    exact = limb.inertia(shares)
+    exact = 0.5 * (exact + exact.T)   # all that a kinetic energy sees
+    difference = limb.inertia(shares, symmetric=True) - exact
+    factor = np.linalg.inv(np.linalg.cholesky(exact))
+    errors, vectors = np.linalg.eigh(factor @ difference @ factor.T)
+    place = int(np.argmax(np.abs(errors)))
+    velocity = factor.T @ vectors[:, place]
+    coupled = coupled_error(limb, shares, velocity)
+    return SymmetricError(float(abs(errors[place])), coupled, float(estimate))
+
+
+def coupled_error(limb: Limb, shares: np.ndarray, velocity: np.ndarray) -> float | None:
+    """Return the error of the kinetic energy relative to its coupled part; None where that is 0."""
+    spin = limb.transmission.to_rotors @ velocity[limb.n_base:]
+    flow = (limb.coupling.T @ velocity) * spin
+    part = float(((1.0 + shares) * flow).sum())
+    if abs(part) < 1e-12 * float(np.abs(flow).sum() or 1.0) or not flow.any():
+        return None
+    return float(abs((((1.0 - np.sqrt(shares)) ** 2) * flow).sum() / part))

@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What share of a force on the centre of mass moves it: RoToM and its ellipsoid ([Mor14]).
+
+A force F on the centre of mass accelerates it by ``J M^-1 J^T F``, with J its Jacobian and M the
+inertia of all that moves, m in mass. Compared with F / m, the acceleration of a free particle:
+
+    T = m J M^-1 J^T,   RoToM(u) = |T u|,  u = F / |F|
+
+T is symmetric and ``0 <= T <= 1``: the kinetic energy is never below that of the mass in its
+centre, so ``M >= m J^T J``, and with it ``T^2 <= T``. RoToM(u) is the support function of the
+ellipsoid ``{T x : |x| <= 1}``, how far it extends along u. The source calls RoToM the distance from
+the centre to the surface along u; that is ``1 / |T^-1 u|``, never more, and the same on the
+principal axes only (see doc/errata.md).
+
+A free base moves with the whole force, T = 1, however the limbs lie. Of a robot that stands, the
+contacts are kept: M^-1 becomes ``P = M^-1 - M^-1 C^T (C M^-1 C^T)^+ C M^-1`` with the Jacobian C of
+the contacts. Nothing is damped: a damped pseudo-inverse in the source's (4) gives ratios above 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from walking_control.design.mechanism import Mechanism, SINGULAR, unit_direction
+from walking_control.exceptions import InvalidInput
+
+POINT, SOLE = 'point', 'sole'
+_DEPENDENT = 1e-9    # of the largest: below, a contact repeats what others hold already
+_STEP = 1e-5         # rad or m, of derivatives
+_POSTURES = 20       # random ones, to find in which directions a centre of mass can move at all
+
+
+@dataclass(frozen=True)
+class Transmissibility:
+    """How a posture passes forces on the centre of mass into its motion.
+
+    Args:
+        matrix: T, ``(3, 3)``.
+        space: Orthonormal directions in which the centre of mass can move in some posture, columns
+            ``(3, k)``: a planar robot has two.
+    """
+
+    matrix: np.ndarray
+    space: np.ndarray
+
+    def rotom(self, direction: np.ndarray) -> float:
+        """Return the ratio of transmission of motion along a unit direction, 0 to 1."""
+        return float(np.linalg.norm(self.matrix @ direction))
+
+    def to_surface(self, direction: np.ndarray) -> float:
+        """Return the distance from the centre to the ellipsoid's surface along a unit direction."""
+        values, vectors = np.linalg.eigh(self.matrix)
+        along = vectors.T @ direction
+        flat = values < _DEPENDENT
+        if np.linalg.norm(along[flat]) > 1e-9:
+            return 0.0
+        return float(1.0 / np.linalg.norm(along[~flat] / values[~flat])) if (~flat).any() else 0.0
+
+    @property
+    def axes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Lengths of the ellipsoid's half axes, ``(3,)``, rising, and their directions, columns."""
+        values, vectors = np.linalg.eigh(self.matrix)
+        return np.clip(values, 0.0, None), vectors
+
+    @property
+    def index(self) -> float:
+        """Transmissibility index: smallest to largest half axis, among directions of `space`."""
+        values = np.linalg.eigvalsh(self.space.T @ self.matrix @ self.space)
+        return float(max(0.0, values[0]) / values[-1]) if values[-1] > _DEPENDENT else 0.0
+
+
+@dataclass(frozen=True)
+class Contacts:
+    """What holds a robot to its surroundings.
+
+    Args:
+        frames: Names of the frames that stay where they are.
+        kind: ``'point'``: they may turn; ``'sole'``: they may not.
+    """
+
+    frames: tuple[str, ...] = ()
+    kind: str = SOLE
+
+    def jacobian(self, mechanism: Mechanism) -> np.ndarray:
+        """Return the velocities that must stay zero, ``(c, n)`` per velocity."""
+        rows = 3 if self.kind == POINT else 6
+        return np.concatenate([np.zeros((0, len(mechanism.moving))),
+                               *(mechanism.point_jacobian(mechanism.frame(name))[:rows]
+                                 for name in self.frames)])
+
+
+NO_CONTACTS = Contacts()
+
+
+def transmissibility(mechanism: Mechanism, contacts: Contacts = NO_CONTACTS,
+                     space: np.ndarray | None = None) -> Transmissibility:
+    """Return the transmissibility of a posture.
+
+    Args:
+        mechanism: The `Mechanism`.
+        contacts: The `Contacts` that are kept.
+        space: As `Transmissibility`'s; None takes `motion_space`.
+    """
+    momentum = mechanism.momentum_map()
+    P = constrained_mobility(mechanism.inertia(), contacts.jacobian(mechanism))
+    T = momentum @ P @ momentum.T / mechanism.mass
+    return Transmissibility(0.5 * (T + T.T), motion_space(mechanism) if space is None else space)
+
+
+def constrained_mobility(inertia: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return acceleration per force while ``rows a = 0``, ``(n, n)``; dependent rows do no harm."""
+    inverse = np.linalg.inv(inertia)
+    if not len(rows):
+        return inverse
+    # of the rows in the metric of the inertia: what they hold, orthonormal
+    factor = np.linalg.cholesky(inertia)
+    _, sizes, held = np.linalg.svd(np.linalg.solve(factor, rows.T).T, full_matrices=False)
+    held = held[sizes > _DEPENDENT * sizes.max()]
+    freed = np.linalg.solve(factor.T, np.eye(len(inertia)) - held.T @ held)
+    return freed @ np.linalg.inv(factor)
+
+
+def motion_space(mechanism: Mechanism) -> np.ndarray:
+    """Return orthonormal directions in which the centre of mass moves in some posture, (3, k)."""
+    rng = np.random.default_rng(0)
+    maps = [mechanism.momentum_map() / mechanism.mass]
+    for _ in range(_POSTURES):
+        maps.append(mechanism.at(rng.uniform(-np.pi, np.pi, len(mechanism.joints)))
+                    .momentum_map() / mechanism.mass)
+    directions, sizes, _ = np.linalg.svd(np.concatenate(maps, axis=1), full_matrices=False)
+    space = directions[:, sizes > SINGULAR * sizes.max()]
+    # axes of the world where they serve as well
+    return np.eye(3)[:, np.abs(space).max(axis=1) > SINGULAR] \
+        if np.count_nonzero(np.abs(space).max(axis=1) > SINGULAR) == space.shape[1] else space
+
+
+def rotom_gradient(mechanism: Mechanism, direction: Sequence[float] | np.ndarray,
+                   contacts: Contacts = NO_CONTACTS) -> np.ndarray:
+    """Return the derivative of RoToM by our velocities, ``(n,)``, 1/rad or 1/m.
+
+    Central differences: of order 1e-9 exact. Where RoToM is zero it has a kink, and the result is
+    that of the two sides together, 0.
+    """
+    u, space = unit_direction(direction), np.eye(3)
+
+    def rotom(velocity):
+        return transmissibility(mechanism.moved(velocity), contacts, space).rotom(u)
+    return np.array([(rotom(_STEP * unit) - rotom(-_STEP * unit)) / (2.0 * _STEP)
+                     for unit in np.eye(len(mechanism.moving))])
+
+
+def descending_torque(mechanism: Mechanism, direction: Sequence[float] | np.ndarray,
+                      contacts: Contacts = NO_CONTACTS) -> np.ndarray:
+    """Return the joint torques towards less RoToM ([Mor14] (15)), ``(n_joints,)``.
+
+    On a held base minus the gradient, per unit of force and mass. Of a robot on contacts, the least
+    torques that do the same work on every motion the contacts allow.
+
+    Args:
+        mechanism: The `Mechanism`.
+        direction: Of the force.
+        contacts: The `Contacts` that are kept.
+    """
+    gradient = rotom_gradient(mechanism, direction, contacts)
+    if mechanism.n_base == 0 and not contacts.frames:
+        return -gradient
+    rows = contacts.jacobian(mechanism)
+    _, sizes, right = np.linalg.svd(rows)
+    rank = int((sizes > _DEPENDENT * sizes.max(initial=0.0)).sum())
+    free = right[rank:].T
+    return -np.linalg.lstsq(free[mechanism.n_base:].T, free.T @ gradient, rcond=None)[0]
+
+
+def rotom_zeros(mechanism: Mechanism, direction: Sequence[float] | np.ndarray, starts: int = 40,
+                seed: int = 0) -> list[np.ndarray]:
+    """Return postures whose RoToM along a direction is zero ([Mor14] (16)), within joint limits.
+
+    M^-1 is positive definite, so ``J M^-1 J^T F = 0`` just where ``J^T F = 0``: n equations in n
+    joint positions. Along gravity these are the postures that need no torque. They are sought from
+    random starts; of a continuum of zeros the result is a sample.
+
+    Args:
+        mechanism: The `Mechanism`, its base held.
+        direction: Of the force.
+        starts: Random starts.
+        seed: Of the starts.
+
+    Returns:
+        Joint positions, each ``(n_joints,)``, the ones found more often first, without doubles.
+
+    Raises:
+        InvalidInput: The base is free, or the centre of mass cannot move along the direction.
+    """
+    from scipy.optimize import least_squares
+    if mechanism.n_base:
+        raise InvalidInput('zeros of RoToM of a free base', limit='are sought on a held one only',
+                           remedy='choose --base held')
+    u = unit_direction(direction)
+    if np.linalg.norm(motion_space(mechanism).T @ u) < SINGULAR:
+        raise InvalidInput('direction', value=u.tolist(), limit='the centre of mass cannot move '
+                           'along it: RoToM is zero in every posture')
+    low, high = _ranges(mechanism)
+    rng = np.random.default_rng(seed)
+    found: list[list[Any]] = []   # posture, how often
+    for start in rng.uniform(low, high, (starts, len(low))):
+        solution = least_squares(
+            lambda q: mechanism.at(q).momentum_map().T @ u / mechanism.mass, start,
+            bounds=(low, high), xtol=1e-15, ftol=1e-15, gtol=1e-15)
+        space = np.eye(3)
+        if transmissibility(mechanism.at(solution.x), space=space).rotom(u) > 1e-6:
+            continue
+        for entry in found:
+            if np.abs(_turn(solution.x - entry[0])).max() < 1e-3:
+                entry[1] += 1
+                break
+        else:
+            found.append([solution.x, 1])
+    return [posture for posture, _ in sorted(found, key=lambda entry: -entry[1])]
+
+
+def _ranges(mechanism):
+    """Return lower and upper positions to look between, one turn of joints without limits."""
+    limits = [mechanism.dynamics.robot.limits[joint] for joint in mechanism.joints]
+    low = np.array([max(limit.lower, -np.pi) for limit in limits])
+    high = np.array([min(limit.upper, np.pi) for limit in limits])
+    return low, np.maximum(high, low + 1e-9)
+
+
+def _turn(angle):
+    """Return angles from -pi to pi."""
+    return (np.asarray(angle) + np.pi) % (2.0 * np.pi) - np.pi
+
+
+def index_over_joint(mechanism: Mechanism, joint: str, contacts: Contacts = NO_CONTACTS,
+                     points: int = 181) -> tuple[np.ndarray, np.ndarray]:
+    """Return positions of a joint, within its limits, and the transmissibility index there.
+
+    Args:
+        mechanism: The `Mechanism`; the other joints stay.
+        joint: Name of the joint.
+        contacts: The `Contacts` that are kept.
+        points: How many positions.
+
+    Raises:
+        InvalidInput: There is no such joint.
+    """
+    if joint not in mechanism.joints:
+        raise InvalidInput(f'joint {joint}', limit=f'is not a moving joint of {mechanism.name}',
+                           remedy='known: ' + ', '.join(mechanism.joints))
+    place, space = mechanism.joints.index(joint), motion_space(mechanism)
+    low, high = _ranges(mechanism)
+    values = np.linspace(low[place], high[place], points)
+    indices = []
+    for value in values:
+        positions = mechanism.positions.copy()
+        positions[place] = value
+        indices.append(transmissibility(mechanism.at(positions), contacts, space).index)
+    return values, np.array(indices)

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The numbers of the verbs `design transmission` and `design rotom`, as plain dictionaries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from walking_control.design.apparent_mass import (
+    backward_inertia,
+    diagonal_mass,
+    effective_mass,
+    impact_mitigation,
+    symmetric_error,
+    task_inertia,
+)
+from walking_control.design.capability import (
+    asymmetric_capability,
+    CAPABILITIES,
+    force_capability,
+)
+from walking_control.design.limb import Limb
+from walking_control.design.mechanism import AXES, Mechanism, unit_direction
+from walking_control.design.rotom import (
+    Contacts,
+    descending_torque,
+    index_over_joint,
+    motion_space,
+    NO_CONTACTS,
+    POINT,
+    rotom_zeros,
+    SOLE,
+    transmissibility,
+)
+from walking_control.design.transmission import (
+    BACKWARD,
+    backward_efficiency,
+    FORWARD,
+    LOSSLESS,
+)
+from walking_control.exceptions import InvalidInput
+from walking_control.models.base import Base
+
+EFFICIENCIES = np.round(np.linspace(0.3, 1.0, 71), 10)
+
+
+def along_axes(limb: Limb, direction: Sequence[float] | np.ndarray) -> np.ndarray:
+    """Return a direction of the world along the axes of a limb, of length 1.
+
+    Raises:
+        InvalidInput: It is zero, or across all of them.
+    """
+    unit = unit_direction(direction)[limb.rows]
+    size = np.linalg.norm(unit)
+    if size < 1e-9:
+        raise InvalidInput('direction', value=[float(value) for value in direction],
+                           limit=f'must not be across all axes of the limb, {limb.axes}')
+    return unit / size
+
+
+def study_transmission(limb: Limb, direction: Sequence[float] | np.ndarray) -> dict[str, Any]:
+    """Return how heavy, strong and soft a limb's end is along a direction, with its gears.
+
+    Args:
+        limb: The `Limb`.
+        direction: In the world, ``(3,)``.
+
+    Returns:
+        dict: ``motors``, ``inertia`` (matrices, kg), ``masses`` (effective and diagonal, kg),
+        ``forces`` (N), ``corners`` (N), ``impact_mitigation`` (None of a held base),
+        ``symmetric_error``, ``over_efficiency``, and what was asked for.
+    """
+    u, gears = along_axes(limb, direction), limb.transmission
+    inertia = task_inertia(limb)
+    matrices = {'GIE': inertia.lossless, 'FGIE': inertia.forward, 'BGIE': inertia.backward}
+    if limb.n_base:
+        matrices['GIE, base free'] = backward_inertia(limb, gears.shares(LOSSLESS))
+        shares = gears.shares(BACKWARD)
+        matrices['BGIE, base free'] = backward_inertia(limb, shares) \
+            if np.isfinite(shares).all() else None
+    polytopes = {kind: force_capability(limb, kind) for kind in CAPABILITIES}
+    polytopes['AFC pushing'] = asymmetric_capability(limb, u)
+    polytopes['AFC giving way'] = asymmetric_capability(limb, -u)
+    return {
+        'robot': limb.mechanism.name, 'frame': limb.frame_name, 'axes': limb.axes,
+        'direction': u.tolist(), 'base': 'free' if limb.n_base else 'held', 'rotors': limb.rotors,
+        'redundant': limb.redundant,
+        'positions': dict(zip(limb.mechanism.joints, limb.mechanism.positions.tolist())),
+        'motors': _motors(limb),
+        'topology': gears.topology.tolist(),
+        'inertia': {**{name: None if matrix is None else matrix.tolist()
+                       for name, matrix in matrices.items()},
+                    'FGIE, symmetric': inertia.forward_symmetric.tolist()},
+        'masses': {name: {'effective': np.inf, 'diagonal': np.inf} if matrix is None else
+                   {'effective': effective_mass(matrix, u), 'diagonal': diagonal_mass(matrix, u)}
+                   for name, matrix in matrices.items()},
+        'forces': {name: polytope.reach(u) for name, polytope in polytopes.items()},
+        'corners': {name: None if (corners := polytope.corners()) is None else corners.tolist()
+                    for name, polytope in polytopes.items()},
+        'impact_mitigation': vars(impact_mitigation(limb, u)) if limb.n_base else None,
+        'symmetric_error': {mode: vars(symmetric_error(limb, mode)) for mode in (FORWARD, BACKWARD)
+                            if np.isfinite(gears.shares(mode)).all()},
+        'over_efficiency': over_efficiency(limb, u),
+    }
+
+
+def _motors(limb):
+    gears = limb.transmission
+    return {joint: {'reduction': float(gears.reduction[i]),
+                    'rotor_inertia': float(gears.rotor_inertia[i]),
+                    'reflected_inertia': float(gears.reflected[i]),
+                    'efficiency': float(gears.efficiency[i]),
+                    'back_efficiency': float(gears.back_efficiency[i]),
+                    'torque': float(gears.torque[i])}
+            for i, joint in enumerate(gears.joints)}
+
+
+def over_efficiency(limb: Limb, u: np.ndarray,
+                    efficiencies: np.ndarray = EFFICIENCIES) -> dict[str, list[float]]:
+    """Return forces and impact mitigation with the same efficiency in all gears.
+
+    Args:
+        limb: The `Limb`.
+        u: Direction along its axes, of length 1.
+        efficiencies: Forward ones; the backward ones follow from them.
+
+    Returns:
+        dict: ``efficiency``, ``back_efficiency`` (of the first gear), ``FFC`` and ``BFC`` as shares
+        of FC, ``factor``, ``effective`` and ``diagonal`` (of impact mitigation; empty of a held
+        base).
+    """
+    found: dict[str, list[float]] = {name: [] for name in (
+        'efficiency', 'back_efficiency', 'FFC', 'BFC', 'factor', 'effective', 'diagonal')}
+    lossless = force_capability(limb).reach(u)
+    for efficiency in efficiencies:
+        other = with_gears(limb, efficiency=np.array([efficiency]))
+        found['efficiency'].append(float(efficiency))
+        found['back_efficiency'].append(backward_efficiency(float(efficiency),
+                                                            float(limb.transmission.reduction[0])))
+        for kind in ('FFC', 'BFC'):
+            # an unlimited torque leaves no share
+            share = force_capability(other, kind).reach(u) / lossless \
+                if np.isfinite(lossless) else np.nan
+            found[kind].append(share)
+        if limb.n_base:
+            for name, value in vars(impact_mitigation(other, u)).items():
+                found[name].append(value)
+    return found
+
+
+def with_gears(limb: Limb, **changes: np.ndarray) -> Limb:
+    """Return a limb with other numbers in its transmission."""
+    return Limb(limb.mechanism, limb.frame_name, limb.transmission.with_(**changes), limb.axes,
+                limb.rotors, limb.carriers)
+
+
+def usual_contacts(mechanism: Mechanism) -> tuple[Contacts, list[str]]:
+    """Return what a robot stands on if nobody says, and in words what that is."""
+    robot = mechanism.dynamics.robot
+    if mechanism.held:
+        return NO_CONTACTS, []
+    if not robot.feet:
+        return NO_CONTACTS, ['no contacts: a free base moves with the whole force']
+    flat = robot.base is Base.FREE and len(robot.feet) <= 2
+    return Contacts(robot.feet, SOLE if flat else POINT), [
+        'all feet stand, ' + ('flat' if flat else 'as points')]
+
+
+def study_rotom(mechanism: Mechanism, direction: Sequence[float] | np.ndarray,
+                contacts: Contacts = NO_CONTACTS, joints: Sequence[str] = (),
+                zeros: bool = False, seed: int = 0) -> dict[str, Any]:
+    """Return how a posture passes a force on the centre of mass into its motion.
+
+    Args:
+        mechanism: The `Mechanism`.
+        direction: Of the force, ``(3,)``.
+        contacts: The `Contacts` that are kept.
+        joints: Those over which the index is wanted.
+        zeros: Whether to look for postures of no RoToM.
+        seed: Of that search.
+
+    Returns:
+        dict: ``rotom``, ``to_surface``, ``index``, ``half_axes``, ``directions`` (columns),
+        ``matrix``, ``center_of_mass`` (m), ``mass`` (kg), ``descending_torque`` (1/rad),
+        ``index_over``, ``zeros`` (rad), and what was asked for.
+    """
+    u = unit_direction(direction)
+    found = transmissibility(mechanism, contacts)
+    lengths, axes = found.axes
+    torque = descending_torque(mechanism, u, contacts)
+    return {
+        'robot': mechanism.name, 'base': 'held' if mechanism.held else 'free',
+        'contacts': list(contacts.frames), 'contact_kind': contacts.kind,
+        'direction': u.tolist(), 'mass': mechanism.mass,
+        'positions': dict(zip(mechanism.joints, mechanism.positions.tolist())),
+        'center_of_mass': mechanism.center_of_mass().tolist(),
+        'matrix': found.matrix.tolist(), 'half_axes': lengths.tolist(),
+        'directions': axes.tolist(), 'moves_along': _in_words(motion_space(mechanism)),
+        'rotom': found.rotom(u), 'to_surface': found.to_surface(u), 'index': found.index,
+        'descending_torque': dict(zip(mechanism.joints, torque.tolist())),
+        'index_over': {joint: dict(zip(('position', 'index'), (
+            values.tolist() for values in index_over_joint(mechanism, joint, contacts))))
+            for joint in joints},
+        'zeros': [dict(zip(mechanism.joints, posture.tolist()))
+                  for posture in rotom_zeros(mechanism, u, seed=seed)] if zeros else None,
+    }
+
+
+def _in_words(space):
+    """Return axes' names of a space along them, else its dimension."""
+    if np.array_equal(space, np.eye(3)[:, np.abs(space).max(axis=1) > 0.0]):
+        return ''.join(axis for axis, row in zip(AXES, space) if row.any())
+    return f'{space.shape[1]} directions'
