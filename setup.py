@@ -47,6 +47,8 @@ setup(
         # a solver of quadratic programs (osqp and quadprog serve too), compiled where time counts
         'statics': ['daqp', 'numba'],
         'plot': ['matplotlib', 'pillow'],
+        # examples/tune_compass.py: CMA-ES by its author
+        'tune': ['cma'],
         # launch_pytest needs an older pytest than the newest; all solvers and others' robots;
         # hypothesis finds the bad input that nobody thought of, and shrinks it to read
         'test': ['pytest<8.4', 'pytest-xdist>=3.7', 'hypothesis', 'osqp', 'quadprog',

@@ -3,8 +3,9 @@
 
 `python examples/tune_compass.py curve_tracking 300` tries 300 settings and prints each
 that is better than all before; `hip_pd` does the same for the rival with an ankle. The optimiser is
-CMA-ES (`pip install cma`): it bears objectives with plateaus, as first failing sizes on a grid are,
-and needs a tenth of the trials of differential evolution in a dozen dimensions.
+CMA-ES (`pip install 'walking_control[fast,tune]'`): it bears objectives with plateaus, as first
+failing sizes on a grid are, and needs a tenth of the trials of differential evolution in a dozen
+dimensions.
 """
 
 import math
@@ -69,7 +70,8 @@ def main(law, trials):
     try:
         import cma
     except ImportError:
-        sys.exit('tune_compass needs CMA-ES: pip install cma')
+        sys.exit('error: tune_compass needs CMA-ES, which is not installed; '
+                 'pip install "walking_control[tune]" or pip install cma')
     space, best, found = SPACES[law], 0.0, {}
     search = cma.CMAEvolutionStrategy(encode(space), 0.15, {
         'bounds': [0.0, 1.0], 'seed': 1, 'maxfevals': trials, 'verbose': -9})
