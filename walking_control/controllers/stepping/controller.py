@@ -19,6 +19,7 @@ from walking_control.controllers.stepping.parameters import PARAMETERS, step_lim
 from walking_control.controllers.stepping.prediction import Prediction
 from walking_control.controllers.stepping.step_plan import plan_step, Step
 from walking_control.controllers.stepping.swing import SwingFoot
+from walking_control.controllers.stepping.velocity_plan import plan_by_velocity
 from walking_control.controllers.stepping.whole_body import FootContact, WholeBody
 from walking_control.exceptions import IncompatibleController
 from walking_control.models.base import Base, ROOT
@@ -274,6 +275,13 @@ class Stepping(Controller):
         self._capture = ahead + pace / rate
         if step.remaining <= self.values.early:
             self.step = step._replace(remaining=step.remaining - dt)
+            return
+        if self.values.placement == 'velocity':
+            self.step = plan_by_velocity(
+                ahead, self._to_heading(body.momentum[:2] / body.mass), rate,
+                self._aim[:2] + self._trim, SIDE[1 - self.stance], self._elapsed,
+                self._to_heading((swing.hip - body.com)[:2]), step_limits(self.values),
+                self.values.velocity_gain)
             return
         foot = np.empty(3)
         foot[:2] = self._to_heading((swing.position - stance.position)[:2])

@@ -23,6 +23,13 @@ def _widths_in_order(values: SimpleNamespace) -> None:
                              f'widest ({values.widest:g} m)')
 
 
+def _placement_has_its_time(values: SimpleNamespace) -> None:
+    if values.placement == 'velocity' and values.timing != 'fixed':
+        raise ParameterError('parameter stepping.placement', value=values.placement,
+                             limit='is known for steps of one time alone',
+                             remedy='set stepping.timing to fixed')
+
+
 PARAMETERS = ParameterTable('stepping', [
     Parameter('rate', 500.0, 'Hz', 'Rate of the control law.', 50.0, 2000.0),
     Parameter('speed', 0.0, 'm/s', 'Speed ahead until another is commanded.', -3.0, 3.0,
@@ -41,6 +48,13 @@ PARAMETERS = ParameterTable('stepping', [
     Parameter('step_time', 0.335, 's', 'Nominal time of a step.', 0.1, 2.0, scaled=True),
     Parameter('shortest_step', 0.168, 's', 'Shortest time of a step.', 0.05, 1.0, scaled=True),
     Parameter('longest_step', 0.56, 's', 'Longest time of a step.', 0.1, 4.0, scaled=True),
+    Parameter('timing', 'free', '', 'Whether a disturbance may shorten or lengthen a step.',
+              choices=('free', 'fixed')),
+    Parameter('placement', 'divergent', '', 'What places the foot: the divergent component by the '
+              'angular momentum, or, as a rival, the velocity of the centre of mass.',
+              choices=('divergent', 'velocity')),
+    Parameter('velocity_gain', 1.0, '1', 'Placement by the velocity: share of the gain that ends '
+              'its error in one step.', 0.0, 2.0, live=True),
     Parameter('step_width', 0.2, 'm', 'Nominal distance between the feet sideways.', 0.0, 1.0,
               scaled=True),
     Parameter('narrowest', 0.1, 'm', 'Least distance between the feet sideways: legs must not '
@@ -88,12 +102,14 @@ PARAMETERS = ParameterTable('stepping', [
     Parameter('effort_share', 1.0, '1', 'Share of each effort limit that is used.', 0.05, 1.0),
     Parameter('delay', 0.0, 's', 'Time from measurement to effort that is compensated: the state '
               'is predicted by it.', 0.0, 0.1),
-], checks=[_times_in_order, _widths_in_order])
+], checks=[_times_in_order, _widths_in_order, _placement_has_its_time])
 
 
 def step_limits(values: SimpleNamespace) -> StepLimits:
     """Return the `StepLimits` of validated values."""
-    return StepLimits(values.step_time, values.shortest_step, values.longest_step,
+    fixed = values.timing == 'fixed'
+    return StepLimits(values.step_time, values.step_time if fixed else values.shortest_step,
+                      values.step_time if fixed else values.longest_step,
                       values.step_width, values.reach, values.narrowest, values.widest,
                       values.hip_reach, values.swing_acceleration, values.lowering)
 
