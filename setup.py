@@ -31,6 +31,8 @@ setup(
         (f'{share}/config/comparisons', glob('config/comparisons/*.yaml')),
         (f'{share}/config/noise', glob('config/noise/*.yaml')),
         (f'{share}/config/gaits', glob('config/gaits/*.yaml')),
+        (f'{share}/config/routes', glob('config/routes/*.yaml')),
+        (f'{share}/config/teleop', glob('config/teleop/*.yaml')),
         (f'{share}/config/rviz', glob('config/rviz/*.rviz')),
         *((f'{share}/{folder}', glob(f'{folder}/*'))
           for folder in glob('config/ros2_control/*')),

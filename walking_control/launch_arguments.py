@@ -98,6 +98,18 @@ MONITOR = (
     _NAMESPACE,
 )
 
+TELEOP = (
+    LaunchArgument('input', 'joystick', str, (),
+                   'Who steers: joystick (a game controller) or keyboard.'),
+    LaunchArgument('stamped', 'false', bool, (), 'Send TwistStamped: for a controller with '
+                   'cmd_vel_stamped.'),
+    LaunchArgument('buttons', '', str, (), 'Parameter file of buttons, axes and scales; empty: '
+                   'config/teleop/game_controller.yaml.'),
+    LaunchArgument('terminal', 'xterm -e', str, (),
+                   'What the keyboard is read in; empty: nothing, launch has no keyboard.'),
+    _NAMESPACE,
+)
+
 # How long the watchdog waits, s: in lockstep the simulator may hold the clock.
 WATCHDOG_TIMEOUT = {True: 0.1, False: 4.0}
 

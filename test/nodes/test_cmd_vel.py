@@ -15,11 +15,16 @@ from std_srvs.srv import Trigger
 from visualization_msgs.msg import Marker, MarkerArray
 import yaml
 
+from walking_control.loading import load_robot
 from walking_control.models.resources import share_directory
 from walking_control.nodes import topics
+from walking_control.nodes.demo import run_demo
 from walking_control.nodes.messages import set_stamp
 from walking_control.nodes.simulator_node import SimulatorNode
 from walking_control.nodes.telemetry import ODOM
+from walking_control.runs.route import read_route, Route
+from walking_control.simulation.noise import noise_overrides
+from walking_control.simulation.simulate import simulate
 
 pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
 fault = pytest.mark.fault
@@ -225,3 +230,23 @@ def test_stop_says_why_it_cannot(bench, robot, state, words):
         future = client.call_async(Trigger.Request())
         assert bench.spin_until(future.done)
         assert not future.result().success and words in future.result().message
+
+
+def test_a_route_over_topics_equals_one_in_a_script(tmp_path):
+    """Velocities, stop, start and pushes must come at the same tick: one chain, one result."""
+    path = tmp_path / 'route.yaml'
+    path.write_text('''segments:
+  - {duration: 0.6, ahead: 0.4}
+  - {duration: 0.5, ahead: 0.4, turn: 0.3, push: 0.3, push_at: 0.1, push_direction: 90}
+  - {duration: 0.4, stop: true}
+  - {duration: 0.3, left: 0.1}
+''')
+    robot_file = load_robot('walker3d', noise_overrides('lab'))
+    route = read_route(path)
+    direct = simulate(robot_file, duration=route.duration, route=route)
+    over_ros = run_demo(robot_file, None, None, route.duration, route=str(path)).run
+    assert direct.fault is None and direct.steps[-1] > 3
+    assert np.array_equal(direct.q, over_ros.q) and over_ros.route == route
+    unpushed = simulate(robot_file, duration=1.1, route=Route(tuple(
+        segment._replace(push=0.0) for segment in route.segments)))
+    assert np.abs(unpushed.q[-1] - direct.q[len(unpushed.q) - 1]).max() > 0.02, 'nothing pushed'

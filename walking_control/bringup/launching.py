@@ -33,6 +33,7 @@ from walking_control.bringup.tags import GAZEBO, HARDWARE, MUJOCO
 from walking_control.bringup.wiring import wire, Wiring
 from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
+from walking_control.models.resources import share_directory
 from walking_control.models.robot_file import RobotFile
 
 US = 'walking_control'
@@ -57,6 +58,7 @@ class Process:
         remappings: Pairs of topic names.
         after: Key of a step that has to end well first.
         needed: Whether everything ends with it.
+        prefix: Command line before it, e.g. a terminal; empty: none.
     """
 
     key: str
@@ -68,6 +70,7 @@ class Process:
     remappings: tuple[tuple[str, str], ...] = ()
     after: str = ''
     needed: bool = False
+    prefix: str = ''
 
 
 @dataclass(frozen=True)
@@ -289,7 +292,9 @@ def plan_monitor(values: Mapping[str, Any]) -> list[Step]:
         if tool not in TOOLS:
             raise InvalidInput('launch argument tools', value=tool,
                                limit='must be among ' + ', '.join(TOOLS))
-    return [Process(tool, tool, tool) for tool in tools]
+    view = str(share_directory() / 'config' / 'rviz' / 'walk.rviz')
+    return [Process(tool, tool, tool, arguments=('-d', view) if tool == 'rviz2' else ())
+            for tool in tools]
 
 
 # -- steps they share ----------------------------------------------------------------------------

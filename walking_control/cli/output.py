@@ -27,6 +27,9 @@ def report_run(run: Run, options: Namespace, extra: Mapping[str, Any]) -> int:
     from walking_control.runs.metrics import summarize
     from walking_control.runs.quantities import failure
     summary = {**summarize(run), **extra, 'files': []}
+    if run.route is not None:
+        from walking_control.runs.route_verdict import judge_route
+        summary['route'] = judge_route(run)
     if options.out is not None:
         from walking_control.reports.report import write_report
         summary['files'] = [str(file) for file in write_report(run, summary, options.out)]
@@ -35,6 +38,10 @@ def report_run(run: Run, options: Namespace, extra: Mapping[str, Any]) -> int:
     else:
         print_summary(summary)
     reason = failure(summary)
+    missed = [f'{verdict["name"]}: {verdict["reason"]}' for verdict in summary.get('route', ())
+              if not verdict['kept']]
+    if reason is None and missed:
+        reason = 'did not keep to its route; ' + '; '.join(missed)
     if reason is not None:
         print(f'error: {run.robot.name} {reason}', file=sys.stderr)
     return 0 if reason is None else 1
@@ -61,14 +68,24 @@ def save_figures(directory: Path, figures: Mapping[str, Figure]) -> list[str]:
 def print_summary(summary: Mapping[str, Any]) -> None:
     """Print the entries of a summary that are known, one a line."""
     rows = [(name, value) for name, value in summary.items()
-            if name != 'files' and not isinstance(value, dict)]
+            if name not in ('files', 'route') and not isinstance(value, dict)]
     for group, values in summary.items():
         if isinstance(values, dict):
             rows += [(f'{group} {name}', value) for name, value in values.items()]
+    rows += [(f'route {verdict["name"]}', _verdict(verdict))
+             for verdict in summary.get('route', ())]
     rows += [('wrote', file) for file in summary['files']]
     for name, value in rows:
         if value is not None:
             print(f'{name.replace("_", " "):>36}: {_text(value)}')
+
+
+def _verdict(verdict: Mapping[str, Any]) -> str:
+    """Return how a segment of a route was kept, in one line."""
+    figures = ', '.join(f'{name.replace("_", " ")} {_text(verdict[name])}' for name in
+                        ('speed', 'sideways', 'turn', 'heading_error', 'push', 'steps')
+                        if name in verdict)
+    return f'{"kept" if verdict["kept"] else "missed: " + verdict["reason"]}; {figures}'
 
 
 def _text(value: object) -> str:

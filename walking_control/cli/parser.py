@@ -85,12 +85,15 @@ def make_parser() -> Parser:
     verbs = parser.add_subparsers(dest='verb', required=True, metavar='VERB')
     walk = _walk_arguments()
     follow = _follow_arguments(walk)
-    verb = _add_verb(verbs, demo, [follow])
+    verb = _add_verb(verbs, demo, [_follow_arguments(_walk_arguments(None))])
     verb.add_argument('robot', nargs='?', default='dribbel', help=_ROBOT_HELP)
     verb.add_argument('--realtime', action='store_true',
                       help='step by the clock instead of in lockstep')
     _add_disturbances(verb)
     _add_noise(verb)
+    verb.add_argument('--route', metavar='ROUTE', help='what is asked for on cmd_vel: name of a '
+                      'shipped route or path of a route file (default: that of the robot, with its '
+                      'noise, if there is one); none: nothing')
     verb.add_argument('--processes', type=int, choices=(1, 2), default=1,
                       help='2: the controller in a process of its own')
     verb = _add_verb(verbs, simulate, [follow])
@@ -345,15 +348,16 @@ def _common_arguments() -> argparse.ArgumentParser:
     return common
 
 
-def _walk_arguments() -> argparse.ArgumentParser:
+def _walk_arguments(longest: float | None = 20.0) -> argparse.ArgumentParser:
     walk = Parser(add_help=False, parents=[_common_arguments()])
     walk.add_argument('--controller', metavar='C',
                       help=', '.join(CONTROLLERS) + " (default: the robot file's)")
     walk.add_argument('--plant', metavar='P',
                       help=', '.join(PLANTS) + " (default: the robot file's)")
     walk.add_argument('--slope-deg', type=finite, metavar='D', help='downhill positive')
-    walk.add_argument('--duration', type=duration, default=20.0, metavar='S',
-                      help='simulated time in s (default: 20)')
+    walk.add_argument('--duration', type=duration, default=longest, metavar='S',
+                      help='simulated time in s (default: 20'
+                      + (')' if longest else ', or as long as the route takes)'))
     return walk
 
 

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from walking_control.runs.route import Route
+
 NODE = 'node.'   # --set of a demo: parameters of its nodes
 
 
@@ -47,15 +49,30 @@ def demo(options: Namespace) -> int:
                                 ) from error
     settings = [(name[len(NODE):], value) for name, value in options.set if name.startswith(NODE)]
     options.set = [(name, value) for name, value in options.set if not name.startswith(NODE)]
+    name, route = _choose_route(options)
+    if route is not None and options.noise is None:
+        options.noise = route.noise
+    duration = options.duration or (20.0 if route is None else route.duration)
     robot_file = requested_robot(options)
-    result = run_demo(robot_file, options.controller, options.plant, options.duration,
+    result = run_demo(robot_file, options.controller, options.plant, duration,
                       options.realtime, options.processes, options.disturb,
-                      show_progress(options.duration), settings)
+                      show_progress(duration), settings, name)
     simulated = len(result.run.time) and float(result.run.time[-1])
     extra = {'transport': 'ros2', 'rmw': result.rmw, 'ticks': result.ticks,
              'missed_ticks': result.missed_ticks,
              'real_time_factor': simulated / result.wall_time if result.wall_time else None}
     return report_run(result.run, options, extra)
+
+
+def _choose_route(options: Namespace) -> tuple[str, Route | None]:
+    """Return name or path and the `Route` of a demo: the one given, or the robot's; or none."""
+    from walking_control.models.resources import route_names
+    from walking_control.runs.route import read_route
+    name = options.route
+    if name is None:
+        steered = options.controller in (None, 'stepping')
+        name = options.robot if steered and options.robot in route_names() else 'none'
+    return ('', None) if name == 'none' else (name, read_route(name))
 
 
 def simulate(options: Namespace) -> int:

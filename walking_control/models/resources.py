@@ -85,6 +85,20 @@ def noise_path(name_or_path: str | Path) -> Path:
     return _given_or_shipped(name_or_path, 'noise', 'noise preset', 'noise preset', 'a file')
 
 
+def route_path(name_or_path: str | Path) -> Path:
+    """Return the path of a route file given its name or its path.
+
+    Raises:
+        InvalidInput: There is no such route.
+    """
+    return _given_or_shipped(name_or_path, 'routes', 'route', 'route file', 'a file')
+
+
+def route_names() -> list[str]:
+    """Return the names of the routes that ship with the package."""
+    return _shipped_names('routes')
+
+
 def robot_names() -> list[str]:
     """Return the names of the robots that ship with the package."""
     return _shipped_names('robots')

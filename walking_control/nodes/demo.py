@@ -30,7 +30,7 @@ from walking_control.nodes.simulator_node import SimulatorNode
 
 TABLES = {'controller': controller_node.NODE, 'simulator': simulator_node.NODE}
 MADE_HERE = {'robot_file', 'controller', 'plant', 'realtime', 'duration', 'disturb', 'autostart',
-             'record_telemetry', 'virtual_efforts', 'require_watchdog', 'fault'}
+             'route', 'record_telemetry', 'virtual_efforts', 'require_watchdog', 'fault'}
 # Both sides are this command's own and their end is noticed: a busy machine may take its time.
 PATIENCE = {'lockstep_timeout': 20.0}
 LAST_WORDS = 20   # messages looked for after the end
@@ -56,7 +56,7 @@ class DemoResult:
 
 
 def run_demo(robot_file, controller, plant, duration, realtime=False, processes=1, disturb=(),
-             progress=None, settings=()):
+             progress=None, settings=(), route=''):
     """Walk a robot over ROS 2 topics.
 
     Args:
@@ -69,6 +69,7 @@ def run_demo(robot_file, controller, plant, duration, realtime=False, processes=
         disturb: Disturbances ``KIND=SIZE@WHEN``.
         progress: Called with the simulated time now and then.
         settings: Parameters of the nodes as pairs (name, value), such as ``lockstep_timeout``.
+        route: Name or path of the route to ask the walker for; ``''``: none.
 
     Returns:
         The `DemoResult`.
@@ -89,6 +90,7 @@ def run_demo(robot_file, controller, plant, duration, realtime=False, processes=
                    **chosen['controller']}
         simulation = {**shared, 'discovery_timeout': 600.0, 'plant': plant or robot_file.plant,
                       'duration': float(duration), 'disturb': ','.join(disturb),
+                      'route': str(route),
                       **chosen['simulator']}
         # a namespace of its own keeps it off the topics of a robot in the same domain
         namespace = f'/demo_{os.getpid()}'

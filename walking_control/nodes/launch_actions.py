@@ -89,7 +89,7 @@ def _make(step, namespace):
     return kind(package=step.package, executable=step.executable, name=step.name or None,
                 namespace=namespace, arguments=list(step.arguments),
                 parameters=[_text_stays_text(each) for each in step.parameters],
-                remappings=list(step.remappings), output='screen')
+                remappings=list(step.remappings), output='screen', prefix=step.prefix or None)
 
 
 def _share(package):

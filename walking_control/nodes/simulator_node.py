@@ -25,12 +25,15 @@ from walking_control.models.signals import Command, Measurement, whole_nanosecon
 from walking_control.nodes import topics
 from walking_control.nodes.messages import JointStateWriter, set_stamp, write_force, write_imu
 from walking_control.nodes.parameters import declare_table, NodeParameters, read_table
+from walking_control.nodes.route_topics import RouteTopics
 from walking_control.nodes.runtime import run_node
+from walking_control.runs.route import read_route
 from walking_control.runs.run import Recorder
 from walking_control.safety.fall import FallDetector
 from walking_control.safety.faults import FALL, Fault, read_fault
 from walking_control.safety.supervisor import SAFETY
 from walking_control.simulation.disturbance import plan_disturbances
+from walking_control.simulation.guide import Guide, planned_pushes
 from walking_control.simulation.injection import (
     check_kind,
     Injection,
@@ -52,6 +55,8 @@ NODE = ParameterTable('node', [
     Parameter('command_timeout', 0.1, 's',
               'In real time, age of a command after which the effort is zero.', 0.001, 10.0),
     Parameter('disturb', '', '', 'Disturbances KIND=SIZE@WHEN, separated by commas.'),
+    Parameter('route', '', '', 'Name of a shipped route, or path of a route file, that is asked of '
+              'the controller on cmd_vel; empty: none.'),
     Parameter('record_telemetry', False, '', 'Record what the controller says of every tick; its '
               'node must be told to send it.'),
     Parameter('fault', '', '', 'Kind of fault to provoke from now on, see walking_control fault '
@@ -89,6 +94,10 @@ class SimulatorNode(Node):
             robot_file.sections[table.section] = vars(read_table(self, table))
         self._build(robot_file, plant_name)
         self._create_topics(robot_file.robot)
+        self._asked = self._guide = None
+        if self._route is not None:
+            self._asked = RouteTopics(self)
+            self._guide = Guide(self._route, self._asked)
         self.break_law = None   # for law faults: callable of whoever has the controller here
         self.add_on_set_parameters_callback(self._on_set_parameters)
         self.finished = False
@@ -109,6 +118,9 @@ class SimulatorNode(Node):
         robot = robot_file.robot
         self.plant = make_plant(robot_file, plant_name)
         plan_disturbances(self.plant, [text for text in self._values.disturb.split(',') if text])
+        self._route = read_route(self._values.route) if self._values.route else None
+        if self._route is not None:
+            plan_disturbances(self.plant, planned_pushes(self._route))
         self.plant.reset(robot_file.start)
         self._origin = float(self.plant.truth.q[0])
         # the record shows what an estimator sees, wherever the controller runs
@@ -167,6 +179,8 @@ class SimulatorNode(Node):
         unheard = [publisher.topic_name for publisher in publishers
                    if not publisher.get_subscription_count()]
         silent = [topic for topic, _ in self._answers() if not self.count_publishers(topic)]
+        if self._asked is not None and self._asked.missing:
+            unheard.append(self._asked.missing)
         if not (unheard or silent):
             self.destroy_timer(self._waiting)
             self._start()
@@ -182,12 +196,13 @@ class SimulatorNode(Node):
         return self._started is not None
 
     def _start(self):
-        self._started = self._asked = self._sent = time.monotonic()
+        self._started = self._waiting_since = self._sent = time.monotonic()
         self._commanded = None
         interval = self.period if self._values.realtime else REPEAT_AFTER / 2
         callback = self._on_period if self._values.realtime else self._on_patience
         self._timer = self.create_timer(interval, callback, clock=self._steady)
         self._observe()
+        self._lead()
         self._publish()
 
     # -- commands --------------------------------------------------------------------------------
@@ -249,7 +264,7 @@ class SimulatorNode(Node):
 
     def _on_patience(self):
         """In lockstep, ask again after a while and give up in the end."""
-        waited = time.monotonic() - self._asked
+        waited = time.monotonic() - self._waiting_since
         # a controller that gets no sensors is as patient; its fault must be seen
         if waited > self._values.lockstep_timeout * (2.0 if self._injection.kind else 1.0):
             missing = [topic for topic, tick in self._answers() if tick != self._tick]
@@ -288,8 +303,14 @@ class SimulatorNode(Node):
         # the controller shall see it, too: its answer is the last row, as it is without ROS
         self._lying = self._fall.reason(self._observer.state) or self.plant.truth.trip
         if not self.plant.lost:
-            self._asked = time.monotonic()
+            self._waiting_since = time.monotonic()
+            self._lead()
             self._publish()
+
+    def _lead(self):
+        """Ask for what the route has now, before the sensors of this tick go out."""
+        if self._guide is not None:
+            self._guide.advance(self._told.stamp)
 
     def _observe(self):
         measurement = self._measurement
@@ -369,7 +390,9 @@ class SimulatorNode(Node):
 
     def result(self):
         """Return the `Run` so far."""
-        return self.recorder.finish(self.fault, self._fall_reason)
+        run = self.recorder.finish(self.fault, self._fall_reason)
+        run.route = self._route
+        return run
 
     def stop(self):
         """Let the word that it has ended arrive: a simulated robot needs no other last word."""

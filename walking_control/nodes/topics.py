@@ -26,7 +26,8 @@ EMERGENCY_STOP = 'emergency_stop'
 SIMULATION_END = 'simulation_end'
 # A watchdog says here that it is awake; whoever does may also send commands: zeros.
 WATCHDOG = 'watchdog/heartbeat'
-FAULT = 'walking_controller/fault'   # ~/fault of the controller node
+CONTROLLER = 'walking_controller'   # the controller node
+FAULT = f'{CONTROLLER}/fault'
 
 
 def telemetry(name):

@@ -40,10 +40,14 @@ class WalkMarkers:
         self._period = 1.0 / rate if rate > 0.0 else math.inf
         self._next = self._look = self._last = -math.inf
         self._publisher = node.create_publisher(MarkerArray, '~/markers', topics.LATEST)
+        self._planned = None   # made once the soles are known
+        self._capture = self._marker('capture', 0, Marker.SPHERE, CAPTURE, 3 * [POINT])
+        self._heading = self._marker('heading', 0, Marker.ARROW, HEADING, [0.01, 0.03, 0.04])
+        self._heading.points = [Point(), Point()]
         self._begin()
 
     def _begin(self):
-        self._placed = deque(maxlen=KEPT)   # (number, foot, place, yaw)
+        self._placed = deque(maxlen=KEPT)   # markers
         self._swing, self._count = None, 0
 
     def publish(self, stamp):
@@ -73,48 +77,45 @@ class WalkMarkers:
         self._swing = plan.swing
 
     def _place(self, plan, base, foot):
-        self._placed.append((self._count % KEPT, foot, base + plan.feet[foot], plan.yaws[foot]))
+        marker = self._print(plan, 'placed', self._count % KEPT, RIGHT if foot else LEFT)
+        self._lay(marker, base + plan.feet[foot], plan.yaws[foot])
+        self._placed.append(marker)
         self._count += 1
 
     def _markers(self, plan, base, stamp):
-        markers = [self._print(plan, 'placed', number, place, yaw, RIGHT if foot else LEFT)
-                   for number, foot, place, yaw in self._placed]
-        if plan.foothold is None:
-            markers.append(Marker(ns='planned', action=Marker.DELETE))
-        else:
-            markers.append(self._print(plan, 'planned', 0, base + plan.foothold, plan.heading,
-                                       PLANNED))
-        markers.append(self._marker('capture', 0, Marker.SPHERE, CAPTURE, 3 * [POINT]))
-        write_axes(markers[-1].pose.position, self._level @ (base + plan.capture))
-        arrow = self._marker('heading', 0, Marker.ARROW, HEADING, [0.01, 0.03, 0.04])
+        if self._planned is None:
+            self._planned = self._print(plan, 'planned', 0, PLANNED)
+        planned, capture, heading = self._planned, self._capture, self._heading
+        planned.action = Marker.DELETE if plan.foothold is None else Marker.ADD
+        if plan.foothold is not None:
+            self._lay(planned, base + plan.foothold, plan.heading)
+        write_axes(capture.pose.position, self._level @ (base + plan.capture))
         tip = base + ARROW * np.array([math.cos(plan.heading), math.sin(plan.heading), 0.0])
-        for place in (base, tip):
-            point = Point()
+        for point, place in zip(heading.points, (base, tip), strict=True):
             write_axes(point, self._level @ place)
-            arrow.points.append(point)
-        markers.append(arrow)
+        markers = [*self._placed, planned, capture, heading]
         for marker in markers:
-            marker.header.frame_id = ODOM
             set_stamp(marker.header.stamp, stamp)
         return markers
 
-    def _print(self, plan, name, number, place, yaw, colour):
+    def _print(self, plan, name, number, colour):
         """Return a footprint: a sole on the floor, or a disc of a point."""
         length, width = plan.sole
         if length > 0.0:
-            marker = self._marker(name, number, Marker.CUBE, colour, [length, width, THICK])
-        else:
-            marker = self._marker(name, number, Marker.CYLINDER, colour, [POINT, POINT, THICK])
+            return self._marker(name, number, Marker.CUBE, colour, [length, width, THICK])
+        return self._marker(name, number, Marker.CYLINDER, colour, [POINT, POINT, THICK])
+
+    def _lay(self, marker, place, yaw):
+        """Lay a footprint on the floor: turned about its normal, then with it."""
         write_axes(marker.pose.position, self._level @ place)
-        # turned about the floor normal, then with the floor
         c, s = math.cos(0.5 * yaw), math.sin(0.5 * yaw)
         d, t = math.cos(self._tilt), math.sin(self._tilt)
         write_axes(marker.pose.orientation, np.array([t * s, t * c, d * s, d * c]))
-        return marker
 
     @staticmethod
     def _marker(name, number, kind, colour, scale):
         marker = Marker(ns=name, id=number, type=kind, action=Marker.ADD)
+        marker.header.frame_id = ODOM
         marker.scale.x, marker.scale.y, marker.scale.z = scale
         marker.pose.orientation.w = 1.0
         marker.color.r, marker.color.g, marker.color.b, marker.color.a = colour

@@ -12,6 +12,7 @@ from walking_control.reports.animations.film import describe_animation, write_an
 from walking_control.reports.page import embed_figure, write_page, writing_to
 from walking_control.reports.plots.style import import_matplotlib, save
 from walking_control.reports.posture_section import POSTURE
+from walking_control.reports.space_section import SPACE
 from walking_control.reports.walk_section import WALK
 from walking_control.runs.table import write_run_table
 
@@ -66,7 +67,8 @@ def _write_files(run, summary, directory):
 
 def _sections(summary):
     """Return what there is to say of a run: of a walk, of a kept posture, or of both."""
-    sections = [WALK] if summary['steady'] is not None else []
+    sections = [] if summary['steady'] is None else \
+        [SPACE] if 'sideways' in summary['steady'] else [WALK]
     return [*sections, POSTURE] if 'posture' in summary else sections
 
 

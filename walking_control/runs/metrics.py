@@ -22,6 +22,7 @@ from walking_control.runs.posture import keeps_posture, load_extremes, posture_m
 from walking_control.runs.quantities import (
     electrical_cost,
     ending,
+    footholds,
     gain,
     largest,
     LOADED,
@@ -29,9 +30,11 @@ from walking_control.runs.quantities import (
     per_distance,
     plain,
     squared_effort_per_step,
+    steady_rows,
     touchdowns,
 )
 from walking_control.runs.run import Run
+from walking_control.runs.space import steady_in_space, walks_in_space
 
 DEPTHS = ('foot_depth', 'foot_depth_ahead', 'scuff_reach')
 SCUFF_DEPTH = 0.001   # m: a foot deeper than this in the floor scuffs
@@ -54,10 +57,10 @@ def summarize(run: Run) -> dict[str, Any]:
         coordinates to step in; ``energy_injected``, net mechanical work of the actuators (J);
         ``scuffs``, see `count_scuffs`; ``foot_depth``, ``foot_depth_ahead`` and ``scuff_reach``
         (m), see `foot_depths`; ``squared_effort_per_step``, the time integral of the sum of
-        squared efforts up to the last touchdown / steps; ``steady``, see `steady_state`, None
-        without coordinates; of a run that was to keep a posture also ``posture``, see
-        `posture_measures`; ``estimator``, how far off the estimate of the base was, see
-        `estimation_measures`.
+        squared efforts up to the last touchdown / steps; ``steady``, see `steady_state` and, of
+        walks in space without coordinates, `steady_in_space`; None of a kept posture; of a run
+        that was to keep a posture also ``posture``, see `posture_measures`; ``estimator``, how far
+        off the estimate of the base was, see `estimation_measures`.
     """
     dynamics = Dynamics(run.robot, run.world.gravity, run.world.slope)
     weight = dynamics.mass * run.world.gravity
@@ -81,7 +84,8 @@ def summarize(run: Run) -> dict[str, Any]:
         'squared_effort_per_step': squared_effort_per_step(run),
         'mass': dynamics.mass, 'slope': run.world.slope, 'gravity': run.world.gravity,
         'friction': run.world.friction, 'sensors': run.sensors or None,
-        'steady': steady_state(run, dynamics) if steps else None,
+        'steady': steady_state(run, dynamics) if steps else
+        steady_in_space(run, dynamics) if walks_in_space(run) else None,
     }
     if keeps_posture(run):
         summary['posture'] = posture_measures(run, weight) if rows else None
@@ -119,38 +123,11 @@ def step_table(run: Run, dynamics: Dynamics) -> dict[str, np.ndarray]:
             'length': np.diff(places[:, 0]), 'clearance': np.array(clearance)}
 
 
-def footholds(run: Run, feet: np.ndarray) -> np.ndarray:
-    """Return where the stance foot of each step stands, the last one included, m, ``(k, 3)``.
-
-    Args:
-        run: The `Run`.
-        feet: Paths of its feet, see `foot_positions`.
-    """
-    rows = touchdowns(run)
-    bounds = np.append(rows, len(run.time))
-    return np.array([np.median(feet[begin:end, foot], axis=0) for begin, end, foot
-                     in zip(bounds[:-1], bounds[1:], run.support[rows], strict=True)])
-
-
 def _clearance(path: np.ndarray, floor: float) -> float:
     """Return the lowest height over the middle half of the way from lift-off to touchdown, m."""
     start, way = path[0, 0], path[-1, 0] - path[0, 0]
     middle = np.abs(path[:, 0] - start - 0.5 * way) <= 0.25 * abs(way)
     return path[middle, 2].min() - floor if middle.any() else math.nan
-
-
-def steady_rows(run: Run) -> tuple[int, int] | None:
-    """Return the first and last row of the steady window, or None.
-
-    It is the longest even number of whole steps within the second half of a run that did not
-    break off.
-    """
-    if run.broke_off or not len(run.time):
-        return None
-    rows = touchdowns(run)[1:]
-    rows = rows[run.time[rows] >= 0.5 * (run.time[0] + run.time[-1])]
-    steps = (len(rows) - 1) // 2 * 2
-    return (rows[-1 - steps], rows[-1]) if steps > 0 else None
 
 
 def steady_state(run: Run, dynamics: Dynamics) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import numpy as np
 from walking_control.runs.kinematics import base_lean
 from walking_control.runs.quantities import largest, LOADED, plain
 from walking_control.runs.run import Run
+from walking_control.runs.space import walks_in_space
 
 
 def posture_measures(run: Run, weight: float) -> dict[str, Any]:
@@ -52,7 +53,7 @@ def posture_measures(run: Run, weight: float) -> dict[str, Any]:
 
 def keeps_posture(run: Run) -> bool:
     """Return whether a run was to keep a posture or change it slowly, rather than to walk."""
-    return not run.robot.coordinates or 'routine' in run.settings
+    return not run.robot.coordinates and not walks_in_space(run) or 'routine' in run.settings
 
 
 def joint_motion(run: Run) -> np.ndarray:

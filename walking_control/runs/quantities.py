@@ -26,6 +26,33 @@ def touchdowns(run: Run) -> np.ndarray:
     return np.concatenate(([0], 1 + np.flatnonzero(np.diff(run.steps) > 0))).astype(int)
 
 
+def footholds(run: Run, feet: np.ndarray) -> np.ndarray:
+    """Return where the stance foot of each step stands, the last one included, m, ``(k, 3)``.
+
+    Args:
+        run: The `Run`.
+        feet: Paths of its feet, see `foot_positions`.
+    """
+    rows = touchdowns(run)
+    bounds = np.append(rows, len(run.time))
+    return np.array([np.median(feet[begin:end, foot], axis=0) for begin, end, foot
+                     in zip(bounds[:-1], bounds[1:], run.support[rows], strict=True)])
+
+
+def steady_rows(run: Run) -> tuple[int, int] | None:
+    """Return the first and last row of the steady window, or None.
+
+    It is the longest even number of whole steps within the second half of a run that did not
+    break off.
+    """
+    if run.broke_off or not len(run.time):
+        return None
+    rows = touchdowns(run)[1:]
+    rows = rows[run.time[rows] >= 0.5 * (run.time[0] + run.time[-1])]
+    steps = (len(rows) - 1) // 2 * 2
+    return (rows[-1 - steps], rows[-1]) if steps > 0 else None
+
+
 def disturbed_row(run: Run) -> int | None:
     """Return the row of the touchdown, time or place the first disturbance comes with, or None."""
     rows = [row for disturbance in run.disturbances

@@ -10,6 +10,7 @@ import numpy as np
 
 from walking_control.models.robot import Robot
 from walking_control.models.signals import BaseState, Command, WalkerState
+from walking_control.runs.route import Route
 from walking_control.safety.faults import FALL, Fault
 
 
@@ -31,6 +32,7 @@ class Run:
         telemetry: name -> ``(T,)``, what the controller said of each tick; empty where it says
             nothing.
         units: name -> unit of each entry of `telemetry`.
+        route: The `Route` it was asked for, if any.
         columns: name -> array. ``time (T,)``; ``q, v`` generalised truth, as `Truth` has it;
             ``coordinates, rates (T, n_coordinates)`` of the estimated `WalkerState`;
             ``estimate (T, 13)`` its base: position, orientation, linear, angular;
@@ -53,6 +55,7 @@ class Run:
     sensors: dict[str, Any] = field(default_factory=dict, repr=False)
     telemetry: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
     units: dict[str, str] = field(default_factory=dict, repr=False)
+    route: Route | None = None
     columns: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
 
     @property

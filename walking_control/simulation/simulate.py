@@ -10,9 +10,13 @@ from walking_control.exceptions import WalkingControlError
 from walking_control.models.robot import Start
 from walking_control.models.robot_file import RobotFile
 from walking_control.models.signals import Command, Measurement, whole_nanoseconds
+from walking_control.operation import Patience
+from walking_control.runs.route import Route
 from walking_control.runs.run import Recorder, Run
 from walking_control.safety.faults import FALL, Fault
+from walking_control.safety.steering import Steering
 from walking_control.simulation.disturbance import Disturbance, plan_disturbances
+from walking_control.simulation.guide import Guide, planned_pushes
 from walking_control.simulation.plant import Plant
 from walking_control.simulation.registry import make_plant
 
@@ -28,13 +32,15 @@ class Walk:
         loop: A `ControlLoop` for the same robot.
         start: The `Start`; plant and loop begin anew.
         ticks: Expected number of ticks.
+        before: Called before every tick with its stamp, or None.
 
     Attributes:
         plant, loop: As given.
     """
 
-    def __init__(self, plant: Plant, loop: ControlLoop, start: Start, ticks: int) -> None:
-        self.plant, self.loop = plant, loop
+    def __init__(self, plant: Plant, loop: ControlLoop, start: Start, ticks: int,
+                 before: Callable[[float], None] | None = None) -> None:
+        self.plant, self.loop, self._before = plant, loop, before
         plant.reset(start)
         loop.reset()
         self._measurement = Measurement(plant.robot)
@@ -72,13 +78,16 @@ class Walk:
         plant.measure(measurement)
         if not plant.lost:
             measurement.stamp = whole_nanoseconds(measurement.stamp)
+            if self._before is not None:
+                self._before(measurement.stamp)
             self._command = _answer(loop, measurement)
         self._recorder.record(plant, loop.state, self._command, loop.controller.write_telemetry)
 
 
 def run_plant(plant: Plant, loop: ControlLoop, start: Start, duration: float,
               progress: Callable[[float], None] | None = None,
-              until: Callable[[], bool] | None = None) -> Run:
+              until: Callable[[], bool] | None = None,
+              before: Callable[[float], None] | None = None) -> Run:
     """Run a control loop on a plant and return the record.
 
     The run ends early when the control loop latches a fault or the robot trips.
@@ -90,12 +99,13 @@ def run_plant(plant: Plant, loop: ControlLoop, start: Start, duration: float,
         duration: Simulated time, s.
         progress: Called with the simulated time now and then, e.g. to print it.
         until: Called after every tick; the run ends when it returns True.
+        before: Called before every tick with the simulated time.
 
     Returns:
         The `Run`.
     """
     ticks = max(1, round(duration / loop.period))
-    walk = Walk(plant, loop, start, ticks)
+    walk = Walk(plant, loop, start, ticks, before)
     walk.go(ticks, progress, until)
     return walk.finish()
 
@@ -110,7 +120,7 @@ def _answer(loop: ControlLoop, measurement: Measurement) -> Command:
 
 def simulate(robot_file: RobotFile, controller: str | None = None, plant: str | None = None,
              duration: float = 20.0, disturb: Iterable[Disturbance | str] = (),
-             progress: Callable[[float], None] | None = None) -> Run:
+             progress: Callable[[float], None] | None = None, route: Route | None = None) -> Run:
     """Walk a robot and return the record: the same chain as over ROS 2.
 
     Args:
@@ -120,6 +130,7 @@ def simulate(robot_file: RobotFile, controller: str | None = None, plant: str | 
         duration: Simulated time, s; a fault ends the run earlier.
         disturb: Planned disturbances, each a `Disturbance` or text like ``'step_down=0.02@5'``.
         progress: Called with the simulated time now and then.
+        route: What to ask the walker for on the way; None leaves that to its parameters.
 
     Returns:
         The `Run`; ``run.summary()`` says what it was worth.
@@ -129,5 +140,24 @@ def simulate(robot_file: RobotFile, controller: str | None = None, plant: str | 
     """
     world = make_plant(robot_file, plant)
     plan_disturbances(world, disturb)
-    return run_plant(world, ControlLoop(robot_file, controller), robot_file.start, duration,
-                     progress)
+    loop = ControlLoop(robot_file, controller)
+    before = None
+    if route is not None:
+        plan_disturbances(world, planned_pushes(route))
+        before = _lead(route, loop)
+    run = run_plant(world, loop, robot_file.start, duration, progress, before=before)
+    run.route = route
+    return run
+
+
+def _lead(route: Route, loop: ControlLoop) -> Callable[[float], None]:
+    """Return what leads a walk along a route, tick by tick, as nodes do with their defaults."""
+    patience = Patience()
+    steering = Steering(loop.reference, loop.controller.velocity_limits, patience.speed,
+                        patience.deceleration)
+    guide = Guide(route, steering)
+
+    def before(time: float) -> None:
+        guide.advance(time)
+        steering.steer(time)
+    return before

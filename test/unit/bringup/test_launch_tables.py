@@ -38,6 +38,7 @@ from walking_control.launch_arguments import (
     MONITOR,
     read_arguments,
     SIMULATION,
+    TELEOP,
 )
 from walking_control.launch_arguments import (
     MUJOCO as MUJOCO_ARGUMENTS,
@@ -49,7 +50,7 @@ PLANS = {GAZEBO: (plan_gazebo, GAZEBO_ARGUMENTS), MUJOCO: (plan_mujoco, MUJOCO_A
          HARDWARE: (plan_hardware, HARDWARE_ARGUMENTS)}
 FILES = {GAZEBO: 'gazebo', MUJOCO: 'mujoco_ros2_control', HARDWARE: 'hardware'}
 ROBOTS = ('dribbel', 'humanoid', 'walker3d', 'walker3d_points')
-TABLES = {'simulation': SIMULATION, 'monitor': MONITOR,
+TABLES = {'simulation': SIMULATION, 'monitor': MONITOR, 'teleop': TELEOP,
           **{FILES[target]: arguments for target, (_, arguments) in PLANS.items()}}
 
 

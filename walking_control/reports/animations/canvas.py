@@ -4,7 +4,7 @@
 import numpy as np
 
 from walking_control.exceptions import import_optional
-from walking_control.reports.plots.style import FOOT_COLOURS
+from walking_control.reports.plots.style import FOOT_COLOURS, MARK
 
 WIDTH, HEIGHT = 560, 380
 FRAME_RATE = 25  # GIF delays are whole hundredths of a second
@@ -22,18 +22,19 @@ def import_pillow():
     return import_optional('PIL.Image', 'animation', 'pillow')
 
 
-def save_frames(frames, path, linger=False):
-    """Write RGB images as an endless GIF of `FRAME_RATE`, in the package's colours.
+def save_frames(frames, path, linger=False, rate=FRAME_RATE):
+    """Write RGB images as an endless GIF, in the package's colours.
 
     Args:
         frames: Images of one size.
         path: Where to write.
         linger: Show the last one longer.
+        rate: Frames per second.
     """
     image = import_pillow()
     palette = make_palette(image)
     frames = [frame.quantize(palette=palette, dither=image.Dither.NONE) for frame in frames]
-    durations = [1000 // FRAME_RATE] * len(frames)
+    durations = [round(1000 / rate)] * len(frames)
     if linger:
         durations[-1] = 1500
     frames[0].save(path, format='GIF', save_all=True, append_images=frames[1:],
@@ -43,7 +44,7 @@ def save_frames(frames, path, linger=False):
 def make_palette(image):
     """Return an image whose palette holds every colour drawn, blended with the background."""
     colours = []
-    for name in (INK, SOFT, *FOOT_COLOURS):
+    for name in (INK, SOFT, MARK, *FOOT_COLOURS):
         for share in (1.0, 0.75, 0.5, 0.25):
             colours += _blend(name, share)
     palette = image.new('P', (1, 1))
@@ -91,3 +92,10 @@ def draw_disc(pen, place, radius, colour):
     """Draw a filled disc."""
     x, y = place
     pen.ellipse([x - radius, y - radius, x + radius, y + radius], fill=colour)
+
+
+def draw_bone(pen, start, end, colour, width):
+    """Draw a line with round ends."""
+    pen.line([start, end], fill=colour, width=width)
+    for place in (start, end):
+        draw_disc(pen, place, 0.5 * width, colour)

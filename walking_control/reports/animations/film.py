@@ -10,6 +10,7 @@ from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import in_words
 from walking_control.reports.animations.canvas import (
     BACKGROUND,
+    draw_bone,
     draw_disc,
     FRAME_RATE,
     HEIGHT,
@@ -24,13 +25,14 @@ from walking_control.reports.animations.canvas import (
     WIDTH,
     write_text,
 )
+from walking_control.reports.animations.space_film import write_space_film
 from walking_control.reports.plots.style import FOOT_COLOURS
 from walking_control.reports.scene import Scene
 from walking_control.runs.floor import floor_profile, floor_tilt
 from walking_control.runs.kinematics import foot_positions, tilt
-from walking_control.runs.metrics import footholds
 from walking_control.runs.posture import keeps_posture, support_intervals
-from walking_control.runs.quantities import ending, failure, touchdowns
+from walking_control.runs.quantities import ending, failure, footholds, touchdowns
+from walking_control.runs.space import walks_in_space
 
 _FLOOR_HEIGHT = 0.17   # of the picture
 _SIZE = 0.64           # of the picture's height: the robot's
@@ -77,6 +79,9 @@ def write_animation(run, path, longest=None):
         MissingDependency: Pillow is not installed.
     """
     import_pillow()
+    if walks_in_space(run):
+        write_space_film(run, path)
+        return
     rows, pace = frame_rows(run, _LONGEST[keeps_posture(run)] if longest is None else longest)
     film = _Film(run, rows, pace)
     save_frames([film.draw(k) for k in range(len(rows))], path, linger=run.broke_off)
@@ -84,6 +89,9 @@ def write_animation(run, path, longest=None):
 
 def describe_animation(run):
     """Return the caption of an animation."""
+    if walks_in_space(run):
+        return ('The run from above, from its right side and in perspective. Lines on the floor '
+                'are 0.5 m apart; a red arrow is a push.')
     words = 'The end of the run, real time.'
     if keeps_posture(run):
         words = 'The run. Arrows: forces of the floor; cross: centre of mass; marks on the floor ' \
@@ -195,7 +203,7 @@ class _Film:
         for segment in sorted(scene.segments, key=lambda segment: segment.foot == stance):
             width = OVERSAMPLING * (6 if segment.foot == stance else 4)
             colour = INK if segment.foot is None else FOOT_COLOURS[segment.foot]
-            _draw_bone(pen, pixels[segment.start], pixels[segment.end], colour, width)
+            draw_bone(pen, pixels[segment.start], pixels[segment.end], colour, width)
         draw_disc(pen, pixels[scene.base], 6 * OVERSAMPLING, INK)
         draw_disc(pen, pixels[scene.feet[stance]], 6 * OVERSAMPLING, FOOT_COLOURS[stance])
 
@@ -204,7 +212,7 @@ class _Film:
         pixels = self._pixels(pose.points, view, k)
         for segment in sorted(self._scene.segments, key=lambda segment: segment.foot is None):
             colour = pale(INK if segment.foot is None else FOOT_COLOURS[segment.foot])
-            _draw_bone(pen, pixels[segment.start], pixels[segment.end], colour, 5 * OVERSAMPLING)
+            draw_bone(pen, pixels[segment.start], pixels[segment.end], colour, 5 * OVERSAMPLING)
         for i, sole in enumerate(pose.soles):
             pen.line(self._pixels(sole, view, k), fill=FOOT_COLOURS[i], width=5 * OVERSAMPLING)
         for i, arrow in pose.arrows.items():
@@ -226,12 +234,6 @@ class _Film:
         if run.broke_off and k == len(self._rows) - 1:
             text = f'{run.time[row]:.1f} s, step {run.steps[row]}, {failure(ending(run))}'
         write_text(pen, (margin, margin + line), text, self._font, INK)
-
-
-def _draw_bone(pen, start, end, colour, width):
-    pen.line([start, end], fill=colour, width=width)
-    for place in (start, end):
-        draw_disc(pen, place, 0.5 * width, colour)
 
 
 def _draw_arrow(pen, foot, tip, colour):

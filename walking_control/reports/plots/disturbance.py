@@ -16,8 +16,7 @@ from walking_control.reports.plots.style import (
 from walking_control.reports.plots.walk import segment_colour
 from walking_control.runs.floor import floor_profile
 from walking_control.runs.kinematics import foot_positions, Skeleton, tilt
-from walking_control.runs.metrics import footholds
-from walking_control.runs.quantities import disturbed_row, rows_around, touchdowns
+from walking_control.runs.quantities import disturbed_row, footholds, rows_around, touchdowns
 
 POSES = 6   # of each step; the one at touchdown is strong
 

@@ -14,8 +14,7 @@ from walking_control.reports.plots.style import (
     new_figure,
 )
 from walking_control.runs.kinematics import foot_positions
-from walking_control.runs.metrics import footholds
-from walking_control.runs.quantities import disturbed_row, touchdowns
+from walking_control.runs.quantities import disturbed_row, footholds, touchdowns
 
 WIDEST = 3.0   # the height of a panel is at most its width over this
 

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Steering by game controller or keyboard.
+
+`walking_control.launch_arguments` holds the arguments, `walking_control.bringup.teleop` the steps.
+"""
+
+from walking_control.bringup.teleop import plan_teleop
+from walking_control.launch_arguments import TELEOP
+from walking_control.nodes.launch_actions import describe
+
+
+def generate_launch_description():
+    """Return the launch description."""
+    return describe(__file__, TELEOP, plan_teleop)

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A walk in space as a small GIF: from above, from the side and in perspective."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from walking_control.models.robot import in_words
+from walking_control.reports.animations.canvas import (
+    BACKGROUND,
+    draw_bone,
+    draw_disc,
+    FRAME_RATE,
+    INK,
+    load_font,
+    MARK,
+    OVERSAMPLING,
+    pale,
+    save_frames,
+    smooth,
+    SOFT,
+    write_text,
+)
+from walking_control.reports.plots.footprints import footprint_outlines
+from walking_control.reports.plots.style import FOOT_COLOURS
+from walking_control.reports.scene import Scene
+from walking_control.runs.quantities import ending, failure
+from walking_control.runs.route import PUSH_TIME
+from walking_control.runs.space import yaw
+
+WIDTH, HEIGHT = 720, 400
+LONGEST = 15.0            # s the film takes
+CELL, CELLS = 0.5, 5      # m between lines on the floor; lines to either side of the robot
+EYE = np.array([-2.1, -2.6, 1.5])   # of the perspective, from the robot, in its heights
+SHOWN_PUSH = 0.4          # s for which a push is drawn
+
+
+class Frame(NamedTuple):
+    """A view of one instant: what turns places of the floor frame into pixels.
+
+    Attributes:
+        origin: Pixel of the place looked at, ``(2,)``.
+        eye: Place looked at (orthographic) or looked from (perspective), ``(3,)``.
+        axes: To the right, up and away from the viewer, rows, ``(3, 3)``.
+        scale: Pixels per m, or per m at a distance of 1 m.
+        perspective: Whether far things are smaller.
+    """
+
+    origin: tuple[float, float]
+    eye: np.ndarray
+    axes: np.ndarray
+    scale: float
+    perspective: bool = False
+
+    def pixels(self, places):
+        """Return the pixels of places, ``(n, 3)``, as a list of pairs."""
+        right, up, away = self.axes @ (np.atleast_2d(places) - self.eye).T
+        scale = self.scale / np.maximum(away, 0.05) if self.perspective else self.scale
+        return list(zip((self.origin[0] + scale * right).tolist(),
+                        (self.origin[1] - scale * up).tolist(), strict=True))
+
+
+def write_space_film(run, path):
+    """Write a walk in space as an endless GIF; a long one passes faster than it was.
+
+    Blue and orange are the feet, dark prints where they stood; the arrow is a push. Lines on the
+    floor are 0.5 m apart.
+
+    Args:
+        run: The `Run`.
+        path: Where to write.
+
+    Raises:
+        MissingDependency: Pillow is not installed.
+    """
+    pace = max(1, math.ceil((run.time[-1] - run.time[0]) / LONGEST))
+    times = np.arange(run.time[0], run.time[-1] + 1e-9, 2.0 * pace / FRAME_RATE)
+    rows = np.minimum(np.searchsorted(run.time, times - 1e-9), len(run.time) - 1)
+    film = _Film(run, rows, pace)
+    save_frames([film.draw(k) for k in range(len(rows))], path, linger=run.broke_off,
+                rate=FRAME_RATE / 2.0)
+
+
+class _Film:
+    """Everything needed to draw the frames of one walk."""
+
+    def __init__(self, run, rows, pace):
+        self._run, self._rows, self._pace = run, rows, pace
+        self._scene = Scene(run)
+        self._prints = footprint_outlines(run)
+        self._base, self._looks = run.base.position, yaw(run)
+        self._place = np.column_stack([smooth(column) for column in self._base[rows, :2].T])
+        self._look = smooth(self._looks[rows])
+        self._font, self._small = (load_font(size * OVERSAMPLING) for size in (13, 11))
+
+    def _views(self, k):
+        """Return (caption, place of the caption, `Frame`) of the three views of frame k."""
+        x, y = self._place[k]
+        height, unit = self._scene.height, OVERSAMPLING
+        c, s = math.cos(self._look[k]), math.sin(self._look[k])
+        middle = np.array([x, y, 0.5 * height])
+        size = 0.36 * HEIGHT * unit / height
+        forward = -EYE / np.linalg.norm(EYE)
+        right = np.cross(forward, [0.0, 0.0, 1.0])
+        right /= np.linalg.norm(right)
+        return (
+            ('from above', (0.19 * WIDTH, 0.53 * HEIGHT), Frame(
+                (0.19 * WIDTH * unit, 0.34 * HEIGHT * unit), middle,
+                np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, -1.0]]), 0.8 * size)),
+            ('from the right side', (0.19 * WIDTH, 0.94 * HEIGHT), Frame(
+                (0.19 * WIDTH * unit, 0.74 * HEIGHT * unit), middle,
+                np.array([[c, s, 0.0], [0.0, 0.0, 1.0], [-s, c, 0.0]]), 0.72 * size)),
+            (None, None, Frame(
+                (0.69 * WIDTH * unit, 0.55 * HEIGHT * unit), middle + height * EYE,
+                np.array([right, np.cross(right, forward), forward]),
+                0.62 * HEIGHT * unit / height * np.linalg.norm(EYE) * height, True)))
+
+    def draw(self, k):
+        """Return frame k as an RGB image."""
+        from PIL import Image, ImageDraw
+        size = WIDTH * OVERSAMPLING, HEIGHT * OVERSAMPLING
+        picture = Image.new('RGB', size, BACKGROUND)
+        pose, row = self._scene.pose(self._rows[k]), self._rows[k]
+        edge = int(0.38 * WIDTH) * OVERSAMPLING
+        panels = ((0, int(0.14 * HEIGHT), int(0.38 * WIDTH), int(0.53 * HEIGHT)),
+                  (0, int(0.57 * HEIGHT), int(0.38 * WIDTH), int(0.94 * HEIGHT)),
+                  (int(0.38 * WIDTH), int(0.14 * HEIGHT), WIDTH, HEIGHT))
+        for (caption, place, frame), box in zip(self._views(k), panels, strict=True):
+            # each view on a sheet of its own, so that its floor does not run into the others
+            sheet = Image.new('RGB', size, BACKGROUND)
+            pen = ImageDraw.Draw(sheet)
+            self._draw_floor(pen, frame, k)
+            self._draw_prints(pen, frame, row)
+            self._draw_robot(pen, frame, pose, row)
+            self._draw_push(pen, frame, row)
+            box = tuple(OVERSAMPLING * side for side in box)
+            picture.paste(sheet.crop(box), box[:2])
+            if caption is not None:
+                write_text(ImageDraw.Draw(picture), tuple(OVERSAMPLING * each for each in place),
+                           caption, self._small, SOFT, centred=True)
+        pen = ImageDraw.Draw(picture)
+        pen.line([(edge, int(0.14 * HEIGHT) * OVERSAMPLING), (edge, size[1])], fill=pale(SOFT),
+                 width=OVERSAMPLING)
+        self._draw_text(pen, k)
+        return picture.resize((WIDTH, HEIGHT), Image.Resampling.LANCZOS)
+
+    def _draw_floor(self, pen, frame, k):
+        """Draw lines on the floor around the robot; from the side they are one."""
+        middle = CELL * np.round(self._place[k] / CELL)
+        reach = CELL * np.arange(-CELLS, CELLS + 1)
+        for offset in reach:
+            for along, across in ((0, 1), (1, 0)):
+                ends = np.zeros((2, 3))
+                ends[:, along] = middle[along] + reach[[0, -1]]
+                ends[:, across] = middle[across] + offset
+                pen.line(frame.pixels(ends), fill=pale(SOFT), width=OVERSAMPLING)
+
+    def _draw_prints(self, pen, frame, row):
+        for begin, foot, outline in self._prints:
+            if begin > row:
+                break
+            corners = frame.pixels(np.insert(outline, 2, 0.0, axis=1))
+            colour = pale(FOOT_COLOURS[foot])
+            if len(corners) > 2:
+                pen.polygon(corners, fill=colour)
+            else:
+                draw_disc(pen, corners[0], 3 * OVERSAMPLING, colour)
+
+    def _draw_robot(self, pen, frame, pose, row):
+        """Draw soles and limbs, the far ones first."""
+        away = frame.axes[2] @ (pose.points - frame.eye).T
+        pixels = frame.pixels(pose.points)
+        for i, sole in enumerate(pose.soles):
+            if len(sole) > 1:
+                pen.polygon(frame.pixels(sole), fill=FOOT_COLOURS[i])
+        stance = self._run.support[row]
+        for segment in sorted(self._scene.segments,
+                              key=lambda each: -(away[each.start] + away[each.end])):
+            width = OVERSAMPLING * (5 if segment.foot == stance else 4)
+            colour = INK if segment.foot is None else FOOT_COLOURS[segment.foot]
+            draw_bone(pen, pixels[segment.start], pixels[segment.end], colour, width)
+        draw_disc(pen, pixels[self._scene.base], 5 * OVERSAMPLING, INK)
+        for i, sole in enumerate(pose.soles):
+            if len(sole) == 1:
+                draw_disc(pen, frame.pixels(sole)[0], 4 * OVERSAMPLING, FOOT_COLOURS[i])
+
+    def _draw_push(self, pen, frame, row):
+        segment = self._pushing(row)
+        if segment is None:
+            return
+        begun = int(np.searchsorted(self._run.time, segment.push_at - 1e-9))
+        angle = self._looks[begun] + math.radians(segment.push_direction)
+        tip = self._base[row].copy()
+        foot = tip - 0.5 * self._scene.height * np.array([math.cos(angle), math.sin(angle), 0.0])
+        start, end = frame.pixels([foot, tip])
+        pen.line([start, end], fill=MARK, width=4 * OVERSAMPLING)
+        draw_disc(pen, end, 6 * OVERSAMPLING, MARK)
+
+    def _pushing(self, row):
+        """Return the segment whose push is shown in a row, or None."""
+        time, route = self._run.time[row], self._run.route
+        for segment in route.segments if route is not None else ():
+            if segment.push and 0.0 <= time - segment.push_at < max(PUSH_TIME, SHOWN_PUSH):
+                return segment
+        return None
+
+    def _draw_text(self, pen, k):
+        run, row = self._run, self._rows[k]
+        margin, line = 12 * OVERSAMPLING, 19 * OVERSAMPLING
+        title = f'{run.robot.name}, {in_words(run.controller)}, {run.plant}'
+        if self._pace > 1:
+            title += f', {self._pace} x real time'
+        write_text(pen, (margin, margin), title, self._font, INK)
+        text = f'{run.time[row]:.1f} s, step {run.steps[row]}'
+        route = run.route
+        for segment in route.segments if route is not None else ():
+            if segment.begin <= run.time[row] < segment.end:
+                text += f': {segment.name}'
+        if run.broke_off and k == len(self._rows) - 1:
+            text += f', {failure(ending(run))}'
+        write_text(pen, (margin, margin + line), text, self._font, INK)

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Walks in space of robots with soles or points: footprints from above, velocities, steps."""
+
+import math
+
+import numpy as np
+
+from walking_control.models.dynamics import Dynamics
+from walking_control.reports.plots.style import (
+    add_foot_legend,
+    FAINT,
+    FOOT_COLOURS,
+    label,
+    MARK,
+    NEUTRAL,
+    new_figure,
+)
+from walking_control.runs.kinematics import place_soles, sole_corners
+from walking_control.runs.quantities import touchdowns
+from walking_control.runs.space import mean_velocity, step_sizes
+
+PUSH_LENGTH = 0.6   # m drawn for a push of 1 N s/kg
+APART = 0.3         # m between the names of two segments
+STOOD = 0.5         # part of a step after which its foot stands
+
+
+def footprint_outlines(run):
+    """Return (row, foot, outline) of every footprint, in the order of the steps, floor frame.
+
+    The outline is ``(n, 2)``, m; of a point a single place.
+    """
+    dynamics = Dynamics(run.robot)
+    corners = [sole_corners(run.robot.urdf, foot) for foot in run.robot.feet]
+    rows = touchdowns(run)
+    ends = np.append(rows[1:], len(run.time) - 1)
+    prints = []
+    for begin, end in zip(rows, ends, strict=True):
+        foot = int(run.support[begin])
+        dynamics.place(run.q[int(begin + STOOD * (end - begin))])
+        soles = place_soles(dynamics, corners)
+        if begin == rows[0]:   # all feet stand at the start
+            dynamics.place(run.q[0])
+            prints += [(0, i, sole[:, :2]) for i, sole in enumerate(place_soles(dynamics, corners))]
+        else:
+            prints.append((int(begin), foot, soles[foot][:, :2]))
+    return prints
+
+
+def plot_footprints(run):
+    """Draw footprints, path of the base, pushes and the segments of the route from above.
+
+    Args:
+        run: The `Run`.
+    """
+    prints, base = footprint_outlines(run), run.base.position[:, :2]
+    reach = np.vstack([base, *(outline for _, _, outline in prints)])
+    low, high = reach.min(axis=0) - 0.25, reach.max(axis=0) + 0.25
+    wide, tall = high - low
+    width = 11.0
+    figure, (axis,) = new_figure(1, width=width, height=min(9.0, max(2.4, width * tall / wide)))
+    axis.plot(*base.T, color=FAINT, linewidth=1.2)
+    for _, foot, outline in prints:
+        if len(outline) > 1:
+            axis.fill(*outline.T, facecolor=FOOT_COLOURS[foot], alpha=0.75, linewidth=0)
+        else:
+            axis.plot(*outline.T, 'o', color=FOOT_COLOURS[foot], markersize=4)
+    _mark_route(axis, run)
+    axis.set_xlim(low[0], high[0])
+    axis.set_ylim(low[1], high[1])
+    axis.set_aspect('equal', adjustable='box')
+    axis.set_xlabel('x (m)')
+    label(axis, 'from above: footprints, path of the base', 'y (m)')
+    add_foot_legend(figure, run.robot, '', ('push', MARK) if _is_pushed(run) else None)
+    return figure
+
+
+def _is_pushed(run):
+    return run.route is not None and any(segment.push for segment in run.route.segments)
+
+
+def _row_at(run, time):
+    return min(int(np.searchsorted(run.time, time - 1e-9)), len(run.time) - 1)
+
+
+def _mark_route(axis, run):
+    """Name the segments where they begin, those of one place together; draw their pushes."""
+    marks = []   # (row, names)
+    for segment in run.route.segments if run.route is not None else ():
+        if segment.begin > run.time[-1]:
+            break
+        row, places = _row_at(run, segment.begin), run.base.position[:, :2]
+        if marks and np.hypot(*(places[row] - places[marks[-1][0]])) < APART:
+            marks[-1][1].append(segment.name)
+        else:
+            marks.append((row, [segment.name]))
+        if segment.push and segment.push_at <= run.time[-1]:
+            _draw_push(axis, run, segment)
+    for row, names in marks:
+        place, left = run.base.position[row, :2], run.base.rotation[row, :2, 1]
+        line = place + np.multiply.outer([0.18, 0.32], left)
+        axis.plot(*line.T, color=NEUTRAL, linewidth=0.8)
+        side = 'center' if abs(left[0]) < 0.5 else 'right' if left[0] < 0.0 else 'left'
+        axis.text(*line[1], ', '.join(names), fontsize=8.5, color=NEUTRAL, ha=side,
+                  va='bottom' if side == 'center' else 'center')
+
+
+def _draw_push(axis, run, segment):
+    row, rotation = _row_at(run, segment.push_at), run.base.rotation
+    angle = math.atan2(rotation[row, 1, 0], rotation[row, 0, 0]) \
+        + math.radians(segment.push_direction)
+    way = PUSH_LENGTH * segment.push * np.array([math.cos(angle), math.sin(angle)])
+    place = run.base.position[row, :2]
+    axis.annotate('', place, place - way,
+                  arrowprops={'arrowstyle': '-|>', 'color': MARK, 'linewidth': 2.2})
+
+
+def plot_velocities(run):
+    """Draw what was asked for and what was walked, stride by stride; None of less than a stride."""
+    rows = touchdowns(run)
+    if len(rows) < 4:
+        return None
+    walked = np.array([mean_velocity(run, first, last)
+                       for first, last in zip(rows[1:-2], rows[3:], strict=True)])
+    middle = run.time[rows[2:-1]]
+    figure, axes = new_figure(3, width=11.0, height=1.7, sharex=True)
+    names = (('ahead', 'm/s'), ('to the left', 'm/s'), ('turning left', 'rad/s'))
+    for part, (axis, (name, unit)) in enumerate(zip(axes, names, strict=True)):
+        for segment in run.route.segments if run.route is not None else ():
+            axis.plot([segment.begin, segment.end], 2 * [segment.velocity[part]], color=MARK,
+                      linewidth=1.2)
+            axis.axvline(segment.begin, color=FAINT, linewidth=0.7)
+        axis.plot(middle, walked[:, part], '.-', color=NEUTRAL, linewidth=1.0, markersize=4)
+        label(axis, name + (': mean of each stride; red: asked for' if part == 0 else ''), unit)
+    for segment in run.route.segments if run.route is not None else ():
+        if segment.push:
+            for axis in axes:
+                axis.axvline(segment.push_at, color=MARK, linewidth=1.2, linestyle=':')
+    axes[-1].set_xlabel('time (s)')
+    return figure
+
+
+def plot_step_sizes(run):
+    """Draw length, width and time of every step; None without a completed one."""
+    sizes = step_sizes(run)
+    if not len(sizes['time']):
+        return None
+    figure, axes = new_figure(3, width=11.0, height=1.6, sharex=True)
+    for axis, (name, unit) in zip(axes, (('length', 'm'), ('width', 'm'), ('duration', 's')),
+                                  strict=True):
+        axis.plot(sizes['time'], sizes[name], color=FAINT, linewidth=0.8)
+        for foot in range(len(run.robot.feet)):
+            mine = sizes['support'] == foot
+            axis.plot(sizes['time'][mine], sizes[name][mine], '.', color=FOOT_COLOURS[foot])
+        label(axis, f'{name} of the step', unit)
+    axes[-1].set_xlabel('time (s)')
+    add_foot_legend(figure, run.robot, 'stands')
+    return figure

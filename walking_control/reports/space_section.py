@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the report says of a walk in space: how it kept to its route, speeds, steps, heading."""
+
+from html import escape
+import math
+
+from walking_control.reports.page import (
+    break_off_verb,
+    format_number,
+    outcome_paragraph,
+    Section,
+)
+from walking_control.reports.plots import estimation, footprints, posture
+
+FIGURES = (
+    ('footprints', footprints.plot_footprints,
+     'The walk from above. Arrows: pushes, 0.6 m long for 1 N s/kg.'),
+    ('velocities', footprints.plot_velocities,
+     'What was asked for and what was walked, seen from the robot; dotted: pushes.'),
+    ('step_sizes', footprints.plot_step_sizes,
+     'Every step: ahead and outwards between the feet, and how long it took.'),
+    ('efforts', posture.plot_efforts,
+     'Commanded efforts as shares of their limits, the smaller of motor and URDF.'),
+    ('base', posture.plot_base, 'How the base leaned, rose and moved.'),
+    ('estimate', estimation.plot_estimate, estimation.CAPTION),
+)
+
+# key, name, unit, significant digits
+_STEADY = (
+    ('speed', 'Speed ahead', 'm/s', 3),
+    ('sideways', 'Speed to the left', 'm/s', 2),
+    ('turn', 'Rate of turning', 'rad/s', 2),
+    ('heading_error', 'Heading, left of where it shall be', 'rad', 2),
+    ('step_length', 'Step length', 'm', 3),
+    ('step_width', 'Step width', 'm', 3),
+    ('step_time', 'Step time', 's', 3),
+    ('mechanical_power', 'Mechanical power', 'W', 3),
+    ('cost_of_transport', 'Cost of transport, mechanical', '', 3),
+    ('cost_of_transport_electrical', 'Cost of transport, electrical', '', 3),
+)
+_WHOLE = (
+    ('duration', 'Duration', 's', 3),
+    ('steps', 'Steps', '', 3),
+    ('peak_effort', 'Largest effort', 'N m', 3),
+    ('peak_current', 'Largest motor current', 'A', 3),
+    ('min_normal_force', 'Smallest normal force of all feet together', 'N', 3),
+    ('max_friction_ratio', 'Largest friction ratio of a foot', '', 3),
+    ('energy_injected', 'Work of the actuators', 'J', 3),
+)
+
+
+def _verb(summary):
+    return break_off_verb(summary) or 'walks'
+
+
+def _outcome(summary):
+    verdicts = summary.get('route')
+    text = f'Walked {summary["steps"]} steps in {summary["duration"]:.1f} s without falling'
+    if verdicts:
+        kept = sum(verdict['kept'] for verdict in verdicts)
+        text += f', and kept to {kept} of {len(verdicts)} segments of its route'
+    return outcome_paragraph(f'{text}.', summary) + (_route(verdicts) if verdicts else '')
+
+
+def _route(verdicts):
+    """Return the table of verdicts in HTML."""
+    lines = ['<div class="wide"><table>', '<thead><tr><th></th><th>from (s)</th><th>to (s)</th>'
+             '<th>ahead (m/s)</th><th>left (m/s)</th><th>turning (rad/s)</th>'
+             '<th>heading off by (deg)</th><th>push (N s/kg)</th><th>steps to a stand</th>'
+             '<th></th></tr></thead><tbody>']
+    for verdict in verdicts:
+        heading = verdict.get('heading_error')
+        cells = [format_number(verdict['begin'], 's', 3), format_number(verdict['end'], 's', 3),
+                 *(format_number(verdict.get(name), '', 2)
+                   for name in ('speed', 'sideways', 'turn')),
+                 format_number(None if heading is None else math.degrees(heading), '', 2),
+                 format_number(verdict.get('push'), '', 2), format_number(verdict.get('steps'),
+                                                                          '', 2),
+                 'kept' if verdict['kept'] else verdict['reason']]
+        lines.append(f'<tr><th>{escape(verdict["name"])}</th>'
+                     + ''.join(f'<td>{escape(cell)}</td>' for cell in cells) + '</tr>')
+    return '\n'.join([*lines, '</tbody></table></div>'])
+
+
+def _table(summary):
+    lines = ['<table>', '<tbody>']
+    for source, rows in ((summary['steady'], _STEADY), (summary, _WHOLE)):
+        for key, name, unit, digits in rows:
+            text = format_number(source.get(key), unit, digits)
+            if text:
+                lines.append(f'<tr><th>{name}</th><td>{text}</td><td class="unit">{unit}</td></tr>')
+    return '\n'.join([*lines, '</tbody>', '</table>'])
+
+
+def _definitions(summary):
+    steady = summary['steady']
+    window = ('There is no steady state.' if steady['start'] is None else
+              'Speeds, steps and costs are means over whole strides in the second half of the '
+              f'run, from {steady["start"]:.2f} s to {steady["end"]:.2f} s; the rest is of all.')
+    return (f'<section class="notes"><h2>What the numbers mean</h2><p>{window} Speeds are seen '
+            'from the robot. Of the route, speeds and heading are means over whole strides in '
+            'the second half of each segment; after a push it counts that the robot goes on and '
+            'looks where it shall.</p></section>')
+
+
+SPACE = Section(FIGURES, _verb, _outcome, _table, _definitions)

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Routes: what a walker is asked for, one segment after the other, and how it is pushed on the way.
+
+A route file holds ``segments``, a list of `SEGMENT` values, and may name the preset of ``noise``
+that it is meant to be walked with.
+"""
+
+from collections.abc import Mapping
+import itertools
+from pathlib import Path
+from types import SimpleNamespace
+from typing import NamedTuple
+
+import yaml
+
+from walking_control.exceptions import InvalidInput, ParameterError
+from walking_control.models.parameters import Parameter, ParameterTable
+from walking_control.models.resources import route_path
+from walking_control.models.yaml_text import load_yaml
+
+PUSH_TIME = 0.1   # s a push lasts
+
+
+def _push_within(values: SimpleNamespace) -> None:
+    if values.push and values.push_at + PUSH_TIME > values.duration:
+        raise ParameterError('parameter segments.push_at', value=values.push_at, limit='the push, '
+                             f'which lasts {PUSH_TIME:g} s, must be over before the segment '
+                             f'({values.duration:g} s)')
+    if values.stop and (values.ahead or values.left or values.turn):
+        raise ParameterError('parameter segments.stop', value=values.stop,
+                             limit='a segment that stops has no velocity')
+
+
+SEGMENT = ParameterTable('segments', [
+    Parameter('name', '', '', 'What it is called in the report.'),
+    Parameter('duration', 2.0, 's', 'How long it lasts.', 0.1, 3600.0),
+    Parameter('ahead', 0.0, 'm/s', 'Speed ahead asked for.', -10.0, 10.0),
+    Parameter('left', 0.0, 'm/s', 'Speed to the left.', -10.0, 10.0),
+    Parameter('turn', 0.0, 'rad/s', 'Rate of turning to the left.', -10.0, 10.0),
+    Parameter('stop', False, '', 'Ask to stop instead; a later segment asks to start again.'),
+    Parameter('push', 0.0, 'N s/kg', 'Push on the base, of the mass of the robot.', -10.0, 10.0),
+    Parameter('push_at', 0.0, 's', 'When, since the segment began.', 0.0, 3600.0),
+    Parameter('push_direction', 0.0, 'deg', 'Where it points: 0 ahead, 90 to the left.',
+              -360.0, 360.0),
+], checks=[_push_within])
+
+
+class Segment(NamedTuple):
+    """A part of a route.
+
+    Attributes:
+        name: Of it.
+        begin, end: When, s since the route began.
+        velocity: Asked for: ahead (m/s), to the left (m/s), turning to the left (rad/s).
+        stop: Whether to stop instead.
+        push: N s per kg of robot; 0: none.
+        push_at: When, s since the route began.
+        push_direction: Where it points, deg from ahead to the left.
+    """
+
+    name: str
+    begin: float
+    end: float
+    velocity: tuple[float, float, float]
+    stop: bool
+    push: float
+    push_at: float
+    push_direction: float
+
+
+class Route(NamedTuple):
+    """What a walker is asked for.
+
+    Attributes:
+        segments: The `Segment` list, without gaps.
+        noise: Preset of noise it is meant to be walked with, or None.
+    """
+
+    segments: tuple[Segment, ...]
+    noise: str | None = None
+
+    @property
+    def duration(self) -> float:
+        """How long it takes, s."""
+        return self.segments[-1].end
+
+
+def read_route(name_or_path: str | Path) -> Route:
+    """Return the route of a file.
+
+    Args:
+        name_or_path: Name of a shipped route, or path of a route file.
+
+    Raises:
+        InvalidInput: There is none, it cannot be read, or it holds what no segment has.
+    """
+    what = f'route {name_or_path}'
+    try:
+        content = load_yaml(route_path(name_or_path).read_text(encoding='utf-8'))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise InvalidInput(what, limit=f'cannot be read: {" ".join(str(error).split())}') from error
+    if not isinstance(content, Mapping) or not isinstance(content.get('segments'), list) \
+            or not content['segments'] or set(content) - {'segments', 'noise'}:
+        raise InvalidInput(what, limit='must hold segments, a list, and perhaps noise')
+    noise = content.get('noise')
+    if not isinstance(noise, (str, type(None))):
+        raise InvalidInput(f'noise of {what}', value=noise, limit='must be the name of a preset')
+    values = [SEGMENT.validate(entry) for entry in content['segments']]
+    ends = list(itertools.accumulate(entry.duration for entry in values))
+    return Route(tuple(
+        Segment(entry.name or f'segment {number}', end - entry.duration, end,
+                (entry.ahead, entry.left, entry.turn), entry.stop, entry.push,
+                end - entry.duration + entry.push_at, entry.push_direction)
+        for number, (entry, end) in enumerate(zip(values, ends, strict=True), 1)), noise)

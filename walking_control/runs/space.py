@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a walk in space was worth: speeds seen from the robot, steps, heading.
+
+It is for robots without minimal coordinates, whose steps are those of the estimator and whose base
+is free. Steady values cover the last whole strides in the second half of the run, as in `metrics`.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from walking_control.models.base import Base
+from walking_control.models.dynamics import Dynamics
+from walking_control.runs.kinematics import foot_positions
+from walking_control.runs.quantities import (
+    footholds,
+    gain,
+    motors,
+    plain,
+    steady_rows,
+    touchdowns,
+)
+from walking_control.runs.run import Run
+
+SPOT = 0.02   # m/s: slower is on the spot
+
+
+def walks_in_space(run: Run) -> bool:
+    """Return whether a run is a walk of a robot whose base is free, rather than a kept posture."""
+    return (run.robot.base is Base.FREE and not run.robot.coordinates
+            and 'routine' not in run.settings and len(run.time) > 1 and bool(run.steps[-1]))
+
+
+def yaw(run: Run) -> np.ndarray:
+    """Return the turn of the base about the floor normal, without jumps, rad, ``(T,)``."""
+    rotation = run.base.rotation
+    return np.unwrap(np.arctan2(rotation[:, 1, 0], rotation[:, 0, 0]))
+
+
+def heading_error(run: Run) -> np.ndarray:
+    """Return how far the base looks to the left of where it shall, rad, ``(T,)``.
+
+    Where the law says no heading, the one of the start shall be kept.
+    """
+    looks = yaw(run)
+    wanted = run.telemetry.get('heading', np.full(len(looks), looks[0]))
+    return (looks - wanted + math.pi) % (2.0 * math.pi) - math.pi
+
+
+def mean_velocity(run: Run, first: int, last: int) -> np.ndarray:
+    """Return the mean velocity between two rows: ahead, to the left (m/s), turning (rad/s).
+
+    Ahead is where the base looks on the average of a moment: its sway within a step does not count
+    over whole strides.
+    """
+    time, place, looks = run.time[first:last + 1], run.base.position[first:last + 1], \
+        yaw(run)[first:last + 1]
+    duration, middle = time[-1] - time[0], 0.5 * (looks[1:] + looks[:-1])
+    way, c, s = np.diff(place[:, :2], axis=0), np.cos(middle), np.sin(middle)
+    return np.array([(c * way[:, 0] + s * way[:, 1]).sum(),
+                     (c * way[:, 1] - s * way[:, 0]).sum(), looks[-1] - looks[0]]) / duration
+
+
+def strides(run: Run, begin: float, end: float) -> tuple[int, int] | None:
+    """Return the first and last row of the most whole strides between two times, s, or None."""
+    rows = touchdowns(run)[1:]
+    rows = rows[(run.time[rows] >= begin) & (run.time[rows] <= end)]
+    steps = (len(rows) - 1) // 2 * 2
+    return (int(rows[-1 - steps]), int(rows[-1])) if steps > 0 else None
+
+
+def step_sizes(run: Run) -> dict[str, np.ndarray]:
+    """Measure every completed step in the direction in which the robot looks.
+
+    Returns:
+        name -> ``(n_steps,)``: ``row`` where it begins, ``time`` of that (s), ``duration`` (s),
+        ``length`` ahead and ``width`` outwards between the feet (m), ``support``, the stance foot.
+    """
+    rows = touchdowns(run)
+    places = footholds(run, foot_positions(Dynamics(run.robot), run.q))
+    looks, way = yaw(run)[rows[1:]], np.diff(places[:, :2], axis=0)
+    c, s = np.cos(looks), np.sin(looks)
+    stance = run.support[rows]
+    # the first foot is the left one: the other lands to its right
+    outwards = np.where(stance[1:] == 0, 1.0, -1.0)
+    return {'row': rows[:-1], 'time': run.time[rows[:-1]], 'duration': np.diff(run.time[rows]),
+            'length': c * way[:, 0] + s * way[:, 1],
+            'width': outwards * (c * way[:, 1] - s * way[:, 0]), 'support': stance[:-1]}
+
+
+def steady_in_space(run: Run, dynamics: Dynamics) -> dict[str, Any]:
+    """Measure the steady window of a walk in space.
+
+    Args:
+        run: The `Run`.
+        dynamics: The `Dynamics` of its robot.
+
+    Returns:
+        ``start``, ``end`` (s), ``steps``, ``speed`` ahead and ``sideways`` (m/s), ``turn`` (rad/s),
+        ``heading_error``, the mean (rad), ``mechanical_power`` (W), ``cost_of_transport``,
+        ``cost_of_transport_electrical``, and means over the steps: ``step_length``, ``step_width``
+        (m) and ``step_time`` (s). All None when there is no steady window.
+    """
+    names = ('start', 'end', 'steps', 'speed', 'sideways', 'turn', 'heading_error',
+             'mechanical_power', 'cost_of_transport', 'cost_of_transport_electrical',
+             'step_length', 'step_width', 'step_time')
+    window = steady_rows(run)
+    if window is None:
+        return dict.fromkeys(names)
+    first, last = window
+    duration, work = run.time[last] - run.time[first], gain(run.work[[first, last]]).sum()
+    velocity, sizes = mean_velocity(run, first, last), step_sizes(run)
+    drawn = run.electrical_energy[last] - run.electrical_energy[first] \
+        if len(motors(run.robot)) == len(run.robot.actuators) else math.nan
+    way = math.hypot(*velocity[:2]) * duration
+    # on the spot nothing is transported
+    load = dynamics.mass * run.world.gravity * way if way > SPOT * duration else math.nan
+    chosen = (sizes['row'] >= first) & (sizes['row'] < last)
+    values = (run.time[first], run.time[last], int(chosen.sum()),
+              *velocity, heading_error(run)[first:last].mean(),
+              work / duration, work / load, drawn / load,
+              *(sizes[name][chosen].mean() for name in ('length', 'width', 'duration')))
+    return {name: plain(value) for name, value in zip(names, values, strict=True)}
