@@ -15,6 +15,8 @@ from rosgraph_msgs.msg import Clock as ClockMessage
 from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Bool, Float64MultiArray, String
 
+from walking_control.bringup import names
+from walking_control.bringup.stand_in import read_controllers, StandIn
 from walking_control.controllers.registry import CONTROLLERS
 from walking_control.estimation.estimator import ESTIMATOR, make_estimator
 from walking_control.exceptions import InvalidInput
@@ -61,6 +63,12 @@ NODE = ParameterTable('node', [
               'node must be told to send it.'),
     Parameter('fault', '', '', 'Kind of fault to provoke from now on, see walking_control fault '
               '--help; empty: none.', choices=('', *INJECTIONS), live=True),
+    Parameter('controllers_file', '', '', 'controllers.yaml of ros2_control: the node then treats '
+              'messages as its controllers do; empty: as our own plants do.'),
+    Parameter('state_rate', 0.0, 'Hz', 'Rate of the sensors; 0: that of the controller.',
+              0.0, 10000.0),
+    Parameter('force_sign', 1.0, '1', 'Sign of the simulated force sensors under controllers_file: '
+              '-1 for the force of the foot on the floor.', -1.0, 1.0),
     Parameter('discovery_timeout', 120.0, 's', 'Longest wait for a controller to be active.',
               0.1, 600.0),
 ])
@@ -114,8 +122,10 @@ class SimulatorNode(Node):
     def _build(self, robot_file, plant_name):
         controller = CONTROLLERS.find(self._values.controller or robot_file.controller)
         settings = robot_file.values(controller.parameters)
-        self.period = 1.0 / settings.rate
+        self.period = 1.0 / (self._values.state_rate or settings.rate)
         robot = robot_file.robot
+        path = self._values.controllers_file
+        self.stand_in = StandIn(robot, read_controllers(path)) if path else None
         self.plant = make_plant(robot_file, plant_name)
         plan_disturbances(self.plant, [text for text in self._values.disturb.split(',') if text])
         self._route = read_route(self._values.route) if self._values.route else None
@@ -139,7 +149,8 @@ class SimulatorNode(Node):
 
     def _create_topics(self, robot):
         out, latest = topics.SENSOR_OUT, topics.LATEST
-        self._joint_writer = JointStateWriter(robot.joints)
+        stand_in = self.stand_in
+        self._joint_writer = JointStateWriter(stand_in.joints if stand_in else robot.joints)
         self._stop_publisher = self.create_publisher(
             Bool, topics.EMERGENCY_STOP, topics.EVENTS,
             event_callbacks=PublisherEventCallbacks(use_default_callbacks=False))
@@ -164,9 +175,9 @@ class SimulatorNode(Node):
         if len(self._said):
             self.create_subscription(Float64MultiArray, topics.TELEMETRY, self._on_telemetry,
                                      latest)
-        self.create_subscription(Float64MultiArray, topics.EFFORT_COMMANDS, self._on_effort,
-                                 latest)
-        self.create_subscription(Float64MultiArray, topics.LOCK_COMMANDS, self._on_lock, latest)
+        heard = topics.SENSOR_IN if stand_in else latest   # ros2_control asks for nothing
+        self.create_subscription(Float64MultiArray, topics.EFFORT_COMMANDS, self._on_effort, heard)
+        self.create_subscription(Float64MultiArray, topics.LOCK_COMMANDS, self._on_lock, heard)
 
     # -- start -----------------------------------------------------------------------------------
 
@@ -208,11 +219,17 @@ class SimulatorNode(Node):
     # -- commands --------------------------------------------------------------------------------
 
     def _on_effort(self, message):
-        if self._accept(message, self._command.effort, topics.EFFORT_COMMANDS):
+        if self._forward(message, names.EFFORT_CONTROLLER) if self.stand_in else \
+                self._accept(message, self._command.effort, topics.EFFORT_COMMANDS):
             self._effort_tick = message.layout.data_offset
             self._advance()
 
     def _on_lock(self, message):
+        if self.stand_in:
+            if self.plant.robot.locks and self._forward(message, names.LOCK_CONTROLLER):
+                self._lock_tick = message.layout.data_offset
+                self._advance()
+            return
         lock = np.empty(len(self._command.lock))
         if self._accept(message, lock, topics.LOCK_COMMANDS):
             self._command.lock[:] = lock > 0.5
@@ -232,6 +249,17 @@ class SimulatorNode(Node):
 
     def _write_telemetry(self, out):
         out[:] = self._said
+
+    def _forward(self, message, controller):
+        """Hand a command to the controller that stands in for ros2_control's."""
+        self._commanded = time.monotonic()
+        return self.stand_in.receive(controller, message.data)
+
+    def _update_stand_in(self):
+        for name in self.stand_in.update():
+            self.get_logger().error(f'{name} is deactivated: its command has another size than '
+                                    'its joints')
+        self.stand_in.write(self._command.effort, self._command.lock)
 
     def _accept(self, message, out, topic):
         """Copy a command, as ros2_control would: a wrong one is dropped."""
@@ -279,7 +307,8 @@ class SimulatorNode(Node):
         if self._commanded is None or self.finished:
             self._publish()
             return
-        if time.monotonic() - self._commanded > self._values.command_timeout:
+        silent = time.monotonic() - self._commanded > self._values.command_timeout
+        if silent and self.stand_in is None:   # ros2_control has no timeout
             self._command.effort[:] = 0.0
         if self._effort_tick != self._tick:
             self.missed_ticks += 1
@@ -288,6 +317,8 @@ class SimulatorNode(Node):
     # -- one tick --------------------------------------------------------------------------------
 
     def _step(self):
+        if self.stand_in is not None:
+            self._update_stand_in()
         self.recorder.record(self.plant, self._observer.state, self._command,
                              self._write_telemetry)
         if self._lying is not None:
@@ -330,8 +361,10 @@ class SimulatorNode(Node):
         write_imu(self._imu, measurement)
         if not mutes('imu'):
             self._imu_publisher.publish(self._imu)
-        for foot, (publisher, message), force in zip(
-                self.plant.robot.feet, self._wrenches, measurement.foot_force):
+        for number, (foot, (publisher, message), force) in enumerate(zip(
+                self.plant.robot.feet, self._wrenches, measurement.foot_force)):
+            if self.stand_in is not None:
+                force = self.stand_in.multiply(number, self._values.force_sign * force)
             write_force(message, stamp, force)
             if not mutes(foot):
                 publisher.publish(message)
@@ -339,8 +372,11 @@ class SimulatorNode(Node):
             self._lock_publisher.publish(self._lock_writer.write(stamp, measurement.locked))
         if not mutes('joints'):
             n = len(self._joint_writer.message.name)   # the last may be missing
+            position, velocity = measurement.position, measurement.velocity
+            if self.stand_in is not None:
+                position, velocity = map(self.stand_in.arrange, (position, velocity))
             self._joint_publisher.publish(self._joint_writer.write(
-                stamp, measurement.position[:n], measurement.velocity[:n]))
+                stamp, position[:n], velocity[:n]))
         self._sent = time.monotonic()
 
     # -- faults on purpose -----------------------------------------------------------------------
@@ -365,7 +401,10 @@ class SimulatorNode(Node):
         elif kind == 'emergency_stop':
             self._stop_publisher.publish(Bool(data=True))
         self._injection.begin(kind if kind in SENSOR_FAULTS else '')
-        self._joint_writer = JointStateWriter(self._injection.joints)
+        joints = self._injection.joints
+        if self.stand_in is not None:
+            joints = self.stand_in.joints[:len(joints)]
+        self._joint_writer = JointStateWriter(joints)
 
     def finish(self, code=None, reason=None):
         """End the walk; code and reason of the `Fault` say why before its time."""

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Our nodes beside a stand-in for ros2_control, on the files that are shipped for it."""
+
+import time
+
+import numpy as np
+import pytest
+from rclpy.parameter import Parameter
+from std_msgs.msg import Float64MultiArray
+import yaml
+
+from walking_control.bringup.files import shipped_folder
+from walking_control.loading import load_robot
+from walking_control.nodes import topics
+from walking_control.nodes.demo import run_demo
+from walking_control.nodes.messages import ArrayWriter
+from walking_control.nodes.simulator_node import SimulatorNode
+from walking_control.simulation.simulate import simulate
+
+pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
+
+# s, steps at least and overrides: who stands by itself is asked to walk, or stands
+WALKS = {'dribbel': (3.0, 4, ()), 'humanoid': (0.6, 0, ()),
+         'walker3d': (1.2, 2, [('stepping.speed', 0.2)]), 'walker3d_points': (1.0, 2, ())}
+
+
+def beside_stand_in(robot_file, duration, path=None, controller=None, **settings):
+    """Return the result of a demo on the stand-in, by the shipped files unless told otherwise."""
+    path = path or shipped_folder(robot_file.robot.name) / 'controllers.yaml'
+    return run_demo(robot_file, controller, None, duration,
+                    settings=(('controllers_file', str(path)), *settings.items()))
+
+
+@pytest.mark.parametrize('name', sorted(WALKS))
+def test_shipped_robots_move_beside_ros2_control(name):
+    """If it failed, a shipped bring-up would be refused, or move other joints than are meant."""
+    duration, steps, overrides = WALKS[name]
+    robot_file = load_robot(name, overrides)
+    result = beside_stand_in(robot_file, duration)
+    assert result.run.fault is None
+    for column, values in simulate(robot_file, duration=duration).columns.items():
+        assert np.array_equal(values, result.run.columns[column]), column
+    assert result.run.columns['steps'][-1] >= steps
+
+
+def test_compass_moves_without_its_virtual_effort(tmp_path):
+    """If it failed, the compass's files would fit no robot that can be built."""
+    tree = yaml.safe_load(load_robot('compass').path.read_text())
+    section = tree['/**']['ros__parameters']
+    del section['robot']['ground_torque']
+    section['robot']['urdf'] = str(load_robot('compass').path.parent / section['robot']['urdf'])
+    path = tmp_path / 'compass.yaml'
+    path.write_text(yaml.safe_dump(tree))
+    result = beside_stand_in(load_robot(path), 3.0, controller='none')
+    assert result.run.fault is None and result.run.columns['steps'][-1] >= 3
+
+
+def test_fast_states_and_another_order_and_sign(tmp_path):
+    """If it failed, a robot at 1 kHz, with joints and signs of its own, would not walk."""
+    tree = yaml.safe_load((shipped_folder('dribbel') / 'controllers.yaml').read_text())
+    tree['/**/joint_state_broadcaster']['ros__parameters']['joints'] = [
+        'inner_knee', 'outer_knee', 'hip']
+    for foot in ('outer_foot', 'inner_foot'):
+        tree[f'/**/{foot}_broadcaster']['ros__parameters']['multiplier']['force'] = dict.fromkeys(
+            'xyz', -1.0)
+    path = tmp_path / 'controllers.yaml'
+    path.write_text(yaml.safe_dump(tree))
+    robot_file = load_robot('dribbel', [('hip_switching.rate', 200.0)])
+    result = beside_stand_in(robot_file, 1.5, path, state_rate=1000.0, force_sign=-1.0)
+    assert result.run.fault is None and result.ticks == 1500
+    assert result.run.columns['steps'][-1] >= 2
+    effort = result.run.columns['effort'][:, 0]
+    changes = np.flatnonzero(np.diff(effort))
+    assert len(changes) > 20 and (np.diff(changes) >= 5).all()   # the law's own rate
+
+
+def test_a_wrong_sign_is_a_fault(tmp_path):
+    """If it failed, a robot whose feet feel the opposite would be let walk."""
+    result = beside_stand_in(load_robot('dribbel'), 3.0, force_sign=-1.0)
+    assert result.run.fault is not None
+
+
+def test_silence_leaves_the_last_effort_until_zero_is_sent(bench):
+    """If it failed, a dead controller would look harmless beside the stand-in, as it is nowhere."""
+    path = str(shipped_folder('dribbel') / 'controllers.yaml')
+    simulator = bench.add(SimulatorNode(parameter_overrides=[
+        Parameter('robot_file', value='dribbel'), Parameter('realtime', value=True),
+        Parameter('controllers_file', value=path)]))
+    node = bench.controller(activate=False, realtime=True)
+    node.trigger_configure()
+    node.trigger_activate()
+    assert bench.spin_until(lambda: simulator.ticks > 20, 40.0)
+    sender = node.create_publisher(Float64MultiArray, topics.EFFORT_COMMANDS, topics.LATEST)
+    held = simulator.stand_in
+    node.stop()   # its last words are zeros; then somebody sends one effort and falls silent
+    assert bench.spin_until(lambda: held.forwarders['effort_controller'].message == (0.0,))
+    sender.publish(ArrayWriter(1).write(1.5, 7))
+    assert bench.spin_until(lambda: held.forwarders['effort_controller'].message == (1.5,))
+    end = time.monotonic() + 0.4   # four times the timeout of our own plants
+    bench.spin_until(lambda: time.monotonic() > end)
+    assert simulator._command.effort[0] == 1.5
+    sender.publish(ArrayWriter(1).write(0.0, 0))
+    assert bench.spin_until(lambda: simulator._command.effort[0] == 0.0)
