@@ -55,7 +55,7 @@ def test_the_third_velocity_is_that_of_the_third_joint(example):
 
 
 def test_printed_friction_does_not_stick(example):
-    """(26) with sign(0) = 0 lets an arm at rest creep off under any torque, whatever its friction."""
+    """(26) with sign(0) = 0 lets an arm at rest creep off under any torque."""
     q, push = np.array([0.4, -0.9, 0.7]), 0.5 * example.DRY
     M, _ = example.closed_forms(q, np.zeros(3))
     printed = np.linalg.solve(M + np.diag(example.joints().armature), push)
