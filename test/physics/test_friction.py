@@ -11,6 +11,7 @@ from walking_control.experiments.resimulation import simulate_pinned_step
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.friction import entering_torque, gear_change, gear_table
+from walking_control.models.joint_modes import GearedJoints, solve_joints
 from walking_control.models.robot_file import Start
 from walking_control.models.signals import Command
 from walking_control.simulation.registry import make_plant
@@ -145,6 +146,40 @@ def test_power_flows_the_way_the_mode_says():
                                            abs=1e-9 * max(1.0, np.abs(terms['bias']).max()))
             assert (leaving - entering) * v[2] <= 0.0
     assert size == 6 and 0.2 < np.mean(modes) < 0.8
+
+
+def test_plant_accelerates_as_the_exact_joints():
+    """The plant's search for the modes would end in others than the only ones that fit."""
+    robot_file = load_robot('dribbel', [
+        ('hip.efficiency', 0.7), ('back_efficiency', 0.3), ('rotor_inertia', 2e-4),
+        ('hip.coulomb', 0.4), ('hip.viscous', 0.2), ('inner_knee.coulomb', 0.1)])
+    plant, ideal = make_plant(robot_file, 'rigid'), make_plant(
+        load_robot('dribbel', [('rotor_inertia', 0.0)]), 'rigid')
+    ((armature, _, _),), rng = gear_table(robot_file.robot), np.random.default_rng(8)
+    joints = GearedJoints(np.array([0.0, 0.0, armature, 0.0]), np.array([1.0, 1.0, 0.7, 1.0]),
+                          np.array([1.0, 1.0, 0.3, 1.0]), np.array([0.0, 0.0, 0.4, 0.1]),
+                          np.array([0.0, 0.0, 0.2, 0.0]))
+    for q, v, effort in zip(rng.normal(0.0, 0.4, (200, 4)), rng.normal(0.0, 2.0, (200, 4)),
+                            rng.normal(0.0, 8.0, 200)):
+        v[2:] += 0.05 * np.sign(v[2:])   # well above the fade
+        plant.reset(Start('outer_foot', q, v))
+        plant.state.mode[4:] = 0
+        plant.state.effort[:] = effort
+        accelerate(plant.terms, plant.model, plant.state.y, plant.state.mode, plant.state.effort,
+                   plant._work)
+        terms = ideal._support.layout.split(ideal._support.terms(0, q, v))
+        motion = solve_joints(terms['mass'][2:, 2:], terms['bias'][2:],
+                              np.array([0.0, 0.0, effort, 0.0]), v, joints)
+        assert plant._work.acceleration[2:] == pytest.approx(motion.acceleration, rel=1e-8,
+                                                             abs=1e-8)
+
+
+def test_a_held_joint_creeps_no_faster_than_said():
+    """A joint that friction ought to hold would slide away on plant rigid."""
+    coulomb, load = 0.5, 0.4
+    robot_file = balanced_compass(('hip.coulomb', coulomb), ('slope', 0.0))
+    _, _, rate, *_ = swing('rigid', robot_file, load, 0.0, 0.05)
+    assert rate[-1] == pytest.approx(FADE * np.arctanh(load / coulomb), rel=1e-3)
 
 
 def test_what_a_law_asks_for_arrives():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What share of a force on the centre of mass moves it: RoToM and its ellipsoid ([Mor14]).
+"""What share of a force on the centre of mass moves it: RoToM and its ellipsoid ([Mor17]).
 
 A force F on the centre of mass accelerates it by ``J M^-1 J^T F``, with J its Jacobian and M the
 inertia of all that moves, m in mass. Compared with F / m, the acceleration of a free particle:
@@ -155,7 +155,7 @@ def rotom_gradient(mechanism: Mechanism, direction: Sequence[float] | np.ndarray
 
 def descending_torque(mechanism: Mechanism, direction: Sequence[float] | np.ndarray,
                       contacts: Contacts = NO_CONTACTS) -> np.ndarray:
-    """Return the joint torques towards less RoToM ([Mor14] (15)), ``(n_joints,)``.
+    """Return the joint torques towards less RoToM ([Mor17] (15)), ``(n_joints,)``.
 
     On a held base minus the gradient, per unit of force and mass. Of a robot on contacts, the least
     torques that do the same work on every motion the contacts allow.
@@ -177,7 +177,7 @@ def descending_torque(mechanism: Mechanism, direction: Sequence[float] | np.ndar
 
 def rotom_zeros(mechanism: Mechanism, direction: Sequence[float] | np.ndarray, starts: int = 40,
                 seed: int = 0) -> list[np.ndarray]:
-    """Return postures whose RoToM along a direction is zero ([Mor14] (16)), within joint limits.
+    """Return postures whose RoToM along a direction is zero ([Mor17] (16)), within joint limits.
 
     M^-1 is positive definite, so ``J M^-1 J^T F = 0`` just where ``J^T F = 0``: n equations in n
     joint positions. Along gravity these are the postures that need no torque. They are sought from

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shows how a robot that stands passes a force on its centre of mass into motion.
+
+Listens to the joints, the orientation and the loads of the feet, on the topics of the controller;
+sends nothing but figures and a marker. What a foot carries counts as contact.
+"""
+
+import math
+import sys
+
+from geometry_msgs.msg import WrenchStamped
+import numpy as np
+import pinocchio as pin
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from sensor_msgs.msg import Imu, JointState
+from std_msgs.msg import Float64
+from visualization_msgs.msg import Marker
+
+from walking_control.design.mechanism import load_mechanism, unit_direction
+from walking_control.design.rotom import Contacts, motion_space, transmissibility
+from walking_control.design.study import usual_contacts
+from walking_control.exceptions import MeasurementError, WalkingControlError
+from walking_control.models.parameters import Parameter, ParameterTable
+from walking_control.models.pose import unit_quaternion
+from walking_control.nodes import topics
+from walking_control.nodes.messages import ForceReader, JointStateReader, write_axes
+from walking_control.nodes.parameters import NodeParameters
+from walking_control.nodes.runtime import run_node
+
+NODE = ParameterTable('node', [
+    Parameter('robot_file', 'humanoid', '', 'Robot: a name or the path of a robot file.'),
+    Parameter('rate', 10.0, 'Hz', 'Figures per second of wall time.', 0.1, 200.0),
+    Parameter('direction', (0.0, 0.0, 1.0), '', 'Of the force that RoToM is about, in the world; '
+              'z is up.', -1e6, 1e6),
+    Parameter('contact_kind', '', '', 'Whether loaded feet may turn: point, or sole; empty: as '
+              'usual for the robot.', choices=('', 'point', 'sole')),
+    Parameter('load', 0.05, '1', 'Share of the weight from which a foot counts as standing.',
+              0.001, 1.0),
+    Parameter('timeout', 0.5, 's', 'Age of the joints after which nothing is published.',
+              0.01, 60.0),
+    Parameter('marker_size', 0.5, 'm', 'Drawn half axis of a free mass.', 0.001, 10.0),
+])
+THIN = 1e-3   # m: RViz draws no flat ellipsoid
+
+
+class CentroidalMonitorNode(Node):
+    """Publishes ``~/index``, ``~/rotom`` (Float64) and ``~/ellipsoid`` (Marker, base frame).
+
+    Without an orientation the base counts as upright; a foot from which nothing was ever heard
+    counts as standing.
+
+    Args:
+        name: Node name.
+        **kwargs: Passed to `rclpy.node.Node`.
+
+    Raises:
+        InvalidInput: The robot file or a parameter is unusable.
+    """
+
+    finished = False
+    exit_status = 0
+
+    def __init__(self, name='centroidal_monitor', **kwargs):
+        super().__init__(name, **kwargs)
+        self._values = NodeParameters(self, NODE).read()
+        self._mechanism = load_mechanism(self._values.robot_file, held=False)
+        self._direction = unit_direction(self._values.direction)
+        robot = self._mechanism.dynamics.robot
+        self._kind = self._values.contact_kind or usual_contacts(self._mechanism)[0].kind
+        self._space = motion_space(self._mechanism)
+        self._reader = JointStateReader(robot.joints)
+        self._positions = np.full(len(robot.joints), math.nan)
+        self._heard = -math.inf
+        self._imu = None   # rotation from the IMU's axes to the world's
+        self._forces = {foot: None for foot in robot.feet}
+        self._steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._publish_to()
+        self._listen_to(robot)
+        self.create_timer(1.0 / self._values.rate, self._on_timer, clock=self._steady)
+
+    def _publish_to(self):
+        self._index = self.create_publisher(Float64, '~/index', topics.LATEST)
+        self._rotom = self.create_publisher(Float64, '~/rotom', topics.LATEST)
+        self._marker_publisher = self.create_publisher(Marker, '~/ellipsoid', topics.LATEST)
+        self._marker = Marker(type=Marker.SPHERE, action=Marker.ADD, ns='transmissibility')
+        self._marker.header.frame_id = self._mechanism.dynamics.robot.base_link
+        colour = self._marker.color
+        colour.r, colour.g, colour.b, colour.a = 0.0, 0.45, 0.7, 0.5
+
+    def _listen_to(self, robot):
+        self.create_subscription(JointState, topics.JOINT_STATES, self._on_joints,
+                                 topics.SENSOR_IN)
+        self.create_subscription(Imu, topics.IMU, self._on_imu, topics.SENSOR_IN)
+        for foot in robot.feet:
+            self.create_subscription(WrenchStamped, topics.foot_wrench(foot),
+                                     self._wrench_callback(foot), topics.SENSOR_IN)
+
+    # -- messages ------------------------------------------------------------------------------
+
+    def _on_joints(self, message):
+        try:
+            if not self._reader.read(message, self._positions):
+                return
+        except MeasurementError as error:
+            self.get_logger().error(str(error), throttle_duration_sec=5.0)
+            return
+        self._stamp, self._heard = message.header.stamp, self._now()
+
+    def _on_imu(self, message):
+        q = message.orientation
+        try:
+            orientation = unit_quaternion((q.x, q.y, q.z, q.w))
+        except WalkingControlError as error:
+            self.get_logger().error(str(error), throttle_duration_sec=5.0)
+            return
+        self._imu = pin.Quaternion(np.array(orientation)).matrix()
+
+    def _wrench_callback(self, foot):
+        reader, force = ForceReader(), np.zeros(3)
+
+        def on_wrench(message):
+            reader.read(message, force)
+            self._forces[foot] = force
+        return on_wrench
+
+    # -- figures -------------------------------------------------------------------------------
+
+    def _now(self):
+        return self._steady.now().nanoseconds * 1e-9
+
+    def standing(self):
+        """Return the feet that carry something, or have never been heard of."""
+        least = self._values.load * self._mechanism.dynamics.weight
+        return tuple(foot for foot, force in self._forces.items()
+                     if force is None or np.linalg.norm(force) >= least)
+
+    def _on_timer(self):
+        if self._now() - self._heard > self._values.timeout \
+                or not np.isfinite(self._positions).all():
+            return
+        mechanism = self._mechanism.at(self._positions)
+        found = transmissibility(mechanism, Contacts(self.standing(), self._kind), self._space)
+        # the mechanism's base is upright, so its axes are the base's
+        self._index.publish(Float64(data=found.index))
+        self._rotom.publish(Float64(data=found.rotom(self._to_base(mechanism))))
+        self._marker_publisher.publish(self._drawn(mechanism, found))
+
+    def _to_base(self, mechanism):
+        """Return the direction in the base's axes."""
+        if self._imu is None:
+            return self._direction
+        dynamics = mechanism.dynamics
+        turned = dynamics.placement(mechanism.q, dynamics.frame(dynamics.robot.imu_link))[1]
+        return turned @ self._imu.T @ self._direction
+
+    def _drawn(self, mechanism, found):
+        lengths, axes = found.axes
+        if np.linalg.det(axes) < 0.0:
+            axes = axes * np.array([1.0, 1.0, -1.0])
+        marker, size = self._marker, 2.0 * self._values.marker_size
+        marker.header.stamp = self._stamp
+        write_axes(marker.pose.position, self._in_base(mechanism))
+        write_axes(marker.pose.orientation, pin.Quaternion(axes).coeffs())
+        write_axes(marker.scale, np.maximum(size * lengths, THIN))
+        return marker
+
+    @staticmethod
+    def _in_base(mechanism):
+        """Return the centre of mass in the base's axes, m."""
+        dynamics = mechanism.dynamics
+        place = dynamics.placement(mechanism.q, dynamics.frame(dynamics.robot.base_link))[0]
+        return mechanism.center_of_mass() - place
+
+    def stop(self):
+        """Nothing to send."""
+
+
+def main(args=None):
+    """Run the centroidal monitor."""
+    sys.exit(run_node(CentroidalMonitorNode, args))
+
+
+if __name__ == '__main__':
+    main()
