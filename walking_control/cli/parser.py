@@ -202,6 +202,19 @@ def _add_robustness_arguments(verb: argparse.ArgumentParser) -> None:
                     'preset), mass (share), friction (dry, of every joint, N m), grip (share '
                     'lost of the friction of the floor) or rough (height of footholds, m), unknown '
                     'to the controller; up to the first failure, on any plant')
+    of.add_argument('--metric', type=words, metavar='NAME[,NAME]', help='measures of the cycle '
+                    'the walk settles on, plant rigid: eigenvalues of the return map, sensitivity '
+                    '(gait sensitivity norm), passage (mean first passage time on a rough floor), '
+                    'attraction (region of attraction), or all')
+    verb.add_argument('--roughness', type=positive, metavar='M', help='of metric passage: standard '
+                      'deviation of the height from one foothold to the next (default: 0.2 %% of '
+                      'the leg length)')
+    verb.add_argument('--steps', type=int, metavar='N',
+                      help='of metric passage: steps to walk (default: 20000)')
+    verb.add_argument('--radius', type=positive, metavar='R', help='of metric attraction: ball of '
+                      'states to try, in energy-normalised distance (default: 0.5)')
+    verb.add_argument('--samples', type=int, metavar='N',
+                      help='of metric attraction: states to try (default: 1000)')
     _add_noise(verb)
     verb.add_argument('--max', type=finite, metavar='M', help='last size tried; below 0 for '
                       'pushes against the walk and lighter robots (default: 0.3 m down, 0.1 m '

@@ -84,7 +84,10 @@ def simulate(options: Namespace) -> int:
 
 
 def robustness(options: Namespace) -> int:
-    """Find the first disturbance, or the first lasting error, that fells the walker."""
+    """Find the first disturbance or lasting error that fells the walker, or measure stability."""
+    if options.metric is not None:
+        from walking_control.cli.stability import measure_stability
+        return measure_stability(options)
     try:
         result = _first_failure(options)
     except Interrupted as stopped:

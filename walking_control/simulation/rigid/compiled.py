@@ -137,6 +137,12 @@ class PlainWalker(Walker):
         return walk(advance, self._pinocchio_terms, self._law.function, self._law.knowledge,
                     self.model, self.state, self._work, self.data, duration, stop_at_step)
 
+    def stride_many(self, count: int, longest: float = 3.0) -> int:
+        """Make strides in a row; see `walk.stride_many`."""
+        return stride_many(advance, self._pinocchio_terms, self._law.function,
+                           self._law.knowledge, self.model, self.state, self._work, self.data,
+                           count, longest)
+
 
 def make_walker(robot_file: RobotFile, controller: str | None = None,
                 steps: Sequence[FloorChange] = ()) -> CompiledWalker | PlainWalker:

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several measures of stability of one walk at once."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from walking_control.exceptions import InvalidInput
+from walking_control.experiments.stability.attraction import find_attraction, RADIUS
+from walking_control.experiments.stability.cycle import find_eigenvalues, StableCycle
+from walking_control.experiments.stability.passage import find_passage
+from walking_control.experiments.stability.sensitivity import find_sensitivity
+from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.simulation.sensors import has_errors, SENSORS
+
+METRICS = {
+    'eigenvalues': 'of the return map, with their error',
+    'sensitivity': 'gait sensitivity norm of Hobbelen and Wisse',
+    'passage': 'mean first passage time of Byl and Tedrake, with its interval',
+    'attraction': 'region of attraction in energy-normalised distance, with its interval'}
+DEFAULTS = {'roughness': None, 'steps': 20000, 'radius': RADIUS, 'samples': 1000}
+
+
+def find_metrics(robot_file: RobotFile, names: Sequence[str] = tuple(METRICS),
+                 controller: str | None = None, seed: int = 0,
+                 progress: Callable[[str], Callable[[float], None] | None] = lambda name: None,
+                 **settings: Any) -> dict[str, Any]:
+    """Return measures of stability of the cycle a robot settles on.
+
+    Args:
+        robot_file: The `RobotFile` of a planar robot.
+        names: Those of `METRICS` wanted.
+        controller: Name of the controller; None takes the robot file's default.
+        seed: Of the rough floor and of the states tried.
+        progress: Name -> what is called with the share of it done.
+        **settings: ``roughness`` and ``steps`` of `find_passage`, ``radius`` and ``samples`` of
+            `find_attraction`; see `DEFAULTS`.
+
+    Returns:
+        Dictionary: what `find_eigenvalues`, `find_sensitivity`, `find_passage` and
+        `find_attraction` say, one after the other.
+
+    Raises:
+        InvalidInput: An unknown name, or sensors with errors: the cycle is that of a known state.
+        NotAchieved: The walk settles on no cycle.
+    """
+    unknown = [name for name in names if name not in METRICS]
+    if unknown or not names:
+        raise InvalidInput('metric', value=unknown[0] if unknown else '', limit='unknown',
+                           remedy='known: ' + ', '.join(METRICS) + ', all')
+    if has_errors(robot_file.values(SENSORS)):
+        raise InvalidInput('sensors with errors', limit='a return map is that of a known state',
+                           remedy='leave out --noise; robustness --margin noise asks about noise')
+    chosen = {**DEFAULTS, **settings}
+    result: dict[str, Any] = {
+        'robot': robot_file.robot.name, 'controller': controller or robot_file.controller,
+        'plant': 'rigid', 'slope': robot_file.values(WORLD).slope, 'metrics': list(names)}
+    sharp = StableCycle(robot_file, controller, sharp=True)
+    settled = StableCycle(robot_file, controller)
+    if 'eigenvalues' in names:
+        result |= find_eigenvalues(sharp)
+    if 'sensitivity' in names:
+        result |= find_sensitivity(sharp)
+    if 'passage' in names:
+        result |= find_passage(settled, chosen['roughness'], chosen['steps'], seed,
+                               progress('passage'))
+    if 'attraction' in names:
+        result |= find_attraction(settled, chosen['radius'], chosen['samples'], seed,
+                                  progress('attraction'))
+    return result
