@@ -17,6 +17,7 @@ ALLOWED = {room: set(ROOMS[:i]) for i, room in enumerate(ROOMS)}
 for room, other in (('statics', 'gaits'), ('estimation', 'controllers')):
     ALLOWED[other].discard(room)
 ALLOWED['safety'] = ALLOWED['launch_arguments'] = {'models'}
+ALLOWED['nodes'].add('launch_arguments')
 ALLOWED['estimation'].discard('statics')
 ROS = {'rclpy', 'std_msgs', 'sensor_msgs', 'geometry_msgs', 'std_srvs', 'lifecycle_msgs',
        'rcl_interfaces', 'rosgraph_msgs', 'nav_msgs', 'diagnostic_msgs', 'visualization_msgs',

@@ -114,7 +114,8 @@ class StandIn:
         self._values: dict[str, float] = {}
         enforced = tree[names.MANAGER].get('enforce_command_limits', False)
         self._limits = {f'{joint.name}/{names.EFFORT}': joint.effort
-                        for joint in moving_joints(robot.urdf)} if enforced else {}
+                        for joint in moving_joints(robot.urdf)
+                        if enforced and joint.effort is not None}
         self.dropped = 0
 
     def _find(self, name: str, plugin: str) -> Mapping[str, Any]:
@@ -191,8 +192,8 @@ class StandIn:
         """Copy what the interfaces hold to a plant's efforts and locks, by name."""
         for i, joint in enumerate(self._robot.actuators):
             interface = f'{joint}/{names.EFFORT}'
-            value, limit = self._values.get(interface, 0.0), self._limits.get(interface, math.inf)
-            effort[i] = min(max(value, -limit), limit)
+            limit = self._limits.get(interface, math.inf)
+            effort[i] = min(max(self._values.get(interface, 0.0), -limit), limit)
         for i, each in enumerate(self._robot.locks):
             value = self._values.get(f'{each.joint}/{names.LOCK}')
             if value is not None:
