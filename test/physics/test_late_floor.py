@@ -9,12 +9,14 @@ from walking_control.controllers.curve_tracking.controller import (
     make_gait_field,
     PARAMETERS,
 )
+from walking_control.experiments import chain_trial, robustness
 from walking_control.experiments.robustness import find_first_failure
 from walking_control.gaits.curve import evaluate
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot_file import WORLD
 from walking_control.models.support.dynamics import SupportDynamics
+from walking_control.simulation.registry import make_plant
 
 FOOT = [('curve_tracking.foot_half_length', 0.1)]
 WITHOUT = [('curve_tracking.continuation', 'free'), ('curve_tracking.lead_lacking', 0.0),
@@ -75,3 +77,16 @@ def test_compass_with_a_foot_steps_down_and_up_for_nothing():
     plain = load_robot('compass', [*FOOT, *WITHOUT])
     assert find_first_failure(plain, 'step_down', 'curve_tracking', 'rigid', 0.16,
                               0.16)['first_failure'] == 0.16
+
+
+def test_deep_step_through_the_whole_chain(monkeypatch):
+    """What is survived with the state known would end by a fault of estimator, contacts or safety.
+
+    The stance foot carries little while the leg reaches; were it taken for lifted, the law let go.
+    """
+    monkeypatch.setattr(chain_trial, 'make_fast_plant', make_plant)   # nothing to compile
+    monkeypatch.setattr(robustness, 'SETTLING_STEPS', 1)
+    monkeypatch.setattr(robustness, 'FURTHER_STEPS', 3)
+    result = find_first_failure(load_robot('compass', FOOT), 'step_down', 'curve_tracking',
+                                largest=0.2, resolution=0.2, chain=True)
+    assert result['chain'] and result['samples'] == [[0.2, True, None]]
