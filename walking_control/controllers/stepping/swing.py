@@ -27,6 +27,7 @@ class SwingShape(NamedTuple):
 
 
 SHORTEST = 0.04   # s: minimum jerk over less asks for what no leg can do
+LAST = 0.008      # s: so long before touchdown the foot has its speed and sinks on
 
 
 class SwingFoot:
@@ -67,7 +68,7 @@ class SwingFoot:
         if elapsed < half and remaining > 2.0 * SHORTEST:
             jerk[2] = minimum_jerk(shape.clearance - x[2], v[2], a[2],
                                    max(half - elapsed, SHORTEST))
-        elif remaining > shape.early:
+        elif remaining > LAST:
             jerk[2] = minimum_jerk(-x[2], v[2], a[2], remaining, -shape.touchdown_speed)
         else:
             v[2], a[2] = -shape.sinking, 0.0
