@@ -87,7 +87,7 @@ def test_a_landing_that_is_near_is_not_put_off():
 
 def test_the_swing_foot_arrives():
     """The foot would land elsewhere, late, or hit the floor faster than it should."""
-    shape, foot, dt = SwingShape(0.06, 0.2, 0.25, 0.03), SwingFoot(), 0.002
+    shape, foot, dt = SwingShape(0.06, 0.3, 0.2, 0.25, 0.03), SwingFoot(), 0.002
     foot.start(np.array([-0.2, 0.16, 0.0]), np.array([0.1, 0.0, 0.05]))
     aim, highest, total = np.array([0.2, 0.1]), 0.0, 0.3
     for tick in range(150):
@@ -106,10 +106,13 @@ def test_the_swing_foot_arrives():
 
 def test_a_hurried_swing_foot_is_down_in_time():
     """It would hang over the floor when it should carry, and the fall would go on meanwhile."""
-    shape, foot, dt = SwingShape(0.06, 0.2, 0.25, 0.03), SwingFoot(), 0.002
+    shape, foot, dt = SwingShape(0.06, 0.3, 0.2, 0.25, 0.03), SwingFoot(), 0.002
     foot.start(np.array([0.0, 0.16, 0.0]), np.zeros(3))
+    highest = 0.0
     for tick in range(75):
         foot.advance(np.array([0.1, 0.16]), tick * dt, 0.15 - tick * dt, dt, shape)
+        highest = max(highest, foot.position[2])
+    assert highest == pytest.approx(0.03, abs=0.003)   # half the time, half the height
     assert abs(foot.position[2]) < 2e-3
 
 

@@ -14,13 +14,15 @@ class SwingShape(NamedTuple):
     """How a foot swings.
 
     Attributes:
-        clearance: Height over the floor half-way, m.
+        clearance: Height over the floor half-way, m; of a hurried step less.
+        time: Of a step that is not hurried, s.
         touchdown_speed: Downwards at touchdown, m/s.
         sinking: Downwards while the floor is late, m/s.
         early: How long before touchdown the foot is over its foothold, s.
     """
 
     clearance: float
+    time: float
     touchdown_speed: float
     sinking: float
     early: float
@@ -66,7 +68,8 @@ class SwingFoot:
             x[:2], v[:2], a[:2] = foothold, 0.0, 0.0
         half = 0.5 * (elapsed + remaining)
         if elapsed < half and remaining > 2.0 * SHORTEST:
-            jerk[2] = minimum_jerk(shape.clearance - x[2], v[2], a[2],
+            clearance = shape.clearance * min(1.0, 2.0 * half / shape.time)
+            jerk[2] = minimum_jerk(clearance - x[2], v[2], a[2],
                                    max(half - elapsed, SHORTEST))
         elif remaining > LAST:
             jerk[2] = minimum_jerk(-x[2], v[2], a[2], remaining, -shape.touchdown_speed)
