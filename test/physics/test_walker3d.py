@@ -55,6 +55,15 @@ def test_it_stands_walks_turns_and_stands_again():
     assert np.abs(walk.go(0.5)).max() < 0.01
 
 
+def test_fast_walking_keeps_its_heading():
+    """At 1 m/s the swinging legs would turn the robot: soles must hold it within 5 degrees."""
+    run = simulate(load_robot('walker3d', speed=1.0), duration=5.0)
+    assert run.fault is None
+    x, y, z, w = run.base.orientation.T
+    yaw = np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+    assert np.abs(yaw).max() < math.radians(5.0)
+
+
 def test_a_push_is_survived():
     """Half a newton second per kilogram from any side is what a step is for."""
     for direction in (0.5 * math.pi, math.pi):

@@ -45,7 +45,7 @@ def test_a_push_is_caught_in_one_step():
     """Within its reach one foothold must end the disturbance: the pendulum is simulated to it."""
     wanted = np.array([0.3, 0.0])
     x, v = np.array([0.02, -0.06]), np.array([0.9, -0.4])
-    step = plan_step(x, v, RATE, wanted, -1.0, 0.1, np.array([0.0, -0.1, 0.03]), HIP, LIMITS)
+    step = plan_step(x, v, RATE, wanted, -1.0, 0.1, np.array([0.0, -0.1, 0.03]), HIP, HIP, LIMITS)
     x, v = pendulum(x, v, step.remaining)
     assert step.missing < 1e-9
     np.testing.assert_allclose(x - step.foothold + v / RATE,
@@ -56,7 +56,7 @@ def test_time_gives_what_reach_cannot():
     """A push beyond the reach must hasten the step: waiting makes the fall grow."""
     near = LIMITS._replace(reach=0.35, hip_reach=0.35)
     calm, pushed = (plan_step(np.zeros(2), np.array([speed, -0.3]), RATE, np.zeros(2), -1.0, 0.0,
-                              np.array([0.0, -0.16, 0.0]), HIP, near) for speed in (0.1, 0.75))
+                              np.array([0.0, -0.16, 0.0]), HIP, HIP, near) for speed in (0.1, 0.75))
     assert pushed.remaining < calm.remaining - 0.05
     assert pushed.missing < 0.02
 
@@ -70,16 +70,24 @@ def test_legs_do_not_cross_and_reach_no_further_than_they_can():
         hip = np.array([0.0, 0.07 * side])
         com, velocity = rng.normal(0.0, 0.1, 2), rng.normal(0.0, 1.0, 2)
         step = plan_step(com, velocity, RATE, rng.normal(0.0, 0.5, 2), side, 0.1,
-                         np.array([0.0, 0.1 * side, 0.02]), hip, limits)
+                         np.array([0.0, 0.1 * side, 0.02]), HIP, hip, limits)
         x, _ = pendulum(com, velocity, step.remaining)
         assert np.hypot(*(step.foothold - x - hip)) <= 0.3 + 1e-9
         assert step.remaining >= limits.shortest - 0.1 - 1e-12
         assert np.isfinite([*step.foothold, step.remaining]).all()
 
 
+def test_a_landing_that_is_near_is_not_put_off():
+    """A foothold that runs away with the fall would be chased until the robot is down."""
+    args = (np.array([0.1, -0.1]), np.array([0.6, -0.2]), RATE, np.zeros(2), -1.0, 0.25,
+            np.array([0.1, -0.1, 0.01]), HIP, HIP, LIMITS._replace(acceleration=50.0))
+    assert plan_step(*args).remaining > 0.1
+    assert plan_step(*args, last=0.05).remaining <= 0.05
+
+
 def test_the_swing_foot_arrives():
     """The foot would land elsewhere, late, or hit the floor faster than it should."""
-    shape, foot, dt = SwingShape(0.06, 0.2, 0.25, 0.03), SwingFoot(), 0.002
+    shape, foot, dt = SwingShape(0.06, 0.3, 0.2, 0.25, 0.03), SwingFoot(), 0.002
     foot.start(np.array([-0.2, 0.16, 0.0]), np.array([0.1, 0.0, 0.05]))
     aim, highest, total = np.array([0.2, 0.1]), 0.0, 0.3
     for tick in range(150):
@@ -94,6 +102,18 @@ def test_the_swing_foot_arrives():
     for _ in range(20):
         foot.advance(aim, 0.3, -0.01, dt, shape)
     assert foot.velocity[2] == -0.25   # the floor is late: it is looked for
+
+
+def test_a_hurried_swing_foot_is_down_in_time():
+    """It would hang over the floor when it should carry, and the fall would go on meanwhile."""
+    shape, foot, dt = SwingShape(0.06, 0.3, 0.2, 0.25, 0.03), SwingFoot(), 0.002
+    foot.start(np.array([0.0, 0.16, 0.0]), np.zeros(3))
+    highest = 0.0
+    for tick in range(75):
+        foot.advance(np.array([0.1, 0.16]), tick * dt, 0.15 - tick * dt, dt, shape)
+        highest = max(highest, foot.position[2])
+    assert highest == pytest.approx(0.03, abs=0.003)   # half the time, half the height
+    assert abs(foot.position[2]) < 2e-3
 
 
 @pytest.fixture(scope='module')
@@ -155,6 +175,20 @@ def test_torques_do_what_was_planned(robot_file, standing):
             assert (rows >= contact.bound - 1e-6).all()
             np.testing.assert_allclose(state.jacobian @ program.acceleration + state.drift,
                                        -20.0 * state.velocity, atol=1e-6)
+
+
+def test_a_sole_holds_the_heading(robot_file):
+    """The floor's moment about the normal would be left unused, and each step turn the trunk."""
+    dynamics = Dynamics(robot_file.robot)
+    body = Body(dynamics)
+    program = WholeBody(body, FootContact(0.1, 0.05, 0.5, 0.0, 2.0),
+                        np.full(dynamics.nv - 6, 60.0))
+    body.update(dynamics.configuration(robot_file.start.posture), np.zeros(dynamics.nv))
+    program.begin((0,))
+    program.want(np.eye(6), np.array([0.0, 0.0, 0.0, 0.0, 0.0, 2.0]), 1.0)
+    program.solve()
+    assert program.acceleration[5] == pytest.approx(2.0, abs=0.05)
+    assert abs(program.forces[0, 5]) > 0.1   # N m
 
 
 def test_a_wish_within_the_limits_is_met(robot_file):

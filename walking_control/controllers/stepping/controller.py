@@ -37,8 +37,11 @@ RISING = 0.05         # m/s: a foot that rises faster has not landed
 SLOW = 0.02           # m/s, rad/s: commands below it ask to stand
 STILL = 0.6           # part of the support within which the fall must end for standing
 LOWEST, HIGHEST = -8.0, 15.0   # m/s^2: limits of the base's vertical acceleration
-# Weights of the wishes; they matter when not all can be met.
-TRUNK, HEIGHT, SWING, TILT, YAW, BALANCE, PRESSURE = 1.0, 1.0, 0.3, 0.01, 0.1, 1.0, 0.01
+# Weights of the wishes; they matter when not all can be met. The trunk goes before the swing foot:
+# friction could be had for its acceleration by pressing harder, and the robot would hop. Yaw goes
+# last: to hold it against a fast swing would cost the foothold.
+TRUNK, HEIGHT, SWING, TILT, YAW, BALANCE, PRESSURE = 1.0, 1.0, 0.3, 0.01, 0.01, 1.0, 0.01
+TWIST = 0.3   # rad: farthest that a foot in the air is turned against the base
 
 
 class Stepping(Controller):
@@ -91,7 +94,8 @@ class Stepping(Controller):
         self._heading, self._begun = 0.0, False
         self._aim = np.zeros(3)        # wanted speed ahead, to the left, rate of turning
         self._trim = np.zeros(2)
-        self._last_step: tuple[np.ndarray, float] | None = None
+        self._last_step: tuple[np.ndarray, float, np.ndarray] | None = None
+        self._aim_then = np.zeros(2)   # what the step under way was begun for
         self._capture = np.zeros(2)
         self._prediction.reset()
 
@@ -179,11 +183,11 @@ class Stepping(Controller):
         step = self._to_heading((feet[1 - self.stance].position
                                  - feet[self.stance].position)[:2])
         if self._last_step is not None:
-            way, time = self._last_step
+            way, time, aim = self._last_step
             mean = (way + step) / (time + self._elapsed)
-            self._trim += values.speed_trim * (self._aim[:2] - mean)
+            self._trim += values.speed_trim * (0.5 * (aim + self._aim_then) - mean)
             np.clip(self._trim, -0.4, 0.4, out=self._trim)
-        self._last_step = step, self._elapsed
+        self._last_step = step, self._elapsed, self._aim_then
         self.stance = 1 - self.stance
         self.steps += 1
         self._landing = 0
@@ -207,6 +211,7 @@ class Stepping(Controller):
     def _begin_step(self) -> None:
         feet, swing = self._body.feet, 1 - self.stance
         self._elapsed, self._lifted = 0.0, False
+        self._aim_then = self._aim[:2].copy()
         self._swing.start(feet[swing].position - feet[self.stance].position,
                           feet[swing].velocity[:3])
         self.step = Step(np.zeros(2), math.inf, 0.0)
@@ -255,6 +260,8 @@ class Stepping(Controller):
         program.want(swing.jacobian[:3], acceleration, SWING)
         if self._soles or self._contact.size == 4:
             yaw = self._heading + self._aim[2] * max(self.step.remaining, 0.0)
+            twist = math.remainder(yaw - body.yaw, 2.0 * math.pi)
+            yaw = body.yaw + min(max(twist, -TWIST), TWIST)   # the leg would meet its stop
             wanted = pin.utils.rotate('z', yaw)
             error = swing.rotation @ pin.log3(swing.rotation.T @ wanted)
             turning = values.swing_stiffness * error - values.swing_damping * swing.velocity[3:] \
@@ -283,13 +290,13 @@ class Stepping(Controller):
                 self._to_heading((swing.hip - body.com)[:2]), step_limits(self.values),
                 self.values.velocity_gain)
             return
-        foot = np.empty(3)
-        foot[:2] = self._to_heading((swing.position - stance.position)[:2])
-        foot[2] = swing.position[2] - stance.position[2]
+        foot = self._swing.position.copy()
+        foot[:2] = self._to_heading(foot[:2])
         hip = self._to_heading((swing.hip - body.com)[:2])
         self.step = plan_step(ahead, pace, rate, self._aim[:2] + self._trim,
-                              SIDE[1 - self.stance], self._elapsed, foot, hip,
-                              step_limits(self.values))
+                              SIDE[1 - self.stance], self._elapsed, foot,
+                              self._to_heading(self._swing.velocity[:2]), hip,
+                              step_limits(self.values), step.remaining - dt)
 
     def _want_standing(self) -> None:
         """Both feet carry; the centre of mass is brought above their middle."""

@@ -67,7 +67,8 @@ PARAMETERS = ParameterTable('stepping', [
               live=True),
     Parameter('straightest', 0.98, '1', 'Longest a leg may get, in leg lengths; the base sinks '
               'before.', 0.5, 1.0),
-    Parameter('clearance', 0.075, 'm', 'Height of the swing foot half-way.', 0.0, 1.0, scaled=True,
+    Parameter('clearance', 0.075, 'm', 'Height of the swing foot half-way; of a hurried '
+              'step in proportion to its time.', 0.0, 1.0, scaled=True,
               live=True),
     Parameter('touchdown_speed', 0.2, 'm/s', 'Downward speed of the foot at touchdown.', 0.0,
               3.0),
@@ -116,4 +117,5 @@ def step_limits(values: SimpleNamespace) -> StepLimits:
 
 def swing_shape(values: SimpleNamespace) -> SwingShape:
     """Return the `SwingShape` of validated values."""
-    return SwingShape(values.clearance, values.touchdown_speed, values.sinking, values.early)
+    return SwingShape(values.clearance, values.step_time, values.touchdown_speed, values.sinking,
+                      values.early)

@@ -64,6 +64,7 @@ CANDIDATES = 25
 # What a metre of missing foothold, a second off the nominal time, a metre off the nominal foothold
 # and a second too little for the swing foot's way cost, each squared.
 MISSING, TIMING, NOMINAL, HURRY = 100.0, 1.0, 0.1, 400.0
+COMMITTED = 0.06   # s
 QUINTIC_PEAK = 10.0 / math.sqrt(3.0)   # largest acceleration of a minimum-jerk move, D / T^2
 
 
@@ -83,8 +84,8 @@ def steady_offset(velocity: np.ndarray, side: float, rate: float, limits: StepLi
 
 
 def plan_step(com: np.ndarray, velocity: np.ndarray, rate: float, wanted: np.ndarray,
-              side: float, elapsed: float, foot: np.ndarray, hip: np.ndarray,
-              limits: StepLimits) -> Step:
+              side: float, elapsed: float, foot: np.ndarray, pace: np.ndarray, hip: np.ndarray,
+              limits: StepLimits, last: float = math.inf) -> Step:
     """Return the best `Step`.
 
     Args:
@@ -95,11 +96,16 @@ def plan_step(com: np.ndarray, velocity: np.ndarray, rate: float, wanted: np.nda
         side: 1 if the left foot swings, -1 if the right.
         elapsed: Time since the last touchdown, s.
         foot: The swing foot from the stance foot, m, ``(3,)``.
+        pace: Its velocity, m/s, ``(2,)``.
         hip: The hip of the swing leg from the centre of mass, m, ``(2,)``.
         limits: The `StepLimits`.
+        last: Time that was left in the last plan, s: a landing that is near is not put off.
     """
     soonest = max(limits.shortest - elapsed, max(float(foot[2]), 0.0) / limits.lowering, 0.002)
-    latest = max(limits.longest - elapsed, soonest + 0.002)
+    latest = limits.longest - elapsed
+    if last < COMMITTED:
+        latest = min(latest, last)
+    latest = max(latest, soonest + 0.002)
     times = np.linspace(soonest, latest, CANDIDATES)
     growth = np.exp(rate * times)
     capture = np.multiply.outer(com + velocity / rate, growth) \
@@ -115,7 +121,7 @@ def plan_step(com: np.ndarray, velocity: np.ndarray, rate: float, wanted: np.nda
     places = hips + away * share
     missing = np.hypot(*(capture - places))
     usual = np.array([wanted[0] * limits.time, wanted[1] * limits.time + side * limits.width])
-    way = np.hypot(places[0] - foot[0], places[1] - foot[1])
+    way = np.hypot(*(places - foot[:2, None] - 0.5 * np.multiply.outer(pace, times)))
     late = np.maximum(0.0, np.sqrt(QUINTIC_PEAK * way / limits.acceleration) - times)
     off = capture - usual[:, None]
     cost = (MISSING * missing ** 2 + TIMING * (elapsed + times - limits.time) ** 2

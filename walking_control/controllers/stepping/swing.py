@@ -14,19 +14,22 @@ class SwingShape(NamedTuple):
     """How a foot swings.
 
     Attributes:
-        clearance: Height over the floor half-way, m.
+        clearance: Height over the floor half-way, m; of a hurried step less.
+        time: Of a step that is not hurried, s.
         touchdown_speed: Downwards at touchdown, m/s.
         sinking: Downwards while the floor is late, m/s.
         early: How long before touchdown the foot is over its foothold, s.
     """
 
     clearance: float
+    time: float
     touchdown_speed: float
     sinking: float
     early: float
 
 
 SHORTEST = 0.04   # s: minimum jerk over less asks for what no leg can do
+LAST = 0.008      # s: so long before touchdown the foot has its speed and sinks on
 
 
 class SwingFoot:
@@ -65,9 +68,10 @@ class SwingFoot:
             x[:2], v[:2], a[:2] = foothold, 0.0, 0.0
         half = 0.5 * (elapsed + remaining)
         if elapsed < half and remaining > 2.0 * SHORTEST:
-            jerk[2] = minimum_jerk(shape.clearance - x[2], v[2], a[2],
+            clearance = shape.clearance * min(1.0, 2.0 * half / shape.time)
+            jerk[2] = minimum_jerk(clearance - x[2], v[2], a[2],
                                    max(half - elapsed, SHORTEST))
-        elif remaining > shape.early:
+        elif remaining > LAST:
             jerk[2] = minimum_jerk(-x[2], v[2], a[2], remaining, -shape.touchdown_speed)
         else:
             v[2], a[2] = -shape.sinking, 0.0

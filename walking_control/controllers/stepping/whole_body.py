@@ -14,6 +14,7 @@ import numpy as np
 from walking_control.controllers.stepping.body import Body, Foot
 from walking_control.models.base import ROOT
 from walking_control.statics import solvers
+from walking_control.statics.contacts import Contact, wrench_limits
 from walking_control.statics.solvers import Problem
 
 REST_RATE = 20.0   # 1/s: how fast a foot that stands and still moves is brought to rest
@@ -25,7 +26,8 @@ class FootContact:
     Args:
         length, width: Of the sole, m; both zero for a point.
         friction: Coefficient of friction.
-        torsion: Radius at which friction resists turning about the floor normal, m.
+        torsion: Radius at which friction resists the turning of a point about the floor normal, m;
+            that of soles follows from their size.
         smallest: Smallest normal force, N.
 
     Attributes:
@@ -36,18 +38,18 @@ class FootContact:
 
     def __init__(self, length: float, width: float, friction: float, torsion: float,
                  smallest: float) -> None:
-        self.parts = np.array([0, 1, 2] if torsion <= 0.0 else [0, 1, 2, 5])
-        half = np.sqrt(0.5) * friction   # the pyramid inside the cone
-        rows = [[0, 0, 1, 0, 0, 0], [1, 0, half, 0, 0, 0], [-1, 0, half, 0, 0, 0],
-                [0, 1, half, 0, 0, 0], [0, -1, half, 0, 0, 0]]
-        if length > 0.0:
-            self.parts = np.arange(6)
-            rows += [[0, 0, 0.5 * width, 1, 0, 0], [0, 0, 0.5 * width, -1, 0, 0],
-                     [0, 0, 0.5 * length, 0, 1, 0], [0, 0, 0.5 * length, 0, -1, 0]]
-        if len(self.parts) > 3:
-            rows += [[0, 0, friction * torsion, 0, 0, 1], [0, 0, friction * torsion, 0, 0, -1]]
+        sole = Contact('foot', length, width, friction)
+        limits = wrench_limits(sole)[0]
+        rows = np.zeros((len(limits) + 1, 6))
+        rows[0, 2] = 1.0
+        rows[1:, :sole.size] = limits
+        self.parts = np.arange(sole.size)
+        if sole.is_point and torsion > 0.0:
+            self.parts = np.array([0, 1, 2, 5])
+            radius = friction * torsion
+            rows = np.vstack([rows, [0, 0, radius, 0, 0, 1], [0, 0, radius, 0, 0, -1]])
         self.size = len(self.parts)
-        self.rows = np.array(rows, dtype=float)[:, self.parts]
+        self.rows = rows[:, self.parts]
         self.bound = np.zeros(len(rows))
         self.bound[0] = smallest
 
