@@ -108,9 +108,11 @@ class Cell:
         if self._busy or self.is_known:
             return None
         self._busy = True
-        if self._high - self._low > 1:
-            return Trial(self, float(self.sizes[(self._low + self._high) // 2]), False)
-        return Trial(self, self.survived, True)
+        if self._high - self._low < 2:
+            return Trial(self, self.survived, True)
+        # the last to be tried, if survived, would have to be walked to the end next
+        return Trial(self, float(self.sizes[(self._low + self._high) // 2]),
+                     self._high - self._low == 2)
 
     def note(self, size: float, to_the_end: bool, reason: str | None) -> None:
         """Take note of a trial; None is survival."""
