@@ -230,12 +230,13 @@ def _add_robustness_arguments(verb: argparse.ArgumentParser) -> None:
     verb.add_argument('--seeds', type=int, default=5, metavar='N', help='of a margin with noise or '
                       'of a rough floor: walks at each size, each with its own seed (default: 5)')
     _add_speed(verb)
-    _add_envelope_arguments(verb.add_argument_group(
+    _add_envelope_arguments(verb)
+
+
+def _add_envelope_arguments(verb: argparse.ArgumentParser) -> None:
+    group = verb.add_argument_group(
         'robots in space', 'pushes from all sides at all parts of a step, or floors that change '
-        'at several places, by bisection; as many trials at once as there are processors'))
-
-
-def _add_envelope_arguments(group: argparse._ArgumentGroup) -> None:
+        'at several places, by bisection; as many trials at once as there are processors')
     group.add_argument('--directions', type=count, metavar='N',
                        help='of pushes, evenly all around (default: 12)')
     group.add_argument('--direction', type=numbers, metavar='D[,D]',
@@ -269,7 +270,11 @@ def _add_compare_arguments(verb: argparse.ArgumentParser) -> None:
     verb.add_argument('--plant', metavar='P', help=', '.join(PLANTS) + " (default: the robot "
                       "file's, and rigid for --robustness)")
     verb.add_argument('--robustness', action='store_true',
-                      help='look for the first failing size of the disturbance too (minutes)')
+                      help='look for the first failing size of the disturbance too, of robots in '
+                      'space of pushes from all sides (minutes)')
+    verb.add_argument('--speeds', type=number_range, metavar='LO:HI:N',
+                      help='of robots in space, m/s (default: 0.2:0.8:4)')
+    _add_envelope_arguments(verb)
 
 
 def _add_identify_arguments(verb: argparse.ArgumentParser) -> None:

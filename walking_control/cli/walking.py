@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from walking_control.experiments.comparison import Variant, Walk
     from walking_control.runs.route import Route
 
 NODE = 'node.'   # --set of a demo: parameters of its nodes
@@ -148,21 +149,18 @@ def _first_failure(options: Namespace) -> dict[str, Any]:
 def compare(options: Namespace) -> int:
     """Walk several controllers under one disturbance and set them side by side."""
     from walking_control.experiments import comparison
+    from walking_control.models.base import Base
     from walking_control.reports import comparison_page as pages
-    robot = requested_robot(options).robot.name
-    variants = comparison.read_variants(options.variants or comparison.variants_path(robot))
-    disturb = options.disturb or [comparison.DISTURBANCE]
-    slope = [] if options.slope_deg is None else [('world.slope', math.radians(options.slope_deg))]
+    robot = requested_robot(options).robot
+    variants = comparison.read_variants(options.variants or comparison.variants_path(robot.name))
+    walk = _compare_gaits if robot.base is Base.FREE else _compare_responses
     interrupted = False
     try:
-        walks = comparison.compare(
-            options.robot, variants, disturb, options.duration,
-            [*noise_settings(options), *options.set, *slope],
-            options.robustness, lambda text: print(text, file=sys.stderr, flush=True),
-            options.plant)
+        walks = walk(options, variants)
     except Interrupted as stopped:
         walks, interrupted = stopped.result, True
-    result = pages.summarize_comparison(walks, robot, disturb, options.duration, interrupted)
+    result = pages.summarize_comparison(walks, robot.name, options.disturb, options.duration,
+                                        interrupted)
     status = say_interrupted(result, f'after {len(walks)} of {len(variants)} walks')
     if options.out is not None:
         result['files'] = pages.write_comparison(walks, result, options.out)
@@ -172,3 +170,35 @@ def compare(options: Namespace) -> int:
         print('\n'.join(pages.format_comparison(result)))
         print_files(result)
     return status
+
+
+def _compare_responses(options: Namespace, variants: list[Variant]) -> list[Walk]:
+    """Return the walks of robots that are disturbed on their way."""
+    from walking_control.experiments.comparison import compare, DISTURBANCE
+    refuse_grid(options, 'robots with base: free alone are pushed from all sides')
+    if options.speeds is not None:
+        raise InvalidInput('option --speeds', limit='has no effect: robots with base: free alone '
+                           'are compared at several', remedy='leave it out')
+    options.disturb = options.disturb or [DISTURBANCE]
+    return compare(options.robot, variants, options.disturb, options.duration,
+                   _overrides(options), options.robustness, _say, options.plant)
+
+
+def _compare_gaits(options: Namespace, variants: list[Variant]) -> list[Walk]:
+    """Return the walks of robots in space, at several speeds."""
+    from walking_control.experiments.gait_comparison import compare_gaits, SPEEDS
+    grid = requested_grid(options) if options.robustness else None
+    if grid is None:
+        refuse_grid(options, 'without --robustness nothing is pushed')
+    return compare_gaits(options.robot, variants, options.speeds or SPEEDS, options.disturb,
+                         options.duration, _overrides(options), grid,
+                         processes=options.processes, progress=_say, plant=options.plant)
+
+
+def _overrides(options: Namespace) -> list[tuple[str, Any]]:
+    slope = [] if options.slope_deg is None else [('world.slope', math.radians(options.slope_deg))]
+    return [*noise_settings(options), *options.set, *slope]
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

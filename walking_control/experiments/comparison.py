@@ -203,8 +203,9 @@ def _on_plant(robot_file: RobotFile, plant: str | None) -> RobotFile:
 
 def _check_plant(base: RobotFile, disturb: Sequence[str]) -> None:
     if base.robot.base is Base.FREE:
-        raise IncompatiblePlant(f'comparison of {base.robot.name}',
-                                limit='needs a robot that walks on plant rigid')
+        raise IncompatiblePlant(f'responses of {base.robot.name} side by side',
+                                limit='are of robots in the plane or without turns',
+                                remedy='compare its gaits')
     plan_disturbances(make_plant(base), disturb)
 
 

@@ -3,8 +3,9 @@
 
 A push is tried from several directions and at several parts of a step, a change of the floor at
 several places within a step. Of each such cell the first failing size is found by bisection on a
-grid; sets of survived sizes have holes, so that the worst cell is tried at every smaller size
-besides. The whole chain walks in every trial: plant, sensors, estimator, law, supervisor.
+grid, in trials of a few seconds; the size before it has to be walked with to the end. Sets of
+survived sizes have holes, so that the worst cell is tried at every smaller size besides. The whole
+chain walks in every trial: plant, sensors, estimator, law, supervisor.
 
 Pushes begin from one and the same state of one walk, which is copied with its process (see
 `branches`); each can be repeated alone by `simulate --disturb`.
@@ -40,6 +41,7 @@ AHEAD = 2.0        # steps from there to where the floor may change
 SETTLING = 12      # touchdowns before the disturbance
 SETTLING_TIME = 20.0   # s: by then they must have been made
 MEASURED = 4       # steps before it that are measured
+LOOK = 4.0         # s afterwards: most who fall have fallen by then
 STALLED = 4.0      # steps without a touchdown: it walks no longer
 # kind -> (largest size, resolution)
 SIZES = {'push': (1.6, 0.1), 'step_down': (0.2, 0.01), 'step_up': (0.1, 0.01),
@@ -95,15 +97,24 @@ class Cell:
         # between the last size known to be survived and the first known to fail
         self._low, self._high = -1, len(self.sizes)
         self._busy, self._given = False, set[float]()
+        self._confirmed = -1   # index of the last size that was survived to the end
 
-    def next_size(self) -> float | None:
-        """Return the size that halves what is not known; None while one is tried, or of none."""
+    def next_trial(self) -> Trial | None:
+        """Return what to try next; None while something is tried, or once all is known.
+
+        It is the size that halves what is not known, looked at for a short time, and in the end
+        the largest one survived, walked on to the end.
+        """
         if self._busy or self.is_known:
             return None
         self._busy = True
-        return float(self.sizes[(self._low + self._high) // 2])
+        if self._high - self._low < 2:
+            return Trial(self, self.survived, True)
+        # the last to be tried, if survived, would have to be walked to the end next
+        return Trial(self, float(self.sizes[(self._low + self._high) // 2]),
+                     self._high - self._low == 2)
 
-    def note(self, size: float, reason: str | None) -> None:
+    def note(self, size: float, to_the_end: bool, reason: str | None) -> None:
         """Take note of a trial; None is survival."""
         self.reasons[size], self._busy = reason, False
         index = int(np.argmin(np.abs(self.sizes - size)))
@@ -112,19 +123,21 @@ class Cell:
             self._low = min(self._low, self._high - 1)
         elif index < self._high:
             self._low = max(self._low, index)
+            if to_the_end:
+                self._confirmed = index
 
-    def give_untried(self) -> tuple[Cell, float] | None:
+    def give_untried(self) -> Trial | None:
         """Return one of the sizes below the first failing one that have not been tried."""
         for size in self.sizes[:self._high].tolist():
             if size not in self.reasons and size not in self._given:
                 self._given.add(size)
-                return self, size
+                return Trial(self, size, False)
         return None
 
     @property
     def is_known(self) -> bool:
-        """Whether the bisection is over."""
-        return self._high - self._low < 2
+        """Whether the first failing size is, and the one before was survived to the end."""
+        return self._high - self._low < 2 and self._confirmed == self._low
 
     @property
     def first_failure(self) -> float | None:
@@ -143,6 +156,14 @@ class Cell:
                 else round(math.degrees(self.direction), 6), 'phase': self.phase,
                 'first_failure': first, 'largest_survived': self.survived,
                 'known': self.is_known, 'reason': None if first is None else self.reasons[first]}
+
+
+class Trial(NamedTuple):
+    """A walk to be made: a cell, a size, and whether to walk on to the end."""
+
+    cell: Cell
+    size: float
+    to_the_end: bool
 
 
 def reach(cell: Cell) -> float:
@@ -203,7 +224,7 @@ def find_envelope(robot_file: RobotFile, kind: str = 'push', controller: str | N
              'after': grid.after, 'settling': grid.settling, 'resolution': resolution,
              'largest': largest, 'noise': has_errors(robot_file.values(SENSORS)), **nominal}
     try:
-        with Branches[tuple[Cell, float]](processes or count_processors()) as branches:
+        with Branches[Trial](processes or count_processors()) as branches:
             _try_cells(cells, trial.attempt, branches, grid.after, progress)
     except KeyboardInterrupt:
         raise Interrupted({**names, **_judge(cells, trial), 'interrupted': True}) from None
@@ -226,19 +247,19 @@ def _judge(cells: Sequence[Cell], trial: _Trial) -> dict[str, Any]:
             'cells': [cell.summary() for cell in cells], 'samples': samples}
 
 
-def _try_cells(cells: Sequence[Cell], attempt: Callable[[Cell, float], str | None],
-               branches: Branches[tuple[Cell, float]], after: float,
+def _try_cells(cells: Sequence[Cell], attempt: Callable[[Trial], str | None],
+               branches: Branches[Trial], after: float,
                progress: Callable[[float], None] | None) -> None:
     """Bisect every cell, then look for holes below the first failure of the worst."""
-    def bisect() -> tuple[Cell, float] | None:
-        return next(((cell, size) for cell in cells if (size := cell.next_size()) is not None),
-                    None)
+    def bisect() -> Trial | None:
+        return next((trial for cell in cells if (trial := cell.next_trial()) is not None), None)
 
     def show() -> None:
         if progress is not None:
             progress(0.99 * sum(cell.is_known for cell in cells) / len(cells))
     undisturbed = Cell(cells[0].phase, cells[0].direction, np.zeros(1))
-    _make_trials(undisturbed.give_untried, attempt, branches)
+    first = iter([Trial(undisturbed, 0.0, True)])
+    _make_trials(lambda: next(first, None), attempt, branches)
     reason = undisturbed.reasons[0.0]
     if reason is not None:
         raise NotAchieved('the walk undisturbed', limit=f'{reason}; must last {after:g} s more',
@@ -249,21 +270,19 @@ def _try_cells(cells: Sequence[Cell], attempt: Callable[[Cell, float], str | Non
         progress(1.0)
 
 
-def _make_trials(give: Callable[[], tuple[Cell, float] | None],
-                 attempt: Callable[[Cell, float], str | None],
-                 branches: Branches[tuple[Cell, float]],
-                 then: Callable[[], None] = lambda: None) -> None:
+def _make_trials(give: Callable[[], Trial | None], attempt: Callable[[Trial], str | None],
+                 branches: Branches[Trial], then: Callable[[], None] = lambda: None) -> None:
     """Make all trials that are given, as there is room; note what comes of them.
 
     None is given when nothing can begin before something else has ended, or ever.
     """
     while True:
         while branches.has_room and (trial := give()) is not None:
-            branches.begin(trial, partial(attempt, *trial))
+            branches.begin(trial, partial(attempt, trial))
         if branches.are_idle:
             return
-        for (cell, size), reason in branches.collect():
-            cell.note(size, reason)
+        for (cell, size, to_the_end), reason in branches.collect():
+            cell.note(size, to_the_end, reason)
             then()
 
 
@@ -326,18 +345,19 @@ class _Trial:
             else (AHEAD + 1.0) * self._step_time
         return round(self._time + before + self._grid.after, 3)
 
-    def attempt(self, cell: Cell, size: float) -> str | None:
+    def attempt(self, trial: Trial) -> str | None:
         """Disturb the walk, which is nobody else's then; return None if it survives, or why not.
 
         A walk in which no foot comes down any more has ended, too.
         """
         walk, touchdowns = self._walk, self._touchdowns
-        disturbance = self.disturbance(cell, size)
-        if cell.direction is None:   # the floor is there from the start on
-            walk, touchdowns = self._begin([disturbance] if size != 0.0 else [])
-        elif size != 0.0:
+        disturbance = self.disturbance(trial.cell, trial.size)
+        if trial.cell.direction is None:   # the floor is there from the start on
+            walk, touchdowns = self._begin([disturbance] if trial.size != 0.0 else [])
+        elif trial.size != 0.0:
             plan_disturbances(walk.plant, [disturbance])
-        walk.go(self._ticks(self.duration - walk.plant.time))
+        spared = 0.0 if trial.to_the_end else max(0.0, self._grid.after - LOOK)
+        walk.go(self._ticks(self.duration - spared - walk.plant.time))
         if walk.fault is not None:
             return str(walk.fault)
         stood = walk.plant.time - touchdowns.last

@@ -9,10 +9,12 @@ from pathlib import Path
 import re
 
 from walking_control.experiments.comparison import outcome
+from walking_control.experiments.gait_comparison import GAIT_MEASURES
 from walking_control.models.robot import in_words
 from walking_control.reports.page import embed_figure, format_number, write_page, writing_to
 from walking_control.reports.plots.comparison import plot_all_energies, plot_all_walks
 from walking_control.reports.plots.energy import plot_effort_parts
+from walking_control.reports.plots.envelope import plot_gaits
 from walking_control.reports.plots.style import import_matplotlib, save
 from walking_control.runs.disturbance_response import MEASURES
 
@@ -24,6 +26,13 @@ pressure would have to lie. Undesired kinetic energy and distance to the gait ar
 walks alike, by the field, metric and gait that the robot file gives curve tracking, whatever field
 a variant follows itself. Normal force and friction ratio are those of the stance foot, at every
 tick; of a walk that fell they include the fall.</p></section>'''
+
+
+GAIT_NOTES = '''<section class="notes"><h2>What the numbers mean</h2><p>Every walk starts at rest as
+the robot file says and is measured over whole steps in its second half. Cost of transport is work
+of the actuators, or energy at the motors' terminals, over weight and distance. The first failing
+push is that of the worst direction and part of the step, over 0.1 s on the base, by bisection; all
+variants have the same robot, sensors, estimator, supervisor and limits.</p></section>'''
 
 
 def summarize_comparison(walks, robot, disturb, duration, interrupted=False):
@@ -80,7 +89,8 @@ def _write_files(walks, summary, directory):
         csv.writer(file).writerows(_csv_rows(summary))
     world = next((walk.run.world for walk in walks if walk.run is not None), None)
     parts = [f'<p class="world">{escape(_setting(summary, world))}</p>', _table(summary),
-             *(embed_figure(path, 'image/png', caption) for path, caption in figures), NOTES]
+             *(embed_figure(path, 'image/png', caption) for path, caption in figures),
+             GAIT_NOTES if 'gaits' in summary['variants'][0] else NOTES]
     title = f'{summary["robot"]}: {len(walks)} walks compared'
     page.write_text(write_page(title + (', interrupted' if summary['interrupted'] else ''), parts),
                     encoding='utf-8')
@@ -89,6 +99,11 @@ def _write_files(walks, summary, directory):
 
 def _figures(walks):
     """Yield (name, figure or None, caption)."""
+    if 'gaits' in walks[0].measures:
+        yield ('gaits', plot_gaits(walks), 'Left: speed over the commanded one, and what it costs '
+               'at the motors. Right, where asked for: the least first failing push from every '
+               'side, ahead at the top; hollow: survived to the last size.')
+        return
     yield ('walks', plot_all_walks(walks),
            'The steps around the disturbance, six poses each; strong: just after touchdown.')
     yield ('energies', plot_all_energies(walks),
@@ -111,8 +126,14 @@ def _setting(summary, world):
 def rows_of(summary):
     """Return (name, unit, digits, values by variant) of each line of the table."""
     variants = summary['variants']
-    rows = [(name, unit, digits, [variant[key] for variant in variants])
-            for key, name, unit, digits in MEASURES]
+    if 'gaits' in variants[0]:
+        rows = [(f'{name}, {gait["commanded"]:g} m/s commanded', unit, digits,
+                 [variant['gaits'][i][key] for variant in variants])
+                for key, name, unit, digits in GAIT_MEASURES
+                for i, gait in enumerate(variants[0]['gaits'])]
+    else:
+        rows = [(name, unit, digits, [variant[key] for variant in variants])
+                for key, name, unit, digits in MEASURES]
     for kind in variants[0].get('robustness', {}):
         found = [variant.get('robustness', {}).get(kind) for variant in variants]
         rows.append((f'First failing {in_words(kind)}', found[0].get('unit', ''), 3,

@@ -23,29 +23,31 @@ SIZES = np.round(0.1 * np.arange(1, 17), 12)
 def test_bisection_finds_the_first_failing_size(limit):
     """A cell would be said to survive what fells it, or the search would not end."""
     cell, trials = Cell(0.0, 0.0, SIZES), 0
-    while (size := cell.next_size()) is not None:
-        assert cell.next_size() is None   # while it is being tried
-        cell.note(size, 'fell' if size > limit else None)
+    while (trial := cell.next_trial()) is not None:
+        assert cell.next_trial() is None   # while it is being tried
+        # what is too large for the whole walk shows late above a half
+        fails = trial.size > (limit if trial.to_the_end else max(limit, 0.5))
+        cell.note(*trial[1:], 'fell' if fails else None)
         trials += 1
     wanted = [size for size in SIZES if size > limit]
     assert cell.first_failure == (wanted[0] if wanted else None)
-    assert trials <= 5 and cell.is_known
+    assert trials <= 11 and cell.is_known
     assert cell.survived == max((size for size in SIZES if size <= limit), default=0.0)
 
 
 def test_holes_below_the_worst_failure_are_found():
     """A size that fells the robot would be hidden by a larger one that does not."""
     cell = Cell(0.0, 0.0, SIZES)
-    while (size := cell.next_size()) is not None:
-        cell.note(size, 'fell' if size > 1.0 or size == 0.3 else None)
+    while (trial := cell.next_trial()) is not None:
+        cell.note(*trial[1:], 'fell' if trial.size > 1.0 or trial.size == 0.3 else None)
     assert cell.first_failure == 1.1
     rest = []
     while (given := cell.give_untried()) is not None:
-        rest.append(given[1])
+        rest.append(given.size)
     assert 0.3 in rest and len(rest) + len(cell.reasons) == len([s for s in SIZES if s < 1.1]) \
         + sum(size >= 1.1 for size in cell.reasons)
     for size in rest:
-        cell.note(size, 'fell' if size == 0.3 else None)
+        cell.note(size, False, 'fell' if size == 0.3 else None)
     assert cell.first_failure == 0.3 and cell.survived == 0.2
 
 

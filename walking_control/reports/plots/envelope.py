@@ -1,10 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""First failing pushes around the robot, and first failing floors along a step."""
+"""First failing pushes around the robot, first failing floors along a step, laws side by side."""
 
 import numpy as np
 
 from walking_control.models.robot import in_words
-from walking_control.reports.plots.style import FAINT, import_matplotlib, label, MARK, new_figure
+from walking_control.reports.plots.style import (
+    FAINT,
+    FOOT_COLOURS,
+    import_matplotlib,
+    label,
+    MARK,
+    new_figure,
+)
 
 
 def plot_envelope(result):
@@ -19,8 +26,7 @@ def plot_envelope(result):
 
 def _plot_pushes(result):
     cells = result['cells']
-    figure, (axis,) = new_figure(1, width=7.4, height=6.0, subplot_kw={'projection': 'polar'})
-    axis.set_theta_zero_location('N')   # ahead is up, left is left
+    figure, (axis,) = new_figure(1, width=7.4, height=6.0, polar=[0])
     phases = sorted({cell['phase'] for cell in cells})
     colours = import_matplotlib().colormaps['viridis'](np.linspace(0.1, 0.9, len(phases)))
     for phase, colour in zip(phases, colours, strict=True):
@@ -32,16 +38,68 @@ def _plot_pushes(result):
         beyond = [i for i, cell in enumerate(chosen) if cell['first_failure'] is None]
         axis.plot(angles[beyond], [_size(chosen[i], result) for i in beyond], 'o', color=colour,
                   markerfacecolor='white', markersize=5.0, linestyle='none')
-    directions = sorted({cell['direction_deg'] for cell in cells})
-    least = [min(_size(cell, result) for cell in cells if cell['direction_deg'] == direction)
-             for direction in directions]
-    _draw_around(axis, np.radians(directions), least, color=MARK, linewidth=2.6, label='the least')
-    axis.set_ylim(0.0, 1.05 * abs(result['largest']))
-    axis.set_thetagrids(range(0, 360, 30), [_side(angle) for angle in range(0, 360, 30)])
-    axis.set_rlabel_position(15.0)
+    _draw_least(axis, result, color=MARK, linewidth=2.6, label='the least')
+    _look_down(axis, result['largest'])
     axis.set_title(_title(result), fontsize=11)
     figure.legend(loc='outside lower center', ncols=5, title='part of the step', frameon=False)
     return figure
+
+
+def _draw_least(axis, result, **style):
+    """Draw the least first failing size of every direction."""
+    cells = result['cells']
+    directions = sorted({cell['direction_deg'] for cell in cells})
+    least = [min(_size(cell, result) for cell in cells if cell['direction_deg'] == direction)
+             for direction in directions]
+    _draw_around(axis, np.radians(directions), least, **style)
+
+
+def _look_down(axis, largest):
+    """Turn polar axes so that ahead is up and left is left."""
+    axis.set_theta_zero_location('N')
+    axis.set_ylim(0.0, 1.05 * abs(largest))
+    axis.set_thetagrids(range(0, 360, 30), [_side(angle) for angle in range(0, 360, 30)])
+    axis.set_rlabel_position(15.0)
+
+
+def plot_gaits(walks):
+    """Draw speeds, their cost and, where there are any, envelopes of several laws.
+
+    Args:
+        walks: `Walk` list of `gait_comparison.compare_gaits`.
+    """
+    pushes = [walk.measures.get('robustness', {}).get('push') for walk in walks]
+    pushed = any(push is not None and 'cells' in push for push in pushes)
+    figure, axes = new_figure(1, width=13.0 if pushed else 9.0, height=4.4,
+                              columns=3 if pushed else 2, polar=[2] if pushed else [])
+    if pushed:
+        _look_down(axes[2], max(push['largest'] for push in pushes if push and 'cells' in push))
+        axes[2].set_title('least first failing push (N s/kg)', fontsize=11, pad=14)
+    for walk, push, colour in zip(walks, pushes, _colours(len(walks)), strict=True):
+        _draw_gaits(axes, walk, colour)
+        if push is not None and 'cells' in push:
+            _draw_least(axes[2], push, color=colour, linewidth=2.2)
+    commanded = [gait['commanded'] for gait in walks[0].measures['gaits']]
+    axes[0].plot(commanded, commanded, color=FAINT, linewidth=1.0, zorder=1)
+    label(axes[0], 'speed', 'm/s')
+    label(axes[1], 'cost of transport, electrical', '')
+    for axis in axes[:2]:
+        axis.set_xlabel('commanded speed (m/s)')
+    figure.legend(*axes[0].get_legend_handles_labels(), loc='outside lower center', frameon=False,
+                  ncols=len(walks))
+    return figure
+
+
+def _colours(count):
+    return [FOOT_COLOURS[i % len(FOOT_COLOURS)] for i in range(count)]
+
+
+def _draw_gaits(axes, walk, colour):
+    gaits = walk.measures['gaits']
+    commanded = [gait['commanded'] for gait in gaits]
+    for axis, key in zip(axes, ('speed', 'cost_of_transport_electrical'), strict=False):
+        values = [np.nan if gait[key] is None else gait[key] for gait in gaits]
+        axis.plot(commanded, values, 'o-', color=colour, label=walk.variant.name)
 
 
 def _draw_around(axis, angles, sizes, **style):

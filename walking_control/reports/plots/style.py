@@ -29,7 +29,7 @@ def import_matplotlib():
     return import_optional('matplotlib', 'drawing plots')
 
 
-def new_figure(rows, width=9.0, height=2.1, columns=1, **options):
+def new_figure(rows, width=9.0, height=2.1, columns=1, polar=(), **options):
     """Return a figure and its axes as a flat list; pyplot and its global state stay untouched.
 
     Args:
@@ -37,14 +37,19 @@ def new_figure(rows, width=9.0, height=2.1, columns=1, **options):
         width: Width of the figure, inches.
         height: Height of a row, inches.
         columns: Columns of axes.
+        polar: Which of the axes are polar, by index.
         options: Passed to `Figure.subplots`.
     """
     matplotlib = import_matplotlib()
     with matplotlib.rc_context(_STYLE):
         figure = matplotlib.figure.Figure(figsize=(width, 0.6 + height * rows),
                                           layout='constrained')
-        axes = figure.subplots(rows, columns, squeeze=False, **options)
-    return figure, list(axes.flat)
+        axes = list(figure.subplots(rows, columns, squeeze=False, **options).flat)
+        for i in polar:
+            place = axes[i].get_subplotspec()
+            axes[i].remove()
+            axes[i] = figure.add_subplot(place, projection='polar')
+    return figure, axes
 
 
 def save(figure, target):
