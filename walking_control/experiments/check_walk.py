@@ -16,7 +16,7 @@ from walking_control.models.robot_file import RobotFile, WORLD
 from walking_control.runs.kinematics import sole_corners
 
 HIGH, TILTED = 0.005, 0.05   # m, rad: a foot that is higher or more tilted does not stand
-MOVABLE = 0.05               # m/rad: a foot that its joints move less has a direction it cannot take
+MOVABLE = 0.05               # m/rad: a foot that moves less in a direction cannot step there
 SINKS = 0.02                 # of the leg: how much lower than asked for the base may have to walk
 
 
@@ -115,7 +115,7 @@ def _motors_strong_enough(robot: Robot, dynamics: Dynamics, body: Body,
         for joint, effort in zip(joints, efforts, strict=True):
             if abs(effort) > limits[joint]:
                 yield InvalidInput(f'motor of {joint}', value=round(float(limits[joint]), 3),
-                                   limit=f'N m; standing on the {in_words(name)} alone in the start '
-                                   f'posture takes {abs(effort):.3g} N m',
+                                   limit=f'N m; standing on the {in_words(name)} alone in the '
+                                   f'start posture takes {abs(effort):.3g} N m',
                                    remedy='a stronger motor, or straighter legs')
 
