@@ -51,8 +51,9 @@ def demo(options: Namespace) -> int:
     settings = [(name[len(NODE):], value) for name, value in options.set if name.startswith(NODE)]
     options.set = [(name, value) for name, value in options.set if not name.startswith(NODE)]
     name, route = _choose_route(options)
-    if route is not None and options.noise is None:
-        options.noise = route.noise
+    if route is not None:
+        options.noise = route.noise if options.noise is None else options.noise
+        options.set = [*route.overrides, *options.set]
     duration = options.duration or (20.0 if route is None else route.duration)
     robot_file = requested_robot(options)
     result = run_demo(robot_file, options.controller, options.plant, duration,

@@ -79,6 +79,8 @@ class BaseState:
     @property
     def rotation(self) -> np.ndarray:
         """Rotation from base axes to the floor frame, ``(..., 3, 3)``."""
+        if self.orientation.ndim == 1:   # once a tick and more
+            return np.array(_rotation_of(*self.orientation.tolist()))
         x, y, z, w = np.moveaxis(self.orientation, -1, 0)
         return np.stack([1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w),
                          2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w),
@@ -89,6 +91,13 @@ class BaseState:
 def pitch_of(x: float, y: float, z: float, w: float) -> float:
     """Return the turn about +y of a unit quaternion, rad."""
     return math.atan2(2.0 * (x * z + w * y), 1.0 - 2.0 * (x * x + y * y))
+
+
+def _rotation_of(x: float, y: float, z: float, w: float) -> list[list[float]]:
+    """Return the rotation of a unit quaternion, by the operations of `BaseState.rotation`."""
+    return [[1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)]]
 
 
 def whole_nanoseconds(time: float) -> float:

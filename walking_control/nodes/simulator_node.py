@@ -212,9 +212,10 @@ class SimulatorNode(Node):
         interval = self.period if self._values.realtime else REPEAT_AFTER / 2
         callback = self._on_period if self._values.realtime else self._on_patience
         self._timer = self.create_timer(interval, callback, clock=self._steady)
-        self._observe()
+        self._measure()
         self._lead()
         self._publish()
+        self._observe()
 
     # -- commands --------------------------------------------------------------------------------
 
@@ -330,29 +331,32 @@ class SimulatorNode(Node):
             return
         self.ticks += 1
         self.plant.step(self._command, self.period)
-        self._observe()
-        # the controller shall see it, too: its answer is the last row, as it is without ROS
-        self._lying = self._fall.reason(self._observer.state) or self.plant.truth.trip
+        self._measure()
         if not self.plant.lost:
             self._waiting_since = time.monotonic()
             self._lead()
             self._publish()
+            self._observe()   # while a controller in a process of its own answers
+        # the controller has seen it, too: its answer is the last row, as it is without ROS
+        self._lying = self._fall.reason(self._observer.state) or self.plant.truth.trip
 
     def _lead(self):
         """Ask for what the route has now, before the sensors of this tick go out."""
         if self._guide is not None:
             self._guide.advance(self._told.stamp)
 
-    def _observe(self):
+    def _measure(self):
         measurement = self._measurement
         self.plant.measure(measurement)
         if self.plant.lost:
             return
         measurement.stamp = whole_nanoseconds(measurement.stamp)
-        self._observer.update(measurement, self._command.effort)
         self._told = self._injection.spoil(measurement)
         set_stamp(self._time.clock, self._told.stamp)
         self._tick = topics.tick_number(self._time.clock)
+
+    def _observe(self):
+        self._observer.update(self._measurement, self._command.effort)
 
     def _publish(self):
         measurement, mutes = self._told, self._injection.mutes

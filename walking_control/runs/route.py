@@ -2,7 +2,7 @@
 """Routes: what a walker is asked for, one segment after the other, and how it is pushed on the way.
 
 A route file holds ``segments``, a list of `SEGMENT` values, and may name the preset of ``noise``
-that it is meant to be walked with.
+that it is meant to be walked with, and joints of the ``posture`` it begins in.
 """
 
 from collections.abc import Mapping
@@ -14,6 +14,7 @@ from typing import NamedTuple
 import yaml
 
 from walking_control.exceptions import InvalidInput, ParameterError
+from walking_control.models.entries import finite, mapping
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.resources import route_path
 from walking_control.models.yaml_text import load_yaml
@@ -74,10 +75,17 @@ class Route(NamedTuple):
     Attributes:
         segments: The `Segment` list, without gaps.
         noise: Preset of noise it is meant to be walked with, or None.
+        posture: (joint, rad) of the posture it begins in; else that of the robot file.
     """
 
     segments: tuple[Segment, ...]
     noise: str | None = None
+    posture: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def overrides(self) -> list[tuple[str, float]]:
+        """Its posture as overrides for `load_robot`."""
+        return [(f'start.posture.{joint}', angle) for joint, angle in self.posture]
 
     @property
     def duration(self) -> float:
@@ -100,15 +108,18 @@ def read_route(name_or_path: str | Path) -> Route:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise InvalidInput(what, limit=f'cannot be read: {" ".join(str(error).split())}') from error
     if not isinstance(content, Mapping) or not isinstance(content.get('segments'), list) \
-            or not content['segments'] or set(content) - {'segments', 'noise'}:
-        raise InvalidInput(what, limit='must hold segments, a list, and perhaps noise')
+            or not content['segments'] or set(content) - {'segments', 'noise', 'posture'}:
+        raise InvalidInput(what, limit='must hold segments, a list, and perhaps noise and posture')
     noise = content.get('noise')
     if not isinstance(noise, (str, type(None))):
         raise InvalidInput(f'noise of {what}', value=noise, limit='must be the name of a preset')
+    posture = mapping(content.get('posture', {}), f'posture of {what}')
     values = [SEGMENT.validate(entry) for entry in content['segments']]
     ends = list(itertools.accumulate(entry.duration for entry in values))
     return Route(tuple(
         Segment(entry.name or f'segment {number}', end - entry.duration, end,
                 (entry.ahead, entry.left, entry.turn), entry.stop, entry.push,
                 end - entry.duration + entry.push_at, entry.push_direction)
-        for number, (entry, end) in enumerate(zip(values, ends, strict=True), 1)), noise)
+        for number, (entry, end) in enumerate(zip(values, ends, strict=True), 1)), noise,
+        tuple((str(joint), finite(angle, f'posture of {what}, joint {joint}'))
+              for joint, angle in posture.items()))

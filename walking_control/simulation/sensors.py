@@ -169,9 +169,10 @@ class Sensors:
         if angle == 0.0:
             return
         axis, c = math.sin(0.5 * angle) / angle * error, math.cos(0.5 * angle)
-        vector, w = orientation[:3].copy(), orientation[3]
-        orientation[:3] = w * axis + c * vector + np.cross(vector, axis)
-        orientation[3] = w * c - vector @ axis
+        across = float(orientation[:3] @ axis)
+        (a, b, d), (x, y, z, w) = axis.tolist(), orientation.tolist()
+        orientation[:] = (w * a + c * x + (y * d - z * b), w * b + c * y + (z * a - x * d),
+                          w * d + c * z + (x * b - y * a), w * c - across)
 
     def _feel(self, measurement: Measurement) -> None:
         """Measure foot forces: as they were, noisy, none below the threshold."""

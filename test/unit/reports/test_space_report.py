@@ -19,7 +19,7 @@ ROUTE = Route((Segment('ahead & on', 0.0, 2.0, (0.5, -0.1, 0.2), False, 0.0, 0.0
 
 def test_report_shows_route_and_walk(tmp_path):
     """Whoever watches a demo wants to see where it went, and whether it did what was asked."""
-    run = synthetic_space_walk(ROUTE, rows=351)
+    run = synthetic_space_walk(ROUTE, rows=401)
     summary = {**run.summary(), 'route': judge_route(run)}
     files = write_report(run, summary, tmp_path)
     names = {path.rsplit('/', 1)[1] for path in files}
@@ -38,7 +38,7 @@ def test_report_shows_route_and_walk(tmp_path):
 
 def test_footprints_lie_where_the_stance_feet_are():
     """A picture of footprints that drift with the swing foot shows another walk."""
-    run = synthetic_space_walk(rows=351)
+    run = synthetic_space_walk(rows=401)
     prints = footprint_outlines(run)
     assert [foot for _, foot, _ in prints[:2]] == [0, 1], 'all feet stand at the start'
     assert [foot for _, foot, _ in prints[2:]] == [step % 2 for step in range(1, 11)]

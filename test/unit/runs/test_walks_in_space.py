@@ -8,6 +8,7 @@ import pytest
 from synthetic_space_walk import AHEAD, LEFT, OFF, ROWS, STEP, synthetic_space_walk, TICK, TURN
 
 from walking_control.exceptions import InvalidInput
+from walking_control.loading import load_robot
 from walking_control.models.resources import route_names
 from walking_control.runs.metrics import summarize
 from walking_control.runs.posture import keeps_posture
@@ -100,6 +101,7 @@ def test_shipped_routes_are_read(name):
     ends = [each.end for each in route.segments]
     assert [each.begin for each in route.segments] == [0.0, *ends[:-1]]
     assert route.duration == ends[-1] > 10.0
+    load_robot(name, route.overrides)
 
 
 @pytest.mark.parametrize('text, words', [
@@ -112,6 +114,8 @@ def test_shipped_routes_are_read(name):
     ('{segments: [{push: 0.4, push_at: 1.95}]}', 'before the segment'),
     ('{segments: [{stop: true, ahead: 0.1}]}', 'has no velocity'),
     ('{segments: [{}], noise: 3}', 'name of a preset'),
+    ('{segments: [{}], posture: [1.0]}', 'name: value pairs'),
+    ('{segments: [{}], posture: {left_knee: .inf}}', 'must be a finite number'),
     ('segments: [', 'cannot be read'),
 ])
 def test_bad_routes_are_refused_in_one_line(tmp_path, text, words):

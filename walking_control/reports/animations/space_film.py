@@ -34,6 +34,7 @@ LONGEST = 15.0            # s the film takes
 CELL, CELLS = 0.5, 5      # m between lines on the floor; lines to either side of the robot
 EYE = np.array([-2.1, -2.6, 1.5])   # of the perspective, from the robot, in its heights
 SHOWN_PUSH = 0.4          # s for which a push is drawn
+LOOKS = 10                # frames between two looks at how tall the robot is
 
 
 class Frame(NamedTuple):
@@ -88,6 +89,9 @@ class _Film:
     def __init__(self, run, rows, pace):
         self._run, self._rows, self._pace = run, rows, pace
         self._scene = Scene(run)
+        # it may begin crouched
+        self._height = max(float(np.ptp(self._scene.pose(row).points[:, 2]))
+                           for row in rows[::LOOKS])
         self._prints = footprint_outlines(run)
         self._base, self._looks = run.base.position, yaw(run)
         self._place = np.column_stack([smooth(column) for column in self._base[rows, :2].T])
@@ -97,7 +101,7 @@ class _Film:
     def _views(self, k):
         """Return (caption, place of the caption, `Frame`) of the three views of frame k."""
         x, y = self._place[k]
-        height, unit = self._scene.height, OVERSAMPLING
+        height, unit = self._height, OVERSAMPLING
         c, s = math.cos(self._look[k]), math.sin(self._look[k])
         middle = np.array([x, y, 0.5 * height])
         size = 0.36 * HEIGHT * unit / height
@@ -192,7 +196,7 @@ class _Film:
         begun = int(np.searchsorted(self._run.time, segment.push_at - 1e-9))
         angle = self._looks[begun] + math.radians(segment.push_direction)
         tip = self._base[row].copy()
-        foot = tip - 0.5 * self._scene.height * np.array([math.cos(angle), math.sin(angle), 0.0])
+        foot = tip - 0.5 * self._height * np.array([math.cos(angle), math.sin(angle), 0.0])
         start, end = frame.pixels([foot, tip])
         pen.line([start, end], fill=MARK, width=4 * OVERSAMPLING)
         draw_disc(pen, end, 6 * OVERSAMPLING, MARK)
