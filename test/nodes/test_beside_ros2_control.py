@@ -13,6 +13,7 @@ from walking_control.bringup.files import shipped_folder
 from walking_control.loading import load_robot
 from walking_control.nodes import topics
 from walking_control.nodes.demo import run_demo
+from walking_control.nodes.live_check import judge, Listener
 from walking_control.nodes.messages import ArrayWriter
 from walking_control.nodes.simulator_node import SimulatorNode
 from walking_control.simulation.simulate import simulate
@@ -101,3 +102,32 @@ def test_silence_leaves_the_last_effort_until_zero_is_sent(bench):
     assert simulator._command.effort[0] == 1.5
     sender.publish(ArrayWriter(1).write(0.0, 0))
     assert bench.spin_until(lambda: simulator._command.effort[0] == 0.0)
+
+
+def test_a_running_robot_is_judged(bench, robot):
+    """If it failed, `check --live` would hear nothing, or pass feet that feel the opposite."""
+    robot_file = load_robot('dribbel')
+    up = {'acceleration': (1.46598808, 0.0, 9.699844275)}
+    for forces, expected in (((90.0, 0.0), 0), ((-90.0, 0.0), 1)):
+        listener = Listener(robot_file.robot)
+        listener.stop = lambda: None
+        bench.add(listener)
+        assert robot.stream_until(lambda heard=listener: len(heard.record.time) > 20, 20.0,
+                                  forces=forces, **up)
+        problems, _ = judge(robot_file, listener, 1.0)
+        assert len(problems) == expected, problems
+        bench.remove(listener)
+    assert 'multiplier' in str(problems[0])
+
+
+def test_silence_and_another_description_are_named(bench):
+    """If it failed, a controller manager that never answers would look like a good robot."""
+    robot_file = load_robot('dribbel')
+    listener = Listener(robot_file.robot)
+    listener.stop = lambda: None
+    bench.add(listener)
+    problems, left_out = judge(robot_file, listener, 1.0)
+    assert len(problems) == 1 and 'controller_manager up' in str(problems[0])
+    assert any('robot_description' in sentence for sentence in left_out)
+    listener.description = load_robot('dribbel', [('hip_mass', 6.0)]).robot.urdf
+    assert 'mass of link' in str(judge(robot_file, listener, 1.0)[0][0])

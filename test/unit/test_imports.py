@@ -19,6 +19,7 @@ for room, other in (('statics', 'gaits'), ('estimation', 'controllers')):
 ALLOWED['safety'] = ALLOWED['launch_arguments'] = {'models'}
 ALLOWED['nodes'].add('launch_arguments')
 ALLOWED['estimation'].discard('statics')
+ALLOWED['nodes'].add('launch_arguments')   # carried out there
 ROS = {'rclpy', 'std_msgs', 'sensor_msgs', 'geometry_msgs', 'std_srvs', 'lifecycle_msgs',
        'rcl_interfaces', 'rosgraph_msgs', 'nav_msgs', 'diagnostic_msgs', 'visualization_msgs',
        'trajectory_msgs', 'tf2_msgs', 'builtin_interfaces'}

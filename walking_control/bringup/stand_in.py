@@ -195,6 +195,4 @@ class StandIn:
             limit = self._limits.get(interface, math.inf)
             effort[i] = min(max(self._values.get(interface, 0.0), -limit), limit)
         for i, each in enumerate(self._robot.locks):
-            value = self._values.get(f'{each.joint}/{names.LOCK}')
-            if value is not None:
-                lock[i] = value > 0.5
+            lock[i] = self._values.get(f'{each.joint}/{names.LOCK}', float(lock[i])) > 0.5

@@ -103,8 +103,7 @@ def make_parser() -> Parser:
     _add_gait_verbs(verbs, walk, follow)
     _add_robustness_arguments(_add_verb(verbs, robustness, [follow]))
     _add_compare_arguments(_add_verb(verbs, compare, [_common_arguments()]))
-    verb = _add_verb(verbs, check, [_common_arguments()])
-    verb.add_argument('robot', help=_ROBOT_HELP + ', or of a URDF')
+    _add_check_arguments(_add_verb(verbs, check, [_common_arguments()]))
     verb = _add_verb(verbs, ros2_control, [_common_arguments()])
     verb.add_argument('robot', help=_ROBOT_HELP)
     verb.add_argument('--force-sign', type=int, choices=(1, -1), default=1, metavar='S',
@@ -164,6 +163,19 @@ def _add_rotom_arguments(verb: argparse.ArgumentParser) -> None:
     verb.add_argument('--zeros', action='store_true',
                       help='look for postures that pass nothing of the force on')
     _add_seed(verb)
+
+
+def _add_check_arguments(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument('robot', help=_ROBOT_HELP + ', or of a URDF')
+    verb.add_argument('--bringup', type=Path, metavar='PATH',
+                      help='controllers.yaml, or the folder it is in: does it fit the robot?')
+    verb.add_argument('--live', action='store_true', help='listen to the running robot: do gravity '
+                      'and motion bear its sensors out?')
+    verb.add_argument('--namespace', default='', metavar='NS', help='of the running robot')
+    verb.add_argument('--seconds', type=positive, default=3.0, metavar='S',
+                      help='how long to listen to it (default: 3)')
+    verb.add_argument('--wait', type=positive, default=10.0, metavar='S',
+                      help='longest wait for its sensors (default: 10)')
 
 
 def _add_fault_arguments(verb: argparse.ArgumentParser) -> None:

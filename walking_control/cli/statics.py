@@ -10,7 +10,7 @@ from typing import Any, TYPE_CHECKING
 
 from walking_control.cli.inputs import make_folder
 from walking_control.cli.output import plain, print_files, print_json, write_json
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import InvalidInput, MissingDependency
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -42,6 +42,8 @@ def check(options: Namespace) -> int:
     from walking_control.experiments.check import check_robot
     make_folder(options)
     result = {**check_robot(options.robot, options.set), 'files': []}
+    if options.bringup is not None or options.live:
+        _check_bringup(options, result)
     if options.out is not None:
         result['files'] = [write_json(result, options.out / 'check.json')]
     if options.json:
@@ -56,6 +58,32 @@ def check(options: Namespace) -> int:
         print('usable' if result['ok'] else 'not usable')
         print_files(result)
     return 0 if result['ok'] else 2
+
+
+def _check_bringup(options: Namespace, result: dict[str, Any]) -> None:
+    """Add what is wrong with the bring-up, on file and live, to the result of a check."""
+    from walking_control.bringup.check import check_bringup
+    from walking_control.loading import load_robot
+    if not result['ok']:
+        result['assumptions'].append('not looked at, for the robot file comes first: bring-up')
+        return
+    robot_file = load_robot(options.robot, options.set)
+    problems = []
+    if options.bringup is not None:
+        problems += check_bringup(robot_file, options.bringup)
+    if options.live:
+        try:
+            from walking_control.nodes.live_check import check_live
+        except ImportError as error:
+            raise MissingDependency('check --live', limit=f'needs ROS 2 ({error})',
+                                    remedy='source a ROS 2 installation or pip install '
+                                    '"walking_control[ros]"') from error
+        found, left_out = check_live(robot_file, options.namespace, options.wait,
+                                     options.seconds)
+        problems += found
+        result['assumptions'] += left_out
+    result['problems'] += [problem.as_dict() for problem in problems]
+    result['ok'] = not result['problems']
 
 
 def _picture(out: Path | None) -> Callable[..., Path] | None:

@@ -190,6 +190,7 @@ def test_mjcf_senses_as_the_robot_does(name):
     data = mujoco.MjData(model)
     mujoco.mj_resetDataKeyframe(model, data, model.key(KEYFRAME).id)
     data.qpos[1 if robot_file.robot.base is Base.PLANAR else 2] -= 2e-4   # onto the floor
+    data.qvel[:] = 0.0
     mujoco.mj_forward(model, data)
     sign = controllers_of(wiring, MUJOCO)[wrench_broadcaster(robot_file.robot.feet[0])][1][
         'multiplier']['force']['z']

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is wrong with somebody's bring-up is found: on file, and by gravity and motion."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+import yaml
+
+from walking_control.bringup.check import check_bringup
+from walking_control.bringup.files import shipped_folder
+from walking_control.bringup.live import judge_record, LiveRecord
+from walking_control.bringup.wiring import wire
+from walking_control.cli import main
+from walking_control.exceptions import InvalidInput
+from walking_control.loading import load_robot
+from walking_control.simulation.simulate import simulate
+
+G = 9.81
+
+
+def changed(tmp_path, robot, change):
+    """Return the path of a robot's controllers.yaml with a change."""
+    tree = yaml.safe_load((shipped_folder(robot) / 'controllers.yaml').read_text())
+    change({key.removeprefix('/**/'): value['ros__parameters'] for key, value in tree.items()})
+    path = tmp_path / 'controllers.yaml'
+    path.write_text(yaml.safe_dump(tree))
+    return path
+
+
+@pytest.mark.parametrize('robot', ['compass', 'dribbel', 'humanoid', 'walker3d',
+                                   'walker3d_points'])
+def test_shipped_files_fit_their_robots(robot):
+    """If it failed, good files would be called bad."""
+    assert check_bringup(load_robot(robot), shipped_folder(robot)) == []
+
+
+@pytest.mark.parametrize('change, words', [
+    (lambda told: told['effort_controller']['joints'].reverse(), 'another order'),
+    (lambda told: told['effort_controller'].update(joints=['elbow']), 'another robot'),
+    (lambda told: told['joint_state_broadcaster']['joints'].pop(), 'lack right_elbow'),
+    (lambda told: told['imu_broadcaster'].update(frame_id='torso'), 'must be imu_link'),
+    (lambda told: told['left_sole_broadcaster'].update(sensor_name='toe'), 'toe/force.z'),
+    (lambda told: told['controller_manager'].update(update_rate=100), '500 Hz or more'),
+    (lambda told: told['controller_manager'].pop('imu_broadcaster'), 'not declared'),
+])
+def test_slips_in_a_file_are_found(tmp_path, change, words):
+    """If it failed, efforts would go to other joints, or frames be mixed up, without a word."""
+    found = check_bringup(load_robot('humanoid'), changed(tmp_path, 'humanoid', change))
+    assert any(words in str(problem) for problem in found), found
+
+
+def test_the_file_of_another_robot_is_named(tmp_path, capsys):
+    """If it failed, `check` would pass a folder that was made for somebody else."""
+    assert main(['check', 'dribbel', '--bringup', str(shipped_folder('compass')), '--json']) == 2
+    problems = json.loads(capsys.readouterr().out)['problems']
+    assert any(problem['what'] == 'controller lock_controller' for problem in problems)
+    assert main(['check', 'dribbel', '--bringup', str(shipped_folder('dribbel'))]) == 0
+    assert main(['check', 'dribbel', '--bringup', str(tmp_path / 'none.yaml')]) == 2
+
+
+# -- live --------------------------------------------------------------------------------------
+
+
+def standing(robot='humanoid', rows=50):
+    """Return robot file and record of a robot that stands as it starts."""
+    robot_file = load_robot(robot)
+    wiring, names = wire(robot_file), robot_file.robot.joints
+    start, record = wiring.start, LiveRecord()
+    for i in range(rows):
+        record.time.append(0.01 * i)
+        record.position.append(np.array([start[f'{joint}/position'] for joint in names]))
+        record.velocity.append(np.zeros(len(names)))
+        record.orientation.append(np.array([start[f'{wiring.imu}/orientation.{axis}']
+                                            for axis in 'xyzw']))
+        record.angular_velocity.append(np.zeros(3))
+        record.acceleration.append(np.array([start[f'{wiring.imu}/linear_acceleration.{axis}']
+                                             for axis in 'xyz']))
+        record.force.append(np.array([[start[f'{sensor}/force.{axis}'] for axis in 'xyz']
+                                      for sensor in wiring.forces.values()]))
+    return robot_file, record
+
+
+def moving():
+    """Return robot file and record of Dribbel in mid-walk, sampled at 100 Hz."""
+    robot_file = load_robot('dribbel', [('hip_switching.rate', 1000.0)])
+    run = simulate(robot_file, duration=0.45)
+    q, v, record = run.columns['q'], run.columns['v'], LiveRecord()
+    for row in range(0, len(q), 4):
+        pitch = q[row, 2]
+        record.time.append(float(run.columns['time'][row]))
+        record.position.append(q[row, 3:].copy())
+        record.velocity.append(v[row, 3:].copy())
+        record.orientation.append(np.array([0.0, math.sin(pitch / 2), 0.0, math.cos(pitch / 2)]))
+        record.angular_velocity.append(np.array([0.0, v[row, 2], 0.0]))
+        record.acceleration.append(np.array([0.0, 0.0, G]))
+        record.force.append(np.array([[0.0, 0.0, 90.0], [0.0, 0.0, 0.0]]))
+    return robot_file, record
+
+
+def scale(name, factor, index=slice(None)):
+    """Return what multiplies a column of a record."""
+    def change(record):
+        for values in getattr(record, name):
+            values[..., index] *= factor
+    return change
+
+
+def swap(one, other):
+    """Return what lets two joints of walker3d be told for each other."""
+    joints = load_robot('walker3d').robot.joints
+    i, j = joints.index(one), joints.index(other)
+
+    def change(record):
+        for values in record.position:
+            values[[i, j]] = values[[j, i]]
+    return change
+
+
+def test_robots_as_they_are_pass():
+    """If it failed, good sensors would be called bad."""
+    for robot in ('humanoid', 'walker3d', 'walker3d_points', 'dribbel', 'compass'):
+        assert judge_record(*standing(robot))[0] == []
+    problems, left_out = judge_record(*moving())
+    assert problems == []
+    assert any('moves' in sentence for sentence in left_out)
+
+
+@pytest.mark.parametrize('change, words', [
+    (scale('force', -1.0), 'multiplier to -1'),
+    (scale('force', 1.0 / 9.80665), 'kilograms'),
+    (scale('acceleration', -1.0), 'sign is the other one'),
+    (scale('acceleration', 1.0 / G), 'g instead of'),
+    (scale('orientation', 0.5), 'length 1'),
+    (scale('position', 57.29578), 'degrees'),
+    (swap('left_hip_pitch', 'left_knee'), 'position of joint left_knee'),
+    (swap('left_hip_pitch', 'left_hip_yaw'), 'another order'),
+])
+def test_gravity_finds(change, words):
+    """If it failed, a robot would be let go with sensors of another sign, unit or order."""
+    robot_file, record = standing('walker3d')
+    change(record)
+    problems, _ = judge_record(robot_file, record)
+    assert any(words in str(problem) for problem in problems), problems
+
+
+def test_gravity_finds_an_imu_on_its_side():
+    """If it failed, an IMU whose axes are not those of its link would be believed."""
+    robot_file, record = standing()
+    for felt in record.acceleration:
+        felt[:] = felt[[2, 1, 0]]
+    assert 'degrees from upward' in str(judge_record(robot_file, record)[0][0])
+
+
+@pytest.mark.parametrize('change, words', [
+    (scale('velocity', -1.0, 0), 'velocity of joint hip'),
+    (scale('velocity', 57.29578), 'degrees instead'),
+    (scale('velocity', 0.0), 'must be 1 times'),
+    (scale('angular_velocity', -1.0), 'about y'),
+    (scale('angular_velocity', 57.29578), 'degrees instead'),
+])
+def test_motion_finds(change, words):
+    """If it failed, rates of another sign or unit would drive the robot's damping."""
+    robot_file, record = moving()
+    change(record)
+    problems, _ = judge_record(robot_file, record)
+    assert any(words in str(problem) for problem in problems), problems
+
+
+def test_what_is_not_judged_is_said():
+    """If it failed, an empty answer would be taken for a proof."""
+    robot_file, record = standing()
+    _, left_out = judge_record(robot_file, record)
+    assert any('no rate is judged' in sentence for sentence in left_out)
+    for force in record.force:
+        force[1] = 0.0
+        force[0] *= 0.5
+    problems, left_out = judge_record(robot_file, record)
+    assert problems == [] and any('held' in sentence for sentence in left_out)
+    assert all(isinstance(problem, InvalidInput) for problem in problems)
