@@ -18,6 +18,7 @@ import yaml
 from walking_control.loading import load_robot
 from walking_control.models.resources import share_directory
 from walking_control.nodes import topics
+from walking_control.nodes.centroidal_monitor_node import CentroidalMonitorNode
 from walking_control.nodes.demo import run_demo
 from walking_control.nodes.messages import set_stamp
 from walking_control.nodes.simulator_node import SimulatorNode
@@ -208,7 +209,10 @@ def test_rviz_is_shown_what_there_is(bench):
     shown = {(display.get('Topic') or display['Description Topic'])['Value']: display['Class']
              for display in manager['Displays'] if 'Grid' not in display['Class']}
     node = bench.controller(robot_file='walker3d')
-    published = dict(node.get_publisher_names_and_types_by_node('walking_controller', ''))
+    bench.add(CentroidalMonitorNode(parameter_overrides=[
+        Parameter('robot_file', value='walker3d')]))
+    published = {topic: types for name in ('walking_controller', 'centroidal_monitor')
+                 for topic, types in node.get_publisher_names_and_types_by_node(name, '')}
     del shown['/robot_description']   # robot_state_publisher's
     assert {topic: kind.split('/')[1] for topic, kind in shown.items()} \
         == {topic: published[topic][0].split('/')[2] for topic in shown}

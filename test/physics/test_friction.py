@@ -174,12 +174,16 @@ def test_plant_accelerates_as_the_exact_joints():
                                                              abs=1e-8)
 
 
-def test_a_held_joint_creeps_no_faster_than_said():
-    """A joint that friction ought to hold would slide away on plant rigid."""
+@pytest.mark.parametrize('name', PLANTS)
+def test_a_held_joint_creeps_no_faster_than_said(name):
+    """A joint that friction ought to hold would slide away, or one it cannot hold would stay."""
     coulomb, load = 0.5, 0.4
     robot_file = balanced_compass(('hip.coulomb', coulomb), ('slope', 0.0))
-    _, _, rate, *_ = swing('rigid', robot_file, load, 0.0, 0.05)
-    assert rate[-1] == pytest.approx(FADE * np.arctanh(load / coulomb), rel=1e-3)
+    _, _, rate, *_ = swing(name, robot_file, load, 0.0, 0.05)
+    said = FADE * np.arctanh(load / coulomb) if name == 'rigid' else 1.7e-3
+    assert 0.0 <= rate[-1] <= said * (1.0 + 1e-3)
+    _, _, rate, *_ = swing(name, robot_file, 1.2 * coulomb, 0.0, 0.05)
+    assert rate[-1] > 0.01
 
 
 def test_what_a_law_asks_for_arrives():

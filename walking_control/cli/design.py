@@ -190,8 +190,9 @@ def _print_transmission(study: Mapping[str, Any]) -> None:
         print(f'{name:>22}{masses["effective"]:17.4g}{masses["diagonal"]:17.4g}')
     print(f'{"force":>22}{"N":>17}{"of FC":>17}')
     for name, force in study['forces'].items():
-        share = force / study['forces']['FC'] if math.isfinite(study['forces']['FC']) else math.nan
-        print(f'{name:>22}{force:17.4g}{share:17.4g}')
+        lossless = study['forces']['FC']   # infinite where no limit of torque is known
+        share = f'{force / lossless:17.4g}' if math.isfinite(lossless) else ''
+        print(f'{name:>22}{force:17.4g}{share}')
     if study['impact_mitigation']:
         print(f'{"impact mitigation":>22}' + ''.join(
             f'  {name} {value:.4f}' for name, value in study['impact_mitigation'].items()))

@@ -155,7 +155,8 @@ def _add_transmission_arguments(verb: argparse.ArgumentParser) -> None:
 
 def _add_rotom_arguments(verb: argparse.ArgumentParser) -> None:
     verb.add_argument('--contacts', type=words, metavar='A,B', help='frames that stay where they '
-                      'are, or none (default: all feet of a free base)')
+                      'are, or none (default: all feet of a free base, of a walker with '
+                      'coordinates the one it starts on)')
     verb.add_argument('--contact-kind', choices=('point', 'sole'),
                       help='whether they may turn (default: flat soles of bipeds in space)')
     verb.add_argument('--joint', action='append', default=[], metavar='J',

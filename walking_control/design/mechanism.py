@@ -34,6 +34,7 @@ class Mechanism:
         q: Its generalised coordinates, ``(nq,)``.
         held: Whether the base is held in place.
         assumptions: What was assumed, in words.
+        standing: Feet on the floor in this posture.
 
     Attributes:
         name: Of the robot.
@@ -43,9 +44,9 @@ class Mechanism:
     """
 
     def __init__(self, dynamics: Dynamics, q: np.ndarray, held: bool,
-                 assumptions: Sequence[str] = ()) -> None:
+                 assumptions: Sequence[str] = (), standing: Sequence[str] = ()) -> None:
         self.dynamics, self.q, self.held = dynamics, np.array(q, float), held
-        self.assumptions = list(assumptions)
+        self.assumptions, self.standing = list(assumptions), tuple(standing)
         self.name, self.joints = dynamics.robot.name, dynamics.joints
         first = dynamics.base.nv if held else 0
         self.moving = np.arange(first, dynamics.nv)
@@ -62,7 +63,7 @@ class Mechanism:
         """Return the same robot with other joint positions, ``(n_joints,)``."""
         q = self.q.copy()
         q[self.dynamics.base.nq:] = positions
-        return Mechanism(self.dynamics, q, self.held, self.assumptions)
+        return Mechanism(self.dynamics, q, self.held, self.assumptions, self.standing)
 
     def moved(self, velocity: np.ndarray) -> Mechanism:
         """Return the same robot after a unit of time at a velocity, ``(n,)``."""
@@ -73,7 +74,7 @@ class Mechanism:
         q = self.dynamics.from_pinocchio(theirs)
         # continuous joints keep counting turns
         q[self.dynamics.base.nq:] = self.positions + full[self.dynamics.base.nv:]
-        return Mechanism(self.dynamics, q, self.held, self.assumptions)
+        return Mechanism(self.dynamics, q, self.held, self.assumptions, self.standing)
 
     @property
     def positions(self) -> np.ndarray:
@@ -153,7 +154,8 @@ def load_mechanism(robot: str | Path, overrides: Sequence[tuple[str, Any]] = (),
     Raises:
         InvalidInput: The robot, a joint or a position is unusable.
     """
-    assumptions = []
+    assumptions: list[str] = []
+    standing: tuple[str, ...] = ()
     if str(robot).endswith(_URDF):
         if overrides:
             raise InvalidInput(f'parameter {overrides[0][0]}', limit='a URDF alone has none',
@@ -169,6 +171,8 @@ def load_mechanism(robot: str | Path, overrides: Sequence[tuple[str, Any]] = (),
         machine = file.robot
         dynamics = Dynamics(machine, file.sections.get('world', {}).get('gravity', 9.81))
         start = _start(file, dynamics)
+        # a walker with coordinates stands on one foot, others on all
+        standing = (file.start.support,) if machine.coordinates else machine.feet
         held = bool(held)
     first = dynamics.base.nq
     joints = dict(zip(machine.joints, start[first:].tolist()))
@@ -183,7 +187,7 @@ def load_mechanism(robot: str | Path, overrides: Sequence[tuple[str, Any]] = (),
         check_limits(q[first:], machine.joints, machine.limits)
     else:
         assumptions.append('all joints at zero' if not q[first:].any() else 'the start posture')
-    return Mechanism(dynamics, q, held, assumptions)
+    return Mechanism(dynamics, q, held, assumptions, standing)
 
 
 def _start(file: RobotFile, dynamics: Dynamics) -> np.ndarray:

@@ -161,11 +161,11 @@ def usual_contacts(mechanism: Mechanism) -> tuple[Contacts, list[str]]:
     robot = mechanism.dynamics.robot
     if mechanism.held:
         return NO_CONTACTS, []
-    if not robot.feet:
+    if not mechanism.standing:
         return NO_CONTACTS, ['no contacts: a free base moves with the whole force']
     flat = robot.base is Base.FREE and len(robot.feet) <= 2
-    return Contacts(robot.feet, SOLE if flat else POINT), [
-        'all feet stand, ' + ('flat' if flat else 'as points')]
+    return Contacts(mechanism.standing, SOLE if flat else POINT), [
+        f'{" and ".join(mechanism.standing)} on the floor, ' + ('flat' if flat else 'as points')]
 
 
 def study_rotom(mechanism: Mechanism, direction: Sequence[float] | np.ndarray,

@@ -87,7 +87,9 @@ def test_robot_files_know_their_motors(capsys):
     assert standing['contacts'] == ['left_sole', 'right_sole']
     free = design(capsys, 'rotom', 'humanoid', '--contacts', 'none')
     assert free['rotom'] == pytest.approx(1.0) and free['index'] == pytest.approx(1.0)
-    assert design(capsys, 'rotom', 'dribbel')['moves_along'] == 'xz'
+    walker = design(capsys, 'rotom', 'dribbel')
+    assert walker['moves_along'] == 'xz' and walker['contacts'] == ['outer_foot']
+    assert 0.0 < walker['index'] < 1.0   # on both feet it could not move at all
 
 
 def test_page_of_the_tools_holds_the_verbs_figures(capsys):

@@ -168,6 +168,22 @@ def test_mass_and_force_do_not_count():
     assert values[1] == pytest.approx(values[0], abs=1e-12)
 
 
+def test_a_held_base_does_not_count(tmp_path):
+    """The mass of what stands still would make every posture pass on less, or more than all."""
+    light = Path(__file__).parents[3] / 'examples' / 'two_joint_leg.urdf'
+    heavy = tmp_path / 'heavy.urdf'
+    heavy.write_text(light.read_text().replace('<mass value="5.0"/>', '<mass value="500"/>'))
+    found = [load_mechanism(path, positions={'hip': 0.3, 'knee': 1.1}) for path in (light, heavy)]
+    for mechanism in found:
+        assert mechanism.mass == pytest.approx(0.8)
+        # the middle of each link, 0.15 m on
+        thigh = 0.15 * np.array([np.cos(0.3), 0.0, -np.sin(0.3)])
+        shank = 2.0 * thigh + 0.15 * np.array([np.cos(1.4), 0.0, -np.sin(1.4)])
+        assert mechanism.center_of_mass() == pytest.approx(0.5 * (thigh + shank))
+    ratios = [transmissibility(mechanism).matrix for mechanism in found]
+    assert ratios[1] == pytest.approx(ratios[0], abs=1e-12)
+
+
 @pytest.mark.parametrize('name, kind', [('talos', 'sole'), ('solo12', 'point'), (None, 'sole')])
 def test_contacts_of_robots_that_stand(name, kind):
     """A free base passes on everything; with contacts T is that of the constrained equations."""

@@ -149,9 +149,30 @@ def _draw_inertia(axis, study, plane):
         axis.set_aspect('equal', adjustable='datalim')
         _legend_below(axis, 'mass along the direction, the end free across it')
     else:
-        axis.text(0.5, 0.5, 'one axis: no ellipse', ha='center', transform=axis.transAxes)
+        _draw_bars(axis, {name: study['masses'][name]['effective']
+                          for name in ('GIE', 'FGIE', 'BGIE')}, 'kg')
+        return
     axis.set_xlabel(f'force along {AXES[plane[0]]} (N)')
     label(axis, 'force for 1 m/s² of the end, base held', f'along {AXES[plane[1]]} (N)')
+
+
+def _draw_bars(axis, values, unit):
+    """Draw what has no plane as bars; what is without limit by words alone."""
+    known = {name: value for name, value in values.items() if np.isfinite(value)}
+    rows = {name: i for i, name in enumerate(reversed(values))}
+    for name, value in known.items():
+        axis.barh(rows[name], value, color=_COLOURS[name], height=0.6)
+    for name, row in rows.items():
+        text = f' {values[name]:.4g} {unit}' if name in known else ' without limit'
+        axis.annotate(text, (known.get(name, 0.0), row), va='center', fontsize=9.5)
+    axis.set_yticks(list(rows.values()), list(rows))
+    axis.set_xlim(0.0, 1.3 * max(known.values(), default=1.0))
+    axis.set_ylim(-0.6, len(rows) - 0.4)
+    if not known:
+        axis.set_xticks([])
+    axis.set_xlabel(f'along the direction ({unit})')
+    axis.set_title('mass of the end, base held' if unit == 'kg' else
+                   'forces the end can give (F), resist (B)', loc='left', fontsize=11)
 
 
 def _legend_below(axis, title):
@@ -176,7 +197,8 @@ def _draw_forces(axis, study, plane):
         axis.set_aspect('equal', adjustable='datalim')
         _legend_below(axis, 'force along the direction')
     else:
-        axis.text(0.5, 0.5, 'no limits of torque known', ha='center', transform=axis.transAxes)
+        _draw_bars(axis, study['forces'], 'N')
+        return
     axis.set_xlabel(f'force along {AXES[plane[0]]} (N)')
     label(axis, 'forces the end can give (F), resist (B)', f'along {AXES[plane[1]]} (N)')
 
