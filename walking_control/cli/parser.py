@@ -240,6 +240,9 @@ def _add_robustness_arguments(verb: argparse.ArgumentParser) -> None:
                       'whole chain of estimator, law and safety even where the state may be taken '
                       'as known; margins, noise and plants but rigid always do (some hundred '
                       'times as long)')
+    verb.add_argument('--heavier', type=finite, default=0.0, metavar='SHARE', help='of a '
+                      'disturbance: masses and inertias are larger by this share than the '
+                      'controller knows, 0.05 for 5 %%; goes through the chain')
     verb.add_argument('--seeds', type=int, default=5, metavar='N', help='of a margin with noise or '
                       'of a rough floor: walks at each size, each with its own seed (default: 5)')
     _add_speed(verb)

@@ -144,7 +144,7 @@ def _first_failure(options: Namespace) -> dict[str, Any]:
     if plant == 'rigid':
         suggest_compiler()
     return find_first_failure(robot_file, options.disturbance, options.controller, plant, *sizes,
-                              show_share('tried'), options.chain)
+                              show_share('tried'), options.chain, options.heavier)
 
 
 def compare(options: Namespace) -> int:

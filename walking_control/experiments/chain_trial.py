@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import NotAchieved
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.models.urdf import scale_masses
 from walking_control.runs.metrics import foot_depths
 from walking_control.runs.run import Run
 from walking_control.simulation.disturbance import Disturbance
@@ -28,11 +30,15 @@ class ChainTrial:
         settling: Steps before the disturbance.
         further: Steps that have to be made after it.
         plant: Name of the plant.
+        heavier: Share by which the robot's masses and inertias are larger than the law knows.
     """
 
     def __init__(self, robot_file: RobotFile, controller: str | None, kind: str, settling: int,
-                 further: int, plant: str = 'rigid') -> None:
+                 further: int, plant: str = 'rigid', heavier: float = 0.0) -> None:
         self._file, self._kind, self._plant = robot_file, kind, plant
+        robot = robot_file.robot
+        self._robot = replace(robot, urdf=scale_masses(robot.urdf, 1.0 + heavier)) \
+            if heavier else robot
         self._settling, self._last = settling, settling + 1 + further
         self._loop = ControlLoop(robot_file, controller)
         world = robot_file.values(WORLD)
@@ -63,7 +69,7 @@ class ChainTrial:
         return foot_depths(self._run, self._dynamics)
 
     def _walk(self, size: float | None) -> Run:
-        plant, loop = make_fast_plant(self._file, self._plant), self._loop
+        plant, loop = make_fast_plant(self._file, self._plant, self._robot), self._loop
         if size is not None:
             plant.disturb(*Disturbance(self._kind, size, self._settling + 1))
 

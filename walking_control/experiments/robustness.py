@@ -51,7 +51,7 @@ def find_first_failure(robot_file: RobotFile, kind: str, controller: str | None 
                        plant: str = 'rigid', largest: float | None = None,
                        resolution: float | None = None,
                        progress: Callable[[float], None] | None = None,
-                       chain: bool = False) -> dict[str, Any]:
+                       chain: bool = False, heavier: float = 0.0) -> dict[str, Any]:
     """Try disturbances of rising size.
 
     Args:
@@ -67,12 +67,14 @@ def find_first_failure(robot_file: RobotFile, kind: str, controller: str | None 
         resolution: Distance between sizes.
         progress: Called with the share of sizes tried, 0 to 1, after each.
         chain: Whether to walk through the whole chain in any case.
+        heavier: Share by which all masses and inertias are larger than the controller knows;
+            through the chain.
 
     Returns:
-        Dictionary: ``chain`` (whether the walks went through it), ``first_failure`` (None: none up
-        to the last), ``largest_survived`` (farthest from 0), ``largest_tried``, ``samples`` as
-        [size, survived, reason], ``holes`` (survived sizes beyond the first failure),
-        ``nominal_speed`` along the floor (m/s), ``nominal_squared_effort`` per step,
+        Dictionary: ``chain`` (whether the walks went through it), ``heavier``, ``first_failure``
+        (None: none up to the last), ``largest_survived`` (farthest from 0), ``largest_tried``,
+        ``samples`` as [size, survived, reason], ``holes`` (survived sizes beyond the first
+        failure), ``nominal_speed`` along the floor (m/s), ``nominal_squared_effort`` per step,
         ``min_normal_force``, ``max_friction_ratio`` of the undisturbed walk and what
         `foot_in_floor` says of it; ``survivors``, the worst of these last over the sizes below the
         first failure; ``interrupted``, False.
@@ -83,14 +85,16 @@ def find_first_failure(robot_file: RobotFile, kind: str, controller: str | None 
         Interrupted: Somebody stopped it; holds the result of the sizes tried.
     """
     sizes = _sizes(kind, largest, resolution)
-    chain = chain or plant != 'rigid' or has_errors(robot_file.values(SENSORS))
+    if not -0.95 <= heavier <= 10.0:
+        raise InvalidInput('heavier', value=heavier, limit='must be from -0.95 to 10, a share')
+    chain = chain or heavier != 0.0 or plant != 'rigid' or has_errors(robot_file.values(SENSORS))
     trial: _Trial | ChainTrial = \
-        ChainTrial(robot_file, controller, kind, SETTLING_STEPS, FURTHER_STEPS, plant) \
+        ChainTrial(robot_file, controller, kind, SETTLING_STEPS, FURTHER_STEPS, plant, heavier) \
         if chain else _Trial(robot_file, controller, kind)
     nominal = trial.settle()
     names = {'robot': robot_file.robot.name, 'controller': controller or robot_file.controller,
-             'plant': plant, 'chain': chain, 'disturbance': kind, 'unit': KINDS[kind][2],
-             'further_steps': FURTHER_STEPS}
+             'plant': plant, 'chain': chain, 'heavier': heavier, 'disturbance': kind,
+             'unit': KINDS[kind][2], 'further_steps': FURTHER_STEPS}
     samples, depths = [], []
     try:
         for size in sizes:
