@@ -8,7 +8,7 @@ import pytest
 
 from walking_control.control_loop import ControlLoop
 from walking_control.loading import load_robot
-from walking_control.models.signals import Measurement
+from walking_control.models.signals import Command, Measurement
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.simulate import simulate
 
@@ -101,3 +101,23 @@ def test_it_walks_on_points():
     late = steps[steps > len(run.time) // 2]
     way = run.base.position[late[-1], 0] - run.base.position[late[0], 0]
     assert way / (run.time[late[-1]] - run.time[late[0]]) == pytest.approx(0.4, rel=0.1)
+
+
+@pytest.mark.parametrize('name, plant', [('walker3d', 'mujoco'), ('dribbel', 'rigid')])
+def test_a_fast_motor_gives_no_more_than_its_supply_drives(name, plant):
+    """Both plants would let a motor pull at any speed: robots would swing faster than real ones."""
+    bare = load_robot(name)
+    joint, motor = next(iter(bare.robot.actuators.items()))
+    key = f'robot.actuators.{joint}'
+    given = [(f'{key}.resistance', 1.0), (f'{key}.supply_voltage', 1e-3)]
+    work = []
+    for overrides in ([], given):
+        robot_file = load_robot(name, overrides)
+        world = make_plant(robot_file, plant)
+        world.reset(robot_file.start)
+        command = Command(world.robot)
+        command.effort[0] = 1.0
+        for _ in range(5):
+            world.step(command, 0.002)
+        work.append(abs(world.truth.work[0]))
+    assert work[1] < 0.1 * work[0]

@@ -27,6 +27,7 @@ class GearedMotor:
         current_limit: Largest current the amplifier gives, A.
         efficiency: Share of the power that reaches the joint while the motor drives it.
         back_efficiency: Share that reaches the motor while the joint drives it.
+        supply_voltage: What the amplifier can put on the motor, V; 0: as much as it takes.
     """
 
     torque_constant: float
@@ -36,6 +37,7 @@ class GearedMotor:
     current_limit: float
     efficiency: float = 1.0
     back_efficiency: float = 1.0
+    supply_voltage: float = 0.0
 
     @property
     def torque_per_ampere(self) -> float:
@@ -51,6 +53,40 @@ class GearedMotor:
     def effort_limit(self) -> float:
         """Largest effort the amplifier can cause, N m."""
         return self.torque_per_ampere * self.current_limit
+
+    def effort_range(self, velocity: Amount) -> tuple[Amount, Amount]:
+        """Return smallest and largest effort the supply can cause at a joint velocity, N m.
+
+        What voltage remains beside the one the turning rotor induces, N kt w, drives the current:
+        R i = +-U - N kt w. Faster than U / (N kt) the motor brakes, whatever the amplifier does.
+        Without a supply voltage nothing is limited.
+
+        Args:
+            velocity: rad/s.
+        """
+        if self.supply_voltage <= 0.0:
+            return velocity * 0.0 - np.inf, velocity * 0.0 + np.inf
+        slope, induced = self.torque_per_ampere / self.resistance, \
+            self.torque_per_ampere * velocity
+        return slope * (-self.supply_voltage - induced), slope * (self.supply_voltage - induced)
+
+    def supplied(self, effort: float, velocity: float, duration: float) -> float:
+        """Return what of an effort the supply causes at a joint velocity, N m.
+
+        A braking torque is that of the velocity after the step it acts in, as far as the rotor's
+        own inertia says; else a light rotor would be thrown back.
+
+        Args:
+            effort: N m.
+            velocity: rad/s.
+            duration: How long it acts, s.
+        """
+        low, high = self.effort_range(velocity)
+        limited = min(max(effort, low), high)
+        if limited * velocity < 0.0 and limited != effort:
+            slope = self.torque_per_ampere ** 2 / self.resistance
+            limited *= self.armature / (self.armature + slope * duration)
+        return limited
 
     def current(self, effort: Amount) -> Amount:
         """Return the current in A that causes an effort in N m."""

@@ -5,11 +5,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 import re
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from walking_control.exceptions import Findings, RobotFileError
+from walking_control.exceptions import Findings, ParameterError, RobotFileError
 from walking_control.models.actuators import GearedMotor, JointFriction, JointSpring
 from walking_control.models.base import Base
 from walking_control.models.entries import finite, mapping, require, require_once
@@ -21,6 +22,12 @@ from walking_control.models.urdf_structure import LARGEST, mimic_joints, root_li
 
 Section = Mapping[str, Any]   # of a robot file
 
+def _resistance_limits(values: SimpleNamespace) -> None:
+    if values.supply_voltage > 0.0 and values.resistance <= 0.0:
+        raise ParameterError('resistance of a motor with supply_voltage', value=values.resistance,
+                             limit='must be above 0 ohm: it limits the current')
+
+
 MOTOR = ParameterTable('actuators', [
     Parameter('torque_constant', 1.0, 'N m/A', 'Torque per ampere at the rotor.', 1e-6, 1e3),
     Parameter('reduction', 1.0, '1', 'Rotor turns per joint turn.', 1e-3, 1e4),
@@ -31,7 +38,9 @@ MOTOR = ParameterTable('actuators', [
               'joint.', 0.01, 1.0),
     Parameter('back_efficiency', 1.0, '1', 'The same from joint to motor; where not written, '
               '`efficiency`.', 0.01, 1.0),
-])
+    Parameter('supply_voltage', 0.0, 'V', 'What the amplifier can put on the motor: limits its '
+              'torque by its speed; 0: as much as it takes.', 0.0, 1e4),
+], checks=[_resistance_limits])
 
 SPRING = ParameterTable('springs', [
     Parameter('stiffness', 0.0, 'N m/rad', 'Stiffness of the spring across the joint.', 0.0, 1e6),
@@ -301,7 +310,7 @@ def _actuators(section: Section, joints: tuple[str, ...], path: Path) -> dict[st
     actuators = {}
     for joint, values in section.items():
         require(joint, joints, 'joint', path)
-        table = ParameterTable(f'robot.actuators.{joint}', MOTOR.parameters.values())
+        table = ParameterTable(f'robot.actuators.{joint}', MOTOR.parameters.values(), MOTOR.checks)
         motor = vars(table.validate(values))
         if 'back_efficiency' not in values:
             motor['back_efficiency'] = motor['efficiency']

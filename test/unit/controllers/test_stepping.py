@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parts of the stepping law, each against what it is derived from."""
 
+from dataclasses import replace
 import math
 
 import numpy as np
@@ -12,7 +13,7 @@ from walking_control.controllers.stepping.body import Body
 from walking_control.controllers.stepping.prediction import Prediction
 from walking_control.controllers.stepping.step_plan import plan_step, steady_offset, StepLimits
 from walking_control.controllers.stepping.swing import SwingFoot, SwingShape
-from walking_control.controllers.stepping.whole_body import FootContact, WholeBody
+from walking_control.controllers.stepping.whole_body import FootContact, MotorLimits, WholeBody
 from walking_control.exceptions import IncompatibleController, ParameterError
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
@@ -148,14 +149,33 @@ def test_momentum_about_a_foot(robot_file):
     assert body.leg_length == pytest.approx(0.8)
 
 
+def strong(robot_file):
+    """Return the limits of the robot's motors without that by their speed."""
+    motors = [replace(motor, supply_voltage=0.0) for motor in robot_file.robot.actuators.values()]
+    return MotorLimits(motors, np.full(len(motors), 60.0))
+
+
+def test_fast_joints_are_asked_for_less(robot_file):
+    """The program would plan with torques that the supply voltage cannot drive."""
+    motors = list(robot_file.robot.actuators.values())
+    speed = np.linspace(-14.0, 14.0, len(motors))
+    low, high = MotorLimits(motors, np.full(len(motors), 60.0)).range(speed)
+    for motor, w, least, most in zip(motors, speed, low, high):
+        given = motor.effort_range(w)
+        assert most == pytest.approx(min(60.0, max(given[1], 0.0)))
+        assert least == pytest.approx(max(-60.0, min(given[0], 0.0)))
+        if abs(w) < 12.0:   # at the limit current and induced voltage make up the supply's
+            volts = motor.resistance * motor.current(given[1]) + motor.torque_per_ampere * w
+            assert volts == pytest.approx(24.0)
+
+
 @pytest.mark.parametrize('standing', [(0,), (0, 1)])
 def test_torques_do_what_was_planned(robot_file, standing):
     """Torque, accelerations and forces would not belong together, or break a limit."""
     dynamics = Dynamics(robot_file.robot)
     body = Body(dynamics)
     contact = FootContact(0.1, 0.05, 0.5, 0.0, 2.0)
-    limits = np.full(dynamics.nv - 6, 60.0)
-    program = WholeBody(body, contact, limits)
+    program = WholeBody(body, contact, strong(robot_file))
     for seed in range(10):
         body.update(*moving(dynamics, seed))
         program.begin(standing)
@@ -182,7 +202,7 @@ def test_a_sole_holds_the_heading(robot_file):
     dynamics = Dynamics(robot_file.robot)
     body = Body(dynamics)
     program = WholeBody(body, FootContact(0.1, 0.05, 0.5, 0.0, 2.0),
-                        np.full(dynamics.nv - 6, 60.0))
+                        strong(robot_file))
     body.update(dynamics.configuration(robot_file.start.posture), np.zeros(dynamics.nv))
     program.begin((0,))
     program.want(np.eye(6), np.array([0.0, 0.0, 0.0, 0.0, 0.0, 2.0]), 1.0)
@@ -196,7 +216,7 @@ def test_a_wish_within_the_limits_is_met(robot_file):
     dynamics = Dynamics(robot_file.robot)
     body = Body(dynamics)
     program = WholeBody(body, FootContact(0.1, 0.05, 0.5, 0.0, 2.0),
-                        np.full(dynamics.nv - 6, 60.0))
+                        strong(robot_file))
     q = dynamics.configuration(robot_file.start.posture)
     body.update(q, np.zeros(dynamics.nv))
     program.begin((0, 1))

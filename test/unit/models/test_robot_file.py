@@ -169,3 +169,9 @@ def test_a_controller_that_is_no_name_is_refused_before_other_overrides():
     """The command line would end in a stack trace."""
     with pytest.raises(InvalidInput, match='must be a name'):
         load_robot('compass', [('controller', [1]), ('bandwidth', 100.0)])
+
+
+def test_a_supply_voltage_needs_a_resistance():
+    """The current it drives would be without bound, and so the limit none or not a number."""
+    with pytest.raises(InvalidInput, match='resistance of a motor with supply_voltage'):
+        load_robot('walker3d', [('robot.actuators.left_knee.resistance', 0.0)])

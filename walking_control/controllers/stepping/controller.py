@@ -20,7 +20,7 @@ from walking_control.controllers.stepping.prediction import Prediction
 from walking_control.controllers.stepping.step_plan import plan_step, Step
 from walking_control.controllers.stepping.swing import SwingFoot
 from walking_control.controllers.stepping.velocity_plan import plan_by_velocity
-from walking_control.controllers.stepping.whole_body import FootContact, WholeBody
+from walking_control.controllers.stepping.whole_body import FootContact, MotorLimits, WholeBody
 from walking_control.exceptions import IncompatibleController
 from walking_control.models.base import Base, ROOT
 from walking_control.models.dynamics import Dynamics
@@ -73,12 +73,14 @@ class Stepping(Controller):
         self._dynamics = Dynamics(robot, world.gravity, world.slope)
         self._body = Body(self._dynamics)
         order = self._dynamics.order[ROOT:] - ROOT
-        limits = np.zeros(len(robot.joints))
         self._to_command = np.array([order[robot.joint_index(joint)] for joint in robot.actuators])
-        limits[self._to_command] = values.effort_share * robot.effort_limits
         self._contact = FootContact(values.sole_length, values.sole_width, values.friction,
                                     values.torsion, 0.02 * self._dynamics.weight)
-        self._program = WholeBody(self._body, self._contact, limits)
+        by_joint = np.argsort(self._to_command)   # every joint has a motor
+        motors = list(robot.actuators.values())
+        self._program = WholeBody(self._body, self._contact, MotorLimits(
+            [motors[i] for i in by_joint],
+            values.effort_share * robot.effort_limits[by_joint]))
         self._soles = values.sole_length > 0.0
         self.standstill = 'stands' if self._soles else 'steps on the spot'
         self._q, self._v = np.zeros(self._dynamics.nq), np.zeros(self._dynamics.nv)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from walking_control.controllers.stepping.body import Body, Foot
+from walking_control.models.actuators import GearedMotor
 from walking_control.models.base import ROOT
 from walking_control.statics import solvers
 from walking_control.statics.contacts import Contact, wrench_limits
@@ -62,17 +63,46 @@ class FootContact:
         return self.rows @ turn[np.ix_(self.parts, self.parts)]
 
 
+class MotorLimits:
+    """Torques the motors can give, by their speed; what brakes a joint by itself counts as none.
+
+    Args:
+        motors: Of each joint, in any order.
+        effort_limits: Largest torque of each, N m.
+    """
+
+    def __init__(self, motors: Sequence[GearedMotor], effort_limits: np.ndarray) -> None:
+        self._limits = effort_limits
+        supplied = [motor.supply_voltage > 0.0 for motor in motors]
+        self._limited = any(supplied)
+        # R i = U - N kt w as effort = stall - slope w; of motors without such a limit none
+        constant = np.array([motor.torque_per_ampere for motor in motors])
+        resistance = np.array([motor.resistance if limited else np.inf
+                               for motor, limited in zip(motors, supplied)])
+        self._slope = constant ** 2 / resistance
+        self._stall = np.where(supplied, constant / resistance
+                               * [motor.supply_voltage for motor in motors], np.inf)
+
+    def range(self, velocity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return smallest and largest torques at joint velocities, N m."""
+        if not self._limited:
+            return -self._limits, self._limits
+        brake = self._slope * velocity
+        return -np.clip(self._stall + brake, 0.0, self._limits), \
+            np.clip(self._stall - brake, 0.0, self._limits)
+
+
 class WholeBody:
     """The program, for a biped whose every joint has a motor.
 
     Args:
         body: The `Body`.
         contact: What the floor can do to each foot.
-        effort_limits: Largest torque of each joint in Pinocchio's order, N m.
+        motors: What the motors can do, in Pinocchio's order.
     """
 
-    def __init__(self, body: Body, contact: FootContact, effort_limits: np.ndarray) -> None:
-        self._body, self._contact, self._limits = body, contact, effort_limits
+    def __init__(self, body: Body, contact: FootContact, motors: MotorLimits) -> None:
+        self._body, self._contact, self._motors = body, contact, motors
         self._solve = solvers.load()
         self._regularisation = 1e-7
         self.acceleration = np.zeros(body.nv)
@@ -165,7 +195,8 @@ class WholeBody:
         torque = full[ROOT:]
         bias = body.bias[ROOT:]
         rows = np.vstack([*equal, torque, -torque, *limits])
-        bound = np.concatenate([*right, -self._limits - bias, -self._limits + bias, *bounds])
+        low, high = self._motors.range(body.velocity[ROOT:])
+        bound = np.concatenate([*right, low - bias, bias - high, *bounds])
         equalities = sum(map(len, right))
         x = self._solve(Problem(self._hessian, self._gradient, rows, bound, equalities)).x
         self.feasible = x is not None
@@ -179,4 +210,4 @@ class WholeBody:
         for foot in self._standing:
             column = self._column(foot)
             self.forces[foot, parts] = x[column:column + size]
-        return np.clip(torque @ x + bias, -self._limits, self._limits)
+        return np.clip(torque @ x + bias, low, high)

@@ -211,6 +211,8 @@ class MujocoPlant(Plant):
                        for i, (dof, motor, loss) in enumerate(zip(
                            self._motor_dof, self._motors, gear_table(robot)))
                        if min(motor.efficiency, motor.back_efficiency) < 1.0]
+        self._supplied = [(i, dof, motor) for i, (dof, motor) in enumerate(zip(
+            self._motor_dof, self._motors)) if motor.supply_voltage > 0.0]
         self._lock_qpos = [int(self._joint_qpos[robot.joint_index(lock.joint)])
                            for lock in robot.locks]
         self._base_body = self._find_body(robot.base_link)
@@ -273,6 +275,9 @@ class MujocoPlant(Plant):
         before = [float(velocity[dof]) for dof in self._motor_dof]
         for _ in range(steps):
             self._arm(command.lock)
+            for i, dof, motor in self._supplied:
+                efforts[i] = data.qfrc_applied[dof] = motor.supplied(
+                    float(command.effort[i]), float(velocity[dof]), dt)
             if self._gears:
                 self._brake_gears(efforts)
             if pushing:

@@ -216,6 +216,10 @@ class RigidPlant(Plant):
             self.push(self._pushes.pop(0)[1])
         state, before = self.state, self.truth.q.copy()
         state.effort[:] = command.effort
+        for i, motor in enumerate(self._motors):
+            if motor.supply_voltage > 0.0:
+                state.effort[i] = motor.supplied(
+                    float(command.effort[i]), float(self.truth.v[3 + self._joints[i]]), duration)
         state.armed[:self.model.n_locks] = command.lock
         status = rm.FELL
         if not self._fallen:
@@ -228,7 +232,7 @@ class RigidPlant(Plant):
             self._fallen = True
             state.y[self.model.n + 2:] = 0.0
         self._update_truth()
-        self._account(command.effort, before, duration)
+        self._account(state.effort, before, duration)
 
     def _trip(self) -> str:
         """Return in words where the swing foot met the floor."""

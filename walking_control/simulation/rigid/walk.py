@@ -69,8 +69,14 @@ def make_law(robot: Robot, controller: Controller) -> tuple[ArrayLaw, LawData]:
         controller: A `Controller` built for it.
 
     Raises:
-        IncompatibleController: It has no array law.
+        IncompatibleController: It has no array law, or a motor is limited by its speed.
     """
+    for joint, motor in robot.actuators.items():
+        if motor.supply_voltage > 0.0:
+            raise IncompatibleController(
+                f'compiled walk of {robot.name}', value=f'supply_voltage of {joint}',
+                limit='the limit of a motor by its speed is known to runs alone',
+                remedy='leave supply_voltage away, or use simulate')
     law = controller.array_law()
     if law is None:
         raise IncompatibleController(f'controller {controller.name}', limit='has no array law',
