@@ -60,12 +60,12 @@ class Disturbance(NamedTuple):
     how: How = PLAIN
 
     def __str__(self) -> str:
-        how, when = self.how, f'{self.step + self.how.phase:g}'
+        how, when = self.how, f'{self.step + self.how.phase:.10g}'
         if how.time is not None:
             when = f'{how.time:g}s'
         elif how.place is not None:
             when = f'{how.place:g}m'
-        details = [f':direction={math.degrees(how.direction):g}'] if how.direction != 0.0 else []
+        details = [f':direction={math.degrees(how.direction):.10g}'] if how.direction != 0.0 else []
         details += [f':duration={how.duration:g}'] if how.duration is not None else []
         details += [f':link={how.link}'] if how.link else []
         return f'{self.kind}={self.size:g}@{when}{"".join(details)}'
