@@ -173,7 +173,8 @@ def test_feet_and_fall_are_drawn(bench):
     """What RViz shows must be where feet are and will be, in the frame of the odometry."""
     pilot = Pilot(bench, cmd_vel_timeout=0.0)
     heard = pilot.listen(MarkerArray, 'walking_controller/markers')
-    power = pilot.listen(Float64, 'walking_controller/telemetry/mechanical_power')
+    power, work, push = (pilot.listen(Float64, f'walking_controller/telemetry/{name}')
+                         for name in ('mechanical_power', 'step_work', 'step_push'))
     plant = pilot.simulator.plant
     begin = plant.data.xpos[plant._foot_body].copy()
     pilot.send(0.4)
@@ -198,7 +199,10 @@ def test_feet_and_fall_are_drawn(bench):
     assert abs(capture.pose.position.x - base[0]) < 0.3
     start, tip = named['heading'][0].points
     assert tip.x - start.x == pytest.approx(0.3, abs=0.02)
-    assert power and all(math.isfinite(message.data) for message in power)
+    assert any(message.data != 0.0 for message in power)
+    assert push[-1].data > abs(work[-1].data), 'it brakes as well as it pushes'
+    done = plant.truth.work.sum() / pilot.law.steps
+    assert 0.1 * done < push[-1].data < 10.0 * done + 1.0
 
 
 def test_rviz_is_shown_what_there_is(bench):

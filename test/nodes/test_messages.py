@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Joints are mapped by name; what is missing is named."""
+"""Joints are mapped by name; what is missing is named; the work of a step is that of its ticks."""
+
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -7,6 +9,7 @@ from sensor_msgs.msg import JointState
 
 from walking_control.exceptions import MeasurementError
 from walking_control.nodes.messages import JointStateReader
+from walking_control.nodes.telemetry import StepWork
 
 
 def read(message, joints=('a', 'b', 'c')):
@@ -41,3 +44,22 @@ def test_incomplete_joint_state(message, words):
     """A missing joint must be named, not read as zero."""
     with pytest.raises(MeasurementError, match=words):
         read(message)
+
+
+def test_work_of_a_step_is_that_of_its_ticks():
+    """Energy told per step that leaks from one step to the next hides what a push-off costs."""
+    robot = SimpleNamespace(actuators={'b': None}, joint_index=lambda joint: 1)
+    state = SimpleNamespace(steps=0, velocity=np.array([9.0, 0.5]))
+    loop = SimpleNamespace(robot=robot, state=state, command=SimpleNamespace(effort=np.zeros(1)))
+    work = StepWork(loop)
+    for tick in range(21):
+        state.steps = tick // 10
+        loop.command.effort[0] = 4.0 if tick % 10 < 5 else -2.0
+        work.add(0.01 * tick)
+    assert work.power == 2.0
+    assert work.positive == pytest.approx(5 * 0.01 * 2.0)
+    assert work.net == pytest.approx(5 * 0.01 * (2.0 - 1.0))
+    work.add(0.0)   # another walk
+    state.steps += 1
+    work.add(0.01)
+    assert work.positive == pytest.approx(0.01 * 2.0)

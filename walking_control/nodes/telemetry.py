@@ -31,10 +31,14 @@ class Telemetry:
         self._next = -math.inf
         self._message = Float64()
         self._publishers = {}
+        self._work = StepWork(loop)
 
     def publish(self, stamp):
         """Publish if it is time to."""
-        if not self._period < math.inf or stamp < self._next - 1e-9:
+        if not self._period < math.inf:
+            return
+        self._work.add(stamp)
+        if stamp < self._next - 1e-9:
             return
         self._next = stamp + self._period
         for name, value in self._figures():
@@ -56,7 +60,10 @@ class Telemetry:
         yield 'step_time', state.step_time if math.isfinite(state.step_time) else 0.0
         yield from ((f'effort_{joint}', effort)
                     for joint, effort in zip(robot.actuators, loop.command.effort.tolist()))
-        yield 'mechanical_power', mechanical_power(loop)
+        work = self._work
+        yield 'mechanical_power', work.power
+        yield 'step_work', work.net
+        yield 'step_push', work.positive
         if loop.reference.velocity is not None:
             yield from zip(COMMANDED, loop.reference.velocity.tolist())
         yield from read_telemetry(loop.controller, robot).items()
@@ -67,11 +74,39 @@ class Telemetry:
             self._node.destroy_publisher(publisher)
 
 
-def mechanical_power(loop):
-    """Return the power of all actuators at the commanded efforts and the measured speeds, W."""
-    robot, efforts = loop.robot, loop.command.effort.tolist()
-    return sum(effort * float(loop.state.velocity[robot.joint_index(joint)])
-               for joint, effort in zip(robot.actuators, efforts))
+class StepWork:
+    """Work of all actuators in the last step, at commanded efforts and estimated speeds.
+
+    Args:
+        loop: The `ControlLoop`.
+
+    Attributes:
+        power: Now, W.
+        net: Of the last step, J.
+        positive: The same, of positive power alone: what the actuators put in, J.
+    """
+
+    def __init__(self, loop):
+        self._loop = loop
+        robot = loop.robot
+        self._joints = [robot.joint_index(joint) for joint in robot.actuators]
+        self._stamp, self._steps = None, 0
+        self._sums = [0.0, 0.0]   # of the step under way
+        self.power = self.net = self.positive = 0.0
+
+    def add(self, stamp):
+        """Take the power of a tick."""
+        state, command = self._loop.state, self._loop.command
+        elapsed = 0.0 if self._stamp is None else stamp - self._stamp
+        if elapsed < 0.0 or state.steps < self._steps:   # another walk
+            self._sums, elapsed = [0.0, 0.0], 0.0
+        # what was commanded a tick ago has acted since
+        self._sums[0] += elapsed * self.power
+        self._sums[1] += elapsed * max(self.power, 0.0)
+        if state.steps != self._steps:
+            (self.net, self.positive), self._sums = self._sums, [0.0, 0.0]
+        self._stamp, self._steps = stamp, state.steps
+        self.power = float(command.effort[:len(self._joints)] @ state.velocity[self._joints])
 
 
 class OdometryPublisher:
