@@ -49,11 +49,13 @@ setup(
         # a solver of quadratic programs (osqp and quadprog serve too), compiled where time counts
         'statics': ['daqp', 'numba'],
         'plot': ['matplotlib', 'pillow'],
+        # bags (rosbag2, MCAP) without ROS: pure Python, kept up with every distribution
+        'record': ['rosbags'],
         # examples/tune_compass.py: CMA-ES by its author
         'tune': ['cma'],
         # launch_pytest needs an older pytest than the newest; all solvers and others' robots;
         # hypothesis finds the bad input that nobody thought of, and shrinks it to read
-        'test': ['pytest<8.4', 'pytest-xdist>=3.7', 'hypothesis', 'osqp', 'quadprog',
+        'test': ['pytest<8.4', 'pytest-xdist>=3.7', 'hypothesis', 'osqp', 'quadprog', 'rosbags',
                  'example-robot-data'],
         # what `make lint` runs
         'lint': ['ruff', 'mypy', 'types-PyYAML'],

@@ -33,6 +33,19 @@ IMU_INTERFACES = (*(f'orientation.{axis}' for axis in 'xyzw'),
 WRENCH_INTERFACES = (*(f'force.{axis}' for axis in 'xyz'), *(f'torque.{axis}' for axis in 'xyz'))
 
 
+def tick_number_of(stamp: int) -> int:
+    """Return the number that ties a command to the measurement it answers.
+
+    Float64MultiArray has no stamp, so the measurement's stamp travels in ``layout.data_offset``,
+    in microseconds modulo 2^32; ros2_control ignores the layout. Zero is left to senders that do
+    not set it.
+
+    Args:
+        stamp: Of the measurement, ns.
+    """
+    return stamp // 1000 % 0xFFFFFFFF + 1
+
+
 def wrench_broadcaster(foot: str) -> str:
     """Return the name of the broadcaster of a foot's force sensor."""
     return f'{topic_word(foot)}_broadcaster'

@@ -154,5 +154,10 @@ def suggest_compiler() -> None:
               'pip install "walking_control[fast]"', file=sys.stderr, flush=True)
 
 
+def say_recorded(path: Path | None, problem: str | None) -> None:
+    """Say on stderr where a recording lies, or why it ended early."""
+    print(f'recorded {path}' if problem is None else problem, file=sys.stderr, flush=True)
+
+
 def _show_line(text: str, last: bool) -> None:
     print(f'\r{text}', end='\n' if last else '', file=sys.stderr, flush=True)

@@ -28,6 +28,7 @@ from walking_control.cli.design import rotom, transmission
 from walking_control.cli.fault import fault
 from walking_control.cli.gait import cycle, impact, search
 from walking_control.cli.identification import identify
+from walking_control.cli.recording import plot, replay
 from walking_control.cli.statics import check, statics
 from walking_control.cli.walking import compare, demo, robustness, simulate
 from walking_control.controllers.registry import CONTROLLERS
@@ -56,6 +57,9 @@ EXAMPLES = {
     'rotom': 'walking_control design rotom humanoid --direction 0,0,1 --joint left_knee --out '
     'out/rotom',
     'check': 'walking_control check my_robot.yaml',
+    'replay': 'walking_control simulate dribbel --record walk.mcap\n  '
+    'walking_control replay walk.mcap',
+    'plot': 'walking_control plot walk.mcap --out out/walk',
     'ros2_control': 'walking_control ros2_control my_robot.yaml --out bringup',
 }
 
@@ -96,14 +100,27 @@ def make_parser() -> Parser:
                       'noise, if there is one); none: nothing')
     verb.add_argument('--processes', type=int, choices=(1, 2), default=1,
                       help='2: the controller in a process of its own')
+    _add_record(verb)
     verb = _add_verb(verbs, simulate, [follow])
     verb.add_argument('robot', help=_ROBOT_HELP)
+    _add_record(verb)
     _add_disturbances(verb)
     _add_noise(verb)
     _add_gait_verbs(verbs, walk, follow)
     _add_robustness_arguments(_add_verb(verbs, robustness, [follow]))
     _add_compare_arguments(_add_verb(verbs, compare, [_common_arguments()]))
     _add_check_arguments(_add_verb(verbs, check, [_common_arguments()]))
+    verb = _add_verb(verbs, replay, [_common_arguments()])
+    verb.add_argument('recording', type=Path, metavar='FILE', help='.mcap or folder of a rosbag2')
+    verb.add_argument('--robot', metavar='ROBOT',
+                      help=_ROBOT_HELP + ' (default: the one that was recorded)')
+    verb.add_argument('--controller', metavar='C',
+                      help=', '.join(CONTROLLERS) + ' (default: the one that was recorded)')
+    verb = _add_verb(verbs, plot, [_common_arguments()])
+    verb.add_argument('recording', type=Path, metavar='FILE',
+                      help='.mcap or folder of a rosbag2; folder of --out or its run.csv')
+    verb.add_argument('--robot', metavar='ROBOT',
+                      help=_ROBOT_HELP + ' (default: the one that was recorded)')
     verb = _add_verb(verbs, ros2_control, [_common_arguments()])
     verb.add_argument('robot', help=_ROBOT_HELP)
     verb.add_argument('--force-sign', type=int, choices=(1, -1), default=1, metavar='S',
@@ -352,6 +369,11 @@ def _add_disturbances(verb: argparse.ArgumentParser, default: str = '') -> None:
                       '(push=0.5@12.25), a time (push=0.5@4.5s) or a place (step_up=0.03@2m), '
                       'their pushes with :direction=DEGREES, :duration=S (0.1), :link=NAME; '
                       'repeatable' + default)
+
+
+def _add_record(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument('--record', type=Path, metavar='FILE.mcap',
+                      help='write what the controller hears and answers as a rosbag2')
 
 
 def _add_noise(verb: argparse.ArgumentParser) -> None:

@@ -21,6 +21,7 @@ from walking_control.cli.output import (
     report_run,
     save_figures,
     say_interrupted,
+    say_recorded,
     show_progress,
     show_share,
     suggest_compiler,
@@ -56,6 +57,9 @@ def demo(options: Namespace) -> int:
         options.set = [*route.overrides, *options.set]
     duration = options.duration or (20.0 if route is None else route.duration)
     robot_file = requested_robot(options)
+    if options.record is not None:
+        from walking_control.recording.bag import bag_path
+        settings.append(('record', str(bag_path(options.record).resolve())))
     result = run_demo(robot_file, options.controller, options.plant, duration,
                       options.realtime, options.processes, options.disturb,
                       show_progress(duration), settings, name)
@@ -80,8 +84,18 @@ def _choose_route(options: Namespace) -> tuple[str, Route | None]:
 def simulate(options: Namespace) -> int:
     """Walk a robot by the same chain without ROS."""
     from walking_control.simulation.simulate import simulate as walk
-    run = walk(requested_robot(options), options.controller, options.plant, options.duration,
-               options.disturb, show_progress(options.duration))
+    robot_file = requested_robot(options)
+    bag = None
+    if options.record is not None:
+        from walking_control.recording.bag import BagWriter
+        bag = BagWriter(options.record, robot_file, options.controller or robot_file.controller)
+    try:
+        run = walk(robot_file, options.controller, options.plant, options.duration,
+                   options.disturb, show_progress(options.duration),
+                   listen=None if bag is None else bag.write)
+    finally:
+        if bag is not None:
+            say_recorded(bag.close(), bag.problem)
     return report_run(run, options, {})
 
 

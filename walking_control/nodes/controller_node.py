@@ -53,6 +53,8 @@ NODE = ParameterTable('node', [
     Parameter('telemetry_rate', 20.0, 'Hz', 'Rate of the telemetry topics; 0: none.', 0.0, 1000.0),
     Parameter('record_telemetry', False, '', 'Send what the law says of every tick on one topic, '
               'for a simulator that records it.'),
+    Parameter('record', '', '', 'File .mcap to which is recorded what the controller hears and '
+              'answers while active; empty: none.'),
     Parameter('odometry_rate', 20.0, 'Hz', 'Rate of odometry and tf; 0: none.', 0.0, 1000.0),
 ])
 
@@ -190,10 +192,10 @@ class ControllerNode(LifecycleNode):
         """Begin to answer measurements; a fault that nobody has cleared stays."""
         try:
             self._session.check_neighbours()
+            self._session.activate()
         except InvalidInput as error:
             self.get_logger().error(str(error))
             return TransitionCallbackReturn.FAILURE
-        self._session.activate()
         return super().on_activate(state)
 
     def on_deactivate(self, state):

@@ -17,6 +17,7 @@ from walking_control.nodes.messages import ArrayWriter
 from walking_control.nodes.posture_topics import PostureTopics
 from walking_control.nodes.sensors import sensor_topics, SensorSet
 from walking_control.nodes.telemetry import OdometryPublisher, Telemetry
+from walking_control.nodes.tick_recorder import TickRecorder
 from walking_control.nodes.velocity import VelocityTopic
 from walking_control.nodes.walk_markers import WalkMarkers
 from walking_control.operation import Operation, Patience
@@ -64,6 +65,7 @@ class Session:
             lambda words: self.stop('watchdog', words))
         self._outputs = self._make_outputs(robot_file, values)
         self._diagnostics = DiagnosticsPublisher(node, robot.name)
+        self._recorder = TickRecorder(node.get_logger(), values.record, robot_file, controller)
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timers = []
         self._reported = self._fault_state()
@@ -112,6 +114,7 @@ class Session:
 
     def activate(self):
         """Begin to answer measurements."""
+        self._recorder.begin()
         self.times = TickTimes()
         self._guard.begin()
         self.operation.activate(time.monotonic())
@@ -132,6 +135,7 @@ class Session:
         self._timers = []
         self._sensors.unsubscribe()
         self._velocity.unsubscribe()
+        self._recorder.end()
 
     def destroy(self):
         """Take everything away."""
@@ -159,6 +163,7 @@ class Session:
         end = time.monotonic()
         self.times.add(start, end, self.loop.period)
         self.operation.answered(start, end)
+        self._recorder.add(self.operation.measurement, self.loop)
         if self._latch.fault is None:
             for output in self._outputs:
                 output.publish(self.operation.measurement.stamp)

@@ -17,6 +17,7 @@ from walking_control.bringup.names import (  # noqa: F401
     LOCK_EFFORT_COMMANDS,
     LOCK_STATES,
     ROBOT_DESCRIPTION,
+    tick_number_of,
 )
 from walking_control.models.robot import topic_word
 
@@ -56,14 +57,5 @@ STOP_IN = (EVENTS,
 
 
 def tick_number(stamp):
-    """Return the number that ties a command to the measurement it answers.
-
-    Float64MultiArray has no stamp, so the measurement's stamp travels in ``layout.data_offset``,
-    in microseconds modulo 2^32; ros2_control ignores the layout. Zero is left to senders that do
-    not set it.
-
-    Args:
-        stamp: builtin_interfaces Time of the measurement.
-    """
-    microseconds = stamp.sec * 1_000_000 + stamp.nanosec // 1000
-    return microseconds % 0xFFFFFFFF + 1
+    """Return `tick_number_of` a builtin_interfaces Time, see there."""
+    return tick_number_of(stamp.sec * 1_000_000_000 + stamp.nanosec)

@@ -9,7 +9,7 @@ from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import WalkingControlError
 from walking_control.models.robot import Start
 from walking_control.models.robot_file import RobotFile
-from walking_control.models.signals import Command, Measurement, whole_nanoseconds
+from walking_control.models.signals import Command, Measurement, Reference, whole_nanoseconds
 from walking_control.operation import Patience
 from walking_control.runs.route import Route
 from walking_control.runs.run import Recorder, Run
@@ -23,6 +23,8 @@ from walking_control.simulation.registry import make_plant
 # what a law may raise in a state it has no answer to; other errors are mistakes in the program
 BEYOND_THE_LAW = (WalkingControlError, ArithmeticError, np.linalg.LinAlgError)
 
+Listener = Callable[[Measurement, Command, Reference], None]
+
 
 class Walk:
     """A control loop on a plant, under way: can be continued, and looked at in between.
@@ -33,14 +35,16 @@ class Walk:
         start: The `Start`; plant and loop begin anew.
         ticks: Expected number of ticks.
         before: Called before every tick with its stamp, or None.
+        listen: Called after every tick with measurement, command and reference, or None.
 
     Attributes:
         plant, loop: As given.
     """
 
     def __init__(self, plant: Plant, loop: ControlLoop, start: Start, ticks: int,
-                 before: Callable[[float], None] | None = None) -> None:
-        self.plant, self.loop, self._before = plant, loop, before
+                 before: Callable[[float], None] | None = None,
+                 listen: Listener | None = None) -> None:
+        self.plant, self.loop, self._before, self._listen = plant, loop, before, listen
         plant.reset(start)
         loop.reset()
         self._measurement = Measurement(plant.robot)
@@ -81,13 +85,16 @@ class Walk:
             if self._before is not None:
                 self._before(measurement.stamp)
             self._command = _answer(loop, measurement)
+            if self._listen is not None:
+                self._listen(measurement, self._command, loop.reference)
         self._recorder.record(plant, loop.state, self._command, loop.controller.write_telemetry)
 
 
 def run_plant(plant: Plant, loop: ControlLoop, start: Start, duration: float,
               progress: Callable[[float], None] | None = None,
               until: Callable[[], bool] | None = None,
-              before: Callable[[float], None] | None = None) -> Run:
+              before: Callable[[float], None] | None = None,
+              listen: Listener | None = None) -> Run:
     """Run a control loop on a plant and return the record.
 
     The run ends early when the control loop latches a fault or the robot trips.
@@ -100,12 +107,13 @@ def run_plant(plant: Plant, loop: ControlLoop, start: Start, duration: float,
         progress: Called with the simulated time now and then, e.g. to print it.
         until: Called after every tick; the run ends when it returns True.
         before: Called before every tick with the simulated time.
+        listen: Called after every tick with measurement, command and reference.
 
     Returns:
         The `Run`.
     """
     ticks = max(1, round(duration / loop.period))
-    walk = Walk(plant, loop, start, ticks, before)
+    walk = Walk(plant, loop, start, ticks, before, listen)
     walk.go(ticks, progress, until)
     return walk.finish()
 
@@ -120,7 +128,8 @@ def _answer(loop: ControlLoop, measurement: Measurement) -> Command:
 
 def simulate(robot_file: RobotFile, controller: str | None = None, plant: str | None = None,
              duration: float = 20.0, disturb: Iterable[Disturbance | str] = (),
-             progress: Callable[[float], None] | None = None, route: Route | None = None) -> Run:
+             progress: Callable[[float], None] | None = None, route: Route | None = None,
+             listen: Listener | None = None) -> Run:
     """Walk a robot and return the record: the same chain as over ROS 2.
 
     Args:
@@ -131,6 +140,7 @@ def simulate(robot_file: RobotFile, controller: str | None = None, plant: str | 
         disturb: Planned disturbances, each a `Disturbance` or text like ``'step_down=0.02@5'``.
         progress: Called with the simulated time now and then.
         route: What to ask the walker for on the way; None leaves that to its parameters.
+        listen: Called after every tick with measurement, command and reference.
 
     Returns:
         The `Run`; ``run.summary()`` says what it was worth.
@@ -145,7 +155,8 @@ def simulate(robot_file: RobotFile, controller: str | None = None, plant: str | 
     if route is not None:
         plan_disturbances(world, planned_pushes(route))
         before = _lead(route, loop)
-    run = run_plant(world, loop, robot_file.start, duration, progress, before=before)
+    run = run_plant(world, loop, robot_file.start, duration, progress, before=before,
+                    listen=listen)
     run.route = route
     return run
 

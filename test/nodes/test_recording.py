@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The controller node records what it hears and answers."""
+
+import numpy as np
+import pytest
+
+from walking_control.loading import load_robot
+from walking_control.nodes.demo import run_demo
+from walking_control.recording.bag import open_bag, read_rows
+from walking_control.recording.replay import recorded_robot, replay
+
+pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
+
+
+def test_a_demo_is_recorded_and_replayed(tmp_path):
+    """If it failed, a walk over ROS 2 could not be repeated without it."""
+    path = tmp_path / 'demo.mcap'
+    run = run_demo(load_robot('dribbel'), None, None, 2.0, settings=(('record', str(path)),)).run
+    bag = open_bag(path)
+    result = replay(bag, recorded_robot(bag))
+    assert result['identical'] and result['compared'] == len(run.time)
+    efforts = [row.command[0][0] for row in read_rows(bag, recorded_robot(bag).robot)]
+    assert np.array_equal(efforts, run.columns['effort'][:, 0])
+
+
+def test_every_activation_has_its_bag(bench, robot, tmp_path):
+    """If it failed, a second activation would fail, or write over the first recording."""
+    path = tmp_path / 'walk.mcap'
+    node = bench.controller(record=str(path))
+    robot.wait()
+    robot.ask(1.0)
+    node.trigger_deactivate()
+    node.trigger_activate()
+    robot.ask(2.0)
+    node.trigger_deactivate()
+    assert sorted(each.name for each in tmp_path.iterdir()) == ['walk-2.mcap', 'walk.mcap']
+
+
+def test_a_recording_that_cannot_be_made_refuses_activation(bench, tmp_path):
+    """If it failed, a robot would walk unrecorded whose owner believes it to be recorded."""
+    node = bench.controller(activate=False, record=str(tmp_path / 'walk.txt'))
+    node.trigger_configure()
+    node.trigger_activate()
+    assert node._latch.state.name == 'INACTIVE'

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings: readable by others, complete in themselves, replayed to the bit."""
+
+import errno
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rosbags.rosbag2 import Reader
+from rosbags.typesys import get_typestore, Stores
+
+from walking_control.cli import main
+from walking_control.exceptions import InvalidInput
+from walking_control.loading import load_robot
+from walking_control.models.signals import Command, Measurement, Reference
+from walking_control.recording.bag import BagWriter, open_bag, read_rows
+from walking_control.recording.replay import recorded_robot, replay
+from walking_control.runs.route import read_route
+from walking_control.simulation.noise import noise_overrides
+from walking_control.simulation.simulate import simulate
+
+STORE = get_typestore(Stores.ROS2_JAZZY)
+
+
+def record(path, robot_file, duration, controller=None, route=None):
+    """Record a walk; return its `Run`."""
+    bag = BagWriter(path, robot_file, controller or robot_file.controller)
+    run = simulate(robot_file, controller, duration=duration, listen=bag.write, route=route)
+    assert bag.close() == path
+    return run
+
+
+@pytest.fixture(scope='module')
+def walk(tmp_path_factory):
+    """Return the path of a recorded walk of Dribbel with noise, and its `Run`."""
+    path = tmp_path_factory.mktemp('bag') / 'walk.mcap'
+    return path, record(path, load_robot('dribbel', noise_overrides('lab')), 3.0)
+
+
+def test_others_read_it(walk):
+    """If it failed, `ros2 bag` and PlotJuggler would find no messages that they know."""
+    path, run = walk
+    assert path.parent.joinpath(path.name).is_file() and list(path.parent.iterdir()) == [path]
+    counts, stamps = {}, []
+    with Reader(path) as reader:
+        for connection, time, data in reader.messages():
+            counts[connection.topic] = counts.get(connection.topic, 0) + 1
+            if connection.topic == '/joint_states':
+                message = STORE.deserialize_cdr(data, connection.msgtype)
+                assert message.name == ['hip', 'outer_knee', 'inner_knee']
+                stamps.append(message.header.stamp.sec * 10 ** 9 + message.header.stamp.nanosec)
+                assert stamps[-1] == time
+    ticks = len(run.time)
+    for topic in ('/joint_states', '/imu_broadcaster/imu', '/outer_foot_broadcaster/wrench',
+                  '/inner_foot_broadcaster/wrench', '/lock_broadcaster/joint_states',
+                  '/effort_controller/commands', '/lock_controller/commands'):
+        assert counts[topic] == ticks
+    assert counts['/robot_description'] == 1
+    assert np.diff(stamps).min() > 0
+
+
+def test_replay_answers_the_same_to_the_bit(walk):
+    """If it failed, a walk of yesterday could not be looked into today."""
+    bag = open_bag(walk[0])
+    result = replay(bag, recorded_robot(bag))
+    assert result['identical'] and result['compared'] == result['ticks'] == len(walk[1].time)
+    other = replay(bag, recorded_robot(bag, [('set_point', 0.2)]))
+    assert not other['identical'] and other['first_difference'] is not None
+    assert other['largest_difference']['hip'] > 0.1
+
+
+def test_what_was_wanted_is_replayed(tmp_path):
+    """If it failed, the replay of a steered walk would go another way."""
+    robot_file = load_robot('walker3d')
+    record(tmp_path / 'steered.mcap', robot_file, 1.5, route=read_route('walker3d'))
+    bag = open_bag(tmp_path / 'steered.mcap')
+    wanted = {None if row.reference.velocity is None else tuple(row.reference.velocity)
+              for row in read_rows(bag, robot_file.robot)}
+    assert len(wanted) > 1
+    assert replay(bag, recorded_robot(bag))['identical']
+
+
+def test_verbs_record_replay_and_plot(tmp_path, capsys):
+    """If it failed, what pages promise of these verbs would not hold."""
+    path = str(tmp_path / 'walk.mcap')
+    assert main(['simulate', 'dribbel', '--duration', '0.5', '--record', path, '--json']) == 0
+    capsys.readouterr()
+    assert main(['replay', path, '--json']) == 0
+    assert json.loads(capsys.readouterr().out)['identical'] is True
+    assert main(['replay', path, '--set', 'set_point=0.2']) == 1
+    assert main(['plot', path, '--out', str(tmp_path), '--json']) == 0
+    output = capsys.readouterr().out
+    result = json.loads(output[output.index('{'):])
+    assert result['columns']['joint positions'] == ['hip', 'outer_knee', 'inner_knee']
+    assert all(Path(file).stat().st_size > 10_000 for file in result['files'])
+    assert main(['simulate', 'dribbel', '--duration', '0.5', '--record', path]) == 2
+    assert 'exists' in capsys.readouterr().err
+
+
+def test_runs_are_plotted_too(tmp_path, capsys):
+    """If it failed, `plot` would know bags alone."""
+    assert main(['simulate', 'dribbel', '--duration', '0.5', '--out', str(tmp_path)]) == 0
+    capsys.readouterr()
+    assert main(['plot', str(tmp_path), '--out', str(tmp_path / 'plots'), '--json']) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert 'hip' in result['columns']['rad'] and result['rows'] == 51
+
+
+def test_a_full_disk_ends_the_recording_alone(tmp_path, monkeypatch):
+    """If it failed, a robot would stop walking because its disk is full."""
+    robot_file = load_robot('dribbel')
+    bag = BagWriter(tmp_path / 'walk.mcap', robot_file, 'hip_switching')
+
+    def fail(*_):
+        raise OSError(errno.ENOSPC, 'No space left on device')
+    monkeypatch.setattr(bag._writer.storage, 'write', fail)
+    robot = robot_file.robot
+    for _ in range(2):
+        bag.write(Measurement(robot), Command(robot), Reference())
+    assert 'No space left' in bag.problem
+    assert bag.close() is None and not (tmp_path / 'walk.mcap').exists()
+
+
+def test_unusable_recordings_are_refused(tmp_path, walk, capsys):
+    """If it failed, bad input would end in a traceback."""
+    broken = tmp_path / 'broken.mcap'
+    broken.write_bytes(walk[0].read_bytes()[:3000])
+    (tmp_path / 'text.mcap').write_text('no bag')
+    (tmp_path / 'empty').mkdir()
+    for name in ('broken.mcap', 'text.mcap', 'none.mcap', 'empty'):
+        for verb in ('replay', 'plot'):
+            assert main([verb, str(tmp_path / name), '--out', str(tmp_path)]) == 2, (verb, name)
+            error = capsys.readouterr().err
+            assert error.startswith('error: ') and error.count('\n') == 1
+    assert main(['replay', str(walk[0]), '--robot', 'compass']) == 2
+    assert 'no complete set of sensors of robot compass' in capsys.readouterr().err
+    with pytest.raises(InvalidInput, match='must end in'):
+        BagWriter(tmp_path / 'walk.bag', load_robot('dribbel'), 'hip_switching')

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a controller heard and answered, as a bag that ros2 bag reads, and what it answers again."""

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Give a controller what another was given, and compare what they answer."""
+
+from collections.abc import Iterable
+from pathlib import Path
+import tempfile
+from typing import Any
+
+import numpy as np
+import yaml
+
+from walking_control.bringup.names import ROBOT_DESCRIPTION
+from walking_control.control_loop import ControlLoop
+from walking_control.exceptions import InvalidInput
+from walking_control.loading import load_robot
+from walking_control.models.robot_file import RobotFile
+from walking_control.recording.bag import Bag, CONTROLLER, read_rows, ROBOT_FILE
+
+
+def recorded_robot(bag: Bag, overrides: Iterable[tuple[str, Any]] = ()) -> RobotFile:
+    """Return the `RobotFile` that a bag holds.
+
+    Raises:
+        InvalidInput: It holds none: it was recorded by others.
+    """
+    if ROBOT_FILE not in bag.texts or ROBOT_DESCRIPTION not in bag.texts:
+        raise InvalidInput(f'recording {bag.path}', limit='holds no robot file',
+                           remedy='name the robot: --robot ROBOT')
+    tree = yaml.safe_load(bag.texts[ROBOT_FILE])
+    robot = tree['/**']['ros__parameters']['robot']
+    robot.pop('xacro_args', None)   # they are applied in the description
+    with tempfile.TemporaryDirectory() as folder:
+        robot['urdf'] = 'robot.urdf'
+        (Path(folder) / 'robot.urdf').write_text(bag.texts[ROBOT_DESCRIPTION], encoding='utf-8')
+        path = Path(folder) / f'{robot["name"]}.yaml'
+        path.write_text(yaml.safe_dump(tree, sort_keys=False), encoding='utf-8')
+        return load_robot(path, overrides)
+
+
+def replay(bag: Bag, robot_file: RobotFile, controller: str | None = None) -> dict[str, Any]:
+    """Return how the answers of a controller compare with those recorded.
+
+    Args:
+        bag: The `Bag`.
+        robot_file: The `RobotFile` of the controller.
+        controller: Its name; None takes the recorded one, else the robot file's.
+
+    Returns:
+        dict with ``ticks``, ``compared`` (those with a recorded answer), ``identical`` (to the
+        bit), ``first_difference`` (s), ``largest_difference`` (by effort, N m) and ``fault``.
+
+    Raises:
+        InvalidInput: The bag is of another robot, or holds no measurements.
+    """
+    name = controller or bag.texts.get(CONTROLLER) or robot_file.controller
+    loop = ControlLoop(robot_file, name)
+    loop.reset()
+    ticks = compared = 0
+    largest, first = np.zeros(len(robot_file.robot.efforts)), None
+    for row in read_rows(bag, robot_file.robot):
+        ticks += 1
+        for field in ('speed', 'velocity', 'posture', 'support'):
+            setattr(loop.reference, field, getattr(row.reference, field))
+        command = loop.tick(row.measurement)
+        if row.command is None:
+            continue
+        compared += 1
+        effort, lock = row.command
+        if effort.shape != command.effort.shape:
+            raise InvalidInput(f'recording {bag.path}', value=len(effort), limit='efforts a tick; '
+                               f'the controller sends {len(command.effort)}')
+        largest = np.maximum(largest, np.abs(effort - command.effort))
+        same = effort.tobytes() == command.effort.tobytes() and (
+            lock is None or np.array_equal(lock, command.lock))
+        if not same and first is None:
+            first = row.measurement.stamp
+    if not ticks:
+        raise InvalidInput(f'recording {bag.path}', limit='holds no complete set of sensors of '
+                           f'robot {robot_file.robot.name}')
+    return {'robot': robot_file.robot.name, 'controller': name, 'ticks': ticks,
+            'compared': compared, 'identical': compared > 0 and first is None,
+            'first_difference': first,
+            'largest_difference': dict(zip(robot_file.robot.efforts, largest.tolist())),
+            'fault': None if loop.fault is None else str(loop.fault)}
