@@ -27,6 +27,8 @@ QUICK = {   # verb -> what it needs, and what keeps it short; the last word coun
     'statics': (['humanoid'], []),
     'gait impact': (['compass', '--q', '-0.2,0.4'], []),
     'compare': (['compass'], ['--duration', '0.02']),
+    'design transmission': (['humanoid'], []),
+    'design rotom': (['dribbel'], []),
 }
 
 

@@ -191,7 +191,7 @@ def _print_transmission(study: Mapping[str, Any]) -> None:
     print(f'{"force":>22}{"N":>17}{"of FC":>17}')
     for name, force in study['forces'].items():
         lossless = study['forces']['FC']   # infinite where no limit of torque is known
-        share = f'{force / lossless:17.4g}' if math.isfinite(lossless) else ''
+        share = f'{force / lossless:17.4g}' if 0.0 < lossless < math.inf else ''
         print(f'{name:>22}{force:17.4g}{share}')
     if study['impact_mitigation']:
         print(f'{"impact mitigation":>22}' + ''.join(

@@ -55,20 +55,29 @@ class ForcePolytope:
 
     def corners(self) -> np.ndarray | None:
         """Return its corners, ``(k, d)``, N, in the plane counter-clockwise; None if unbounded."""
-        from scipy.spatial import ConvexHull, HalfspaceIntersection
+        from scipy.spatial import ConvexHull, HalfspaceIntersection, QhullError
         limits = np.concatenate([self.high, self.low])
         rows = np.concatenate([self.map, -self.map])
-        kept = np.isfinite(limits) & (np.abs(rows).max(axis=1) > 1e-12 * np.abs(rows).max())
-        if (limits[kept] <= 0.0).any() or np.linalg.matrix_rank(rows[kept]) < rows.shape[1]:
+        if (limits <= 0.0).any():
+            return None
+        rows = rows / limits[:, None]            # rows f <= 1; zero where nothing limits
+        kept = np.abs(rows).max(axis=1) > 1e-12 * np.abs(rows).max()
+        rows = rows[kept]
+        if not len(rows) or np.linalg.matrix_rank(rows) < rows.shape[1]:
             return None
         if rows.shape[1] == 1:
             return np.array([[-self.reach(-np.ones(1))], [self.reach(np.ones(1))]])
-        points = HalfspaceIntersection(np.column_stack([rows[kept], -limits[kept]]),
-                                       np.zeros(rows.shape[1])).intersections
-        points = points[np.isfinite(points).all(axis=1)]
-        size = np.abs(points).max()
-        points = size * np.unique(np.round(points / size, 9), axis=0)
-        return points[ConvexHull(points).vertices]
+        size = np.abs(rows).max()
+        try:
+            points = HalfspaceIntersection(
+                np.column_stack([rows / size, -np.ones(len(rows))]),
+                np.zeros(rows.shape[1])).intersections
+            points = points[np.isfinite(points).all(axis=1)]
+            extent = np.abs(points).max()
+            points = extent * np.unique(np.round(points / extent, 9), axis=0)
+            return points[ConvexHull(points).vertices] / size
+        except QhullError:   # as good as unbounded, or as good as flat
+            return None
 
 
 def force_capability(limb: Limb, kind: str = 'FC') -> ForcePolytope:

@@ -207,9 +207,10 @@ def unit_direction(direction: Sequence[float] | np.ndarray) -> np.ndarray:
         InvalidInput: It is zero or not finite.
     """
     vector = np.asarray(direction, float)
-    length = np.linalg.norm(vector)
-    if vector.shape != (3,) or not 0.0 < length < np.inf:
+    largest = np.abs(vector).max(initial=0.0)   # NaN stays
+    if vector.shape != (3,) or not 0.0 < largest < np.inf:
         raise InvalidInput('direction', value=vector.tolist(),
                            limit='must be three finite numbers, not all zero',
                            remedy='give one such as 0,0,1')
-    return vector / length
+    vector = vector / largest   # or squares overflow
+    return vector / np.linalg.norm(vector)

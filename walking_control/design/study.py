@@ -140,9 +140,9 @@ def over_efficiency(limb: Limb, u: np.ndarray,
         found['back_efficiency'].append(backward_efficiency(float(efficiency),
                                                             float(limb.transmission.reduction[0])))
         for kind in ('FFC', 'BFC'):
-            # an unlimited torque leaves no share
+            # motors without limit, or without torque, leave no share
             share = force_capability(other, kind).reach(u) / lossless \
-                if np.isfinite(lossless) else np.nan
+                if 0.0 < lossless < np.inf else np.nan
             found[kind].append(share)
         if limb.n_base:
             for name, value in vars(impact_mitigation(other, u)).items():

@@ -23,6 +23,8 @@ from walking_control.design.mechanism import Mechanism, SINGULAR
 from walking_control.exceptions import InvalidInput
 
 FORWARD, BACKWARD, LOSSLESS = 'forward', 'backward', 'lossless'
+LEAST = 1e-6     # of efficiencies and reductions; a backward efficiency below counts as 0
+MOST = 1e9       # of rotor inertia, kg m^2, and torque, N m; beyond, numbers overflow
 
 
 def wedge_efficiencies(friction: float, angle: float) -> tuple[float, float]:
@@ -66,9 +68,14 @@ def backward_efficiency(forward: float, reduction: float) -> float:
 def _check_share(name, value):
     if not 0.0 < value <= 1.0:
         raise InvalidInput(name, value=float(value), limit='must be above 0 and at most 1')
+    if value < LEAST:
+        raise InvalidInput(name, value=float(value), limit=f'must be at least {LEAST:g}')
 
 
 def _check_reduction(joint, value):
+    if 0.0 < value < LEAST:
+        raise InvalidInput('reduction' + (f' of {joint}' if joint else ''), value=float(value),
+                           limit=f'must be at least {LEAST:g}')
     if not 0.0 < value <= 1.0:
         remedy = f'meant is {1.0 / value:.4g}?' if 1.0 < value < np.inf else None
         raise InvalidInput('reduction' + (f' of {joint}' if joint else ''), value=float(value),
@@ -114,9 +121,9 @@ class Transmission:
             _check_reduction(joint, reduction)
             _check_share(f'efficiency of {joint}', share)
             for what, value in (('rotor inertia', inertia), ('torque', torque)):
-                if not 0.0 <= value < np.inf and not (what == 'torque' and value == np.inf):
+                if not 0.0 <= value <= MOST and not (what == 'torque' and value == np.inf):
                     raise InvalidInput(f'{what} of {joint}', value=float(value),
-                                       limit='must be at least 0')
+                                       limit=f'must be from 0 to {MOST:g}')
         if self.back_efficiency is None:
             object.__setattr__(self, 'back_efficiency', np.array(
                 [backward_efficiency(*pair) for pair in zip(self.efficiency, self.reduction)]))
@@ -124,6 +131,10 @@ class Transmission:
             if not 0.0 <= share <= 1.0:
                 raise InvalidInput(f'back efficiency of {joint}', value=float(share),
                                    limit='must be from 0 to 1')
+        # what is as good as nothing is nothing, or numbers overflow
+        for name, least in (('back_efficiency', LEAST), ('torque', 1e-9)):
+            values = getattr(self, name)
+            object.__setattr__(self, name, np.where(values < least, 0.0, values))
         topology = np.eye(size) if self.topology is None else np.asarray(self.topology, float)
         if topology.shape != (size, size) or not np.isfinite(topology).all() \
                 or np.linalg.cond(topology) > 1.0 / SINGULAR:

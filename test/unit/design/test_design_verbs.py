@@ -153,6 +153,17 @@ def test_bad_options_are_one_line(capsys, arguments):
     assert caught.value.code == 2 and capsys.readouterr().err.count('\n') == 1
 
 
+@pytest.mark.parametrize('options', [
+    ['--torque', '1e-300', '--direction', '1e300,0,1'], ['--axes', 'z'],
+    ['--efficiency', '0.4,0.9', '--reduction', '1e-6'], ['--back-efficiency', '1e-9,1']])
+def test_extremes_have_an_answer(capsys, tmp_path, options):
+    """A motor without torque, or a gear that holds, would end in a traceback or an empty plot."""
+    assert main(['design', 'transmission', *STUDY, *options, '--out', str(tmp_path)]) == 0
+    assert capsys.readouterr().err == ''
+    study = json.loads((tmp_path / 'transmission.json').read_text())
+    assert study['masses']['GIE']['effective'] > 0.0
+
+
 @pytest.mark.parametrize('verb', ['transmission', 'rotom'])
 def test_help_has_an_example(capsys, verb):
     """Nobody would know how to begin."""

@@ -166,7 +166,7 @@ def _draw_bars(axis, values, unit):
         text = f' {values[name]:.4g} {unit}' if name in known else ' without limit'
         axis.annotate(text, (known.get(name, 0.0), row), va='center', fontsize=9.5)
     axis.set_yticks(list(rows.values()), list(rows))
-    axis.set_xlim(0.0, 1.3 * max(known.values(), default=1.0))
+    axis.set_xlim(0.0, 1.3 * max(known.values(), default=1.0) or 1.0)
     axis.set_ylim(-0.6, len(rows) - 0.4)
     if not known:
         axis.set_xticks([])
