@@ -8,7 +8,9 @@ from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
+from walking_control.exceptions import IncompatibleController
 from walking_control.models.array_functions import Terms
+from walking_control.models.base import Base
 from walking_control.models.parameters import ParameterTable
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile
@@ -161,3 +163,27 @@ def read_telemetry(controller: Controller, robot: Robot) -> dict[str, Any]:
     values = np.zeros(len(names))
     controller.write_telemetry(values)
     return dict(zip(names, values.tolist()))
+
+
+def require_motors(law: str, robot: Robot, biped: bool = False) -> None:
+    """Refuse a robot whose posture a law could not hold: not in space, or a joint without motor.
+
+    Args:
+        law: Its name.
+        robot: The `Robot`.
+        biped: Whether it must have two feet.
+
+    Raises:
+        IncompatibleController: Its base is not free, its feet are more or fewer, or a joint has no
+            motor, or one without torque.
+    """
+    what = f'controller {law} on {robot.name}'
+    if robot.base is not Base.FREE or biped and len(robot.feet) != 2:
+        raise IncompatibleController(what, limit='needs a biped in space (base: free, two feet)'
+                                     if biped else 'needs a robot in space (base: free)',
+                                     remedy='choose another controller')
+    for joint in robot.joints:
+        if joint not in robot.actuators or robot.limits[joint].effort == 0.0:
+            raise IncompatibleController(what, value=joint,
+                                         limit='every joint needs a motor with an effort limit',
+                                         remedy='add it to robot.actuators and the URDF')

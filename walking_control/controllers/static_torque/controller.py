@@ -9,13 +9,12 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from walking_control.controllers.controller import Controller
+from walking_control.controllers.controller import Controller, require_motors
 from walking_control.controllers.static_torque.balance import Balance
 from walking_control.controllers.static_torque.gains import DelayBounds
 from walking_control.controllers.static_torque.routine import PostureRoutine, shifting_routine
 from walking_control.controllers.static_torque.support_change import SupportChange
 from walking_control.exceptions import IncompatibleController
-from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.robot import Robot
@@ -108,7 +107,7 @@ class PostureControl(Controller):
 
     def __init__(self, robot_file: RobotFile, values: SimpleNamespace) -> None:
         robot, world = robot_file.robot, robot_file.values(WORLD)
-        _check_robot(robot)
+        require_motors('static_torque', robot)
         self.values = values
         self.dynamics = Dynamics(robot, world.gravity, world.slope)
         self._to_command = np.array([robot.joint_index(joint) for joint in robot.actuators])
@@ -313,16 +312,3 @@ def _rest_posture(robot_file: RobotFile) -> np.ndarray:
                                      limit='needs a robot that starts at rest, from a posture',
                                      remedy='choose another controller')
     return posture
-
-
-def _check_robot(robot: Robot) -> None:
-    what = f'controller static_torque on {robot.name}'
-    if robot.base is not Base.FREE:
-        raise IncompatibleController(what, limit='needs a robot in space (base: free)',
-                                     remedy='choose another controller')
-    for joint in robot.joints:
-        motor = robot.actuators.get(joint)
-        if motor is None or robot.limits[joint].effort == 0.0:
-            raise IncompatibleController(what, value=joint,
-                                         limit='every joint needs a motor with an effort limit',
-                                         remedy='add it to robot.actuators and the URDF')

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import numpy as np
 import pinocchio as pin
 
-from walking_control.controllers.controller import Controller, FootPlan
+from walking_control.controllers.controller import Controller, FootPlan, require_motors
 from walking_control.controllers.stepping.body import Body
 from walking_control.controllers.stepping.parameters import PARAMETERS, step_limits, swing_shape
 from walking_control.controllers.stepping.prediction import Prediction
@@ -21,8 +21,7 @@ from walking_control.controllers.stepping.step_plan import plan_step, Step
 from walking_control.controllers.stepping.swing import SwingFoot
 from walking_control.controllers.stepping.velocity_plan import plan_by_velocity
 from walking_control.controllers.stepping.whole_body import FootContact, MotorLimits, WholeBody
-from walking_control.exceptions import IncompatibleController
-from walking_control.models.base import Base, ROOT
+from walking_control.models.base import ROOT
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, WORLD
@@ -67,7 +66,7 @@ class Stepping(Controller):
 
     def __init__(self, robot_file: RobotFile, values: SimpleNamespace) -> None:
         robot, world = robot_file.robot, robot_file.values(WORLD)
-        _check_robot(robot)
+        require_motors('stepping', robot, biped=True)
         self.values = values
         self._gravity = world.gravity
         self._dynamics = Dynamics(robot, world.gravity, world.slope)
@@ -366,12 +365,3 @@ class Stepping(Controller):
                   step.remaining if self.walking and math.isfinite(step.remaining) else 0.0,
                   *step.foothold, step.missing, *self._capture, self._heading,
                   self._aim[0], self._program.feasible)
-
-
-def _check_robot(robot: Robot) -> None:
-    what = f'controller stepping on {robot.name}'
-    if robot.base is not Base.FREE or len(robot.feet) != 2:
-        raise IncompatibleController(what, limit='needs a biped in space (base: free, two feet)')
-    for joint in robot.joints:
-        if joint not in robot.actuators:
-            raise IncompatibleController(what, value=joint, limit='every joint needs a motor')
