@@ -145,5 +145,5 @@ def batches(rows: Sequence[int], total: int) -> list[list[int]]:
         rows: Those still to be done.
         total: Of the whole sweep.
     """
-    size = min(500, max(1, total // 200))
+    size = min(500, max(1, total // 100))
     return [list(rows[i:i + size]) for i in range(0, len(rows), size)]
