@@ -48,6 +48,8 @@ setup(
         'fast': ['casadi', 'numba'],
         # a solver of quadratic programs (osqp and quadprog serve too), compiled where time counts
         'statics': ['daqp', 'numba'],
+        # tables that outlive a kill; processes here or on a cluster, replaced when they die
+        'sweep': ['dask', 'distributed', 'pyarrow'],
         'plot': ['matplotlib', 'pillow'],
         # bags (rosbag2, MCAP) without ROS: pure Python, kept up with every distribution
         'record': ['rosbags'],

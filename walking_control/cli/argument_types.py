@@ -7,6 +7,7 @@ from typing import Any
 
 import yaml
 
+from walking_control.experiments.sweeps.task import Axis
 from walking_control.models.yaml_text import load_yaml
 
 LONGEST_RUN = 1e6   # s, as of the simulator node
@@ -49,6 +50,16 @@ def number_range(text: str) -> list[float]:
     return [low + (high - low) * i / max(1, count - 1) for i in range(count)]
 
 
+def axis(text: str) -> Axis:
+    """Return the axis of NAME=LO:HI:N, or of NAME=LO:HI where points are drawn at random."""
+    name, _, ends = text.partition('=')
+    parts = ends.split(':')
+    if not name or len(parts) not in (2, 3) or not (len(parts) == 2 or parts[2].isdigit()) \
+            or parts[2:] == ['0']:
+        raise argparse.ArgumentTypeError(f'{text!r} is not of the form name=LO:HI:N, N from 1')
+    return Axis(name, finite(parts[0]), finite(parts[1]), int(parts[2]) if parts[2:] else 1)
+
+
 def words(text: str) -> tuple[str, ...]:
     """Return the words of A,B,C."""
     return tuple(word for word in text.split(',') if word)
@@ -62,6 +73,13 @@ def seed(text: str) -> int:
 
 
 def count(text: str) -> int:
+    """Return a whole number from 1."""
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f'{text!r} is not a whole number from 1')
+    return int(text)
+
+
+def positive_count(text: str) -> int:
     """Return a whole number from 1."""
     if not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f'{text!r} is not a whole number from 1')

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from walking_control import __version__
 from walking_control.cli.argument_types import (
+    axis,
     count,
     duration,
     finite,
@@ -18,6 +19,7 @@ from walking_control.cli.argument_types import (
     number_range,
     numbers,
     positive,
+    positive_count,
     ratios,
     seed,
     setting,
@@ -30,6 +32,7 @@ from walking_control.cli.gait import cycle, impact, search
 from walking_control.cli.identification import identify
 from walking_control.cli.recording import plot, replay
 from walking_control.cli.statics import check, statics
+from walking_control.cli.sweep import sweep
 from walking_control.cli.walking import compare, demo, robustness, simulate
 from walking_control.controllers.registry import CONTROLLERS
 from walking_control.simulation.injection import INJECTIONS
@@ -45,6 +48,8 @@ EXAMPLES = {
     'robustness': 'walking_control robustness compass --controller curve_tracking --disturbance '
     'step_down\n  walking_control robustness dribbel --margin delay --noise lab --json\n  '
     'walking_control robustness walker3d --quick --out out/envelope',
+    'sweep': 'walking_control sweep dribbel --plant rigid --grid set_point=0.1:0.5:9 --grid '
+    'proportional_gain=2:18:9 --out out/sweep',
     'compare': 'walking_control compare compass --disturb step_down=0.05@6 --out out/compare',
     'identify': 'walking_control simulate dribbel --duration 60 --out out/walk\n  '
     'walking_control identify out/walk',
@@ -108,6 +113,7 @@ def make_parser() -> Parser:
     _add_noise(verb)
     _add_gait_verbs(verbs, walk, follow)
     _add_robustness_arguments(_add_verb(verbs, robustness, [follow]))
+    _add_sweep_arguments(_add_verb(verbs, sweep, [follow]))
     _add_compare_arguments(_add_verb(verbs, compare, [_common_arguments()]))
     _add_check_arguments(_add_verb(verbs, check, [_common_arguments()]))
     verb = _add_verb(verbs, replay, [_common_arguments()])
@@ -289,6 +295,27 @@ def _add_envelope_arguments(verb: argparse.ArgumentParser) -> None:
 def _add_speed(verb: argparse.ArgumentParser) -> None:
     verb.add_argument('--speed', type=finite, metavar='V', help='of robots in space, m/s '
                       '(default: 0.5 where the robot file says 0)')
+
+
+def _add_sweep_arguments(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument('robot', help=_ROBOT_HELP)
+    verb.add_argument('--grid', type=axis, action='append', required=True, metavar='NAME=LO:HI:N',
+                      help='N values of a parameter, by its name in the robot file, or of the '
+                      'initial state: start.q.NAME, start.v.NAME of a coordinate; repeatable')
+    verb.add_argument('--points', type=positive_count, metavar='N', help='draw N points at random '
+                      'between the ends of the axes instead of the grid (NAME=LO:HI will do)')
+    verb.add_argument('--repeats', type=positive_count, default=1, metavar='N', help='walks of '
+                      "each point, each with its own seed of the sensors' errors (default: 1)")
+    verb.add_argument('--workers', type=positive_count, metavar='N',
+                      help='processes; 1 walks in this one (default: one for each core)')
+    verb.add_argument('--scheduler', metavar='ADDRESS', help='of a running Dask cluster to use '
+                      'instead, such as tcp://host:8786')
+    verb.add_argument('--resume', type=Path, metavar='FILE', help='go on with an interrupted '
+                      'sweep.parquet; with more --points, append to it')
+    verb.add_argument('--row', type=int, metavar='N', help='walk this row alone and print it')
+    verb.add_argument('--yes', action='store_true', help='more than a million runs are meant')
+    _add_disturbances(verb)
+    _add_noise(verb)
 
 
 def _add_compare_arguments(verb: argparse.ArgumentParser) -> None:

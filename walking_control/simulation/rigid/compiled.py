@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from walking_control.controllers.controller import ArrayLaw
 from walking_control.controllers.knee_locks import STANCE
 from walking_control.controllers.registry import make_controller
 from walking_control.exceptions import MissingDependency
@@ -37,7 +38,16 @@ from walking_control.simulation.rigid.plant import (
     set_start,
 )
 from walking_control.simulation.rigid.point_walk import PointWalker
-from walking_control.simulation.rigid.walk import LawData, make_law, stride_many, walk
+from walking_control.simulation.rigid.walk import (
+    LawData,
+    make_law,
+    record_walk,
+    stride_many,
+    walk,
+    WalkRows,
+)
+
+PASSIVE_INTERVAL = 0.01   # s, between the rows of a walk that nothing controls
 
 
 class Walker:
@@ -57,6 +67,19 @@ class Walker:
         set_start(self.model, self.state, support, q, v)
         self.data.phases[:] = STANCE
         self.data.memory[:] = self._memory
+
+    def record(self, duration: float) -> tuple[WalkRows, int]:
+        """Walk for a duration, s; return the `WalkRows`, one a tick, and how it ended."""
+        interval = self.data.period if self.data.period < duration else PASSIVE_INTERVAL
+        count = max(1, round(duration / interval)) + 1
+        state = self.state
+        rows = WalkRows(np.zeros((count, len(state.y))), np.zeros((count, len(state.mode)), int),
+                        np.zeros((count, len(state.memo))), np.zeros((count, len(state.effort))))
+        made, status = self._record(interval, rows)
+        return WalkRows(*(array[:made] for array in rows)), status
+
+    def _record(self, interval: float, rows: WalkRows) -> tuple[int, int]:
+        raise NotImplementedError
 
     def push(self, impulse: float) -> None:
         """Add an impulse in N s along the floor to the base, at once."""
@@ -96,11 +119,18 @@ class CompiledWalker(Walker):
         state, self.state = as_record(make_state(self.model))
         self._support = support
         work, self._work = as_record(make_workspace(self.model, support.layout.size))
-        law, data = make_law(robot, chosen)
+        self._records = model, state, work
+        self._take_law(*make_law(robot, chosen))
+
+    def change_law(self, robot_file: RobotFile, controller: str | None = None) -> None:
+        """Take another law, or other values of it, on the same robot and floor."""
+        self._take_law(*make_law(self.robot, make_controller(robot_file, controller)))
+
+    def _take_law(self, law: ArrayLaw, data: LawData) -> None:
         self._memory = data.memory.copy()
         record, self.data = as_record(data)
         self._arguments = (compile_law(advance), self._terms, compile_law(law.function),
-                           law.knowledge, model, state, work, record)
+                           law.knowledge, *self._records, record)
 
     def walk(self, duration: float, stop_at_step: bool = False) -> int:
         """Walk on; see `walk.walk`."""
@@ -109,6 +139,9 @@ class CompiledWalker(Walker):
     def stride_many(self, count: int, longest: float = 3.0) -> int:
         """Make strides in a row; see `walk.stride_many`."""
         return compile_law(stride_many)(*self._arguments, count, longest)
+
+    def _record(self, interval: float, rows: WalkRows) -> tuple[int, int]:
+        return compile_law(record_walk)(*self._arguments, interval, *rows)
 
 
 class PlainWalker(Walker):
@@ -123,13 +156,16 @@ class PlainWalker(Walker):
     def __init__(self, robot_file: RobotFile, controller: str | None = None,
                  steps: Sequence[FloorChange] = ()) -> None:
         robot, world = robot_file.robot, robot_file.values(WORLD)
-        chosen = make_controller(robot_file, controller)
         self._support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
         self.robot, self.leg_length = robot, self._support.dynamics.standing_height()
         self.model = build_rigid_model(self._support, world, robot_file.values(RIGID), None, steps)
         self.state = make_state(self.model)
         self._work = make_workspace(self.model, self._support.layout.size)
-        self._law, self.data = make_law(robot, chosen)
+        self.change_law(robot_file, controller)
+
+    def change_law(self, robot_file: RobotFile, controller: str | None = None) -> None:
+        """Take another law, or other values of it, on the same robot and floor."""
+        self._law, self.data = make_law(self.robot, make_controller(robot_file, controller))
         self._memory = self.data.memory.copy()
 
     def walk(self, duration: float, stop_at_step: bool = False) -> int:
@@ -142,6 +178,11 @@ class PlainWalker(Walker):
         return stride_many(advance, self._pinocchio_terms, self._law.function,
                            self._law.knowledge, self.model, self.state, self._work, self.data,
                            count, longest)
+
+    def _record(self, interval: float, rows: WalkRows) -> tuple[int, int]:
+        return record_walk(advance, self._pinocchio_terms, self._law.function,
+                           self._law.knowledge, self.model, self.state, self._work, self.data,
+                           interval, *rows)
 
 
 def make_walker(robot_file: RobotFile, controller: str | None = None,

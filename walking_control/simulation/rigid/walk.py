@@ -171,3 +171,38 @@ def stride_many(advance: Motion, terms: Terms, law: LawFunction, knowledge: Any,
                 True) != STEPPED:
             return i
     return count
+
+
+class WalkRows(NamedTuple):
+    """A walk, one row a tick, filled by `record_walk`.
+
+    Attributes:
+        y: State, ``(T, 2 (n + 2))``, see `RigidState`.
+        mode: Discrete state.
+        memo: Time, work and other measures.
+        effort: Inputs held from this row to the next, ``(T, n_inputs)``.
+    """
+
+    y: np.ndarray
+    mode: np.ndarray
+    memo: np.ndarray
+    effort: np.ndarray
+
+
+@array_function
+def record_walk(advance: Motion, terms: Terms, law: LawFunction, knowledge: Any,
+                model: RigidModel, state: RigidState, work: Workspace, data: LawData,
+                interval: float, y: np.ndarray, mode: np.ndarray, memo: np.ndarray,
+                effort: np.ndarray) -> tuple[int, int]:
+    """Walk and fill the rows of `WalkRows`; return how many, and the last status of `walk`.
+
+    The control period divides the interval between rows; other arguments as of `walk`.
+    """
+    y[0], mode[0], memo[0] = state.y, state.mode, state.memo
+    for row in range(1, y.shape[0]):
+        status = walk(advance, terms, law, knowledge, model, state, work, data, interval, False)
+        y[row], mode[row], memo[row] = state.y, state.mode, state.memo
+        effort[row - 1], effort[row] = state.effort, state.effort
+        if status != DONE:
+            return row + 1, status
+    return y.shape[0], DONE

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verb sweep."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+import sys
+import time
+from typing import Any, TYPE_CHECKING
+
+from walking_control.cli.inputs import make_folder, noise_settings
+from walking_control.cli.output import (
+    print_json,
+    print_summary,
+    save_figures,
+    say_interrupted,
+    suggest_compiler,
+)
+from walking_control.exceptions import Interrupted, InvalidInput
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Callable
+
+    from walking_control.experiments.sweeps.task import SweepTask
+
+TABLE = 'sweep.parquet'
+
+
+def sweep(options: Namespace) -> int:
+    """Walk a grid of parameters or initial states, on all cores or a cluster; draw maps."""
+    from walking_control.experiments.sweeps.sweep import run_sweep
+    make_folder(options)
+    task = requested_task(options)
+    if options.row is not None:
+        return _walk_row(options, task)
+    suggest_compiler()
+    file = options.resume or (options.out and options.out / TABLE)
+    try:
+        result = run_sweep(task, file, options.workers, options.scheduler,
+                           options.resume is not None, _may_be_many(options, task),
+                           _show_rows(task.rows))
+    except Interrupted as stopped:
+        say_interrupted(stopped.result, f'after {stopped.result["runs"]} of {task.rows} rows')
+        if file is not None:
+            print(f'--resume {file} goes on', file=sys.stderr)
+        raise KeyboardInterrupt from None
+    table = result.pop('table')
+    result['files'] = [] if file is None else [str(file)]
+    if options.out is not None:
+        from walking_control.reports.plots.sweep import sweep_figures
+        result['files'] += save_figures(options.out, sweep_figures(task, table, result))
+    if options.json:
+        print_json(result)
+    else:
+        print_summary({name: value for name, value in result.items()
+                       if name not in ('columns', 'file', 'interrupted')})
+    return 0
+
+
+def requested_task(options: Namespace) -> SweepTask:
+    """Return the `SweepTask` that options describe."""
+    from walking_control.experiments.sweeps.task import SweepTask
+    settings = [*noise_settings(options), *options.set]
+    if options.slope_deg is not None:
+        settings.append(('world.slope', math.radians(options.slope_deg)))
+    if options.gait is not None:
+        from walking_control.models.resources import gait_path
+        settings.append((f'{_law(options)}.gait', str(gait_path(options.gait).resolve())))
+    robot = options.robot
+    if Path(robot).is_file():
+        robot = str(Path(robot).resolve())   # workers may live in another folder
+    return SweepTask(robot, tuple(options.grid), options.controller, options.plant,
+                     options.duration, tuple((name, value) for name, value in settings),
+                     tuple(options.disturb), options.points or 0, options.repeats,
+                     options.noise_seed or 0)
+
+
+def _law(options: Namespace) -> str:
+    from walking_control.controllers.registry import CONTROLLERS
+    from walking_control.loading import load_robot
+    name = options.controller or load_robot(options.robot).controller
+    return CONTROLLERS.find(name).parameters.section
+
+
+def _may_be_many(options: Namespace, task: SweepTask) -> bool:
+    """Return whether more than a million runs are meant; ask whoever sits there."""
+    from walking_control.experiments.sweeps.task import MOST
+    if options.yes or task.rows <= MOST or not sys.stdin.isatty():
+        return bool(options.yes)
+    print(f'{task.rows:,} runs: go on? [y/N] ', end='', file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ('y', 'yes')
+
+
+def _walk_row(options: Namespace, task: SweepTask) -> int:
+    """Walk one row alone and, where its table is there, say whether it is the same."""
+    from walking_control.experiments.sweeps.task import check_task
+    from walking_control.experiments.sweeps.walks import walk_rows
+    check_task(task, True)
+    if not 0 <= options.row < task.rows:
+        raise InvalidInput('row', value=options.row, limit=f'must be 0 to {task.rows - 1}')
+    row = walk_rows(task, [options.row])[0]
+    result: dict[str, Any] = {**row, 'matches': None, 'files': []}
+    file = options.resume or (options.out and options.out / TABLE)
+    if file is not None and file.is_file():
+        from walking_control.experiments.sweeps.table import read_table
+        stored = [there for there in read_table(file).to_pylist() if there['row'] == options.row]
+        result['matches'] = bool(stored) and stored[0] == row
+    if options.json:
+        print_json(result)
+    else:
+        print_summary(result)
+    if result['matches'] is False:
+        print(f'error: row {options.row} is not what {file} holds', file=sys.stderr)
+        return 1
+    return 0
+
+
+def _show_rows(rows: int) -> Callable[[float], None] | None:
+    """Return a callable that shows a bar, rows and time left on a terminal, or None."""
+    if not sys.stderr.isatty():
+        return None
+    begin: list[float] = []   # time and share of the first call: rows of before took no time
+
+    def show(share: float) -> None:
+        now = time.perf_counter()
+        begin.extend((now, share) if not begin else ())
+        fresh = share - begin[1]
+        left = '' if fresh <= 0.0 else f', {(now - begin[0]) * (1.0 - share) / fresh:.0f} s left'
+        bar = '#' * int(30 * share)
+        print(f'\r[{bar:30}] {round(share * rows)} of {rows}{left}   ',
+              end='\n' if share >= 1.0 else '', file=sys.stderr, flush=True)
+    return show

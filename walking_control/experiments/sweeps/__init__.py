@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many walks over a grid of parameters or initial states: the work behind `sweep`."""

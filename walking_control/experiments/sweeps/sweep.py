@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Walk all rows of a sweep and say what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import math
+from pathlib import Path
+import time
+from typing import Any
+
+import numpy as np
+
+from walking_control.exceptions import Interrupted
+from walking_control.experiments.sweeps.table import SweepTable
+from walking_control.experiments.sweeps.task import batches, check_task, SweepTask
+from walking_control.experiments.sweeps.walks import Workshop
+from walking_control.experiments.sweeps.workers import available_cores, Workers
+
+
+def run_sweep(task: SweepTask, file: Path | None = None, workers: int | None = None,
+              scheduler: str | None = None, resume: bool = False, allow_many: bool = False,
+              progress: Callable[[float], None] | None = None) -> dict[str, Any]:
+    """Walk a sweep.
+
+    The table does not depend on who walks it: one process, several, or a cluster.
+
+    Args:
+        task: The `SweepTask`.
+        file: Parquet file for the table; None keeps it in memory.
+        workers: Local processes; None takes as many as there are cores, or fewer for few rows.
+        scheduler: Address of a Dask scheduler to use instead.
+        resume: Whether to go on with the table in `file`; of a sweep by samples, whether to append
+            the rows that it lacks.
+        allow_many: Whether more than a million rows are meant.
+        progress: Called with the share of rows there are, 0 to 1.
+
+    Returns:
+        Dictionary: ``runs``, rows of the table; ``walked``, those of them walked now; ``stable``,
+        how many rows lasted; ``wall_time`` (s); ``workers``; ``columns``; ``file``; ``chosen``,
+        what the robot file says of the axes, and ``margin``, see `margin_of`; ``table``, the
+        `pyarrow.Table`.
+
+    Raises:
+        InvalidInput: A task, table or scheduler that cannot be used.
+        NotAchieved: The table cannot be written, or workers do not last.
+        Interrupted: Somebody stopped it; the table keeps what was done.
+    """
+    begin = time.perf_counter()
+    check_task(task, allow_many)
+    workshop = Workshop(task)
+    workshop.check()   # better now than in every row
+    table = SweepTable(task, file, resume)
+    missing = [row for row in range(task.rows) if row not in table.done]
+    portions = batches(missing, task.rows)
+    count = workers or min(available_cores(), 1 + len(missing) // 20)
+    try:
+        with Workers(count if portions else 1, scheduler if portions else None) as crew:
+            for rows in crew.walk(task, portions):
+                table.append(rows)
+                if progress is not None:
+                    progress(len(table.done) / task.rows)
+    except KeyboardInterrupt:
+        raise Interrupted({'runs': len(table.done), 'file': file and str(file),
+                           'interrupted': True}) from None
+    whole = table.finish()
+    chosen = chosen_point(workshop)
+    return {'robot': workshop.base.robot.name, 'controller': workshop.controller,
+            'plant': workshop.plant, 'runs': whole.num_rows, 'walked': len(missing),
+            'stable': sum(whole['stable'].to_pylist()),
+            'wall_time': time.perf_counter() - begin, 'workers': crew.count,
+            'columns': whole.column_names, 'file': file and str(file), 'chosen': chosen,
+            **margin_of(task, whole, chosen), 'interrupted': False, 'table': whole}
+
+
+def chosen_point(workshop: Workshop) -> dict[str, float] | None:
+    """Return what the robot file itself says of the axes; None where it does not say.
+
+    Args:
+        workshop: The `Workshop`.
+    """
+    from walking_control.controllers.registry import CONTROLLERS
+    table = CONTROLLERS.find(workshop.controller).parameters
+    values = workshop.base.values(table)
+    point = {}
+    for axis in workshop.task.axes:
+        leaf = axis.name.rpartition('.')[2]
+        value = getattr(values, leaf, None)
+        if leaf in table.parameters and isinstance(value, (int, float)):
+            point[axis.name] = float(value)
+    return point if len(point) == len(workshop.task.axes) else None
+
+
+def margin_of(task: SweepTask, table: Any, chosen: dict[str, float] | None) -> dict[str, Any]:
+    """Return how far a point is from the nearest walk that did not last.
+
+    Args:
+        task: The `SweepTask`.
+        table: Its table.
+        chosen: The point.
+
+    Returns:
+        Dictionary: ``margin``, the distance in widths of the axes (None: no such walk, or no
+        point), and ``nearest_failure``, where that walk is.
+    """
+    stable = np.array(table['stable'].to_pylist(), dtype=bool)
+    if chosen is None or stable.all():
+        return {'margin': None, 'nearest_failure': None}
+    axes = [axis for axis in task.axes if axis.high != axis.low]
+    points = np.column_stack([table[axis.name].to_numpy() for axis in axes])[~stable]
+    away = (points - [chosen[axis.name] for axis in axes]) / [axis.high - axis.low for axis in axes]
+    distance = np.linalg.norm(away, axis=1)
+    nearest = int(np.argmin(distance))
+    return {'margin': float(distance[nearest]) if math.isfinite(distance[nearest]) else None,
+            'nearest_failure': dict(zip((axis.name for axis in axes), points[nearest].tolist(),
+                                        strict=True))}
