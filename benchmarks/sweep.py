@@ -78,7 +78,7 @@ def strides(count):
 
 def mujoco_rollout(seconds):
     """Return CPU time of MuJoCo's rollout of the compass over a time, its own step."""
-    from mujoco import mjtState, mj_getState, mj_stateSize, rollout
+    from mujoco import mj_getState, mj_stateSize, mjtState, rollout
     robot_file = load_robot('compass', [('leg_inertia', 1e-3)])   # MuJoCo refuses points
     plant = make_plant(robot_file, 'mujoco', replace(robot_file.robot, ground_torque=None))
     plant.reset(robot_file.start)
