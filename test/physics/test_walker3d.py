@@ -103,6 +103,23 @@ def test_it_walks_on_points():
     assert way / (run.time[late[-1]] - run.time[late[0]]) == pytest.approx(0.4, rel=0.1)
 
 
+@pytest.mark.parametrize('disturbance', ['step_down=0.1@7', 'step_up=0.03@7'])
+def test_an_unseen_step_is_walked_over(disturbance):
+    """A late floor must be looked for while the fall goes on, an early one found at once."""
+    run = simulate(load_robot('walker3d', speed=0.4), duration=4.0, disturb=[disturbance])
+    assert run.fault is None
+
+
+def test_the_speed_on_a_known_slope_is_the_commanded_one():
+    """Downhill the pendulum is pulled along: not counted on, it would run away from the command."""
+    robot_file = load_robot('walker3d', [('world.slope', 0.087)], speed=0.4)
+    run = simulate(robot_file, duration=5.0)
+    late = np.flatnonzero(np.diff(run.steps) * (run.time[1:] > 2.5)) + 1
+    first, last = late[0], late[-1 if len(late) % 2 else -2]
+    way = run.base.position[last, 0] - run.base.position[first, 0]
+    assert way / (run.time[last] - run.time[first]) == pytest.approx(0.4, rel=0.05)
+
+
 @pytest.mark.parametrize('name, plant', [('walker3d', 'mujoco'), ('dribbel', 'rigid')])
 def test_a_fast_motor_gives_no_more_than_its_supply_drives(name, plant):
     """Both plants would let a motor pull at any speed: robots would swing faster than real ones."""

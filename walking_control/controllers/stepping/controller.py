@@ -18,7 +18,7 @@ from walking_control.controllers.stepping.body import Body
 from walking_control.controllers.stepping.parameters import PARAMETERS, step_limits, swing_shape
 from walking_control.controllers.stepping.prediction import Prediction
 from walking_control.controllers.stepping.step_plan import plan_step, Step
-from walking_control.controllers.stepping.swing import SwingFoot
+from walking_control.controllers.stepping.swing import LATE, SwingFoot
 from walking_control.controllers.stepping.velocity_plan import plan_by_velocity
 from walking_control.controllers.stepping.whole_body import FootContact, MotorLimits, WholeBody
 from walking_control.models.base import ROOT
@@ -68,7 +68,9 @@ class Stepping(Controller):
         robot, world = robot_file.robot, robot_file.values(WORLD)
         require_motors('stepping', robot, biped=True)
         self.values = values
-        self._gravity = world.gravity
+        # on a slope the pendulum is that of gravity along the floor's normal, shifted downhill
+        self._gravity = world.gravity * math.cos(world.slope)
+        self._downhill = np.array([math.tan(world.slope), 0.0])
         self._dynamics = Dynamics(robot, world.gravity, world.slope)
         self._body = Body(self._dynamics)
         order = self._dynamics.order[ROOT:] - ROOT
@@ -279,9 +281,10 @@ class Stepping(Controller):
         momentum = body.momentum_about(stance.position)
         velocity = np.array([momentum[1], -momentum[0]]) / (body.mass * com[2])
         rate = math.sqrt(self._gravity / com[2])
-        ahead, pace = self._to_heading(com[:2]), self._to_heading(velocity)
+        ahead = self._to_heading(com[:2] + com[2] * self._downhill)
+        pace = self._to_heading(velocity)
         self._capture = ahead + pace / rate
-        if step.remaining <= self.values.early:
+        if -LATE < step.remaining <= self.values.early:
             self.step = step._replace(remaining=step.remaining - dt)
             return
         if self.values.placement == 'velocity':
@@ -298,6 +301,8 @@ class Stepping(Controller):
                               SIDE[1 - self.stance], self._elapsed, foot,
                               self._to_heading(self._swing.velocity[:2]), hip,
                               step_limits(self.values), step.remaining - dt)
+        if step.remaining <= -LATE:
+            self.step = self.step._replace(remaining=step.remaining - dt)
 
     def _want_standing(self) -> None:
         """Both feet carry; the centre of mass is brought above their middle."""
@@ -325,7 +330,9 @@ class Stepping(Controller):
         stance = body.feet[self.stance]
         way = stance.hip - stance.position
         longest = values.straightest * body.leg_length
-        height = min(values.height, math.sqrt(max(longest ** 2 - way[0] ** 2 - way[1] ** 2,
+        # while the floor is late the base goes down after the foot
+        lower = min(self._swing.position[2], 0.0) if self.walking else 0.0
+        height = min(values.height + lower, math.sqrt(max(longest ** 2 - way[0] ** 2 - way[1] ** 2,
                                                   0.25 * longest ** 2)))
         up = body.rotation[2]
         acceleration = values.height_stiffness * (height + stance.position[2]) \

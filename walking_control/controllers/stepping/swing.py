@@ -29,6 +29,9 @@ class SwingShape(NamedTuple):
 
 
 SHORTEST = 0.04   # s: minimum jerk over less asks for what no leg can do
+LATE = 0.02       # s: a floor that is later than that is lower
+DEEPER = 5.0      # m/s^2: so much faster the foot looks for it
+CHASE = 1.5       # m/s: how fast it follows its foothold meanwhile
 LAST = 0.008      # s: so long before touchdown the foot has its speed and sinks on
 
 
@@ -64,8 +67,11 @@ class SwingFoot:
         if remaining > shape.early:
             over = max(remaining - shape.early, SHORTEST)
             jerk[:2] = minimum_jerk(foothold - x[:2], v[:2], a[:2], over)
-        else:
+        elif remaining > -LATE:
             x[:2], v[:2], a[:2] = foothold, 0.0, 0.0
+        else:   # the fall goes on, and the foot after it
+            v[:2] = a[:2] = 0.0
+            x[:2] += np.clip(foothold - x[:2], -CHASE * dt, CHASE * dt)
         half = 0.5 * (elapsed + remaining)
         if elapsed < half and remaining > 2.0 * SHORTEST:
             clearance = shape.clearance * min(1.0, 2.0 * half / shape.time)
@@ -74,7 +80,7 @@ class SwingFoot:
         elif remaining > LAST:
             jerk[2] = minimum_jerk(-x[2], v[2], a[2], remaining, -shape.touchdown_speed)
         else:
-            v[2], a[2] = -shape.sinking, 0.0
+            v[2], a[2] = -shape.sinking + DEEPER * min(remaining + LATE, 0.0), 0.0
         x += dt * (v + dt * (0.5 * a + dt / 6.0 * jerk))
         v += dt * (a + 0.5 * dt * jerk)
         a += dt * jerk
