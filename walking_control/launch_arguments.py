@@ -62,6 +62,8 @@ SIMULATION = (
                    'Simulated seconds after which everything ends; 0.0: none.'),
     LaunchArgument('disturb', '', str, (SIMULATOR,),
                    'Disturbances KIND=SIZE@WHEN, separated by commas.'),
+    LaunchArgument('route', '', str, (SIMULATOR,), 'Route that is asked of the controller on '
+                   'cmd_vel: name of a shipped one or path of a file; empty: none.'),
     LaunchArgument('lockstep_timeout', '', float, (CONTROLLER, SIMULATOR),
                    'Longest wait in lockstep for the other side, s of wall time.'),
     LaunchArgument('discovery_timeout', '', float, (SIMULATOR,),
