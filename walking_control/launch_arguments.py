@@ -105,6 +105,8 @@ TELEOP = (
                    'Who steers: joystick (a game controller) or keyboard.'),
     LaunchArgument('stamped', 'false', bool, (), 'Send TwistStamped: for a controller with '
                    'cmd_vel_stamped.'),
+    LaunchArgument('use_sim_time', 'false', bool, (), 'Stamp by /clock: beside a simulator, '
+                   'where a stamp of the wall clock is of another time.'),
     LaunchArgument('buttons', '', str, (), 'Parameter file of buttons, axes and scales; empty: '
                    'config/teleop/game_controller.yaml.'),
     LaunchArgument('terminal', 'xterm -e', str, (),
