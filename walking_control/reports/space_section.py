@@ -57,8 +57,8 @@ def _outcome(summary):
     verdicts = summary.get('route')
     text = f'Walked {summary["steps"]} steps in {summary["duration"]:.1f} s without falling'
     if verdicts:
-        kept = sum(verdict['kept'] for verdict in verdicts)
-        text += f', and kept to {kept} of {len(verdicts)} segments of its route'
+        walked = [verdict['kept'] for verdict in verdicts if verdict['kept'] is not None]
+        text += f', and kept to {sum(walked)} of {len(walked)} segments of its route'
     return outcome_paragraph(f'{text}.', summary) + (_route(verdicts) if verdicts else '')
 
 
