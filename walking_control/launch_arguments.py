@@ -62,6 +62,8 @@ SIMULATION = (
                    'Simulated seconds after which everything ends; 0.0: none.'),
     LaunchArgument('disturb', '', str, (SIMULATOR,),
                    'Disturbances KIND=SIZE@WHEN, separated by commas.'),
+    LaunchArgument('route', '', str, (SIMULATOR,), 'Route that is asked of the controller on '
+                   'cmd_vel: name of a shipped one or path of a file; empty: none.'),
     LaunchArgument('lockstep_timeout', '', float, (CONTROLLER, SIMULATOR),
                    'Longest wait in lockstep for the other side, s of wall time.'),
     LaunchArgument('discovery_timeout', '', float, (SIMULATOR,),
@@ -103,6 +105,8 @@ TELEOP = (
                    'Who steers: joystick (a game controller) or keyboard.'),
     LaunchArgument('stamped', 'false', bool, (), 'Send TwistStamped: for a controller with '
                    'cmd_vel_stamped.'),
+    LaunchArgument('use_sim_time', 'false', bool, (), 'Stamp by /clock: beside a simulator, '
+                   'where a stamp of the wall clock is of another time.'),
     LaunchArgument('buttons', '', str, (), 'Parameter file of buttons, axes and scales; empty: '
                    'config/teleop/game_controller.yaml.'),
     LaunchArgument('terminal', 'xterm -e', str, (),

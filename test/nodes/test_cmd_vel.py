@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Steering over real topics: cmd_vel, start and stop, on the biped that walks in space."""
 
+import json
 import math
 import time
 
@@ -15,6 +16,7 @@ from std_srvs.srv import Trigger
 from visualization_msgs.msg import Marker, MarkerArray
 import yaml
 
+from walking_control.cli import main
 from walking_control.loading import load_robot
 from walking_control.models.resources import share_directory
 from walking_control.nodes import topics
@@ -258,3 +260,15 @@ def test_a_route_over_topics_equals_one_in_a_script(tmp_path):
     unpushed = simulate(robot_file, duration=1.1, route=Route(tuple(
         segment._replace(push=0.0) for segment in route.segments)))
     assert np.abs(unpushed.q[-1] - direct.q[len(unpushed.q) - 1]).max() > 0.02, 'nothing pushed'
+
+
+@pytest.mark.parametrize('ahead, status', [(0.0, 0), (0.4, 1)])
+def test_demo_says_how_the_route_was_kept(tmp_path, capfd, ahead, status):
+    """A demo that ends well whatever was walked proves nothing."""
+    path = tmp_path / 'route.yaml'
+    path.write_text(f'segments: [{{name: the one, duration: 0.6, ahead: {ahead}}}]')
+    assert main(['demo', 'walker3d', '--route', str(path), '--json']) == status
+    out, err = capfd.readouterr()
+    verdict, = json.loads(out)['route']
+    assert verdict['kept'] is (status == 0) and verdict['name'] == 'the one'
+    assert ('did not keep to its route; the one: no whole stride' in err) is (status == 1)

@@ -39,7 +39,7 @@ def report_run(run: Run, options: Namespace, extra: Mapping[str, Any]) -> int:
         print_summary(summary)
     reason = failure(summary)
     missed = [f'{verdict["name"]}: {verdict["reason"]}' for verdict in summary.get('route', ())
-              if not verdict['kept']]
+              if verdict['kept'] is False]
     if reason is None and missed:
         reason = 'did not keep to its route; ' + '; '.join(missed)
     if reason is not None:
@@ -85,7 +85,9 @@ def _verdict(verdict: Mapping[str, Any]) -> str:
     figures = ', '.join(f'{name.replace("_", " ")} {_text(verdict[name])}' for name in
                         ('speed', 'sideways', 'turn', 'heading_error', 'push', 'steps')
                         if name in verdict)
-    return f'{"kept" if verdict["kept"] else "missed: " + verdict["reason"]}; {figures}'
+    said = {True: 'kept', False: f'missed: {verdict["reason"]}', None: verdict['reason']}[
+        verdict['kept']]
+    return f'{said}; {figures}' if figures else said
 
 
 def _text(value: object) -> str:

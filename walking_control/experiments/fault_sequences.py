@@ -323,7 +323,12 @@ class _Driver:
         return step(before, event)
 
     def ask_speed(self):
-        """A speed on cmd_vel, of any kind."""
+        """A speed on cmd_vel, of any kind; or a stop, or a start again."""
+        asked = self.rng.integers(4)
+        if asked == 0:
+            self.operation.steering.stop(None if self.lockstep else self.now)
+        elif asked == 1:
+            self.operation.steering.start()
         self.operation.command_velocity(
             self.rng.choice([0.4, 0.0, -1.0, math.nan, math.inf, 1e9], 3).tolist(), self.now)
         return {self.latch.state}

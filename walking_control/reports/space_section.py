@@ -57,34 +57,41 @@ def _outcome(summary):
     verdicts = summary.get('route')
     text = f'Walked {summary["steps"]} steps in {summary["duration"]:.1f} s without falling'
     if verdicts:
-        kept = sum(verdict['kept'] for verdict in verdicts)
-        text += f', and kept to {kept} of {len(verdicts)} segments of its route'
+        walked = [verdict['kept'] for verdict in verdicts if verdict['kept'] is not None]
+        text += f', and kept to {sum(walked)} of {len(walked)} segments of its route'
     return outcome_paragraph(f'{text}.', summary) + (_route(verdicts) if verdicts else '')
 
 
 def _route(verdicts):
     """Return the table of verdicts in HTML."""
-    lines = ['<div class="wide"><table>', '<thead><tr><th></th><th>from (s)</th><th>to (s)</th>'
-             '<th>ahead (m/s)</th><th>left (m/s)</th><th>turning (rad/s)</th>'
-             '<th>heading off by (deg)</th><th>push (N s/kg)</th><th>steps to a stand</th>'
-             '<th></th></tr></thead><tbody>']
+    heads = ('', 'from (s)', 'to (s)', 'ahead (m/s)', 'left (m/s)', 'turning (rad/s)',
+             'heading off by (deg)', 'push (N s/kg)', 'steps to a stand', '')
+    lines = ['<div class="wide"><table>', '<thead><tr>'
+             + ''.join(f'<th>{head}</th>' for head in heads) + '</tr></thead><tbody>']
     for verdict in verdicts:
+        asked = verdict.get('asked', 3 * [None])
         heading = verdict.get('heading_error')
-        cells = [format_number(verdict['begin'], 's', 3), format_number(verdict['end'], 's', 3),
-                 *(format_number(verdict.get(name), '', 2)
-                   for name in ('speed', 'sideways', 'turn')),
-                 format_number(None if heading is None else math.degrees(heading), '', 2),
-                 format_number(verdict.get('push'), '', 2), format_number(verdict.get('steps'),
-                                                                          '', 2),
+        cells = [f'{verdict["begin"]:.1f}', f'{verdict["end"]:.1f}',
+                 *(_walked(verdict.get(name), wanted) for name, wanted
+                   in zip(('speed', 'sideways', 'turn'), asked, strict=True)),
+                 '' if heading is None else f'{math.degrees(heading):.1f}',
+                 format_number(verdict.get('push'), '', 2), str(verdict.get('steps', '')),
                  'kept' if verdict['kept'] else verdict['reason']]
         lines.append(f'<tr><th>{escape(verdict["name"])}</th>'
                      + ''.join(f'<td>{escape(cell)}</td>' for cell in cells) + '</tr>')
     return '\n'.join([*lines, '</tbody></table></div>'])
 
 
+def _walked(value, wanted):
+    """Return what was walked beside what was asked for."""
+    return '' if value is None else f'{value:.2f} ({wanted:.2f})'
+
+
 def _table(summary):
     lines = ['<table>', '<tbody>']
-    for source, rows in ((summary['steady'], _STEADY), (summary, _WHOLE)):
+    # a route has no steady state; its segments have
+    steady = {} if summary.get('route') else summary['steady']
+    for source, rows in ((steady, _STEADY), (summary, _WHOLE)):
         for key, name, unit, digits in rows:
             text = format_number(source.get(key), unit, digits)
             if text:
@@ -94,13 +101,17 @@ def _table(summary):
 
 def _definitions(summary):
     steady = summary['steady']
-    window = ('There is no steady state.' if steady['start'] is None else
-              'Speeds, steps and costs are means over whole strides in the second half of the '
-              f'run, from {steady["start"]:.2f} s to {steady["end"]:.2f} s; the rest is of all.')
-    return (f'<section class="notes"><h2>What the numbers mean</h2><p>{window} Speeds are seen '
-            'from the robot. Of the route, speeds and heading are means over whole strides in '
-            'the second half of each segment; after a push it counts that the robot goes on and '
-            'looks where it shall.</p></section>')
+    if summary.get('route'):
+        words = ('Speeds are seen from the robot, in brackets those asked for. Speeds and heading '
+                 'are means over whole strides in the second half of each segment; after a push it '
+                 'counts that the robot goes on and looks where it shall.')
+    elif steady['start'] is None:
+        words = 'There is no steady state.'
+    else:
+        words = ('Speeds, seen from the robot, steps and costs are means over whole strides in the '
+                 f'second half of the run, from {steady["start"]:.2f} s to {steady["end"]:.2f} s; '
+                 'the rest is of all.')
+    return f'<section class="notes"><h2>What the numbers mean</h2><p>{words}</p></section>'
 
 
 SPACE = Section(FIGURES, _verb, _outcome, _table, _definitions)

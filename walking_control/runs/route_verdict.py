@@ -25,12 +25,13 @@ def judge_route(run: Run) -> list[dict[str, Any]]:
         run: The `Run`; it has a route.
 
     Returns:
-        For each segment name, ``begin``, ``end`` (s), ``kept`` and ``reason``: what was missed, or
-        None. Beside, as far as they apply: ``speed``, ``sideways`` (m/s) and ``turn`` (rad/s), the
-        means over whole strides in the second half of the segment, which must be kept unless it is
-        pushed in it, ``heading_error`` (rad, the mean
-        there), ``push`` (N s/kg) and ``push_direction`` (deg); of a stop ``steps`` until it stood
-        and ``shift``, how far the base then moved (m).
+        For each segment ``name``, ``begin``, ``end`` (s), ``kept`` and ``reason``: what was missed,
+        or None; kept is None of one that a run without a fault was too short for. Beside, as far
+        as they apply: ``asked``, the velocity, and ``speed``, ``sideways`` (m/s) and ``turn``
+        (rad/s), the means over whole strides in the second half of the segment, which must be kept
+        unless it is pushed in it; ``heading_error``, the mean there (rad); ``push`` (N s/kg) and
+        ``push_direction`` (deg); of a stop ``steps`` until it stood and ``shift``, how far the base
+        then moved (m).
     """
     assert run.route is not None
     return [_judge(run, segment) for segment in run.route.segments]
@@ -43,8 +44,10 @@ def _judge(run: Run, segment: Segment) -> dict[str, Any]:
     last = float(run.time[-1]) if len(run.time) else 0.0
     if last < segment.end - 1e-6:
         how = 'it broke off' if last > segment.begin and run.broke_off else 'not walked to its end'
-        return {**verdict, 'kept': False, 'reason': how}
+        return {**verdict, 'kept': False if run.broke_off else None, 'reason': how}
     stands = segment.stop or not any(segment.velocity)
+    if not stands:
+        verdict['asked'] = list(segment.velocity)
     figures, missed = (_standing if stands else _walking)(run, segment)
     verdict.update({name: plain(value) for name, value in figures.items()})
     return {**verdict, 'kept': not missed, 'reason': '; '.join(missed) or None}

@@ -21,9 +21,10 @@ def steps_of(**arguments):
 def test_both_inputs_send_what_the_controller_hears(text, stamped):
     """A Twist sent to who hears TwistStamped, or the other way, steers nothing, without a word."""
     teleop = steps_of(stamped=text)['teleop']
-    assert teleop.parameters[-1] == {'publish_stamped_twist': stamped}
-    keyboard = steps_of(input='keyboard', stamped=text)['keyboard']
-    assert keyboard.parameters == ({'stamped': stamped},) and keyboard.prefix
+    assert teleop.parameters[-1] == {'publish_stamped_twist': stamped, 'use_sim_time': False}
+    keyboard = steps_of(input='keyboard', stamped=text, use_sim_time='true')['keyboard']
+    assert keyboard.parameters == ({'stamped': stamped, 'use_sim_time': True},)
+    assert keyboard.prefix, 'launch has no keyboard'
 
 
 def test_sticks_ask_for_what_the_robot_can_do():

@@ -90,8 +90,11 @@ def test_a_stop_counts_its_steps_and_looks_whether_it_stands():
 def test_what_was_not_walked_is_not_kept():
     """A run cut short must not pass for a route walked to its end."""
     verdicts = judge_route(synthetic_space_walk(Route((segment(0.0, 8.0), segment(8.0, 40.0)))))
-    assert [verdict['kept'] for verdict in verdicts] == [True, False]
+    assert [verdict['kept'] for verdict in verdicts] == [True, None]
     assert 'not walked to its end' in verdicts[1]['reason']
+    fallen = synthetic_space_walk(Route((segment(0.0, 8.0), segment(8.0, 40.0))))
+    fallen.fell = True
+    assert [verdict['kept'] for verdict in judge_route(fallen)] == [True, False]
 
 
 @pytest.mark.parametrize('name', route_names())
