@@ -4,7 +4,8 @@
 The echo node has the same subscriptions and publications and does nothing but wait for a complete
 set of sensors and answer. Both answer the same recorded walk, in turns, in the driver's process
 and in one of their own; the ratios of their median round-trip times are printed, and the shares
-of a core that controller and echo take in a process of their own in real time at 500 Hz.
+of a core that controller, the same with all sensors in one message, and echo take in a process of
+their own in real time at 500 Hz.
 
     python benchmarks/controller_node.py [--ticks 2000] [--rounds 5]
 """
@@ -32,6 +33,7 @@ from walking_control.control_loop import ControlLoop
 from walking_control.loading import load_robot
 from walking_control.models.signals import Measurement
 from walking_control.nodes import topics
+from walking_control.nodes.combined_state import CombinedWriter
 from walking_control.nodes.controller_node import ControllerNode
 from walking_control.nodes.messages import ArrayWriter, JointStateWriter, write_force, write_imu
 from walking_control.nodes.runtime import isolate_domain, make_executor, spin
@@ -113,8 +115,12 @@ class EchoNode(Node):
 class Driver(Node):
     """Sends recorded sensors and notes when the commands come back."""
 
-    def __init__(self, robot, measurements, replay=True):
+    def __init__(self, robot, measurements, replay=True, combined=False):
         super().__init__('driver')
+        self._combined = CombinedWriter(robot) if combined else None
+        if combined:
+            self._combined_publisher = self.create_publisher(
+                JointState, topics.COMBINED_STATE, topics.SENSOR_OUT)
         self._measurements = measurements
         self._joints = JointStateWriter(robot.joints)
         self._locks = JointStateWriter([lock.joint for lock in robot.locks], velocity=False)
@@ -140,6 +146,8 @@ class Driver(Node):
         """Whether a node listens to everything and answers."""
         publishers = [self._joint_publisher, self._lock_publisher, self._imu_publisher,
                       *self._foot_publishers]
+        if self._combined is not None:
+            publishers = [self._combined_publisher]
         return all(publisher.get_subscription_count() for publisher in publishers) and \
             self.count_publishers(topics.EFFORT_COMMANDS) > 0 and \
             self.count_publishers(topics.LOCK_COMMANDS) > 0
@@ -157,6 +165,9 @@ class Driver(Node):
         self._start = time.perf_counter()
         write_imu(self._imu, measurement)
         self._tick = topics.tick_number(self._imu.header.stamp)
+        if self._combined is not None:
+            self._combined_publisher.publish(self._combined.write(measurement))
+            return
         self._imu_publisher.publish(self._imu)
         for publisher, force in zip(self._foot_publishers, measurement.foot_force):
             write_force(self._wrench, measurement.stamp, force)
@@ -246,7 +257,7 @@ def cpu_seconds(process):
     return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
 
 
-def core_share(robot, process, rate, duration, measurements):
+def core_share(robot, process, rate, duration, measurements, combined=False):
     """Return the share of one core a process takes to answer in real time, and end it.
 
     Args:
@@ -255,9 +266,10 @@ def core_share(robot, process, rate, duration, measurements):
         rate: Sets of sensors per second.
         duration: How long to measure, s.
         measurements: A walk recorded at 100 Hz.
+        combined: Whether all sensors are sent in one message.
     """
     rclpy.init(args=[])
-    driver = Driver(robot, measurements, replay=False)
+    driver = Driver(robot, measurements, replay=False, combined=combined)
     executor = make_executor()
     executor.add_node(driver)
     while not driver.matched:
@@ -280,12 +292,15 @@ def core_share(robot, process, rate, duration, measurements):
 def compare_core_shares(robot_file, rate, duration=6.0):
     """Return the shares of a core of controller and echo node at a rate."""
     measurements = record_walk(robot_file, round(100 * duration))
-    controller = start_controller(
-        robot_file, 'realtime:=true', f'hip_switching.rate:={rate}',
-        'safety.state_timeout:=1.0', 'safety.jump_margin:=5.0', 'safety.overrun_limit:=10000')
-    return {f'core_share_{name}': core_share(robot_file.robot, process, rate, duration,
-                                             measurements)
-            for name, process in (('controller', controller), ('echo', start_echo()))}
+    given = ('realtime:=true', f'hip_switching.rate:={rate}', 'safety.state_timeout:=1.0',
+             'safety.jump_margin:=5.0', 'safety.overrun_limit:=10000')
+    starts = {'controller': lambda: start_controller(robot_file, *given),
+              'combined': lambda: start_controller(robot_file, *given,
+                                                   'combined_state:=joint_state'),
+              'echo': start_echo}
+    return {f'core_share_{name}': core_share(robot_file.robot, start(), rate, duration,
+                                             measurements, name == 'combined')
+            for name, start in starts.items()}
 
 
 def start_echo():

@@ -91,6 +91,8 @@ HARDWARE = (
     *_ON_ROS2_CONTROL,
     LaunchArgument('dry_run', 'false', bool, (), 'Send the commands to dry_run/... alone: the '
                    'robot does not move.'),
+    LaunchArgument('combined', 'false', bool, (), 'Hear all sensors in one message, by '
+                   'state_interfaces_broadcaster (Jazzy and later).'),
     LaunchArgument('arm', 'false', bool, (), 'Activate at once what moves the robot; false: say '
                    'how to.'),
 )

@@ -11,7 +11,7 @@ from typing import Any
 
 from walking_control.bringup import names
 from walking_control.bringup.tags import GAZEBO, HARDWARE, MUJOCO
-from walking_control.bringup.wiring import Wiring
+from walking_control.bringup.wiring import state_interfaces, Wiring
 
 UPDATE_RATE = 1000   # Hz
 FORWARD = 'forward_command_controller/ForwardCommandController'
@@ -20,6 +20,7 @@ IMU = 'imu_sensor_broadcaster/IMUSensorBroadcaster'
 # Which way simulated sensors tell the force between a foot and the leg above it: MuJoCo tells what
 # the leg does to the foot, and Gazebo is asked for the opposite.
 SIGNS = {GAZEBO: 1.0, MUJOCO: -1.0}
+STATES = 'state_interfaces_broadcaster/StateInterfacesBroadcaster'
 WRENCH = 'force_torque_sensor_broadcaster/ForceTorqueSensorBroadcaster'
 
 
@@ -40,6 +41,8 @@ def controllers_of(wiring: Wiring, target: str) -> dict[str, tuple[str, dict[str
         found[names.LOCK_BROADCASTER] = (JOINT_STATES, {
             'use_local_topics': True, 'joints': list(wiring.locks), 'interfaces': [names.LOCK],
             'map_interface_to_joint_state': {'position': names.LOCK}})
+    if target == HARDWARE:   # in simulators nobody tells locks to ros2_control
+        found[names.STATE_BROADCASTER] = STATES, {'interfaces': state_interfaces(robot)}
     for name, joints, interface in _commands(wiring, target):
         found[name] = FORWARD, {'joints': list(joints), 'interface_name': interface}
     return found

@@ -29,6 +29,7 @@ from walking_control.bringup.gazebo import (
     WORLD,
 )
 from walking_control.bringup.mujoco import KEYFRAME, mujoco_description, write_mjcf
+from walking_control.bringup.stand_in import read_controllers
 from walking_control.bringup.tags import GAZEBO, HARDWARE, MUJOCO
 from walking_control.bringup.wiring import wire, Wiring
 from walking_control.exceptions import InvalidInput
@@ -266,7 +267,8 @@ def plan_hardware(place: Place) -> list[Step]:
     """
     wiring, values = place.wiring, place.values
     moving = commanding(wiring, HARDWARE)
-    sensing = [name for name in controllers_of(wiring, HARDWARE) if name not in moving]
+    left_out = set(moving) | (set() if values['combined'] else {names.STATE_BROADCASTER})
+    sensing = [name for name in controllers_of(wiring, HARDWARE) if name not in left_out]
     steps: list[Step] = [*_watchdog(place), _spawn(place, HARDWARE, 'sensors', sensing)]
     if values['dry_run']:
         return [*steps, _controller(place, activate_after='sensors'),
@@ -337,6 +339,8 @@ def _controller(place: Place, sim_time: bool = False, activate: bool = True,
     values = place.values
     files = (values['params_file'],) if values['params_file'] else ()
     chosen = {'controller': values['controller']} if values['controller'] else {}
+    if values.get('combined'):
+        chosen = {**chosen, 'combined_state': 'values', 'combined_force_sign': _force_sign(place)}
     return Lifecycle(
         'controller', US, 'controller_node', CONTROLLER_NODE,
         parameters=(*files, {'robot_file': values['robot'], 'realtime': True,
@@ -344,6 +348,13 @@ def _controller(place: Place, sim_time: bool = False, activate: bool = True,
                              **chosen}),
         remappings=_shadows(values), needed=True, activate=activate,
         activate_after=activate_after)
+
+
+def _force_sign(place: Place) -> float:
+    """Return the sign in controllers.yaml, which a combined state is told without."""
+    parameters = read_controllers(place.path(CONTROLLERS[HARDWARE]))[
+        names.wrench_broadcaster(place.wiring.robot.feet[0])]
+    return float(parameters.get('multiplier', {}).get('force', {}).get('z', 1.0))
 
 
 def _shadows(values: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:

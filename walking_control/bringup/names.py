@@ -11,6 +11,7 @@ MANAGER = 'controller_manager'
 JOINT_STATE_BROADCASTER = 'joint_state_broadcaster'
 IMU_BROADCASTER = 'imu_broadcaster'
 LOCK_BROADCASTER = 'lock_broadcaster'
+STATE_BROADCASTER = 'state_broadcaster'   # all states in one message
 EFFORT_CONTROLLER = 'effort_controller'
 LOCK_CONTROLLER = 'lock_controller'
 # efforts by which a simulator without locks is made to hold a joint, see `lock_emulator_node`
@@ -22,6 +23,9 @@ LOCK_STATES = f'{LOCK_BROADCASTER}/joint_states'
 EFFORT_COMMANDS = f'{EFFORT_CONTROLLER}/commands'
 LOCK_COMMANDS = f'{LOCK_CONTROLLER}/commands'
 LOCK_EFFORT_COMMANDS = f'{LOCK_EFFORT_CONTROLLER}/commands'
+STATES = f'{STATE_BROADCASTER}/values'
+STATE_NAMES = f'{STATE_BROADCASTER}/names'
+COMBINED_STATE = 'combined_state'   # the same from our simulator, as a JointState
 ROBOT_DESCRIPTION = 'robot_description'
 CLOCK = '/clock'
 

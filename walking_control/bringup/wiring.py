@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.bringup.names import IMU_INTERFACES, WRENCH_INTERFACES
+from walking_control.bringup.names import IMU_INTERFACES, LOCK, WRENCH_INTERFACES
 from walking_control.exceptions import IncompatiblePlant
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import Robot, topic_word
@@ -69,7 +69,7 @@ def wire(robot_file: RobotFile, force_sign: float = 1.0) -> Wiring:
             f'robot {robot.name}', limit='has no motors for ros2_control to drive', remedy=(
                 'what it has instead (servos, push_off, ground_torque) only plants offer'))
     locks = tuple(lock.joint for lock in robot.locks)
-    imu, forces = _named_sensors(robot)
+    imu, forces = sensor_names(robot)
     world = robot_file.values(WORLD)
     base, start = _start(robot_file, imu, forces, force_sign)
     return Wiring(
@@ -78,7 +78,22 @@ def wire(robot_file: RobotFile, force_sign: float = 1.0) -> Wiring:
         imu, forces, force_sign, start, base, world.gravity, world.slope)
 
 
-def _named_sensors(robot: Robot) -> tuple[str, dict[str, str]]:
+def state_interfaces(robot: Robot) -> list[str]:
+    """Return the state interfaces of all sensors in the order of `Measurement.values`, locks last.
+
+    Args:
+        robot: The `Robot`.
+    """
+    imu, forces = sensor_names(robot)
+    return [*(f'{joint}/position' for joint in robot.joints),
+            *(f'{joint}/velocity' for joint in robot.joints),
+            *(f'{imu}/{name}' for name in IMU_INTERFACES),
+            *(f'{sensor}/{name}' for sensor in forces.values() for name in WRENCH_INTERFACES[:3]),
+            *(f'{lock.joint}/{LOCK}' for lock in robot.locks)]
+
+
+def sensor_names(robot: Robot) -> tuple[str, dict[str, str]]:
+    """Return the name of the IMU, and foot -> name of its force sensor, in the URDF's tags."""
     imu, found = None, []
     for sensor in parse(robot.urdf).findall('ros2_control/sensor'):
         name = sensor.get('name', '')

@@ -20,6 +20,7 @@ from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.robot_file import WORLD
 from walking_control.models.urdf import differences
 from walking_control.nodes import topics
+from walking_control.nodes.combined_state import KINDS
 from walking_control.nodes.neighbours import Neighbours
 from walking_control.nodes.parameters import frozen_error, NodeParameters, SectionParameters
 from walking_control.nodes.runtime import run_node
@@ -53,6 +54,11 @@ NODE = ParameterTable('node', [
     Parameter('telemetry_rate', 20.0, 'Hz', 'Rate of the telemetry topics; 0: none.', 0.0, 1000.0),
     Parameter('record_telemetry', False, '', 'Send what the law says of every tick on one topic, '
               'for a simulator that records it.'),
+    Parameter('combined_state', '', '', 'All sensors in one message: joint_state, of our '
+              'simulator; values, of state_interfaces_broadcaster; empty: a topic each.',
+              choices=KINDS),
+    Parameter('combined_force_sign', 1.0, '1', 'Sign of the forces in a combined state: -1 for '
+              'that of the foot on the floor.', -1.0, 1.0),
     Parameter('record', '', '', 'File .mcap to which is recorded what the controller hears and '
               'answers while active; empty: none.'),
     Parameter('odometry_rate', 20.0, 'Hz', 'Rate of odometry and tf; 0: none.', 0.0, 1000.0),

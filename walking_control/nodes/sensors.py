@@ -7,8 +7,10 @@ from geometry_msgs.msg import WrenchStamped
 import numpy as np
 from sensor_msgs.msg import Imu, JointState
 
+from walking_control.bringup.names import tick_number_of
 from walking_control.exceptions import MeasurementError
 from walking_control.nodes import topics
+from walking_control.nodes.combined_state import stamp_of, subscribe
 from walking_control.nodes.messages import ForceReader, JointStateReader, read_imu, seconds
 from walking_control.operation import LOCKS
 
@@ -28,15 +30,25 @@ class SensorSet:
         operation: The `Operation`.
         on_answered: Called with the steady time at which the last sensor of a new set arrived,
             once the set is answered.
+        combined: One of `combined_state.KINDS`: all sensors in one message; ``''``: each on its
+            own topic.
+        force_sign: Of the forces in a combined state, see `CombinedReader`.
     """
 
-    def __init__(self, node, operation, on_answered):
+    def __init__(self, node, operation, on_answered, combined='', force_sign=1.0):
         self._node, self._operation, self._on_answered = node, operation, on_answered
+        self._combined, self._force_sign = combined, force_sign
         self._robot = operation.loop.robot
         self._subscriptions = []
 
     def subscribe(self):
         """Begin to listen."""
+        if self._combined:
+            self._others = [sensor for sensor in sensor_topics(self._robot)
+                            if sensor != 'joint_state']
+            self._subscriptions = subscribe(self._node, self._combined, self._robot,
+                                            self._force_sign, self._on_combined)
+            return
         robot, kinds = self._robot, sensor_topics(self._robot)
         self._reader = JointStateReader(robot.joints)
         self._lock_reader = JointStateReader([lock.joint for lock in robot.locks])
@@ -57,6 +69,22 @@ class SensorSet:
         self._subscriptions = []
 
     # -- messages ------------------------------------------------------------------------------
+
+    def _on_combined(self, reader, raw):
+        operation, stamp = self._operation, None
+        try:
+            stamp = reader.read(raw, operation.measurement)
+        except MeasurementError as error:
+            operation.problem = 'joint_state', str(error)
+        if stamp is None and operation.problem is None:   # nobody has named the numbers yet
+            return
+        if stamp is None:
+            stamp = stamp_of(raw)
+        now, tick = time.monotonic(), tick_number_of(stamp)
+        for sensor in self._others:
+            operation.arrived(sensor, stamp * 1e-9, tick, now)
+        if operation.arrived('joint_state', stamp * 1e-9, tick, now):
+            self._on_answered(now)
 
     def _on_joints(self, message):
         measurement = self._operation.measurement

@@ -5,12 +5,14 @@ import time
 
 import numpy as np
 from rclpy.clock import Clock, ClockType
+from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from walking_control.controllers.controller import FootPlanner, PostureHolder
 from walking_control.exceptions import InvalidInput
 from walking_control.models.robot_file import WORLD
 from walking_control.nodes import topics
+from walking_control.nodes.combined_state import JOINT_STATE, VALUES
 from walking_control.nodes.diagnostics import DiagnosticsPublisher, TickTimes
 from walking_control.nodes.heartbeat import WatchdogGuard
 from walking_control.nodes.messages import ArrayWriter
@@ -47,6 +49,10 @@ class Session:
         self._neighbours = neighbours
         robot = robot_file.robot
         sensors = sensor_topics(robot)
+        one = {JOINT_STATE: topics.COMBINED_STATE, VALUES: topics.STATES}.get(
+            values.combined_state)
+        if one is not None:   # every sensor comes there
+            sensors = {sensor: (JointState, one) for sensor in sensors}
         self.operation = Operation(
             robot_file, controller, latch,
             Patience(not values.realtime, values.lockstep_timeout, values.waiting_timeout,
@@ -54,10 +60,11 @@ class Session:
             self._send, {sensor: topic for sensor, (_, topic) in sensors.items()},
             lambda: self._guard.missing)
         self._robot, self.loop = robot, self.operation.loop
-        self._sensors = SensorSet(node, self.operation, self._on_answered)
+        self._sensors = SensorSet(node, self.operation, self._on_answered, values.combined_state,
+                                  values.combined_force_sign)
         self._velocity = VelocityTopic(node, self.operation, values.cmd_vel_stamped,
                                        values.cmd_vel_timeout)
-        neighbours.expect(sensors)
+        neighbours.expect({} if values.combined_state == VALUES else sensors)
         self._create_publishers(values)
         self._guard = WatchdogGuard(
             node, self._effort_publisher,

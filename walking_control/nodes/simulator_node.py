@@ -25,6 +25,7 @@ from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.robot_file import WORLD
 from walking_control.models.signals import Command, Measurement, whole_nanoseconds
 from walking_control.nodes import topics
+from walking_control.nodes.combined_state import CombinedWriter, JOINT_STATE
 from walking_control.nodes.messages import JointStateWriter, set_stamp, write_force, write_imu
 from walking_control.nodes.parameters import declare_table, NodeParameters, read_table
 from walking_control.nodes.route_topics import RouteTopics
@@ -69,6 +70,8 @@ NODE = ParameterTable('node', [
               0.0, 10000.0),
     Parameter('force_sign', 1.0, '1', 'Sign of the simulated force sensors under controllers_file: '
               '-1 for the force of the foot on the floor.', -1.0, 1.0),
+    Parameter('combined_state', '', '', 'joint_state: all sensors in one message; empty: a topic '
+              'each.', choices=('', JOINT_STATE)),
     Parameter('discovery_timeout', 120.0, 's', 'Longest wait for a controller to be active.',
               0.1, 600.0),
 ])
@@ -166,6 +169,11 @@ class SimulatorNode(Node):
             self._wrenches.append((publisher, message))
         self._lock_publisher = self.create_publisher(JointState, topics.LOCK_STATES, out)
         self._joint_publisher = self.create_publisher(JointState, topics.JOINT_STATES, out)
+        self._combined_publisher = None
+        if self._values.combined_state:
+            self._combined = CombinedWriter(robot)
+            self._combined_publisher = self.create_publisher(JointState, topics.COMBINED_STATE,
+                                                             out)
         self._time = ClockMessage()
         self._time_publisher = self.create_publisher(ClockMessage, topics.CLOCK, latest)
         self._end_publisher = self.create_publisher(String, topics.SIMULATION_END, topics.EVENTS)
@@ -187,6 +195,8 @@ class SimulatorNode(Node):
                       *(publisher for publisher, _ in self._wrenches)]
         if self.plant.robot.locks:
             publishers.append(self._lock_publisher)
+        if self._combined_publisher is not None:
+            publishers = [self._combined_publisher]
         unheard = [publisher.topic_name for publisher in publishers
                    if not publisher.get_subscription_count()]
         silent = [topic for topic, _ in self._answers() if not self.count_publishers(topic)]
@@ -362,6 +372,10 @@ class SimulatorNode(Node):
         measurement, mutes = self._told, self._injection.mutes
         stamp = measurement.stamp
         self._time_publisher.publish(self._time)
+        if self._combined_publisher is not None:
+            self._combined_publisher.publish(self._combined.write(measurement))
+            self._sent = time.monotonic()
+            return
         write_imu(self._imu, measurement)
         if not mutes('imu'):
             self._imu_publisher.publish(self._imu)

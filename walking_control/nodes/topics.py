@@ -9,6 +9,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from walking_control.bringup.names import (  # noqa: F401
     CLOCK,
+    COMBINED_STATE,
     EFFORT_COMMANDS,
     foot_wrench,
     IMU,
@@ -17,6 +18,8 @@ from walking_control.bringup.names import (  # noqa: F401
     LOCK_EFFORT_COMMANDS,
     LOCK_STATES,
     ROBOT_DESCRIPTION,
+    STATE_NAMES,
+    STATES,
     tick_number_of,
 )
 from walking_control.models.robot import topic_word

@@ -113,6 +113,8 @@ def test_controllers_claim_what_the_tags_offer(wired):
             if 'interface_name' in parameters:
                 claimed += [f'{joint}/{parameters["interface_name"]}'
                             for joint in parameters['joints']]
+            elif 'joints' not in parameters and 'interfaces' in parameters:
+                assert set(parameters['interfaces']) <= offered['state']
             elif 'interfaces' in parameters:
                 assert {f'{joint}/{name}' for joint in parameters['joints']
                         for name in parameters['interfaces']} <= offered['state']

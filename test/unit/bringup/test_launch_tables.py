@@ -12,7 +12,7 @@ import yaml
 
 from walking_control.bringup import names
 from walking_control.bringup.controllers import commanding, controllers_of
-from walking_control.bringup.files import CONTROLLERS
+from walking_control.bringup.files import CONTROLLERS, write_bringup
 from walking_control.bringup.launching import (
     Call,
     find_place,
@@ -27,6 +27,7 @@ from walking_control.bringup.launching import (
     US,
 )
 from walking_control.bringup.tags import GAZEBO, HARDWARE, MUJOCO, PLUGINS
+from walking_control.bringup.wiring import state_interfaces, wire
 from walking_control.exceptions import InvalidInput
 from walking_control.launch_arguments import (
     GAZEBO as GAZEBO_ARGUMENTS,
@@ -43,6 +44,7 @@ from walking_control.launch_arguments import (
 from walking_control.launch_arguments import (
     MUJOCO as MUJOCO_ARGUMENTS,
 )
+from walking_control.loading import load_robot
 from walking_control.models.resources import share_directory
 from walking_control.models.urdf import parse
 
@@ -137,7 +139,9 @@ def test_spawners_start_the_controllers_of_their_file(launched):
     """If it failed, a controller would be spawned that the file does not hold, or never."""
     target, steps, place = launched
     path = place.path(CONTROLLERS[target])
-    expected = list(controllers_of(place.wiring, target))
+    # all sensors in one message are asked for
+    expected = [name for name in controllers_of(place.wiring, target)
+                if name != names.STATE_BROADCASTER]
     loaded = []
     for step in steps.values():
         if isinstance(step, Process) and step.executable == 'spawner':
@@ -183,6 +187,10 @@ def test_topics_of_controllers_are_those_of_our_nodes(launched):
     heard = {'effort_controller': names.EFFORT_COMMANDS, 'lock_controller': names.LOCK_COMMANDS,
              'lock_effort_controller': names.LOCK_EFFORT_COMMANDS}
     for name, (plugin, parameters) in controllers_of(wiring, target).items():
+        if name == names.STATE_BROADCASTER:
+            assert parameters['interfaces'] == state_interfaces(wiring.robot)
+            assert names.STATES == f'{name}/values' and names.STATE_NAMES == f'{name}/names'
+            continue
         local = name + '/' if parameters.get('use_local_topics', True) else ''
         kinds = {'JointStateBroadcaster': 'joint_states', 'IMUSensorBroadcaster': f'{name}/imu',
                  'ForceTorqueSensorBroadcaster': f'{name}/wrench',
@@ -269,6 +277,15 @@ def test_arming_at_once_is_asked_for():
     assert steps['controller'].activate and steps['controller'].activate_after == 'activate'
     assert 'watchdog' not in steps
     assert steps['controller'].parameters[-1]['require_watchdog'] is False
+
+
+def test_one_message_of_all_sensors_is_asked_for(tmp_path):
+    """If it failed, `combined` would start nothing, or forget the sign of the force sensors."""
+    write_bringup(load_robot('dribbel'), wire(load_robot('dribbel'), -1.0), tmp_path)
+    steps, _ = steps_of(HARDWARE, robot='dribbel', combined='true', bringup=str(tmp_path))
+    assert names.STATE_BROADCASTER in spawned(steps['sensors'])[0]
+    given = steps['controller'].parameters[-1]
+    assert (given['combined_state'], given['combined_force_sign']) == ('values', -1.0)
 
 
 def test_a_robot_from_outside_is_launched(tmp_path):

@@ -11,22 +11,23 @@ from rosbags.rosbag2 import Reader
 from rosbags.typesys import get_typestore, Stores
 
 from walking_control.cli import main
+from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
 from walking_control.models.signals import Command, Measurement, Reference
 from walking_control.recording.bag import BagWriter, open_bag, read_rows
 from walking_control.recording.replay import recorded_robot, replay
-from walking_control.runs.route import read_route
 from walking_control.simulation.noise import noise_overrides
-from walking_control.simulation.simulate import simulate
+from walking_control.simulation.registry import make_plant
+from walking_control.simulation.simulate import run_plant, simulate
 
 STORE = get_typestore(Stores.ROS2_JAZZY)
 
 
-def record(path, robot_file, duration, controller=None, route=None):
+def record(path, robot_file, duration):
     """Record a walk; return its `Run`."""
-    bag = BagWriter(path, robot_file, controller or robot_file.controller)
-    run = simulate(robot_file, controller, duration=duration, listen=bag.write, route=route)
+    bag = BagWriter(path, robot_file, robot_file.controller)
+    run = simulate(robot_file, duration=duration, listen=bag.write)
     assert bag.close() == path
     return run
 
@@ -72,12 +73,18 @@ def test_replay_answers_the_same_to_the_bit(walk):
 
 def test_what_was_wanted_is_replayed(tmp_path):
     """If it failed, the replay of a steered walk would go another way."""
-    robot_file = load_robot('walker3d')
-    record(tmp_path / 'steered.mcap', robot_file, 1.5, route=read_route('walker3d'))
-    bag = open_bag(tmp_path / 'steered.mcap')
-    wanted = {None if row.reference.velocity is None else tuple(row.reference.velocity)
-              for row in read_rows(bag, robot_file.robot)}
-    assert len(wanted) > 1
+    robot_file = load_robot('dribbel')
+    loop = ControlLoop(robot_file)
+
+    def steer(time):
+        loop.reference.speed = 0.33 if time > 1.0 else None
+        loop.reference.velocity = np.array([0.33, 0.0, 0.0]) if time > 1.0 else None
+    writer = BagWriter(tmp_path / 'steered.mcap', robot_file, 'hip_switching')
+    run_plant(make_plant(robot_file), loop, robot_file.start, 2.0, before=steer,
+              listen=writer.write)
+    bag = open_bag(writer.close())
+    speeds = [row.reference.speed for row in read_rows(bag, robot_file.robot)]
+    assert set(speeds) == {None, 0.33} and speeds[0] is None
     assert replay(bag, recorded_robot(bag))['identical']
 
 

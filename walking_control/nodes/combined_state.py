@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All sensors of a tick in one message: read without building message objects.
+
+Between its stamp and its numbers such a message is the same every time, so that the bytes tell
+whether its layout is the one learned from the first; if not, it is read the normal way and learned
+anew. The numbers are then taken where they lie. CDR, little endian (the first four bytes).
+"""
+
+import struct
+
+import numpy as np
+from rclpy.serialization import deserialize_message
+from sensor_msgs.msg import JointState
+
+from walking_control.bringup.wiring import state_interfaces
+from walking_control.exceptions import MeasurementError, MissingDependency
+from walking_control.nodes import topics
+from walking_control.nodes.messages import allocate, set_stamp
+
+LITTLE_ENDIAN = b'\x00\x01\x00\x00'
+STAMP = struct.Struct('<iI')
+BEFORE, AFTER = len(LITTLE_ENDIAN), len(LITTLE_ENDIAN) + STAMP.size   # the stamp, in bytes
+JOINT_STATE, VALUES = 'joint_state', 'values'
+KINDS = ('', JOINT_STATE, VALUES)
+
+
+class CombinedReader:
+    """Takes stamp and measurement out of serialized messages.
+
+    Args:
+        robot: The `Robot`.
+        read: From bytes to (names or None, numbers), by the normal path.
+        force_sign: 1 where the force sensors tell the force of the floor on the foot, else -1.
+    """
+
+    def __init__(self, robot, read, force_sign=1.0):
+        self._expected = state_interfaces(robot)
+        self._read, self._sign = read, force_sign
+        self._layout = self._where = self._order = self._names = None
+        self.learned = 0   # how often the normal path was taken
+
+    def name(self, names):
+        """Take the names of the numbers, where messages do not hold them."""
+        self._names, self._layout = list(names), None
+
+    def read(self, raw, measurement):
+        """Fill a measurement but for its stamp; return the stamp in ns, None without names yet.
+
+        Raises:
+            MeasurementError: An interface is missing.
+        """
+        if self._layout is None or raw[AFTER:self._where] != self._layout:
+            if not self._learn(raw):
+                return None
+        numbers = np.frombuffer(raw, '<f8', self._count, self._where)
+        if self._order is not None:
+            numbers = numbers[self._order]
+        n = len(measurement.values)
+        measurement.values[:] = numbers[:n]
+        if self._sign != 1.0:
+            measurement.foot_force *= self._sign
+        locks = numbers[n:len(self._expected)]
+        if not np.isfinite(locks).all():   # would be read as open
+            raise MeasurementError('combined state', limit='the state of a lock is not finite')
+        measurement.locked[:] = locks > 0.5
+        return stamp_of(raw)
+
+    def _learn(self, raw):
+        names, numbers = self._read(raw)
+        names = self._names if names is None else list(names)
+        if names is None:
+            return False
+        missing = [name for name in self._expected if name not in names]
+        if missing or len(numbers) != len(names):
+            raise MeasurementError('combined state', value=len(numbers), limit='lacks '
+                                   + (', '.join(missing) or 'numbers for its names'))
+        self.learned += 1
+        order = [names.index(name) for name in self._expected]
+        self._order = None if order == list(range(len(order))) else np.array(order)
+        self._count = len(numbers)
+        self._where = _find(raw, numbers)
+        self._layout = raw[AFTER:self._where]
+        return True
+
+
+def _find(raw, numbers):
+    """Return where in a message its numbers lie: behind their count, at a multiple of 8."""
+    if raw[:BEFORE] != LITTLE_ENDIAN:
+        raise MeasurementError('combined state', limit='must be little endian CDR')
+    content = np.asarray(numbers, '<f8').tobytes()
+    where = raw.find(content, AFTER)
+    while where >= 0 and (where - BEFORE) % 8:
+        where = raw.find(content, where + 1)
+    if where < 0:
+        raise MeasurementError('combined state', limit='does not hold its numbers in one piece')
+    return where
+
+
+def stamp_of(raw):
+    """Return the stamp of a serialized message with a header, ns."""
+    seconds, nanoseconds = STAMP.unpack_from(raw, BEFORE)
+    return seconds * 1_000_000_000 + nanoseconds
+
+
+def subscribe(node, kind, robot, force_sign, on_raw):
+    """Listen to a combined state; return the subscriptions.
+
+    Args:
+        node: The rclpy node.
+        kind: `JOINT_STATE` of our simulator, or `VALUES` of state_interfaces_broadcaster.
+        robot: The `Robot`.
+        force_sign: See `CombinedReader`.
+        on_raw: Called with reader and bytes.
+
+    Raises:
+        MissingDependency: control_msgs is not installed.
+    """
+    if kind == JOINT_STATE:
+        def read_joint_state(raw):
+            message = deserialize_message(raw, JointState)
+            return message.name, message.position
+        reader = CombinedReader(robot, read_joint_state, force_sign)
+        return [node.create_subscription(JointState, topics.COMBINED_STATE,
+                                         lambda raw: on_raw(reader, raw), topics.SENSOR_IN,
+                                         raw=True)]
+    try:
+        from control_msgs.msg import Float64Values, Keys
+    except ImportError as error:
+        raise MissingDependency('combined_state values', limit=f'needs control_msgs ({error})',
+                                remedy='sudo apt install ros-$ROS_DISTRO-control-msgs') from error
+    reader = CombinedReader(
+        robot, lambda raw: (None, deserialize_message(raw, Float64Values).values), force_sign)
+    return [node.create_subscription(Keys, topics.STATE_NAMES,
+                                     lambda message: reader.name(message.keys), topics.LATCHED),
+            node.create_subscription(Float64Values, topics.STATES,
+                                     lambda raw: on_raw(reader, raw), topics.SENSOR_IN, raw=True)]
+
+
+class CombinedWriter:
+    """The combined state of our simulator: a JointState whose positions are all the numbers.
+
+    Args:
+        robot: The `Robot`.
+    """
+
+    def __init__(self, robot):
+        self.message = JointState(name=state_interfaces(robot))
+        self._numbers = allocate(self.message, 'position', len(self.message.name))
+
+    def write(self, measurement):
+        """Return the message of a measurement."""
+        set_stamp(self.message.header.stamp, measurement.stamp)
+        n = len(measurement.values)
+        self._numbers[:n] = measurement.values
+        self._numbers[n:] = measurement.locked
+        return self.message
