@@ -69,9 +69,10 @@ class ForcePolytope:
             return np.array([[-self.reach(-np.ones(1))], [self.reach(np.ones(1))]])
         size = np.abs(rows).max()
         try:
-            points = HalfspaceIntersection(
-                np.column_stack([rows / size, -np.ones(len(rows))]),
-                np.zeros(rows.shape[1])).intersections
+            with np.errstate(divide='ignore', invalid='ignore'):   # corners far away
+                points = HalfspaceIntersection(
+                    np.column_stack([rows / size, -np.ones(len(rows))]),
+                    np.zeros(rows.shape[1])).intersections
             points = points[np.isfinite(points).all(axis=1)]
             extent = np.abs(points).max()
             points = extent * np.unique(np.round(points / extent, 9), axis=0)

@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 import pinocchio as pin
 
-from walking_control.design.mechanism import AXES, Mechanism, SINGULAR
+from walking_control.design.mechanism import AXES, Mechanism, require_inertia, SINGULAR
 from walking_control.design.transmission import Transmission
 from walking_control.exceptions import InvalidInput
 
@@ -84,6 +84,7 @@ class Limb:
         self.links = mechanism.inertia(rotors=False)[np.ix_(self.columns, self.columns)]
         if rotors == 'coupled':
             self._rotors = RotorModel(mechanism, transmission, carriers)
+        require_inertia(self.inertia(np.ones(self.m)), mechanism.name)
 
     @property
     def redundant(self) -> bool:

@@ -20,6 +20,7 @@ from walking_control.models.urdf import load_urdf
 
 AXES = 'xyz'
 SINGULAR = 1e-6    # of the largest singular value: below, a direction counts as lost
+_MASSLESS = 1e-14  # of what the joints alone resist: below, an inertia is singular
 _URDF = ('.urdf', '.xacro')
 
 
@@ -198,6 +199,20 @@ def _start(file: RobotFile, dynamics: Dynamics) -> np.ndarray:
     if file.robot.coordinates:
         return dynamics.base_from_coordinates(start.support, start.q, start.v)[0]
     return dynamics.configuration(dict.fromkeys(dynamics.joints, 0.0))
+
+
+def require_inertia(inertia: np.ndarray, name: str) -> np.ndarray:
+    """Return an inertia matrix that resists every motion.
+
+    Raises:
+        InvalidInput: Some motion moves no mass.
+    """
+    size = np.sqrt(np.clip(np.diag(inertia), 0.0, None))
+    if not size.all() or np.linalg.eigvalsh(inertia / np.outer(size, size))[0] < _MASSLESS:
+        raise InvalidInput(f'inertia of {name}', limit='is singular: some motion moves no mass',
+                           remedy='give every moving link an <inertial>, or its motor a rotor '
+                           'inertia')
+    return inertia
 
 
 def unit_direction(direction: Sequence[float] | np.ndarray) -> np.ndarray:

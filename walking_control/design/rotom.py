@@ -25,7 +25,12 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.design.mechanism import Mechanism, SINGULAR, unit_direction
+from walking_control.design.mechanism import (
+    Mechanism,
+    require_inertia,
+    SINGULAR,
+    unit_direction,
+)
 from walking_control.exceptions import InvalidInput
 
 POINT, SOLE = 'point', 'sole'
@@ -106,7 +111,8 @@ def transmissibility(mechanism: Mechanism, contacts: Contacts = NO_CONTACTS,
         space: As `Transmissibility`'s; None takes `motion_space`.
     """
     momentum = mechanism.momentum_map()
-    P = constrained_mobility(mechanism.inertia(), contacts.jacobian(mechanism))
+    P = constrained_mobility(require_inertia(mechanism.inertia(), mechanism.name),
+                             contacts.jacobian(mechanism))
     T = momentum @ P @ momentum.T / mechanism.mass
     return Transmissibility(0.5 * (T + T.T), motion_space(mechanism) if space is None else space)
 
@@ -239,6 +245,8 @@ def index_over_joint(mechanism: Mechanism, joint: str, contacts: Contacts = NO_C
                      points: int = 181) -> tuple[np.ndarray, np.ndarray]:
     """Return positions of a joint, within its limits, and the transmissibility index there.
 
+    It is NaN where some motion moves no mass.
+
     Args:
         mechanism: The `Mechanism`; the other joints stay.
         joint: Name of the joint.
@@ -258,5 +266,8 @@ def index_over_joint(mechanism: Mechanism, joint: str, contacts: Contacts = NO_C
     for value in values:
         positions = mechanism.positions.copy()
         positions[place] = value
-        indices.append(transmissibility(mechanism.at(positions), contacts, space).index)
+        try:
+            indices.append(transmissibility(mechanism.at(positions), contacts, space).index)
+        except InvalidInput:   # there some motion moves no mass
+            indices.append(np.nan)
     return values, np.array(indices)

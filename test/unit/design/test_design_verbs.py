@@ -90,6 +90,9 @@ def test_robot_files_know_their_motors(capsys):
     walker = design(capsys, 'rotom', 'dribbel')
     assert walker['moves_along'] == 'xz' and walker['contacts'] == ['outer_foot']
     assert 0.0 < walker['index'] < 1.0   # on both feet it could not move at all
+    # legs that lie on each other are two points in one place: no answer there, but elsewhere
+    points = design(capsys, 'rotom', 'compass', '--set', 'hip_mass=0', '--joint', 'hip')
+    assert points['index_over']['hip']['index'].count(None) == 1
 
 
 def test_page_of_the_tools_holds_the_verbs_figures(capsys):
@@ -135,7 +138,8 @@ def test_page_of_the_tools_holds_the_verbs_figures(capsys):
     (['rotom', LEG, '--direction', '0,1,0', '--zeros'], 'in every posture'),
     (['rotom', LEG, '--joint', 'hop'], 'joint hop'),
     (['rotom', 'humanoid', '--contacts', 'nowhere'], 'frame nowhere'),
-    (['rotom', 'humanoid', '--zeros'], '--base held')])
+    (['rotom', 'humanoid', '--zeros'], '--base held'),
+    (['rotom', 'compass', '--set', 'hip_mass=0', '--q', 'hip=0'], 'moves no mass')])
 def test_bad_input_is_one_line(capsys, arguments, words):
     """A mistake would end in a traceback, or in figures of something else."""
     assert main(['design', *arguments]) == 2
