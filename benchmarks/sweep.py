@@ -25,8 +25,9 @@ from walking_control.experiments.sweeps.task import Axis, SweepTask
 from walking_control.loading import load_robot
 from walking_control.simulation.registry import make_plant
 
-MAPS = SweepTask('dribbel', (Axis('set_point', 0.1, 0.5, 9), Axis('proportional_gain', 2.0, 18.0, 9),
-                             Axis('derivative_gain', 0.0, 0.5, 6)), plant='rigid', duration=10.0)
+MAPS = SweepTask(
+    'dribbel', (Axis('set_point', 0.1, 0.5, 9), Axis('proportional_gain', 2.0, 18.0, 9),
+                Axis('derivative_gain', 0.0, 0.5, 6)), plant='rigid', duration=10.0)
 
 
 def timed(function):
@@ -121,8 +122,8 @@ def main():
     cpu, simulated, cycle = strides(options.strides)
     share = 0.01
     rollout = mujoco_rollout(share * simulated) / share
-    print(f'the same time by MuJoCo rollout at its own step of plant mujoco, physics alone: {rollout:.0f} s CPU; '
-          f'ratio {rollout / cpu:.1f}')
+    print(f'the same time by MuJoCo rollout at the step of plant mujoco, physics alone: '
+          f'{rollout:.0f} s CPU; ratio {rollout / cpu:.1f}')
     scipy = scipy_stride(cycle) * options.strides
     print(f'as many strides by SciPy, no contact, no events: {scipy:.0f} s CPU; '
           f'ratio {scipy / cpu:.0f}')
