@@ -4,6 +4,7 @@
 import pytest
 
 from walking_control.control_loop import ControlLoop
+from walking_control.experiments.comparison import read_variants, variants_path
 from walking_control.loading import load_robot
 from walking_control.simulation.disturbance import plan_disturbances, rough_floor
 from walking_control.simulation.registry import make_fast_plant
@@ -43,3 +44,15 @@ def test_walks_where_no_foothold_is_as_high_as_the_last():
     """A floor rough by 2 mm once felled hip switching within a few steps."""
     run = walk('hip_switching', 8.0, STEADY, rough_floor(0.005, 1))
     assert run.fault is None and run.steps[-1] >= 9
+
+
+def test_a_leading_swing_leg_walks_on_a_rough_floor():
+    """The gait and settings that ship for rough floors would serve no better than the others."""
+    rough, = (variant for variant in read_variants(variants_path('dribbel'))
+              if variant.name == 'curve_tracking, rough floor')
+    floor = rough_floor(0.004, 0)
+    settings = {f'curve_tracking.{name}': value for name, value in rough.settings.items()}
+    run = walk('curve_tracking', 7.0, settings, floor)
+    assert run.fault is None and not run.fell and run.steps[-1] >= 6
+    shipped = walk('curve_tracking', 7.0, {}, floor)
+    assert shipped.fault is not None or shipped.fell

@@ -19,6 +19,7 @@ from walking_control.runs.kinematics import foot_positions, Skeleton, tilt
 from walking_control.runs.quantities import disturbed_row, footholds, rows_around, touchdowns
 
 POSES = 6   # of each step; the one at touchdown is strong
+LEVELS = 3  # of the texts of disturbances in a row
 
 
 def describe(disturbance):
@@ -67,13 +68,15 @@ def draw_walk(axis, run):
     axis.set_xlim(x[0] - 0.6, x[1] + 0.6)
     axis.set_aspect('equal')
     low, high = axis.get_ylim()
-    axis.set_ylim(min(low, -0.42 * high), high)
-    for disturbance in run.disturbances:
-        if disturbance.step < len(places):
-            x, z = tilt(_place_of(run, places, disturbance) - origin, run.world.slope)
-            axis.annotate(describe(disturbance), (x, z), (x, z - 0.32 * high), color=MARK,
-                          ha='center', fontsize=9.5, clip_on=True, annotation_clip=True,
-                          arrowprops={'arrowstyle': '->', 'color': MARK})
+    known = [disturbance for disturbance in run.disturbances if disturbance.step < len(places)]
+    axis.set_ylim(min(low, -(0.28 + 0.14 * min(len(known), LEVELS)) * high), high)
+    for i, disturbance in enumerate(known):
+        x, z = tilt(_place_of(run, places, disturbance) - origin, run.world.slope)
+        # neighbours below each other, lest their texts overlap
+        down = (0.32 + 0.14 * (i % LEVELS)) * high
+        axis.annotate(describe(disturbance), (x, z), (x, z - down), color=MARK, ha='center',
+                      fontsize=9.5, clip_on=True, annotation_clip=True,
+                      arrowprops={'arrowstyle': '->', 'color': MARK})
 
 
 def _place_of(run, places, disturbance):
