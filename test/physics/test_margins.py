@@ -136,6 +136,11 @@ def test_disturbances_of_noisy_robots_go_through_the_chain(dribbel, monkeypatch)
     (size, survived, reason), = result['samples']
     assert size == 1.6 and survived is False and reason
     assert result['nominal_squared_effort'] > 0.0 and result['foot_depth'] is not None
+    heavy = find_first_failure(dribbel, 'push', largest=1.6, resolution=1.6, heavier=0.2)
+    assert heavy['chain'] and heavy['heavier'] == 0.2
+    assert heavy['min_normal_force'] > 1.1 * result['min_normal_force']   # the plant's own mass
+    with pytest.raises(InvalidInput, match='heavier'):
+        find_first_failure(dribbel, 'push', heavier=-1.0)
     lossy = load_robot('dribbel', [('sensors.lost_measurements', 0.9)])
     with pytest.raises(NotAchieved, match='undisturbed.*stale_joint_state'):
         find_first_failure(lossy, 'push')
