@@ -50,8 +50,10 @@ def test_it_stands_walks_turns_and_stands_again():
     assert abs(walk.yaw) < math.radians(5.0)
     walk.go(2.0, (0.2, 0.0, 0.3))
     assert walk.yaw == pytest.approx(0.3 * (2.0 - 0.3), abs=0.1)
+    before = walk.loop.controller.steps
     walk.go(2.0)
     assert not walk.loop.controller.walking
+    assert walk.loop.controller.steps - before <= 5
     assert np.abs(walk.go(0.5)).max() < 0.01
 
 

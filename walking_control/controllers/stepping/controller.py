@@ -34,12 +34,15 @@ EARLIEST = 0.4        # part of the step time before which the swing foot does n
 STOPPED = 0.006       # m: how far a foot on the floor stays behind one that sinks on
 RISING = 0.05         # m/s: a foot that rises faster has not landed
 SLOW = 0.02           # m/s, rad/s: commands below it ask to stand
+SLOWING = 3.0         # times faster than it speeds up the robot slows down
 STILL = 0.6           # part of the support within which the fall must end for standing
 LOWEST, HIGHEST = -8.0, 15.0   # m/s^2: limits of the base's vertical acceleration
 # Weights of the wishes; they matter when not all can be met. The trunk goes before the swing foot:
 # friction could be had for its acceleration by pressing harder, and the robot would hop. Yaw goes
-# last: to hold it against a fast swing would cost the foothold.
-TRUNK, HEIGHT, SWING, TILT, YAW, BALANCE, PRESSURE = 1.0, 1.0, 0.3, 0.01, 0.01, 1.0, 0.01
+# last: to hold it against a fast swing would cost the foothold. Points, which have little to hold
+# it with, are asked for more of it.
+TRUNK, HEIGHT, SWING, TILT, BALANCE, PRESSURE = 1.0, 1.0, 0.3, 0.01, 1.0, 0.01
+SOLE_YAW, POINT_YAW = 0.01, 0.03
 TWIST = 0.3   # rad: farthest that a foot in the air is turned against the base
 
 
@@ -154,7 +157,8 @@ class Stepping(Controller):
         limit = np.array(self.velocity_limits())
         np.clip(wanted, -limit, limit, out=wanted)
         self._wanted = wanted
-        step = values.speed_rate * dt
+        slowing = np.abs(wanted) < np.abs(self._aim)
+        step = values.speed_rate * dt * np.where(slowing, SLOWING, 1.0)
         self._aim += np.clip(wanted - self._aim, -step, step)
         self._heading += self._aim[2] * dt
 
@@ -326,7 +330,8 @@ class Stepping(Controller):
         if controls_yaw:
             turning[2] = values.yaw_stiffness * error[2] \
                 - values.yaw_damping * (rate[2] - self._aim[2])
-            program.want(np.eye(3)[2:], turning[2:], YAW, 3)
+            program.want(np.eye(3)[2:], turning[2:],
+                         SOLE_YAW if self._soles else POINT_YAW, 3)
         stance = body.feet[self.stance]
         way = stance.hip - stance.position
         longest = values.straightest * body.leg_length

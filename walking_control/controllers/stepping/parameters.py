@@ -42,7 +42,7 @@ PARAMETERS = ParameterTable('stepping', [
     Parameter('sideways_limit', 0.2, 'm/s', 'Fastest speed sideways.', 0.0, 1.0, live=True),
     Parameter('turn_limit', 0.3, 'rad/s', 'Fastest turning.', 0.0, 1.0, live=True),
     Parameter('speed_rate', 0.5, 'm/s^2', 'How fast the speed aimed at follows the command; of '
-              'turning in rad/s^2.', 0.01, 10.0, live=True),
+              'turning in rad/s^2; three times as fast when slowing down.', 0.01, 10.0, live=True),
     Parameter('speed_trim', 0.15, '1', 'Share of the speed error of the last two steps that the '
               'aim is corrected by, once a step.', 0.0, 1.0, live=True),
     Parameter('step_time', 0.335, 's', 'Nominal time of a step.', 0.1, 2.0, scaled=True),
