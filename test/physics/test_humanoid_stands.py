@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The humanoid in MuJoCo: stands on two legs and on one, takes a push, changes support."""
 
+from dataclasses import replace
 import math
 
 import pytest
@@ -9,7 +10,10 @@ from walking_control.control_loop import ControlLoop
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.signals import Measurement
+from walking_control.models.urdf import scale_masses
+from walking_control.simulation.noise import read_preset
 from walking_control.simulation.registry import make_plant
+from walking_control.simulation.simulate import run_plant
 from walking_control.statics.posture_search import search_posture
 
 pytest.importorskip('mujoco')
@@ -121,6 +125,37 @@ def test_changes_of_support():
     assert {status for status, _ in stand.states} <= {'holding', 'changing_support'}
     rate = stand.control.values.effort_rate
     assert stand.torque_step <= rate * stand.loop.period * (1.0 + 1e-9)
+
+
+def test_changes_of_support_with_real_sensors():
+    """With noise, 5 ms of delay, wrong masses and a slippery floor the law would make joints swing
+    as a leg is unloaded, or let the body sway off its leg."""
+    file = load_robot('humanoid')
+    worse = dict(sensors=read_preset('lab') | {'measurement_delay': 0.003, 'command_delay': 0.002,
+                                               'seed': 1},
+                 world={**file.sections['world'], 'friction': 0.3})
+    plant = make_plant(replace(file, sections=file.sections | worse,
+                               robot=replace(file.robot, urdf=scale_masses(file.robot.urdf, 1.05))))
+    run = run_plant(plant, ControlLoop(file), file.start, 9.5)
+    assert run.fault is None and not run.broke_off
+    assert (run.contact[-1] == [True, False]).all()   # it stands on one leg
+
+
+def test_sway_dies_down_on_one_leg():
+    """On one leg the body would go on swaying for half a minute after a touch."""
+    over, raised = stance(0.04)
+    stand = Stand(routine='hold')
+    stand.run(0.1)
+    stand.loop.reference.posture = over
+    stand.run(2.0)
+    stand.loop.reference.support = LEFT
+    stand.run(1.0)
+    stand.loop.reference.posture = raised
+    stand.run(1.0)
+    stand.plant.push(0.05 * stand.control.dynamics.mass, 0.5 * math.pi)
+    stand.run(2.0)
+    stand.run(0.5)
+    assert stand.drift < 0.01 and stand.states[-1] == ('holding', LEFT)
 
 
 def test_lean_is_called_impossible_before_it_tips():

@@ -24,7 +24,7 @@ from walking_control.statics.least_squares import minimum_force, minimum_torque
 WIDE = {'length': 20.0, 'width': 20.0, 'friction': 100.0}   # a sole without limits that matter
 
 
-def with_contact_wrenches(dynamics, q, frames, wrenches):
+def with_contact_wrenches(dynamics, q, frames, wrenches, acceleration=None):
     """Return the base wrench and torques of inverse dynamics with wrenches on soles."""
     model, data = dynamics.model, dynamics.model.createData()
     external = pin.StdVec_Force([pin.Force.Zero() for _ in range(model.njoints)])
@@ -32,7 +32,8 @@ def with_contact_wrenches(dynamics, q, frames, wrenches):
         joint = model.frames[frame].parentJoint
         external[joint] += model.frames[frame].placement.act(pin.Force(wrench))
     zero = np.zeros(model.nv)
-    return pin.rnea(model, data, dynamics.to_pinocchio(q), zero, zero, external)[dynamics.order]
+    return pin.rnea(model, data, dynamics.to_pinocchio(q), zero,
+                    zero if acceleration is None else acceleration, external)[dynamics.order]
 
 
 def jacobians(dynamics, q, distributor):
@@ -71,6 +72,26 @@ def test_single_support_equals_inverse_dynamics():
             assert abs(found[ROOT:] - solution.torque).max() < 1e-9 * scale
             assert abs(found[:ROOT]).max() < 1e-9 * dynamics.weight
             assert solution.base_residual < 1e-8
+
+
+@pytest.mark.parametrize('support', [('left',), ('left', 'right')])
+def test_accelerated_body_equals_inverse_dynamics(support):
+    """Torques that brake a sway would not give the body the acceleration that was asked for."""
+    dynamics, contacts, posture = humanoid()
+    contacts = {side: Contact(f'{side}_sole', **WIDE) for side in contacts}
+    distributor = StaticTorque(dynamics, contacts,
+                               effort_limits=dict.fromkeys(dynamics.joints, 1e4))
+    q, at_rest = dynamics.configuration(posture), distributor.solve(dynamics.configuration(posture))
+    acceleration = np.array([0.7, -1.1, 0.3])
+    solution = distributor.solve(q, support, None, acceleration)
+    joints = np.zeros(dynamics.nv)
+    joints[:3] = acceleration   # upright: the axes of the base are the floor's
+    found = with_contact_wrenches(dynamics, q, [distributor.frames[side] for side in support],
+                                  [solution.wrenches[side] for side in support], joints)
+    assert found[ROOT:] == pytest.approx(solution.torque, abs=1e-9)
+    assert abs(found[:ROOT]).max() < 1e-7
+    again = distributor.solve(q)   # and the next question is one at rest
+    assert np.array_equal(again.torque, at_rest.torque)
 
 
 @pytest.mark.parametrize('solver', solvers.available())

@@ -85,7 +85,8 @@ class Dynamics:
     def __init__(self, robot: Robot, gravity: float = 9.81, slope: float = 0.0) -> None:
         self.robot, self.base, self.joints = robot, robot.base, robot.joints
         self.model = _build_model(robot.urdf, robot.base, robot.name)
-        self.model.gravity.linear = floor_gravity(gravity, slope)
+        self._gravity = floor_gravity(gravity, slope)
+        self.accelerate(np.zeros(3))
         self._order_joints()
         for joint, motor in robot.actuators.items():
             self.model.armature[self.model.joints[self.model.getJointId(joint)].idx_v] = \
@@ -214,6 +215,13 @@ class Dynamics:
         """Return the generalised gravity g(q), ``(nv,)``: on the base, then joints, N and N m."""
         efforts = pin.computeGeneralizedGravity(self.model, self.data, self.to_pinocchio(q))
         return efforts if self._is_ordered else efforts[self.order]
+
+    def accelerate(self, acceleration: np.ndarray) -> None:
+        """Weigh everything from now on as in a body that accelerates, floor axes, m/s^2.
+
+        Gravity counts less by so much, until the next call.
+        """
+        self.model.gravity.linear = self._gravity - acceleration
 
     def potential_energy(self, q: np.ndarray) -> float:
         """Return the potential energy, J."""

@@ -60,6 +60,7 @@ class Objective:
     regularisation: float = 1e-6
 
 
+_REST = np.zeros(3)
 OBJECTIVES = {'torque': Objective(), 'force': Objective(torque=0.0, force=1.0)}
 
 
@@ -143,19 +144,28 @@ class StaticTorque:
         self._programs: dict[tuple[str, ...], StaticProgram] = {}
 
     def solve(self, q: np.ndarray, support: Iterable[str] | None = None,
-              caps: Mapping[str, float] | None = None) -> StaticSolution:
+              caps: Mapping[str, float] | None = None,
+              acceleration: np.ndarray | None = None) -> StaticSolution:
         """Return the `StaticSolution` at a configuration.
 
         Args:
             q: From `Dynamics.configuration`.
             support: Names of the contacts in use; None takes all.
             caps: contact -> largest normal force, N, below its own.
+            acceleration: That the whole body shall have at once, without turning, floor axes,
+                ``(3,)``, m/s^2: it weighs as if gravity were less by so much; None: at rest.
 
         Raises:
             InvalidInput: A contact is unknown, or there is none; a cap is no force, or of no
                 contact of the support.
             MeasurementError: The configuration is not finite.
         """
+        if acceleration is not None:
+            self.dynamics.accelerate(acceleration)
+            try:
+                return self.solve(q, support, caps)
+            finally:
+                self.dynamics.accelerate(_REST)
         program = self.program(support)
         start = time.perf_counter()
         if program.is_few_points:

@@ -6,9 +6,17 @@ import pinocchio as pin
 import pytest
 from static_robots import humanoid_file
 
-from walking_control.controllers.static_torque.balance import BodyMotion, margin_inside
+from walking_control.controllers.static_torque.body_motion import (
+    BodyMotion,
+    margin_inside,
+    share_inside,
+)
 from walking_control.controllers.static_torque.controller import PARAMETERS, PostureControl
-from walking_control.controllers.static_torque.gains import DelayBounds, joint_inertias
+from walking_control.controllers.static_torque.gains import (
+    coupled_inertias,
+    DelayBounds,
+    mobility,
+)
 from walking_control.controllers.static_torque.support_change import SupportChange
 from walking_control.models.base import ROOT
 from walking_control.models.signals import Command, Reference, WalkerState
@@ -110,13 +118,66 @@ def test_margin_without_balance():
     assert control.balance.margin < -0.02 and control.balance_share == 0.0
 
 
+@pytest.mark.parametrize('move, share', [((0.5, 0.0), 1.0), ((1.0, 0.0), 0.7),
+                                         ((0.0, -1.0), 0.5), ((0.0, 0.0), 1.0)])
+def test_share_of_a_move(move, share):
+    """Braking would take the centre of pressure over an edge of the soles, or not up to it."""
+    square = np.array([[0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
+    assert share_inside(square, np.array([0.3, 0.5]), np.array(move)) == pytest.approx(share)
+    assert share_inside(square, np.array([-0.1, 0.5]), np.array(move)) == 0.0
+
+
+@pytest.mark.parametrize('speed', [(0.1, 0.0), (0.0, -0.15), (0.6, 0.1)])
+def test_sway_is_braked_within_the_soles(control, speed):
+    """Torques would speed a swaying body up, brake it less than the soles allow, or more."""
+    state, command = standing(control, speed)
+    for _ in range(20):
+        control.update(state, Reference(), DT, command)
+    solution, balance = control.solution, control.balance
+    total = sum(wrench[:3] for wrench in solution.wrenches.values())   # the soles are level
+    ahead = np.array(speed) / np.linalg.norm(speed)
+    now = balance._now
+    height = now.com[2] - now.feet[0][2]
+    pressure = now.com[:2] + height / control.dynamics.weight * -total[:2]
+    rest = margin_inside(balance._corners, now.com[:2])
+    if balance.margin > 0.01:   # under the capture point
+        reach = balance._velocity[:2] / np.sqrt(9.81 / height)   # what has come through the filter
+        assert pressure - now.com[:2] == pytest.approx(reach, rel=1e-3, abs=1e-6)
+    else:
+        assert 0.0 < margin_inside(balance._corners, pressure) < 0.15 * rest
+    assert total[:2] @ ahead < 0.0 and solution.feasible
+
+
+def test_held_motion_is_not_braked(control):
+    """A commanded move of the centre of mass would be resisted as if it were a push."""
+    state, command = standing(control)
+    posture = humanoid_file().start.posture.copy()
+    posture[[control.dynamics.joints.index(f'{side}_ankle_roll') for side in ('left', 'right')]] \
+        += 0.05
+    reference = Reference(posture=posture)
+    for _ in range(30):
+        before = control._held.copy()
+        control.update(state, reference, DT, command)
+        state.velocity[:] = (control._held - before) / DT
+        state.position[:] = control._held
+        # both soles stay level while the ankles roll: the base turns
+        rate = state.velocity[control.dynamics.joints.index('left_ankle_roll')]
+        angle = control._held[control.dynamics.joints.index('left_ankle_roll')]
+        state.base.angular[:] = [-rate, 0.0, 0.0]
+        state.base.orientation[:] = [-np.sin(angle / 2), 0.0, 0.0, np.cos(angle / 2)]
+        foot = control.balance._now.feet.mean(axis=0)
+        state.base.linear[:] = np.cross(state.base.angular, -foot)
+    sway = abs(control.balance._velocity[1])
+    assert sway > 0.05
+    assert abs(control.balance.brake(1.0)[1]) < 0.1 * np.sqrt(9.81 / 0.55) * sway
+
+
 def test_inertia_of_a_pendulum_and_of_legs():
     """Gains would follow from an inertia that no joint has."""
     file = humanoid_file()
     dynamics = PostureControl(file, PARAMETERS.validate({})).dynamics
-    posture = file.start.posture
-    free = joint_inertias(dynamics, posture, ())
-    fixed = joint_inertias(dynamics, posture, [dynamics.frame(foot) for foot in FEET])
+    free, fixed = (1.0 / np.diag(mobility(dynamics, file.start.posture, frames)) for frames in
+                   ((), [dynamics.frame(foot) for foot in FEET]))
     ankle, elbow = (dynamics.joints.index(name) for name in ('left_ankle_roll', 'left_elbow'))
     # a forearm of 0.9 kg, 0.1 m from its joint, and its motor; the upper arm gives way a little
     arm = 0.9 * (0.1 ** 2 + (0.05 ** 2 + 0.2 ** 2) / 12) + 50.0 ** 2 * 1e-5
@@ -124,39 +185,61 @@ def test_inertia_of_a_pendulum_and_of_legs():
     assert free[ankle] < 0.05 and fixed[ankle] > 1.0   # a foot, or the robot on it
 
 
+def test_inertia_of_coupled_joints():
+    """Two joints that move one body faster together than each alone would be given its gains."""
+    W = np.array([[2.0, -1.5], [-1.5, 2.0]])   # the mode 1, -1 moves 1 / 3.5 kg m^2
+    assert coupled_inertias(W) == pytest.approx(1.0 / np.array([3.5, 3.5]))
+    scale = np.diag([1.0, 10.0])   # another unit for one of them changes nothing but its unit
+    assert coupled_inertias(scale @ W @ scale) == pytest.approx(1.0 / np.array([3.5, 350.0]))
+    assert coupled_inertias(np.diag([2.0, 5.0])) == pytest.approx([0.5, 0.2])
+
+
 def test_delay_bounds():
-    """A delay would make a foot off the floor swing, or gains fall that no delay asks to."""
+    """A delay would make a leg swing, standing or in the air, or gains fall that no delay asks to.
+    """
     file = humanoid_file()
     control = PostureControl(file, PARAMETERS.validate({}))
-    bounds = DelayBounds(control.dynamics, list(control.distributor.frames.values()),
-                         file.start.posture)
-    n = len(control.dynamics.joints)
-    stiffness, damping = np.full(n, 200.0), np.full(n, 10.0)
-    assert bounds.apply(stiffness, damping, 0.0, [0.0, 0.0])[0] is stiffness
-    ankle = control.dynamics.joints.index('left_ankle_pitch')
-    for delay in (0.005, 0.01, 0.02):
-        soft, free = (values[ankle] for values in bounds.apply(stiffness, damping, delay,
-                                                               [0.0, 1.0]))
-        inertia = joint_inertias(control.dynamics, file.start.posture, ())[ankle]
-        # the loop of damping and delay keeps 60 degrees of phase; stepped, it settles
-        assert free * delay / inertia == pytest.approx(np.pi / 6.0, rel=1e-9)
-        assert _settles(inertia, soft, free, delay)
-        assert not _settles(inertia, 200.0, 10.0, delay)
-        stiff, held = (values[ankle] for values in bounds.apply(stiffness, damping, delay,
-                                                                [1.0, 1.0]))
-        assert stiff >= soft and held >= free
+    frames, limits = list(control.distributor.frames.values()), control._limits
+    stiffness, damping = 4.0 * limits, 0.15 * limits
+    over = control._plan(file.start.posture)._keys[1][2]
+    for posture in (file.start.posture, over):
+        bounds = DelayBounds(control.dynamics, frames, posture)
+        assert bounds.apply(stiffness, damping, 0.0, [0.0, 0.0])[0] is stiffness
+        for standing in ((1, 1), (1, 0), (0, 1), (0, 0)):
+            W = mobility(control.dynamics, posture,
+                         [frame for frame, on in zip(frames, standing) if on])
+            for delay in (0.005, 0.012):
+                K, D = bounds.apply(stiffness, damping, delay, standing)
+                fastest = np.linalg.eigvals(W * D).real.max()
+                # within 60 degrees of phase, and not far below where the joints bind
+                assert fastest * delay < np.pi / 6.0 + 1e-9
+                assert delay < 0.01 or fastest * delay > 0.7 * np.pi / 6.0
+                assert _settles(W, K, D, delay)
+        assert not _settles(W, stiffness, damping, 0.02)
 
 
-def _settles(inertia, stiffness, damping, delay, dt=1e-4):
-    """Return whether a delayed impedance brings a joint to rest."""
-    place, speed, late = 0.01, 0.0, [0.0] * round(delay / dt)
-    for _ in range(round(3.0 / dt)):
-        late.append(-stiffness * place - damping * speed)
-        speed += late.pop(0) / inertia * dt
-        place += speed * dt
-        if abs(place) > 1.0:
-            return False
-    return abs(place) < 0.005
+def _settles(W, stiffness, damping, delay, steps=5):
+    """Return whether a delayed impedance of all joints is stable: by its map over a step."""
+    n, dt = len(W), delay / steps
+    size = n * (steps + 2)   # places, speeds, efforts on their way
+    A = np.zeros((size, size))
+    A[n:2 * n, n:2 * n], A[n:2 * n, -n:] = np.eye(n), dt * W
+    A[:n, :n], A[:n, n:2 * n], A[:n, -n:] = np.eye(n), dt * np.eye(n), dt * dt * W
+    A[2 * n:3 * n, :n], A[2 * n:3 * n, n:2 * n] = -np.diag(stiffness), -np.diag(damping)
+    A[3 * n:, 2 * n:-n] = np.eye(n * (steps - 1))
+    return abs(np.linalg.eigvals(A)).max() < 1.0 + 1e-6   # what the floor holds stays: 1
+
+
+def test_light_foot_is_soft(control):
+    """A sole that hardly presses would be driven as if it stood firm, and turn over its edge."""
+    state, _ = standing(control)
+    firm = control._firmness()
+    assert firm == pytest.approx([1.0, 1.0], abs=0.05)
+    control._loads = dict(zip(FEET, (0.9 * control.dynamics.weight, 0.1 * control.dynamics.weight)))
+    control.solution = None
+    assert control._firmness() == pytest.approx([1.0, 0.2])
+    control.support.share[1] = 0.05   # and never firmer than the change of support says
+    assert control._firmness() == pytest.approx([1.0, 0.05])
 
 
 def test_feet_that_land_together_carry_at_once():

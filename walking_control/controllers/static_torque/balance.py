@@ -1,6 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Balance within the soles: feedback of centre of mass and angular momentum as a net wrench.
 
+Standing legs brake the sway of the body at any time: an acceleration against the velocity c' of
+the centre of mass, relative to that of the posture that is held,
+
+    a = -w damping (c' - c'_held),    w^2 = g / height,
+
+which puts the centre of pressure ahead of the centre of mass by damping times c' / w: under the
+capture point with 1, and never beyond the edge of the soles. Seen from the body a is a tilt of
+gravity, so the static program serves with all its limits.
+
 Where the impedance of the joints alone would press the feet over their edges, the law asks the
 floor for a net wrench instead: a force that brings the centre of mass back,
 
@@ -15,7 +24,7 @@ the force first: where the centre of pressure has reached the edge of a sole, th
 thrown the way the robot falls, which brakes the fall (the hip strategy). Torques follow from the
 forces as at rest; what accelerates the legs themselves is left out.
 
-The capture point c + c' / w, w^2 = g / height, is where the robot would have to put its centre of
+The capture point c + c' / w is where the robot would have to put its centre of
 pressure to come to rest ([Pra06]). Its distance to the edge of the soles says, before the robot
 tips, whether a step is needed.
 """
@@ -29,11 +38,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pinocchio as pin
 
+from walking_control.controllers.static_torque.body_motion import (
+    BodyMotion,
+    heading,
+    margin_inside,
+    share_inside,
+)
 from walking_control.models.base import ROOT
 from walking_control.statics.solvers import Problem
 
 if TYPE_CHECKING:
-    from walking_control.models.dynamics import Dynamics
     from walking_control.models.signals import BaseState
     from walking_control.statics.contacts import Contact
     from walking_control.statics.distributor import StaticTorque
@@ -41,97 +55,8 @@ if TYPE_CHECKING:
 
 _SMALL = 1e-7        # curvature of the program
 _LEVER = 1.0         # m: a moment counts as a force on it
-
-
-class BodyMotion:
-    """Where the centre of mass is and how it moves, seen from the feet that stand.
-
-    Args:
-        dynamics: The `Dynamics`, of a free base.
-        contacts: foot -> `Contact`.
-
-    Attributes:
-        com: Centre of mass, the base at the origin, floor axes, ``(3,)``, m.
-        velocity: Its velocity over the floor, ``(3,)``, m/s.
-        feet: Place of each sole, base at the origin, ``(n_feet, 3)``, m.
-        turns: Rotation of each sole to the floor, ``(n_feet, 3, 3)``.
-    """
-
-    def __init__(self, dynamics: Dynamics, contacts: Mapping[str, Contact]) -> None:
-        self._dynamics = dynamics
-        self._contacts = list(contacts.values())
-        self._frames = [dynamics.frame(contact.frame, contact.offset, contact.rotation)
-                        for contact in self._contacts]
-        self._data = dynamics.model.createData()
-        self._v = np.zeros(dynamics.nv)
-        self.com, self.velocity = np.zeros(3), np.zeros(3)
-        self.feet = np.zeros((len(self._frames), 3))
-        self.turns = np.zeros((len(self._frames), 3, 3))
-
-    def update(self, q: np.ndarray, velocity: np.ndarray, base: BaseState | None) -> None:
-        """Look at a configuration with the base at the origin; without a base at rest."""
-        dynamics, data, v = self._dynamics, self._data, self._v
-        model, place = dynamics.model, dynamics.to_pinocchio(q)
-        v[:] = 0.0
-        if base is not None:
-            v[:3] = base.linear @ base.rotation
-            v[3:ROOT] = base.angular
-            v[dynamics.order[ROOT:]] = velocity
-        pin.centerOfMass(model, data, place, v)
-        for i, frame in enumerate(self._frames):
-            pin.updateFramePlacement(model, data, frame)
-            self.feet[i] = data.oMf[frame].translation
-            self.turns[i] = data.oMf[frame].rotation
-        self.com[:], self.velocity[:] = data.com[0], data.vcom[0]
-
-    def from_foot(self, foot: int) -> np.ndarray:
-        """Return the centre of mass over a foot in its heading, ``(3,)``, m."""
-        return (self.com - self.feet[foot]) @ _heading(self.turns[foot])
-
-    def corners(self, feet: Sequence[int]) -> np.ndarray:
-        """Return the corners of soles on the floor, ``(4 n, 2)``, m."""
-        points = []
-        for foot in feet:
-            contact, turn = self._contacts[foot], self.turns[foot]
-            for x in (-0.5, 0.5):
-                for y in (-0.5, 0.5):
-                    points.append(self.feet[foot][:2] + x * contact.length * turn[:2, 0]
-                                  + y * contact.width * turn[:2, 1])
-        return np.array(points)
-
-
-def margin_inside(points: np.ndarray, point: np.ndarray) -> float:
-    """Return how far a point lies inside the convex hull of others, m; below zero outside.
-
-    Args:
-        points: ``(n, 2)``, n >= 3 and not all on one line.
-        point: ``(2,)``.
-    """
-    hull = _hull(points)
-    edges = np.roll(hull, -1, axis=0) - hull
-    lengths = np.hypot(edges[:, 0], edges[:, 1])
-    to = point - hull
-    inside = (edges[:, 0] * to[:, 1] - edges[:, 1] * to[:, 0]) / lengths
-    least = float(inside.min())
-    if least >= 0.0:
-        return least
-    along = np.clip((edges * to).sum(axis=1) / lengths ** 2, 0.0, 1.0)
-    return -float(np.hypot(*(to - along[:, None] * edges).T).min())
-
-
-def _hull(points: np.ndarray) -> np.ndarray:
-    """Return the corners of the convex hull, counter-clockwise (Andrew's chain)."""
-    ordered = sorted(map(tuple, points.tolist()))
-    chain: list[tuple[float, ...]] = []
-    for sweep in (ordered, ordered[::-1]):
-        half: list[tuple[float, ...]] = []
-        for p in sweep:
-            while len(half) > 1 and (half[-1][0] - half[-2][0]) * (p[1] - half[-2][1]) \
-                    <= (half[-1][1] - half[-2][1]) * (p[0] - half[-2][0]):
-                half.pop()
-            half.append(p)
-        chain += half[:-1]
-    return np.array(chain)
+_SMOOTHING = 0.01    # s: memory of the centre of mass's velocity
+_REACH = 0.95        # of the way to the edge that braking may take the centre of pressure
 
 
 class Balance:
@@ -162,37 +87,70 @@ class Balance:
     def reset(self) -> None:
         """Forget the past."""
         self._velocity: np.ndarray | None = None
+        self._planned: np.ndarray | None = None
+        self._feet: list[int] = []
         self.margin = self.rest_margin = 0.0
 
     def observe(self, q: np.ndarray, velocity: np.ndarray, base: BaseState, held: np.ndarray,
-                support: Sequence[str], smoothing: float) -> float:
-        """Return `margin` of a state.
+                support: Sequence[str], dt: float) -> None:
+        """Look at a state; `margin` and `rest_margin` are those of it.
 
         Args:
             q: Configuration, the base at the origin, ``(nq,)``.
             velocity: Of the joints, ``(n_joints,)``.
             base: The `BaseState`.
             held: Posture that is held, ``(n_joints,)``.
-            support: Feet that stand.
-            smoothing: Share of a new velocity in the smoothed one.
+            support: Feet that stand; with none nothing is said.
+            dt: Since the last look, s.
         """
+        self._feet = [self._names.index(foot) for foot in support]
+        if not support:
+            self._planned = None
+            return
         now = self._now
         now.update(q, velocity, base)
         if self._velocity is None:
             self._velocity = now.velocity.copy()
-        self._velocity += smoothing * (now.velocity - self._velocity)
+        self._velocity += dt / (dt + _SMOOTHING) * (now.velocity - self._velocity)
         if not np.array_equal(held, self._held_posture):
             self._held_posture[:] = held
             self.dynamics.configuration(held, out=self._rest)
             self._held.update(self._rest, velocity, None)
-        self._feet = [self._names.index(foot) for foot in support]
+        self._follow_plan(dt)
         height = float(np.mean([now.com[2] - now.feet[foot][2] for foot in self._feet]))
         self._frequency = math.sqrt(self._gravity / max(height, 1e-3))
         capture = now.com[:2] + self._velocity[:2] / self._frequency
         corners = now.corners(self._feet)
+        self._corners = corners
         self.margin = margin_inside(corners, capture)
         self.rest_margin = margin_inside(corners, now.com[:2] + self._error()[:2])
-        return self.margin
+
+    def _follow_plan(self, dt: float) -> None:
+        """Find how fast the centre of mass of the held posture moves over each foot."""
+        places = np.array([self._held.from_sole(foot) for foot in range(len(self._names))])
+        self._rates = np.zeros_like(places) if self._planned is None or dt <= 0.0 \
+            else (places - self._planned) / dt
+        self._planned = places
+
+    def brake(self, damping: float) -> np.ndarray | None:
+        """Return the acceleration that brakes the sway, floor axes, ``(3,)``, m/s^2.
+
+        Args:
+            damping: See the head of this module.
+
+        Returns:
+            What the soles allow of it; None where they allow nothing, or nothing is wanted.
+        """
+        if not self._feet or damping <= 0.0:
+            return None
+        assert self._velocity is not None
+        planned = np.mean([heading(self._now.turns[foot]) @ self._rates[foot]
+                           for foot in self._feet], axis=0)
+        ahead = damping / self._frequency * (self._velocity - planned)[:2]
+        share = share_inside(self._corners, self._now.com[:2], ahead / _REACH)
+        if share <= 0.0:
+            return None
+        return np.array([*(-share * self._frequency ** 2 * ahead), 0.0])
 
     def torque(self, q: np.ndarray, base: BaseState, program: StaticProgram,
                caps: Mapping[str, float], weight_of_momentum: float, turn: float,
@@ -230,7 +188,7 @@ class Balance:
     def _error(self) -> np.ndarray:
         """Return where the centre of mass should go from here, ``(3,)``, m."""
         now, held = self._now, self._held
-        return np.mean([_heading(now.turns[foot]) @ (held.from_foot(foot) - now.from_foot(foot))
+        return np.mean([heading(now.turns[foot]) @ (held.from_sole(foot) - now.from_foot(foot))
                         for foot in self._feet], axis=0)
 
     def _wrench(self, base: BaseState, rotation: np.ndarray, turn: float,
@@ -240,18 +198,11 @@ class Balance:
         now, held, rate = self._now, self._held, self._frequency
         error, upright = self._error(), np.zeros((3, 3))
         for foot in self._feet:   # of the base, the sole level
-            upright += _heading(now.turns[foot]) @ held.turns[foot].T
+            upright += heading(now.turns[foot]) @ held.turns[foot].T
         gains = np.array([rate ** 2, rate ** 2, 4.0 * rate ** 2])
         force = self.dynamics.mass * (gains * error - 2.0 * np.sqrt(gains) * self._velocity)
         tilt = _rotation_vector(upright, rotation)
         return np.concatenate((force, turn * tilt - spin * (rotation @ base.angular)))
-
-
-def _heading(turn: np.ndarray) -> np.ndarray:
-    """Return the turn about the floor's normal of a rotation, ``(3, 3)``."""
-    length = math.hypot(turn[0, 0], turn[1, 0]) or 1.0
-    cos, sin = turn[0, 0] / length, turn[1, 0] / length
-    return np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
 
 
 def _rotation_vector(wanted: np.ndarray, rotation: np.ndarray) -> np.ndarray:

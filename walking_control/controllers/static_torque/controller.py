@@ -5,6 +5,7 @@ While the posture is impossible the last possible feed-forward fades at a stated
 impedance holds on alone; after a stated time the configured reaction follows and stays.
 """
 
+from collections.abc import Mapping
 from types import SimpleNamespace
 
 import numpy as np
@@ -28,7 +29,6 @@ from walking_control.statics.distributor import OBJECTIVES, StaticSolution, Stat
 REACTIONS = ('impedance', 'damping', 'zero')
 HOLDING, CHANGING, INFEASIBLE, REACTING = 'holding', 'changing_support', 'infeasible', 'reacting'
 NO_CONTACT = 'no_contact'
-_SMOOTHING = 0.01    # s: memory of the centre of mass's velocity
 _RETURN = 1.0        # 1/s: how fast the impedance of the legs comes back
 _CALM = 0.1          # of the damping is left to legs that balance
 START_REACH = 0.01   # rad from the start's posture within which its routine serves
@@ -53,6 +53,9 @@ PARAMETERS = ParameterTable('static_torque', [
     Parameter('delay', 0.012, 's', 'Delay from joints to torques, filters included, that the '
               'impedance stands without swinging: bounds stiffness and damping.', 0.0, 1.0,
               live=True),
+    Parameter('sway_damping', 1.0, '1', 'How far the centre of pressure runs ahead of a swaying '
+              'centre of mass, in velocities over sqrt(g / height): 1 puts it under the capture '
+              'point; 0: nothing brakes but the joints.', 0.0, 5.0, live=True),
     Parameter('balance_margin', 0.0, '1', 'Distance of the capture point to the edge of the '
               'soles, of that at rest, below which the balance takes over from the impedance of '
               'the legs; 0: never.', 0.0, 1.0, live=True),
@@ -135,6 +138,7 @@ class PostureControl(Controller):
         self.status, self.solution, self.shortfall = HOLDING, None, None
         self._explanation: Explanation | None = None
         self.feedforward = np.zeros(n)
+        self._loads: dict[str, float] = {}   # on each foot, as last planned, N
         self._possible = np.zeros(n)
         self._fade = 1.0
         self._impossible_time = 0.0
@@ -161,8 +165,11 @@ class PostureControl(Controller):
         if self._held is None:
             self._begin(position, state)
         wanted = self._follow(reference, dt)
+        assert self._held is not None
         self.dynamics.configuration(position, state.base.orientation, out=self._q)
         self.support.update(state.contact, wanted, dt)
+        self.balance.observe(self._q, velocity, state.base, self._held,
+                             self.support.support, dt)
         torque = self._static_torque(wanted, dt)
         self._judge(torque, dt)
         effort = self._impedance(position, velocity)
@@ -207,7 +214,7 @@ class PostureControl(Controller):
             self.shortfall = Shortfall(NO_CONTACT, 'every foot', 0.0)
             return None
         caps = change.caps(weight)
-        solution = self.distributor.solve(self._q, change.support, caps)
+        solution = self._solve(caps)
         if not solution.feasible and caps:
             change.hold_back(wanted, dt)
             solution = self.distributor.solve(self._q, change.support, change.caps(weight))
@@ -216,6 +223,28 @@ class PostureControl(Controller):
         self.solution = solution
         self._explain(solution)
         return solution.torque
+
+    def _solve(self, caps: Mapping[str, float]) -> StaticSolution:
+        """Return what brakes the sway where the limits allow it, else what holds still."""
+        support, acceleration = self.support.support, self.balance.brake(self.values.sway_damping)
+        if acceleration is not None:
+            solution = self.distributor.solve(self._q, support, caps, acceleration)
+            if solution.feasible:
+                return solution
+        return self.distributor.solve(self._q, support, caps)
+
+    def _firmness(self) -> list[float]:
+        """Return how much each leg counts as standing, 0 to 1.
+
+        A sole bears moments in proportion to what presses it. Beyond them it turns over its edge,
+        and the leg moves no more than its own inertia.
+        """
+        wrenches = None if self.solution is None else self.solution.wrenches
+        if wrenches is not None:
+            self._loads = {foot: float(wrench[2]) for foot, wrench in wrenches.items()}
+        part = self.dynamics.weight / len(self.contacts)
+        return [min(share, max(0.0, self._loads.get(foot, 0.0) / part))
+                for foot, share in zip(self.contacts, self.support.share)]
 
     def _explain(self, solution: StaticSolution) -> None:
         """Take the reason of the first impossible tick a step further; never more in one tick."""
@@ -256,20 +285,17 @@ class PostureControl(Controller):
             damping = values.damping if values.reaction == 'damping' else 0.0
             return -damping * limits * velocity
         stiffness, damping = self._bounds.apply(values.stiffness * limits, values.damping * limits,
-                                                values.delay, self.support.share)
+                                                values.delay, self._firmness())
         return self.feedforward + stiffness * (self._held - position) - damping * velocity
 
     def _keep_balance(self, state: WalkerState, dt: float, effort: np.ndarray) -> None:
         """Blend the legs' torques into those of the balance as the capture point nears an edge."""
         values, support = self.values, self.support.support
-        assert self._held is not None
         if not support:
             self.balance_share = 0.0
             return
-        margin = self.balance.observe(self._q, state.velocity, state.base, self._held, support,
-                                      min(1.0, dt / (dt + _SMOOTHING)))
         near = values.balance_margin * self.balance.rest_margin
-        wanted = min(1.0, max(0.0, 2.0 - 2.0 * margin / near)) if near > 0.0 else 0.0
+        wanted = min(1.0, max(0.0, 2.0 - 2.0 * self.balance.margin / near)) if near > 0.0 else 0.0
         self.balance_share = max(wanted, self.balance_share - _RETURN * dt)
         if self.balance_share <= 0.0:
             return

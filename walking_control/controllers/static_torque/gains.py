@@ -1,10 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gains of the joints' impedance that a delay of the loop does not make swing.
 
-A joint that moves an inertia I with a damping d crosses over at d / I; a delay T costs T d / I of
+A mode that moves an inertia I with a damping d crosses over at d / I; a delay T costs T d / I of
 phase there, and turns a stiffness K into a damping of -K T. So d <= I pi / (6 T) leaves 60
-degrees, K <= d / (2 T) half of the damping. A leg off the floor moves little, one that stands the
-robot; off the floor it is not to overshoot either, K <= d^2 / (4 I).
+degrees, K <= d / (2 T) half of the damping; what moves freely is not to overshoot either,
+K <= d^2 / (4 I).
+
+The modes are those of all joints together: with W what the constraints leave of the inverse mass
+matrix, the fastest is the largest eigenvalue of W D. A knee and a hip that bend against each other
+make one that is three times as fast as either alone. A diagonal X >= W (as matrices) bounds them
+all, and
+
+    X_i = sum_j |W_ij| sqrt(W_ii / W_jj)
+
+is one: X - W is diagonally dominant in the units that make the diagonal of W one. So every joint
+counts with the inertia 1 / X_i: its own, 1 / W_ii, over the sum of its couplings.
 """
 
 from __future__ import annotations
@@ -25,16 +35,29 @@ if TYPE_CHECKING:
 class DelayBounds:
     """Bounds of stiffness and damping from what each joint moves, in the air and standing.
 
+    The inertias are the least over the stances: nothing on the floor, one foot, all feet.
+
     Args:
         dynamics: The `Dynamics`.
         frames: Of the soles.
         posture: Where the inertias are taken, ``(n_joints,)``.
+
+    Attributes:
+        legs: The joints of each leg.
     """
 
     def __init__(self, dynamics: Dynamics, frames: Sequence[int], posture: np.ndarray) -> None:
-        self._free = joint_inertias(dynamics, posture, ())
-        self._fixed = joint_inertias(dynamics, posture, frames)
         self.legs = [loaded_joints(dynamics, [frame]) for frame in frames]
+        feet = range(len(frames))
+        stances = [(), *((foot,) for foot in feet), tuple(feet)]
+        inertias = [coupled_inertias(mobility(dynamics, posture, [frames[i] for i in stance]))
+                    for stance in stances]
+        self._free = np.min(inertias, axis=0)
+        self._fixed = self._free.copy()
+        for foot, leg in enumerate(self.legs):
+            for kind, stands in ((self._free, False), (self._fixed, True)):
+                kind[leg] = np.min([inertia[leg] for stance, inertia in zip(stances, inertias)
+                                    if (foot in stance) is stands], axis=0)
 
     def apply(self, stiffness: np.ndarray, damping: np.ndarray, delay: float,
               standing: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
@@ -48,20 +71,20 @@ class DelayBounds:
         """
         if delay <= 0.0:
             return stiffness, damping
+        share = np.zeros(len(damping))
+        for leg, part in zip(self.legs, standing):
+            share[leg] = part
         free, fixed = (np.minimum(damping, inertia * math.pi / (6.0 * delay))
                        for inertia in (self._free, self._fixed))
         soft, stiff = (np.minimum(stiffness, 0.5 * bounded / delay) for bounded in (free, fixed))
         soft = np.minimum(soft, free * free / (4.0 * self._free))
-        share = np.zeros(len(damping))
-        for leg, part in zip(self.legs, standing):
-            share[leg] = part
         return soft + share * (stiff - soft), free + share * (fixed - free)
 
 
-def joint_inertias(dynamics: Dynamics, posture: np.ndarray, frames: Sequence[int]) -> np.ndarray:
-    """Return the inertia each joint moves while frames are fixed, ``(n_joints,)``, kg m^2.
+def mobility(dynamics: Dynamics, posture: np.ndarray, frames: Sequence[int]) -> np.ndarray:
+    """Return how torques accelerate joints while frames are fixed, ``(n, n)``, 1/(kg m^2).
 
-    Of the inverse mass matrix what the constraints leave, its diagonal inverted.
+    Of the inverse mass matrix what the constraints leave.
     """
     q = dynamics.configuration(posture)
     inverse = np.linalg.inv(dynamics.mass_matrix(q))
@@ -69,4 +92,14 @@ def joint_inertias(dynamics: Dynamics, posture: np.ndarray, frames: Sequence[int
         J = np.vstack([dynamics.frame_jacobian(q, frame) for frame in frames])
         inverse = inverse - inverse @ J.T @ np.linalg.pinv(J @ inverse @ J.T, rcond=1e-9) \
             @ J @ inverse
-    return 1.0 / np.maximum(np.diag(inverse)[ROOT:], 1e-6)
+    return inverse[ROOT:, ROOT:]
+
+
+def coupled_inertias(mobility: np.ndarray) -> np.ndarray:
+    """Return inertias that no mode of the joints falls below, ``(n_joints,)``, kg m^2.
+
+    Args:
+        mobility: W of the head of this module, ``(n_joints, n_joints)``.
+    """
+    own = np.sqrt(np.maximum(np.diag(mobility), 1e-6))
+    return 1.0 / (own * (abs(mobility) @ (1.0 / own)))
