@@ -53,7 +53,7 @@ setup(
         'plot': ['matplotlib', 'pillow'],
         # bags (rosbag2, MCAP) without ROS: pure Python, kept up with every distribution
         'record': ['rosbags'],
-        # examples/tune_compass.py: CMA-ES by its author
+        # verb tune, examples/tune_compass.py: CMA-ES by its author
         'tune': ['cma'],
         # launch_pytest needs an older pytest than the newest; all solvers and others' robots;
         # hypothesis finds the bad input that nobody thought of, and shrinks it to read

@@ -60,6 +60,14 @@ def axis(text: str) -> Axis:
     return Axis(name, finite(parts[0]), finite(parts[1]), int(parts[2]) if parts[2:] else 1)
 
 
+def margin(text: str) -> tuple[str, float]:
+    """Return kind and size of KIND=SIZE."""
+    kind, separator, size = text.partition('=')
+    if not kind or not separator:
+        raise argparse.ArgumentTypeError(f'{text!r} is not of the form kind=size')
+    return kind, finite(size)
+
+
 def words(text: str) -> tuple[str, ...]:
     """Return the words of A,B,C."""
     return tuple(word for word in text.split(',') if word)

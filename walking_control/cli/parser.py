@@ -15,6 +15,7 @@ from walking_control.cli.argument_types import (
     count,
     duration,
     finite,
+    margin,
     not_negative,
     number_range,
     numbers,
@@ -31,8 +32,10 @@ from walking_control.cli.fault import fault
 from walking_control.cli.gait import cycle, impact, search
 from walking_control.cli.identification import identify
 from walking_control.cli.recording import plot, replay
+from walking_control.cli.reproduce import reproduce
 from walking_control.cli.statics import check, statics
 from walking_control.cli.sweep import sweep
+from walking_control.cli.tune import tune
 from walking_control.cli.walking import compare, demo, robustness, simulate
 from walking_control.controllers.registry import CONTROLLERS
 from walking_control.simulation.injection import INJECTIONS
@@ -50,6 +53,9 @@ EXAMPLES = {
     'walking_control robustness walker3d --quick --out out/envelope',
     'sweep': 'walking_control sweep dribbel --plant rigid --grid set_point=0.1:0.5:9 --grid '
     'proportional_gain=2:18:9 --out out/sweep',
+    'reproduce': 'walking_control reproduce --only gcrc98',
+    'tune': 'walking_control tune dribbel --plant rigid --duration 10 --grid set_point=0.2:0.5 '
+    '--grid proportional_gain=4:16 --margin speed=0.4 --margin step_down=0.006 --out out/tune',
     'compare': 'walking_control compare compass --disturb step_down=0.05@6 --out out/compare',
     'identify': 'walking_control simulate dribbel --duration 60 --out out/walk\n  '
     'walking_control identify out/walk',
@@ -113,7 +119,14 @@ def make_parser() -> Parser:
     _add_noise(verb)
     _add_gait_verbs(verbs, walk, follow)
     _add_robustness_arguments(_add_verb(verbs, robustness, [follow]))
+    verb = _add_verb(verbs, reproduce, [])
+    verb.add_argument('--only', action='append', default=[], metavar='ID',
+                      help='one row, or all whose names begin so; repeatable')
+    verb.add_argument('--quick', action='store_true', help='only what takes a second or less')
+    verb.add_argument('--json', action='store_true', help='print one JSON document')
+    verb.add_argument('--out', type=Path, metavar='DIR', help='write the page')
     _add_sweep_arguments(_add_verb(verbs, sweep, [follow]))
+    _add_tune_arguments(_add_verb(verbs, tune, [follow]))
     _add_compare_arguments(_add_verb(verbs, compare, [_common_arguments()]))
     _add_check_arguments(_add_verb(verbs, check, [_common_arguments()]))
     verb = _add_verb(verbs, replay, [_common_arguments()])
@@ -315,6 +328,22 @@ def _add_sweep_arguments(verb: argparse.ArgumentParser) -> None:
     verb.add_argument('--row', type=int, metavar='N', help='walk this row alone and print it')
     verb.add_argument('--yes', action='store_true', help='more than a million runs are meant')
     _add_disturbances(verb)
+    _add_noise(verb)
+
+
+def _add_tune_arguments(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument('robot', help=_ROBOT_HELP)
+    verb.add_argument('--grid', type=axis, action='append', required=True, metavar='NAME=LO:HI',
+                      help='what may change, and between which ends; twice or more')
+    verb.add_argument('--margin', type=margin, action='append', default=[], metavar='KIND=SIZE',
+                      help='what has to be survived: speed (m/s at least), a disturbance or margin '
+                      'of robustness (step_down=0.01, push=0.2, delay=0.005, noise=2); repeatable')
+    verb.add_argument('--cost', default='cost_of_transport_electrical', metavar='NAME',
+                      help='what is to be little: cost_of_transport_electrical (default), '
+                      'cost_of_transport, mechanical_power, peak_effort, squared_effort_per_step')
+    verb.add_argument('--evaluations', type=positive_count, default=150, metavar='N',
+                      help='points to try (default: 150)')
+    verb.set_defaults(disturb=[], points=0, repeats=1)
     _add_noise(verb)
 
 

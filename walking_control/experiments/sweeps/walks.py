@@ -100,19 +100,25 @@ class Workshop:
             return None
         leaves: set[str] = set()
         for value in values:
-            tree = load_robot(self.task.robot, [*self._settings, (name, value)]).tree
-            leaves |= _changed(self.base.tree, tree)
+            leaves |= _changed(self.base.tree, self.load([(name, value)]).tree)
         section, _, leaf = leaves.pop().partition('.') if len(leaves) == 1 else ('', '', '')
         return leaf if section == self._section and leaf else None
 
+    def load(self, overrides: Iterable[tuple[str, Any]]) -> RobotFile:
+        """Return the robot of the task with more overrides."""
+        return load_robot(self.task.robot, [*self._settings, *overrides])
+
     def robot_file(self, row: int) -> RobotFile:
         """Return the `RobotFile` of a row."""
-        point = self.task.point(row)
+        return self.robot_file_at(self.task.point(row), self.task.seed_of(row))
+
+    def robot_file_at(self, point: Mapping[str, float], seed: int) -> RobotFile:
+        """Return the `RobotFile` of a point between the axes, name -> value, and a seed."""
         starts = {name: value for name, value in point.items() if _START.fullmatch(name)}
         others = [(name, value) for name, value in point.items()
                   if name not in starts and name not in self._laws]
         if others != self._loaded[0]:   # rows that differ in their law alone share the robot
-            self._loaded = others, load_robot(self.task.robot, [*self._settings, *others])
+            self._loaded = others, self.load(others)
         changed = self._loaded[1]
         law = {self._laws[name]: value for name, value in point.items() if name in self._laws}
         if law:
@@ -121,7 +127,7 @@ class Workshop:
         if has_errors(changed.values(SENSORS)):
             sensors = changed.sections.get(SENSORS.section, {})
             changed = with_section(changed, SENSORS.section,
-                                   {**sensors, 'seed': self.task.seed_of(row)})
+                                   {**sensors, 'seed': seed})
         return self._started(changed, starts)
 
     def _started(self, robot_file: RobotFile, entries: Mapping[str, float]) -> RobotFile:

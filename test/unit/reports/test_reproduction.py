@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Published numbers beside ours: the quick rows anew, the page as it stands."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from walking_control.cli import main
+from walking_control.exceptions import InvalidInput, NotAchieved
+from walking_control.reports.reproduction.row import judge, Row
+from walking_control.reports.reproduction.table import page_line, reproduce, ROWS
+
+pytest.importorskip('casadi')
+pytest.importorskip('numba')
+PAGE = Path(__file__).parents[3] / 'doc/reproduction.md'
+
+
+def test_quick_rows_are_those_of_the_page():
+    """If it failed, the page would promise numbers that the program no longer gives."""
+    page = PAGE.read_text(encoding='utf-8').splitlines()
+    rows = reproduce(quick=True)
+    assert len(rows) > 15
+    for row in rows:
+        assert page_line(row) in page, row['id']
+
+
+def test_page_has_every_row_once():
+    """If it failed, a row would be on no page, or a page would hold a row that nobody computes."""
+    ids = [row.id for row in ROWS]
+    assert len(set(ids)) == len(ids)
+    lines = [line.split('|')[1].strip() for line in PAGE.read_text().splitlines()
+             if line.startswith('| ')][1:]
+    assert lines == ids
+    assert 'unexplained' not in PAGE.read_text()
+
+
+def row(published, compute, **others):
+    """Return a row of one number."""
+    return Row('x', 'DS09', '1', 'a number', '1', published, compute,
+               others.pop('tolerance', 0.05), **others)
+
+
+@pytest.mark.parametrize('it, status', [
+    (row(1.0, lambda: 1.04), 'reproduced'), (row(1.0, lambda: 1.06, note='because'), 'differs'),
+    (row(1.0, lambda: 1.06, note='because', own=False), 'not from its own equations'),
+    (row(1.0, lambda: 1.06), 'unexplained'),
+    (row('up', lambda: 'up', tolerance=None), 'reproduced'),
+    (row('up', lambda: 'down', tolerance=None), 'unexplained')])
+def test_verdicts(it, status):
+    """If it failed, a number that differs would pass for reproduced, or the other way round."""
+    assert judge(it)['status'] == status
+
+
+def test_a_number_that_cannot_be_computed_is_no_agreement():
+    """If it failed, a computation that breaks would take all other rows along, or count."""
+    def fails():
+        raise NotAchieved('gait')
+    judged = judge(row(1.0, fails))
+    assert judged['status'] == 'unexplained' and judged['ours'] == 'none: gait'
+
+
+def test_verb(tmp_path, capsys, monkeypatch):
+    """If it failed, a single row could not be asked for, or an unexplained one be overlooked."""
+    assert main(['reproduce', '--only', 'sr20', '--json', '--out', str(tmp_path)]) == 0
+    (found,) = json.loads(capsys.readouterr().out)['rows']
+    assert {'id', 'source', 'published', 'ours', 'status', 'note'} <= set(found)
+    assert '| sr20-backward |' in (tmp_path / 'reproduction.md').read_text()
+    assert main(['reproduce', '--only', 'nothing']) == 2
+    with pytest.raises(InvalidInput, match='longer than --quick'):
+        reproduce(['ds09-table-4.2'], quick=True)
+    monkeypatch.setattr('walking_control.reports.reproduction.table.ROWS',
+                        (row(1.0, lambda: 2.0),))
+    capsys.readouterr()
+    assert main(['reproduce']) == 1 and 'unexplained: x' in capsys.readouterr().err
