@@ -66,7 +66,9 @@ def real_robot(name):
     """Return dynamics, foot frames and bent-knee positions of a robot of example-robot-data."""
     path, feet = REAL[name]
     dynamics = Dynamics(bare_robot(real_path(path).read_text(encoding='utf-8'), name))
-    positions = dict.fromkeys(dynamics.joints, 0.0)
+    limits = dynamics.robot.limits
+    positions = {joint: min(max(0.0, limits[joint].lower), limits[joint].upper)
+                 for joint in dynamics.joints}   # an elbow of icub does not reach zero
     for pattern, value in BENT[name].items():
         for side in SIDES[name]:
             joint = pattern.format(side)

@@ -198,11 +198,11 @@ def judge_reasons(noise: float, count: int, seed: int = 0) -> Iterator[Verdict]:
 
 def judge(case: Case, q: np.ndarray) -> Verdict | None:
     """Return what is said of a case at a configuration; None where the posture can be held."""
-    case.distributor.solve(q, case.support, case.caps)   # lays out the program
+    case.distributor.solve(q, case.support, case.caps, measured=True)   # lays out the program
     verdict_time = math.inf
     for _ in range(3):
         start = time.thread_time()
-        solution = case.distributor.solve(q, case.support, case.caps)
+        solution = case.distributor.solve(q, case.support, case.caps, measured=True)
         verdict_time = min(verdict_time, time.thread_time() - start)
     if solution.explanation is None:
         return None

@@ -28,11 +28,12 @@ from walking_control.exceptions import (
     UrdfError,
 )
 from walking_control.models.base import ROOT
+from walking_control.models.pose import check_limits
 from walking_control.statics import solvers
 from walking_control.statics.contacts import centre_of_pressure, Contact, contact_margins, Shortfall
 from walking_control.statics.diagnosis import Explanation, nearest_point
 from walking_control.statics.few_points import stand_on_points
-from walking_control.statics.kernels import stand_on_one
+from walking_control.statics.kernels import is_beyond, stand_on_one
 from walking_control.statics.program import StaticProgram
 
 if TYPE_CHECKING:
@@ -141,11 +142,16 @@ class StaticTorque:
         self.solver = solver or (solvers.available() or ('none',))[0]
         self._solve = solvers.load(solver)
         self._decider = solvers.load_decider(solver)
+        limits = [dynamics.robot.limits[joint] for joint in dynamics.joints]
+        self._first_joint = dynamics.base.nq
+        self._lower = np.array([limit.lower for limit in limits])
+        self._upper = np.array([limit.upper for limit in limits])
         self._programs: dict[tuple[str, ...], StaticProgram] = {}
 
     def solve(self, q: np.ndarray, support: Iterable[str] | None = None,
               caps: Mapping[str, float] | None = None,
-              acceleration: np.ndarray | None = None) -> StaticSolution:
+              acceleration: np.ndarray | None = None,
+              measured: bool = False) -> StaticSolution:
         """Return the `StaticSolution` at a configuration.
 
         Args:
@@ -154,20 +160,24 @@ class StaticTorque:
             caps: contact -> largest normal force, N, below its own.
             acceleration: That the whole body shall have at once, without turning, floor axes,
                 ``(3,)``, m/s^2: it weighs as if gravity were less by so much; None: at rest.
+            measured: Whether sensors say q: then joints may be beyond their stops, as noise and
+                play put them.
 
         Raises:
             InvalidInput: A contact is unknown, or there is none; a cap is no force, or of no
-                contact of the support.
+                contact of the support; a joint is beyond its stops.
             MeasurementError: The configuration is not finite.
         """
         if acceleration is not None:
             self.dynamics.accelerate(acceleration)
             try:
-                return self.solve(q, support, caps)
+                return self.solve(q, support, caps, None, measured)
             finally:
                 self.dynamics.accelerate(_REST)
         program = self.program(support)
         start = time.perf_counter()
+        if is_beyond(q[self._first_joint:], self._lower, self._upper) and not measured:
+            check_limits(q[self._first_joint:], self.dynamics.joints, self.dynamics.robot.limits)
         if program.is_few_points:
             solution = self._on_points(q, program, caps)
         elif program.is_single:
@@ -256,9 +266,9 @@ class StaticTorque:
         q = self.dynamics.configuration(np.zeros(len(self.dynamics.joints)))
         for name, contact in self.contacts.items():
             if not contact.is_point:
-                self.solve(q, (name,))
+                self.solve(q, (name,), measured=True)
         if len(self.contacts) > 1:
-            self.solve(q)
+            self.solve(q, measured=True)
 
     def margins(self, solution: StaticSolution) -> dict[str, dict[str, Any]]:
         """Return how far a feasible solution is from every limit.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The arithmetic of a static tick in three functions, compiled by numba where it is installed.
+"""The arithmetic of a static tick in four functions, compiled by numba where it is installed.
 
 They are plain numpy and run as such without numba; compiled, a tick on two legs takes about two
 thirds of the time. The first call compiles or loads; `StaticTorque.prepare` does so before time
@@ -60,6 +60,12 @@ def fill_program(gravity: np.ndarray, jacobian: np.ndarray, columns: np.ndarray,
     rows[lower:lower + k] = -reach
     bound[upper:upper + k] = need - limits
     bound[lower:lower + k] = -need - limits
+
+
+@compiled
+def is_beyond(positions: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> bool:
+    """Return whether a number is below its lower or above its upper bound; NaN is neither."""
+    return bool(np.any((positions < lower) | (positions > upper)))
 
 
 @compiled

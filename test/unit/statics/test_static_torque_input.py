@@ -114,6 +114,21 @@ def test_configuration_that_is_no_number(model, support, place):
         StaticTorque(dynamics, contacts).solve(q, support)
 
 
+@pytest.mark.parametrize('support', [('left',), ('left', 'right')])
+def test_joint_beyond_its_stops(model, support):
+    """A posture that the robot cannot take would be held on paper."""
+    dynamics, contacts, posture = model
+    knee = dynamics.joints.index('left_knee')
+    distributor = StaticTorque(dynamics, contacts)
+    q = dynamics.configuration(posture)
+    q[dynamics.base.nq + knee] = -0.3
+    with pytest.raises(InvalidInput, match='joint left_knee is -0.3: must be within its limits, 0 '
+                                           'to 2.4'):
+        distributor.solve(q, support)
+    q[dynamics.base.nq + knee] = -0.003   # an encoder's error is no reason to fall
+    assert distributor.solve(q, ('left', 'right'), measured=True).feasible
+
+
 @pytest.mark.parametrize('caps, message', [
     ({'rigth': 10.0}, 'cap of rigth is 10.0: is no contact of the support: left, right'),
     ({'right': -5.0}, 'cap of right is -5.0: must be a force of at least'),

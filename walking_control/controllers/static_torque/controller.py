@@ -217,21 +217,25 @@ class PostureControl(Controller):
         solution = self._solve(caps)
         if not solution.feasible and caps:
             change.hold_back(wanted, dt)
-            solution = self.distributor.solve(self._q, change.support, change.caps(weight))
+            solution = self._distribute(change.caps(weight))
             if not solution.feasible:
-                solution = self.distributor.solve(self._q, change.support)
+                solution = self._distribute({})
         self.solution = solution
         self._explain(solution)
         return solution.torque
 
     def _solve(self, caps: Mapping[str, float]) -> StaticSolution:
         """Return what brakes the sway where the limits allow it, else what holds still."""
-        support, acceleration = self.support.support, self.balance.brake(self.values.sway_damping)
+        acceleration = self.balance.brake(self.values.sway_damping)
         if acceleration is not None:
-            solution = self.distributor.solve(self._q, support, caps, acceleration)
+            solution = self._distribute(caps, acceleration)
             if solution.feasible:
                 return solution
-        return self.distributor.solve(self._q, support, caps)
+        return self._distribute(caps)
+
+    def _distribute(self, caps: Mapping[str, float],
+                    acceleration: np.ndarray | None = None) -> StaticSolution:
+        return self.distributor.solve(self._q, self.support.support, caps, acceleration, True)
 
     def _firmness(self) -> list[float]:
         """Return how much each leg counts as standing, 0 to 1.
