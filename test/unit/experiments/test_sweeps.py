@@ -194,6 +194,24 @@ def test_samples_are_appended(tmp_path):
                   file, workers=1, resume=True)
 
 
+def test_another_sweep_in_the_same_folder(tmp_path):
+    """If it failed, a second sweep would mix with the table of the first, or stumble over it."""
+    file = tmp_path / 'sweep.parquet'
+    for name, low, high, count in (('slope', 0.04, 0.06, 3), ('gravity', 9.0, 10.0, 2)):
+        task = SweepTask('compass', (Axis(name, low, high, count),), duration=0.5)
+        run_sweep(task, file, workers=1)
+        table = tables.read_table(file)
+        assert table.num_rows == count and name in table.column_names
+    # what an interrupted third one leaves does not take up the second
+    third = SweepTask('compass', (Axis('friction', 0.5, 1.0, 2),), duration=0.5)
+
+    def stop(_):
+        raise KeyboardInterrupt
+    with pytest.raises(Interrupted):
+        run_sweep(third, file, workers=1, progress=stop)
+    assert run_sweep(third, file, workers=1, resume=True)['runs'] == 2
+
+
 def test_impossible_points_are_rows(tmp_path):
     """If it failed, one point that makes no robot would end the sweep of all others."""
     task = SweepTask('dribbel', (Axis('rate', 10.0, 2000.0, 2), Axis('set_point', 0.3, 0.3)),
@@ -220,6 +238,7 @@ def test_margin_is_the_nearest_failure():
     (['--grid', 'slope'], 'LO:HI:N'),
     (['--grid', 'slope=0:1:0'], 'LO:HI:N'),
     (['--grid', 'slope=0:nan:2'], 'not a finite number'),
+    (['--grid', 'speed=0:1:2'], 'name the parameter with its section'),
     (['--grid', 'slip=0:1:2'], 'unknown in this robot file'),
     (['--grid', 'start.q.q9=0:1:2'], 'start.q.q3'),
     (['--grid', 'slope=0:9:2'], 'must be from -0.5 to 0.5'),

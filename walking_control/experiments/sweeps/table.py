@@ -47,7 +47,7 @@ class SweepTable:
     """
 
     def __init__(self, task: SweepTask, file: Path | None, resume: bool = False) -> None:
-        self.task, self.file = task, file
+        self.task, self.file, self._goes_on = task, file, resume
         self._parts = None if file is None else file.with_name(f'{file.stem}.parts')
         self._rows: list[dict[str, Any]] = []
         self.done: set[int] = set()
@@ -134,7 +134,8 @@ class SweepTable:
         """Return the tables that are there, as this task's."""
         files = sorted(self._parts.glob('rows-*.parquet')) \
             if self._parts is not None and self._parts.exists() else []
-        if self.file is not None and self.file.exists():
+        if self._goes_on and self.file is not None and self.file.exists() \
+                and self.task.grows_from(_task_text(read_table(self.file))) is None:
             files.insert(0, self.file)
         schema = self._make([]).schema
         for file in files:
@@ -145,7 +146,7 @@ class SweepTable:
         if task.exists():
             text = task.read_text(encoding='utf-8')
         elif file.exists():
-            text = (read_table(file).schema.metadata or {}).get(TASK, b'{}').decode()
+            text = _task_text(read_table(file))
         else:
             raise InvalidInput(f'sweep {file}', limit='is not there',
                                remedy='begin it with --out DIR')
@@ -171,4 +172,9 @@ def read_table(file: Path) -> Any:
 
 def stored_task(table: Any) -> dict[str, Any]:
     """Return the task that a table was made by."""
-    return dict(json.loads((table.schema.metadata or {}).get(TASK, b'{}')))
+    return dict(json.loads(_task_text(table)))
+
+
+def _task_text(table: Any) -> str:
+    text: bytes = (table.schema.metadata or {}).get(TASK, b'{}')
+    return text.decode()

@@ -72,6 +72,11 @@ class Workshop:
 
     def __init__(self, task: SweepTask) -> None:
         self.task = task
+        for axis in task.axes:
+            if axis.name in ('row', 'seed', 'stable', 'reason', *MEASURES):
+                raise InvalidInput(f'grid {axis.name}', limit='is a column of the table already',
+                                   remedy='name the parameter with its section, as in '
+                                   f'foot_placement.{axis.name}')
         chosen = [(name, value) for name in ('controller', 'plant')
                   if (value := getattr(task, name)) is not None]
         self._settings = [*chosen, *task.settings]

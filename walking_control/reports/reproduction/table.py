@@ -17,7 +17,7 @@ that need a second or less, `--only ID` one row, or all whose names begin so. {c
 *Reproduced*: within half of the last printed digit, or 4 % where a search has a cost (Table 5.2:
 10 %). *Differs*: the source leaves something open, and the row says what. *Not from its own
 equations*: the source's equations give our number, not the printed one; the
-[errata](errata.md) name the tests. Sources: [references](references.md). [STATIC] and [Mor14]
+[errata](errata.md) name the tests. Sources: [references](references.md). [STATIC] and [Mor17]
 print no results in numbers, but formulas that tests check. Data the sources print and we take over,
 such as masses, are no rows.
 
