@@ -31,12 +31,13 @@ ifeq ($(ROS),)
 unexport PYTHONPATH PYTHONHOME _ROS_WHEELS_BOOTSTRAP_COMPLETE
 endif
 
-.PHONY: help demo test lint bench soak setup clean
+.PHONY: help demo test lint site bench soak setup clean
 
 help:
 	@echo 'make demo    walk Dribbel over ROS 2; report in out/demo'
 	@echo 'make test    run the tests on all cores; ARGS=... goes to pytest'
 	@echo 'make lint    ruff and mypy, as CI runs them'
+	@echo 'make site    the pages as a site in out/site; a dead link or anchor is an error'
 	@echo 'make bench   run the benchmarks'
 	@echo 'make soak    walk 30 minutes of simulated time with random faults'
 	@echo 'make setup   only the environment, $(VENV)'
@@ -58,6 +59,10 @@ lint: $(VENV)/dependencies
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
+site: $(VENV)/dependencies
+	$(BIN)/python -m sphinx -n -W --keep-going -q -c doc . out/site $(ARGS)
+	@echo 'wrote out/site/index.html'
+
 bench: setup
 	@set -e; for file in benchmarks/[!_]*.py; do echo "$$file"; $(BIN)/python "$$file"; done
 
@@ -77,7 +82,7 @@ $(BIN)/python:
 $(VENV)/dependencies: setup.py $(BIN)/python
 	$(PIP) install --quiet --upgrade 'setuptools>=70.1'
 ifeq ($(ROS),)
-	$(PIP) install --quiet --no-build-isolation '.[ros,sim,fast,statics,sweep,tune,plot,record,test,lint]'
+	$(PIP) install --quiet --no-build-isolation '.[ros,sim,fast,statics,sweep,tune,plot,record,test,docs,lint]'
 else
 	@$(BIN)/python -c 'import pinocchio' 2>/dev/null || \
 	{ echo 'make: ROS 2 $(ROS) lacks Pinocchio: sudo apt install ros-$(ROS)-pinocchio, or do without ROS 2: env -u ROS_DISTRO make ...' >&2; exit 1; }

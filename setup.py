@@ -59,6 +59,8 @@ setup(
         # hypothesis finds the bad input that nobody thought of, and shrinks it to read
         'test': ['pytest<8.4', 'pytest-xdist>=3.7', 'hypothesis', 'osqp', 'quadprog', 'rosbags',
                  'example-robot-data'],
+        # the site of the pages, `make site`
+        'docs': ['furo', 'myst-parser', 'sphinx'],
         # what `make lint` runs
         'lint': ['ruff', 'mypy', 'types-PyYAML'],
     },

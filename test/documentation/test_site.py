@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pages are a site, and the commands of guides do what they print."""
+
+import importlib.util
+from pathlib import Path
+import re
+import runpy
+import shlex
+import subprocess
+import sys
+
+import pytest
+import setuptools
+
+from walking_control import launch_arguments
+from walking_control.cli import main
+from walking_control.cli.parser import make_parser
+
+ROOT = Path(__file__).parents[2]
+GUIDES = ('install', 'first_walk', 'setup', 'troubleshooting')
+LAUNCH_ARGUMENTS = {'simulation': launch_arguments.SIMULATION, 'monitor': launch_arguments.MONITOR,
+                    'hardware': launch_arguments.HARDWARE}
+ROS = importlib.util.find_spec('rclpy') is not None
+
+
+def build(source, out):
+    """Build the site as `make site` does and return the process."""
+    for module in ('sphinx', 'myst_parser', 'furo'):
+        pytest.importorskip(module, reason='the site needs the extra "docs"')
+    return subprocess.run(
+        [sys.executable, '-m', 'sphinx', '-n', '-W', '--keep-going', '-q', '-c', ROOT / 'doc',
+         source, out], capture_output=True, text=True, cwd=ROOT)
+
+
+def test_the_site_builds_without_a_warning(tmp_path):
+    """A link or anchor would lead nowhere, or a page would stand in no table of contents."""
+    built = build(ROOT, tmp_path)
+    assert built.returncode == 0, built.stderr
+    entry, = re.findall('url=(.+)"', (tmp_path / 'index.html').read_text())
+    assert (tmp_path / entry).is_file()
+
+
+def test_dead_ends_do_not_pass(tmp_path):
+    """A build that tells nobody of a dead link, dead anchor or lost page would prove nothing."""
+    doc = tmp_path / 'source' / 'doc'
+    doc.mkdir(parents=True)
+    (doc / 'index.rst').write_text('Title\n=====\n\n.. toctree::\n\n   page\n')
+    (doc / 'page.md').write_text('# Page\n[a](page.md#gone)\n[b](gone.md)\n[c](../gone.yaml)\n')
+    (doc / 'lost.md').write_text('# Lost\n')
+    built = build(doc.parent, tmp_path / 'site')
+    assert built.returncode != 0
+    for words in ("'gone'", "'gone.md'", "'../gone.yaml'", 'lost.md'):
+        assert words in built.stderr
+
+
+def read_commands(page):
+    """Yield each command of a page's console blocks with the lines that are printed below it."""
+    text = (ROOT / 'doc' / f'{page}.md').read_text(encoding='utf-8')
+    for block in re.findall(r'```console\n(.*?)```', text, re.S):
+        for entry in re.split(r'^\$ ', block, flags=re.M)[1:]:
+            command, *printed = entry.strip().splitlines()
+            yield shlex.split(command), printed
+
+
+@pytest.mark.parametrize('page', GUIDES)
+def test_verbs_of_guides(page, capfd, monkeypatch, tmp_path):
+    """A newcomer would meet an error, or other words than the page prints."""
+    pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
+    pytest.importorskip('rosbags', reason='recording needs the package rosbags')
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / 'examples').symlink_to(ROOT / 'examples')
+    for (program, *arguments), printed in read_commands(page):
+        if program != 'walking_control':
+            continue
+        make_parser().parse_args(arguments)
+        if '--live' in arguments or '--realtime' in arguments or arguments[0] == 'fault' \
+                or arguments[0] == 'demo' and not ROS:
+            continue   # they need a robot, a second shell or ROS 2
+        status = main(arguments)
+        captured = capfd.readouterr()
+        said = ' '.join((captured.out + captured.err).split())
+        for line in printed:
+            assert line in said, arguments
+        refused = any(line.startswith(('not usable', 'error')) for line in printed)
+        assert (status != 0) == refused, (arguments, said)
+
+
+def extras():
+    """Return the names of setup.py's extras."""
+    given = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(setuptools, 'setup', given.update)
+        patch.chdir(ROOT)
+        runpy.run_path('setup.py')
+    return set(given['extras_require'])
+
+
+@pytest.mark.parametrize('page', GUIDES)
+def test_other_commands_of_guides(page):
+    """A newcomer would be sent to a launch file, argument, target or extra that is not there."""
+    for (program, *arguments), _ in read_commands(page):
+        if (program, *arguments[:2]) == ('ros2', 'launch', 'walking_control'):
+            file, *values = arguments[2:]
+            assert (ROOT / 'launch' / file).is_file()
+            known = {argument.name for argument in LAUNCH_ARGUMENTS[file.split('.')[0]]}
+            assert {value.split(':=')[0] for value in values} <= known
+        elif program == 'make':
+            assert re.search(f'^{arguments[0]}:', (ROOT / 'Makefile').read_text(), re.M)
+        elif program == 'pip':
+            named, = re.findall(r'\[(.+)\]', arguments[-1])
+            assert set(named.split(',')) <= extras()
+        else:
+            assert program in ('walking_control', 'ros2', 'source', 'rosdep', 'colcon')
+
+
+def test_the_table_of_extras():
+    """An extra would be promised that pip does not know."""
+    table = (ROOT / 'doc' / 'install.md').read_text().partition('| extra |')[2]
+    assert set(re.findall(r'^\| `(\w+)` \|', table, re.M)) <= extras()
