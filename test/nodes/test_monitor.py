@@ -41,6 +41,7 @@ class Viewer:
     def __init__(self, port):
         self.channels, self.services, self.messages = {}, {}, {}
         self.parameters, self.statuses, self.answers, self.files = {}, [], [], []
+        self.time, self.sessions = None, []
         self._stack = contextlib.ExitStack()
         self._socket = self._stack.enter_context(client.connect(
             f'ws://127.0.0.1:{port}', max_size=None, subprotocols=['foxglove.sdk.v1']))
@@ -56,7 +57,7 @@ class Viewer:
             if isinstance(message, str):
                 self._on_text(json.loads(message))
             elif message[0] == 1:
-                number, _ = struct.unpack_from('<IQ', message, 1)
+                number, self.time = struct.unpack_from('<IQ', message, 1)
                 topic = next(name for name, each in self.channels.items() if each['id'] == number)
                 self.messages.setdefault(topic, []).append(message[13:])
             elif message[0] == 3:
@@ -72,6 +73,8 @@ class Viewer:
         elif message['op'] == 'parameterValues':
             self.parameters.update({each['name']: each.get('value')
                                     for each in message['parameters']})
+        elif message['op'] == 'serverInfo':
+            self.sessions.append(message['sessionId'])
         elif message['op'] == 'status':
             self.statuses.append(message['message'])
 
@@ -157,6 +160,26 @@ def test_viewer_sees_the_robot_walk(bench, watch):
     assert viewer.answers == [{'success': True, 'message': 'stopped'}]
     assert bench.spin_until(lambda: heard(
         viewer, String, '/walking_controller/fault')[-1].data.startswith('emergency_stop'))
+
+
+def test_another_simulation_is_shown_from_its_beginning(bench, robot, watch):
+    """If it failed, viewers would draw a second walk before the first, without robot and fault."""
+    bench.controller()
+    robot.wait()
+    viewer = watch(robot='dribbel')
+    latched = '/robot_description', '/walking_controller/fault'
+    assert bench.spin_until(lambda: {'/joint_states', *latched} <= set(viewer.channels))
+    viewer.subscribe('/joint_states', *latched)
+    for stamp, sessions in ((100.0, 2), (1.0, 3)):   # the first session was that of the wall clock
+        robot.ask(stamp)
+
+        def shown():
+            robot.send(stamp)
+            bench.spin_until(lambda: False, 0.05)
+            return viewer.time == round(stamp * 1e9) and len(viewer.sessions) == sessions
+        assert bench.spin_until(shown), (viewer.time, viewer.sessions)
+    assert bench.spin_until(lambda: all(
+        len(viewer.messages.get(topic, ())) > 1 for topic in latched)), viewer.messages.keys()
 
 
 def test_parameters_are_judged_by_the_controller(bench, watch):

@@ -9,6 +9,7 @@ for one.
 
 import importlib
 import sys
+import time
 
 from nav_msgs.msg import Odometry
 from rcl_interfaces.msg import ParameterEvent
@@ -95,7 +96,9 @@ class MonitorNode(Node):
         self._controller = f'{self._namespace}/{topics.CONTROLLER}'
         self._client = ControllerClient(self)
         self._topics, self._unknown = {}, set()
-        self._stamp, self._frames, self._asked = 0, None, None
+        # until the robot tells its own: that of a simulation is earlier, so that viewers begin anew
+        self._stamp = time.time_ns()
+        self._frames = self._asked = None
         robot_file = load_robot(robot) if robot else None
         self.server = FoxgloveServer(self._client, host, port)
         self._described = self.server.channel(DESCRIPTION, 'std_msgs/msg/String')
@@ -111,22 +114,26 @@ class MonitorNode(Node):
     # -- what there is ---------------------------------------------------------------------------
 
     def _look(self):
-        """Offer topics that have come; listen to what is wanted, and rest from what is not."""
+        """Offer topics that have come; find the robot."""
         for name, kinds in self.get_topic_names_and_types():
             shown = name.removeprefix(self._namespace)
             ours = name.startswith(f'{self._namespace}/') or name in EVERYBODYS
             if ours and shown not in self._topics and shown not in self._unknown \
                     and shown != DESCRIPTION and name not in ('/parameter_events', '/rosout'):
                 self._offer(shown, name, kinds[0])
+        self._listen()
+        if self._frames is None:
+            self._find_robot()
+
+    def _listen(self, again=()):
+        """Listen to what is wanted, to some topics again, and rest from the others."""
         heard = self._controller_hears()
         for shown, topic in self._topics.items():
             wanted = topic.channel.has_sinks() or shown in (JOINTS, ODOM)
             if wanted and (heard or self._from_controller(topic.name)):
-                topic.listen()
+                topic.listen(shown in again)
             else:
                 topic.rest()
-        if self._frames is None:
-            self._find_robot()
 
     def _offer(self, shown, name, kind):
         try:
@@ -177,20 +184,23 @@ class MonitorNode(Node):
         self._description = serialize_message(String(data=place_meshes(robot.urdf, names)))
         self._base, self._frames = robot.base_link, RobotFrames(
             place_meshes(robot.urdf, robot.meshes))
-        self._described.log(self._description, log_time=self._stamp)
+        self._describe()
 
     # -- messages --------------------------------------------------------------------------------
 
     def _pass_on(self):
         """Log the newest message of every topic, and where the links are."""
+        wanted = set()
         while not self.server.wanted.empty():
-            self._on_wanted(self.server.wanted.get())
+            wanted.add(self.server.wanted.get())
+        if wanted:
+            self._listen(again=wanted)
+        if DESCRIPTION in wanted:
+            self._describe()
         joints = self._topics.get(JOINTS)
         moved = joints is not None and joints.newest is not None
         if moved:
-            stamp = stamp_of(joints.newest)
-            self.server.tell_time(stamp, anew=stamp < self._stamp)
-            self._stamp = stamp
+            self._set_time(stamp_of(joints.newest))
         for topic in self._topics.values():
             raw, topic.newest = topic.newest, None
             if raw is not None:
@@ -198,12 +208,17 @@ class MonitorNode(Node):
         if moved and self._frames is not None and self._frames_channel.has_sinks():
             self.server.log_frames(self._frames_channel, self._links(joints.last), self._stamp)
 
-    def _on_wanted(self, shown):
-        if shown == DESCRIPTION:
-            if self._frames is not None:
-                self._described.log(self._description, log_time=self._stamp)
-        elif shown in self._topics and self._topics[shown].subscription is not None:
-            self._topics[shown].listen(again=True)
+    def _set_time(self, stamp):
+        anew, self._stamp = stamp < self._stamp, stamp
+        self.server.tell_time(stamp, anew)
+        if anew:   # viewers have forgotten what does not come again
+            self._describe()
+            for topic in self._topics.values():
+                topic.newest = topic.last if topic.newest is None else topic.newest
+
+    def _describe(self):
+        if self._frames is not None:
+            self._described.log(self._description, log_time=self._stamp)
 
     def _links(self, raw):
         joints = deserialize_message(raw, JointState)
