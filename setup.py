@@ -34,6 +34,8 @@ setup(
         (f'{share}/config/routes', glob('config/routes/*.yaml')),
         (f'{share}/config/teleop', glob('config/teleop/*.yaml')),
         (f'{share}/config/rviz', glob('config/rviz/*.rviz')),
+        (f'{share}/config/foxglove', glob('config/foxglove/*.json')),
+        (f'{share}/config/plotjuggler', glob('config/plotjuggler/*.xml')),
         *((f'{share}/{folder}', glob(f'{folder}/*'))
           for folder in glob('config/ros2_control/*')),
         (f'{share}/urdf', glob('urdf/*.xacro')),
@@ -53,12 +55,14 @@ setup(
         'plot': ['matplotlib', 'pillow'],
         # bags (rosbag2, MCAP) without ROS: pure Python, kept up with every distribution
         'record': ['rosbags'],
+        # the WebSocket of Foxglove and Lichtblick, by its makers; rosbags describes the messages
+        'monitor': ['foxglove-sdk', 'rosbags'],
         # verb tune, examples/tune_compass.py: CMA-ES by its author
         'tune': ['cma'],
         # launch_pytest needs an older pytest than the newest; all solvers and others' robots;
         # hypothesis finds the bad input that nobody thought of, and shrinks it to read
         'test': ['pytest<8.4', 'pytest-xdist>=3.7', 'hypothesis', 'osqp', 'quadprog', 'rosbags',
-                 'example-robot-data'],
+                 'example-robot-data', 'foxglove-sdk', 'websockets'],
         # the site of the pages, `make site`
         'docs': ['furo', 'myst-parser', 'sphinx'],
         # what `make lint` runs

@@ -87,6 +87,13 @@ def count(text: str) -> int:
     return int(text)
 
 
+def port(text: str) -> int:
+    """Return a TCP port, 0 for a free one."""
+    if not text.isdigit() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f'{text!r} is not a port: a whole number up to 65535')
+    return int(text)
+
+
 def positive_count(text: str) -> int:
     """Return a whole number from 1."""
     if not text.isdigit() or int(text) < 1:

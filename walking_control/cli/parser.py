@@ -19,6 +19,7 @@ from walking_control.cli.argument_types import (
     not_negative,
     number_range,
     numbers,
+    port,
     positive,
     positive_count,
     ratios,
@@ -31,6 +32,7 @@ from walking_control.cli.design import rotom, transmission
 from walking_control.cli.fault import fault
 from walking_control.cli.gait import cycle, impact, search
 from walking_control.cli.identification import identify
+from walking_control.cli.monitor import monitor
 from walking_control.cli.recording import plot, replay
 from walking_control.cli.reproduce import reproduce
 from walking_control.cli.statics import check, statics
@@ -71,6 +73,8 @@ EXAMPLES = {
     'replay': 'walking_control simulate dribbel --record walk.mcap\n  '
     'walking_control replay walk.mcap',
     'plot': 'walking_control plot walk.mcap --out out/walk',
+    'monitor': 'walking_control monitor --demo    (while walking_control demo --realtime '
+    '--duration 600 runs elsewhere)',
     'ros2_control': 'walking_control ros2_control my_robot.yaml --out bringup',
 }
 
@@ -147,6 +151,7 @@ def make_parser() -> Parser:
                       '(default: 1, that of the floor on the foot)')
     _add_identify_arguments(_add_verb(verbs, identify, [_common_arguments()]))
     _add_fault_arguments(_add_verb(verbs, fault, []))
+    _add_monitor_arguments(_add_verb(verbs, monitor, []))
     verb = _add_verb(verbs, statics, [_common_arguments()])
     verb.add_argument('robot', help=_ROBOT_HELP + ', or of a URDF')
     _add_statics_arguments(verb)
@@ -303,6 +308,21 @@ def _add_envelope_arguments(verb: argparse.ArgumentParser) -> None:
     group.add_argument('--processes', type=count, metavar='N', help='trials at once')
     group.add_argument('--quick', action='store_true',
                        help='4 directions, 2 phases, 5 s afterwards, every other size')
+
+
+def _add_monitor_arguments(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument('--host', default='127.0.0.1', metavar='ADDRESS', help='to listen on '
+                      '(default: 127.0.0.1, this machine alone: whoever connects may stop and '
+                      'retune the robot)')
+    verb.add_argument('--port', type=port, default=8765, metavar='N',
+                      help='0: a free one (default: 8765)')
+    verb.add_argument('--rate', type=positive, default=30.0, metavar='HZ',
+                      help='messages per second and topic (default: 30)')
+    verb.add_argument('--robot', metavar='ROBOT',
+                      help=_ROBOT_HELP + ' (default: the one the controller names)')
+    where = verb.add_mutually_exclusive_group()
+    where.add_argument('--namespace', metavar='NS', help='of the controller (default: none)')
+    where.add_argument('--demo', action='store_true', help='the one demo that runs')
 
 
 def _add_speed(verb: argparse.ArgumentParser) -> None:

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One WebSocket for Foxglove and Lichtblick: channels, parameters, buttons and files."""
+
+import json
+from pathlib import Path
+import queue
+
+from walking_control.exceptions import import_optional, InvalidInput, WalkingControlError
+from walking_control.nodes.controller_client import BUTTONS
+from walking_control.nodes.topics import CONTROLLER
+
+PACKAGE = 'foxglove-sdk'
+REQUEST = {'type': 'object', 'properties': {}}
+ANSWER = {'type': 'object', 'properties': {'success': {'type': 'boolean'},
+                                           'message': {'type': 'string'}}}
+
+
+class FoxgloveServer:
+    """Serves what is logged to its channels, and asks the controller what viewers ask for.
+
+    Args:
+        client: The `ControllerClient`; asked from threads of the server.
+        host: Address to listen on.
+        port: TCP port; 0 takes a free one.
+
+    Attributes:
+        wanted: Queue of topics that a viewer has subscribed to.
+        port: TCP port it listens on.
+
+    Raises:
+        MissingDependency: foxglove-sdk or rosbags is not installed.
+        InvalidInput: Nobody can listen there, such as on a port that is taken.
+    """
+
+    def __init__(self, client, host, port):
+        self._foxglove = import_optional('foxglove', 'monitor', PACKAGE)
+        socket = import_optional('foxglove.websocket', 'monitor', PACKAGE)
+        typesys = import_optional('rosbags.typesys', 'monitor', 'rosbags')
+        self._store = typesys.get_typestore(typesys.Stores.ROS2_JAZZY)
+        self._client, self._level = client, socket.StatusLevel
+        self._context = self._foxglove.Context()
+        self._files, self._refused = {}, set()
+        self.wanted = queue.SimpleQueue()
+        try:
+            self._server = self._foxglove.start_server(
+                name='walking_control', host=host, port=port, context=self._context,
+                capabilities=[socket.Capability.Parameters, socket.Capability.Services,
+                              socket.Capability.Time],
+                supported_encodings=['json'], server_listener=self,
+                services=[self._button(socket, name) for name in BUTTONS],
+                asset_handler=self._read_file)
+        except RuntimeError as error:
+            raise InvalidInput('monitor', value=f'{host}:{port}',
+                               limit=str(error).rpartition('FoxgloveError: ')[2],
+                               remedy='choose another --port, or --host of this machine') from error
+        self.port = self._server.port
+
+    # -- channels --------------------------------------------------------------------------------
+
+    def channel(self, topic, kind):
+        """Return a channel of serialized ROS messages, or None of a type nobody can describe.
+
+        Args:
+            topic: Its name.
+            kind: Type, such as ``std_msgs/msg/String``.
+        """
+        if kind not in self._store.fielddefs:
+            return None
+        text = self._store.generate_msgdef(kind, ros_version=2)[0]
+        schema = self._foxglove.Schema(name=kind, encoding='ros2msg', data=text.encode())
+        return self._foxglove.Channel(topic, message_encoding='cdr', schema=schema,
+                                      context=self._context)
+
+    def frames_channel(self, topic):
+        """Return a channel of transforms, to log with `log_frames`."""
+        channels = import_optional('foxglove.channels', 'monitor', PACKAGE)
+        return channels.FrameTransformsChannel(topic, context=self._context)
+
+    def log_frames(self, channel, frames, stamp):
+        """Log transforms (parent, child, translation, quaternion xyzw) of a time in ns."""
+        messages = import_optional('foxglove.messages', 'monitor', PACKAGE)
+        when = messages.Timestamp(stamp // 1_000_000_000, stamp % 1_000_000_000)
+        made = []
+        for parent, child, place, turn in frames:
+            x, y, z = (float(value) for value in place)
+            rotation = dict(zip('xyzw', (float(value) for value in turn)))
+            made.append(messages.FrameTransform(
+                timestamp=when, parent_frame_id=parent, child_frame_id=child,
+                translation=messages.Vector3(x=x, y=y, z=z),
+                rotation=messages.Quaternion(**rotation)))
+        channel.log(messages.FrameTransforms(transforms=made), log_time=stamp)
+
+    def tell_time(self, stamp, anew):
+        """Tell viewers the robot's time in ns; anew: it has gone back, forget what was."""
+        if anew:
+            self._server.clear_session()
+        self._server.broadcast_time(stamp)
+
+    def offer_files(self, files):
+        """Set name -> path of the files that viewers may read, and no others."""
+        self._files = dict(files)
+
+    def tell_parameters(self, values):
+        """Tell viewers of parameters that have changed: name -> value."""
+        self._server.publish_parameter_values(self._parameters(values))
+
+    def stop(self):
+        """Close the socket."""
+        self._server.stop()
+
+    # -- called by threads of the server ---------------------------------------------------------
+
+    def _read_file(self, name):
+        path = self._files.get(name)
+        return None if path is None else Path(path).read_bytes()
+
+    def _button(self, socket, name):
+        def message(schema):
+            return socket.MessageSchema(encoding='json', schema=self._foxglove.Schema(
+                name='std_srvs/srv/Trigger', encoding='jsonschema',
+                data=json.dumps(schema).encode()))
+
+        def press(request):
+            try:
+                success, words = self._client.press(name)
+            except WalkingControlError as error:
+                success, words = False, str(error)
+            if name == 'emergency_stop' and not success:
+                self._complain(name, f'emergency stop NOT done: {words}')
+            return json.dumps({'success': success, 'message': words}).encode()
+        return socket.Service(
+            f'/{CONTROLLER}/{name}', handler=press, schema=socket.ServiceSchema(
+                name='std_srvs/srv/Trigger', request=message(REQUEST), response=message(ANSWER)))
+
+    def on_subscribe(self, client, channel):
+        """Note that somebody wants a topic."""
+        self.wanted.put(channel.topic)
+
+    def on_unsubscribe(self, client, channel):
+        """Nothing: channels know whether anybody listens."""
+
+    def on_get_parameters(self, client, param_names, request_id=None):
+        """Return the controller's parameters, all without names."""
+        try:
+            return self._parameters(self._client.values(param_names))
+        except WalkingControlError as error:
+            self._complain('parameters', str(error))
+            return []
+
+    def on_set_parameters(self, client, parameters, request_id=None):
+        """Let the controller judge changes; return the values it has then."""
+        try:
+            for parameter in parameters:
+                reason = self._client.change(parameter.name, parameter.get_value())
+                self._settle(f'parameter {parameter.name}', reason)
+            return self._parameters(self._client.values([each.name for each in parameters]))
+        except WalkingControlError as error:
+            self._complain('parameters', str(error))
+            return []
+
+    def on_parameters_subscribe(self, param_names):
+        """Nothing: changes are told to whoever wants them."""
+
+    on_parameters_unsubscribe = on_parameters_subscribe
+
+    def _parameters(self, values):
+        return [self._foxglove.Parameter(name, value=_plain(value))
+                for name, value in values.items()]
+
+    def _settle(self, what, reason):
+        """Show why something is refused until it is accepted."""
+        if reason:
+            self._complain(what, reason)
+        elif what in self._refused:
+            self._refused.discard(what)
+            self._server.remove_status([what])
+
+    def _complain(self, what, words):
+        self._refused.add(what)
+        self._server.publish_status(words, self._level.Error, what)
+
+
+def _plain(value):
+    """Return a value of a ROS parameter as Python's own types."""
+    if isinstance(value, (str, bytes, bool, int, float)):
+        return value
+    return [_plain(each) for each in value]
