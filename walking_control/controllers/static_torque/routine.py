@@ -46,7 +46,7 @@ class PostureRoutine:
 
 
 def shifting_routine(dynamics: Dynamics, posture: np.ndarray,
-                     contacts: Mapping[str, Contact], lift: float = 0.04, press: float = 0.004,
+                     contacts: Mapping[str, Contact], lift: float = 0.04, press: float = 0.008,
                      move: float = 1.5, pause: float = 1.5) -> PostureRoutine:
     """Return the `PostureRoutine` that stands on every foot in turn.
 
