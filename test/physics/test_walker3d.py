@@ -140,3 +140,10 @@ def test_a_fast_motor_gives_no_more_than_its_supply_drives(name, plant):
             world.step(command, 0.002)
         work.append(abs(world.truth.work[0]))
     assert work[1] < 0.1 * work[0]
+
+
+def test_a_push_too_large_is_a_fall():
+    """A law under delay would carry on accelerations that no motor gives, until they are infinite."""
+    robot_file = load_robot('walker3d', [('sensors.command_delay', 0.01)], delay=0.01, speed=0.5)
+    run = simulate(robot_file, duration=5.0, disturb=['push=3@12:direction=0'])
+    assert run.fault is not None and 'finite' not in run.fault.reason

@@ -36,6 +36,7 @@ RISING = 0.05         # m/s: a foot that rises faster has not landed
 SLOW = 0.02           # m/s, rad/s: commands below it ask to stand
 SLOWING = 3.0         # times faster than it speeds up the robot slows down
 STILL = 0.6           # part of the support within which the fall must end for standing
+FALLEN = 0.3          # part of the height below which a body has fallen, and the law lives on
 LOWEST, HIGHEST = -8.0, 15.0   # m/s^2: limits of the base's vertical acceleration
 # Weights of the wishes; they matter when not all can be met. The trunk goes before the swing foot:
 # friction could be had for its acceleration by pressing harder, and the robot would hop. Yaw goes
@@ -241,8 +242,12 @@ class Stepping(Controller):
     def _divergent_point(self) -> np.ndarray:
         """Return where the fall would end, floor axes, the base the origin, m, ``(2,)``."""
         body = self._body
-        height = body.com[2] - min(foot.position[2] for foot in body.feet)
+        height = self._pendulum(body.com[2] - min(foot.position[2] for foot in body.feet))
         return body.com[:2] + body.momentum[:2] / (body.mass * math.sqrt(self._gravity / height))
+
+    def _pendulum(self, height: float) -> float:
+        """Return a height of the centre of mass as that of a pendulum, which has not fallen, m."""
+        return max(height, FALLEN * self.values.height)
 
     def _to_heading(self, vector: np.ndarray) -> np.ndarray:
         c, s = math.cos(self._heading), math.sin(self._heading)
@@ -283,6 +288,7 @@ class Stepping(Controller):
         stance, swing = body.feet[self.stance], body.feet[1 - self.stance]
         com = body.com - stance.position
         momentum = body.momentum_about(stance.position)
+        com[2] = self._pendulum(com[2])
         velocity = np.array([momentum[1], -momentum[0]]) / (body.mass * com[2])
         rate = math.sqrt(self._gravity / com[2])
         ahead = self._to_heading(com[:2] + com[2] * self._downhill)

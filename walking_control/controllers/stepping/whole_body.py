@@ -205,9 +205,15 @@ class WholeBody:
                                     bound[:equalities], equalities)).x
         if x is None:
             x = np.zeros(n)
+        effort = np.clip(torque @ x + bias, low, high)
+        if not self.feasible:   # what the clipped torques do, not what was wished
+            motion = np.vstack([full, *equal[1:]])
+            driven = np.concatenate([-body.bias, *right[1:]])
+            driven[ROOT:nv] += effort
+            x = np.linalg.lstsq(motion, driven, rcond=None)[0]
         self.acceleration[:] = x[:nv]
         self.forces[:] = 0.0
         for foot in self._standing:
             column = self._column(foot)
             self.forces[foot, parts] = x[column:column + size]
-        return np.clip(torque @ x + bias, low, high)
+        return effort
