@@ -61,7 +61,9 @@ def test_measures_tell_before_from_after(comparison):
     tuned, pd = json.loads(comparison[1])['variants'][1:]
     assert tuned['squared_effort_before'] < 1e-6 < 1.0 < tuned['squared_effort_after']
     assert pd['squared_effort_before'] > 1.0
-    assert 0.05 < tuned['max_foot_length'] < 2.0 and pd['max_foot_length'] == 0.0
+    # on any foot nothing bounds it but the least load at which it is judged, 5 % of 7 kg
+    assert 0.05 < tuned['max_foot_length'] < tuned['peak_effort'] / (0.05 * 7.0 * 9.81)
+    assert pd['max_foot_length'] == 0.0
     assert tuned['energy_absorbed'] > tuned['energy_injected'] > 0.0
 
 

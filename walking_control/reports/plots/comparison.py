@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from walking_control.reports.plots.disturbance import draw_walk
+from walking_control.reports.plots.disturbance import draw_walk, LEVELS
 from walking_control.reports.plots.energy import draw_energies, draw_undesired
 from walking_control.reports.plots.style import add_foot_legend, MARK, new_figure
 from walking_control.runs.quantities import rows_around
@@ -19,7 +19,9 @@ def plot_all_walks(walks):
     if not shown:
         return None
     rows = -(-len(shown) // 2)
-    figure, axes = new_figure(rows, width=13.0, height=2.5, columns=min(2, len(shown)))
+    texts = min(LEVELS, max(len(walk.run.disturbances) for walk in shown))
+    figure, axes = new_figure(rows, width=13.0, height=2.25 + 0.3 * texts,
+                              columns=min(2, len(shown)))
     for axis, walk in zip(axes, shown, strict=False):
         draw_walk(axis, walk.run)
         axis.set_title(_title(walk), loc='left', fontsize=11)
@@ -38,7 +40,7 @@ def _same_limits(axes):
     x, y = (np.array([getattr(axis, f'get_{name}lim')() for axis in axes]) for name in 'xy')
     for axis in axes:
         axis.set_xlim(x[:, 0].min(), x[:, 1].max())
-        axis.set_ylim(max(y[:, 0].min(), -0.75), y[:, 1].max())
+        axis.set_ylim(max(y[:, 0].min(), -1.5), y[:, 1].max())
 
 
 def plot_all_energies(walks):

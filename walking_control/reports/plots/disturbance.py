@@ -19,7 +19,7 @@ from walking_control.runs.kinematics import foot_positions, Skeleton, tilt
 from walking_control.runs.quantities import disturbed_row, footholds, rows_around, touchdowns
 
 POSES = 6   # of each step; the one at touchdown is strong
-LEVELS = 3  # of the texts of disturbances in a row
+LEVELS = 4  # of the texts of disturbances in a row
 
 
 def describe(disturbance):
@@ -67,16 +67,26 @@ def draw_walk(axis, run):
     x = tilt(ends - origin, run.world.slope)[:, 0]
     axis.set_xlim(x[0] - 0.6, x[1] + 0.6)
     axis.set_aspect('equal')
+    _mark_disturbances(axis, run, places, origin)
+
+
+def _mark_disturbances(axis, run, places, origin):
+    """Write the disturbances below their places, with room for all of them."""
     low, high = axis.get_ylim()
     known = [disturbance for disturbance in run.disturbances if disturbance.step < len(places)]
-    axis.set_ylim(min(low, -(0.28 + 0.14 * min(len(known), LEVELS)) * high), high)
-    for i, disturbance in enumerate(known):
-        x, z = tilt(_place_of(run, places, disturbance) - origin, run.world.slope)
-        # neighbours below each other, lest their texts overlap
-        down = (0.32 + 0.14 * (i % LEVELS)) * high
-        axis.annotate(describe(disturbance), (x, z), (x, z - down), color=MARK, ha='center',
+    marks = [tilt(_place_of(run, places, disturbance) - origin, run.world.slope)
+             for disturbance in known]
+    top = min((z for _, z in marks), default=0.0) - 0.25 * high
+    # neighbours below each other, lest their texts overlap; the lowest first: the texts above
+    # cover its arrow
+    for i, disturbance in reversed(list(enumerate(known))):
+        (x, z), text = marks[i], top - 0.2 * (i % LEVELS) * high
+        low = min(low, text - 0.12 * high)
+        axis.annotate(describe(disturbance), (x, z), (x, text), color=MARK, ha='center',
                       fontsize=9.5, clip_on=True, annotation_clip=True,
+                      bbox={'facecolor': 'white', 'edgecolor': 'none', 'pad': 0.5},
                       arrowprops={'arrowstyle': '->', 'color': MARK})
+    axis.set_ylim(low, high)
 
 
 def _place_of(run, places, disturbance):
