@@ -143,7 +143,7 @@ def test_a_fast_motor_gives_no_more_than_its_supply_drives(name, plant):
 
 
 def test_a_push_too_large_is_a_fall():
-    """A law under delay would carry on accelerations that no motor gives, until they are infinite."""
+    """A delayed law would count on accelerations that no motor gives, until they are infinite."""
     robot_file = load_robot('walker3d', [('sensors.command_delay', 0.01)], delay=0.01, speed=0.5)
     run = simulate(robot_file, duration=5.0, disturb=['push=3@12:direction=0'])
-    assert run.fault is not None and 'finite' not in run.fault.reason
+    assert run.fault is not None and 'finite' not in run.fault.message
