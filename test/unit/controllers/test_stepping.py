@@ -10,6 +10,7 @@ import pytest
 
 from walking_control.controllers.registry import make_controller
 from walking_control.controllers.stepping.body import Body
+from walking_control.controllers.stepping.heading import StrideMean
 from walking_control.controllers.stepping.prediction import Prediction
 from walking_control.controllers.stepping.step_plan import plan_step, steady_offset, StepLimits
 from walking_control.controllers.stepping.swing import SwingFoot, SwingShape
@@ -255,3 +256,14 @@ def test_bad_parameters_and_robots_are_refused(robot_file):
         load_robot('walker3d', step_width=0.01)
     with pytest.raises(IncompatibleController, match='biped in space'):
         make_controller(load_robot('dribbel'), 'stepping')
+
+
+def test_the_mean_over_a_stride_does_not_see_the_sway():
+    """What the legs do one step and undo the next must not reach the moment for the heading."""
+    mean, dt, stride = StrideMean(), 0.002, 0.6
+    for k in range(1000):
+        time = k * dt
+        sway = 0.2 * math.sin(2.0 * math.pi * time / stride)
+        value, rate = mean.add(0.3 * time + sway, dt, stride)
+    assert value == pytest.approx(0.3 * (time - 0.5 * stride), abs=2e-3)
+    assert rate == pytest.approx(0.3, abs=0.01)

@@ -45,6 +45,7 @@ class Body:
         velocity: Generalised velocity, ``(nv,)``.
         com: Centre of mass, m, ``(3,)``; the base's origin is the origin.
         momentum: Linear momentum, kg m/s, ``(3,)``.
+        yaw_inertia: Of the whole robot about the floor normal through its centre of mass, kg m^2.
         spin: Angular momentum about the centre of mass, kg m^2/s, ``(3,)``.
         feet: A `Foot` for each of the robot's.
         leg_length: From hip to foot at zero angles, m.
@@ -77,6 +78,7 @@ class Body:
         self.mass_matrix[self._lower] = self.mass_matrix.T[self._lower]
         self.bias, self.velocity = data.nle, V.copy()
         self.com = data.com[0].copy()
+        self.yaw_inertia = float(data.Ig.inertia[2, 2])
         self.momentum, self.spin = data.hg.linear.copy(), data.hg.angular.copy()
         pin.forwardKinematics(model, data, Q, V, self._zero)
         pin.updateFramePlacements(model, data)

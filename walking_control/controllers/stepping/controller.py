@@ -15,6 +15,7 @@ import pinocchio as pin
 
 from walking_control.controllers.controller import Controller, FootPlan, require_motors
 from walking_control.controllers.stepping.body import Body
+from walking_control.controllers.stepping.heading import StrideMean
 from walking_control.controllers.stepping.parameters import PARAMETERS, step_limits, swing_shape
 from walking_control.controllers.stepping.prediction import Prediction
 from walking_control.controllers.stepping.step_plan import plan_step, Step
@@ -40,10 +41,10 @@ FALLEN = 0.3          # part of the height below which a body has fallen, and th
 LOWEST, HIGHEST = -8.0, 15.0   # m/s^2: limits of the base's vertical acceleration
 # Weights of the wishes; they matter when not all can be met. The trunk goes before the swing foot:
 # friction could be had for its acceleration by pressing harder, and the robot would hop. Yaw goes
-# last: to hold it against a fast swing would cost the foothold. Points, which have little to hold
-# it with, are asked for more of it.
+# last: to hold it against a fast swing would cost the foothold.
 TRUNK, HEIGHT, SWING, TILT, BALANCE, PRESSURE = 1.0, 1.0, 0.3, 0.01, 1.0, 0.01
-SOLE_YAW, POINT_YAW = 0.01, 0.03
+YAW = 0.01
+TORSION = 10.0   # per (N m)^2, on points
 TWIST = 0.3   # rad: farthest that a foot in the air is turned against the base
 
 
@@ -91,6 +92,7 @@ class Stepping(Controller):
         self._q, self._v = np.zeros(self._dynamics.nq), np.zeros(self._dynamics.nv)
         self._prediction = Prediction(self._dynamics, values.delay)
         self._swing = SwingFoot()
+        self._sway = StrideMean()
         self.step = Step(np.zeros(2), 0.0, 0.0)
         self._clear()
 
@@ -105,6 +107,8 @@ class Stepping(Controller):
         self._aim_then = np.zeros(2)   # what the step under way was begun for
         self._capture = np.zeros(2)
         self._prediction.reset()
+        self._sway.reset()
+        self._stride = [self.values.step_time] * 2   # how long the last two steps took
 
     def reset(self, state: WalkerState) -> None:
         """Begin anew, standing."""
@@ -133,6 +137,8 @@ class Stepping(Controller):
             self._begin_walking()
         if self.walking:
             self._want_step(dt)
+            if not self._soles and self._contact.size > 3:
+                self._want_heading(dt)
         else:
             self._want_standing()
         self._want_posture()
@@ -196,6 +202,7 @@ class Stepping(Controller):
             self._trim += values.speed_trim * (0.5 * (aim + self._aim_then) - mean)
             np.clip(self._trim, -0.4, 0.4, out=self._trim)
         self._last_step = step, self._elapsed, self._aim_then
+        self._stride = [self._stride[1], self._elapsed]
         self.stance = 1 - self.stance
         self.steps += 1
         self._landing = 0
@@ -282,6 +289,14 @@ class Stepping(Controller):
             program.want(swing.jacobian[3 + first:], turning[first:], TILT)
         program.want_pressure(self.stance, np.zeros(2), PRESSURE)
 
+    def _want_heading(self, dt: float) -> None:
+        """Turn the robot on its point as the mean of a stride asks; `heading` says why."""
+        body, values = self._body, self.values
+        off = math.remainder(body.yaw - self._heading, 2.0 * math.pi)
+        mean, rate = self._sway.add(off, dt, sum(self._stride))
+        turning = -values.pivot_stiffness * mean - values.pivot_damping * rate
+        self._program.want_torsion(self.stance, body.yaw_inertia * turning, TORSION)
+
     def _plan(self, dt: float) -> None:
         """Plan foothold and time; shortly before touchdown they are kept."""
         body, step = self._body, self.step
@@ -326,18 +341,16 @@ class Stepping(Controller):
             program.want_pressure(foot, np.zeros(2), 1e-4)
 
     def _want_posture(self) -> None:
-        """Hold the trunk upright, ahead and at its height."""
+        """Hold the trunk upright, on soles ahead, and at its height."""
         body, values, program = self._body, self.values, self._program
-        controls_yaw = self._contact.size > 3
-        wanted = pin.utils.rotate('z', self._heading if controls_yaw else body.yaw)
+        wanted = pin.utils.rotate('z', self._heading if self._soles else body.yaw)
         error, rate = pin.log3(body.rotation.T @ wanted), body.velocity[3:ROOT]
         turning = values.trunk_stiffness * error - values.trunk_damping * rate
         program.want(np.eye(3)[:2], turning[:2], TRUNK, 3)
-        if controls_yaw:
+        if self._soles:
             turning[2] = values.yaw_stiffness * error[2] \
                 - values.yaw_damping * (rate[2] - self._aim[2])
-            program.want(np.eye(3)[2:], turning[2:],
-                         SOLE_YAW if self._soles else POINT_YAW, 3)
+            program.want(np.eye(3)[2:], turning[2:], YAW, 3)
         stance = body.feet[self.stance]
         way = stance.hip - stance.position
         longest = values.straightest * body.leg_length

@@ -82,9 +82,12 @@ PARAMETERS = ParameterTable('stepping', [
     Parameter('trunk_stiffness', 300.0, '1/s^2', 'Angular acceleration per tilt of the base.',
               0.0, 1e4, live=True),
     Parameter('trunk_damping', 35.0, '1/s', 'The same per rate.', 0.0, 1e3, live=True),
-    Parameter('yaw_stiffness', 50.0, '1/s^2', 'Angular acceleration per error of heading.', 0.0,
-              1e4, live=True),
+    Parameter('yaw_stiffness', 50.0, '1/s^2', 'Angular acceleration per error of heading, on '
+              'soles.', 0.0, 1e4, live=True),
     Parameter('yaw_damping', 15.0, '1/s', 'The same per rate.', 0.0, 1e3, live=True),
+    Parameter('pivot_stiffness', 8.0, '1/s^2', 'Points: the same per error of heading on the '
+              'average of a stride.', 0.0, 1e3, live=True),
+    Parameter('pivot_damping', 10.0, '1/s', 'The same per rate.', 0.0, 1e3, live=True),
     Parameter('height_stiffness', 200.0, '1/s^2', 'Acceleration per error of height.', 0.0, 1e4,
               live=True),
     Parameter('height_damping', 28.0, '1/s', 'The same per speed.', 0.0, 1e3, live=True),

@@ -154,6 +154,16 @@ class WholeBody:
                          [0.0, 0.0, place[0], 0.0, 1.0, 0.0]])
         self.want(rows, np.zeros(2), weight, self._column(foot))
 
+    def want_torsion(self, foot: int, moment: float, weight: float) -> None:
+        """Add a wish: the moment about the floor's normal on a foot that stands on a point.
+
+        Args:
+            foot: Index of the foot.
+            moment: N m.
+            weight: Of the squared moment.
+        """
+        self.want(np.eye(1), np.array([moment]), weight, self._column(foot) + 3)
+
     def want_com(self, acceleration: np.ndarray, weight: float) -> None:
         """Add a wish: the acceleration of the centre of mass along the floor, m/s^2, ``(2,)``.
 
