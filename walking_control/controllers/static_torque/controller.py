@@ -139,6 +139,7 @@ class PostureControl(Controller):
         self._explanation: Explanation | None = None
         self.feedforward = np.zeros(n)
         self._loads: dict[str, float] = {}   # on each foot, as last planned, N
+        self._stood = False   # since the start
         self._possible = np.zeros(n)
         self._fade = 1.0
         self._impossible_time = 0.0
@@ -243,6 +244,9 @@ class PostureControl(Controller):
         A sole bears moments in proportion to what presses it. Beyond them it turns over its edge,
         and the leg moves no more than its own inertia.
         """
+        self._stood |= bool(self.support.support)
+        if not self._stood:   # at the start: what gives way before it carries never carries
+            return [1.0] * len(self.contacts)
         wrenches = None if self.solution is None else self.solution.wrenches
         if wrenches is not None:
             self._loads = {foot: float(wrench[2]) for foot, wrench in wrenches.items()}
