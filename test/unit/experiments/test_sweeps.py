@@ -8,7 +8,6 @@ from pathlib import Path
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -107,18 +106,32 @@ def test_row_alone(whole, capsys):
     assert main([*GRID, '--row', '24']) == 2
 
 
+# dies by SIGKILL while it writes its sixth part
+KILLED = '''
+import os, signal, sys
+from walking_control.cli import main
+from walking_control.experiments.sweeps.table import SweepTable
+
+write, parts = SweepTable._write, []
+
+def write_or_die(content, path):
+    parts.append(path)
+    if len(parts) > 5:
+        path.write_bytes(b'PAR1 and half of')
+        os.kill(os.getpid(), signal.SIGKILL)
+    write(content, path)
+
+SweepTable._write = staticmethod(write_or_die)
+sys.exit(main(sys.argv[1:]))
+'''
+
+
 def test_killed_and_resumed(whole, tmp_path):
     """If it failed, a kill would lose rows that were done, repeat them, or change the table."""
-    command = [sys.executable, '-m', 'walking_control', *GRID, '--workers', '1']
-    process = subprocess.Popen([*command, '--out', str(tmp_path)], stderr=subprocess.DEVNULL,
-                               stdout=subprocess.DEVNULL)
-    parts, end = tmp_path / 'sweep.parts', time.monotonic() + 120.0
-    while len(list(parts.glob('rows-*'))) < 5 and time.monotonic() < end:
-        time.sleep(0.005)
-    process.kill()
-    process.wait()
-    kept = len(list(parts.glob('rows-*')))
-    assert 5 <= kept < 24
+    command = [sys.executable, '-c', KILLED, *GRID, '--workers', '1', '--out', str(tmp_path)]
+    killed = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    kept = len(list((tmp_path / 'sweep.parts').glob('rows-*')))
+    assert killed.returncode == -signal.SIGKILL and kept == 5
     file = tmp_path / 'sweep.parquet'
     with pytest.raises(InvalidInput, match='unfinished'):
         run_sweep(TASK, file, workers=1)
