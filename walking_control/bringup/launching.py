@@ -38,7 +38,6 @@ from walking_control.models.resources import share_directory
 from walking_control.models.robot_file import RobotFile
 
 US = 'walking_control'
-CONTROLLER_NODE = 'walking_controller'
 MUJOCO_NODE = '/mujoco_ros2_control_node'   # its services, which no namespace moves
 SETTLE = 2.0   # s from our controller being active to letting a paused simulator go on
 SWITCH_TIMEOUT = 120.0   # s: a switch is done by the first update after the pause
@@ -277,7 +276,7 @@ def plan_hardware(place: Place) -> list[Step]:
     if values['arm']:
         return [*steps, _activate(place, HARDWARE, 'load', moving),
                 _controller(place, activate_after='activate')]
-    node = '/'.join(('', *filter(None, (values['namespace'].strip('/'), CONTROLLER_NODE))))
+    node = '/'.join(('', *filter(None, (values['namespace'].strip('/'), names.CONTROLLER))))
     return [*steps, _controller(place, activate=False),
             Say('arm', 'not armed. To arm: ros2 control switch_controllers --activate '
                 f'{" ".join(moving)}; then: ros2 lifecycle set {node} activate', 'load')]
@@ -342,7 +341,7 @@ def _controller(place: Place, sim_time: bool = False, activate: bool = True,
     if values.get('combined'):
         chosen = {**chosen, 'combined_state': 'values', 'combined_force_sign': _force_sign(place)}
     return Lifecycle(
-        'controller', US, 'controller_node', CONTROLLER_NODE,
+        'controller', US, 'controller_node', names.CONTROLLER,
         parameters=(*files, {'robot_file': values['robot'], 'realtime': True,
                              'use_sim_time': sim_time, 'require_watchdog': values['watchdog'],
                              **chosen}),

@@ -7,6 +7,7 @@ publishes or listens by its own habit.
 
 from walking_control.models.robot import topic_word
 
+CONTROLLER = 'walking_controller'   # our node
 MANAGER = 'controller_manager'
 JOINT_STATE_BROADCASTER = 'joint_state_broadcaster'
 IMU_BROADCASTER = 'imu_broadcaster'

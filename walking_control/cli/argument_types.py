@@ -94,13 +94,6 @@ def port(text: str) -> int:
     return int(text)
 
 
-def positive_count(text: str) -> int:
-    """Return a whole number from 1."""
-    if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f'{text!r} is not a whole number from 1')
-    return int(text)
-
-
 def finite(text: str) -> float:
     """Return a finite number."""
     try:

@@ -6,8 +6,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from walking_control.cli.inputs import needing_ros
 from walking_control.cli.output import print_json, print_summary
-from walking_control.exceptions import MissingDependency
 from walking_control.simulation.injection import check_kind
 
 if TYPE_CHECKING:
@@ -17,13 +17,9 @@ if TYPE_CHECKING:
 def fault(options: Namespace) -> int:
     """Provoke a fault in a running demo and say what the controller does."""
     kind = check_kind(options.kind)
-    try:
+    with needing_ros('fault'):
         from walking_control.nodes.demo_place import DemoPlace, find_demo
         from walking_control.nodes.fault_injection import provoke_fault
-    except ImportError as error:
-        raise MissingDependency('fault', limit=f'needs ROS 2 ({error})',
-                                remedy='source a ROS 2 installation or pip install '
-                                '"walking_control[ros]"') from error
     if options.domain is None and options.namespace is None:
         place = find_demo()
     else:

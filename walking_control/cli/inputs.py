@@ -3,17 +3,30 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 import math
 from typing import Any, TYPE_CHECKING
 
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import InvalidInput, MissingDependency
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Iterator
     from pathlib import Path
 
     from walking_control.experiments.envelope import Grid
     from walking_control.models.robot_file import RobotFile
+
+
+@contextmanager
+def needing_ros(verb: str, otherwise: str = '') -> Iterator[None]:
+    """Say what to install where an import of ROS 2 fails; otherwise: what serves without it."""
+    try:
+        yield
+    except ImportError as error:
+        raise MissingDependency(verb, limit=f'needs ROS 2 ({error})',
+                                remedy='source a ROS 2 installation or pip install '
+                                f'"walking_control[ros]"{otherwise}') from error
 
 
 def make_folder(options: Namespace) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from walking_control.exceptions import MissingDependency
+from walking_control.cli.inputs import needing_ros
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -14,13 +14,9 @@ if TYPE_CHECKING:
 
 def monitor(options: Namespace) -> int:
     """Serve a running system to Foxglove or Lichtblick: model, topics, parameters, buttons."""
-    try:
+    with needing_ros('monitor'):
         from walking_control.nodes.demo_place import find_demo
         from walking_control.nodes.monitor_node import run_monitor
-    except ImportError as error:
-        raise MissingDependency('monitor', limit=f'needs ROS 2 ({error})',
-                                remedy='source a ROS 2 installation or pip install '
-                                '"walking_control[ros]"') from error
     namespace = options.namespace or ''
     if options.demo:
         place = find_demo()

@@ -21,7 +21,6 @@ from walking_control.cli.argument_types import (
     numbers,
     port,
     positive,
-    positive_count,
     ratios,
     seed,
     setting,
@@ -335,11 +334,11 @@ def _add_sweep_arguments(verb: argparse.ArgumentParser) -> None:
     verb.add_argument('--grid', type=axis, action='append', required=True, metavar='NAME=LO:HI:N',
                       help='N values of a parameter, by its name in the robot file, or of the '
                       'initial state: start.q.NAME, start.v.NAME of a coordinate; repeatable')
-    verb.add_argument('--points', type=positive_count, metavar='N', help='draw N points at random '
+    verb.add_argument('--points', type=count, metavar='N', help='draw N points at random '
                       'between the ends of the axes instead of the grid (NAME=LO:HI will do)')
-    verb.add_argument('--repeats', type=positive_count, default=1, metavar='N', help='walks of '
+    verb.add_argument('--repeats', type=count, default=1, metavar='N', help='walks of '
                       "each point, each with its own seed of the sensors' errors (default: 1)")
-    verb.add_argument('--workers', type=positive_count, metavar='N',
+    verb.add_argument('--workers', type=count, metavar='N',
                       help='processes; 1 walks in this one (default: one for each core)')
     verb.add_argument('--scheduler', metavar='ADDRESS', help='of a running Dask cluster to use '
                       'instead, such as tcp://host:8786')
@@ -361,7 +360,7 @@ def _add_tune_arguments(verb: argparse.ArgumentParser) -> None:
     verb.add_argument('--cost', default='cost_of_transport_electrical', metavar='NAME',
                       help='what is to be little: cost_of_transport_electrical (default), '
                       'cost_of_transport, mechanical_power, peak_effort, squared_effort_per_step')
-    verb.add_argument('--evaluations', type=positive_count, default=150, metavar='N',
+    verb.add_argument('--evaluations', type=count, default=150, metavar='N',
                       help='points to try (default: 150)')
     verb.set_defaults(disturb=[], points=0, repeats=1)
     _add_noise(verb)

@@ -8,9 +8,9 @@ from pathlib import Path
 import sys
 from typing import Any, TYPE_CHECKING
 
-from walking_control.cli.inputs import make_folder
+from walking_control.cli.inputs import make_folder, needing_ros
 from walking_control.cli.output import plain, print_files, print_json, write_json
-from walking_control.exceptions import InvalidInput, MissingDependency
+from walking_control.exceptions import InvalidInput
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -72,12 +72,8 @@ def _check_bringup(options: Namespace, result: dict[str, Any]) -> None:
     if options.bringup is not None:
         problems += check_bringup(robot_file, options.bringup)
     if options.live:
-        try:
+        with needing_ros('check --live'):
             from walking_control.nodes.live_check import check_live
-        except ImportError as error:
-            raise MissingDependency('check --live', limit=f'needs ROS 2 ({error})',
-                                    remedy='source a ROS 2 installation or pip install '
-                                    '"walking_control[ros]"') from error
         found, left_out = check_live(robot_file, options.namespace, options.wait,
                                      options.seconds)
         problems += found

@@ -8,6 +8,7 @@ import sys
 from typing import Any, TYPE_CHECKING
 
 from walking_control.cli.inputs import (
+    needing_ros,
     noise_settings,
     refuse_grid,
     requested_grid,
@@ -27,7 +28,7 @@ from walking_control.cli.output import (
     suggest_compiler,
     write_json,
 )
-from walking_control.exceptions import Interrupted, InvalidInput, MissingDependency
+from walking_control.exceptions import Interrupted, InvalidInput
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -42,13 +43,8 @@ NODE = 'node.'   # --set of a demo: parameters of its nodes
 
 def demo(options: Namespace) -> int:
     """Walk a robot over ROS 2 topics."""
-    try:
+    with needing_ros('demo', '; without ROS: walking_control simulate'):
         from walking_control.nodes.demo import run_demo
-    except ImportError as error:
-        raise MissingDependency('demo', limit=f'needs ROS 2 ({error})',
-                                remedy='source a ROS 2 installation or pip install '
-                                '"walking_control[ros]"; without ROS: walking_control simulate'
-                                ) from error
     settings = [(name[len(NODE):], value) for name, value in options.set if name.startswith(NODE)]
     options.set = [(name, value) for name, value in options.set if not name.startswith(NODE)]
     name, route = _choose_route(options)

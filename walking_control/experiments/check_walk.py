@@ -34,7 +34,7 @@ def find_walk_obstacles(robot_file: RobotFile) -> list[InvalidInput]:
     posture = dict(zip(robot.joints, robot_file.start.posture, strict=True))
     body.update(dynamics.configuration(posture), np.zeros(dynamics.nv))
     return [*_feet_on_the_floor(robot, body, values), *_feet_side_by_side(robot, body, values),
-            *_legs_long_enough(body, values), *_feet_free_to_move(robot, dynamics, body),
+            *_legs_long_enough(body, values), *_feet_free_to_move(robot, body),
             *_motors_strong_enough(robot, dynamics, body, values)]
 
 
@@ -89,7 +89,7 @@ def _legs_long_enough(body: Body, values: SimpleNamespace) -> Iterator[InvalidIn
                            remedy=f'at most {longest - float(foot.hip[2]):.3g} m, or longer legs')
 
 
-def _feet_free_to_move(robot: Robot, dynamics: Dynamics, body: Body) -> Iterator[InvalidInput]:
+def _feet_free_to_move(robot: Robot, body: Body) -> Iterator[InvalidInput]:
     """Yield feet that the joints of their legs cannot move every way in the start posture."""
     for name, foot in zip(robot.feet, body.feet, strict=True):
         ways, sizes, _ = np.linalg.svd(foot.jacobian[:3, ROOT:])
@@ -118,4 +118,3 @@ def _motors_strong_enough(robot: Robot, dynamics: Dynamics, body: Body,
                                    limit=f'N m; standing on the {in_words(name)} alone in the '
                                    f'start posture takes {abs(effort):.3g} N m',
                                    remedy='a stronger motor, or straighter legs')
-

@@ -14,7 +14,6 @@ from walking_control.experiments.comparison import load_variant, outcome, Varian
 from walking_control.experiments.envelope import find_envelope, Grid
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot_file import RobotFile
-from walking_control.runs.metrics import steady_rows
 from walking_control.runs.quantities import (
     electrical_cost,
     ending,
@@ -22,9 +21,11 @@ from walking_control.runs.quantities import (
     gain,
     per_distance,
     plain,
+    steady_rows,
     touchdowns,
 )
 from walking_control.runs.run import Run
+from walking_control.runs.space import yaw
 from walking_control.simulation.disturbance import plan_disturbances
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.simulate import simulate
@@ -135,14 +136,13 @@ def measure_gait(run: Run) -> dict[str, Any]:
         steps = int(((begins > first) & (begins <= last)).sum())
         duration = float(run.time[last] - run.time[first])
         weight = Dynamics(run.robot).mass * run.world.gravity
-        rotation = run.base.rotation
-        yaw = [math.atan2(row[1, 0], row[0, 0]) for row in rotation]
+        looks = yaw(run)
         own = {'speed': (run.base.position[last, 0] - run.base.position[first, 0]) / duration,
                'cost_of_transport': per_distance(gain(run.work[[first, last]]).sum(), weight, run,
                                                  first, last),
                'cost_of_transport_electrical': electrical_cost(run, weight, first, last),
                'step_time': duration / steps,
-               'heading': math.degrees(max(abs(angle - yaw[0]) for angle in yaw))}
+               'heading': math.degrees(abs(looks - looks[0]).max())}
     return {'survived': not run.broke_off, 'reason': failure(ending(run)),
             'steps': int(run.steps[-1]), **{name: plain(value) for name, value in own.items()}}
 

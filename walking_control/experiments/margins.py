@@ -193,10 +193,8 @@ class _Trial:
                 for known in (robot.friction.get(joint, JointFriction(0.0, 0.0)),)})
         elif self._kind == 'grip':
             world['friction'] = self._file.values(WORLD).friction * (1.0 - size)
-        robot_file = with_section(self._file, SENSORS.section,
-                                  {**self._file.sections[SENSORS.section], **own})
-        robot_file = with_section(robot_file, WORLD.section,
-                                  {**self._file.sections.get(WORLD.section, {}), **world})
+        robot_file = with_section(self._file, SENSORS.section, own)
+        robot_file = with_section(robot_file, WORLD.section, world)
         plant = make_fast_plant(robot_file, self._plant, robot)
         if self._kind == 'rough':
             plan_disturbances(plant, rough_floor(size, seed))
@@ -204,8 +202,9 @@ class _Trial:
 
 
 def with_section(robot_file: RobotFile, section: str, values: Mapping[str, Any]) -> RobotFile:
-    """Return a `RobotFile` with other values in a section."""
-    return replace(robot_file, sections={**robot_file.sections, section: dict(values)})
+    """Return a `RobotFile` with other values in a section, whose others stay."""
+    return replace(robot_file, sections={
+        **robot_file.sections, section: {**robot_file.sections.get(section, {}), **values}})
 
 
 def why_it_stopped(run: Run) -> str | None:

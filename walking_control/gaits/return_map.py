@@ -117,10 +117,14 @@ def judge(stride: StrideFunction, x: np.ndarray) -> Cycle | None:
     here, jacobian = stride(x), linearise(stride, x)
     if here is None or jacobian is None:
         return None
-    values = np.linalg.eigvals(jacobian)
-    order = np.lexsort((-values.imag, -values.real, -np.round(np.abs(values), 9)))
-    return Cycle(np.array(x), here.period, here.length, values[order],
+    return Cycle(np.array(x), here.period, here.length, sorted_eigenvalues(jacobian),
                  float(np.abs(here.x - x).max()))
+
+
+def sorted_eigenvalues(jacobian: np.ndarray) -> np.ndarray:
+    """Return the eigenvalues of a matrix, largest first, pairs by their real parts."""
+    values = np.linalg.eigvals(jacobian)
+    return values[np.lexsort((-values.imag, -values.real, -np.round(np.abs(values), 9)))]
 
 
 def find_cycles(stride: StrideFunction, starts: np.ndarray, newton_starts: int = 24,

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from walking_control.exceptions import InvalidInput, NotAchieved
+from walking_control.gaits.return_map import sorted_eigenvalues
 from walking_control.models.dormand_prince import A
 
 STEPS = 60       # per stride: halving them changes no digit that is left
@@ -77,9 +78,8 @@ def find_simplest_cycle(slope: float, long: bool = True) -> SimplestCycle:
         raise NotAchieved('gait of the simplest walking model', value=slope,
                           limit='Newton finds none on this slope', remedy='try 0.001 to 0.05 rad')
     after, time, jacobian = _linearise(x, time, slope)
-    values = np.linalg.eigvals(jacobian).astype(complex)
-    order = np.lexsort((-values.imag, -values.real, -np.round(np.abs(values), 9)))
-    return SimplestCycle(float(x[0]), float(x[1]), time.real, values[order],
+    return SimplestCycle(float(x[0]), float(x[1]), time.real,
+                         sorted_eigenvalues(jacobian).astype(complex),
                          float(np.abs(after - x).max()))
 
 

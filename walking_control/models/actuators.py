@@ -54,6 +54,20 @@ class GearedMotor:
         """Largest effort the amplifier can cause, N m."""
         return self.torque_per_ampere * self.current_limit
 
+    @property
+    def stall_effort(self) -> float:
+        """Largest effort the supply can cause at rest, N m; infinite without a supply voltage."""
+        if self.supply_voltage <= 0.0:
+            return np.inf
+        return self.torque_per_ampere / self.resistance * self.supply_voltage
+
+    @property
+    def speed_drag(self) -> float:
+        """Effort that is lost per velocity of the joint, N m s/rad; 0 without a supply voltage."""
+        if self.supply_voltage <= 0.0:
+            return 0.0
+        return self.torque_per_ampere ** 2 / self.resistance
+
     def effort_range(self, velocity: Amount) -> tuple[Amount, Amount]:
         """Return smallest and largest effort the supply can cause at a joint velocity, N m.
 
@@ -84,8 +98,7 @@ class GearedMotor:
         low, high = self.effort_range(velocity)
         limited = min(max(effort, low), high)
         if limited * velocity < 0.0 and limited != effort:
-            slope = self.torque_per_ampere ** 2 / self.resistance
-            limited *= self.armature / (self.armature + slope * duration)
+            limited *= self.armature / (self.armature + self.speed_drag * duration)
         return limited
 
     def current(self, effort: Amount) -> Amount:

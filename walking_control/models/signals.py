@@ -43,7 +43,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 import math
-from typing import TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
@@ -81,11 +81,8 @@ class BaseState:
         """Rotation from base axes to the floor frame, ``(..., 3, 3)``."""
         if self.orientation.ndim == 1:   # once a tick and more
             return np.array(_rotation_of(*self.orientation.tolist()))
-        x, y, z, w = np.moveaxis(self.orientation, -1, 0)
-        return np.stack([1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w),
-                         2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w),
-                         2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-                        axis=-1).reshape(*self.orientation.shape[:-1], 3, 3)
+        rows = np.array(_rotation_of(*np.moveaxis(self.orientation, -1, 0)))
+        return np.ascontiguousarray(np.moveaxis(rows, (0, 1), (-2, -1)))
 
 
 def pitch_of(x: float, y: float, z: float, w: float) -> float:
@@ -93,8 +90,8 @@ def pitch_of(x: float, y: float, z: float, w: float) -> float:
     return math.atan2(2.0 * (x * z + w * y), 1.0 - 2.0 * (x * x + y * y))
 
 
-def _rotation_of(x: float, y: float, z: float, w: float) -> list[list[float]]:
-    """Return the rotation of a unit quaternion, by the operations of `BaseState.rotation`."""
+def _rotation_of(x: Any, y: Any, z: Any, w: Any) -> list[list[Any]]:
+    """Return the rotation of a unit quaternion, of numbers or arrays."""
     return [[1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
             [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
             [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)]]

@@ -10,6 +10,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from walking_control.bringup.names import (  # noqa: F401
     CLOCK,
     COMBINED_STATE,
+    CONTROLLER,
     EFFORT_COMMANDS,
     foot_wrench,
     IMU,
@@ -30,7 +31,6 @@ EMERGENCY_STOP = 'emergency_stop'
 SIMULATION_END = 'simulation_end'
 # A watchdog says here that it is awake; whoever does may also send commands: zeros.
 WATCHDOG = 'watchdog/heartbeat'
-CONTROLLER = 'walking_controller'   # the controller node
 FAULT = f'{CONTROLLER}/fault'
 
 

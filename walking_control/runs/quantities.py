@@ -47,10 +47,15 @@ def steady_rows(run: Run) -> tuple[int, int] | None:
     """
     if run.broke_off or not len(run.time):
         return None
+    return strides(run, 0.5 * (run.time[0] + run.time[-1]), math.inf)
+
+
+def strides(run: Run, begin: float, end: float) -> tuple[int, int] | None:
+    """Return the first and last row of the most whole strides between two times, s, or None."""
     rows = touchdowns(run)[1:]
-    rows = rows[run.time[rows] >= 0.5 * (run.time[0] + run.time[-1])]
+    rows = rows[(run.time[rows] >= begin) & (run.time[rows] <= end)]
     steps = (len(rows) - 1) // 2 * 2
-    return (rows[-1 - steps], rows[-1]) if steps > 0 else None
+    return (int(rows[-1 - steps]), int(rows[-1])) if steps > 0 else None
 
 
 def disturbed_row(run: Run) -> int | None:

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.runs.quantities import plain
+from walking_control.runs.quantities import plain, strides
 from walking_control.runs.route import Segment
 from walking_control.runs.run import Run
-from walking_control.runs.space import heading_error, mean_velocity, strides
+from walking_control.runs.space import heading_error, mean_velocity
 
 SHARE, SPEED, TURN = 0.05, 0.03, 0.03   # tolerances: share, m/s, rad/s
 HEADING = math.radians(5.0)

@@ -62,14 +62,6 @@ def mean_velocity(run: Run, first: int, last: int) -> np.ndarray:
                      (c * way[:, 1] - s * way[:, 0]).sum(), looks[-1] - looks[0]]) / duration
 
 
-def strides(run: Run, begin: float, end: float) -> tuple[int, int] | None:
-    """Return the first and last row of the most whole strides between two times, s, or None."""
-    rows = touchdowns(run)[1:]
-    rows = rows[(run.time[rows] >= begin) & (run.time[rows] <= end)]
-    steps = (len(rows) - 1) // 2 * 2
-    return (int(rows[-1 - steps]), int(rows[-1])) if steps > 0 else None
-
-
 def step_sizes(run: Run) -> dict[str, np.ndarray]:
     """Measure every completed step in the direction in which the robot looks.
 

@@ -312,20 +312,19 @@ class Stepping(Controller):
         if -LATE < step.remaining <= self.values.early:
             self.step = step._replace(remaining=step.remaining - dt)
             return
+        aim, side, limits = self._aim[:2] + self._trim, SIDE[1 - self.stance], \
+            step_limits(self.values)
+        hip = self._to_heading((swing.hip - body.com)[:2])
         if self.values.placement == 'velocity':
             self.step = plan_by_velocity(
-                ahead, self._to_heading(body.momentum[:2] / body.mass), rate,
-                self._aim[:2] + self._trim, SIDE[1 - self.stance], self._elapsed,
-                self._to_heading((swing.hip - body.com)[:2]), step_limits(self.values),
-                self.values.velocity_gain)
+                ahead, self._to_heading(body.momentum[:2] / body.mass), rate, aim, side,
+                self._elapsed, hip, limits, self.values.velocity_gain)
             return
         foot = self._swing.position.copy()
         foot[:2] = self._to_heading(foot[:2])
-        hip = self._to_heading((swing.hip - body.com)[:2])
-        self.step = plan_step(ahead, pace, rate, self._aim[:2] + self._trim,
-                              SIDE[1 - self.stance], self._elapsed, foot,
-                              self._to_heading(self._swing.velocity[:2]), hip,
-                              step_limits(self.values), step.remaining - dt)
+        self.step = plan_step(ahead, pace, rate, aim, side, self._elapsed, foot,
+                              self._to_heading(self._swing.velocity[:2]), hip, limits,
+                              step.remaining - dt)
         if step.remaining <= -LATE:
             self.step = self.step._replace(remaining=step.remaining - dt)
 

@@ -73,21 +73,15 @@ class MotorLimits:
 
     def __init__(self, motors: Sequence[GearedMotor], effort_limits: np.ndarray) -> None:
         self._limits = effort_limits
-        supplied = [motor.supply_voltage > 0.0 for motor in motors]
-        self._limited = any(supplied)
-        # R i = U - N kt w as effort = stall - slope w; of motors without such a limit none
-        constant = np.array([motor.torque_per_ampere for motor in motors])
-        resistance = np.array([motor.resistance if limited else np.inf
-                               for motor, limited in zip(motors, supplied)])
-        self._slope = constant ** 2 / resistance
-        self._stall = np.where(supplied, constant / resistance
-                               * [motor.supply_voltage for motor in motors], np.inf)
+        self._stall = np.array([motor.stall_effort for motor in motors])
+        self._drag = np.array([motor.speed_drag for motor in motors])
+        self._limited = bool(np.isfinite(self._stall).any())
 
     def range(self, velocity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return smallest and largest torques at joint velocities, N m."""
         if not self._limited:
             return -self._limits, self._limits
-        brake = self._slope * velocity
+        brake = self._drag * velocity
         return -np.clip(self._stall + brake, 0.0, self._limits), \
             np.clip(self._stall - brake, 0.0, self._limits)
 

@@ -7,16 +7,16 @@ says what is left. For the model of [GCRC98] `gaits.simplest_walker` needs no di
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from walking_control.exceptions import IncompatiblePlant, NotAchieved
 from walking_control.experiments.cycles import Section
-from walking_control.gaits.return_map import Cycle, judge, polish
+from walking_control.experiments.margins import with_section
+from walking_control.experiments.robustness import robot_mass
+from walking_control.gaits.return_map import Cycle, judge, polish, sorted_eigenvalues
 from walking_control.models.base import Base
-from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot_file import RobotFile, WORLD
 from walking_control.models.symmetry import require_equal_legs
 from walking_control.simulation.rigid.compiled import make_walker
@@ -51,9 +51,7 @@ class StableCycle:
                  sharp: bool = False) -> None:
         robot = robot_file.robot
         if sharp:
-            values = robot_file.sections.get(RIGID.section, {})
-            robot_file = replace(robot_file, sections={
-                **robot_file.sections, RIGID.section: {**values, 'tolerance': TOLERANCE}})
+            robot_file = with_section(robot_file, RIGID.section, {'tolerance': TOLERANCE})
         if robot.base is not Base.PLANAR or not robot.coordinates:
             raise IncompatiblePlant(f'return map of {robot.name}', value=robot.base.value,
                                     limit='these numbers are of planar walkers on plant rigid',
@@ -62,7 +60,7 @@ class StableCycle:
         self.robot_file, self.gravity = robot_file, robot_file.values(WORLD).gravity
         self.walker = make_walker(robot_file, controller)
         self.section = Section(self.walker, self.gravity)
-        self.mass = float(Dynamics(robot).mass)
+        self.mass = robot_mass(robot_file)
         self.cycle = self._settle()
 
     @property
@@ -117,7 +115,7 @@ def find_eigenvalues(settled: StableCycle) -> dict[str, Any]:
             after(cycle.x + size * scale[i] * np.eye(3)[i])
             - after(cycle.x - size * scale[i] * np.eye(3)[i])) / (2.0 * size * scale[i]), sizes)
             for i in range(3)]).T for sizes in (STEP_SIZES, STEP_SIZES[:-1]))
-    values, rough = _sorted_eigenvalues(fine), _sorted_eigenvalues(coarse)
+    values, rough = sorted_eigenvalues(fine), sorted_eigenvalues(coarse)
     q, v = section.state(cycle.x)
     return {'eigenvalues': [complex(value) for value in values],
             'eigenvalue_error': float(np.abs(values - rough).max()),
@@ -140,8 +138,3 @@ def extrapolate(difference: Callable[[float], np.ndarray],
         row = [(4.0 ** order * finer - coarser) / (4.0 ** order - 1.0)
                for coarser, finer in zip(row, row[1:], strict=False)]
     return row[0]
-
-
-def _sorted_eigenvalues(jacobian: np.ndarray) -> np.ndarray:
-    values = np.linalg.eigvals(jacobian).astype(complex)
-    return values[np.lexsort((-values.imag, -values.real, -np.round(np.abs(values), 9)))]

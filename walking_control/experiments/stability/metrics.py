@@ -2,6 +2,7 @@
 """Several measures of stability of one walk at once."""
 
 from collections.abc import Callable, Sequence
+from functools import cache, partial
 from typing import Any
 
 from walking_control.exceptions import InvalidInput
@@ -54,16 +55,16 @@ def find_metrics(robot_file: RobotFile, names: Sequence[str] = tuple(METRICS),
     result: dict[str, Any] = {
         'robot': robot_file.robot.name, 'controller': controller or robot_file.controller,
         'plant': 'rigid', 'slope': robot_file.values(WORLD).slope, 'metrics': list(names)}
-    sharp = StableCycle(robot_file, controller, sharp=True)
-    settled = StableCycle(robot_file, controller)
+    sharp, settled = (cache(partial(StableCycle, robot_file, controller, sharp=sharp))
+                      for sharp in (True, False))   # made once it is asked for
     if 'eigenvalues' in names:
-        result |= find_eigenvalues(sharp)
+        result |= find_eigenvalues(sharp())
     if 'sensitivity' in names:
-        result |= find_sensitivity(sharp)
+        result |= find_sensitivity(sharp())
     if 'passage' in names:
-        result |= find_passage(settled, chosen['roughness'], chosen['steps'], seed,
+        result |= find_passage(settled(), chosen['roughness'], chosen['steps'], seed,
                                progress('passage'))
     if 'attraction' in names:
-        result |= find_attraction(settled, chosen['radius'], chosen['samples'], seed,
+        result |= find_attraction(settled(), chosen['radius'], chosen['samples'], seed,
                                   progress('attraction'))
     return result

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from walking_control.exceptions import Interrupted
+from walking_control.experiments.branches import count_processors
 from walking_control.experiments.sweeps.table import SweepTable
 from walking_control.experiments.sweeps.task import batches, check_task, SweepTask
 from walking_control.experiments.sweeps.walks import Workshop
-from walking_control.experiments.sweeps.workers import available_cores, Workers
+from walking_control.experiments.sweeps.workers import Workers
 
 
 def run_sweep(task: SweepTask, file: Path | None = None, workers: int | None = None,
@@ -53,7 +54,7 @@ def run_sweep(task: SweepTask, file: Path | None = None, workers: int | None = N
     table = SweepTable(task, file, resume)
     missing = [row for row in range(task.rows) if row not in table.done]
     portions = batches(missing, task.rows)
-    count = workers or min(available_cores(), 1 + len(missing) // 20)
+    count = workers or min(count_processors(), 1 + len(missing) // 20)
     try:
         with Workers(count if portions else 1, scheduler if portions else None) as crew:
             for rows in crew.walk(task, portions):

@@ -127,12 +127,9 @@ class Workshop:
         changed = self._loaded[1]
         law = {self._laws[name]: value for name, value in point.items() if name in self._laws}
         if law:
-            sections = changed.sections.get(self._section, {})
-            changed = with_section(changed, self._section, {**sections, **law})
+            changed = with_section(changed, self._section, law)
         if has_errors(changed.values(SENSORS)):
-            sensors = changed.sections.get(SENSORS.section, {})
-            changed = with_section(changed, SENSORS.section,
-                                   {**sensors, 'seed': seed})
+            changed = with_section(changed, SENSORS.section, {'seed': seed})
         return self._started(changed, starts)
 
     def _started(self, robot_file: RobotFile, entries: Mapping[str, float]) -> RobotFile:

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, ExitStack
 import logging
-import os
 from typing import Any
 
 from walking_control.exceptions import import_optional, InvalidInput, NotAchieved
@@ -16,12 +15,6 @@ from walking_control.experiments.sweeps.walks import walk_rows
 
 PATIENCE = 10.0   # s, for a scheduler to answer and for its first worker
 LOCAL = '127.0.0.1'
-
-
-def available_cores() -> int:
-    """Return how many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') \
-        else os.cpu_count() or 1
 
 
 class Workers:

@@ -5,7 +5,8 @@ The same model and the same integration as `rigid_plant`, some hundred times fas
 rounding. The first use compiles for some seconds; later processes find the code kept.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from walking_control.controllers.controller import ArrayLaw
 from walking_control.controllers.knee_locks import STANCE
 from walking_control.controllers.registry import make_controller
 from walking_control.exceptions import MissingDependency
+from walking_control.models.array_functions import Terms
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import Robot
@@ -61,6 +63,37 @@ class Walker:
     _support: SupportDynamics
     _work: Workspace
     _memory: np.ndarray
+    _terms: Terms
+    _records: tuple[Any, ...]    # model, state, workspace, as `_keep` gives them
+    _arguments: tuple[Any, ...]   # of all walks
+
+    @staticmethod
+    def _ready(function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a shared function as this walker calls it."""
+        return function
+
+    @staticmethod
+    def _keep(data: Any) -> tuple[Any, Any]:
+        """Return a tuple of arrays as functions take it, and with arrays to look at."""
+        return data, data
+
+    def change_law(self, robot_file: RobotFile, controller: str | None = None) -> None:
+        """Take another law, or other values of it, on the same robot and floor."""
+        self._take_law(*make_law(self.robot, make_controller(robot_file, controller)))
+
+    def _take_law(self, law: ArrayLaw, data: LawData) -> None:
+        self._memory = data.memory.copy()
+        record, self.data = self._keep(data)
+        self._arguments = (self._ready(advance), self._terms, self._ready(law.function),
+                           law.knowledge, *self._records, record)
+
+    def walk(self, duration: float, stop_at_step: bool = False) -> int:
+        """Walk on; see `walk.walk`."""
+        return self._ready(walk)(*self._arguments, duration, stop_at_step)
+
+    def stride_many(self, count: int, longest: float = 3.0) -> int:
+        """Make strides in a row; see `walk.stride_many`."""
+        return self._ready(stride_many)(*self._arguments, count, longest)
 
     def start(self, support: int, q: np.ndarray, v: np.ndarray) -> None:
         """Stand on a foot just after touchdown, every lock in its stance phase."""
@@ -75,11 +108,8 @@ class Walker:
         state = self.state
         rows = WalkRows(np.zeros((count, len(state.y))), np.zeros((count, len(state.mode)), int),
                         np.zeros((count, len(state.memo))), np.zeros((count, len(state.effort))))
-        made, status = self._record(interval, rows)
+        made, status = self._ready(record_walk)(*self._arguments, interval, *rows)
         return WalkRows(*(array[:made] for array in rows)), status
-
-    def _record(self, interval: float, rows: WalkRows) -> tuple[int, int]:
-        raise NotImplementedError
 
     def push(self, impulse: float) -> None:
         """Add an impulse in N s along the floor to the base, at once."""
@@ -107,6 +137,12 @@ class CompiledWalker(Walker):
         data: `LawData`.
     """
 
+    _ready = staticmethod(compile_law)
+
+    @staticmethod
+    def _keep(data: Any) -> tuple[Any, Any]:
+        return as_record(data)
+
     def __init__(self, robot_file: RobotFile, controller: str | None = None,
                  steps: Sequence[FloorChange] = ()) -> None:
         robot, world = robot_file.robot, robot_file.values(WORLD)
@@ -121,27 +157,6 @@ class CompiledWalker(Walker):
         work, self._work = as_record(make_workspace(self.model, support.layout.size))
         self._records = model, state, work
         self._take_law(*make_law(robot, chosen))
-
-    def change_law(self, robot_file: RobotFile, controller: str | None = None) -> None:
-        """Take another law, or other values of it, on the same robot and floor."""
-        self._take_law(*make_law(self.robot, make_controller(robot_file, controller)))
-
-    def _take_law(self, law: ArrayLaw, data: LawData) -> None:
-        self._memory = data.memory.copy()
-        record, self.data = as_record(data)
-        self._arguments = (compile_law(advance), self._terms, compile_law(law.function),
-                           law.knowledge, *self._records, record)
-
-    def walk(self, duration: float, stop_at_step: bool = False) -> int:
-        """Walk on; see `walk.walk`."""
-        return compile_law(walk)(*self._arguments, duration, stop_at_step)
-
-    def stride_many(self, count: int, longest: float = 3.0) -> int:
-        """Make strides in a row; see `walk.stride_many`."""
-        return compile_law(stride_many)(*self._arguments, count, longest)
-
-    def _record(self, interval: float, rows: WalkRows) -> tuple[int, int]:
-        return compile_law(record_walk)(*self._arguments, interval, *rows)
 
 
 class PlainWalker(Walker):
@@ -161,28 +176,8 @@ class PlainWalker(Walker):
         self.model = build_rigid_model(self._support, world, robot_file.values(RIGID), None, steps)
         self.state = make_state(self.model)
         self._work = make_workspace(self.model, self._support.layout.size)
+        self._terms, self._records = self._pinocchio_terms, (self.model, self.state, self._work)
         self.change_law(robot_file, controller)
-
-    def change_law(self, robot_file: RobotFile, controller: str | None = None) -> None:
-        """Take another law, or other values of it, on the same robot and floor."""
-        self._law, self.data = make_law(self.robot, make_controller(robot_file, controller))
-        self._memory = self.data.memory.copy()
-
-    def walk(self, duration: float, stop_at_step: bool = False) -> int:
-        """Walk on; see `walk.walk`."""
-        return walk(advance, self._pinocchio_terms, self._law.function, self._law.knowledge,
-                    self.model, self.state, self._work, self.data, duration, stop_at_step)
-
-    def stride_many(self, count: int, longest: float = 3.0) -> int:
-        """Make strides in a row; see `walk.stride_many`."""
-        return stride_many(advance, self._pinocchio_terms, self._law.function,
-                           self._law.knowledge, self.model, self.state, self._work, self.data,
-                           count, longest)
-
-    def _record(self, interval: float, rows: WalkRows) -> tuple[int, int]:
-        return record_walk(advance, self._pinocchio_terms, self._law.function,
-                           self._law.knowledge, self.model, self.state, self._work, self.data,
-                           interval, *rows)
 
 
 def make_walker(robot_file: RobotFile, controller: str | None = None,
