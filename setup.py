@@ -60,9 +60,10 @@ setup(
         # verb tune, examples/tune_compass.py: CMA-ES by its author
         'tune': ['cma'],
         # launch_pytest needs an older pytest than the newest; all solvers and others' robots;
-        # hypothesis finds the bad input that nobody thought of, and shrinks it to read
-        'test': ['pytest<8.4', 'pytest-xdist>=3.7', 'hypothesis', 'osqp', 'quadprog', 'rosbags',
-                 'example-robot-data', 'foxglove-sdk', 'websockets'],
+        # hypothesis finds the bad input that nobody thought of, and shrinks it to read;
+        # pytest-timeout makes of a test that hangs one that fails
+        'test': ['pytest<8.4', 'pytest-xdist>=3.7', 'pytest-timeout', 'hypothesis', 'osqp',
+                 'quadprog', 'rosbags', 'example-robot-data', 'foxglove-sdk', 'websockets'],
         # the site of the pages, `make site`
         'docs': ['furo', 'myst-parser', 'sphinx'],
         # what `make lint` runs

@@ -14,9 +14,7 @@ import argparse
 import json
 import os
 from pathlib import Path
-import signal
 import statistics
-import subprocess
 import sys
 import time
 
@@ -38,6 +36,9 @@ from walking_control.nodes.controller_node import ControllerNode
 from walking_control.nodes.messages import ArrayWriter, JointStateWriter, write_force, write_imu
 from walking_control.nodes.runtime import isolate_domain, make_executor, spin
 from walking_control.simulation.registry import make_plant
+
+sys.path.insert(0, str(Path(__file__).parents[1] / 'test' / 'helpers'))
+from programs import Program  # noqa: E402
 
 
 def record_walk(robot_file, ticks):
@@ -195,21 +196,30 @@ def play(driver, nodes):
     executor = make_executor()
     for each in (driver, *nodes):
         executor.add_node(each)
+    match(executor, driver)
+    driver.send()
+    last = sent = time.monotonic()
+    rows = 0
+    while not driver.done:
+        executor.spin_once(timeout_sec=0.1)
+        if len(driver.times) > rows:
+            last, rows = time.monotonic(), len(driver.times)
+            sent = last
+        elif time.monotonic() - last > 20.0:
+            raise SystemExit('error: no answer for 20 s')
+        elif time.monotonic() - sent > 0.5:   # the first message may be lost to discovery
+            driver.send()
+            sent = time.monotonic()
+    return statistics.median(driver.times)
+
+
+def match(executor, driver):
+    """Spin until a driver and whoever answers have found each other."""
     deadline = time.monotonic() + 20.0
     while not driver.matched:
         executor.spin_once(timeout_sec=0.1)
         if time.monotonic() > deadline:
             raise SystemExit('error: the nodes did not find each other within 20 s')
-    driver.send()
-    last, rows = time.monotonic(), 0
-    while not driver.done:
-        executor.spin_once(timeout_sec=0.1)
-        if len(driver.times) > rows:
-            last, rows = time.monotonic(), len(driver.times)
-        elif time.monotonic() - last > 0.5:   # the first message may be lost to discovery
-            driver.send()
-            last = time.monotonic()
-    return statistics.median(driver.times)
 
 
 def time_here(make_node, robot, measurements):
@@ -231,24 +241,19 @@ def start_controller(robot_file, *parameters):
                  '-p', 'require_watchdog:=false']
     for parameter in parameters:
         arguments += ['-p', parameter]
-    return subprocess.Popen([sys.executable, *arguments])
+    return Program(sys.executable, *arguments)
 
 
 def time_apart(process, robot, measurements):
     """Return the median round trip to a node in another process, s, and end that process."""
-    rclpy.init(args=[])
-    driver = Driver(robot, measurements)
-    median = play(driver, [])
-    driver.destroy_node()
-    rclpy.shutdown()
-    end(process)
+    with process:
+        rclpy.init(args=[])
+        driver = Driver(robot, measurements)
+        median = play(driver, [])
+        driver.destroy_node()
+        rclpy.shutdown()
+        process.stop()
     return median
-
-
-def end(process):
-    """Stop a process."""
-    process.send_signal(signal.SIGINT)
-    process.wait(10.0)
 
 
 def cpu_seconds(process):
@@ -272,8 +277,7 @@ def core_share(robot, process, rate, duration, measurements, combined=False):
     driver = Driver(robot, measurements, replay=False, combined=combined)
     executor = make_executor()
     executor.add_node(driver)
-    while not driver.matched:
-        executor.spin_once(timeout_sec=0.1)
+    match(executor, driver)
     begin, used = time.monotonic(), cpu_seconds(process)
     for tick in range(round(rate * duration)):
         measurement = measurements[min(tick * 100 // int(rate), len(measurements) - 1)]
@@ -285,7 +289,7 @@ def core_share(robot, process, rate, duration, measurements, combined=False):
     share = (cpu_seconds(process) - used) / (time.monotonic() - begin)
     driver.destroy_node()
     rclpy.shutdown()
-    end(process)
+    process.stop()
     return share
 
 
@@ -298,14 +302,17 @@ def compare_core_shares(robot_file, rate, duration=6.0):
               'combined': lambda: start_controller(robot_file, *given,
                                                    'combined_state:=joint_state'),
               'echo': start_echo}
-    return {f'core_share_{name}': core_share(robot_file.robot, start(), rate, duration,
-                                             measurements, name == 'combined')
-            for name, start in starts.items()}
+    shares = {}
+    for name, start in starts.items():
+        with start() as process:
+            shares[f'core_share_{name}'] = core_share(robot_file.robot, process, rate, duration,
+                                                      measurements, name == 'combined')
+    return shares
 
 
 def start_echo():
     """Start the echo node in a process of its own."""
-    return subprocess.Popen([sys.executable, __file__, '--echo'])
+    return Program(sys.executable, __file__, '--echo')
 
 
 def make_controller(robot_file):

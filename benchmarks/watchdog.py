@@ -13,7 +13,6 @@ import argparse
 import os
 from pathlib import Path
 import random
-import subprocess
 import sys
 import time
 
@@ -23,7 +22,7 @@ import rclpy
 from walking_control.nodes.runtime import isolate_domain, raise_priority
 
 sys.path.insert(0, str(Path(__file__).parents[1] / 'test' / 'nodes'))
-from outside_robot import OutsideRobot  # noqa: E402
+from outside_robot import OutsideRobot, Program  # noqa: E402
 
 PATIENCE = 5.0   # s after which a robot that still gets no zero counts as lost
 
@@ -31,9 +30,9 @@ PATIENCE = 5.0   # s after which a robot that still gets no zero counts as lost
 def start(module, *parameters):
     """Start a node of the package in a process of its own."""
     arguments = [argument for parameter in parameters for argument in ('-p', parameter)]
-    return subprocess.Popen(
-        [sys.executable, '-m', f'walking_control.nodes.{module}', '--ros-args', *arguments,
-         '--log-level', 'fatal'],
+    return Program(
+        sys.executable, '-m', f'walking_control.nodes.{module}', '--ros-args', *arguments,
+        '--log-level', 'fatal',
         preexec_fn=lambda: os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0)))
 
 
@@ -69,7 +68,6 @@ def measure_kill(robot, options, wait):
     finally:
         for process in processes:
             process.kill()
-            process.wait()
 
 
 def main():
@@ -82,7 +80,7 @@ def main():
     parser.add_argument('--seed', type=int, default=0)
     options = parser.parse_args()
     isolate_domain()
-    load = [subprocess.Popen([sys.executable, '-c', 'while True: pass'])
+    load = [Program(sys.executable, '-c', 'while True: pass')
             for _ in range(options.load)]
     rng = random.Random(options.seed)
     rclpy.init(args=[])

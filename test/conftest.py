@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures shared by all tests."""
 
+import faulthandler
 import os
 from pathlib import Path
 import re
@@ -20,14 +21,30 @@ from walking_control.loading import load_robot
 from walking_control.models.resources import robot_path
 from walking_control.models.robot_file import read_parameters
 
+LAST_RESORT = 300.0   # s for one test, above pytest-timeout's limit
+ERRORS = pytest.StashKey()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item):
+    """End a test that hangs where no signal of pytest-timeout reaches it, and its process."""
+    faulthandler.dump_traceback_later(LAST_RESORT, exit=True, file=item.config.stash[ERRORS])
+    try:
+        return (yield)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
 
 def pytest_configure(config):
     """Register the marker whose arguments are the rows of doc/faults.md."""
+    config.stash[ERRORS] = os.fdopen(os.dup(2), 'w')   # what is captured would end with the process
     config.addinivalue_line('markers', 'fault(title, code, detected, reaction, last, clears): '
                             'proves a row of the fault table')
     # for whatever a test starts: neither another worker nor another run may hear it
     number, give_back = reserve_domain()
     os.environ['ROS_DOMAIN_ID'] = str(number)
+    # a process that is killed leaves its shared memory, and whoever writes there is held up
+    os.environ['FASTDDS_BUILTIN_TRANSPORTS'] = 'UDPv4'
     config.add_cleanup(give_back)
 
 

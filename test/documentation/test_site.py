@@ -6,9 +6,9 @@ from pathlib import Path
 import re
 import runpy
 import shlex
-import subprocess
 import sys
 
+from programs import run
 import pytest
 import setuptools
 
@@ -27,9 +27,8 @@ def build(source, out):
     """Build the site as `make site` does and return the process."""
     for module in ('sphinx', 'myst_parser', 'furo'):
         pytest.importorskip(module, reason='the site needs the extra "docs"')
-    return subprocess.run(
-        [sys.executable, '-m', 'sphinx', '-n', '-W', '--keep-going', '-q', '-c', ROOT / 'doc',
-         source, out], capture_output=True, text=True, cwd=ROOT)
+    return run(sys.executable, '-m', 'sphinx', '-n', '-W', '--keep-going', '-q', '-c',
+               ROOT / 'doc', source, out, cwd=ROOT, timeout=120.0)
 
 
 def test_the_site_builds_without_a_warning(tmp_path):

@@ -3,8 +3,9 @@
 
 from pathlib import Path
 import re
-import subprocess
 import sys
+
+from programs import run
 
 from walking_control.models.resources import share_directory
 from walking_control.models.urdf import load_urdf
@@ -17,13 +18,12 @@ def script():
     return re.search(r'```python\n(.*?)```', README.read_text(encoding='utf-8'), re.S).group(1)
 
 
-def run(tmp_path, text):
+def run_script(tmp_path, text):
     """Return what the script prints on a humanoid with a name of its own."""
     urdf = load_urdf(share_directory() / 'urdf' / 'humanoid.urdf.xacro')
     (tmp_path / 'my_robot.urdf').write_text(urdf.replace('left_sole"', 'l_sole"').replace(
         'right_sole"', 'r_sole"'))
-    done = subprocess.run([sys.executable, '-c', text], cwd=tmp_path, capture_output=True,
-                          text=True, timeout=120)
+    done = run(sys.executable, '-c', text, cwd=tmp_path, timeout=120.0)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 
@@ -32,10 +32,10 @@ def test_script_of_the_readme(tmp_path):
     """Somebody's first ten lines would end in an error, or print no torques by joint name."""
     text = script()
     assert len([line for line in text.splitlines() if line.strip()]) <= 10
-    lines = run(tmp_path, text)
+    lines = run_script(tmp_path, text)
     assert lines[-1] == 'held' and len(lines) == 20
     assert re.fullmatch(r'left_hip_yaw: -?\d+\.\d{3} N m', lines[0])
-    falling = run(tmp_path, text.replace('length=0.20', 'length=0.01'))
+    falling = run_script(tmp_path, text.replace('length=0.20', 'length=0.01'))
     assert falling[-1] != 'held' and len(falling) == 1
 
 

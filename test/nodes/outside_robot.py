@@ -12,9 +12,9 @@ import contextlib
 from dataclasses import dataclass, field
 import heapq
 import itertools
+from pathlib import Path
 import random
 import signal
-import subprocess
 import sys
 import time
 
@@ -26,6 +26,9 @@ from std_msgs.msg import Float64MultiArray, String
 from walking_control.nodes import topics
 from walking_control.nodes.messages import set_stamp
 from walking_control.nodes.runtime import isolate_domain, make_executor
+
+sys.path.append(str(Path(__file__).parents[1] / 'helpers'))   # where pytest does not see to it
+from programs import Program  # noqa: E402
 
 HELD = {'position': (-0.3, 0.0, 0.0), 'velocity': (0.0, 0.0, 0.0), 'pitch_half': -0.075,
         'forces': (90.0, 0.0)}   # Dribbel just after touchdown
@@ -173,20 +176,21 @@ def started(namespace='outside', watchdog=True, **parameters):
     def start(module, **values):
         arguments = [word for name, value in values.items()
                      for word in ('-p', f'{name.replace("__", ".")}:={value}')]
-        return subprocess.Popen(
-            [sys.executable, '-m', f'walking_control.nodes.{module}', '--ros-args', '-r',
-             f'__ns:=/{namespace}', *arguments])
-    processes = [start('controller_node', autostart='true', realtime='true',
-                       require_watchdog=str(watchdog).lower(), **parameters)]
-    if watchdog:
-        processes.append(start('watchdog_node'))
-    try:
-        yield processes[0]
-    finally:
-        for process in processes:   # asked, because ROS remembers for long what was killed
-            process.send_signal(signal.SIGINT)
-        for process in processes:
-            process.wait()
+        return stack.enter_context(Program(
+            sys.executable, '-m', f'walking_control.nodes.{module}', '--ros-args', '-r',
+            f'__ns:=/{namespace}', *arguments))
+    with contextlib.ExitStack() as stack:
+        programs = [start('controller_node', autostart='true', realtime='true',
+                          require_watchdog=str(watchdog).lower(), **parameters)]
+        if watchdog:
+            programs.append(start('watchdog_node'))
+        try:
+            yield programs[0]
+        finally:
+            for program in programs:   # asked, because ROS remembers for long what was killed
+                program.send_signal(signal.SIGINT)
+            for program in programs:
+                program.wait(20.0)
 
 
 def judge(robot, begin):

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Faults provoked from outside, in nodes that walk."""
 
+import contextlib
 import json
-import subprocess
 import sys
 
+from programs import Program
 import pytest
 from rclpy.parameter import Parameter
 
@@ -42,32 +43,28 @@ def test_what_cannot_be_provoked_is_refused(bench):
 
 def walking_control(*arguments):
     """Start the command line in a process of its own."""
-    return subprocess.Popen([sys.executable, '-m', 'walking_control', *arguments], text=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return Program(sys.executable, '-m', 'walking_control', *arguments)
 
 
 def test_verb_finds_the_demo_and_says_what_came_of_it(bench, tmp_path, monkeypatch):
     """Somebody who learns what the robot does in a fault has two shells and no ROS tools."""
     monkeypatch.setenv('TMPDIR', str(tmp_path))   # other demos of this user are not ours
-    fault = walking_control('fault', 'not_finite')
-    assert 'must be one; walking_control demo' in fault.communicate()[1]
-    assert fault.returncode == 2
-    demo = walking_control('demo', '--realtime', '--duration', '60', '--set', 'state_timeout=1.0',
-                           '--set', 'overrun_limit=1000', '--plant', 'rigid')
-    try:
-        assert 'namespace /demo_' in demo.stderr.readline()
-        fault = walking_control('fault', 'not_finite', '--json')
-        answer, error = fault.communicate(timeout=60)
-        assert fault.returncode == 0, error
-        answer = json.loads(answer)
+    with walking_control('fault', 'not_finite') as fault:
+        assert fault.wait() == 2
+        assert 'must be one; walking_control demo' in fault.error
+    with walking_control('demo', '--realtime', '--duration', '60', '--set', 'state_timeout=1.0',
+                         '--set', 'overrun_limit=1000', '--plant', 'rigid') as demo, \
+            contextlib.ExitStack() as stack:
+        demo.wait_for('namespace /demo_')
+        fault = stack.enter_context(walking_control('fault', 'not_finite', '--json'))
+        assert fault.wait() == 0, fault.error
+        answer = json.loads(fault.output)
         assert answer['code'] == 'not_finite' and answer['reaction'] == 'damping'
         assert 0.0 < answer['time'] < 5.0 and 'hip' in answer['message']
-    finally:
-        demo.kill()
-        demo.communicate()
 
 
 def test_every_kind_is_explained():
     """Help that leaves a kind out hides it."""
-    answer, _ = walking_control('fault', '--help').communicate()
-    assert all(kind in answer for kind in INJECTIONS)
+    with walking_control('fault', '--help') as fault:
+        assert fault.wait() == 0
+        assert all(kind in fault.output for kind in INJECTIONS)

@@ -2,14 +2,13 @@
 """One test per row of the fault table; the rows of doc/faults.md are the markers here."""
 
 import math
-import os
 import re
 import signal
-import subprocess
 import sys
 import time
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from programs import Program
 import pytest
 import rclpy
 from rclpy.lifecycle import TransitionCallbackReturn
@@ -458,21 +457,17 @@ def start(module, *parameters):
     arguments = ['--ros-args']
     for parameter in parameters:
         arguments += ['-p', parameter]
-    return subprocess.Popen([sys.executable, '-m', f'walking_control.nodes.{module}', *arguments],
-                            env={**os.environ}, stderr=subprocess.PIPE, text=True)
+    return Program(sys.executable, '-m', f'walking_control.nodes.{module}', *arguments)
 
 
 @pytest.fixture
 def process(bench, robot):
     """Return a controller in a process of its own that answers in real time."""
-    process = start('controller_node', 'autostart:=true', 'realtime:=true',
-                    'require_watchdog:=false',
-                    'safety.state_timeout:=1.0')   # the sensors come from a busy test
-    robot.wait(timeout=30.0)
-    assert robot.stream_until(lambda: moving(robot), timeout=20.0)
-    yield process
-    process.kill()
-    process.communicate()
+    with start('controller_node', 'autostart:=true', 'realtime:=true', 'require_watchdog:=false',
+               'safety.state_timeout:=1.0') as process:   # the sensors come from a busy test
+        robot.wait(timeout=30.0)
+        assert robot.stream_until(lambda: moving(robot), timeout=20.0)
+        yield process
 
 
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
@@ -487,7 +482,7 @@ def test_signals(bench, robot, process, number):
     bench.spin_until(lambda: resting(robot), timeout=2.0)
     assert resting(robot)
     assert process.returncode == 0
-    assert 'Traceback' not in process.stderr.read()
+    assert 'Traceback' not in process.error
 
 
 @fault('Controller crash, SIGKILL', code=None,
@@ -497,19 +492,14 @@ def test_signals(bench, robot, process, number):
        clears='a new controller, activated by somebody')
 def test_killed_controller(bench, robot):
     """A killed process sends nothing: without a watchdog the last effort would stand."""
-    watchdog = start('watchdog_node')
-    controller = start('controller_node', 'autostart:=true', 'realtime:=true',
-                       'watchdog_timeout:=5.0', 'safety.state_timeout:=1.0')
-    try:
+    with start('watchdog_node'), \
+            start('controller_node', 'autostart:=true', 'realtime:=true',
+                  'watchdog_timeout:=5.0', 'safety.state_timeout:=1.0') as controller:
         assert robot.stream_until(lambda: moving(robot), timeout=30.0)
         controller.kill()
         killed = time.monotonic()
         assert bench.spin_until(lambda: resting(robot))
         assert time.monotonic() - killed < 1.0   # benchmarks/watchdog.py measures it
-    finally:
-        for process in (controller, watchdog):
-            process.kill()
-            process.communicate()
 
 
 @fault('Watchdog lost', code='watchdog', detected='watchdog_timeout (0.5 s) after its last '
@@ -539,12 +529,8 @@ def test_killed_simulator(bench, realtime):
     pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
     node = bench.controller(realtime=realtime == 'true', lockstep_timeout=0.5,
                             safety__state_timeout=0.3)
-    simulator = start('simulator_node', f'realtime:={realtime}')
-    try:
+    with start('simulator_node', f'realtime:={realtime}'):   # killed at the end
         assert bench.spin_until(lambda: node.loop.state.steps > 1, timeout=30.0)
-    finally:
-        simulator.kill()
-        simulator.communicate()
     assert bench.spin_until(lambda: node.loop.fault is not None)
     assert node.loop.fault.code == 'stale_joint_state'
     assert bench.spin_until(lambda: node.loop.command.effort[0] == 0.0)

@@ -5,13 +5,13 @@ import contextlib
 import json
 import socket
 import struct
-import subprocess
 import sys
 import threading
 from xml.etree import ElementTree
 
 import numpy as np
 import pinocchio as pin
+from programs import run
 import pytest
 from rclpy.parameter import Parameter
 from rclpy.serialization import deserialize_message
@@ -288,7 +288,7 @@ def test_missing_package_is_one_line():
     """If it failed, who has not installed the extra would see a traceback instead of the remedy."""
     code = ("import sys; sys.modules['foxglove'] = None; from walking_control.cli import main; "
             "sys.exit(main(['monitor', '--port', '0']))")
-    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, timeout=60)
+    done = run(sys.executable, '-c', code)
     assert done.returncode == 2
     assert done.stderr.startswith('error: monitor') and done.stderr.count('\n') == 1
     assert done.stderr.rstrip().endswith('pip install foxglove-sdk')

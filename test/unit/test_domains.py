@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import domains
+from programs import Program
 import pytest
 
 OTHER = """
@@ -21,14 +22,15 @@ sys.stdin.read()
 def test_nobody_shares_a_domain(monkeypatch):
     """Otherwise tests of two workers hear each other's robots, now and then."""
     monkeypatch.setattr(domains, 'NUMBERS', range(200, 210))   # not those of other tests
-    with subprocess.Popen([sys.executable, '-c', OTHER, str(Path(domains.__file__).parent)],
-                          text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
-        theirs = {int(number) for number in other.stdout.readline().split()}
+    with Program(sys.executable, '-c', OTHER, Path(domains.__file__).parent,
+                 stdin=subprocess.PIPE) as other:
+        theirs = {int(number) for number in other.wait_for('\n').split()}
         mine = [domains.reserve_domain() for _ in range(6)]
         assert theirs | {number for number, _ in mine} == set(domains.NUMBERS)
         with pytest.raises(RuntimeError, match='every ROS domain'):
             domains.reserve_domain()
         other.stdin.close()
+        other.wait()
     for _ in theirs:   # whoever held them is gone
         number, give_back = domains.reserve_domain()
         assert number in theirs

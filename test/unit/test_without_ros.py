@@ -2,9 +2,9 @@
 """The core works on a machine without ROS."""
 
 import json
-import subprocess
 import sys
 
+from programs import run
 import pytest
 
 # An import of anything ROS fails in a Python that begins like this.
@@ -20,22 +20,21 @@ sys.exit(main(sys.argv[1:]))
 '''
 
 
-def run(*arguments):
+def run_without_ros(*arguments):
     """Run the command line in a Python without ROS."""
-    return subprocess.run([sys.executable, '-c', NO_ROS, *arguments], capture_output=True,
-                          text=True, timeout=300)
+    return run(sys.executable, '-c', NO_ROS, *arguments, timeout=120.0)
 
 
 def test_simulate_without_ros():
     """People at a desk have no ROS: the same walk must come out."""
     pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
-    done = run('simulate', 'dribbel', '--plant', 'mujoco', '--duration', '3', '--json')
+    done = run_without_ros('simulate', 'dribbel', '--plant', 'mujoco', '--duration', '3', '--json')
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)['steps'] > 3
 
 
 def test_demo_without_ros_says_what_is_missing():
     """A stack trace about rclpy would not tell the user what to install."""
-    done = run('demo', 'dribbel')
+    done = run_without_ros('demo', 'dribbel')
     assert done.returncode == 2 and done.stderr.count('\n') == 1
     assert 'needs ROS 2' in done.stderr and 'walking_control simulate' in done.stderr

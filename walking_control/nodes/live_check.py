@@ -17,7 +17,7 @@ from walking_control.models.signals import Measurement
 from walking_control.models.urdf import differences
 from walking_control.nodes import topics
 from walking_control.nodes.messages import ForceReader, JointStateReader, read_imu, seconds
-from walking_control.nodes.runtime import log_arguments, make_executor
+from walking_control.nodes.runtime import avoid_shared_memory, log_arguments, make_executor
 from walking_control.nodes.sensors import sensor_topics
 from walking_control.operation import LOCKS
 
@@ -107,6 +107,7 @@ def check_live(robot_file, namespace, wait, listen):
     Returns:
         tuple: List of `InvalidInput`, and list of sentences on what could not be judged.
     """
+    avoid_shared_memory()
     rclpy.init(args=log_arguments(), signal_handler_options=rclpy.SignalHandlerOptions.NO)
     try:
         node, executor = Listener(robot_file.robot, namespace), make_executor()

@@ -30,7 +30,13 @@ from walking_control.nodes.combined_state import stamp_of
 from walking_control.nodes.controller_client import ControllerClient
 from walking_control.nodes.foxglove_server import FoxgloveServer
 from walking_control.nodes.robot_frames import RobotFrames
-from walking_control.nodes.runtime import log_arguments, make_executor, spin, StopSignal
+from walking_control.nodes.runtime import (
+    avoid_shared_memory,
+    log_arguments,
+    make_executor,
+    spin,
+    StopSignal,
+)
 
 LOOK = 0.5                  # s between two looks at the ROS graph
 EVERYBODYS = ('/diagnostics', '/tf', '/tf_static')   # not moved by a namespace
@@ -256,6 +262,7 @@ def run_monitor(host, port, rate, robot, namespace, ready=print):
         MissingDependency: The extra ``monitor`` is not installed.
         InvalidInput: Nobody can listen there, or the robot file is unusable.
     """
+    avoid_shared_memory()
     rclpy.init(args=log_arguments(), signal_handler_options=rclpy.SignalHandlerOptions.NO)
     node = executor = None
     try:

@@ -2,9 +2,9 @@
 """The command line keeps its contract: JSON on stdout, one line on errors, exit status."""
 
 import json
-import subprocess
 import sys
 
+from programs import run
 import pytest
 
 from walking_control import __version__
@@ -116,6 +116,5 @@ def test_an_override_means_the_chosen_controller(capsys, arguments, words):
 
 def test_runs_as_a_module():
     """If it failed, `python -m walking_control` would not be the command."""
-    done = subprocess.run([sys.executable, '-m', 'walking_control', '--version'],
-                          capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == __version__
+    done = run(sys.executable, '-m', 'walking_control', '--version')
+    assert done.returncode == 0 and done.stdout.strip() == __version__

@@ -5,9 +5,8 @@ from html import unescape
 import json
 from pathlib import Path
 import re
-import shutil
-import subprocess
 
+from browser import browse
 import numpy as np
 import pytest
 from static_robots import real_path
@@ -28,7 +27,6 @@ ROBOTS = {
                'leg_left_4_joint=0.8,leg_left_5_joint=-0.4'],
               ('left_sole_link', 'right_sole_link')),
 }
-BROWSERS = ('chromium', 'chromium-browser', 'google-chrome')
 
 
 def design(capsys, *arguments):
@@ -176,28 +174,12 @@ def test_help_has_an_example(capsys, verb):
     assert f'walking_control design {verb}' in capsys.readouterr().out
 
 
-@pytest.fixture(scope='module')
-def browse():
-    """Return a function that opens a file in a browser and returns the page it becomes."""
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if browser is None:
-        pytest.skip('no browser to open the page in')
-
-    def open_page(address, folder):
-        done = subprocess.run(
-            [browser, '--headless', '--no-sandbox', '--disable-gpu', f'--user-data-dir={folder}',
-             '--virtual-time-budget=2000', '--dump-dom', address],
-            capture_output=True, text=True, timeout=60)
-        return done.stdout
-    return open_page
-
-
 def results(page):
     """Return the numbers that a page holds."""
     return json.loads(unescape(re.search('<pre id="results"[^>]*>(.*?)</pre>', page).group(1)))
 
 
-def test_sliders_move_the_numbers(capsys, tmp_path, browse):
+def test_sliders_move_the_numbers(capsys, tmp_path):
     """Moving a slider would change nothing, or another gear; 'as given' would not come back."""
     assert main(['design', 'transmission', *STUDY, '--out', str(tmp_path)]) == 0
     capsys.readouterr()
@@ -211,7 +193,7 @@ def test_sliders_move_the_numbers(capsys, tmp_path, browse):
     for name, move in moves.items():
         copy = tmp_path / f'{name}.html'
         copy.write_text(page.replace('</body>', f'<script>{move}</script></body>'))
-        found = results(browse(f'file://{copy}', tmp_path / 'profile'))
+        found = results(browse(f'file://{copy}'))
         study = design(capsys, 'transmission', *STUDY, '--efficiency', wanted[name])
         assert found['mass']['backward'] == pytest.approx(study['masses']['BGIE']['effective'])
 
@@ -220,7 +202,7 @@ def test_sliders_move_the_numbers(capsys, tmp_path, browse):
     (['--rotors', 'coupled'], ('0.62,0.9', '0.2,0.04')),
     (['--topology', 'parallel', '--carrier', 'base', '--rotors', 'coupled',
       '--back-efficiency', '0.5'], None)])
-def test_page_in_a_browser(capsys, tmp_path, browse, options, changed):
+def test_page_in_a_browser(capsys, tmp_path, options, changed):
     """The sliders would show other numbers than the verb: everything is computed twice."""
     assert main(['design', 'transmission', *STUDY, *options, '--out', str(tmp_path)]) == 0
     address, asked = f'file://{tmp_path}/transmission.html', []
@@ -229,7 +211,7 @@ def test_page_in_a_browser(capsys, tmp_path, browse, options, changed):
         asked = ['--efficiency', changed[0], '--reduction', changed[1]]
     capsys.readouterr()
     study = design(capsys, 'transmission', *STUDY, *options, *asked)
-    page = browse(address, tmp_path / 'profile')
+    page = browse(address)
     found = results(page)
     assert found['back'] == pytest.approx([motor['back_efficiency']
                                            for motor in study['motors'].values()])

@@ -6,10 +6,10 @@ import json
 import os
 from pathlib import Path
 import signal
-import subprocess
 import sys
 
 import numpy as np
+from programs import run
 import pytest
 
 from walking_control.cli import main
@@ -128,8 +128,8 @@ sys.exit(main(sys.argv[1:]))
 
 def test_killed_and_resumed(whole, tmp_path):
     """If it failed, a kill would lose rows that were done, repeat them, or change the table."""
-    command = [sys.executable, '-c', KILLED, *GRID, '--workers', '1', '--out', str(tmp_path)]
-    killed = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    killed = run(sys.executable, '-c', KILLED, *GRID, '--workers', '1', '--out', tmp_path,
+                 timeout=120.0)
     kept = len(list((tmp_path / 'sweep.parts').glob('rows-*')))
     assert killed.returncode == -signal.SIGKILL and kept == 5
     file = tmp_path / 'sweep.parquet'

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiled code that is kept: found again, never mistaken, harmless where it cannot be kept."""
 
+import contextlib
 import errno
 import hashlib
 import os
 from pathlib import Path
-import subprocess
 import sys
 import tempfile
 
 import numpy as np
+from programs import Program
 import pytest
 
 pytest.importorskip('numba', reason='nothing is compiled without the extra "fast"')
@@ -180,9 +181,12 @@ def test_unused_entries_go(folder):
 def test_processes_do_not_mix(folder):
     """Otherwise two processes at once spoil an entry, or equally named functions change places."""
     tail = '\nprint(entry(law, 1.0))'
-    start = [subprocess.Popen([sys.executable, '-c', SOURCE.format(part=1.0, step=step) + tail],
-                              stdout=subprocess.PIPE, text=True) for step in (2.0, 2.0, 3.0)]
-    assert [float(process.communicate(timeout=120)[0]) for process in start] == [16.0, 16.0, 54.0]
+    with contextlib.ExitStack() as stack:
+        start = [stack.enter_context(Program(
+            sys.executable, '-c', SOURCE.format(part=1.0, step=step) + tail))
+            for step in (2.0, 2.0, 3.0)]
+        assert [program.wait(120.0) for program in start] == [0, 0, 0]
+        assert [float(program.output) for program in start] == [16.0, 16.0, 54.0]
     assert len({*folder.iterdir()}) == len({*folder.glob('*.code')}) == 4
     for step, expected in ((2.0, 16.0), (3.0, 54.0)):
         function, stats = build(step=step)
