@@ -9,6 +9,10 @@ import rclpy
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 
 from walking_control.exceptions import InvalidInput, WalkingControlError
+from walking_control.models.resources import share_directory
+
+# files of Fast DDS, by the names of its versions 2 and 3
+PROFILES = ('FASTRTPS_DEFAULT_PROFILES_FILE', 'FASTDDS_DEFAULT_PROFILES_FILE')
 
 
 def make_executor():
@@ -134,13 +138,24 @@ def avoid_shared_memory():
     """Let messages of this process and those it starts travel by UDP, unless told otherwise.
 
     A process that is killed leaves its shared memory behind, and whoever writes there is held up
-    until Fast DDS gives it up: a second, for the robot and the watchdog alike.
+    until Fast DDS gives it up: a second, for the robot and the watchdog alike. Who has profiles or
+    peers of their own keeps them.
     """
     os.environ.setdefault('FASTDDS_BUILTIN_TRANSPORTS', 'UDPv4')
+    here = os.environ.get('ROS_LOCALHOST_ONLY') == '1' \
+        or os.environ.get('ROS_AUTOMATIC_DISCOVERY_RANGE', '').upper() == 'LOCALHOST'
+    if not here or any(os.environ.get(name) for name in (*PROFILES, 'ROS_STATIC_PEERS')) \
+            or not rclpy.get_rmw_implementation_identifier().startswith('rmw_fastrtps'):
+        return
+    # for one machine alone ROS adds shared memory by itself, whatever the variable says
+    profile = str(share_directory() / 'config' / 'fastdds' / 'this_machine.xml')
+    os.environ.update({name: profile for name in PROFILES},
+                      ROS_AUTOMATIC_DISCOVERY_RANGE='SYSTEM_DEFAULT')
+    os.environ.pop('ROS_LOCALHOST_ONLY', None)
 
 
 def isolate_domain():
     """Keep a demo's traffic on this machine and, unless chosen, in a domain of its own."""
-    avoid_shared_memory()
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    avoid_shared_memory()
     os.environ.setdefault('ROS_DOMAIN_ID', str(1 + os.getpid() % 100))
