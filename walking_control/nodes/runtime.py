@@ -1,15 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Start, spin and stop nodes: executor choice, signals, one-line errors."""
 
+import faulthandler
 import os
 import signal
 import sys
+import threading
+import time
 
 import rclpy
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 
 from walking_control.exceptions import InvalidInput, WalkingControlError
 from walking_control.models.resources import share_directory
+
+GRACE = 10.0   # s that a process which is asked to end may take for it
+AGAIN = 1.0    # s after which a second request is meant: a terminal and launch both send the first
 
 # files of Fast DDS, by the names of its versions 2 and 3
 PROFILES = ('FASTRTPS_DEFAULT_PROFILES_FILE', 'FASTDDS_DEFAULT_PROFILES_FILE')
@@ -84,8 +90,34 @@ class StopSignal:
             signal.signal(number, handler)
 
 
+def bound_end():
+    """See to it that this process ends soon after SIGINT or SIGTERM, whatever hangs in it.
+
+    After the first it may end by itself for `GRACE`; then it says where it hangs and is ended by
+    SIGALRM, which needs no interpreter. A second one ends it at once. A robot that was not told to
+    stop is the watchdog's, as after any crash.
+    """
+    ours, signals = os.pipe()
+    os.set_blocking(signals, False)
+    signal.set_wakeup_fd(signals, warn_on_full_buffer=False)   # written to while the program hangs
+
+    def watch():
+        first = None
+        while numbers := os.read(ours, 16):
+            if not {signal.SIGINT, signal.SIGTERM} & {*numbers}:
+                continue
+            now = time.monotonic()
+            if first is None:
+                first = now
+                faulthandler.dump_traceback_later(GRACE)
+                signal.setitimer(signal.ITIMER_REAL, GRACE + 1.0)
+            elif now - first > AGAIN:
+                os._exit(128 + numbers[-1])
+    threading.Thread(target=watch, daemon=True).start()
+
+
 def run_node(make_node, args=None):
-    """Run one node as a program.
+    """Run one node as a program; it ends soon after SIGINT or SIGTERM, see `bound_end`.
 
     Args:
         make_node: Callable that returns the node. Its ``finished`` ends the program, its
@@ -97,6 +129,7 @@ def run_node(make_node, args=None):
     """
     avoid_shared_memory()
     stop = StopSignal()
+    bound_end()
     node, executor, status = None, None, 0
     try:
         _init(args)
