@@ -34,6 +34,7 @@ setup(
         (f'{share}/config/routes', glob('config/routes/*.yaml')),
         (f'{share}/config/teleop', glob('config/teleop/*.yaml')),
         (f'{share}/config/rviz', glob('config/rviz/*.rviz')),
+        (f'{share}/config/fastdds', glob('config/fastdds/*.xml')),
         (f'{share}/config/foxglove', glob('config/foxglove/*.json')),
         (f'{share}/config/plotjuggler', glob('config/plotjuggler/*.xml')),
         *((f'{share}/{folder}', glob(f'{folder}/*'))

@@ -43,8 +43,6 @@ def pytest_configure(config):
     # for whatever a test starts: neither another worker nor another run may hear it
     number, give_back = reserve_domain()
     os.environ['ROS_DOMAIN_ID'] = str(number)
-    # a process that is killed leaves its shared memory, and whoever writes there is held up
-    os.environ['FASTDDS_BUILTIN_TRANSPORTS'] = 'UDPv4'
     config.add_cleanup(give_back)
 
 

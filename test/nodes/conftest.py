@@ -2,7 +2,6 @@
 """A ROS context per test, in a domain of its own, and a hand-driven robot."""
 
 import math
-import os
 import time
 
 import pytest
@@ -19,9 +18,9 @@ from std_msgs.msg import Float64MultiArray  # noqa: E402
 from walking_control.nodes import topics  # noqa: E402
 from walking_control.nodes.controller_node import ControllerNode  # noqa: E402
 from walking_control.nodes.messages import set_stamp  # noqa: E402
-from walking_control.nodes.runtime import make_executor  # noqa: E402
+from walking_control.nodes.runtime import isolate_domain, make_executor  # noqa: E402
 
-os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
+isolate_domain()   # of processes, too, that a test starts: shared memory outlives a kill
 
 
 class Bench:

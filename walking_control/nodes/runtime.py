@@ -1,14 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Start, spin and stop nodes: executor choice, signals, one-line errors."""
 
+import faulthandler
 import os
 import signal
 import sys
+import threading
+import time
 
 import rclpy
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 
 from walking_control.exceptions import InvalidInput, WalkingControlError
+from walking_control.models.resources import share_directory
+
+GRACE = 10.0   # s that a process which is asked to end may take for it
+AGAIN = 1.0    # s after which a second request is meant: a terminal and launch both send the first
+
+# files of Fast DDS, by the names of its versions 2 and 3
+PROFILES = ('FASTRTPS_DEFAULT_PROFILES_FILE', 'FASTDDS_DEFAULT_PROFILES_FILE')
 
 
 def make_executor():
@@ -80,8 +90,34 @@ class StopSignal:
             signal.signal(number, handler)
 
 
+def bound_end():
+    """See to it that this process ends soon after SIGINT or SIGTERM, whatever hangs in it.
+
+    After the first it may end by itself for `GRACE`; then it says where it hangs and is ended by
+    SIGALRM, which needs no interpreter. A second one ends it at once. A robot that was not told to
+    stop is the watchdog's, as after any crash.
+    """
+    ours, signals = os.pipe()
+    os.set_blocking(signals, False)
+    signal.set_wakeup_fd(signals, warn_on_full_buffer=False)   # written to while the program hangs
+
+    def watch():
+        first = None
+        while numbers := os.read(ours, 16):
+            if not {signal.SIGINT, signal.SIGTERM} & {*numbers}:
+                continue
+            now = time.monotonic()
+            if first is None:
+                first = now
+                faulthandler.dump_traceback_later(GRACE)
+                signal.setitimer(signal.ITIMER_REAL, GRACE + 1.0)
+            elif now - first > AGAIN:
+                os._exit(128 + numbers[-1])
+    threading.Thread(target=watch, daemon=True).start()
+
+
 def run_node(make_node, args=None):
-    """Run one node as a program.
+    """Run one node as a program; it ends soon after SIGINT or SIGTERM, see `bound_end`.
 
     Args:
         make_node: Callable that returns the node. Its ``finished`` ends the program, its
@@ -93,6 +129,7 @@ def run_node(make_node, args=None):
     """
     avoid_shared_memory()
     stop = StopSignal()
+    bound_end()
     node, executor, status = None, None, 0
     try:
         _init(args)
@@ -134,13 +171,24 @@ def avoid_shared_memory():
     """Let messages of this process and those it starts travel by UDP, unless told otherwise.
 
     A process that is killed leaves its shared memory behind, and whoever writes there is held up
-    until Fast DDS gives it up: a second, for the robot and the watchdog alike.
+    until Fast DDS gives it up: a second, for the robot and the watchdog alike. Who has profiles or
+    peers of their own keeps them.
     """
     os.environ.setdefault('FASTDDS_BUILTIN_TRANSPORTS', 'UDPv4')
+    here = os.environ.get('ROS_LOCALHOST_ONLY') == '1' \
+        or os.environ.get('ROS_AUTOMATIC_DISCOVERY_RANGE', '').upper() == 'LOCALHOST'
+    if not here or any(os.environ.get(name) for name in (*PROFILES, 'ROS_STATIC_PEERS')) \
+            or not rclpy.get_rmw_implementation_identifier().startswith('rmw_fastrtps'):
+        return
+    # for one machine alone ROS adds shared memory by itself, whatever the variable says
+    profile = str(share_directory() / 'config' / 'fastdds' / 'this_machine.xml')
+    os.environ.update({name: profile for name in PROFILES},
+                      ROS_AUTOMATIC_DISCOVERY_RANGE='SYSTEM_DEFAULT')
+    os.environ.pop('ROS_LOCALHOST_ONLY', None)
 
 
 def isolate_domain():
     """Keep a demo's traffic on this machine and, unless chosen, in a domain of its own."""
-    avoid_shared_memory()
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    avoid_shared_memory()
     os.environ.setdefault('ROS_DOMAIN_ID', str(1 + os.getpid() % 100))
