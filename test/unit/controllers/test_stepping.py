@@ -12,7 +12,12 @@ from walking_control.controllers.registry import make_controller
 from walking_control.controllers.stepping.body import Body
 from walking_control.controllers.stepping.heading import StrideMean
 from walking_control.controllers.stepping.prediction import Prediction
-from walking_control.controllers.stepping.step_plan import plan_step, steady_offset, StepLimits
+from walking_control.controllers.stepping.step_plan import (
+    plan_step,
+    pressure_place,
+    steady_offset,
+    StepLimits,
+)
 from walking_control.controllers.stepping.swing import SwingFoot, SwingShape
 from walking_control.controllers.stepping.whole_body import FootContact, MotorLimits, WholeBody
 from walking_control.exceptions import IncompatibleController, ParameterError
@@ -61,6 +66,34 @@ def test_time_gives_what_reach_cannot():
                               np.array([0.0, -0.16, 0.0]), HIP, HIP, near) for speed in (0.1, 0.75))
     assert pushed.remaining < calm.remaining - 0.05
     assert pushed.missing < 0.02
+
+
+def test_the_sole_ends_what_the_foothold_does_not():
+    """The ankle would push the wrong way, or too far: the pendulum is simulated on its pressure."""
+    wanted, side = np.array([0.3, 0.0]), -1.0
+    near = LIMITS._replace(reach=0.2)
+    x, v = np.array([0.02, -0.06]), np.array([1.0, -0.4])
+    step = plan_step(x, v, RATE, wanted, side, 0.1, np.array([0.0, -0.1, 0.03]), HIP, HIP, near)
+    assert step.missing > 0.01
+    place = pressure_place(x + v / RATE, step, RATE, wanted, side, near)
+    end, speed = pendulum(x - place, v, step.remaining)
+    np.testing.assert_allclose(end + place - step.foothold + speed / RATE,
+                               steady_offset(wanted, side, RATE, near), atol=1e-9)
+
+
+def test_friction_is_that_of_the_cone():
+    """Forces beyond friction would slip; a pyramid that wastes it makes the robot hop for more."""
+    for contact in (FootContact(0.1, 0.05, 0.5, 0.0, 2.0), FootContact(0.0, 0.0, 0.5, 0.003, 2.0)):
+        angles = np.linspace(0.0, 2.0 * math.pi, 121)
+        force = np.zeros((121, contact.size))
+        force[:, 0], force[:, 1], force[:, 2] = np.cos(angles), np.sin(angles), 100.0
+        slope = contact.rows[:, :2] @ force[:, :2].T
+        with np.errstate(divide='ignore', invalid='ignore'):
+            most = np.where(slope < -1e-12, (contact.rows[:, 2:3] * 100.0) / -slope, np.inf)
+        most = most.min(axis=0)
+        assert most.max() <= 50.0 + 1e-9
+        assert most.min() >= 46.0
+        np.testing.assert_allclose(most[::30], 50.0)   # ahead, back and sideways all of it
 
 
 def test_legs_do_not_cross_and_reach_no_further_than_they_can():

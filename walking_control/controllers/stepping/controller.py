@@ -18,7 +18,7 @@ from walking_control.controllers.stepping.body import Body
 from walking_control.controllers.stepping.heading import StrideMean
 from walking_control.controllers.stepping.parameters import PARAMETERS, step_limits, swing_shape
 from walking_control.controllers.stepping.prediction import Prediction
-from walking_control.controllers.stepping.step_plan import plan_step, Step
+from walking_control.controllers.stepping.step_plan import plan_step, pressure_place, Step
 from walking_control.controllers.stepping.swing import LATE, SwingFoot
 from walking_control.controllers.stepping.velocity_plan import plan_by_velocity
 from walking_control.controllers.stepping.whole_body import FootContact, MotorLimits, WholeBody
@@ -31,7 +31,7 @@ from walking_control.models.signals import Command, Reference, WalkerState
 LEFT, RIGHT = 0, 1
 SIDE = (1.0, -1.0)
 TOUCHING = 2          # ticks a contact must last to be a touchdown
-EARLIEST = 0.4        # part of the step time before which the swing foot does not land
+EARLIEST = 0.3        # part of the step time before which the swing foot does not land
 STOPPED = 0.006       # m: how far a foot on the floor stays behind one that sinks on
 RISING = 0.05         # m/s: a foot that rises faster has not landed
 SLOW = 0.02           # m/s, rad/s: commands below it ask to stand
@@ -39,11 +39,12 @@ SLOWING = 3.0         # times faster than it speeds up the robot slows down
 STILL = 0.6           # part of the support within which the fall must end for standing
 FALLEN = 0.3          # part of the height below which a body has fallen, and the law lives on
 LOWEST, HIGHEST = -8.0, 15.0   # m/s^2: limits of the base's vertical acceleration
-# Weights of the wishes; they matter when not all can be met. The trunk goes before the swing foot:
-# friction could be had for its acceleration by pressing harder, and the robot would hop. Yaw goes
-# last: to hold it against a fast swing would cost the foothold.
-TRUNK, HEIGHT, SWING, TILT, BALANCE, PRESSURE = 1.0, 1.0, 0.3, 0.01, 1.0, 0.01
+# Weights of the wishes; they matter when not all can be met. Height and trunk go before the swing
+# foot: friction could be had for its acceleration by pressing harder, and the robot would hop. Yaw
+# goes last: to hold it against a fast swing would cost the foothold.
+TRUNK, HEIGHT, SWING, TILT, BALANCE, PRESSURE = 1.0, 10.0, 0.3, 0.01, 1.0, 0.01
 YAW = 0.01
+ANKLE = 0.9      # share of the sole that the centre of pressure is sent to
 TORSION = 10.0   # per (N m)^2, on points
 TWIST = 0.3   # rad: farthest that a foot in the air is turned against the base
 
@@ -287,7 +288,21 @@ class Stepping(Controller):
                 - swing.drift[3:]
             first = 0 if self._soles else 2
             program.want(swing.jacobian[3 + first:], turning[first:], TILT)
-        program.want_pressure(self.stance, np.zeros(2), PRESSURE)
+        program.want_pressure(self.stance, self._from_heading(self._pressure()), PRESSURE)
+
+    def _pressure(self) -> np.ndarray:
+        """Return where on the sole the floor shall press, from its middle, m, ``(2,)``.
+
+        `step_plan` says how that moves the divergent component; what the foothold leaves of the
+        fall is asked of it, as far as the sole reaches.
+        """
+        step, values = self.step, self.values
+        if not self._soles or values.placement == 'velocity':   # the rival knows of no such thing
+            return np.zeros(2)
+        place = pressure_place(self._capture, step, self._rate, self._aim[:2] + self._trim,
+                               SIDE[1 - self.stance], step_limits(values))
+        most = 0.5 * ANKLE * np.array([values.sole_length, values.sole_width])
+        return np.clip(place, -most, most)
 
     def _want_heading(self, dt: float) -> None:
         """Turn the robot on its point as the mean of a stride asks; `heading` says why."""
@@ -305,7 +320,7 @@ class Stepping(Controller):
         momentum = body.momentum_about(stance.position)
         com[2] = self._pendulum(com[2])
         velocity = np.array([momentum[1], -momentum[0]]) / (body.mass * com[2])
-        rate = math.sqrt(self._gravity / com[2])
+        self._rate = rate = math.sqrt(self._gravity / com[2])
         ahead = self._to_heading(com[:2] + com[2] * self._downhill)
         pace = self._to_heading(velocity)
         self._capture = ahead + pace / rate

@@ -46,7 +46,7 @@ PARAMETERS = ParameterTable('stepping', [
     Parameter('speed_trim', 0.15, '1', 'Share of the speed error of the last two steps that the '
               'aim is corrected by, once a step.', 0.0, 1.0, live=True),
     Parameter('step_time', 0.335, 's', 'Nominal time of a step.', 0.1, 2.0, scaled=True),
-    Parameter('shortest_step', 0.168, 's', 'Shortest time of a step.', 0.05, 1.0, scaled=True),
+    Parameter('shortest_step', 0.14, 's', 'Shortest time of a step.', 0.05, 1.0, scaled=True),
     Parameter('longest_step', 0.56, 's', 'Longest time of a step.', 0.1, 4.0, scaled=True),
     Parameter('timing', 'free', '', 'Whether a disturbance may shorten or lengthen a step.',
               choices=('free', 'fixed')),
@@ -59,7 +59,7 @@ PARAMETERS = ParameterTable('stepping', [
               scaled=True),
     Parameter('narrowest', 0.1, 'm', 'Least distance between the feet sideways: legs must not '
               'cross.', 0.0, 1.0, scaled=True),
-    Parameter('widest', 0.75, 'm', 'Farthest foothold sideways.', 0.0, 2.0, scaled=True),
+    Parameter('widest', 0.9, 'm', 'Farthest foothold sideways.', 0.0, 2.0, scaled=True),
     Parameter('reach', 0.75, 'm', 'Farthest foothold ahead or behind.', 0.0, 2.0, scaled=True),
     Parameter('hip_reach', 0.275, 'm', 'Farthest foothold from below the hip: reaching too far is '
               'worse than an incomplete capture.', 0.0, 2.0, scaled=True),

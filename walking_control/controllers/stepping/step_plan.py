@@ -12,6 +12,10 @@ tau leaves xi e^(w tau) - p; the walk goes on for ever if that is the offset b o
 
 with step time T and step width d: the upper sign for a left swing foot. So for each time tau left
 there is one foothold; the plan takes the time whose foothold the leg can reach, in a time near T.
+
+Where none can be reached a sole does the rest. With the centre of pressure at c instead of the
+middle of the sole xi - c grows as e^(w t): the foot leaves xi e^(w tau) - c (e^(w tau) - 1) - p. So
+c = m / (e^(w tau) - 1) ends what the foothold leaves, m, as far as the sole goes.
 """
 
 import math
@@ -65,6 +69,7 @@ CANDIDATES = 25
 # and a second too little for the swing foot's way cost, each squared.
 MISSING, TIMING, NOMINAL, HURRY = 100.0, 1.0, 0.1, 400.0
 COMMITTED = 0.06   # s
+SOONEST = 0.05     # s: no pressure moves anything in less
 QUINTIC_PEAK = 10.0 / math.sqrt(3.0)   # largest acceleration of a minimum-jerk move, D / T^2
 
 
@@ -81,6 +86,23 @@ def steady_offset(velocity: np.ndarray, side: float, rate: float, limits: StepLi
     offset = np.asarray(velocity) * limits.time / (growth - 1.0)
     offset[1] -= side * limits.width / (growth + 1.0)
     return offset
+
+
+def pressure_place(capture: np.ndarray, step: Step, rate: float, wanted: np.ndarray, side: float,
+                   limits: StepLimits) -> np.ndarray:
+    """Return c: the centre of pressure that ends what the foothold leaves, m, ``(2,)``.
+
+    Args:
+        capture: Divergent component from the stance foot, heading frame, m, ``(2,)``.
+        step: The `Step`.
+        rate: w, 1/s.
+        wanted: Wanted velocity, m/s, ``(2,)``.
+        side: 1 if the left foot swings, -1 if the right.
+        limits: The `StepLimits`.
+    """
+    growth = math.exp(rate * max(step.remaining, 0.0))
+    left = capture * growth - steady_offset(wanted, side, rate, limits) - step.foothold
+    return left / max(growth - 1.0, rate * SOONEST)
 
 
 def plan_step(com: np.ndarray, velocity: np.ndarray, rate: float, wanted: np.ndarray,

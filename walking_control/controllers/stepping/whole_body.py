@@ -8,6 +8,7 @@ long as no limit is met each wish is met exactly, whatever its weight.
 """
 
 from collections.abc import Sequence
+import math
 
 import numpy as np
 
@@ -15,9 +16,10 @@ from walking_control.controllers.stepping.body import Body, Foot
 from walking_control.models.actuators import GearedMotor
 from walking_control.models.base import ROOT
 from walking_control.statics import solvers
-from walking_control.statics.contacts import Contact, wrench_limits
+from walking_control.statics.contacts import Contact, FRICTION, wrench_limits
 from walking_control.statics.solvers import Problem
 
+FACES = 8          # of the pyramid of friction; its edges lie on the cone, four along the axes
 REST_RATE = 20.0   # 1/s: how fast a foot that stands and still moves is brought to rest
 
 
@@ -40,10 +42,14 @@ class FootContact:
     def __init__(self, length: float, width: float, friction: float, torsion: float,
                  smallest: float) -> None:
         sole = Contact('foot', length, width, friction)
-        limits = wrench_limits(sole)[0]
-        rows = np.zeros((len(limits) + 1, 6))
+        limits, names = wrench_limits(sole)
+        limits = limits[[name != FRICTION for name in names]]
+        faces = np.arange(FACES) * 2.0 * math.pi / FACES + math.pi / FACES
+        rows = np.zeros((1 + FACES + len(limits), 6))
         rows[0, 2] = 1.0
-        rows[1:, :sole.size] = limits
+        rows[1:1 + FACES, 0], rows[1:1 + FACES, 1] = np.cos(faces), np.sin(faces)
+        rows[1:1 + FACES, 2] = friction * math.cos(math.pi / FACES)
+        rows[1 + FACES:, :sole.size] = limits
         self.parts = np.arange(sole.size)
         if sole.is_point and torsion > 0.0:
             self.parts = np.array([0, 1, 2, 5])
