@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Balance within the soles: margin of the capture point, the net wrench, gains for a delay."""
 
+import math
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -18,6 +20,7 @@ from walking_control.controllers.static_torque.gains import (
     mobility,
 )
 from walking_control.controllers.static_torque.support_change import SupportChange
+from walking_control.loading import load_robot
 from walking_control.models.base import ROOT
 from walking_control.models.signals import Command, Reference, WalkerState
 
@@ -116,6 +119,25 @@ def test_margin_without_balance():
     for _ in range(20):
         control.update(state, Reference(), DT, command)
     assert control.balance.margin < -0.02 and control.balance_share == 0.0
+
+
+def test_margin_on_a_slope():
+    """On a slope the capture point would be sought along the normal of the floor, not where
+    gravity points."""
+    margins = {}
+    for slope in (0.0, 0.05):   # downhill ahead
+        file = load_robot('humanoid', [('world.slope', slope)])
+        control = PostureControl(file, PARAMETERS.validate({}))
+        state, command = standing(control)
+        control.update(state, Reference(), DT, command)
+        margins[slope] = control.balance.margin
+        height = control.balance._now.com[2] - control.balance._now.feet[0][2]
+    ahead = control.balance._now.com[0] - control.balance._now.feet[0][0]   # below zero: behind
+    moved = height * math.tan(0.05)
+    half = 0.5 * control.values.sole_length
+    assert margins[0.0] == pytest.approx(half + ahead, abs=1e-3)
+    assert margins[0.05] == pytest.approx(half - ahead - moved, abs=1e-3)
+    assert control.solution.feasible   # the braked program agrees
 
 
 @pytest.mark.parametrize('move, share', [((0.5, 0.0), 1.0), ((1.0, 0.0), 0.7),

@@ -9,7 +9,11 @@ import pytest
 from static_robots import humanoid_file
 
 from walking_control.controllers.static_torque.controller import PARAMETERS, PostureControl
-from walking_control.controllers.static_torque.routine import PostureRoutine, shifting_routine
+from walking_control.controllers.static_torque.routine import (
+    Key,
+    PostureRoutine,
+    shifting_routine,
+)
 from walking_control.controllers.static_torque.support_change import SupportChange
 from walking_control.exceptions import IncompatibleController, NotAchieved
 from walking_control.loading import load_robot
@@ -268,18 +272,35 @@ def test_routine_is_smooth_and_returns():
     control, _, _ = make()
     posture = humanoid_file().start.posture
     routine = shifting_routine(control.dynamics, posture, control.contacts)
-    times = np.arange(0.0, 2.0 * routine.duration, 0.01)
-    path = np.array([routine.at(time)[0] for time in times])
+    rng = np.random.default_rng(0)   # feet touch and come off at any time
+    touching = np.repeat(rng.random(240) < 0.7, 50)
+    path, supports = zip(*(routine.advance(0.01, FEET if on else ()) for on in touching))
     assert abs(np.diff(path, axis=0)).max() < 0.01
-    assert {routine.at(time)[1] for time in times} == {FEET, FEET[:1], FEET[1:]}
+    assert set(supports) == {FEET, FEET[:1], FEET[1:]}
 
 
 def test_routine_rests_between_moves():
     """A pause would be skipped or a move cut short."""
-    routine = PostureRoutine([(1.0, 1.0, np.array([1.0]), 'a'), (1.0, 0.0, np.array([0.0]), 'b')],
-                             np.array([0.0]))
-    assert [routine.at(time) for time in (0.5, 1.0, 1.9)] == [(0.5, 'a'), (1.0, 'a'), (1.0, 'a')]
-    assert routine.at(2.5) == (0.5, 'b') and routine.duration == 3.0
+    routine = PostureRoutine([Key(1.0, 1.0, np.array([1.0]), 'a'),
+                              Key(1.0, 0.0, np.array([0.0]), 'b')], np.array([0.0]))
+    seen = [routine.advance(dt, ()) for dt in (0.5, 0.5, 0.9, 0.1, 0.5)]
+    assert seen == [(0.5, 'a'), (1.0, 'a'), (1.0, 'a'), (1.0, 'a'), (0.5, 'b')]
+    assert routine.duration == 3.0
+
+
+def test_foot_is_lowered_until_it_touches():
+    """A foot would be pressed through the floor, which tilts the robot over its other foot, or
+    weight be shifted on to one that hangs in the air."""
+    routine = PostureRoutine([Key(1.0, 0.1, np.array([1.0]), 'a', lands='foot'),
+                              Key(1.0, 0.0, np.array([2.0]), 'b')], np.array([0.0]))
+    assert routine.advance(0.5, ())[0] == 0.5
+    touched = [routine.advance(0.05, ['foot']) for _ in range(3)]
+    assert [support for _, support in touched] == ['a', 'a', 'b']
+    assert touched[1][0] == 0.5 and touched[2][0] > 0.5   # it stays, rests, goes on from there
+    at = routine.advance(0.05, ['foot'])[0]
+    back = routine.advance(0.5, ())   # off the floor again: down from where it is
+    assert back[1] == 'a' and at < back[0] == 0.5 * (at + 1.0)
+    assert routine.advance(5.0, ()) == (1.0, 'a')   # and no further without the floor
 
 
 def test_posture_search_meets_its_goals():

@@ -65,7 +65,6 @@ class Balance:
     Args:
         distributor: The `StaticTorque`.
         contacts: foot -> `Contact`.
-        gravity: Magnitude, m/s^2.
 
     Attributes:
         margin: Distance of the capture point to the edge of the soles, m; below zero it is
@@ -73,10 +72,9 @@ class Balance:
         rest_margin: The same of the centre of mass that is held.
     """
 
-    def __init__(self, distributor: StaticTorque, contacts: Mapping[str, Contact],
-                 gravity: float) -> None:
-        self._distributor, self._gravity = distributor, gravity
-        self.dynamics = distributor.dynamics
+    def __init__(self, distributor: StaticTorque, contacts: Mapping[str, Contact]) -> None:
+        self._distributor, self.dynamics = distributor, distributor.dynamics
+        self._gravity = np.array(self.dynamics.model.gravity.linear)   # of the floor's axes
         self._now = BodyMotion(self.dynamics, contacts)
         self._held = BodyMotion(self.dynamics, contacts)
         self._held_posture = np.full(len(self.dynamics.joints), np.nan)
@@ -118,12 +116,15 @@ class Balance:
             self._held.update(self._rest, velocity, None)
         self._follow_plan(dt)
         height = float(np.mean([now.com[2] - now.feet[foot][2] for foot in self._feet]))
-        self._frequency = math.sqrt(self._gravity / max(height, 1e-3))
-        capture = now.com[:2] + self._velocity[:2] / self._frequency
+        height = max(height, 1e-3)
+        self._frequency = math.sqrt(-self._gravity[2] / height)
+        # where the pressure holds it at rest: under it along gravity, not along the floor's normal
+        self._ground = now.com[:2] - height * self._gravity[:2] / self._gravity[2]
+        capture = self._ground + self._velocity[:2] / self._frequency
         corners = now.corners(self._feet)
         self._corners = corners
         self.margin = margin_inside(corners, capture)
-        self.rest_margin = margin_inside(corners, now.com[:2] + self._error()[:2])
+        self.rest_margin = margin_inside(corners, self._ground + self._error()[:2])
 
     def _follow_plan(self, dt: float) -> None:
         """Find how fast the centre of mass of the held posture moves over each foot."""
@@ -147,7 +148,7 @@ class Balance:
         planned = np.mean([heading(self._now.turns[foot]) @ self._rates[foot]
                            for foot in self._feet], axis=0)
         ahead = damping / self._frequency * (self._velocity - planned)[:2]
-        share = share_inside(self._corners, self._now.com[:2], ahead / _REACH)
+        share = share_inside(self._corners, self._ground, ahead / _REACH)
         if share <= 0.0:
             return None
         return np.array([*(-share * self._frequency ** 2 * ahead), 0.0])

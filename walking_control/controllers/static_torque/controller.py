@@ -122,7 +122,7 @@ class PostureControl(Controller):
         self.distributor = StaticTorque(self.dynamics, self.contacts, values.objective, limits,
                                         None if values.solver == 'auto' else values.solver)
         self.distributor.prepare()
-        self.balance = Balance(self.distributor, self.contacts, world.gravity)
+        self.balance = Balance(self.distributor, self.contacts)
         self._bounds = self._bound(_rest_posture(robot_file))
         self.support = SupportChange(robot.feet, values.debounce, values.ramp_time)
         self._q = np.zeros(self.dynamics.nq)
@@ -143,7 +143,6 @@ class PostureControl(Controller):
         self._possible = np.zeros(n)
         self._fade = 1.0
         self._impossible_time = 0.0
-        self._time = 0.0
         self.balance.reset()
         self.balance_share = 0.0
 
@@ -165,7 +164,7 @@ class PostureControl(Controller):
         position, velocity = state.position, state.velocity
         if self._held is None:
             self._begin(position, state)
-        wanted = self._follow(reference, dt)
+        wanted = self._follow(reference, state.contact, dt)
         assert self._held is not None
         self.dynamics.configuration(position, state.base.orientation, out=self._q)
         self.support.update(state.contact, wanted, dt)
@@ -194,16 +193,17 @@ class PostureControl(Controller):
     def _plan(self, posture: np.ndarray) -> PostureRoutine:
         return shifting_routine(self.dynamics, posture.copy(), self.contacts)
 
-    def _follow(self, reference: Reference, dt: float) -> tuple[str, ...] | None:
+    def _follow(self, reference: Reference, contact: np.ndarray,
+                dt: float) -> tuple[str, ...] | None:
         """Move the held posture towards the commanded one; return the commanded support."""
-        self._time += dt
         posture, wanted = reference.posture, reference.support
         if posture is not None:
             move = posture - self._held
             largest, step = abs(move).max(), self.values.posture_rate * dt
             self._held += move if largest <= step else move * (step / largest)
         elif self._routine is not None:
-            self._held, support = self._routine.at(self._time)
+            touching = [foot for foot, touches in zip(self.contacts, contact) if touches]
+            self._held, support = self._routine.advance(dt, touching)
             wanted = support if wanted is None else wanted
         return wanted
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Postures in a row: shift the weight, stand on one leg, come back, the other leg."""
 
-from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,39 +10,89 @@ from walking_control.models.dynamics import Dynamics
 from walking_control.statics.contacts import Contact
 from walking_control.statics.posture_search import search_posture
 
-# move time s, pause s, posture ``(n_joints,)``, support
-Key = tuple[float, float, np.ndarray, tuple[str, ...]]
+
+class Key(NamedTuple):
+    """A posture and the way there.
+
+    Attributes:
+        move: Time of the move, s.
+        pause: Time of the rest after it, s.
+        posture: ``(n_joints,)``.
+        support: Feet that shall carry from the moment the move begins.
+        lands: Foot that is lowered: the move ends where it touches the floor, and goes on while
+            it does not; the pause counts while it does. None: time alone decides.
+    """
+
+    move: float
+    pause: float
+    posture: np.ndarray
+    support: tuple[str, ...]
+    lands: str | None = None
 
 
 class PostureRoutine:
     """Key postures joined by smooth moves; begins again after the last.
 
+    A foot is lowered until it touches, no further: one pressed below the floor lifts its side of
+    the robot and pushes the centre of mass to the far edge of the other sole, by the height of
+    the centre of mass over the distance of the feet for every metre. If the landed foot comes off
+    again during the next move, which loads it, the routine lowers it again from there.
+
     Args:
-        keys: `Key` after `Key`; the support holds from the moment its move begins.
+        keys: `Key` after `Key`.
         first: Posture at time zero, ``(n_joints,)``.
     """
 
     def __init__(self, keys: Iterable[Key], first: np.ndarray) -> None:
         self._keys = list(keys)
-        self._postures = [first, *(key[2] for key in self._keys)]
-        self._starts = [0.0]
-        for move, pause, _, _ in self._keys:
-            self._starts.append(self._starts[-1] + move + pause)
-        self.duration = self._starts[-1]
+        self._begin(0, first)
+
+    def _begin(self, index: int, origin: np.ndarray) -> None:
+        self._index, self._origin, self._posture = index, origin, origin
+        self._moved = self._rested = 0.0
 
     def begin_at(self, posture: np.ndarray) -> 'PostureRoutine':
         """Return the same routine begun at another posture."""
         return PostureRoutine(self._keys, posture)
 
-    def at(self, time: float) -> tuple[np.ndarray, tuple[str, ...]]:
-        """Return posture and support at a time, s."""
-        lap, time = divmod(time, self.duration)
-        i = bisect_right(self._starts, time) - 1
-        move, _, target, support = self._keys[i]
-        origin = self._postures[-1] if i == 0 and lap else self._postures[i]
-        s = min(1.0, (time - self._starts[i]) / move) if move > 0.0 else 1.0
-        s = s ** 3 * (10.0 - 15.0 * s + 6.0 * s * s)
-        return origin + s * (target - origin), support
+    @property
+    def duration(self) -> float:
+        """Time of a lap whose feet land where their moves end, s."""
+        return sum(key.move + key.pause for key in self._keys)
+
+    def advance(self, dt: float, touching: Collection[str]) -> tuple[np.ndarray, tuple[str, ...]]:
+        """Return posture and support after a time.
+
+        Args:
+            dt: Since the last call, s.
+            touching: Feet on the floor now.
+        """
+        before = self._keys[self._index - 1]
+        if before.lands is not None and before.lands not in touching:
+            self._begin((self._index - 1) % len(self._keys), self._posture)
+        key = self._keys[self._index]
+        if key.lands is None:
+            self._spend(dt, key)
+        elif key.lands in touching:
+            self._rested += dt
+        else:
+            self._moved = min(self._moved + dt, key.move)
+        self._posture = self._origin + _smooth(self._moved, key.move) * (key.posture - self._origin)
+        if self._rested > key.pause - 1e-9:   # a hair early counts
+            self._begin((self._index + 1) % len(self._keys), self._posture)
+        return self._posture, key.support
+
+    def _spend(self, dt: float, key: Key) -> None:
+        """Move first, rest with what is left."""
+        move = min(dt, key.move - self._moved)
+        self._moved += move
+        self._rested += dt - move
+
+
+def _smooth(time: float, duration: float) -> float:
+    """Return the share of a move done, at rest at both ends."""
+    s = min(1.0, time / duration) if duration > 0.0 else 1.0
+    return s ** 3 * (10.0 - 15.0 * s + 6.0 * s * s)
 
 
 def shifting_routine(dynamics: Dynamics, posture: np.ndarray,
@@ -55,7 +105,7 @@ def shifting_routine(dynamics: Dynamics, posture: np.ndarray,
         posture: Posture on both feet, ``(n_joints,)``.
         contacts: foot -> `Contact`, two of them.
         lift: How high the free foot rises, m.
-        press: How far below the floor it is then aimed, so that it touches for certain, m.
+        press: How far below the floor it is then lowered unless it touches before, m.
         move: Time of every move, s.
         pause: Time of every rest, s.
 
@@ -64,12 +114,12 @@ def shifting_routine(dynamics: Dynamics, posture: np.ndarray,
     """
     feet = tuple(contacts)
     middle = search_posture(dynamics, posture, contacts, dict.fromkeys(feet, 0.5))
-    keys = [(move, pause, middle, feet)]
+    keys = [Key(move, pause, middle, feet)]
     for stance, swing in (feet, feet[::-1]):
         over = search_posture(dynamics, middle, contacts, {stance: 1.0, swing: 0.0})
         raised, pressed = (search_posture(dynamics, over, contacts, {stance: 1.0, swing: 0.0},
                                           {swing: height}) for height in (lift, -press))
-        keys += [(move, pause, over, feet), (0.0, pause, over, (stance,)),
-                 (move, pause, raised, (stance,)), (move, pause, pressed, feet),
-                 (move, pause, middle, feet)]
+        keys += [Key(move, pause, over, feet), Key(0.0, pause, over, (stance,)),
+                 Key(move, pause, raised, (stance,)), Key(move, pause, pressed, feet, swing),
+                 Key(move, pause, middle, feet)]
     return PostureRoutine(keys, posture)
