@@ -10,6 +10,7 @@ import re
 from typing import Any, NoReturn
 
 from walking_control import __version__
+from walking_control.cli.adoption import add_adopt_arguments, adopt
 from walking_control.cli.argument_types import (
     axis,
     count,
@@ -44,6 +45,8 @@ from walking_control.simulation.registry import PLANTS
 from walking_control.statics import solvers
 
 EXAMPLES = {
+    'adopt': 'walking_control adopt my_robot.urdf --out my_robot\n  '
+    'walking_control check my_robot/my_robot.yaml',
     'demo': 'walking_control demo dribbel --duration 60 --out out/demo',
     'simulate': 'walking_control simulate dribbel --duration 60 --set set_point=0.35 --json',
     'search': 'walking_control gait search compass --speed 0.8 --out out/gait',
@@ -131,6 +134,7 @@ def make_parser() -> Parser:
     _add_sweep_arguments(_add_verb(verbs, sweep, [follow]))
     _add_tune_arguments(_add_verb(verbs, tune, [follow]))
     _add_compare_arguments(_add_verb(verbs, compare, [_common_arguments()]))
+    add_adopt_arguments(_add_verb(verbs, adopt, []))
     _add_check_arguments(_add_verb(verbs, check, [_common_arguments()]))
     verb = _add_verb(verbs, replay, [_common_arguments()])
     verb.add_argument('recording', type=Path, metavar='FILE', help='.mcap or folder of a rosbag2')

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A stranger's description becomes a robot file, and its slips are named."""
+
+import json
+from pathlib import Path
+import re
+from xml.etree import ElementTree
+
+from helpers.static_robots import real_path
+from helpers.stranger import rabbit_urdf
+import numpy as np
+import pytest
+
+from walking_control.adoption.adopt import adopt
+from walking_control.adoption.description import turn_base
+from walking_control.adoption.guess import Description, Told
+from walking_control.adoption.names import partner_name, side_of, without_side
+from walking_control.cli import main
+from walking_control.exceptions import InvalidInput
+from walking_control.experiments.check import check_robot
+from walking_control.loading import load_robot
+from walking_control.models.resources import share_directory
+from walking_control.models.urdf import load_urdf
+from walking_control.simulation.registry import make_plant
+from walking_control.simulation.simulate import simulate
+
+BOLT = 'bolt_description/robots/bolt.urdf'
+CASSIE = 'cassie_description/robots/cassie_v2.sdf'
+
+
+@pytest.fixture(scope='module')
+def biped():
+    """Return the URDF text of our biped, as somebody else would bring it: no robot file."""
+    return load_urdf(share_directory() / 'urdf' / 'walker3d.urdf.xacro', {'feet': 'soles'})
+
+
+def adopt_text(folder, text, told=None):
+    """Return the `Adoption` of a URDF text."""
+    path = folder / 'stranger.urdf'
+    path.write_text(text)
+    return adopt(path, told or Told())
+
+
+def edited(text, link_or_joint, change):
+    """Return a URDF text with one part of it changed."""
+    root = ElementTree.fromstring(text)
+    part = next(part for part in (*root.findall('link'), *root.findall('joint'))
+                if part.get('name') == link_or_joint)
+    change(part)
+    return ElementTree.tostring(root, encoding='unicode')
+
+
+def set_numbers(path, attribute, change):
+    """Return what changes numbers of an element of a part."""
+    def apply(part):
+        element = part.find(path)
+        numbers = [float(x) for x in element.get(attribute).split()]
+        element.set(attribute, ' '.join(repr(float(x)) for x in change(np.array(numbers))))
+    return apply
+
+
+def test_planar_walker_is_written_and_passes_check(tmp_path):
+    """Somebody's planar biped would have to be described by hand."""
+    adoption = adopt_text(tmp_path, rabbit_urdf())
+    path, _ = adoption.write(tmp_path)
+    assert adoption.base == 'planar' and not adoption.suspicions
+    result = check_robot(path)
+    assert result['ok'], result['problems']
+    robot = load_robot(path).robot
+    assert robot.mirror['left_hip'] == ('right_hip', 1.0)
+    assert robot.coordinates == ('lean', 'stance_hip', 'stance_knee', 'swing_hip', 'swing_knee')
+
+
+def test_base_in_a_leg_is_relabelled(tmp_path):
+    """A compass, whose base is one of its legs, would get supports that exchange nothing."""
+    path = Path(__file__).parents[3] / 'examples' / 'three_link_walker.urdf'
+    adoption = adopt(path, Told())
+    written, _ = adoption.write(tmp_path)
+    robot = load_robot(written).robot
+    assert robot.mirror == {'hip': ('hip', -1.0)}
+    assert check_robot(written)['ok']
+
+
+def test_biped_stands_where_its_owner_stood_it(tmp_path, biped):
+    """The start of a biped would fall over: feet not flat, or the weight beside them."""
+    adoption = adopt_text(tmp_path, biped)
+    path, _ = adoption.write(tmp_path)
+    assert not adoption.suspicions
+    assert check_robot(path)['ok']
+    assert [sole.link for sole in adoption.soles] == ['left_sole', 'right_sole']
+    assert adoption.soles[0].length == pytest.approx(0.12)
+    assert adoption.soles[0].width == pytest.approx(0.06)
+    run = simulate(load_robot(path), 'static_torque', duration=0.6)
+    assert not run.fell and abs(run.base.position[-1, 2] - adoption.standing.height) < 0.01
+
+
+def test_turned_robot_is_turned_back(tmp_path, biped):
+    """A robot whose x axis points backwards or sideways would walk that way."""
+    known = adopt_text(tmp_path, biped)
+    description = Description('turned', biped, tmp_path, 'URDF')
+    turn_base(description, np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]))
+    there = adopt_text(tmp_path, description.urdf)
+    forward = {guess.what: guess.value for guess in there.guesses}['forward']
+    assert forward == 'y' and not there.suspicions
+    assert [sole.link for sole in there.soles] == ['left_sole', 'right_sole']
+    for joint, value in known.standing.posture.items():
+        assert there.standing.posture[joint] == pytest.approx(value, abs=1e-3), joint
+
+
+@pytest.mark.parametrize('part, change, words', [
+    ('left_hip_yaw', set_numbers('origin', 'xyz', lambda xyz: xyz * [1, -1, 1]),
+     'sign of y is flipped'),
+    ('left_knee', set_numbers('axis', 'xyz', lambda xyz: -xyz), 'one sign is flipped'),
+    ('left_shank', set_numbers('inertial/mass', 'value', lambda mass: 10.0 * mass),
+     'differs by a factor of 10'),
+    ('left_knee', set_numbers('origin', 'xyz', lambda xyz: 1000.0 * xyz), 'in millimetres'),
+    ('left_hip_roll', set_numbers('axis', 'xyz', lambda xyz: xyz[[1, 0, 2]]),
+     'a frame is turned'),
+])
+def test_slip_on_one_side_is_named_in_one_line(tmp_path, biped, part, change, words):
+    """A slip in a URDF would show as a robot that falls, days later."""
+    found = [str(error) for error in adopt_text(tmp_path, edited(biped, part, change)).suspicions]
+    assert len(found) == 1 and words in found[0], found
+    assert 'left_' in found[0]
+
+
+def test_swapped_sides_are_named(tmp_path, biped):
+    """Left and right exchanged would be taken for a robot that walks backwards."""
+    marked = biped.replace('left_', 'LLL_').replace('right_', 'left_').replace('LLL_', 'right_')
+    found = [str(error) for error in adopt_text(tmp_path, marked, Told(forward='x')).suspicions]
+    assert len(found) == 1 and 'left and right are swapped' in found[0], found
+
+
+def test_millimetres_everywhere_are_named(tmp_path, biped):
+    """A robot drawn in millimetres would be a kilometre high."""
+    def enlarge(match):
+        return match[1] + ' '.join(repr(1000.0 * float(x)) for x in match[2].split()) + '"'
+    text = re.sub(r'((?:xyz|size|radius|length)=")([^"]*)"', enlarge, biped)
+    text = re.sub(r'(<axis xyz=")([^"]*)"', lambda match: match[1] + ' '.join(
+        repr(0.001 * float(x)) for x in match[2].split()) + '"', text)
+    found = [str(error) for error in adopt_text(tmp_path, text).suspicions]
+    assert len(found) == 1 and 'millimetres' in found[0], found
+
+
+def test_bolt_on_points(tmp_path):
+    """A biped on points, with effort limits nobody believes, would be refused or given soles."""
+    adoption = adopt(real_path(BOLT), Told())
+    path, _ = adoption.write(tmp_path)
+    assert all(sole.is_point for sole in adoption.soles)
+    assert adoption.parameters['controller'] == 'stepping'
+    assert max(motor['current_limit']
+               for motor in adoption.parameters['robot']['actuators'].values()) < 10.0
+    assert check_robot(path)['ok']
+
+
+def test_sdf_with_closed_chains(tmp_path):
+    """Cassie, an SDF with rods that close chains, would not be read at all."""
+    adoption = adopt(real_path(CASSIE), Told())
+    path, _ = adoption.write(tmp_path)
+    assert len(adoption.tree.limits) == 10
+    left_out = [guess.what for guess in adoption.guesses if guess.value == 'left out']
+    assert len(left_out) == 4
+    assert check_robot(path)['ok']
+
+
+def test_mjcf_is_the_same_robot(tmp_path, biped):
+    """An MJCF would become another robot than the URDF it says the same as."""
+    urdf = adopt_text(tmp_path, biped)
+    robot = load_robot('walker3d')
+    spec = make_plant(robot).make_spec()
+    spec.compile()
+    path = tmp_path / 'stranger.xml'
+    path.write_text(spec.to_xml())
+    there = adopt(path, Told(efforts={joint: 60.0 for joint in urdf.tree.limits}))
+    assert there.tree.mass == pytest.approx(urdf.tree.mass)
+    assert set(there.tree.limits) == set(urdf.tree.limits)
+    assert there.standing.height == pytest.approx(urdf.standing.height, abs=1e-3)
+
+
+def test_told_counts(tmp_path, biped):
+    """What the owner says would be guessed over."""
+    adoption = adopt_text(tmp_path, biped, Told(
+        name='mine', feet=('right_foot', 'left_foot'), sole=(0.1, 0.05),
+        fixed={'left_ankle_roll': 0.0, 'right_ankle_roll': 0.0}, efforts={'left_knee': 77.0}))
+    robot = adoption.parameters['robot']
+    assert robot['name'] == 'mine' and 'left_ankle_roll' not in robot['joints']
+    assert robot['actuators']['left_knee']['current_limit'] == 77.0
+    assert {guess.what for guess in adoption.guesses if guess.confidence == 'told'} >= {'feet'}
+    assert adoption.soles[0].width == 0.05
+
+
+@pytest.mark.parametrize('text, words', [
+    ('<robot name="a"><link name="b"/></robot>', 'total mass'),
+    ('<hello/>', 'must be <robot>'), ('<robot', 'cannot be read'),
+    ('<mujoco><worldbody/></mujoco>', 'has no body'), ('<sdf version="1.6"/>', 'no <model>'),
+])
+def test_what_is_no_robot_is_refused_in_one_line(tmp_path, capsys, text, words):
+    """Bad input would end in a traceback."""
+    path = tmp_path / 'bad.xml'
+    path.write_text(text)
+    assert main(['adopt', str(path), '--out', str(tmp_path / 'out')]) == 2
+    said = capsys.readouterr().err
+    assert words in said and said.count('\n') == 1
+
+
+def test_unknown_names_are_refused(tmp_path, biped):
+    """A typing error in what is told would be passed over."""
+    for told in (Told(feet=('no', 'left_foot')), Told(fixed={'no': 0.0}),
+                 Told(posture={'no': 0.0}), Told(base='planar')):
+        with pytest.raises(InvalidInput):
+            adopt_text(tmp_path, biped, told)
+
+
+def test_command_writes_and_says(tmp_path, capsys):
+    """The verb would leave out the file, the picture or what it guessed."""
+    (tmp_path / 'rabbit.urdf').write_text(rabbit_urdf())
+    assert main(['adopt', str(tmp_path / 'rabbit.urdf'), '--out', str(tmp_path / 'out'),
+                 '--json']) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert all(Path(file).is_file() for file in (result['file'], *result['files']))
+    assert {'what', 'value', 'confidence'} <= set(result['guesses'][0])
+    assert any(file.endswith('.png') for file in result['files'])
+
+
+def test_sides_of_names():
+    """Makers call sides l, L, left or FL; a mirror found by names alone would miss some."""
+    for name, other in (('left_hip', 'right_hip'), ('leg_left_1_joint', 'leg_right_1_joint'),
+                        ('l_knee', 'r_knee'), ('LHipPitch', 'RHipPitch'), ('FL_HAA', 'FR_HAA'),
+                        ('arm_l', 'arm_r'), ('left-knee-op', 'right-knee-op')):
+        assert partner_name(name) == other and partner_name(other) == name
+        assert side_of(name) == 1 and side_of(other) == -1
+    assert partner_name('roll') is None and partner_name('hip') is None
+    assert without_side('leg_left_1_joint') == 'leg_1_joint'

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What adopting a robot guessed, how sure it is, and what was told instead."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+TOLD, HIGH, MEDIUM, LOW = 'told', 'high', 'medium', 'low'
+
+
+@dataclass(frozen=True)
+class Guess:
+    """One thing the description did not say.
+
+    Args:
+        what: Of what.
+        value: The guess, in words or numbers.
+        confidence: ``'told'``, ``'high'``, ``'medium'`` or ``'low'``.
+        why: What it rests on.
+        option: The option that says otherwise.
+    """
+
+    what: str
+    value: Any
+    confidence: str
+    why: str
+    option: str = ''
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the user says instead of having it guessed; None or empty where he does not.
+
+    Args:
+        name: Of the robot.
+        feet: Foot links.
+        base: ``'planar'`` or ``'free'``.
+        forward: Axis of the description that points ahead: x, y, -x or -y.
+        mirror: joint -> partner.
+        fixed: joint -> position at which it is made fixed.
+        efforts: joint -> effort limit, N m or N.
+        sole: Length and width of the soles, m; zeros make them points.
+        posture: joint -> position of the start posture.
+        bend: How much of its longest the leg is at the start.
+    """
+
+    name: str | None = None
+    feet: tuple[str, ...] = ()
+    base: str | None = None
+    forward: str | None = None
+    mirror: dict[str, str] = field(default_factory=dict)
+    fixed: dict[str, float] = field(default_factory=dict)
+    efforts: dict[str, float] = field(default_factory=dict)
+    sole: tuple[float, float] | None = None
+    posture: dict[str, float] = field(default_factory=dict)
+    bend: float = 0.93
+
+
+@dataclass
+class Description:
+    """A robot description, read from any format.
+
+    Args:
+        name: Of the robot.
+        urdf: URDF text, meshes by their paths.
+        path: Where it was read from.
+        kind: ``'URDF'``, ``'MJCF'`` or ``'SDF'``.
+        guesses: What reading it took.
+        armatures: joint -> rotor inertia at the joint, kg m^2, where the format has one.
+    """
+
+    name: str
+    urdf: str
+    path: Path
+    kind: str
+    guesses: list[Guess] = field(default_factory=list)
+    armatures: dict[str, float] = field(default_factory=dict)
