@@ -20,6 +20,7 @@ _ROOM = 'walking_control.simulation'
 PLANTS = Registry('plant', {
     'mujoco': f'{_ROOM}.mujoco.plant:MujocoPlant',
     'rigid': f'{_ROOM}.rigid.plant:RigidPlant',
+    'compliant': f'{_ROOM}.compliant.plant:CompliantPlant',
 })
 
 
