@@ -39,6 +39,8 @@ FAR = 10.0            # m: feet higher than this count as that high
 
 DART = ParameterTable('dart', [
     Parameter('timestep', 0.0005, 's', 'Step of the physics.', 1e-5, 0.01),
+    Parameter('force_time', 0.002, 's', 'Foot forces are averaged over this, at most since the last '
+              'measurement: an impact takes no time.', 0.0, 0.1),
     Parameter('lock_time', 0.01, 's', 'Time in which an engaged lock draws its joint to its angle.',
               0.001, 1.0),
 ])
@@ -180,7 +182,9 @@ class DartPlant(Plant):
         force[self._motor_dof] = efforts
         velocity = skeleton.getVelocities()
         before = velocity[self._motor_dof].tolist()
-        for _ in range(steps):
+        self._force[:] = 0.0
+        felt = min(steps, max(1, round(self._values.force_time / dt)))
+        for left in range(steps, 0, -1):
             self._arm(command.lock)
             for i, dof, motor in self._supplied:
                 efforts[i] = force[dof] = motor.supplied(
@@ -189,8 +193,8 @@ class DartPlant(Plant):
             after = skeleton.getVelocities()[self._motor_dof].tolist()
             self._account(efforts, before, after, dt)
             before = after
-        self._force[:] = 0.0
-        self._feel(1.0)
+            if left <= felt:
+                self._feel(1.0 / felt)
         self._steps += steps
         self.time = self._steps * dt
         self._update_truth()
