@@ -18,6 +18,7 @@ from walking_control.simulation.sensors import has_errors, SENSORS
 
 _ROOM = 'walking_control.simulation'
 PLANTS = Registry('plant', {
+    'dart': f'{_ROOM}.dart.plant:DartPlant',
     'mujoco': f'{_ROOM}.mujoco.plant:MujocoPlant',
     'rigid': f'{_ROOM}.rigid.plant:RigidPlant',
     'compliant': f'{_ROOM}.compliant.plant:CompliantPlant',

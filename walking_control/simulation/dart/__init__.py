@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Robots in DART, built from their URDF."""

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Floors in DART, and how high feet are over them."""
+
+from collections.abc import Sequence
+import math
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+from walking_control.exceptions import UrdfError
+from walking_control.models.robot import Robot
+from walking_control.models.urdf import parse
+from walking_control.simulation.mujoco.terrain import (
+    Change,
+    DEPTH,
+    FAR,
+    lay_floor,
+    Piece,
+    WIDTH,
+)
+
+LEVEL = Piece((FAR, WIDTH, DEPTH), (0.0, 0.0, -DEPTH), 0.0)
+RIM = 12   # points on the rim of a cylinder
+
+
+class Floors:
+    """What a robot stands on: each foot has a floor of its own, all else another.
+
+    A floor is one body of DART with a box, or several where it changes at places.
+
+    Args:
+        dart: The module `dartpy`.
+        world: DART's world, which the floors are added to.
+        skeleton: The robot's in DART; every collision shape of it is given the friction.
+        feet: Foot links, each with a floor that can be lowered.
+        friction: Coefficient.
+        changes: Of the floor at places; then there is one floor for all.
+    """
+
+    def __init__(self, dart: Any, world: Any, skeleton: Any, feet: Sequence[str],
+                 friction: float, changes: Sequence[Change]) -> None:
+        self._dart, self._friction = dart, friction
+        self._pieces = lay_floor(changes) if changes else [LEVEL]
+        for shape in _collision_shapes(skeleton):
+            dynamics = shape.getDynamicsAspect() or shape.createDynamicsAspect()
+            dynamics.setFrictionCoeff(friction)
+            dynamics.setRestitutionCoeff(0.0)
+        self._floor = dart.dynamics.Skeleton('floor')   # one, whose bodies ignore each other
+        common, self._own = self._lay(), [] if changes else [self._lay() for _ in feet]
+        world.addSkeleton(self._floor)
+        if changes:
+            return
+        filtering = dart.collision.BodyNodeCollisionFilter()
+        bodies = [skeleton.getBodyNode(i) for i in range(skeleton.getNumBodyNodes())]
+        for body in bodies:
+            for foot, floor in zip((None, *feet), (common, *self._own)):
+                mine = body.getName() if body.getName() in feet else None
+                if foot != mine:
+                    filtering.addBodyNodePairToBlackList(body, floor)
+        world.getConstraintSolver().getCollisionOption().collisionFilter = filtering
+
+    def _lay(self) -> Any:
+        dart = self._dart
+        _, body = self._floor.createWeldJointAndBodyNodePair()
+        for piece in self._pieces:
+            shape = body.createShapeNode(dart.dynamics.BoxShape([2.0 * x for x in piece.size]))
+            shape.setRelativeTransform(_placement(dart, piece))
+            shape.createCollisionAspect()
+            dynamics = shape.createDynamicsAspect()
+            dynamics.setFrictionCoeff(self._friction)
+            dynamics.setRestitutionCoeff(0.0)
+        return body
+
+    def lower(self, heights: np.ndarray) -> None:
+        """Bring the floor of each foot to a height, m."""
+        for floor, height in zip(self._own, heights.tolist()):
+            floor.getShapeNode(0).setRelativeTransform(
+                _placement(self._dart, self._pieces[0], height))
+
+    def height_over(self, points: np.ndarray, radius: np.ndarray, level: float) -> float:
+        """Return how high the lowest of some balls is over the floor, m.
+
+        Args:
+            points: Their middles, m, ``(n, 3)``.
+            radius: m, ``(n,)``.
+            level: Of the floor, if it is level, m.
+        """
+        best = math.inf
+        for piece in self._pieces:
+            c, s = math.cos(piece.pitch), math.sin(piece.pitch)
+            x, z = points[:, 0] - piece.middle[0], points[:, 2] - piece.middle[2] - level
+            along, above = c * x - s * z, s * x + c * z - piece.size[2]
+            beside = np.maximum(np.abs(along) - piece.size[0], 0.0)
+            # over the box straight up; off its ends to its edge, inside other boxes not at all
+            over = np.where(beside > 0.0, np.hypot(beside, np.maximum(above, 0.0)), above)
+            best = min(best, float((over - radius).min()))
+        return best
+
+
+def _placement(dart: Any, piece: Piece, height: float = 0.0) -> Any:
+    placement = np.eye(4)
+    c, s = math.cos(piece.pitch), math.sin(piece.pitch)
+    placement[0, 0], placement[0, 2], placement[2, 0], placement[2, 2] = c, s, -s, c
+    placement[:3, 3] = piece.middle
+    placement[2, 3] += height
+    return dart.math.Isometry3(placement)
+
+
+def _collision_shapes(skeleton: Any) -> list[Any]:
+    bodies = [skeleton.getBodyNode(i) for i in range(skeleton.getNumBodyNodes())]
+    shapes = [body.getShapeNode(i) for body in bodies for i in range(body.getNumShapeNodes())]
+    return [shape for shape in shapes if shape.hasCollisionAspect()]
+
+
+def support_balls(robot: Robot, foot: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return middles (in the link's axes) and radii of balls whose hull are a foot's shapes.
+
+    Corners of boxes and points on the rims of cylinders are balls of no size; of a mesh, whose
+    inside is DART's matter, the origin of the link stands for it.
+
+    Raises:
+        UrdfError: The link has no collision shape.
+    """
+    points: list[np.ndarray] = []
+    radii: list[float] = []
+    for collision in parse(robot.urdf).iterfind(f"link[@name='{foot}']/collision"):
+        places, radius = _shape_balls(collision.find('geometry'))
+        origin = collision.find('origin')
+        if origin is not None:
+            turn, shift = ([float(number) for number in origin.get(name, '0 0 0').split()]
+                           for name in ('rpy', 'xyz'))
+            places = places @ pin.rpy.rpyToMatrix(*turn).T + shift
+        points += list(places)
+        radii += [radius] * len(places)
+    if not points:
+        raise UrdfError(f'URDF of {robot.name}', value=foot,
+                        limit='every foot link needs a collision geometry for DART')
+    return np.array(points), np.array(radii)
+
+
+def _shape_balls(geometry: Any) -> tuple[np.ndarray, float]:
+    shape = next(iter(geometry)) if geometry is not None and len(geometry) else None
+    kind = '' if shape is None else shape.tag
+    if kind == 'sphere':
+        return np.zeros((1, 3)), float(shape.get('radius'))
+    if kind == 'box':
+        half = 0.5 * np.array([float(number) for number in shape.get('size').split()])
+        signs = np.array(np.meshgrid((-1, 1), (-1, 1), (-1, 1))).reshape(3, -1).T
+        return signs * half, 0.0
+    if kind in ('cylinder', 'capsule'):
+        radius, half = float(shape.get('radius')), 0.5 * float(shape.get('length'))
+        if kind == 'capsule':
+            return np.array([[0.0, 0.0, half], [0.0, 0.0, -half]]), radius
+        turn = np.linspace(0.0, 2.0 * math.pi, RIM, endpoint=False)
+        rim = [(radius * math.cos(a), radius * math.sin(a), z) for a in turn for z in (-half, half)]
+        return np.array(rim), 0.0
+    return np.zeros((1, 3)), 0.0
