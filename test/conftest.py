@@ -21,7 +21,7 @@ from walking_control.loading import load_robot
 from walking_control.models.resources import robot_path
 from walking_control.models.robot_file import read_parameters
 
-LAST_RESORT = 300.0   # s for one test, above pytest-timeout's limit
+LAST_RESORT = 600.0   # s for one test; the limit of pytest-timeout is in pyproject.toml
 ERRORS = pytest.StashKey()
 
 
