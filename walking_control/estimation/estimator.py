@@ -83,6 +83,11 @@ ESTIMATOR = ParameterTable('estimator', [
     Parameter('foot_motion', 0.005, 'm/s', 'Standard deviation of the velocity of a foot that '
               'rests: it rolls and gives way.', 0.0, 10.0),
     Parameter('foot_persistence', 0.1, 's', 'How long such a motion goes on.', 0.0, 10.0),
+    Parameter('sole_spin', 0.0, 'rad/s', 'Standard deviation of the turning about the floor\'s '
+              'normal of a sole that lies flat and rests, as persistent as foot_motion; 0: points, '
+              'which turn.', 0.0, 10.0),
+    Parameter('sole_tilt', 0.05, 'rad', 'Largest angle between sole and floor at which it is flat.',
+              0.0, 1.0),
     Parameter('floor_roughness', 0.005, 'm', 'Standard deviation of the height of a foothold '
               'against the plane of the floor.', 0.0, 10.0),
     Parameter('slip_probability', 1e-5, '1', 'What a resting foot says less often than this is a '

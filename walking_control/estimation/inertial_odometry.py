@@ -24,6 +24,7 @@ from walking_control.estimation.foot_updates import (
 from walking_control.estimation.invariant import ACCELEROMETER, GYRO, make_filter_state
 from walking_control.estimation.leg_chains import find_leg_chains, follow_legs
 from walking_control.estimation.odometry import LegOdometry
+from walking_control.estimation.sole_updates import find_soles, follow_soles, Grip, take_soles
 from walking_control.exceptions import MissingDependency
 from walking_control.models.base import Base
 from walking_control.models.dynamics import floor_gravity
@@ -73,16 +74,23 @@ class InertialOdometry(LegOdometry):
         self._blind = self._noise._replace(accelerometer=UNFELT)
         self._initial = np.maximum(LEAST, [values.orientation_sigma, values.gyro_bias_sigma,
                                            values.acceleration_bias_sigma])
+        self._grip = grip_of(values)
+        self._soles = find_soles(dynamics) if robot.base is Base.FREE and self._grip.spin > 0.0 \
+            else None
         self._generalised, self._contact = np.zeros(dynamics.nq), np.zeros(n, dtype=bool)
         self.covariance = np.zeros((9, 9))
         self._follow_legs, self._predict, self._take_feet, self._begin_on, self._write_base = (
             _compiled(function)
             for function in (follow_legs, predict, take_feet, begin, write_base))
+        if self._soles is not None:
+            self._follow_soles, self._take_soles = map(_compiled, (follow_soles, take_soles))
         self.reset()
 
     def reset(self) -> None:
         """Forget the past: the next measurement begins on the stance foot, at the origin."""
         self._last, self._elapsed = -math.inf, math.inf
+        if self._soles is not None:
+            self._soles.span[:] = 0.0
         self.filter.columns[:] = self.filter.bias[:] = 0.0
 
     def turn(self, measurement: Measurement, base: BaseState, q: np.ndarray,
@@ -121,6 +129,8 @@ class InertialOdometry(LegOdometry):
             sample.force[:] = -self._gravity @ self.filter.rotation
         self._follow_legs(self._chains, measurement.position, measurement.velocity, self._imu,
                           sample.places, sample.speeds, sample.grams)
+        if self._soles is not None:
+            self._follow_soles(self._chains, measurement.position, self._soles)
 
     def _begin(self, measurement: Measurement) -> None:
         """Take the IMU's own orientation to begin with."""
@@ -148,9 +158,14 @@ class InertialOdometry(LegOdometry):
         base, foot = state.base, state.support
         if self._elapsed > LONGEST_SAMPLE or not self._is_sound():
             self._begin_on(self.filter, self.sample, foot, self._initial, self._noise)
+            if self._soles is not None:
+                self._soles.span[:] = 0.0
         elif self._elapsed > 0.0:
-            self._take_feet(self.filter, self.sample, self._find_contacts(state), self._noise,
-                            self._elapsed)
+            contact = self._find_contacts(state)
+            self._take_feet(self.filter, self.sample, contact, self._noise, self._elapsed)
+            if self._soles is not None:
+                self._take_soles(self.filter, self.sample, self._soles, self._noise, self._grip,
+                                 self._elapsed)
         self._write_turn(base)
         self._write_base(self.filter, self.sample.rate, self._imu, self._noise.gyro,
                          base.position, base.linear, self.covariance)
@@ -200,6 +215,11 @@ def free_entries(base: Base, n_feet: int) -> np.ndarray:
     moves[list(base.axes)] = 1.0
     turns[{Base.PLANAR: [1], Base.FREE: [0, 1, 2], Base.TRANSLATING: []}[base]] = 1.0
     return np.concatenate((turns, np.tile(moves, 2 + n_feet), turns, moves))
+
+
+def grip_of(values: SimpleNamespace) -> Grip:
+    """Return the `Grip` of validated values of `ESTIMATOR`."""
+    return Grip(values.sole_spin, values.sole_tilt, float(chi2.isf(values.slip_probability, 1)))
 
 
 def noise_of(values: SimpleNamespace, n_axes: int) -> Noise:

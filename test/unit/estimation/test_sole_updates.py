@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Soles that lie flat tell the estimator how wrong the gyroscope is about the floor's normal."""
+
+import math
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from walking_control.estimation.estimator import make_estimator
+from walking_control.estimation.leg_chains import find_leg_chains
+from walking_control.estimation.sole_updates import find_soles, follow_soles
+from walking_control.loading import load_robot
+from walking_control.models.dynamics import Dynamics
+from walking_control.models.signals import Measurement
+from walking_control.simulation.noise import noise_overrides
+
+DT = 0.005
+BIAS = 0.006   # rad/s
+
+
+def test_soles_lie_as_in_the_model():
+    """A joint left out would be taken for a gyroscope that errs."""
+    robot = load_robot('walker3d').robot
+    dynamics, rng = Dynamics(robot), np.random.default_rng(0)
+    soles, position = find_soles(dynamics), rng.normal(0.0, 0.5, len(robot.joints))
+    follow_soles(find_leg_chains(dynamics), position, soles)
+    q, data = dynamics.configuration(position), dynamics.data
+    pin.framesForwardKinematics(dynamics.model, data, dynamics.to_pinocchio(q))
+    dynamics.move(q, np.zeros(dynamics.nv))
+    for i, foot in enumerate(robot.feet):
+        leg = dynamics.foot_twist_jacobian(q, foot)[3:, 6:]
+        np.testing.assert_allclose(soles.turn[i], data.oMf[dynamics.frames[foot]].rotation,
+                                   atol=1e-12)
+        np.testing.assert_allclose(soles.gram[i], leg @ leg.T, atol=1e-12)
+
+
+def believed_yaw(turning, held=True, **values):
+    """Return the yaw believed (rad) after 12 s on the left sole above which the robot turns.
+
+    Args:
+        turning: How far to and fro, rad.
+        held: Whether the sole rests; else the robot spins on it at a fifth of a radian a second.
+    """
+    robot_file = load_robot('walker3d', [*noise_overrides('lab'), *(
+        (f'estimator.{name}', value) for name, value in values.items())])
+    estimator, measurement = make_estimator(robot_file), Measurement(robot_file.robot)
+    estimator.reset(robot_file.start.support)
+    measurement.foot_force[0, 2] = 98.0
+    hip = robot_file.robot.joints.index('left_hip_yaw')
+    for tick in range(2400):
+        t = tick * DT
+        yaw, rate = turning * math.sin(2.0 * t), 2.0 * turning * math.cos(2.0 * t)
+        if not held:
+            yaw, rate = 0.2 * t, 0.2
+        measurement.stamp = t
+        measurement.position[:] = robot_file.start.posture
+        measurement.position[hip] -= yaw * held
+        measurement.velocity[hip] = -rate * held
+        measurement.orientation[2:] = math.sin(0.5 * yaw), math.cos(0.5 * yaw)
+        measurement.angular_velocity[2] = rate + BIAS
+        measurement.linear_acceleration[2] = 9.81
+        base = estimator.update(measurement).base
+    return math.remainder(2.0 * math.atan2(base.orientation[2], base.orientation[3]) - yaw,
+                          2.0 * math.pi)
+
+
+@pytest.mark.parametrize('turning', [0.0, 0.2])
+def test_a_sole_that_rests_keeps_the_heading(turning):
+    """A biased gyroscope would turn the robot's belief, and the robot after it."""
+    assert abs(believed_yaw(turning)) < 0.15 * BIAS * 12.0
+    assert abs(believed_yaw(turning, sole_spin=0.0)) > 0.6 * BIAS * 12.0
+
+
+def test_a_sole_that_turns_with_the_robot_is_not_believed():
+    """The gyroscope would be blamed for a robot that spins on its heel."""
+    assert abs(believed_yaw(0.0, held=False)) < BIAS * 12.0 + 0.02

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What soles say to an invariant Kalman filter that points cannot: a flat one does not turn.
+
+A point that rests says where the base is and how fast it moves, but the robot may turn about it:
+nothing tells a turn about the floor's normal from the bias of the gyroscope. A sole that lies flat
+holds on to the floor by friction along its edges. With F its rotation against the body, which the
+joints measure, the body has turned by F(0) F(t)^T since the sole came to rest, in its axes then.
+The gyroscope, with the bias b believed then, has it turned by G. So
+
+    e = n . log(G (F(0) F(t)^T)^T) = -t n . (b - b_true) + noise,        n = R^T e_z,
+
+is an angle about the floor's normal that says how wrong the bias is. It is taken once a step, when
+the sole leaves the floor: the noise of encoders counts at both ends of that time alone, whereas
+speeds that are differentiated from them would bring it in at every tick.
+
+Simplifications: in such a time the body turns little against the normal, so that n is that of its
+beginning; the gyroscope's noise in e is not counted as the same that is in R.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TYPE_CHECKING
+
+import numpy as np
+
+from walking_control.estimation.foot_updates import Noise, RESTS, Sample
+from walking_control.estimation.invariant import correct, FilterState, GYRO
+from walking_control.estimation.leg_chains import LegChains
+from walking_control.estimation.turns import fill_exponential, fill_product, fill_turn
+from walking_control.models.array_functions import array_function
+
+if TYPE_CHECKING:
+    from walking_control.models.dynamics import Dynamics
+
+SHORTEST, LONGEST = 0.1, 0.5   # s: of a rest that is counted; after the longest another begins
+
+
+class Soles(NamedTuple):
+    """How soles lie against the body, and what has happened since each came to rest.
+
+    Attributes:
+        frame: Of each sole in the axes of its last joint, ``(n_feet, 3, 3)``.
+        turn: F, ``(n_feet, 3, 3)``; written by `follow_soles`.
+        gram: Sum of ``a a^T`` over the axes of its joints, body axes, ``(n_feet, 3, 3)``; likewise.
+        first: F when it came to rest.
+        last: F when it rested last.
+        sensed: G, by the gyroscope, until then.
+        bias: Of the gyroscope as believed when it came to rest, rad/s, ``(n_feet, 3)``.
+        normal: n, likewise, ``(n_feet, 3)``.
+        variance: Of the two ends of e by the encoders, each for 1 rad^2, ``(n_feet,)``.
+        span: t, 0 of one that does not rest, s, ``(n_feet,)``.
+    """
+
+    frame: np.ndarray
+    turn: np.ndarray
+    gram: np.ndarray
+    first: np.ndarray
+    last: np.ndarray
+    sensed: np.ndarray
+    bias: np.ndarray
+    normal: np.ndarray
+    variance: np.ndarray
+    span: np.ndarray
+
+
+class Grip(NamedTuple):
+    """What is counted on of a flat sole.
+
+    Attributes:
+        spin: Standard deviation of how fast it turns on the floor, rad/s.
+        tilt: Largest angle to the floor at which it is flat, rad.
+        gate: Largest squared surprise.
+    """
+
+    spin: float
+    tilt: float
+    gate: float
+
+
+def find_soles(dynamics: Dynamics) -> Soles:
+    """Return the `Soles` of a robot; z of its feet's frames is their normal."""
+    frames = [dynamics.model.frames[dynamics.frames[foot]] for foot in dynamics.robot.feet]
+    n = len(frames)
+    turn, gram, first, last, sensed = np.zeros((5, n, 3, 3))
+    bias, normal = np.zeros((2, n, 3))
+    return Soles(np.array([frame.placement.rotation for frame in frames]), turn, gram, first, last,
+                 sensed, bias, normal, np.zeros(n), np.zeros(n))
+
+
+@array_function
+def follow_soles(chains: LegChains, position: np.ndarray, soles: Soles) -> None:
+    """Write how the soles lie against the body.
+
+    Args:
+        chains: The `LegChains`.
+        position: Of the joints, rad (of sliding joints m), ``(n_joints,)``.
+        soles: The `Soles`.
+    """
+    R, carried, turn, axis = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty(3)
+    soles.gram[:] = 0.0
+    for foot in range(len(soles.span)):
+        for a in range(3):
+            for b in range(3):
+                R[a, b] = 1.0 if a == b else 0.0
+        for k in range(chains.joint.shape[1]):
+            joint = chains.joint[foot, k]
+            if joint < 0:
+                break
+            turning = chains.turning[foot, k]
+            fill_product(R, chains.rotation[foot, k], carried)
+            fill_turn(turning, position[joint], turn)
+            fill_product(carried, turn, R)
+            for a in range(3):
+                axis[a] = R[a, 0] * turning[0] + R[a, 1] * turning[1] + R[a, 2] * turning[2]
+            for a in range(3):
+                for b in range(3):
+                    soles.gram[foot, a, b] += axis[a] * axis[b]
+        fill_product(R, soles.frame[foot], soles.turn[foot])
+
+
+@array_function
+def take_soles(state: FilterState, sample: Sample, soles: Soles, noise: Noise, grip: Grip,
+               dt: float) -> None:
+    """Follow soles that lie flat on the floor and rest; correct the state by those that did.
+
+    Args:
+        state: The `FilterState`.
+        sample: The `Sample`; the feet have their verdicts.
+        soles: The `Soles`.
+        noise: The `Noise`.
+        grip: The `Grip`.
+        dt: Time since the last sample, s.
+    """
+    normal, x = state.rotation[2], np.empty(3)
+    turn, along, before = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    for foot in range(len(soles.span)):
+        upright = uncertain = 0.0
+        for a in range(3):
+            upright += normal[a] * soles.turn[foot, a, 2]
+            for b in range(3):
+                uncertain += normal[a] * soles.gram[foot, a, b] * normal[b]
+        rests = sample.verdicts[foot] == RESTS and 1.0 - upright < 0.5 * grip.tilt ** 2
+        if soles.span[foot] >= LONGEST or (not rests and soles.span[foot] >= SHORTEST):
+            _take_rest(state, soles, foot, noise, grip, dt)
+            soles.span[foot] = 0.0
+        if not rests:
+            soles.span[foot] = 0.0
+            continue
+        if soles.span[foot] == 0.0:
+            soles.first[foot], soles.bias[foot] = soles.turn[foot], state.bias[0]
+            soles.normal[foot], soles.variance[foot] = normal, uncertain
+            for a in range(3):
+                for b in range(3):
+                    soles.sensed[foot, a, b] = 1.0 if a == b else 0.0
+            soles.span[foot] = 1e-9   # has begun
+        else:
+            for a in range(3):
+                x[a] = dt * (0.5 * (sample.rate[a] + sample.last_rate[a]) - soles.bias[foot, a])
+            fill_exponential(x, turn, along)
+            before[:] = soles.sensed[foot]
+            fill_product(before, turn, soles.sensed[foot])
+            soles.span[foot] += dt
+        soles.last[foot] = soles.turn[foot]
+
+
+@array_function
+def _take_rest(state: FilterState, soles: Soles, foot: int, noise: Noise, grip: Grip,
+               dt: float) -> None:
+    """Correct the state by a sole that rested."""
+    n, span, normal = len(state.P), soles.span[foot], soles.normal[foot]
+    residual, H, N = np.zeros(1), np.zeros((1, n)), np.empty((1, 1))
+    back, gap = np.empty((3, 3)), np.empty((3, 3))
+    fill_product(soles.last[foot], soles.first[foot].T, back)
+    fill_product(soles.sensed[foot], back, gap)
+    for a in range(3):   # the gap is small
+        b, c = (a + 1) % 3, (a + 2) % 3
+        # since then the belief may have changed
+        residual[0] += normal[a] * (0.5 * (gap[c, b] - gap[b, c])
+                                    - span * (state.bias[0, a] - soles.bias[foot, a]))
+        H[0, n + GYRO + a] = -span * normal[a]
+    N[0, 0] = 2.0 * soles.variance[foot] * noise.encoder ** 2 + span * (
+        dt * noise.gyro ** 2 + max(dt, noise.persistence) * grip.spin ** 2)
+    correct(state, residual, H, N, grip.gate)
