@@ -27,6 +27,7 @@ from walking_control.cli.argument_types import (
     setting,
     words,
 )
+from walking_control.cli.bring_up import add_bring_up_arguments, bring_up
 from walking_control.cli.bringup import ros2_control
 from walking_control.cli.design import rotom, transmission
 from walking_control.cli.fault import fault
@@ -71,6 +72,8 @@ EXAMPLES = {
     '--torque 17 \\\n    --efficiency 0.8,0.7 --out out/leg',
     'rotom': 'walking_control design rotom humanoid --direction 0,0,1 --joint left_knee --out '
     'out/rotom',
+    'bring-up': 'walking_control adopt my_robot.urdf --out my_robot\n  '
+    'walking_control bring-up my_robot/my_robot.yaml --out my_robot/up',
     'check': 'walking_control check my_robot.yaml',
     'replay': 'walking_control simulate dribbel --record walk.mcap\n  '
     'walking_control replay walk.mcap',
@@ -135,6 +138,7 @@ def make_parser() -> Parser:
     _add_tune_arguments(_add_verb(verbs, tune, [follow]))
     _add_compare_arguments(_add_verb(verbs, compare, [_common_arguments()]))
     add_adopt_arguments(_add_verb(verbs, adopt, []))
+    add_bring_up_arguments(_add_verb(verbs, bring_up, []))
     _add_check_arguments(_add_verb(verbs, check, [_common_arguments()]))
     verb = _add_verb(verbs, replay, [_common_arguments()])
     verb.add_argument('recording', type=Path, metavar='FILE', help='.mcap or folder of a rosbag2')
@@ -467,7 +471,8 @@ def _add_noise(verb: argparse.ArgumentParser) -> None:
 def _add_verb(verbs: argparse._SubParsersAction[Any],
               function: Callable[[argparse.Namespace], int],
               parents: Sequence[argparse.ArgumentParser]) -> argparse.ArgumentParser:
-    name = function.__name__
+    # the one verb of two words
+    name = function.__name__.replace('bring_up', 'bring-up')
     verb = verbs.add_parser(name, parents=parents, help=function.__doc__,
                             description=function.__doc__, epilog=f'Example:\n  {EXAMPLES[name]}')
     verb.set_defaults(run=function)

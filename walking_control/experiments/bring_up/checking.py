@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Steps that every robot goes through: check, files for ros2_control, and a walk that counts."""
+
+from collections.abc import Callable
+from typing import Any
+
+from walking_control.bringup.files import write_bringup
+from walking_control.bringup.wiring import wire
+from walking_control.exceptions import WalkingControlError
+from walking_control.experiments.bring_up.step import Outcome, Site
+from walking_control.experiments.check import check_robot
+from walking_control.experiments.margins import find_margin, why_it_stopped
+from walking_control.models.robot_file import RobotFile
+from walking_control.runs.metrics import summarize
+from walking_control.runs.run import Run
+from walking_control.simulation.simulate import simulate
+
+KEPT = ('duration', 'steps', 'distance', 'speed', 'cost_of_transport', 'peak_effort',
+        'min_normal_force', 'max_friction_ratio', 'step_time', 'step_length')
+
+
+def check_step(site: Site) -> Outcome:
+    """Say whether the robot file can be used."""
+    result = check_robot(site.current)
+    facts = {name: value for name, value in result['facts'].items()
+             if name in ('mass', 'plants', 'controllers', 'start')}
+    if result['ok']:
+        return Outcome(True, f'usable, {facts.get("mass")} kg', figures=facts)
+    first = result['problems'][0]
+    return Outcome(False, str(first['what']), first['value'], first['limit'], first['remedy'],
+                   facts)
+
+
+def files_step(site: Site) -> Outcome:
+    """Write what the robot needs on ros2_control."""
+    robot_file = site.load()
+    folder = site.folder / 'ros2_control'
+    folder.mkdir(exist_ok=True)
+    files = [str(path) for path in write_bringup(robot_file, wire(robot_file), folder)]
+    return Outcome(True, f'{len(files)} files', len(files), files=files)
+
+
+def walk(site: Site, robot_file: RobotFile, plant: str, duration: float) -> Outcome:
+    """Return the `Outcome` of a walk with a robot file's own law.
+
+    Args:
+        site: The `Site`.
+        robot_file: The `RobotFile`.
+        plant: Name of the plant.
+        duration: s.
+    """
+    run = simulate(robot_file, plant=plant, duration=duration)
+    return judge_walk(run, duration)
+
+
+def judge_walk(run: Run, duration: float) -> Outcome:
+    """Return the `Outcome` of a run that should be a walk to the end."""
+    summary = summarize(run)
+    figures = {name: summary[name] for name in KEPT if summary.get(name) is not None}
+    time = float(summary['duration'])
+    reason = why_it_stopped(run)
+    if reason is not None or time < duration - 0.1:
+        return Outcome(False, reason or 'it ended early', round(time, 2),
+                       f's of {duration:g} s', figures=figures)
+    if not summary.get('steps'):
+        return Outcome(False, 'no step was made', 0, 'steps', figures=figures)
+    speed = summary.get('speed') or 0.0
+    return Outcome(True, f'{time:g} s, {summary["steps"]} steps, {speed:.3g} m/s', round(speed, 3),
+                   figures=figures)
+
+
+def margins(site: Site, robot_file: RobotFile, plant: str, kinds: dict[str, tuple[float, float]],
+            duration: float, progress: Callable[[str], None]) -> Outcome:
+    """Return the `Outcome` of lasting errors, each made worse until the walk ends.
+
+    Args:
+        site: The `Site`.
+        robot_file: The `RobotFile`.
+        plant: Name of the plant.
+        kinds: kind of margin -> last size and resolution.
+        duration: Of each walk, s.
+        progress: Called with a line of text.
+    """
+    figures: dict[str, Any] = {}
+    for kind, (largest, resolution) in kinds.items():
+        progress(f'margin {kind}')
+        try:
+            found = find_margin(robot_file, kind, None, plant, largest, resolution, 1, duration)
+            figures[kind] = f'{found["largest_survived"] or 0.0:.3g} {found["unit"]}' + (
+                '' if found['first_failure'] is not None else ' and more')
+        except WalkingControlError as error:
+            figures[kind] = f'not measured: {error}'
+    return Outcome(True, ', '.join(f'{kind} {value}' for kind, value in figures.items()),
+                   figures=figures)

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Steps of a biped in space: stand, find how to step, walk, all in MuJoCo."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from walking_control.controllers.static_torque.controller import PostureControl
+from walking_control.controllers.stepping.controller import Stepping
+from walking_control.exceptions import WalkingControlError
+from walking_control.experiments.bring_up.checking import files_step, margins, walk
+from walking_control.experiments.bring_up.legs import legs_alone
+from walking_control.experiments.bring_up.step import Outcome, Site, Step
+from walking_control.experiments.check_walk import find_walk_obstacles
+from walking_control.experiments.sweeps.task import Axis, SweepTask
+from walking_control.experiments.tuning import Goal, tune
+from walking_control.models.robot_file import RobotFile
+from walking_control.runs.kinematics import base_lean, sole_corners
+from walking_control.simulation.simulate import simulate
+
+STANDS = 3.0      # s
+LEANS = 0.1       # rad: a robot that stands leans no more at the end
+FROUDE = 0.08     # speed over sqrt(g L) that is walked at
+TRIED = 5.0       # s of a walk that tells whether a way of stepping works
+# Ways of stepping, each as factors on what fits the size of the robot, the likely ones first.
+WAYS: tuple[dict[str, float], ...] = (
+    {}, {'step_time': 0.85}, {'step_time': 1.2}, {'height': 0.96}, {'height': 0.92},
+    {'step_time': 0.75, 'height': 0.96}, {'step_width': 1.25}, {'step_width': 0.8},
+    {'clearance': 0.6}, {'step_time': 0.85, 'clearance': 0.6, 'height': 0.96})
+TUNED = {'step_time': 1.25, 'clearance': 1.6, 'trunk_stiffness': 2.0}
+
+
+def stand(site: Site) -> Outcome:
+    """Stand still in MuJoCo on static torques; on points step on the spot."""
+    robot_file = site.load()
+    on_points = all(len(sole_corners(robot_file.robot.urdf, foot)) == 1
+                    for foot in robot_file.robot.feet)
+    law = Stepping.name if on_points else PostureControl.name
+    run = simulate(robot_file, law, 'mujoco', STANDS)
+    lean = float(base_lean(run)[0][-1])
+    figures = {'lean': lean, 'law': law, 'time': float(run.time[-1])}
+    how = 'stepping on the spot, for it has points' if on_points else 'still'
+    if run.broke_off:
+        return Outcome(False, f'{how}: {run.fall_reason or run.fault}',
+                       round(float(run.time[-1]), 2), f's of {STANDS:g} s', 'see walking_control '
+                       'statics, and the guesses of adopt', figures)
+    if lean > LEANS:
+        return Outcome(False, f'{how}, but it leans', round(lean, 3), f'rad, {LEANS:g} at most',
+                       'give its posture: --posture of adopt', figures)
+    return Outcome(True, f'{how}, leaning {lean:.1e} rad after {STANDS:g} s', round(lean, 5),
+                   f'rad, {LEANS:g} at most', figures=figures)
+
+
+def speed_of(site: Site, robot_file: RobotFile) -> float:
+    """Return the speed to walk at, m/s."""
+    scale = robot_file.scale
+    return site.speed if site.speed is not None else float(
+        f'{FROUDE * np.sqrt(scale.gravity * scale.length):.2g}')
+
+
+def stepping(site: Site) -> Outcome:
+    """Find a way of stepping that walks; joints that are not the legs' are held."""
+    written, held = legs_alone(site.load(), site.current, site.folder)
+    site.current = written
+    robot_file = site.load(controller=Stepping.name)
+    speed = speed_of(site, robot_file)
+    obstacles = find_walk_obstacles(robot_file)
+    best: tuple[float, Outcome] | None = None
+    for way in WAYS:
+        site.progress('stepping: ' + (', '.join(f'{name} x {factor:g}' for name, factor
+                                                in way.items()) or 'as its size says'))
+        try:
+            trial = _with_way(site, way, speed)
+            outcome = walk(site, trial, 'mujoco', TRIED)
+        except WalkingControlError as error:
+            outcome = Outcome(False, str(error), 0.0)
+        lasted = float(outcome.figures.get('duration', 0.0))
+        if outcome.ok and abs(outcome.value - speed) < 0.6 * speed:
+            path = site.folder / f'{trial.robot.name}_walks.yaml'
+            trial.write(path)
+            changed = {name: getattr(trial.values(Stepping.parameters), name) for name in way}
+            return Outcome(True, f'{outcome.value:.3g} m/s for {TRIED:g} s'
+                           + (f', {len(held)} joints held' if held else ''), outcome.value,
+                           f'm/s of {speed:g}', figures={**outcome.figures, **changed},
+                           files=[str(written)], robot_file=str(path))
+        if best is None or lasted > best[0]:
+            best = lasted, outcome
+    assert best is not None
+    words = str(obstacles[0]) if obstacles else best[1].what
+    return Outcome(False, words, round(best[0], 2),
+                   f's of {TRIED:g} s in the best of {len(WAYS)} ways of stepping',
+                   obstacles[0].remedy if obstacles else 'stronger motors, another --speed, or '
+                   'stepping parameters by hand', best[1].figures, [str(written)])
+
+
+def _with_way(site: Site, way: dict[str, float], speed: float) -> RobotFile:
+    """Return the robot file with a way of stepping."""
+    values = vars(site.load().values(Stepping.parameters))
+    changed: dict[str, Any] = {f'stepping__{name}': factor * values[name]
+                               for name, factor in way.items()}
+    if 'step_time' in way:
+        for name in ('shortest_step', 'longest_step'):
+            changed[f'stepping__{name}'] = way['step_time'] * values[name]
+    if 'step_width' in way and way['step_width'] < 1.0:
+        changed['stepping__narrowest'] = min(values['narrowest'],
+                                             way['step_width'] * values['step_width'])
+    return site.load(controller=Stepping.name, stepping__speed=speed, **changed)
+
+
+def gains(site: Site) -> Outcome:
+    """Tune the way of stepping for little effort, at the speed, with pushes survived."""
+    if site.evaluations < 1:
+        return Outcome(True, 'left as they are', 0, 'evaluations')
+    robot_file = site.load()
+    values = vars(robot_file.values(Stepping.parameters))
+    axes = tuple(Axis(f'stepping.{name}', values[name] / factor, values[name] * factor)
+                 for name, factor in TUNED.items())
+    task = SweepTask(str(site.current), axes, Stepping.name, 'mujoco', duration=TRIED,
+                     seed=site.seed)
+    try:
+        found = tune(task, [Goal('speed', 0.7 * values['speed'])], 'cost_of_transport',
+                     site.evaluations, lambda share: site.progress(f'gains {100 * share:.0f} %'))
+    except WalkingControlError as error:
+        return Outcome(True, f'left as they are: {error}')
+    written = site.folder / f'{robot_file.robot.name}_tuned.yaml'
+    found['robot_file'].write(written)
+    if not walk(site, found['robot_file'], 'mujoco', site.duration).ok:   # cheap, but not for long
+        return Outcome(True, 'left as they are: the cheapest do not last', found['cost'])
+    before = found['cost_before']
+    return Outcome(True, f'cost of transport {found["cost"]:.4g}'
+                   + (f' from {before:.4g}' if before is not None else ''), found['cost'],
+                   figures=found['parameters'], robot_file=str(written))
+
+
+def walk_mujoco(site: Site) -> Outcome:
+    """Walk in MuJoCo; plant rigid takes planar robots alone."""
+    return walk(site, site.load(), 'mujoco', site.duration)
+
+
+def measure_margins(site: Site) -> Outcome:
+    """Measure what delay and ignorance of its masses the walk survives."""
+    return margins(site, site.load(), 'mujoco', {'delay': (0.006, 0.003), 'mass': (0.1, 0.1)},
+                   6.0, site.progress)
+
+
+SPATIAL_STEPS = (
+    Step('stand', ('check',), stand),
+    Step('stepping', ('check', 'stand'), stepping),
+    Step('gains', ('stepping',), gains),
+    Step('walk (MuJoCo)', ('stepping',), walk_mujoco),
+    Step('margins', ('walk (MuJoCo)',), measure_margins),
+    Step('ros2_control', ('check',), files_step),
+)
