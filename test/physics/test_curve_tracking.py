@@ -239,12 +239,12 @@ def test_foot_in_the_air_gets_no_effort(compass):
 
 
 def test_hip_alone_accelerates_the_hip_as_both_would(compass):
-    """With the hip alone the hip must accelerate as under hip and ankle, and a small tank be spent
-    to its last and no more."""
+    """With the hip alone, and all directions alike, the hip must accelerate as under hip and ankle,
+    and a small tank be spent to its last and no more."""
     object.__setattr__(compass.robot, 'ground_torque', None)
     both, rng, spent = load_robot('compass'), np.random.default_rng(6), 0
-    alone, full = law(compass, limiting='off'), law(both, limiting='off')
-    poor = law(compass, limiting='off', tank_initial=1e-3)
+    alone, full = law(compass, limiting='off', along=1.0), law(both, limiting='off')
+    poor = law(compass, limiting='off', along=1.0, tank_initial=1e-3)
     world = both.values(WORLD)
     support = SupportDynamics(Dynamics(both.robot, world.gravity, world.slope))
     for _ in range(40):

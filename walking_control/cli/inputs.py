@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from walking_control.controllers.controller import Controller
     from walking_control.experiments.envelope import Grid
     from walking_control.models.robot_file import RobotFile
 
@@ -53,11 +54,13 @@ def requested_robot(options: Namespace) -> RobotFile:
         overrides.append(('world.slope', math.radians(options.slope_deg)))
     robot_file = load_robot(options.robot, overrides)
     _check_seed(options, robot_file)
-    if getattr(options, 'gait', None) is None:
-        return robot_file
-    name = _check_gait(robot_file, options.gait, options.controller)
-    overrides.append((name, str(gait_path(options.gait).resolve())))
-    return load_robot(options.robot, overrides)
+    if getattr(options, 'gait', None) is not None:
+        name = _check_gait(robot_file, options.gait, options.controller)
+        overrides.append((name, str(gait_path(options.gait).resolve())))
+        robot_file = load_robot(options.robot, overrides)
+    if getattr(options, 'on_gait', False):
+        robot_file = load_robot(options.robot, [*overrides, *_start_on_gait(options, robot_file)])
+    return robot_file
 
 
 def noise_settings(options: Namespace) -> list[tuple[str, Any]]:
@@ -144,14 +147,32 @@ def _check_gait(robot_file: RobotFile, path: Path, controller: str | None) -> st
     from walking_control.models.resources import gait_path
     from walking_control.models.robot_file import WORLD
     law = CONTROLLERS.find(controller or robot_file.controller)
+    _require_follower(law, 'option --gait', str(path))
+    read_samples(gait_path(path), robot_file.robot, robot_file.values(WORLD))
+    return f'{law.parameters.section}.gait'
+
+
+def _require_follower(law: type[Controller], option: str, value: str | None) -> None:
+    """Refuse an option about gaits for a controller that follows none."""
+    from walking_control.controllers.registry import CONTROLLERS
     if 'gait' not in law.parameters.parameters:
         followers = sorted(name for name, other in CONTROLLERS.items()
                            if 'gait' in other.parameters.parameters)
-        raise InvalidInput('option --gait', value=str(path),
-                           limit=f'controller {law.name} follows no gait',
+        raise InvalidInput(option, value=value, limit=f'controller {law.name} follows no gait',
                            remedy='choose --controller ' + ' or '.join(followers))
-    read_samples(gait_path(path), robot_file.robot, robot_file.values(WORLD))
-    return f'{law.parameters.section}.gait'
+
+
+def _start_on_gait(options: Namespace, robot_file: RobotFile) -> list[tuple[str, Any]]:
+    """Return the overrides that let a walk begin on the gait its controller follows."""
+    from walking_control.controllers.registry import CONTROLLERS
+    from walking_control.gaits.gait_file import fit_gait, read_gait
+    from walking_control.models.resources import gait_path
+    from walking_control.models.robot_file import WORLD
+    law, robot = CONTROLLERS.find(options.controller or robot_file.controller), robot_file.robot
+    _require_follower(law, 'option --on-gait', None)
+    path = gait_path(robot_file.values(law.parameters).gait or robot.name)
+    q, v = fit_gait(read_gait(path), path, robot, robot_file.values(WORLD), any_slope=True).start
+    return [('start.support', robot.feet[0]), ('start.q', q.tolist()), ('start.v', v.tolist())]
 
 
 def require_rigid(options: Namespace) -> None:

@@ -506,4 +506,6 @@ def _follow_arguments(walk: argparse.ArgumentParser) -> argparse.ArgumentParser:
     follow.add_argument('--gait', type=Path, metavar='FILE',
                         help='gait file the controller follows, or name of a shipped one '
                         '(default: the one of the robot)')
+    follow.add_argument('--on-gait', action='store_true', help='begin on the gait, just after a '
+                        'touchdown, instead of where the robot file starts')
     return follow

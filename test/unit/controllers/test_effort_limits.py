@@ -11,6 +11,7 @@ from walking_control.controllers.limits.efforts import (
     keep_foot,
     Limits,
     nearest_effort,
+    nearest_effort_across,
     OFF,
     scale_effort,
 )
@@ -136,6 +137,30 @@ def test_nearest_effort_of_one_motor():
             e = force - B[:, 0] * x
             return e @ np.linalg.solve(M, e)
         assert gap(tau[0]) < min(gap(tau[0] + 1e-3), gap(tau[0] - 1e-3))
+
+
+def test_one_motor_short_the_acceleration_across_is_met():
+    """A walker with point feet would be led astray by what its motors cannot do along the gait."""
+    rng = np.random.default_rng(8)
+    n, k = 5, 4
+    M = rng.normal(size=(n, n))
+    M = M @ M.T + n * np.eye(n)
+    L, B = np.linalg.cholesky(M), rng.normal(size=(n, k))
+    e = rng.normal(size=n)
+    e /= np.sqrt(e @ M @ e)
+    H, LH, tau, force = np.zeros((k, k)), np.zeros((k, k)), np.zeros(k), rng.normal(size=n)
+    for along, gap in ((1e-8, 1e-6), (1.0, None)):
+        nearest_effort_across(L, B, force, e, along, H, LH, tau)
+        lacking = np.linalg.solve(M, force - B @ tau)
+        across = lacking - e * (e @ M @ lacking)
+        size = np.sqrt(across @ M @ across)
+        assert size < gap if gap else size > 1e-2
+    nearest_effort(L, B, force, H, LH, plain := np.zeros(k))
+    assert np.array_equal(plain, tau)
+    full = rng.normal(size=(n, n))   # with all motors nothing is left to weigh
+    H, LH, tau = np.zeros((n, n)), np.zeros((n, n)), np.zeros(n)
+    nearest_effort_across(L, full, force, e, 0.01, H, LH, tau)
+    assert full @ tau == pytest.approx(force, abs=1e-9)
 
 
 def test_tank_bounds_what_is_injected():

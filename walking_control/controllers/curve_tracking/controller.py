@@ -8,6 +8,7 @@ keep it there, and while the foot is in the air the effort is zero.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 import math
 from types import SimpleNamespace
 
@@ -51,6 +52,7 @@ def _tank_holds(values: SimpleNamespace) -> None:
 
 
 SMALLEST = 1e-9
+RESERVE = 2.0    # supply of the tank over what the gait takes
 NOBODY = -1.0   # no foot has stood yet
 
 PARAMETERS = ParameterTable('curve_tracking', [
@@ -96,6 +98,8 @@ PARAMETERS = ParameterTable('curve_tracking', [
     Parameter('freedom_rate', 10.0, '1/s',
               'How fast the free matrix Z of (5.12) may turn undesired momentum to save effort.',
               0.0, 1e3, scaled=True),
+    Parameter('along', 0.01, '1', 'How much errors of the acceleration along the gait count beside '
+              'those across it, where motors are fewer than coordinates.', 1e-6, 1.0),
     Parameter('impact_time', 0.0, 's', 'How long no effort is given after a touchdown or a knee '
               'strike, while rates still jump.', 0.0, 0.1),
     *FOOT_PARAMETERS,
@@ -103,8 +107,8 @@ PARAMETERS = ParameterTable('curve_tracking', [
     Parameter('tank_initial', 10.0, 'J', 'Energy the law may inject at first.', 0.0, 1e6,
               scaled=True),
     Parameter('tank_capacity', 20.0, 'J', 'Most energy it may hold ready.', 0.0, 1e6, scaled=True),
-    Parameter('tank_supply', 0.0, 'W', 'Power that flows into the tank, for gaits that need work, '
-              'as on level floor.', 0.0, 1e5),
+    Parameter('tank_supply', -1.0, 'W', 'Power that flows into the tank, for gaits that need work, '
+              'as on level floor; below 0 twice what the gait takes.', -1.0, 1e5),
     Parameter('compiled', False, '', 'Compile the law when configured, some ten seconds once.'),
     Parameter('knee_flexed', 0.05, 'rad', 'Flexion after which an extending knee is re-armed.',
               0.0, 0.5),
@@ -179,14 +183,16 @@ def build_tracker(robot: Robot, values: SimpleNamespace, world: SimpleNamespace,
         values.energy_gain, values.integral_gain, values.integral_limit, values.transfer_gain,
         values.transfer_threshold, values.bandwidth, values.damping_rate, values.potential_share,
         values.freedom_rate, values.impact_time, values.lead_lacking, values.lead_excess,
-        values.lead_limit)
+        values.lead_limit, values.along)
     limits = make_limits(support, values)
     reduced = limits._replace(inputs=np.ascontiguousarray(limits.inputs[:, free]))
     return tracker.TrackerData(
         free, limits.inputs, field, np.array(gravity if parameters is None else parameters),
         np.array([support.relabel(foot) for foot in range(2)]), spin, reduced, energy[inside],
         gains, METHOD[values.method],
-        tracker.Tank(values.tank_initial, values.tank_capacity, values.tank_supply),
+        tracker.Tank(values.tank_initial, values.tank_capacity, values.tank_supply
+                     if values.tank_supply >= 0.0
+                     else RESERVE * power_taken(support, gravity, spin, gait)),
         make_compensation(support, values))
 
 
@@ -232,6 +238,22 @@ def _energies(support: SupportDynamics, gravity: np.ndarray, spin: np.ndarray,
         height, ahead = M[0, 2:] @ spin[0], -M[1, 2:] @ spin[0]
         energy[i] = 0.5 * speed[i] ** 2 - gravity[0] * ahead - gravity[1] * height
     return energy, speed
+
+
+def power_taken(support: SupportDynamics, gravity: np.ndarray, spin: np.ndarray,
+                gait: GaitSamples) -> float:
+    """Return the power a gait takes from the motors, W: what energy rises by between its jumps.
+
+    Friction of joints comes on top. A gait that lives on gravity alone takes none.
+    """
+    gained = 0.0
+    for piece in gait.pieces:
+        ends = np.flatnonzero(piece.inside)[[0, -1]]
+        energy, _ = _energies(support, gravity, spin,
+                              replace(piece, time=piece.time[ends], q=piece.q[ends],
+                                      v=piece.v[ends]))
+        gained += energy[1] - energy[0]
+    return max(gained / gait.period, 0.0)
 
 
 def build_pieces(robot: Robot, values: SimpleNamespace, world: SimpleNamespace, gait: GaitSamples,

@@ -22,7 +22,7 @@ from walking_control.controllers.curve_tracking.forces import (
 from walking_control.controllers.curve_tracking.observation import Motion, observe
 from walking_control.controllers.curve_tracking.vector_field import Field, trust_of
 from walking_control.controllers.limits.compensation import Compensation, make_up
-from walking_control.controllers.limits.efforts import keep_foot, Limits, nearest_effort
+from walking_control.controllers.limits.efforts import keep_foot, Limits, nearest_effort_across
 from walking_control.models.array_functions import array_function, Terms
 from walking_control.models.small_algebra import inner, multiply, solve_spd
 
@@ -60,6 +60,7 @@ class Gains(NamedTuple):
         lead_lacking: How far the swing leg runs ahead per energy that is lacking, s/J.
         lead_excess: And per energy in excess.
         lead_limit: How far it may, s.
+        along: How much errors of the acceleration along the gait count.
     """
 
     energy: float
@@ -75,6 +76,7 @@ class Gains(NamedTuple):
     lead_lacking: float
     lead_excess: float
     lead_limit: float
+    along: float
 
 
 class Tank(NamedTuple):
@@ -247,7 +249,8 @@ def realise(data: TrackerData, motion: Motion, support: int, tank: float, dt: fl
     B, k = data.limits.inputs[support], effort.shape[0]
     H, LH, work = np.zeros((k, k)), np.zeros((k, k)), np.zeros(k)
     for part in range(6):
-        nearest_effort(motion.L, B, forces[part], H, LH, parts[part])
+        nearest_effort_across(motion.L, B, forces[part], motion.e, data.gains.along, H, LH,
+                              parts[part])
     for j in range(k):
         effort[j] = parts[SUM, j]
         work[j] = inner(B[:, j], motion.v) * dt

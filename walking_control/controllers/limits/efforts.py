@@ -95,17 +95,41 @@ def nearest_effort(L: np.ndarray, B: np.ndarray, force: np.ndarray, H: np.ndarra
         LH: Filled, ``(k, k)``.
         tau: Filled, ``(k,)``.
     """
+    nearest_effort_across(L, B, force, force * 0.0, 1.0, H, LH, tau)
+
+
+@array_function
+def nearest_effort_across(L: np.ndarray, B: np.ndarray, force: np.ndarray, e: np.ndarray,
+                          along: float, H: np.ndarray, LH: np.ndarray, tau: np.ndarray) -> None:
+    """Fill the efforts nearest to a force, errors along a direction counting less.
+
+    The metric of forces is ``G = M^-1 - (1 - along) e e^T``: what accelerates along e counts
+    ``along`` times, what accelerates across it fully. Where motors are one fewer than
+    coordinates, the acceleration across e is met exactly as ``along`` goes to zero.
+
+    Args:
+        L: Cholesky factor of the mass matrix.
+        B: Generalised force per effort, ``(n, k)``.
+        force: Wanted, ``(n,)``.
+        e: Direction of unit length in M, ``(n,)``.
+        along: Weight of squared errors along e, above 0, at most 1.
+        H: Filled with B^T G B, ``(k, k)``.
+        LH: Filled with its Cholesky factor, ``(k, k)``.
+        tau: Filled, ``(k,)``.
+    """
     n, k = B.shape
     solved, column, right = force * 0.0, force * 0.0, tau * 0.0
     solve_spd(L, force, solved)
+    lost = (1.0 - along) * inner(e, force)
     for j in range(k):
-        right[j] = inner(B[:, j], solved)
+        right[j] = inner(B[:, j], solved) - lost * inner(B[:, j], e)
     for j in range(k):
         for i in range(n):
             column[i] = B[i, j]
         solve_spd(L, column, solved)
+        lost = (1.0 - along) * inner(e, column)
         for i in range(k):
-            H[i, j] = inner(B[:, i], solved)
+            H[i, j] = inner(B[:, i], solved) - lost * inner(B[:, i], e)
     factorise_spd(H, LH)
     solve_spd(LH, right, tau)
 

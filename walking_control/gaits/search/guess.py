@@ -22,10 +22,13 @@ if TYPE_CHECKING:
     from walking_control.models.step_equations import StepEquations
 
 STRIKE = 0.7        # share of the step at which locks are guessed to engage
+BENDS = (0.4, 0.8, 1.2, 1.6)   # rad: of every joint, from which a leg that can shorten is sought
+SLACK = 0.1         # rad: beyond its limits a joint of such a posture may be
+UPRIGHT = 0.8       # of the height at zero angles: a walker lower than that does not walk
 
 
 def stride_posture(equations: StepEquations, step: float, q: np.ndarray,
-                   held: Collection[int]) -> np.ndarray:
+                   held: Collection[int], height: float = 0.0) -> np.ndarray:
     """Return the posture near q with the other foot a step behind on the floor, ``(n,)``.
 
     Args:
@@ -33,6 +36,7 @@ def stride_posture(equations: StepEquations, step: float, q: np.ndarray,
         step: Step length, m.
         q: Where to start from, ``(n,)``; held coordinates stay.
         held: Indices of held coordinates.
+        height: Of the other foot over the floor, m.
     """
     symbol = ca.SX.sym('q', equations.n)
     jacobian = ca.Function('J', [symbol], [ca.jacobian(equations.foot(symbol), symbol)])
@@ -41,13 +45,41 @@ def stride_posture(equations: StepEquations, step: float, q: np.ndarray,
     for _ in range(30):
         foot = np.array(equations.foot(q)).ravel()
         # from feet together the height has no slope, so a step is found by way of a short one
-        error = np.array([foot[0] + step, foot[-1]])
+        error = np.array([foot[0] + step, foot[-1] - height])
         rows = np.array(jacobian(q))[[0, -1]][:, free]
         change = np.linalg.lstsq(rows, -error, rcond=1e-6)[0]
         q[free] += change * min(1.0, 0.3 / max(1e-9, np.abs(change).max()))
         if np.abs(error).max() < 1e-9:
             break
     return q
+
+
+def can_lift(equations: StepEquations, theta: np.ndarray, height: float, held: Collection[int],
+             lower: np.ndarray, upper: np.ndarray) -> bool:
+    """Return whether a foot passes the other one at a height while the walker stays upright.
+
+    Straight legs scuff: to lift a foot beside the other they would have to lie down.
+
+    Args:
+        equations: `StepEquations`.
+        theta: Numbers of the step equations.
+        height: m.
+        held: Indices of held coordinates.
+        lower: Limits of the coordinates, ``(n,)``.
+        upper: Likewise.
+    """
+    zero, level = np.zeros(equations.n), theta.copy()
+    level[:3] = 0.0, 0.0, -1.0
+    tall = UPRIGHT * float(equations.energy(zero, zero, level)[1])
+    for bend in BENDS:
+        bent = np.clip(np.where(upper > -lower, bend, -bend), lower, upper)
+        bent[[0, *held]] = 0.0
+        q = stride_posture(equations, 0.0, bent, held, height)
+        met = abs(float(np.array(equations.foot(q)).ravel()[-1]) - height) < 1e-6
+        within = (q > lower - SLACK).all() and (q < upper + SLACK).all()
+        if met and within and float(equations.energy(q, zero, level)[1]) > tall:
+            return True
+    return False
 
 
 def guess_gait(equations: StepEquations, shape: Shape, step: float, period: float,

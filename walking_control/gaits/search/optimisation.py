@@ -119,9 +119,22 @@ class _Search:
         self.solve_time = self.build_time = 0.0
         self.shape = Shape(values.degree, values.nodes, values.quadrature, self.held,
                            len(self.adaptation.start), values.speed > 0.0,
-                           values.clearance >= 0.0, values.contact,
+                           self._clears(), values.contact,
                            self.passive if values.actuation == 'joints' else (),
                            self.adaptation.keeps_mass)
+
+    def _clears(self) -> bool:
+        """Return whether the swing foot has to stay clear of the floor."""
+        from walking_control.gaits.search.guess import can_lift
+        clearance = self.values.clearance
+        if clearance <= 0.0:
+            return clearance == 0.0
+        if can_lift(self.equations, self.theta, clearance, self.held[0],
+                    *coordinate_limits(self.robot)):
+            return True
+        self.progress(f'no clearance of {clearance:g} m: these legs cannot lift a foot past the '
+                      'other one')
+        return False
 
     def solve(self, shape: Shape, x: np.ndarray) -> Attempt:
         """Solve one program from x; return the `Attempt`."""

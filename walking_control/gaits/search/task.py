@@ -19,14 +19,15 @@ SEARCH = ParameterTable('search', [
     Parameter('quadrature', 'lobatto', '', 'Gauss-Lobatto, or the book\'s sum with both ends.',
               choices=('lobatto', 'riemann')),
     Parameter('speed', 0.0, 'm/s', 'Walking speed; 0 leaves it free.', 0.0, 5.0),
-    Parameter('clearance', -1.0, 'm', 'Height of the swing foot in mid-step; below 0 the foot '
-              'may pass through the floor.', -1.0, 1.0),
+    Parameter('clearance', 0.02, 'm', 'Height of the swing foot in mid-step, asked of legs that '
+              'can shorten; below 0 the foot may pass through the floor.', -1.0, 1.0,
+              scaled=True),
     Parameter('landing_speed', 0.0, 'm/s', 'Least downward speed of the foot at touchdown.', 0.0,
               5.0),
     Parameter('min_step_length', 0.1, 'm', 'Shortest step.', 1e-3, 5.0, scaled=True),
     Parameter('contact', True, '', 'Whether the floor must push and hold by friction.'),
     Parameter('min_normal_force', 0.0, 'N', 'Least normal force of the floor.', 0.0, 1e4),
-    Parameter('actuation', 'full', '', 'Which torques there are: every coordinate, joints with a '
+    Parameter('actuation', 'joints', '', 'Which torques there are: every coordinate, joints with a '
               'motor alone, or all with those of other joints at passive_cost.',
               choices=('full', 'joints', 'costly')),
     Parameter('passive_cost', 1e4, '1', 'Cost of torque where there is no motor.', 0.0, 1e9),
