@@ -46,6 +46,9 @@ PARAMETERS = ParameterTable('hip_switching', [
               'Change of the set point per speed error, once a step.', 0.0, 2.0, live=True),
     Parameter('knee_flexed', 0.05, 'rad', 'Flexion after which an extending knee is re-armed.',
               0.0, 0.5),
+    Parameter('switching', 'stance', '', 'When the set point changes sign: stance, as the swing '
+              'foot lands; printed, as in [DS09] 5.3.1: one sign while the first foot alone is on '
+              'the floor, the other at all other times.', choices=('stance', 'printed')),
 ], checks=[_speeds_rise])
 
 
@@ -134,9 +137,14 @@ class HipSwitching(Controller):
         """Return (name, unit) of what is said of each tick."""
         return ('current', 'A'), ('set_point', 'rad')
 
-    def array_law(self) -> ArrayLaw:
-        """Return the law at its set point; a speed that is asked for does not count."""
+    def array_law(self) -> ArrayLaw | None:
+        """Return the law at its set point; a speed that is asked for does not count.
+
+        The printed rule needs the contacts of both feet, which array laws are not told.
+        """
         values, motor = self.values, self._motor
+        if values.switching == 'printed':
+            return None
         signed = np.array([sign * motor.torque_per_ampere for sign in self._signs])
         return ArrayLaw(hip_law, HipData(self._coordinate, values.set_point,
                                          values.proportional_gain, values.derivative_gain,
@@ -162,12 +170,14 @@ class HipSwitching(Controller):
         """
         values = self.values
         set_point = self.set_point = self._set_point(state, reference)
-        self.current = clamped_pd(float(state.q[self._coordinate]),
-                                  float(state.v[self._coordinate]), set_point,
-                                  values.proportional_gain, values.derivative_gain,
-                                  self._motor.current_limit)
-        command.effort[0] = (self._signs[state.support] * self._motor.torque_per_ampere
-                             * self.current)
+        foot, q5, dq5 = state.support, state.q[self._coordinate], state.v[self._coordinate]
+        if values.switching == 'printed':
+            foot = 0 if state.contact[0] and not state.contact[1] else 1
+            if foot != state.support:   # the hip seen from the other leg
+                q5, dq5 = -q5, -dq5
+        self.current = clamped_pd(float(q5), float(dq5), set_point, values.proportional_gain,
+                                  values.derivative_gain, self._motor.current_limit)
+        command.effort[0] = self._signs[foot] * self._motor.torque_per_ampere * self.current
         self._locks.update(state, command)
 
     def _set_point(self, state: WalkerState, reference: Reference) -> float:
