@@ -48,6 +48,8 @@ setup(
         'ros': [f'ros-jazzy-rclpy[fastrtps]{wheels}', f'ros-jazzy-std-srvs{wheels}']
         + [f'ros-jazzy-{name}-msgs{wheels}' for name in messages],
         'sim': ['mujoco>=3.2'],
+        # a second engine with contacts, Gazebo's own; wheels for Linux alone
+        'dart': ["dartpy>=6.16; platform_system == 'Linux'"],
         'fast': ['casadi', 'numba'],
         # a solver of quadratic programs (osqp and quadprog serve too), compiled where time counts
         'statics': ['daqp', 'numba'],

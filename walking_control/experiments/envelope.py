@@ -29,9 +29,9 @@ from walking_control.experiments.sizes import size_grid
 from walking_control.models.base import Base
 from walking_control.models.robot_file import RobotFile
 from walking_control.simulation.disturbance import Disturbance, How, plan_disturbances
+from walking_control.simulation.engine import EnginePlant
 from walking_control.simulation.instrumented import InstrumentedPlant
-from walking_control.simulation.mujoco.plant import MujocoPlant
-from walking_control.simulation.mujoco.pushes import DURATION, Touchdowns
+from walking_control.simulation.pushes import DURATION, Touchdowns
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.sensors import has_errors, SENSORS
 from walking_control.simulation.simulate import Walk
@@ -299,10 +299,10 @@ class _Trial:
         plant = make_plant(self._file, self._plant)
         plan_disturbances(plant, disturbances)
         inner = plant.inner if isinstance(plant, InstrumentedPlant) else plant
-        if not isinstance(inner, MujocoPlant):
+        if not isinstance(inner, EnginePlant):
             raise IncompatiblePlant(f'envelope on plant {inner.name}',
-                                    limit='robots in space are disturbed on plant mujoco alone',
-                                    remedy='choose --plant mujoco')
+                                    limit='robots in space are disturbed on plants mujoco and '
+                                    'dart alone', remedy='choose --plant mujoco')
         return Walk(plant, self._loop, self._file.start, self._ticks(60.0)), inner.touchdowns
 
     def settle(self) -> dict[str, float]:

@@ -172,4 +172,4 @@ def require_plain(how: How, plant: str) -> None:
         raise InvalidInput('disturbance', value=str(Disturbance('', 0.0, 0, how)).lstrip('=0'),
                            limit=f'{plant} knows disturbances of a touchdown alone',
                            remedy='write KIND=SIZE@STEP; phases, times, places, directions and '
-                           'durations are of plant mujoco and robots with base: free')
+                           'durations are of plants mujoco and dart and robots with base: free')

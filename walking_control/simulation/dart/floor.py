@@ -11,7 +11,7 @@ import pinocchio as pin
 from walking_control.exceptions import UrdfError
 from walking_control.models.robot import Robot
 from walking_control.models.urdf import parse
-from walking_control.simulation.mujoco.terrain import (
+from walking_control.simulation.terrain import (
     Change,
     DEPTH,
     FAR,
@@ -51,14 +51,14 @@ class Floors:
         world.addSkeleton(self._floor)
         if changes:
             return
-        filtering = dart.collision.BodyNodeCollisionFilter()
+        # DART hands out a copy of its options, whose filter is the one it uses
+        filtering = world.getConstraintSolver().getCollisionOption().collisionFilter
         bodies = [skeleton.getBodyNode(i) for i in range(skeleton.getNumBodyNodes())]
         for body in bodies:
             for foot, floor in zip((None, *feet), (common, *self._own)):
                 mine = body.getName() if body.getName() in feet else None
                 if foot != mine:
                     filtering.addBodyNodePairToBlackList(body, floor)
-        world.getConstraintSolver().getCollisionOption().collisionFilter = filtering
 
     def _lay(self) -> Any:
         dart = self._dart

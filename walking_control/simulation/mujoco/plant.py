@@ -13,29 +13,19 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.exceptions import import_optional, IncompatiblePlant, InvalidInput, UrdfError
+from walking_control.exceptions import import_optional, UrdfError
 from walking_control.models.actuators import JointFriction, JointSpring
 from walking_control.models.base import Base
-from walking_control.models.dynamics import Dynamics, floor_gravity
+from walking_control.models.dynamics import floor_gravity
 from walking_control.models.friction import BACK_LOSS, DRIVING_LOSS, gear_table
 from walking_control.models.meshes import place_meshes
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.robot import Robot, Start
 from walking_control.models.signals import Command, Measurement
-from walking_control.simulation.disturbance import Disturbance, How, PLAIN, require_plain
-from walking_control.simulation.inertial import InertialUnit
-from walking_control.simulation.mujoco.floor import LATEST, Levels
-from walking_control.simulation.mujoco.pushes import make_push, Pushes, Touchdowns
-from walking_control.simulation.mujoco.terrain import Change, lay_floor
-from walking_control.simulation.plant import Plant, Truth
+from walking_control.simulation.engine import EnginePlant, FAR
+from walking_control.simulation.terrain import lay_floor
 
 NO_SPRING, NO_FRICTION = JointSpring(0.0, 0.0, 0.0), JointFriction(0.0, 0.0)
-
-DISTURBANCES = ('step_down', 'step_up', 'push')
-IN_SPACE = (*DISTURBANCES, 'side_push', 'slope_change')   # to robots with a free base
-STEEPEST = 1.0        # rad
-SCUFF_DEPTH = 0.001   # m: a foot ahead of the other that is deeper under a step up has tripped
-FAR = 10.0   # m: feet higher than this count as that high
 
 MUJOCO = ParameterTable('mujoco', [
     Parameter('timestep', 0.0005, 's', 'Step of the physics.', 1e-5, 0.01),
@@ -49,7 +39,7 @@ MUJOCO = ParameterTable('mujoco', [
 ])
 
 
-class MujocoPlant(Plant):
+class MujocoPlant(EnginePlant):
     """The robot and a possibly sloped floor, flat but for steps; see `simulation.plant.Plant`.
 
     Args:
@@ -67,31 +57,7 @@ class MujocoPlant(Plant):
 
     def __init__(self, robot: Robot, world: SimpleNamespace, values: SimpleNamespace) -> None:
         self._mj = import_optional('mujoco', 'plant mujoco')
-        if robot.servos or robot.virtual_efforts:
-            raise IncompatiblePlant(f'plant mujoco on {robot.name}',
-                                    value=', '.join((*robot.servos, *robot.virtual_efforts)),
-                                    limit='offered by plant rigid alone')
-        self.robot = robot
-        self.world = world
-        self._values = values
-        self.resolution = values.timestep
-        self._changes: list[Change] = []
-        self._prepare()
-        self._dynamics = Dynamics(robot, world.gravity, world.slope)
-        self._imu = InertialUnit(self._dynamics, world.slope)
-        self.truth = Truth(robot)
-        self.time = 0.0
-        self._steps = 0
-        self._levels = Levels(SCUFF_DEPTH)
-        self._pushes: list[tuple[int, float]] = []   # (step, impulse), still to come
-        self._planned_pushes: list[tuple[int, float]] = []
-        self._pushes_in_space = Pushes(len(robot.feet), self._dynamics.weight, values.timestep)
-        self.disturbances: list[Disturbance] = []
-
-    @property
-    def touchdowns(self) -> Touchdowns:
-        """The touchdowns of this run, by which pushes in space are timed."""
-        return self._pushes_in_space.touchdowns
+        super().__init__(robot, world, values)
 
     def _prepare(self) -> None:
         self.model = self._build()
@@ -203,16 +169,13 @@ class MujocoPlant(Plant):
     def _index(self) -> None:
         mj, model, robot = self._mj, self.model, self.robot
         self._index_joints()
-        self._motors = list(robot.actuators.values())
-        self._motor_dof = [int(self._joint_dof[robot.joint_index(name)])
-                           for name in robot.actuators]
+        self._motor_dof = np.array([int(self._joint_dof[robot.joint_index(name)])
+                                    for name in robot.actuators], dtype=int)
         self._gears = [(i, dof, motor.armature, float(loss[DRIVING_LOSS]), float(loss[BACK_LOSS]),
                         float(model.dof_frictionloss[dof]))
                        for i, (dof, motor, loss) in enumerate(zip(
                            self._motor_dof, self._motors, gear_table(robot)))
                        if min(motor.efficiency, motor.back_efficiency) < 1.0]
-        self._supplied = [(i, dof, motor) for i, (dof, motor) in enumerate(zip(
-            self._motor_dof, self._motors)) if motor.supply_voltage > 0.0]
         self._lock_qpos = [int(self._joint_qpos[robot.joint_index(lock.joint)])
                            for lock in robot.locks]
         self._base_body = self._find_body(robot.base_link)
@@ -232,78 +195,40 @@ class MujocoPlant(Plant):
     def reset(self, start: Start) -> None:
         """Put the robot into a `Start` state at time zero, locked joints engaged."""
         self._mj.mj_resetData(self.model, self.data)
-        self._place(start)
-        self.time, self._steps = 0.0, 0
-        self.truth.trip, self._pushes = None, sorted(self._planned_pushes)
-        self._pushes_in_space.reset()
-        if self._levels.planned:
-            self._levels.reset(self.robot.feet.index(start.support))
-        self.truth.work[:] = 0.0
-        self.truth.electrical_energy = 0.0
+        self.data.qpos[self._qpos], self.data.qvel[self._dof] = self._start_state(start)
+        self._begin()
         self._arm(np.ones(len(self.robot.locks), dtype=bool))
         self._refresh()
         self._imu.reset()
 
-    def _place(self, start: Start) -> None:
-        dynamics = self._dynamics
-        if start.posture is None:
-            q, v = dynamics.base_from_coordinates(start.support, start.q, start.v)
-        else:   # at rest, the base upright, the lowest foot on the floor
-            q, v = dynamics.configuration(start.posture), np.zeros(dynamics.nv)
-            dynamics.place(q)
-            q[len(self.robot.base.axes) - 1] = -min(dynamics.foot_position(foot)[2]
-                                                    for foot in self.robot.feet)
-        self.data.qpos[self._qpos] = q
-        self.data.qvel[self._dof] = v
-
     def step(self, command: Command, duration: float) -> None:
         """Hold a `Command` for a duration in s, a whole number of timesteps."""
-        steps = round(duration / self._values.timestep)
-        if steps < 1 or not math.isclose(steps * self._values.timestep, duration, rel_tol=1e-6):
-            raise InvalidInput('duration of a tick', value=duration,
-                               limit=f'must be a multiple of mujoco.timestep '
-                               f'({self._values.timestep:g} s)',
-                               remedy='change mujoco.timestep or the rate')
-        while self._pushes and self._levels.steps >= self._pushes[0][0]:
-            self.push(self._pushes.pop(0)[1])
+        steps = self._count_steps(duration)
         pushing = self._begin_pushes()
         mj, model, data = self._mj, self.model, self.data
-        velocity, dt = data.qvel, self._values.timestep
+        velocity, motors = data.qvel, self._motor_dof
         efforts = command.effort.tolist()
-        for dof, effort in zip(self._motor_dof, efforts):
-            data.qfrc_applied[dof] = effort
-        before = [float(velocity[dof]) for dof in self._motor_dof]
+        before = velocity[motors].tolist()
         for _ in range(steps):
             self._arm(command.lock)
-            for i, dof, motor in self._supplied:
-                efforts[i] = data.qfrc_applied[dof] = motor.supplied(
-                    float(command.effort[i]), float(velocity[dof]), dt)
+            self._supply(command, efforts, before)
+            data.qfrc_applied[motors] = efforts
             if self._gears:
                 self._brake_gears(efforts)
             if pushing:
                 self._pushes_in_space.apply(data.xfrc_applied)
             mj.mj_step(model, data)
-            after = [float(velocity[dof]) for dof in self._motor_dof]
-            self._account(efforts, before, after, dt)
+            after = velocity[motors].tolist()
+            self._account(efforts, before, after)
             before = after
             if self._levels.planned:
                 self._follow_feet()
         if pushing:
             data.xfrc_applied[:] = 0.0
         self._steps += steps
-        self.time = self._steps * dt
+        self.time = self._steps * self._values.timestep
         self._refresh()
-        self._pushes_in_space.touchdowns.follow(self.time, self.truth.foot_force[:, 2].tolist())
-
-    def _begin_pushes(self) -> bool:
-        """Begin the pushes in space that are due; return whether forces are to be applied."""
-        if self._pushes_in_space.are_over:
-            return False
-        rotation = self.data.xmat[self._base_body].reshape(3, 3)
-        yaw = math.atan2(rotation[1, 0], rotation[0, 0])
-        for impulse, direction in self._pushes_in_space.begin(self.time, yaw):
-            self.push(impulse, direction)
-        return True
+        self.touchdowns.follow(self.time, self.truth.foot_force[:, 2].tolist())
 
     def _refresh(self) -> None:
         """Bring everything derived from the state up to date, so that all sensors agree."""
@@ -317,16 +242,6 @@ class MujocoPlant(Plant):
             entering = efforts[i] - armature * float(data.qacc[dof])
             drives = entering * float(data.qvel[dof]) > 0.0
             loss[dof] = friction + (driving if drives else back) * abs(entering)
-
-    def _account(self, efforts: list[float], before: list[float], after: list[float],
-                 dt: float) -> None:
-        """Add the work of one physics step; no energy flows back to the supply."""
-        power = 0.0
-        for i, effort in enumerate(efforts):
-            velocity = 0.5 * (before[i] + after[i])
-            self.truth.work[i] += effort * velocity * dt
-            power += self._motors[i].electrical_power(effort, velocity)
-        self.truth.electrical_energy += max(0.0, power) * dt
 
     def _arm(self, armed: np.ndarray) -> None:
         """Release locks that are not armed; engage armed ones whose joint has arrived."""
@@ -367,65 +282,11 @@ class MujocoPlant(Plant):
 
     def _follow_feet(self) -> None:
         """Bring the floor of each foot to its level, see `Levels`."""
-        levels, places = self._levels, self.data.xpos[self._foot_body, 0].tolist()
-        over = self._foot_heights()
-        depth = levels.follow(places, [float(a + b) for a, b in zip(over, levels.heights)])
-        self.data.mocap_pos[self._mocaps, 2] = levels.heights
-        if depth > 0.0 and self.truth.trip is None:
-            self.truth.trip = f'a foot tripped: {1000.0 * depth:.3g} mm under a step up where it ' \
-                f'passes the stance foot; limit {1000.0 * SCUFF_DEPTH:.3g} mm'
-
-    def disturb(self, kind: str, size: float, step: int, how: How = PLAIN) -> None:
-        """Plan a one-off disturbance; see `Plant.disturb`.
-
-        Pushes of robots in space that are still to come act in a run under way, too.
-        """
-        robot, space = self.robot, self.robot.base is Base.FREE
-        offered = IN_SPACE if space else DISTURBANCES
-        if kind not in offered or self.robot.base is Base.TRANSLATING or len(robot.feet) != 2:
-            raise InvalidInput('disturbance', value=kind, limit='is not offered by plant mujoco on '
-                               f'{robot.name}', remedy='it offers ' + ', '.join(DISTURBANCES)
-                               + ' to planar robots on two feet, ' + ', '.join(IN_SPACE[3:])
-                               + ' besides to those in space; or choose plant rigid')
-        if not space:
-            require_plain(how, f'plant mujoco on {robot.name}')
-        if how.time is None and how.place is None and not 1 <= step <= LATEST - 2:
-            raise InvalidInput('step of the disturbance', value=step,
-                               limit=f'must be 1 to {LATEST - 2}')
-        if not math.isfinite(size):
-            raise InvalidInput('size of the disturbance', value=size, limit='must be finite')
-        if kind in ('push', 'side_push') and space:
-            turn = 0.5 * math.pi if kind == 'side_push' else 0.0
-            self._pushes_in_space.plan(make_push(
-                robot, self._find_body, self._values.timestep, size * self._dynamics.mass, step,
-                how._replace(direction=how.direction + turn)))
-        elif kind == 'push':
-            self._planned_pushes.append((step, size * self._dynamics.mass))
-            self._levels.plan(0.0, step)
-        elif space and (how != PLAIN or kind == 'slope_change'):
-            self._plan_change(kind, size, how)
-        else:
-            self._levels.plan({'step_down': size, 'step_up': -size}[kind], step)
-        if self._changes and self._levels.planned:
-            raise InvalidInput('disturbance', value=kind, limit='steps at touchdowns and changes '
-                               'of the floor at places do not mix', remedy='give all with @...m')
-        self.disturbances.append(Disturbance(kind, size, step, how))
+        self._follow(self.data.xpos[self._foot_body, 0].tolist(), self._foot_heights())
+        self.data.mocap_pos[self._mocaps, 2] = self._levels.heights
 
     def _find_body(self, link: str) -> int:
         return int(self._mj.mj_name2id(self.model, self._mj.mjtObj.mjOBJ_BODY, link))
-
-    def _plan_change(self, kind: str, size: float, how: How) -> None:
-        if how.place is None or how != PLAIN._replace(place=how.place):
-            raise InvalidInput('disturbance', value=kind, limit='floors in space change at a '
-                               'touchdown (steps alone) or at a place, and nothing else is asked',
-                               remedy=f'for example {kind}=0.05@2m')
-        drops = {'step_down': size, 'step_up': -size, 'slope_change': 0.0}
-        tilt = size if kind == 'slope_change' else 0.0
-        if abs(sum(change.tilt for change in self._changes) + tilt) > STEEPEST:
-            raise InvalidInput('slope_change', value=size, limit='floors lean by at most '
-                               f'{STEEPEST:g} rad')
-        self._changes.append(Change(how.place, drops[kind], tilt))
-        self._prepare()
 
     def measure(self, measurement: Measurement) -> None:
         """Fill a `Measurement` with what the sensors say now."""

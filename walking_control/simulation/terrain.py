@@ -23,7 +23,7 @@ class Change(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """A box whose top is floor: size, middle and pitch as MuJoCo has them.
+    """A box whose top is floor.
 
     Attributes:
         size: Half its edges, m, ``(3,)``.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Levels of the floor under each foot of a planar walker in MuJoCo.
+"""Levels of the floor under each foot of a planar walker in an engine with contacts.
 
 Each foot meets a plane of its own, so that the floor can be lower for the one and not for the
 other. The edge between two footholds lies where it does least harm, as on plant rigid: between

@@ -67,7 +67,7 @@ class Push(NamedTuple):
         impulse: N s.
         direction: rad from ahead of the base to the left.
         steps: Physics steps it lasts; 0: at once.
-        body: Index of the pushed body in MuJoCo.
+        body: Index of the pushed body in the engine.
         touchdown: The touchdown it comes with; 0 where `time` says when.
         phase: Part of a step by which it comes later.
         time: When it comes, s.
@@ -157,7 +157,7 @@ def make_push(robot: Robot, find_body: Callable[[str], int], timestep: float, im
 
     Args:
         robot: The `Robot`.
-        find_body: Gives the index of a link's body, below 0 of what is none.
+        find_body: Gives the index of a link's body in the engine, below 0 of what is none.
         timestep: Of the physics, s.
         impulse: N s.
         step: Its touchdown.
@@ -182,7 +182,8 @@ def make_push(robot: Robot, find_body: Callable[[str], int], timestep: float, im
     steps = round(duration / timestep)
     if duration > 0.0 and steps < 1:
         raise InvalidInput('duration of the push', value=duration, limit='is shorter than '
-                           f'mujoco.timestep ({timestep:g} s)', remedy='give duration=0: at once')
+                           f'the timestep of the plant ({timestep:g} s)',
+                           remedy='give duration=0: at once')
     if steps == 0 and link != robot.base_link:
         raise InvalidInput('link of the push', value=link, limit='a push at once is of the base',
                            remedy='give a duration above 0')
