@@ -164,6 +164,13 @@ def test_sizes_below_zero_disturb_the_other_way():
     along = find_first_failure(load('compass'), 'push', largest=0.08, resolution=0.02)
     assert along['first_failure'] is None
 
+
+def test_a_walker_wedged_on_both_feet_ends_soon():
+    """Feet that come down in one place would be integrated for minutes by steps of rounding."""
+    result = find_first_failure(load('dribbel'), 'push', 'hip_switching', 'rigid', -0.13, 0.13)
+    assert result['samples'] == [[-0.13, False, 'contacts chattered']]
+
+
 def test_dribbel_has_a_stable_passive_gait_without_motor():
     """If it failed, the kneed robot on 3 degrees could not walk passively."""
     here = section(load('dribbel', ('rotor_inertia', 1e-12), ('slope', math.radians(3.0))))

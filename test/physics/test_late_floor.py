@@ -17,6 +17,7 @@ from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot_file import WORLD
 from walking_control.models.support.dynamics import SupportDynamics
 from walking_control.simulation.registry import make_plant
+from walking_control.simulation.simulate import simulate
 
 FOOT = [('curve_tracking.foot_half_length', 0.1)]
 WITHOUT = [('curve_tracking.continuation', 'free'), ('curve_tracking.lead_lacking', 0.0),
@@ -90,3 +91,11 @@ def test_deep_step_through_the_whole_chain(monkeypatch):
     result = find_first_failure(load_robot('compass', FOOT), 'step_down', 'curve_tracking',
                                 largest=0.2, resolution=0.2, chain=True)
     assert result['chain'] and result['samples'] == [[0.2, True, None]]
+
+
+def test_a_push_leaves_the_foot_less_than_a_fifth_of_the_weight():
+    """What the law keeps on the foot would be no contact to the estimator, and end in a fault."""
+    late = load_robot('compass', [*FOOT, ('sensors.command_delay', 0.004)])
+    run = simulate(late, 'curve_tracking', 'rigid', 1.3, ['push=1.2@1'])
+    assert run.fault is None and run.steps[-1] >= 2
+    assert run.foot_force[:, :, 2].max(axis=1).min() < 14.0

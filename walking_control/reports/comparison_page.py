@@ -195,9 +195,9 @@ def format_comparison(summary):
     variants = summary['variants']
     lines = [f'{i + 1} {variant["name"]}: {outcome(variant)}'
              for i, variant in enumerate(variants)]
-    lines.append(f'{"":>44}' + ''.join(f'{i + 1:>12}' for i in range(len(variants))))
+    lines.append(f'{"":>44}' + ''.join(f'{i + 1:>13}' for i in range(len(variants))))
     for name, unit, digits, values in rows_of(summary):
         title = f'{name} ({unit})' if unit else name
         lines.append(f'{title:>44}'
-                     + ''.join(f'{text_of(value, unit, digits):>12}' for value in values))
+                     + ''.join(f'{text_of(value, unit, digits):>13}' for value in values))
     return lines

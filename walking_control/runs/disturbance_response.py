@@ -28,7 +28,7 @@ MEASURES = (
     ('peak_effort', 'Largest effort', 'N m', 3),
     ('energy_injected', 'Energy injected by the actuators', 'J', 3),
     ('energy_absorbed', 'Energy absorbed by the actuators', 'J', 3),
-    ('min_normal_force', 'Smallest normal force', 'N', 3),
+    ('min_normal_force', 'Smallest normal force, rebounds too', 'N', 3),
     ('max_friction_ratio', 'Largest friction ratio', '', 3),
     ('foot_depth', 'Deepest a foot was in the floor', 'm', 3),
     ('foot_depth_ahead', 'How far ahead it was there', 'm', 3),

@@ -57,6 +57,8 @@ STAGES = 12
 SMALLEST = 1e-12   # s: shorter steps and brackets count as an instant
 FLAT = 1e-13       # a signal this small is at its zero
 MOST_EVENTS = 1000
+MOST_TRIALS = 10 * MOST_EVENTS   # of steps, and as many more as steps of this length would take:
+SHORTEST_MEAN = 2e-6             # s
 SHORT = 0.004      # s: a foot's path within a shorter step is known by its ends
 PARTS = 8          # of a longer one
 NOTHING, RETRY = -1, -2
@@ -321,6 +323,7 @@ def advance(terms: Terms, model: RigidModel, state: RigidState, work: Workspace,
     """
     memo = state.memo
     end, steps, events = memo[TIME] + duration, state.mode[STEPS], 0
+    first, trials = memo[TIME], 0
     event, target = lock_due(model, state), NOTHING
     fresh, h, error = True, 0.0, 0.0   # fresh: rates and signals of the present state are wanted
     while True:
@@ -332,6 +335,9 @@ def advance(terms: Terms, model: RigidModel, state: RigidState, work: Workspace,
             return DONE
         else:
             h = trial_length(model, state, work, target, h, end - memo[TIME])
+        trials += 1
+        if trials > MOST_TRIALS + (memo[TIME] - first) / SHORTEST_MEAN:
+            return CHATTERED   # as between two feet in one place, where forces are rounding
         step(terms, model, state, work, 0 if fresh else 1, h)
         if fresh and event < 0:
             event = begin(model, state, work)

@@ -247,9 +247,9 @@ class RigidPlant(Plant):
         where = f'plant rigid on {self.robot.name} at {self.time:.4g} s'
         if status == rm.CHATTERED:
             return NotAchieved(
-                f'events within one tick of {where}', value=MOST_EVENTS + 1,
-                limit=f'at most {MOST_EVENTS}: contacts chatter, as when a robot sinks down '
-                'between both feet and each landing lifts the other foot',
+                f'events within one tick of {where}',
+                limit=f'more than {MOST_EVENTS}, or so many short steps: contacts chatter, as when '
+                'a robot sinks down between both feet and each landing lifts the other foot',
                 remedy='start with straighter legs, hold the knees (locks, springs or a '
                 'controller), or choose plant mujoco')
         return NotAchieved(where, limit=FAILURES[status],
