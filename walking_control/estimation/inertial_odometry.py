@@ -83,7 +83,7 @@ class InertialOdometry(LegOdometry):
             _compiled(function)
             for function in (follow_legs, predict, take_feet, begin, write_base))
         if self._soles is not None:
-            self._follow_soles, self._take_soles = map(_compiled, (follow_soles, take_soles))
+            self._follow_soles, self._take_soles = _compiled(follow_soles), _compiled(take_soles)
         self.reset()
 
     def reset(self) -> None:

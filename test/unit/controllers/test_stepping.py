@@ -19,6 +19,7 @@ from walking_control.controllers.stepping.step_plan import (
     StepLimits,
 )
 from walking_control.controllers.stepping.swing import SwingFoot, SwingShape
+from walking_control.controllers.stepping.trim import SpeedTrim
 from walking_control.controllers.stepping.whole_body import FootContact, MotorLimits, WholeBody
 from walking_control.exceptions import IncompatibleController, ParameterError
 from walking_control.loading import load_robot
@@ -149,6 +150,17 @@ def test_a_hurried_swing_foot_is_down_in_time():
         highest = max(highest, foot.position[2])
     assert highest == pytest.approx(0.03, abs=0.003)   # half the time, half the height
     assert abs(foot.position[2]) < 2e-3
+
+
+def test_a_push_does_not_teach_the_speed():
+    """The robot would run for seconds after a push, to make up for what it lost."""
+    trim, aim, width = SpeedTrim(), np.array([0.5, 0.0]), np.array([0.0, 0.16])
+    for i, speed in enumerate([0.47] * 12 + [-0.4, -0.3, 0.2] + [0.47] * 4):
+        if i == 12:
+            learned = trim.value.copy()
+        trim.add(np.array([0.3 * speed, 0.0]) + (-1) ** i * width, 0.3, aim, 0.2)
+    assert learned[0] == pytest.approx(0.2 * 10 * 0.03)   # what is steadily off is learned
+    np.testing.assert_allclose(trim.value, learned, atol=0.04)
 
 
 @pytest.fixture(scope='module')

@@ -20,6 +20,7 @@ from walking_control.controllers.stepping.parameters import PARAMETERS, step_lim
 from walking_control.controllers.stepping.prediction import Prediction
 from walking_control.controllers.stepping.step_plan import plan_step, pressure_place, Step
 from walking_control.controllers.stepping.swing import LATE, SwingFoot
+from walking_control.controllers.stepping.trim import SpeedTrim
 from walking_control.controllers.stepping.velocity_plan import plan_by_velocity
 from walking_control.controllers.stepping.whole_body import FootContact, MotorLimits, WholeBody
 from walking_control.models.base import ROOT
@@ -93,7 +94,7 @@ class Stepping(Controller):
         self._q, self._v = np.zeros(self._dynamics.nq), np.zeros(self._dynamics.nv)
         self._prediction = Prediction(self._dynamics, values.delay)
         self._swing = SwingFoot()
-        self._sway = StrideMean()
+        self._sway, self._trim = StrideMean(), SpeedTrim()
         self.step = Step(np.zeros(2), 0.0, 0.0)
         self._clear()
 
@@ -103,8 +104,7 @@ class Stepping(Controller):
         self._elapsed, self._landing, self._lifted = 0.0, 0, False
         self._heading, self._begun = 0.0, False
         self._aim = np.zeros(3)        # wanted speed ahead, to the left, rate of turning
-        self._trim = np.zeros(2)
-        self._last_step: tuple[np.ndarray, float, np.ndarray] | None = None
+        self._trim.reset()
         self._aim_then = np.zeros(2)   # what the step under way was begun for
         self._capture = np.zeros(2)
         self._prediction.reset()
@@ -197,12 +197,7 @@ class Stepping(Controller):
         feet, values = self._body.feet, self.values
         step = self._to_heading((feet[1 - self.stance].position
                                  - feet[self.stance].position)[:2])
-        if self._last_step is not None:
-            way, time, aim = self._last_step
-            mean = (way + step) / (time + self._elapsed)
-            self._trim += values.speed_trim * (0.5 * (aim + self._aim_then) - mean)
-            np.clip(self._trim, -0.4, 0.4, out=self._trim)
-        self._last_step = step, self._elapsed, self._aim_then
+        self._trim.add(step, self._elapsed, self._aim_then, values.speed_trim)
         self._stride = [self._stride[1], self._elapsed]
         self.stance = 1 - self.stance
         self.steps += 1
@@ -220,8 +215,7 @@ class Stepping(Controller):
         sideways = self._to_heading(self._divergent_point() - middle)[1]
         self.stance = RIGHT if sideways > 1e-3 else LEFT
         self.walking = True
-        self._trim[:] = 0.0
-        self._last_step = None
+        self._trim.reset()
         self._begin_step()
 
     def _begin_step(self) -> None:
@@ -299,7 +293,7 @@ class Stepping(Controller):
         step, values = self.step, self.values
         if not self._soles or values.placement == 'velocity':   # the rival knows of no such thing
             return np.zeros(2)
-        place = pressure_place(self._capture, step, self._rate, self._aim[:2] + self._trim,
+        place = pressure_place(self._capture, step, self._rate, self._aim[:2] + self._trim.value,
                                SIDE[1 - self.stance], step_limits(values))
         most = 0.5 * ANKLE * np.array([values.sole_length, values.sole_width])
         return np.clip(place, -most, most)
@@ -327,7 +321,7 @@ class Stepping(Controller):
         if -LATE < step.remaining <= self.values.early:
             self.step = step._replace(remaining=step.remaining - dt)
             return
-        aim, side, limits = self._aim[:2] + self._trim, SIDE[1 - self.stance], \
+        aim, side, limits = self._aim[:2] + self._trim.value, SIDE[1 - self.stance], \
             step_limits(self.values)
         hip = self._to_heading((swing.hip - body.com)[:2])
         if self.values.placement == 'velocity':

@@ -43,7 +43,7 @@ PARAMETERS = ParameterTable('stepping', [
     Parameter('turn_limit', 0.3, 'rad/s', 'Fastest turning.', 0.0, 1.0, live=True),
     Parameter('speed_rate', 0.5, 'm/s^2', 'How fast the speed aimed at follows the command; of '
               'turning in rad/s^2; three times as fast when slowing down.', 0.01, 10.0, live=True),
-    Parameter('speed_trim', 0.15, '1', 'Share of the speed error of the last two steps that the '
+    Parameter('speed_trim', 0.2, '1', 'Share of the speed error of the last two steps that the '
               'aim is corrected by, once a step.', 0.0, 1.0, live=True),
     Parameter('step_time', 0.335, 's', 'Nominal time of a step.', 0.1, 2.0, scaled=True),
     Parameter('shortest_step', 0.14, 's', 'Shortest time of a step.', 0.05, 1.0, scaled=True),
