@@ -264,6 +264,32 @@ def test_light_foot_is_soft(control):
     assert control._firmness() == pytest.approx([1.0, 0.05])
 
 
+def test_light_sole_is_not_turned_over(control):
+    """An ankle would press a lightly loaded sole over its edge, and the foot rattle there; or a
+    foot that stands, or one in the air, would lose torque."""
+    q, (_, right) = control._q, control._bounds.legs
+    frame = list(control.distributor.frames.values())[1]
+    lever = control.dynamics.frame_jacobian(q, frame)[:, ROOT + right].T
+    gravity = control.dynamics.gravity_efforts(q)[ROOT:]
+    wrench = np.array([0.0, 0.0, 30.0, 3.0, -9.0, 0.0])   # 0.1 m beside the middle, 0.3 m ahead
+    wanted = gravity.copy()
+    wanted[right] -= lever @ wrench
+
+    def limited(firm):
+        effort = wanted.copy()
+        control._soles.limit(q, effort, [1.0, firm])
+        return effort
+
+    assert (limited(0.0) == wanted).all() and (limited(1.0) == wanted).all()
+    light = limited(1e-9)
+    ankles = [control.dynamics.joints.index(f'right_ankle_{axis}') for axis in ('pitch', 'roll')]
+    assert np.flatnonzero(abs(light - wanted) > 1e-9).tolist() == ankles
+    edge = wrench.copy()
+    edge[3], edge[4] = 30.0 * 0.045, -30.0 * 0.09   # of the soles relied on
+    assert light[ankles] == pytest.approx((gravity[right] - lever @ edge)[-2:], abs=1e-6)
+    assert limited(0.5)[ankles] == pytest.approx(0.5 * (light + wanted)[ankles], abs=1e-6)
+
+
 def test_feet_that_land_together_carry_at_once():
     """After a hop no foot would be allowed to carry for the rest of a ramp."""
     change = SupportChange(FEET, debounce=0.0, ramp_time=0.5)

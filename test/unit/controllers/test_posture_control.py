@@ -252,6 +252,27 @@ def test_commanded_posture_moves_straight():
     assert moved == pytest.approx(aim * (0.1 / 0.2), abs=1e-9)
 
 
+def test_moving_joint_is_not_held_back():
+    """A leg that moves as it is told would lag, and a foot that lands go on pressing by its lag."""
+    control, state, command = make(posture_rate=0.5)
+    target = humanoid_file().start.posture.copy()
+    elbow = control.dynamics.joints.index('left_elbow')
+    target[elbow] -= 1.0
+    ticks(control, state, command, count=10)
+    state.position[:] = control._held
+    ticks(control, state, command)
+    rest = command.effort[elbow]
+    for _ in range(100):   # long against the delay that smooths the start
+        before = control._held.copy()
+        ticks(control, state, command, Reference(posture=target))
+        state.position[:], state.velocity[:] = control._held, (control._held - before) / DT
+    ticks(control, state, command, Reference(posture=target))
+    lag = control._held[elbow] - state.position[elbow]   # of the tick between
+    assert state.velocity[elbow] == pytest.approx(-0.5)
+    assert abs(lag) < 1.01 * 0.5 * DT
+    assert command.effort[elbow] == pytest.approx(rest, abs=0.1)
+
+
 def test_planar_robot_is_refused():
     """A planar walker would be driven by a law that needs feet with soles."""
     robot_file = load_robot('dribbel')

@@ -12,6 +12,7 @@ import numpy as np
 
 from walking_control.controllers.controller import Controller, require_motors
 from walking_control.controllers.static_torque.balance import Balance
+from walking_control.controllers.static_torque.flat_soles import FlatSoles
 from walking_control.controllers.static_torque.gains import DelayBounds
 from walking_control.controllers.static_torque.routine import PostureRoutine, shifting_routine
 from walking_control.controllers.static_torque.support_change import SupportChange
@@ -124,6 +125,8 @@ class PostureControl(Controller):
         self.distributor.prepare()
         self.balance = Balance(self.distributor, self.contacts)
         self._bounds = self._bound(_rest_posture(robot_file))
+        self._soles = FlatSoles(self.dynamics, list(self.contacts.values()),
+                                list(self.distributor.frames.values()), self._bounds.legs)
         self.support = SupportChange(robot.feet, values.debounce, values.ramp_time)
         self._q = np.zeros(self.dynamics.nq)
         # planned before time counts for the posture the robot is meant to start from
@@ -140,7 +143,7 @@ class PostureControl(Controller):
         self.feedforward = np.zeros(n)
         self._loads: dict[str, float] = {}   # on each foot, as last planned, N
         self._stood = False   # since the start
-        self._possible = np.zeros(n)
+        self._possible, self._held_rate = np.zeros(n), np.zeros(n)
         self._fade = 1.0
         self._impossible_time = 0.0
         self.balance.reset()
@@ -164,8 +167,11 @@ class PostureControl(Controller):
         position, velocity = state.position, state.velocity
         if self._held is None:
             self._begin(position, state)
-        wanted = self._follow(reference, state.contact, dt)
         assert self._held is not None
+        before = self._held.copy()
+        wanted = self._follow(reference, state.contact, dt)
+        smoothing = dt / (dt + self.values.delay)   # no jump of the torque where a move stops
+        self._held_rate += smoothing * ((self._held - before) / dt - self._held_rate)
         self.dynamics.configuration(position, state.base.orientation, out=self._q)
         self.support.update(state.contact, wanted, dt)
         self.balance.observe(self._q, velocity, state.base, self._held,
@@ -292,9 +298,13 @@ class PostureControl(Controller):
         if self.status == REACTING and values.reaction != 'impedance':
             damping = values.damping if values.reaction == 'damping' else 0.0
             return -damping * limits * velocity
+        firmness = self._firmness()
         stiffness, damping = self._bounds.apply(values.stiffness * limits, values.damping * limits,
-                                                values.delay, self._firmness())
-        return self.feedforward + stiffness * (self._held - position) - damping * velocity
+                                                values.delay, firmness)
+        effort = self.feedforward + stiffness * (self._held - position) \
+            + damping * (self._held_rate - velocity)
+        self._soles.limit(self._q, effort, firmness)
+        return effort
 
     def _keep_balance(self, state: WalkerState, dt: float, effort: np.ndarray) -> None:
         """Blend the legs' torques into those of the balance as the capture point nears an edge."""
