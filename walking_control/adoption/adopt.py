@@ -201,11 +201,17 @@ def _complete(description: Description, tree: BodyTree, soles: list[Sole], mirro
     places = [tree.places[sole.body].act(sole.place.translation) for sole in soles]
     apart = float(abs(places[0][1] - places[-1][1]))
     on_points = any(sole.is_point for sole in soles)
+    joints = min(len(tree.chain(sole.body)) for sole in soles)
+    lays_flat = joints >= 6
+    if base == 'free' and not on_points and not lays_flat:
+        guesses.append(Guess('steps', 'as on points', HIGH, f'legs of {joints} joints cannot lay a '
+                             'sole flat wherever they step'))
     parameters = {
         'robot': robot, 'world': {'slope': 0.0, 'gravity': 9.81, 'friction': 0.8}, 'start': start,
         'controller': 'none' if base == 'planar' else 'stepping' if on_points else
         'static_torque', 'plant': 'rigid' if base == 'planar' else 'mujoco',
-        **sections_of(tree.mass, soles, base == 'planar', standing.height, apart, efforts)}
+        **sections_of(tree.mass, soles, base == 'planar', standing.height, apart, efforts,
+                      lays_flat)}
     guesses.append(Guess('thresholds', f'contact from {parameters["estimator"]["contact_on"]:g} N',
                          MEDIUM, f'a tenth of the weight of {9.81 * tree.mass:.4g} N', ''))
     return Adoption(name, description, tree, soles, links, mirror, base, standing,

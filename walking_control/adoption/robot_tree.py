@@ -128,7 +128,7 @@ def motors_of(tree: BodyTree, efforts: Mapping[str, float],
 
 
 def sections_of(mass: float, soles: Sequence[Sole], planar: bool, height: float, apart: float,
-                efforts: Mapping[str, float]) -> dict[str, Any]:
+                efforts: Mapping[str, float], lays_flat: bool = True) -> dict[str, Any]:
     """Return the parameter sections of the robot file.
 
     Args:
@@ -138,6 +138,7 @@ def sections_of(mass: float, soles: Sequence[Sole], planar: bool, height: float,
         height: Of the base over the floor at the start, m.
         apart: Distance between the feet sideways at the start, m.
         efforts: joint -> effort limit.
+        lays_flat: Whether the legs can lay their soles flat wherever they step.
     """
     weight = 9.81 * mass
     sections: dict[str, Any] = {
@@ -156,9 +157,9 @@ def sections_of(mass: float, soles: Sequence[Sole], planar: bool, height: float,
         length, width = (min(getattr(sole, side) for sole in soles) for side in
                          ('length', 'width'))
         relied = {'sole_length': _short(RELIED * length), 'sole_width': _short(RELIED * width)}
-        stepping = {**stepping, **relied, 'narrowest': _short(min(
-            apart, max(0.6 * apart, 1.02 * max(sole.width for sole in soles))))}
         sections['static_torque'] = {**relied, 'friction': 0.5}
+        stepping = {**stepping, **(relied if lays_flat else {}), 'narrowest': _short(min(
+            apart, max(0.6 * apart, 1.02 * max(sole.width for sole in soles))))}
     sections['stepping'] = stepping
     return sections
 

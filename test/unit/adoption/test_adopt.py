@@ -6,10 +6,10 @@ from pathlib import Path
 import re
 from xml.etree import ElementTree
 
-from helpers.static_robots import real_path
-from helpers.stranger import rabbit_urdf
 import numpy as np
 import pytest
+from static_robots import real_path
+from stranger import rabbit_urdf
 
 from walking_control.adoption.adopt import adopt
 from walking_control.adoption.description import turn_base

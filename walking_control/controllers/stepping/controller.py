@@ -364,8 +364,9 @@ class Stepping(Controller):
         longest = values.straightest * body.leg_length
         # while the floor is late the base goes down after the foot
         lower = min(self._swing.position[2], 0.0) if self.walking else 0.0
-        height = min(values.height + lower, math.sqrt(max(longest ** 2 - way[0] ** 2 - way[1] ** 2,
-                                                  0.25 * longest ** 2)))
+        above = -float(body.rotation[:, 2] @ stance.hip)   # the base over its hips
+        height = min(values.height + lower, above + math.sqrt(max(
+            longest ** 2 - way[0] ** 2 - way[1] ** 2, 0.25 * longest ** 2)))
         up = body.rotation[2]
         acceleration = values.height_stiffness * (height + stance.position[2]) \
             - values.height_damping * float(up @ body.velocity[:3])

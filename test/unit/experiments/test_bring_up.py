@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Steps of bringing a robot up: order, what stops them, what is not repeated."""
+
+import json
+
+import pytest
+from static_robots import real_path
+from stranger import write_rabbit
+
+from walking_control.adoption.adopt import adopt
+from walking_control.adoption.guess import Told
+from walking_control.cli import main
+from walking_control.exceptions import InvalidInput, NotAchieved
+from walking_control.experiments.bring_up import run
+from walking_control.experiments.bring_up.journal import Journal
+from walking_control.experiments.bring_up.legs import legs_alone
+from walking_control.experiments.bring_up.planar import stand
+from walking_control.experiments.bring_up.run import bring_up, summarize
+from walking_control.experiments.bring_up.step import Outcome, Site, Step
+from walking_control.loading import load_robot
+from walking_control.reports.bring_up_page import write_bring_up_page
+
+
+@pytest.fixture
+def site(tmp_path):
+    """Return a `Site` of a planar robot."""
+    path = write_rabbit(tmp_path)
+    folder = tmp_path / 'up'
+    folder.mkdir()
+    return Site(path, folder, progress=lambda text: None)
+
+
+@pytest.fixture
+def steps(monkeypatch):
+    """Return the names of steps as they are done; `first`, `second` and `third` stand in for all.
+
+    The second writes a robot file to go on with.
+    """
+    done, fails = [], set()
+
+    def do(name):
+        def go(site):
+            done.append(name)
+            if name in fails:
+                raise NotAchieved(name, value=0.3, limit='too little', remedy='more')
+            if name == 'second':
+                path = site.folder / 'next.yaml'
+                site.load().write(path)
+                return Outcome(True, name, robot_file=str(path))
+            return Outcome(True, name)
+        return go
+    monkeypatch.setattr(run, 'CHECK', Step('check', (), do('check')))
+    monkeypatch.setattr(run, 'PLANAR_STEPS', (
+        Step('first', ('check',), do('first')), Step('second', ('first',), do('second')),
+        Step('third', ('second',), do('third'))))
+    done_and_fails = type('Steps', (), {'done': done, 'fails': fails})
+    return done_and_fails
+
+
+def test_what_is_done_is_not_repeated(site, steps):
+    """A second run would search everything again."""
+    bring_up(site)
+    assert steps.done == ['check', 'first', 'second', 'third']
+    again = bring_up(site)
+    assert len(steps.done) == 4 and all(known for _, _, known in again)
+    assert site.current == site.folder / 'next.yaml'
+
+
+def test_a_killed_run_goes_on(site, steps):
+    """Who is interrupted would begin at the beginning."""
+    steps.fails.add('third')
+    interrupted = False
+
+    def progress(text):
+        if text.startswith('second ...'):
+            raise KeyboardInterrupt
+    site.progress = progress
+    try:
+        bring_up(site)
+    except KeyboardInterrupt:
+        interrupted = True
+    assert interrupted and steps.done == ['check', 'first']
+    site.progress = lambda text: None
+    bring_up(site)
+    assert steps.done == ['check', 'first', 'second', 'third']
+
+
+def test_changed_robot_and_lost_files_are_done_again(site, steps):
+    """An edited robot file would keep the results of the old one."""
+    bring_up(site)
+    (site.folder / 'next.yaml').unlink()
+    bring_up(site)
+    assert steps.done[4:] == ['second']
+    site.path.write_text(site.path.read_text().replace('friction: 0.8', 'friction: 0.7'))
+    bring_up(site)
+    assert steps.done[5:] == ['check', 'first', 'second', 'third']
+
+
+def test_what_stands_in_the_way_has_a_number(site, steps):
+    """A step that fails would end the rest without a word, or the rest would go on regardless."""
+    steps.fails.add('second')
+    result = summarize(bring_up(site))
+    assert not result['ok'] and result['stopped_at'] == 'second'
+    second, third = result['steps'][2:]
+    assert (second['value'], second['limit'], second['remedy']) == (0.3, 'too little', 'more')
+    assert not third['ok'] and 'second did not pass' in third['what']
+    page = write_bring_up_page(result, site.folder)
+    assert '0.3 too little' in (site.folder / 'bring_up.html').read_text() and page
+
+
+def test_a_spoilt_journal_is_refused(site):
+    """A file of that name that is something else would be overwritten."""
+    (site.folder / 'bring_up.json').write_text('{"entries": 3}')
+    with pytest.raises(InvalidInput, match='cannot be read'):
+        Journal(site.folder)
+
+
+def test_planar_statics_know_the_torque(site):
+    """The torque that holds a planar robot would be that of another posture or weight."""
+    adoption = adopt(site.path.parent / 'rabbit.urdf', Told())
+    site.current, _ = adoption.write(site.folder)
+    outcome = stand(site)
+    assert outcome.ok and 0.05 < outcome.value < 0.5
+    # half the motors: twice the share
+    tree = site.current.read_text()
+    site.current.write_text(tree.replace('current_limit: 150.0', 'current_limit: 75.0'))
+    assert stand(site).value == pytest.approx(2.0 * outcome.value, abs=2e-3)
+    site.current.write_text(tree.replace('current_limit: 150.0', 'current_limit: 2.0'))
+    weak = stand(site)
+    assert not weak.ok and weak.value > 1.0
+
+
+def test_arms_are_held(tmp_path):
+    """A humanoid's arms would swing through a law that knows of none."""
+    path, held = legs_alone(load_robot('humanoid'), load_robot('humanoid').path, tmp_path)
+    robot = load_robot(path).robot
+    assert len(robot.joints) == 12 and 'waist_yaw' in held and len(held) == 7
+    assert load_robot(path).scale.mass == pytest.approx(load_robot('humanoid').scale.mass)
+
+
+def test_bad_input_is_one_line(tmp_path, capsys):
+    """A missing file would end in a traceback."""
+    assert main(['bring-up', str(tmp_path / 'no.yaml'), '--out', str(tmp_path / 'up')]) == 2
+    assert capsys.readouterr().err.count('\n') == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('description', ['bolt_description/robots/bolt.urdf',
+                                         'g1_description/urdf/g1_29dof_rev_1_0.urdf',
+                                         'talos_data/robots/talos_reduced.urdf',
+                                         'icub_description/robots/icub.urdf',
+                                         'cassie_description/robots/cassie_v2.sdf'])
+def test_strangers_walk_from_two_commands(tmp_path, capsys, description):
+    """Somebody's biped would need edits by hand before it walks."""
+    assert main(['adopt', str(real_path(description)), '--out', str(tmp_path), '--json']) == 0
+    file = json.loads(capsys.readouterr().out)['file']
+    assert main(['bring-up', file, '--out', str(tmp_path / 'up'), '--evaluations', '0',
+                 '--json']) == 0
+    steps = {step['name']: step for step in json.loads(capsys.readouterr().out)['steps']}
+    assert steps['walk (MuJoCo)']['figures']['duration'] >= 20.0
+    assert steps['walk (MuJoCo)']['figures']['speed'] > 0.05
