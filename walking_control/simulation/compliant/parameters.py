@@ -3,7 +3,7 @@
 
 from types import SimpleNamespace
 
-from walking_control.exceptions import ParameterError
+from walking_control.exceptions import IncompatiblePlant, ParameterError
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.simulation.compliant.law import KINDS
 from walking_control.simulation.rigid.plant import RIGID
@@ -48,3 +48,11 @@ COMPLIANT = ParameterTable('compliant', [
     *(RIGID.parameters[name] for name in ('scuff_length', 'scuff_depth', 'fall_height',
                                           'friction_fade')),
 ], checks=[_floor_has_places])
+
+
+def require_floor(values: SimpleNamespace) -> None:
+    """Refuse what the plant in space does not have: uneven floors and round feet of its own."""
+    if values.floor_places or values.foot_radius > 0.0:
+        raise IncompatiblePlant('plant compliant of a free base', value='floor_places'
+                                if values.floor_places else 'foot_radius',
+                                limit='its floor is level, and its feet those of the URDF')

@@ -93,6 +93,14 @@ class CompliantPlant(Plant):
         self._planned_pushes: list[tuple[int, float]] = []
         self.disturbances: list[Disturbance] = []
 
+    @classmethod
+    def kind_for(cls, robot: Robot) -> type[Plant]:
+        """Return the plant of a robot: of a free base `SpacePlant`."""
+        if robot.base is Base.FREE:
+            from walking_control.simulation.compliant.space_plant import SpacePlant
+            return SpacePlant
+        return cls
+
     def _plain_terms(self, support: int, q: np.ndarray, v: np.ndarray, _: object,
                      out: np.ndarray) -> None:
         self._support.terms(support, q, v[:len(q)], out)   # more of the state follows

@@ -1,0 +1,393 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A robot with a free base on a compliant floor, by Pinocchio and a semi-implicit method.
+
+The law of `law` at every corner of a sole and at the lowest point of every ball, with its
+deformation along the floor in two directions. Contact forces, joint stops and joint friction are
+those at the end of a step ([DS09] section 3.2 with the velocities after it): stable at any
+stiffness, at the price of a damping of its own that falls with the step. So the ledger of energies
+has an entry for it, unlike that of the planar plant, whose integration would take a hundred times
+as long here.
+
+Simplifications: those of `plant`; joint stops are springs and dampers of 4 ms; dry friction of
+joints fades below 0.01 rad/s; friction along the floor of a point that slips is that of the normal
+force one iteration before.
+"""
+
+import math
+from types import SimpleNamespace
+from typing import NamedTuple
+
+import numpy as np
+import pinocchio as pin
+
+from walking_control.exceptions import IncompatiblePlant, InvalidInput, NotAchieved
+from walking_control.models.dynamics import Dynamics
+from walking_control.models.friction import friction_table
+from walking_control.models.robot import Robot, Start
+from walking_control.models.signals import Command, Measurement
+from walking_control.simulation.compliant.law import HUNT_CROSSLEY, KINDS
+from walking_control.simulation.compliant.parameters import COMPLIANT, require_floor
+from walking_control.simulation.compliant.soles import contact_points
+from walking_control.simulation.disturbance import Disturbance, How, PLAIN
+from walking_control.simulation.inertial import InertialUnit
+from walking_control.simulation.mujoco.pushes import make_push, Pushes
+from walking_control.simulation.plant import Plant, Truth
+
+STOP_TIME = 0.004   # s: time constant of joint stops
+FADE = 0.01         # rad/s: dry friction of joints fades below
+ROUNDS = 6          # of the search which points press and which slip
+
+
+class _Forces(NamedTuple):
+    """Forces at the points of one step, in the floor frame, and what they act on."""
+
+    rows: np.ndarray       # (m, 3, nv): velocity of each point that may touch
+    points: np.ndarray     # (m,): which points these are
+    force: np.ndarray      # (m, 3)
+    velocity: np.ndarray   # (m, 3), after the step
+
+
+class SpacePlant(Plant):
+    """The robot on a compliant floor in space; see `simulation.plant.Plant`.
+
+    Args:
+        robot: The `Robot`.
+        world: Validated values of `WORLD`.
+        values: Validated values of `COMPLIANT`.
+
+    Raises:
+        IncompatiblePlant: It has locks, gears with losses, virtual efforts or other feet than
+            boxes and balls.
+    """
+
+    name = 'compliant'
+    parameters = COMPLIANT
+
+    def __init__(self, robot: Robot, world: SimpleNamespace, values: SimpleNamespace) -> None:
+        beyond = [*robot.servos, *robot.virtual_efforts, *(lock.joint for lock in robot.locks)]
+        if beyond or robot.has_gear_losses:
+            raise IncompatiblePlant(f'plant compliant on {robot.name}',
+                                    value=', '.join(beyond) or 'efficiency below 1',
+                                    limit='a free base is simulated without locks, gear losses '
+                                    'and virtual efforts')
+        self.robot, self.world, self._values = robot, world, values
+        require_floor(values)
+        self._dynamics = Dynamics(robot, world.gravity, world.slope)
+        model = self._dynamics.model
+        self._points = contact_points(robot)
+        self._frames = [self._dynamics.frames[foot] for foot in robot.feet]
+        self._index_joints()
+        self._imu = InertialUnit(self._dynamics, world.slope)
+        self._pin = model, model.createData()
+        self._q, self._v = pin.neutral(model), np.zeros(model.nv)
+        self._slides = np.zeros((len(self._points.foot), 2))
+        self.truth = Truth(robot)
+        self.time = 0.0
+        self._pushes = Pushes(len(robot.feet), self._dynamics.weight, values.timestep)
+        self._applied = np.zeros((len(model.frames), 6))
+        self.disturbances: list[Disturbance] = []
+        self._booked = dict.fromkeys(('work', 'damped', 'slipped', 'joints'), 0.0)
+        self._begun = 0.0
+
+    def _index_joints(self) -> None:
+        robot, base = self.robot, self.robot.base
+        self._dof = self._dynamics.order[base.nv:]
+        self._motor_dof = np.array([self._dof[robot.joint_index(joint)]
+                                    for joint in robot.actuators], dtype=int)
+        self._motors = list(robot.actuators.values())
+        limits = [robot.limits[joint] for joint in robot.joints]
+        self._lower = np.array([limit.lower for limit in limits])
+        self._upper = np.array([limit.upper for limit in limits])
+        self._viscous, self._coulomb = friction_table(robot).T
+        self._stiffness, self._rest = np.zeros((2, len(limits)))
+        for joint, spring in robot.springs.items():
+            i = robot.joint_index(joint)
+            self._stiffness[i], self._rest[i] = spring.stiffness, spring.rest
+            self._viscous[i] += spring.damping
+
+    def reset(self, start: Start) -> None:
+        """Put the robot into a `Start` state at time zero."""
+        dynamics = self._dynamics
+        if start.posture is None:
+            q, v = dynamics.base_from_coordinates(start.support, start.q, start.v)
+        else:   # at rest, the base upright, the lowest foot on the floor
+            q, v = dynamics.configuration(start.posture), np.zeros(dynamics.nv)
+            dynamics.place(q)
+            q[2] = -min(dynamics.foot_position(foot)[2] for foot in self.robot.feet)
+        self._q[:] = dynamics.to_pinocchio(q)
+        self._v[:] = dynamics.to_pinocchio_velocity(v)
+        self.time = 0.0
+        self._slides[:] = 0.0
+        self._pushes.reset()
+        self.truth.trip = None
+        self.truth.work[:] = 0.0
+        self.truth.electrical_energy = 0.0
+        self.truth.foot_force[:] = 0.0
+        for name in self._booked:
+            self._booked[name] = 0.0
+        self._update_truth()
+        self._begun = 0.0
+        self._begun = -self.energies()['integration']
+        self._imu.reset()
+
+    def step(self, command: Command, duration: float) -> None:
+        """Hold a `Command` for a duration in s, in equal steps no longer than the timestep."""
+        count = max(1, math.ceil(duration / self._values.timestep - 1e-9))
+        h, end = duration / count, self.time + duration
+        self._begin_pushes()
+        for _ in range(count):
+            efforts = command.effort.copy()
+            for k, motor in enumerate(self._motors):
+                if motor.supply_voltage > 0.0:
+                    efforts[k] = motor.supplied(float(efforts[k]),
+                                                float(self._v[self._motor_dof[k]]), h)
+            self._move(efforts, h)
+        self.time = end
+        if not np.isfinite(self._v).all():
+            raise NotAchieved(f'plant compliant on {self.robot.name} at {self.time:.4g} s',
+                              limit='the integration diverged', remedy='check efforts')
+        self._update_truth()
+        self._pushes.touchdowns.follow(self.time, self.truth.foot_force[:, 2].tolist())
+
+    def _begin_pushes(self) -> None:
+        if self._pushes.are_over:
+            return
+        state = self.truth.base.rotation
+        for impulse, direction in self._pushes.begin(self.time,
+                                                     math.atan2(state[1, 0], state[0, 0])):
+            self.push(impulse, direction)
+
+    def _move(self, efforts: np.ndarray, h: float) -> None:
+        """Move on by one step."""
+        model, data = self._pin
+        q, v = self._q, self._v
+        M = pin.crba(model, data, q)
+        force = -pin.nonLinearEffects(model, data, q, v)
+        force[self._motor_dof] += efforts
+        pin.computeJointJacobians(model, data, q)
+        pin.updateFramePlacements(model, data)
+        force += self._pushed()
+        A = M.copy()
+        brake = self._brake_joints(A, force, h, M)
+        right = M @ v + h * force
+        found = self._press(A, right, h)
+        new = self._solution
+        self._account(efforts, 0.5 * (v + new), found, brake, new, h)
+        self._v[:] = new
+        self._q[:] = pin.integrate(model, q, new * h)
+
+    def _pushed(self) -> np.ndarray:
+        """Return the generalised forces of pushes that act."""
+        model, data = self._pin
+        total = np.zeros(model.nv)
+        if self._pushes.are_over:
+            return total
+        self._pushes.apply(self._applied)
+        for frame in np.flatnonzero(self._applied.any(axis=1)):
+            joint = model.frames[frame].parentJoint
+            place = data.oMi[joint].act(model.inertias[joint].lever)
+            J = pin.getJointJacobian(model, data, joint, pin.LOCAL_WORLD_ALIGNED)
+            arm = place - data.oMi[joint].translation
+            push = self._applied[frame, :3]
+            total += J[:3].T @ push + J[3:].T @ np.cross(arm, push)
+        return total
+
+    def _brake_joints(self, A: np.ndarray, force: np.ndarray, h: float,
+                      M: np.ndarray) -> np.ndarray:
+        """Add springs, friction and stops of joints; return the damping of each, N m s/rad."""
+        dof = self._dof
+        angle = self._joint_angles()
+        damping = self._viscous + self._coulomb / np.maximum(np.abs(self._v[dof]), FADE)
+        stiffness, away = self._stiffness.copy(), self._stiffness * (angle - self._rest)
+        beyond = angle - np.clip(angle, self._lower, self._upper)
+        stopped = beyond != 0.0
+        if stopped.any():
+            inertia = M[dof, dof][stopped]
+            stiffness[stopped] += inertia / STOP_TIME ** 2
+            away[stopped] += inertia / STOP_TIME ** 2 * beyond[stopped]
+            damping = damping + np.where(stopped, 2.0 * M[dof, dof] / STOP_TIME, 0.0)
+        force[dof] -= away
+        A[dof, dof] += h * damping + h * h * stiffness
+        return damping
+
+    def _joint_angles(self) -> np.ndarray:
+        return self._dynamics.from_pinocchio(self._q)[self.robot.base.nq:]
+
+    def _reach(self, h: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return points that may touch within a step, their Jacobians and depths."""
+        model, data = self._pin
+        points, rows, depths, which = self._points, [], [], []
+        for foot, frame in enumerate(self._frames):
+            place = data.oMf[frame]
+            mine = np.flatnonzero(points.foot == foot)
+            arms = points.place[mine] @ place.rotation.T
+            arms[:, 2] -= points.radius[mine]
+            depth = -(place.translation[2] + arms[:, 2])
+            if depth.max() < -0.02:
+                continue
+            J = pin.getFrameJacobian(model, data, frame, pin.LOCAL_WORLD_ALIGNED)
+            for i, arm, deep in zip(mine, arms, depth):
+                row = J[:3].copy()
+                row[0] += arm[2] * J[4] - arm[1] * J[5]
+                row[1] += arm[0] * J[5] - arm[2] * J[3]
+                row[2] += arm[1] * J[3] - arm[0] * J[4]
+                if deep > 0.0 or deep - h * (row[2] @ self._v) > 0.0:
+                    rows.append(row)
+                    depths.append(deep)
+                    which.append(i)
+        return np.array(which, dtype=int), np.array(rows), np.array(depths)
+
+    def _press(self, A: np.ndarray, right: np.ndarray, h: float) -> _Forces:
+        """Solve for the velocities after the step, with the forces of the floor at its end."""
+        values, grip = self._values, self.world.friction
+        which, rows, depths = self._reach(h)
+        if len(which) == 0:
+            self._solution = np.linalg.solve(A, right)
+            self._depths = depths
+            return _Forces(rows, which, np.zeros((0, 3)), np.zeros((0, 3)))
+        k, kt, ct = values.stiffness, values.sliding_stiffness, values.sliding_damping
+        c = np.full(len(which), values.damping)
+        if KINDS.index(values.kind) == HUNT_CROSSLEY:
+            c = k * values.dissipation * np.maximum(depths, 0.0)
+        normal, slides = rows[:, 2], self._slides[which]
+        presses = np.ones(len(which), dtype=bool)
+        slips = np.zeros(len(which), dtype=bool)
+        force = np.zeros((len(which), 3))
+        for _ in range(ROUNDS):
+            S, r = A, right
+            p, sticks = normal[presses], presses & ~slips
+            S = S + h * (p.T * (k * h + c[presses])) @ p
+            r = r + h * p.T @ (k * depths[presses])
+            for axis in range(2):
+                t = rows[sticks, axis]
+                S = S + h * (kt * h + ct) * t.T @ t
+                r = r - h * kt * t.T @ slides[sticks, axis]
+                moved = presses & slips
+                r = r + h * rows[moved, axis].T @ force[moved, axis]
+            new = np.linalg.solve(S, r)
+            velocity = rows @ new
+            force[:, 2] = np.where(presses, k * depths - (k * h + c) * velocity[:, 2], 0.0)
+            trial = -(kt * slides + (kt * h + ct) * velocity[:, :2])
+            size, limit = np.hypot(trial[:, 0], trial[:, 1]), grip * np.maximum(force[:, 2], 0.0)
+            slipping = presses & (size > limit * (1.0 + 1e-9))
+            share = np.where(size > limit, limit / np.maximum(size, 1e-300), 1.0)
+            before = force[:, :2].copy()
+            force[:, :2] = np.where(presses[:, None], share[:, None] * trial, 0.0)
+            lifted = presses & (force[:, 2] < 0.0)
+            settled = not lifted.any() and np.array_equal(slipping | slips, slips) and np.allclose(
+                before[slips], force[slips, :2], rtol=1e-3, atol=1e-6)
+            if settled:
+                break
+            presses &= ~lifted
+            force[lifted] = 0.0
+            slips |= slipping
+        force[:, 2] = np.maximum(force[:, 2], 0.0)
+        self._solution, self._depths, self._damping = new, depths, c
+        return _Forces(rows, which, force, velocity)
+
+    def _account(self, efforts: np.ndarray, mean: np.ndarray, found: _Forces, brake: np.ndarray,
+                 new: np.ndarray, h: float) -> None:
+        """Book work and losses of a step, and let the deformations along the floor follow."""
+        values, booked, truth = self._values, self._booked, self.truth
+        kt, ct = values.sliding_stiffness, values.sliding_damping
+        drag = np.zeros_like(self._slides)   # with which the feet drag the floor
+        drag[found.points] = -found.force[:, :2]
+        after = (drag + ct / h * self._slides) / (kt + ct / h)
+        rates = (after - self._slides) / h
+        booked['damped'] += h * ct * float((rates ** 2).sum())
+        if len(found.points):
+            on = found.force[:, 2] > 0.0
+            sinking = -found.velocity[on, 2]
+            booked['damped'] += h * float(self._damping[on] @ sinking ** 2)
+            slip = found.velocity[:, :2] - rates[found.points]
+            booked['slipped'] += h * float((drag[found.points] * slip).sum())
+        self._slides[:] = after
+        booked['joints'] += h * float(brake @ new[self._dof] ** 2)
+        power = 0.0
+        for i, (effort, rate) in enumerate(zip(efforts.tolist(),
+                                               mean[self._motor_dof].tolist())):
+            truth.work[i] += effort * rate * h
+            booked['work'] += effort * rate * h
+            power += self._motors[i].electrical_power(effort, rate)
+        truth.electrical_energy += max(0.0, power) * h
+        truth.foot_force[:] = 0.0
+        for i, force in zip(found.points, found.force):
+            truth.foot_force[self._points.foot[i]] += force
+
+    def _heights(self) -> np.ndarray:
+        """Return the height of the lowest point of each ball or corner over the floor, m."""
+        self._dynamics.place(self.truth.q)
+        data = self._dynamics.data
+        return np.array([
+            (data.oMf[self._frames[foot]].act(place))[2] - radius
+            for foot, place, radius in zip(*self._points)])
+
+    def _update_truth(self) -> None:
+        truth, dynamics = self.truth, self._dynamics
+        truth.q[:] = dynamics.from_pinocchio(self._q)
+        truth.v[:] = self._v[dynamics.order]
+        heights = self._heights()
+        for foot in range(len(self._frames)):
+            truth.foot_height[foot] = heights[self._points.foot == foot].min()
+
+    def energies(self) -> dict[str, float]:
+        """Return the energy ledger, J; see `CompliantPlant.energies`.
+
+        ``integration`` is what the method itself has taken, found as what is missing.
+        """
+        dynamics, truth, values = self._dynamics, self.truth, self._values
+        depths = np.maximum(0.0, -self._heights())
+        angle = truth.q[self.robot.base.nq:]
+        there = {
+            'kinetic': dynamics.kinetic_energy(truth.q, truth.v),
+            'potential': dynamics.potential_energy(truth.q),
+            'joint springs': float(0.5 * self._stiffness @ (angle - self._rest) ** 2),
+            'stored': float(0.5 * values.stiffness * depths @ depths
+                            + 0.5 * values.sliding_stiffness * (self._slides ** 2).sum())}
+        booked = self._booked
+        missing = booked['work'] - sum(there.values()) - booked['damped'] - booked['slipped'] \
+            - booked['joints']
+        return {**there, **booked, 'integration': missing + self._begun}
+
+    def measure(self, measurement: Measurement) -> None:
+        """Fill a `Measurement` with what the sensors say now."""
+        truth, base = self.truth, self.robot.base
+        measurement.stamp = self.time
+        measurement.position[:] = truth.q[base.nq:]
+        measurement.velocity[:] = truth.v[base.nv:]
+        self._imu.measure(truth.q, truth.v, self.time, measurement)
+        for i, foot in enumerate(self.robot.feet):
+            rotation = self._dynamics.foot_rotation(foot)
+            np.dot(truth.foot_force[i], rotation, out=measurement.foot_force[i])
+
+    def push(self, impulse: float, direction: float = 0.0) -> None:
+        """Add an impulse in N s along the floor to the base, at once; see `Plant.push`."""
+        model, data = self._pin
+        along = np.array([math.cos(direction), math.sin(direction), 0.0])
+        generalised = np.zeros(model.nv)
+        generalised[:3] = impulse * pin.Quaternion(self._q[3:7]).matrix().T @ along
+        before = self._dynamics.kinetic_energy(self.truth.q, self.truth.v)
+        self._v += np.linalg.solve(pin.crba(model, data, self._q), generalised)
+        self._update_truth()
+        self._booked['work'] += \
+            self._dynamics.kinetic_energy(self.truth.q, self.truth.v) - before
+
+    def disturb(self, kind: str, size: float, step: int, how: How = PLAIN) -> None:
+        """Plan a one-off disturbance; see `Plant.disturb`."""
+        if kind not in ('push', 'side_push'):
+            raise InvalidInput('disturbance', value=kind, limit='is not offered by plant compliant '
+                               f'on {self.robot.name}', remedy='it offers push and side_push; '
+                               'steps and slopes are of plant mujoco')
+        if how.time is None and how.place is None and step < 1:
+            raise InvalidInput('step of the disturbance', value=step, limit='counts from 1')
+        if not math.isfinite(size):
+            raise InvalidInput('size of the disturbance', value=size, limit='must be finite')
+        turn = 0.5 * math.pi if kind == 'side_push' else 0.0
+        self._pushes.plan(make_push(self.robot, self._find_body, self._values.timestep,
+                                    size * self._dynamics.mass, step,
+                                    how._replace(direction=how.direction + turn)))
+        self.disturbances.append(Disturbance(kind, size, step, how))
+
+    def _find_body(self, link: str) -> int:
+        model = self._dynamics.model
+        return int(model.getBodyId(link)) if model.existBodyName(link) else -1
