@@ -19,7 +19,8 @@ def asks_for_everything(config):
     """Return whether a run is asked for all tests, not for a folder, file or selection."""
     paths = [Path(config.invocation_params.dir, argument).resolve() for argument in config.args]
     return config.rootpath / 'test' in paths \
-        and not (config.option.keyword or config.option.markexpr or config.option.lf)
+        and config.option.markexpr in ('', 'not slow') \
+        and not (config.option.keyword or config.option.lf)
 
 
 def pytest_itemcollected(item):
