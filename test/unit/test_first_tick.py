@@ -12,9 +12,13 @@ from walking_control.loading import load_robot
 from walking_control.models.signals import Measurement
 from walking_control.simulation.registry import make_plant
 
-ROBOTS = 'dribbel', 'compass', 'humanoid', 'walker3d', 'walker3d_point'
-FITTING = [(robot, controller) for robot in ROBOTS
-           for controller in fitting_controllers(load_robot(robot))]
+# written down: to find out compiles half the laws, in every worker before its first test
+LAWS = {'dribbel': ('curve_tracking', 'hip_pd', 'hip_switching', 'none', 'time_pd'),
+        'compass': ('curve_tracking', 'hip_pd', 'hip_switching', 'none', 'time_pd'),
+        'humanoid': ('none', 'stepping', 'static_torque'),
+        'walker3d': ('none', 'stepping', 'static_torque'),
+        'walker3d_point': ('foot_placement', 'none', 'push_off')}
+FITTING = [(robot, controller) for robot, laws in LAWS.items() for controller in laws]
 MUCH = 3   # times the calls of an ordinary tick: what a first step or a first contact may add
 
 
@@ -71,4 +75,5 @@ def test_rehearsal_leaves_no_trace(robot, controller, monkeypatch):
 
 def test_every_controller_is_among_them():
     """Otherwise a new controller could be slow at its first tick unseen."""
+    assert LAWS == {robot: tuple(fitting_controllers(load_robot(robot))) for robot in LAWS}
     assert {controller for _, controller in FITTING} == set(CONTROLLERS)
