@@ -94,7 +94,7 @@ class Body:
 
     def momentum_about(self, point: np.ndarray) -> np.ndarray:
         """Return the angular momentum about a point at rest, kg m^2/s, ``(3,)``."""
-        return self.spin + np.cross(self.com - point, self.momentum)
+        return self.spin + pin.skew(self.com - point) @ self.momentum
 
     @property
     def yaw(self) -> float:

@@ -371,7 +371,7 @@ class Stepping(Controller):
         acceleration = values.height_stiffness * (height + stance.position[2]) \
             - values.height_damping * float(up @ body.velocity[:3])
         acceleration = min(max(acceleration, LOWEST), HIGHEST)
-        drift = float(up @ np.cross(body.velocity[3:ROOT], body.velocity[:3]))
+        drift = float(up @ pin.skew(body.velocity[3:ROOT]) @ body.velocity[:3])
         program.want(up[None], np.array([acceleration - drift]), HEIGHT)
 
     def foot_plan(self) -> FootPlan:
