@@ -9,7 +9,7 @@ import sys
 from typing import Any, TYPE_CHECKING
 
 from walking_control.cli.inputs import make_folder, needing_ros
-from walking_control.cli.output import plain, print_files, print_json, write_json
+from walking_control.cli.output import print_files, print_json, write_json
 from walking_control.exceptions import InvalidInput
 
 if TYPE_CHECKING:
@@ -97,16 +97,55 @@ def _picture(out: Path | None) -> Callable[..., Path] | None:
 
 def _print_statics(result: Mapping[str, Any]) -> None:
     for sentence in result['assumptions']:
-        print(f'{"assumed":>36}: {sentence}')
+        print(f'{"assumed":>20}: {sentence}')
     for joint, torque in (result['joint_torques'] or {}).items():
-        print(f'{joint:>36}: {torque:10.4f} N m')
-    for side, wrench in result['wrenches'].items():
-        if wrench:
-            print(f'{side + " sole":>36}: '
-                  + '  '.join(f'{name} {value:.4g}' for name, value in wrench.items()))
-    for name in ('cop', 'margins', 'torque_norm', 'base_residual', 'solver', 'solve_time',
-                 'files'):
-        if result[name]:
-            print(f'{name.replace("_", " "):>36}: {plain(result[name])}')
+        print(f'{joint:>20}: {_rounded(torque, 4):>12} N m')
+    if result['torque_norm'] is not None:
+        print(f'{"norm":>20}: {_rounded(result["torque_norm"], 4):>12} N m')
+    _print_soles(result)
+    nearest = (result['margins'] or {}).get('torque')
+    if nearest:
+        print(f'{"nearest its limit":>20}: {nearest["joint"]}, {100.0 * nearest["free"]:.0f} % of '
+              'its torque free')
+    for shortfall in result['shortfalls']:
+        print(f'{"would have to give":>20}: {shortfall["limit"]} of {shortfall["where"]} by '
+              f'{shortfall["amount"]:.4g} {shortfall["unit"]}')
+    solved = f'{result["solver"]}, {1e6 * result["solve_time"]:.0f} us'
+    if result['base_residual'] is not None:
+        solved += f', base equations to {result["base_residual"]:.0e} N'
+    print(f'{"solved by":>20}: {solved}')
     for problem in result['problems']:
-        print(f'{"problem":>36}: {InvalidInput(**problem)}')
+        print(f'{"problem":>20}: {InvalidInput(**problem)}')
+    print_files(result)
+
+
+def _print_soles(result: Mapping[str, Any]) -> None:
+    """Print a column for each contact: what the floor gives, where, and what is left."""
+    wrenches = {side: wrench for side, wrench in result['wrenches'].items() if wrench}
+    if not wrenches:
+        return
+    print(f'{"":>20}  ' + ''.join(f'{side:>12}' for side in wrenches))
+    rows = [(name, 'N' if name[0] == 'f' else 'N m', 3, 1.0,
+             {side: wrench[name] for side, wrench in wrenches.items()})
+            for name in ('fx', 'fy', 'fz', 'mx', 'my', 'mz')]
+    for i, axis in enumerate('xy'):
+        rows.append((f'pressure at {axis}', 'mm', 1, 1e3,
+                     {side: point[i] for side, point in (result['cop'] or {}).items()}))
+    for label, key, unit, digits, scale in (
+            ('pressure to edge', 'centre_of_pressure', 'mm', 1, 1e3),
+            ('friction free', 'friction', '%', 0, 100.0),
+            ('force free', 'normal_force', 'N', 1, 1.0),
+            ('twist free', 'torsion', 'N m', 3, 1.0)):
+        rows.append((label, unit, digits, scale,
+                     {side: (result['margins'] or {}).get(side, {}).get(key)
+                      for side in wrenches}))
+    for label, unit, digits, scale, values in rows:
+        shown = [None if values.get(side) is None else _rounded(scale * values[side], digits)
+                 for side in wrenches]
+        if any(shown):
+            print(f'{label:>20}: ' + ''.join(f'{text or "-":>12}' for text in shown) + f' {unit}')
+
+
+def _rounded(value: float, digits: int) -> str:
+    """Return a number without the sign of a zero."""
+    return f'{round(value, digits) + 0.0:.{digits}f}'

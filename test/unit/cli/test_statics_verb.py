@@ -37,6 +37,25 @@ def test_humanoid_on_two_legs(capsys):
         sum(t * t for t in result['joint_torques'].values()) ** 0.5)
 
 
+def test_text_is_a_table(capsys):
+    """A person would read dictionaries and 15 digits, or other numbers than a program."""
+    assert main(['statics', 'humanoid']) == 0
+    text = capsys.readouterr().out
+    _, result, _ = run(capsys, 'humanoid')
+    rows = {line.split(':')[0].strip(): line.split(':', 1)[1].split()
+            for line in text.splitlines() if ':' in line}
+    assert '{' not in text and 'e-' not in text.replace(' '.join(rows['solved by']), '')
+    assert '-0.0000' not in text and '-0.000 ' not in text
+    wrenches, margins = result['wrenches'], result['margins']
+    assert rows['fz'] == [*(f'{wrenches[side]["fz"]:.3f}' for side in ('left', 'right')), 'N']
+    assert rows['left_knee'] == [f'{result["joint_torques"]["left_knee"]:.4f}', 'N', 'm']
+    edge = [f'{1e3 * margins[side]["centre_of_pressure"]:.1f}' for side in ('left', 'right')]
+    assert rows['pressure to edge'] == [*edge, 'mm']
+    assert rows['pressure at x'][0] == f'{1e3 * result["cop"]["left"][0]:.1f}'
+    assert main(['statics', 'humanoid', '--support', 'left']) == 1
+    assert 'centre_of_pressure of left by 0.04 m' in capsys.readouterr().out
+
+
 def test_force_objective_needs_less_force(capsys):
     """The objective would not reach the distributor."""
     results = {name: run(capsys, 'humanoid', '--objective', name)[1]

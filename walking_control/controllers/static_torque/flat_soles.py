@@ -63,4 +63,4 @@ class FlatSoles:
             effort[leg[near]] += (1.0 - firmness[foot]) * (jacobian[near, 3:5] @ beyond)
 
 
-_SINGULAR = 1e-3   # of the largest singular value: what torques do not show, as along a straight leg
+_SINGULAR = 1e-3   # of the largest singular value: what torques do not show, along straight legs
