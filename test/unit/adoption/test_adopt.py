@@ -7,6 +7,7 @@ import re
 from xml.etree import ElementTree
 
 import numpy as np
+from planar_strangers import compass_urdf, three_link_urdf
 import pytest
 from static_robots import real_path
 from stranger import rabbit_urdf
@@ -73,12 +74,22 @@ def test_planar_walker_is_written_and_passes_check(tmp_path):
 
 def test_base_in_a_leg_is_relabelled(tmp_path):
     """A compass, whose base is one of its legs, would get supports that exchange nothing."""
-    path = Path(__file__).parents[3] / 'examples' / 'three_link_walker.urdf'
-    adoption = adopt(path, Told())
-    written, _ = adoption.write(tmp_path)
-    robot = load_robot(written).robot
+    adoption = adopt_text(tmp_path, compass_urdf())
+    path, _ = adoption.write(tmp_path)
+    robot = load_robot(path).robot
     assert robot.mirror == {'hip': ('hip', -1.0)}
-    assert check_robot(written)['ok']
+    assert adoption.tree.mass == pytest.approx(0.5)
+    assert check_robot(path)['ok'] and not adoption.suspicions
+
+
+def test_straight_legs_with_a_torso(tmp_path):
+    """Legs without knees would be asked to bend, or their masses at points be called a slip."""
+    adoption = adopt_text(tmp_path, three_link_urdf())
+    path, _ = adoption.write(tmp_path)
+    assert check_robot(path)['ok'] and not adoption.suspicions
+    left, right = (abs(adoption.standing.posture[f'{side}_hip'] + adoption.pitch)
+                   for side in ('left', 'right'))
+    assert left == pytest.approx(right, abs=1e-4)   # upright between its feet
 
 
 def test_biped_stands_where_its_owner_stood_it(tmp_path, biped):
