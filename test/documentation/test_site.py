@@ -17,7 +17,7 @@ from walking_control.cli import main
 from walking_control.cli.parser import make_parser
 
 ROOT = Path(__file__).parents[2]
-GUIDES = ('install', 'first_walk', 'setup', 'troubleshooting')
+GUIDES = ('install', 'first_walk', 'your_robot', 'setup', 'troubleshooting')
 LAUNCH_ARGUMENTS = {'simulation': launch_arguments.SIMULATION, 'monitor': launch_arguments.MONITOR,
                     'hardware': launch_arguments.HARDWARE}
 ROS = importlib.util.find_spec('rclpy') is not None
@@ -72,9 +72,9 @@ def test_verbs_of_guides(page, capfd, monkeypatch, tmp_path):
         if program != 'walking_control':
             continue
         make_parser().parse_args(arguments)
-        if '--live' in arguments or '--realtime' in arguments or arguments[0] == 'fault' \
-                or arguments[0] == 'demo' and not ROS:
-            continue   # they need a robot, a second shell or ROS 2
+        if '--live' in arguments or '--realtime' in arguments \
+                or arguments[0] in ('fault', 'bring-up') or arguments[0] == 'demo' and not ROS:
+            continue   # they need a robot, a second shell, ROS 2 or minutes
         status = main(arguments)
         captured = capfd.readouterr()
         said = ' '.join((captured.out + captured.err).split())

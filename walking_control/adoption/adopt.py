@@ -93,10 +93,15 @@ def adopt(path: Path | str, told: Told) -> Adoption:
         InvalidInput: It cannot be read, or what was told does not fit it.
     """
     description = read_description(path)
-    fix_joints(description, told.fixed, told.efforts)
+    fix_joints(description, told.fixed, told.efforts, told.armatures)
     tree = BodyTree(description)
     feet, guess = find_feet(tree, told)
     guesses = [*description.guesses, guess]
+    if tree.unread:
+        missing = sorted(set(tree.unread))
+        guesses.append(Guess('meshes', f'{len(missing)} not read, {missing[0]}', LOW, 'feet and '
+                             'sizes are guessed without them; AMENT_PREFIX_PATH says where '
+                             'package:// is', '--feet, --sole'))
     base, across, guess = find_base(tree, told)
     guesses.append(guess)
     leg = -max(float(tree.at_zero(body, place.translation[None])[0, 2])   # the shorter one
@@ -185,6 +190,10 @@ def _complete(description: Description, tree: BodyTree, soles: list[Sole], mirro
         if joint not in order:
             raise InvalidInput(f'--posture {joint}', limit='is no moving joint',
                                remedy='known: ' + ', '.join(order))
+        limit = tree.limits[joint]
+        if not limit.lower <= told.posture[joint] <= limit.upper:
+            raise InvalidInput(f'--posture {joint}', value=told.posture[joint], limit='must be '
+                               f'from {limit.lower:g} to {limit.upper:g} (the description)')
     if base == 'planar':
         assert mirror is not None
         standing, pitch, start = _planar_start(tree, soles, mirror, links, robot, told)

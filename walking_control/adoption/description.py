@@ -78,24 +78,30 @@ def _cut_anchor(root: ElementTree.Element) -> list[Guess]:
 
 
 def fix_joints(description: Description, fixed: Mapping[str, float],
-               efforts: Mapping[str, float]) -> None:
+               efforts: Mapping[str, float], armatures: Mapping[str, float] | None = None) -> None:
     """Make joints fixed that were told to be, and those that no motor can turn.
 
     Args:
         description: Changed.
         fixed: joint -> position, as told.
         efforts: joint -> effort limit, as told.
+        armatures: joint -> inertia of its rotor, as told.
 
     Raises:
         InvalidInput: A name is no moving joint.
     """
     root = parse(description.urdf)
     joints = {joint.name: joint for joint in moving_joints(description.urdf)}
-    for what, names in (('--fix', fixed), ('--effort', efforts)):
+    for what, names in (('--fix', fixed), ('--effort', efforts), ('--armature', armatures or {})):
         for name in names:
             if name not in joints:
                 raise InvalidInput(f'{what} {name}', limit='is no moving joint of the description',
                                    remedy='known: ' + ', '.join(joints))
+    for what, values in (('--effort', efforts), ('--armature', armatures or {})):
+        for name, value in values.items():
+            if not value >= 0.0:
+                raise InvalidInput(f'{what} {name}', value=value, limit='must not be negative')
+    description.armatures.update(armatures or {})
     mimics = mimic_joints(root)
     for element in root.findall('joint'):
         name = element.get('name', '')

@@ -126,6 +126,9 @@ def find_sole(tree: BodyTree, link: str, leg: float, told: Told) -> tuple[Sole, 
         tree.limits[tree.joint(joint)] for joint in tree.chain(body))) if body != ROOT else True
     if len(points) < 4:
         place = pin.SE3(turn.T, frame.translation)
+        if told.sole is not None:
+            return Sole(link, body, place, *told.sole), Guess(
+                what, _size(*told.sole), TOLD, 'as told, about its origin', '--sole')
         return Sole(link, body, place, 0.0, 0.0), Guess(
             what, 'a point at its origin', LOW, 'it has no shape', '--sole')
     best = max(_faces(points, turn.T @ [0.0, 0.0, -1.0], side),

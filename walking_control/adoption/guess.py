@@ -39,6 +39,7 @@ class Told:
         mirror: joint -> partner.
         fixed: joint -> position at which it is made fixed.
         efforts: joint -> effort limit, N m or N.
+        armatures: joint -> inertia of its rotor, felt at the joint, kg m^2.
         sole: Length and width of the soles, m; zeros make them points.
         posture: joint -> position of the start posture.
         bend: How much of its longest the leg is at the start.
@@ -51,6 +52,7 @@ class Told:
     mirror: dict[str, str] = field(default_factory=dict)
     fixed: dict[str, float] = field(default_factory=dict)
     efforts: dict[str, float] = field(default_factory=dict)
+    armatures: dict[str, float] = field(default_factory=dict)
     sole: tuple[float, float] | None = None
     posture: dict[str, float] = field(default_factory=dict)
     bend: float = 0.93

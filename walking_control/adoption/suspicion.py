@@ -18,6 +18,7 @@ from walking_control.adoption.names import side_of
 from walking_control.exceptions import InvalidInput
 
 PLACE = 0.02      # of the robot: how far a joint may lie from its image
+OFF = 0.1         # of a body: how far its centre of mass may lie from its image
 AXIS = 0.05       # rad: how far an axis may point from its image
 MASS = 1.25       # factor between masses of a pair
 LIGHT = 0.005     # of the robot: below it a body is not compared
@@ -119,7 +120,8 @@ def _slip(image: np.ndarray, there: np.ndarray) -> str:
         if min(signs) < 0.0 and np.allclose(signs * image, there, atol=1e-3):
             axes = ' and '.join(axis for axis, sign in zip('xyz', signs, strict=True) if sign < 0
                                 and abs(there['xyz'.index(axis)]) > 1e-3)
-            return f': the sign of {axes} is flipped'
+            if axes:
+                return f': the sign of {axes} is flipped'
     if abs(np.linalg.norm(image) - np.linalg.norm(there)) < 1e-3:
         return ': a frame is turned'
     return ''
@@ -157,7 +159,8 @@ def _pair(tree: BodyTree, mirror: Mirror, pair: tuple[int, int],
     size = max(tree.extent(a), tree.extent(b))
     if planar:
         off[1] = 0.0
-    if np.linalg.norm(off) > 0.1 * size:
+    whole = float(np.ptp([place.translation for place in tree.places[1:]], axis=0).max())
+    if np.linalg.norm(off) > max(OFF * size, 0.5 * PLACE * whole):
         yield InvalidInput(f'centre of mass behind {names}',
                            value=round(float(np.linalg.norm(off)), 4), limit='m is how far they '
                            'are from mirror images' + _slip(flip @ levers[0], levers[1]))

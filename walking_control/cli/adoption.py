@@ -36,6 +36,9 @@ def add_adopt_arguments(verb: ArgumentParser) -> None:
                       help='make a joint fixed there, rad or m (repeatable)')
     verb.add_argument('--effort', type=margin, action='append', default=[],
                       metavar='JOINT=VALUE', help='effort limit, N m or N (repeatable)')
+    verb.add_argument('--armature', type=margin, action='append', default=[],
+                      metavar='JOINT=VALUE', help='inertia of its rotor at the joint, kg m^2 '
+                      '(repeatable)')
     verb.add_argument('--sole', type=not_negative, nargs=2, metavar=('LENGTH', 'WIDTH'),
                       help='of each foot, m; 0 0: points')
     verb.add_argument('--posture', type=margin, action='append', default=[],
@@ -58,6 +61,7 @@ def adopt(options: Namespace) -> int:
     adoption = adopt_robot(options.description, Told(
         options.name, options.feet, options.base, options.forward,
         {a: b for a, b in options.mirror}, dict(options.fix), dict(options.effort),
+        dict(options.armature),
         tuple(options.sole) if options.sole else None, dict(options.posture), options.bend))
     make_folder(options)
     from walking_control.reports.page import writing_to

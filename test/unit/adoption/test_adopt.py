@@ -7,6 +7,7 @@ import re
 from xml.etree import ElementTree
 
 import numpy as np
+from planar_strangers import compass_urdf, three_link_urdf
 import pytest
 from static_robots import real_path
 from stranger import rabbit_urdf
@@ -73,12 +74,22 @@ def test_planar_walker_is_written_and_passes_check(tmp_path):
 
 def test_base_in_a_leg_is_relabelled(tmp_path):
     """A compass, whose base is one of its legs, would get supports that exchange nothing."""
-    path = Path(__file__).parents[3] / 'examples' / 'three_link_walker.urdf'
-    adoption = adopt(path, Told())
-    written, _ = adoption.write(tmp_path)
-    robot = load_robot(written).robot
+    adoption = adopt_text(tmp_path, compass_urdf())
+    path, _ = adoption.write(tmp_path)
+    robot = load_robot(path).robot
     assert robot.mirror == {'hip': ('hip', -1.0)}
-    assert check_robot(written)['ok']
+    assert adoption.tree.mass == pytest.approx(0.5)
+    assert check_robot(path)['ok'] and not adoption.suspicions
+
+
+def test_straight_legs_with_a_torso(tmp_path):
+    """Legs without knees would be asked to bend, or their masses at points be called a slip."""
+    adoption = adopt_text(tmp_path, three_link_urdf())
+    path, _ = adoption.write(tmp_path)
+    assert check_robot(path)['ok'] and not adoption.suspicions
+    left, right = (abs(adoption.standing.posture[f'{side}_hip'] + adoption.pitch)
+                   for side in ('left', 'right'))
+    assert left == pytest.approx(right, abs=1e-4)   # upright between its feet
 
 
 def test_biped_stands_where_its_owner_stood_it(tmp_path, biped):
@@ -181,12 +192,27 @@ def test_told_counts(tmp_path, biped):
     """What the owner says would be guessed over."""
     adoption = adopt_text(tmp_path, biped, Told(
         name='mine', feet=('right_foot', 'left_foot'), sole=(0.1, 0.05),
-        fixed={'left_ankle_roll': 0.0, 'right_ankle_roll': 0.0}, efforts={'left_knee': 77.0}))
+        fixed={'left_ankle_roll': 0.0, 'right_ankle_roll': 0.0}, efforts={'left_knee': 77.0},
+        armatures={'left_knee': 0.02}))
     robot = adoption.parameters['robot']
     assert robot['name'] == 'mine' and 'left_ankle_roll' not in robot['joints']
-    assert robot['actuators']['left_knee']['current_limit'] == 77.0
+    motor = robot['actuators']['left_knee']
+    assert (motor['current_limit'], motor['rotor_inertia']) == (77.0, 0.02)
     assert {guess.what for guess in adoption.guesses if guess.confidence == 'told'} >= {'feet'}
     assert adoption.soles[0].width == 0.05
+
+
+def test_description_without_its_meshes(tmp_path):
+    """A URDF that was copied alone would get feet from nowhere, without a word."""
+    text = real_path('talos_data/robots/talos_reduced.urdf').read_text()
+    adoption = adopt_text(tmp_path, text, Told(sole=(0.2, 0.12)))
+    guesses = {guess.what: guess for guess in adoption.guesses}
+    assert 'not read' in guesses['meshes'].value and guesses['feet'].confidence == 'low'
+    assert [sole.link for sole in adoption.soles] == ['left_sole_link', 'right_sole_link']
+    assert adoption.soles[0].length == 0.2
+    # the one slip that is really in it: two bodies of an arm are no mirror images
+    assert {str(error).split(' is ')[0] for error in adoption.suspicions} == {
+        f'centre of mass behind arm_left_{i}_joint and arm_right_{i}_joint' for i in (3, 4)}
 
 
 @pytest.mark.parametrize('text, words', [
@@ -206,7 +232,8 @@ def test_what_is_no_robot_is_refused_in_one_line(tmp_path, capsys, text, words):
 def test_unknown_names_are_refused(tmp_path, biped):
     """A typing error in what is told would be passed over."""
     for told in (Told(feet=('no', 'left_foot')), Told(fixed={'no': 0.0}),
-                 Told(posture={'no': 0.0}), Told(base='planar')):
+                 Told(posture={'no': 0.0}), Told(posture={'left_knee': 9.0}),
+                 Told(efforts={'left_knee': -1.0}), Told(base='planar')):
         with pytest.raises(InvalidInput):
             adopt_text(tmp_path, biped, told)
 

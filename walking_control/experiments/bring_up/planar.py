@@ -180,7 +180,7 @@ def walk_mujoco(site: Site) -> Outcome:
 
 def measure_margins(site: Site) -> Outcome:
     """Measure what delay and ignorance of its masses the walk survives."""
-    return margins(site, site.load(), 'rigid', {'delay': (0.008, 0.004), 'mass': (0.2, 0.1)}, 6.0,
+    return margins(site, site.load(), 'rigid', {'delay': (0.004, 0.004), 'mass': (0.1, 0.1)}, 4.0,
                    site.progress)
 
 

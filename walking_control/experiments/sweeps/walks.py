@@ -26,6 +26,7 @@ from walking_control.models.robot_file import RobotFile, WORLD
 from walking_control.runs.metrics import steady_state
 from walking_control.runs.quantities import largest, plain, squared_effort_per_step
 from walking_control.runs.run import Run
+from walking_control.runs.space import steady_in_space
 from walking_control.simulation.disturbance import plan_disturbances
 from walking_control.simulation.registry import make_fast_plant, make_plant
 from walking_control.simulation.rigid.compiled import CompiledWalker, make_walker, PlainWalker
@@ -194,7 +195,8 @@ def measure(run: Run, dynamics: Dynamics) -> dict[str, Any]:
     Of a run that broke off only ``time``, ``steps``, ``distance`` and ``peak_effort`` are known.
     """
     rows = len(run.time)
-    steady = steady_state(run, dynamics) if run.robot.coordinates else {}
+    steady = steady_state(run, dynamics) if run.robot.coordinates \
+        else steady_in_space(run, dynamics)
     effort = largest(abs(run.effort))
     values = {
         'time': float(run.time[-1]) if rows else 0.0, 'steps': int(run.steps[-1]) if rows else 0,
