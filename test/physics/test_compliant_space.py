@@ -27,7 +27,7 @@ def standing():
     robot_file = load_robot('humanoid')
     plant = make_plant(robot_file, 'compliant')
     plant.reset(robot_file.start)
-    held(plant, robot_file.start, Command(plant.robot), 0.4)
+    held(plant, robot_file.start, Command(plant.robot), 0.25)
     return plant
 
 

@@ -30,8 +30,8 @@ from walking_control.simulation.compliant.parameters import COMPLIANT, require_f
 from walking_control.simulation.compliant.soles import contact_points
 from walking_control.simulation.disturbance import Disturbance, How, PLAIN
 from walking_control.simulation.inertial import InertialUnit
-from walking_control.simulation.mujoco.pushes import make_push, Pushes
 from walking_control.simulation.plant import Plant, Truth
+from walking_control.simulation.pushes import make_push, Pushes
 
 STOP_TIME = 0.004   # s: time constant of joint stops
 FADE = 0.01         # rad/s: dry friction of joints fades below
