@@ -11,7 +11,7 @@ from walking_control.exceptions import InvalidInput, NotAchieved
 from walking_control.models.surfaces.over_plane import Pose, Twist
 from walking_control.models.surfaces.surface import Surface
 
-PARTS = 41         # samples along each coordinate of a global search
+PARTS = 23         # samples along each coordinate of a global search
 OPPOSED = 1e-6     # by how much normals at closest points may miss to be opposite
 ROUNDS = 60
 WEAK = 1e-9        # relative curvature, over that of both, below which it counts as none

@@ -39,6 +39,8 @@ COMPLIANT = ParameterTable('compliant', [
               'rolling takes away.', 0.0, 1e4),
     Parameter('foot_radius', 0.0, 'm', 'Radius of round feet, their lowest point at the end of '
               'the leg; 0: points.', 0.0, 2.0),
+    Parameter('torsion', 0.0, 'm', 'Free bases with balls for feet: radius at which friction '
+              'resists their turning about the normal.', 0.0, 0.1),
     Parameter('floor_places', (), 'm', 'Places ahead of the start where the height of the floor '
               'is given, straight in between; none: level.', -1e4, 1e4),
     Parameter('floor_heights', (), 'm', 'The height there.', -100.0, 100.0),

@@ -36,15 +36,16 @@ from walking_control.simulation.pushes import make_push, Pushes
 STOP_TIME = 0.004   # s: time constant of joint stops
 FADE = 0.01         # rad/s: dry friction of joints fades below
 ROUNDS = 6          # of the search which points press and which slip
+ALONG = [0, 1, 3]   # rows of a point along the floor: x, y, its turning
 
 
 class _Forces(NamedTuple):
-    """Forces at the points of one step, in the floor frame, and what they act on."""
+    """Forces at the points of one step, in the floor frame, and their velocities."""
 
-    rows: np.ndarray       # (m, 3, nv): velocity of each point that may touch
-    points: np.ndarray     # (m,): which points these are
-    force: np.ndarray      # (m, 3)
-    velocity: np.ndarray   # (m, 3), after the step
+    points: np.ndarray     # (m,): which points may touch
+    force: np.ndarray      # (m, 4): x, y, z, and of the turning about z at the radius `torsion`
+    velocity: np.ndarray   # (m, 4), after the step
+    depth: np.ndarray      # (m,), before it
 
 
 class SpacePlant(Plant):
@@ -80,13 +81,13 @@ class SpacePlant(Plant):
         self._imu = InertialUnit(self._dynamics, world.slope)
         self._pin = model, model.createData()
         self._q, self._v = pin.neutral(model), np.zeros(model.nv)
-        self._slides = np.zeros((len(self._points.foot), 2))
+        self._slides = np.zeros((len(self._points.foot), 3))
         self.truth = Truth(robot)
         self.time = 0.0
         self._pushes = Pushes(len(robot.feet), self._dynamics.weight, values.timestep)
         self._applied = np.zeros((len(model.frames), 6))
         self.disturbances: list[Disturbance] = []
-        self._booked = dict.fromkeys(('work', 'damped', 'slipped', 'joints'), 0.0)
+        self._booked = dict.fromkeys(('work', 'damped', 'slipped', 'released', 'joints'), 0.0)
         self._begun = 0.0
 
     def _index_joints(self) -> None:
@@ -227,7 +228,8 @@ class SpacePlant(Plant):
                 continue
             J = pin.getFrameJacobian(model, data, frame, pin.LOCAL_WORLD_ALIGNED)
             for i, arm, deep in zip(mine, arms, depth):
-                row = J[:3].copy()
+                row = J[[0, 1, 2, 5]]
+                row[3] *= self._values.torsion if self._points.radius[i] > 0.0 else 0.0
                 row[0] += arm[2] * J[4] - arm[1] * J[5]
                 row[1] += arm[0] * J[5] - arm[2] * J[3]
                 row[2] += arm[1] * J[3] - arm[0] * J[4]
@@ -243,47 +245,52 @@ class SpacePlant(Plant):
         which, rows, depths = self._reach(h)
         if len(which) == 0:
             self._solution = np.linalg.solve(A, right)
-            self._depths = depths
-            return _Forces(rows, which, np.zeros((0, 3)), np.zeros((0, 3)))
+            return _Forces(which, np.zeros((0, 4)), np.zeros((0, 4)), depths)
         k, kt, ct = values.stiffness, values.sliding_stiffness, values.sliding_damping
         c = np.full(len(which), values.damping)
         if KINDS.index(values.kind) == HUNT_CROSSLEY:
             c = k * values.dissipation * np.maximum(depths, 0.0)
         normal, slides = rows[:, 2], self._slides[which]
         presses = np.ones(len(which), dtype=bool)
-        slips = np.zeros(len(which), dtype=bool)
-        force = np.zeros((len(which), 3))
+        slips = np.zeros((len(which), 3), dtype=bool)
+        force = np.zeros((len(which), 4))
         for _ in range(ROUNDS):
-            S, r = A, right
-            p, sticks = normal[presses], presses & ~slips
-            S = S + h * (p.T * (k * h + c[presses])) @ p
-            r = r + h * p.T @ (k * depths[presses])
-            for axis in range(2):
+            p = normal[presses]
+            S = A + h * (p.T * (k * h + c[presses])) @ p
+            r = right + h * p.T @ (k * depths[presses])
+            for place, axis in enumerate(ALONG):
+                sticks, moved = presses & ~slips[:, place], presses & slips[:, place]
                 t = rows[sticks, axis]
-                S = S + h * (kt * h + ct) * t.T @ t
-                r = r - h * kt * t.T @ slides[sticks, axis]
-                moved = presses & slips
-                r = r + h * rows[moved, axis].T @ force[moved, axis]
+                S += h * (kt * h + ct) * t.T @ t
+                r -= h * kt * t.T @ slides[sticks, place]
+                r += h * rows[moved, axis].T @ force[moved, axis]
             new = np.linalg.solve(S, r)
             velocity = rows @ new
+            before = force[:, ALONG]
             force[:, 2] = np.where(presses, k * depths - (k * h + c) * velocity[:, 2], 0.0)
-            trial = -(kt * slides + (kt * h + ct) * velocity[:, :2])
-            size, limit = np.hypot(trial[:, 0], trial[:, 1]), grip * np.maximum(force[:, 2], 0.0)
-            slipping = presses & (size > limit * (1.0 + 1e-9))
-            share = np.where(size > limit, limit / np.maximum(size, 1e-300), 1.0)
-            before = force[:, :2].copy()
-            force[:, :2] = np.where(presses[:, None], share[:, None] * trial, 0.0)
+            trial = -(kt * slides + (kt * h + ct) * velocity[:, ALONG])
+            slipping = self._saturate(trial, grip * np.maximum(force[:, 2], 0.0))
+            force[:, ALONG] = np.where(presses[:, None], trial, 0.0)
             lifted = presses & (force[:, 2] < 0.0)
-            settled = not lifted.any() and np.array_equal(slipping | slips, slips) and np.allclose(
-                before[slips], force[slips, :2], rtol=1e-3, atol=1e-6)
-            if settled:
+            if not lifted.any() and not (slipping & ~slips).any() and np.allclose(
+                    before[slips], force[:, ALONG][slips], rtol=1e-3, atol=1e-6):
                 break
             presses &= ~lifted
             force[lifted] = 0.0
-            slips |= slipping
+            slips |= slipping & presses[:, None]
         force[:, 2] = np.maximum(force[:, 2], 0.0)
-        self._solution, self._depths, self._damping = new, depths, c
-        return _Forces(rows, which, force, velocity)
+        self._solution, self._damping = new, c
+        return _Forces(which, force, velocity, depths)
+
+    @staticmethod
+    def _saturate(drag: np.ndarray, limit: np.ndarray) -> np.ndarray:
+        """Shorten drags along the floor and about its normal to a limit; return which slip."""
+        slips = np.empty(drag.shape, dtype=bool)
+        for places in (slice(0, 2), slice(2, 3)):
+            size = np.linalg.norm(drag[:, places], axis=1)
+            slips[:, places] = (size > limit * (1.0 + 1e-9))[:, None]
+            drag[:, places] *= np.minimum(1.0, limit / np.maximum(size, 1e-300))[:, None]
+        return slips
 
     def _account(self, efforts: np.ndarray, mean: np.ndarray, found: _Forces, brake: np.ndarray,
                  new: np.ndarray, h: float) -> None:
@@ -291,7 +298,7 @@ class SpacePlant(Plant):
         values, booked, truth = self._values, self._booked, self.truth
         kt, ct = values.sliding_stiffness, values.sliding_damping
         drag = np.zeros_like(self._slides)   # with which the feet drag the floor
-        drag[found.points] = -found.force[:, :2]
+        drag[found.points] = -found.force[:, ALONG]
         after = (drag + ct / h * self._slides) / (kt + ct / h)
         rates = (after - self._slides) / h
         booked['damped'] += h * ct * float((rates ** 2).sum())
@@ -299,7 +306,9 @@ class SpacePlant(Plant):
             on = found.force[:, 2] > 0.0
             sinking = -found.velocity[on, 2]
             booked['damped'] += h * float(self._damping[on] @ sinking ** 2)
-            slip = found.velocity[:, :2] - rates[found.points]
+            rising = np.maximum(found.depth, 0.0) * found.velocity[:, 2]
+            booked['released'] += h * values.stiffness * float(rising[~on].sum())
+            slip = found.velocity[:, ALONG] - rates[found.points]
             booked['slipped'] += h * float((drag[found.points] * slip).sum())
         self._slides[:] = after
         booked['joints'] += h * float(brake @ new[self._dof] ** 2)
@@ -312,7 +321,7 @@ class SpacePlant(Plant):
         truth.electrical_energy += max(0.0, power) * h
         truth.foot_force[:] = 0.0
         for i, force in zip(found.points, found.force):
-            truth.foot_force[self._points.foot[i]] += force
+            truth.foot_force[self._points.foot[i]] += force[:3]
 
     def _heights(self) -> np.ndarray:
         """Return the height of the lowest point of each ball or corner over the floor, m."""
@@ -346,7 +355,7 @@ class SpacePlant(Plant):
                             + 0.5 * values.sliding_stiffness * (self._slides ** 2).sum())}
         booked = self._booked
         missing = booked['work'] - sum(there.values()) - booked['damped'] - booked['slipped'] \
-            - booked['joints']
+            - booked['released'] - booked['joints']
         return {**there, **booked, 'integration': missing + self._begun}
 
     def measure(self, measurement: Measurement) -> None:

@@ -233,7 +233,7 @@ def trial_length(model: RigidModel, state: RigidState, work: Workspace, target: 
             newton = last - work.g1[target] / work.s1[target]
             if low < newton < high:
                 return newton
-        if g_low > 0.0:
+        if g_low > FLAT:   # from a zero, as of a joint that leaves its stop, it would not get away
             return low + (high - low) * g_low / (g_low - g_high)
     return 0.5 * (low + high)
 

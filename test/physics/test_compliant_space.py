@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The compliant plant in space: rest, friction, what the method takes, pushes; and refusals."""
+
+import numpy as np
+import pytest
+
+from walking_control.exceptions import IncompatiblePlant, InvalidInput
+from walking_control.loading import load_robot
+from walking_control.models.signals import Command
+from walking_control.simulation.registry import make_plant
+
+
+def held(plant, start, command, duration, gain=400.0):
+    """Hold the posture of a start by stiff joints."""
+    base = plant.robot.base
+    target = np.array(start.posture)
+    driven = [plant.robot.joint_index(joint) for joint in plant.robot.actuators]
+    for _ in range(round(duration / 0.002)):
+        away = target - plant.truth.q[base.nq:]
+        command.effort[:] = (gain * away - 0.05 * gain * plant.truth.v[base.nv:])[driven]
+        plant.step(command, 0.002)
+
+
+@pytest.fixture(scope='module')
+def standing():
+    """Return the humanoid's plant after 0.4 s of standing with held joints."""
+    robot_file = load_robot('humanoid')
+    plant = make_plant(robot_file, 'compliant')
+    plant.reset(robot_file.start)
+    held(plant, robot_file.start, Command(plant.robot), 0.25)
+    return plant
+
+
+def test_soles_carry_the_weight(standing):
+    """If it failed, a robot in space would hang, or sink by another depth than the table says."""
+    force, weight = standing.truth.foot_force.sum(axis=0), standing._dynamics.weight
+    assert force[2] == pytest.approx(weight, rel=0.02)
+    depths = np.maximum(0.0, -standing._heights())
+    assert depths.sum() * standing._values.stiffness == pytest.approx(weight, rel=0.03)
+    assert np.abs(force[:2]).max() < 0.05 * weight
+
+
+@pytest.mark.parametrize('kind', ['kelvin_voigt', 'hunt_crossley'])
+def test_what_the_method_takes_falls_with_the_step(kind):
+    """If it failed, the ledger would have a hole that no finer step closes."""
+    taken = []
+    for timestep in (0.001, 0.0001):
+        robot_file = load_robot('walker3d_points', [('compliant.timestep', timestep),
+                                                    ('compliant.kind', kind)])
+        plant = make_plant(robot_file, 'compliant')
+        plant.reset(robot_file.start)
+        plant.push(2.0, 0.3)
+        plant.step(Command(plant.robot), 0.05)
+        energies = plant.energies()
+        taken.append(abs(energies['integration']))
+        assert energies['damped'] > 0.0 and energies['slipped'] > -1e-9
+    assert taken[1] < 0.4 * taken[0]
+
+
+def test_feet_slip_at_the_cone():
+    """If it failed, friction in space would hold more, or less, than its coefficient."""
+    robot_file = load_robot('humanoid', [('world.friction', 0.1)])
+    plant = make_plant(robot_file, 'compliant')
+    plant.reset(robot_file.start)
+    command = Command(plant.robot)
+    held(plant, robot_file.start, command, 0.1)
+    plant.push(6.0, 0.0)
+    held(plant, robot_file.start, command, 0.02)
+    force = plant.truth.foot_force
+    for x, y, z in force[force[:, 2] > 1.0]:
+        assert np.hypot(x, y) <= 0.1 * z * (1.0 + 1e-6)
+    assert plant.energies()['slipped'] > 0.0
+
+
+def test_what_it_cannot_do_is_refused():
+    """If it failed, the plant would leave a lock, a floor or a step away in silence."""
+    with pytest.raises(IncompatiblePlant, match='its floor is level'):
+        make_plant(load_robot('humanoid', [('compliant.foot_radius', 0.1)]), 'compliant')
+    plant = make_plant(load_robot('walker3d'), 'compliant')
+    with pytest.raises(InvalidInput, match='step_down.*is not offered by plant compliant'):
+        plant.disturb('step_down', 0.02, 3)
+    with pytest.raises(IncompatiblePlant, match='needs a planar robot'):
+        make_plant(load_robot('walker3d_point'), 'compliant')
