@@ -4,6 +4,7 @@
 from collections.abc import Sequence
 import math
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pinocchio as pin
@@ -139,20 +140,19 @@ def support_balls(robot: Robot, foot: str) -> tuple[np.ndarray, np.ndarray]:
     return np.array(points), np.array(radii)
 
 
-def _shape_balls(geometry: Any) -> tuple[np.ndarray, float]:
-    shape = next(iter(geometry)) if geometry is not None and len(geometry) else None
-    kind = '' if shape is None else shape.tag
-    if kind == 'sphere':
-        return np.zeros((1, 3)), float(shape.get('radius'))
-    if kind == 'box':
-        half = 0.5 * np.array([float(number) for number in shape.get('size').split()])
+def _shape_balls(geometry: ElementTree.Element | None) -> tuple[np.ndarray, float]:
+    shape = next(iter(geometry), None) if geometry is not None else None
+    middle = np.zeros((1, 3))
+    if shape is None or shape.tag not in ('sphere', 'box', 'cylinder', 'capsule'):
+        return middle, 0.0
+    if shape.tag == 'box':
+        half = 0.5 * np.array([float(number) for number in shape.get('size', '').split()])
         signs = np.array(np.meshgrid((-1, 1), (-1, 1), (-1, 1))).reshape(3, -1).T
         return signs * half, 0.0
-    if kind in ('cylinder', 'capsule'):
-        radius, half = float(shape.get('radius')), 0.5 * float(shape.get('length'))
-        if kind == 'capsule':
-            return np.array([[0.0, 0.0, half], [0.0, 0.0, -half]]), radius
+    radius, half_length = float(shape.get('radius', 0.0)), 0.5 * float(shape.get('length', 0.0))
+    ends = np.array([[0.0, 0.0, half_length], [0.0, 0.0, -half_length]])
+    if shape.tag == 'cylinder':
         turn = np.linspace(0.0, 2.0 * math.pi, RIM, endpoint=False)
-        rim = [(radius * math.cos(a), radius * math.sin(a), z) for a in turn for z in (-half, half)]
-        return np.array(rim), 0.0
-    return np.zeros((1, 3)), 0.0
+        rim = radius * np.stack((np.cos(turn), np.sin(turn), np.zeros(RIM)), axis=1)
+        return np.concatenate([rim + end for end in ends]), 0.0
+    return (middle, radius) if shape.tag == 'sphere' else (ends, radius)

@@ -94,6 +94,8 @@ class DartPlant(EnginePlant):
                         float(loss[BACK_LOSS]), self._contact.getDof(name).getCoulombFriction())
                        for i, (name, loss) in enumerate(zip(robot.actuators, gear_table(robot)))
                        if min(self._motors[i].efficiency, self._motors[i].back_efficiency) < 1.0]
+        self._locks = [(lock, self._links.getDof(lock.joint), self._contact.getJoint(lock.joint))
+                       for lock in robot.locks]
         self._feet = [self._links.getBodyNode(foot) for foot in robot.feet]
         self._foot_of_body = {foot: i for i, foot in enumerate(robot.feet)}
         self._balls = [support_balls(robot, foot) for foot in robot.feet]
@@ -202,11 +204,10 @@ class DartPlant(EnginePlant):
 
     def _arm(self, armed: np.ndarray) -> None:
         """Release locks that are not armed; engage armed ones whose joint has arrived."""
-        locked, contact, kinds = self.truth.locked, self._contact, self._dart.dynamics
-        for i, lock in enumerate(self.robot.locks):
-            away = lock.angle - self._links.getDof(lock.joint).getPosition()
+        locked, kinds = self.truth.locked, self._dart.dynamics
+        for i, (lock, dof, joint) in enumerate(self._locks):
+            away = lock.angle - dof.getPosition()
             holds = bool(armed[i]) and (bool(locked[i]) or abs(away) <= lock.capture)
-            joint = contact.getJoint(lock.joint)
             if holds != locked[i]:
                 # a stop at the angle itself would take the place of the lock
                 joint.setActuatorType(kinds.SERVO if holds else kinds.FORCE)

@@ -25,6 +25,7 @@ are those of the impulses that act.
 from typing import Any
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotrs   # without the checks of numpy.linalg
 
 TOLERANCE = 1e-4   # m/s and rad/s: a contact or stop may move by that
 MOST = 20          # solutions of all contacts per step
@@ -53,6 +54,7 @@ class Stepper:
         self.links, self._contact = links, contact
         self._solver, self._timestep = world.getConstraintSolver(), world.getTimeStep()
         self._inertia = inertia
+        self._rotors = np.diag(inertia)
         self._rate = inertia / self._timestep
         self._has_rotors = bool(inertia.any())
         for i in np.flatnonzero(inertia):
@@ -80,7 +82,7 @@ class Stepper:
 
     def mass_matrix(self) -> np.ndarray:
         """Return the mass matrix with the rotors."""
-        return self.links.getMassMatrix() + np.diag(self._inertia)
+        return self.links.getMassMatrix() + self._rotors
 
     def step(self, force: np.ndarray) -> None:
         """Advance by a timestep under generalised forces, N m and N."""
@@ -110,24 +112,24 @@ class Stepper:
         if whole is None:
             self.links.setVelocities(self._solve(free))
             return
-        weight, inverse = self._contact.getMassMatrix(), np.linalg.inv(whole)
-        shift = inverse - self._contact.getInvMassMatrix()
+        weight = self._contact.getMassMatrix()
+        factor, weight_factor = dpotrf(whole)[0], dpotrf(weight)[0]
         g = 2.0 * self._impulse - self._impulse_before
         tried: list[np.ndarray] = []
         found: list[np.ndarray] = []
         for _ in range(MOST):
-            before = free + shift @ g
+            before = free + dpotrs(factor, g)[0] - dpotrs(weight_factor, g)[0]
             after = self._solve(before)
-            answer = weight @ (after - before) if after is not before else np.zeros(len(free))
-            error = answer - g
-            apart = float(np.abs(shift @ error).max())
+            answer = weight @ (after - before)
+            stopped = free + dpotrs(factor, answer)[0]
+            apart = float(np.abs(stopped - after).max())
             if apart < TOLERANCE:
                 break
-            tried, found = [*tried[-MEMORY:], g], [*found[-MEMORY:], error]
+            tried, found = [*tried[-MEMORY:], g], [*found[-MEMORY:], answer - g]
             g = _accelerate(tried, found)
         self.worst = max(self.worst, apart)
         self._impulse_before, self._impulse = self._impulse, answer
-        self.links.setVelocities(free + inverse @ answer)
+        self.links.setVelocities(stopped)
 
 
 def _accelerate(tried: list[np.ndarray], found: list[np.ndarray]) -> np.ndarray:
