@@ -48,8 +48,8 @@ demo: setup
 	$(BIN)/walking_control demo --out out/demo $(ARGS)
 
 # Files go to the cores as they come, each as a whole, for its fixtures' sake; unit tests, small
-# and last, fill the gaps. Compiled code is the environment's own, and shared.
-test: export WALKING_CONTROL_CACHE ?= $(VENV)/cache
+# and last, fill the gaps. Compiled code comes from the user's cache folder and goes there, as at any
+# other use: an entry's name is a digest of all it depends on, and half the time is compiling.
 test: export OPENBLAS_NUM_THREADS ?= 1
 test: setup
 	$(BIN)/pytest test -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder \
