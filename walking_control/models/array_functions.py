@@ -12,6 +12,7 @@ Function = TypeVar('Function', bound=Callable[..., Any])
 
 OPTIONS = {'error_model': 'numpy'}   # a division by zero gives what numpy gives
 SHARED: list[Callable[..., Any]] = []
+_PARTS: list[Any] = []   # numba does not keep them alive
 
 
 def array_function(function: Function) -> Function:
@@ -20,8 +21,15 @@ def array_function(function: Function) -> Function:
     return function
 
 
-def register() -> None:
-    """Tell numba about all marked functions; needed once before compiling."""
-    from numba.extending import register_jitable
+def register(compile_part: Callable[[Callable[..., Any]], Any]) -> None:
+    """Tell numba about all marked functions; needed once before compiling.
+
+    Args:
+        compile_part: Gives a function compiled, for compiled code to call.
+    """
+    from numba.core import types
+    from numba.core.typing.templates import builtin_registry
     while SHARED:
-        register_jitable(**OPTIONS)(SHARED.pop())
+        function = SHARED.pop()
+        _PARTS.append(compile_part(function))
+        builtin_registry.register_global(function, types.Dispatcher(_PARTS[-1]))

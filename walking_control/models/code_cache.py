@@ -33,6 +33,7 @@ import numpy as np
 from walking_control.models.array_functions import Function, OPTIONS, register
 
 VARIABLE = 'WALKING_CONTROL_CACHE'
+WORTH_KEEPING = 0.3   # s of compiling, for a part of something larger
 UNUSED_AFTER = 60 * 86400.0   # s after which an entry that nobody asked for is removed
 ROOT = 0   # user who may have filled the folder for all
 _DIGEST_SIZE = 32
@@ -73,11 +74,27 @@ def compile_function(function: Function, **options: Any) -> Function:
     return dispatcher
 
 
-class _Entries(caching.NullCache):
-    """What a dispatcher of numba asks for compiled code, and gives it to."""
+def _compile_part(function: Function) -> Dispatcher:
+    """Return a function compiled for compiled code to call: nothing else can, and that saves time.
 
-    def __init__(self, dispatcher: Dispatcher) -> None:
-        self._dispatcher = dispatcher
+    What took long is kept like the rest: laws and robots share most of it.
+    """
+    dispatcher = numba.njit(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, **OPTIONS)
+    dispatcher._cache = _Entries(dispatcher, WORTH_KEEPING)
+    return dispatcher
+
+
+class _Entries(caching.NullCache):
+    """What a dispatcher of numba asks for compiled code, and gives it to.
+
+    Args:
+        dispatcher: Of one function.
+        least: What was compiled faster is not kept, s of processor time.
+    """
+
+    def __init__(self, dispatcher: Dispatcher, least: float = 0.0) -> None:
+        self._dispatcher, self._least = dispatcher, least
+        self._begun: dict[Any, float] = {}
 
     def load_overload(self, sig: Any, target_context: Any) -> compiler.CompileResult | None:
         """Return the stored result of a compilation, or None."""
@@ -88,7 +105,8 @@ class _Entries(caching.NullCache):
             content = _Unpickler(io.BytesIO(data), arguments).load()
             return compiler.CompileResult._rebuild(target_context, *content)
         except Exception:   # numba's inner structures promise nothing: compile instead
-            register()
+            register(_compile_part)
+            self._begun[arguments] = time.process_time()
             return None
 
     def save_overload(self, sig: Any, data: compiler.CompileResult) -> None:
@@ -96,6 +114,8 @@ class _Entries(caching.NullCache):
         if data.library.has_dynamic_globals or data.lifted:
             return
         arguments = sigutils.normalize_signature(sig)[0]
+        if time.process_time() - self._begun.pop(arguments, 0.0) < self._least:
+            return
         try:
             path = _path(self._name(arguments, data.codegen))
             stream = io.BytesIO()

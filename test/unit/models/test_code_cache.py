@@ -193,6 +193,18 @@ def test_processes_do_not_mix(folder):
         assert function(1.0) == expected and hits(stats) == (1, 0)
 
 
+def test_parts_are_kept_for_others_that_call_them(folder, monkeypatch):
+    """Otherwise each law of a robot compiles anew what all of them call."""
+    monkeypatch.setattr(code_cache, 'WORTH_KEEPING', 0.0)
+    build()[0](1.0)
+    assert len([*folder.iterdir()]) == 3   # the two functions and the part
+    assert build(step=3.0)[0](1.0) == 54.0
+    assert len([*folder.iterdir()]) == 5
+    monkeypatch.setattr(code_cache, 'WORTH_KEEPING', 60.0)
+    build(part=2.0)[0](1.0)
+    assert len([*folder.iterdir()]) == 6   # the part took too little
+
+
 def test_everything_compiled_is_kept():
     """Otherwise some part of the package, such as a law, costs its seconds in every process."""
     law = compiled.compile_law

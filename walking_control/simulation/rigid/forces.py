@@ -38,7 +38,8 @@ def evaluate(terms: Terms, model: RigidModel, y: np.ndarray, mode: np.ndarray,
              work: Workspace) -> None:
     """Compute the support terms at y and unpack the mass matrix."""
     size = work.M.shape[0]
-    terms(mode[SUPPORT], y[2:size], y[size + 2:], model.parameters, work.terms)
+    # slices, as laws pass them: arrays of a record are of other types, for which it compiles anew
+    terms(mode[SUPPORT], y[2:size], y[size + 2:], model.parameters[:], work.terms[:])
     unpack_mass(work)
 
 

@@ -104,8 +104,9 @@ def control(terms: Terms, law: LawFunction, knowledge: Any, model: RigidModel, s
         state.armed[i] = 1 if phase == STANCE_PHASE or phase == ARMED else 0
         engaged = mode[FIRST_STOP + model.n_joints + i] == 1
         held[i] = holds(phase, foot == support, engaged)
-    law(terms, knowledge, data.memory, support, held, state.y[2:n + 2], state.y[n + 4:],
-        state.effort)
+    # slices: numba compiles anew for arrays of a record, whose sizes are part of their types
+    law(terms, knowledge, data.memory[:], support, held, state.y[2:n + 2], state.y[n + 4:],
+        state.effort[:])
 
 
 @array_function
