@@ -156,6 +156,16 @@ def test_verdicts_are_proven():
         proven += 1
 
 
+@pytest.mark.parametrize('length, short, taken', [(1.0, 0.9e-9, True), (1.0, 2e-9, False),
+                                                  (10.0, 5e-9, True), (10.0, 2e-8, False)])
+def test_exact_answer_is_judged_by_its_distance(length, short, taken):
+    """A row's length would send a good answer to HiGHS, 30 times as slow, or pass a bad one."""
+    problem = solvers.Problem(1e-6 * np.eye(1), np.ones(1), np.array([[length]]), np.zeros(1), 0)
+    answer = solvers.Solution(np.array([-short / length]), np.ones(1), 'solved')
+    assert (solvers.Decider(lambda _: answer).attempt(problem) is not None) == taken
+    assert solvers.Decider(lambda _: answer).solve(problem) == pytest.approx(0.0, abs=1e-8)
+
+
 def test_unknown_solver_is_refused():
     """A misspelt solver would silently become another one."""
     with pytest.raises(ParameterError, match='must be one of daqp, quadprog, osqp'):
