@@ -141,8 +141,8 @@ def walk_mujoco(site: Site) -> Outcome:
 
 def measure_margins(site: Site) -> Outcome:
     """Measure what delay and ignorance of its masses the walk survives."""
-    return margins(site, site.load(), 'mujoco', {'delay': (0.006, 0.003), 'mass': (0.1, 0.1)},
-                   6.0, site.progress)
+    return margins(site, site.load(), 'mujoco', {'delay': (0.006, 0.006), 'mass': (0.1, 0.1)},
+                   4.0, site.progress)
 
 
 SPATIAL_STEPS = (
