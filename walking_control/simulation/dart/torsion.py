@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Friction that resists the turning of feet about the floor's normal, which DART does not have.
 
-The torque about the normal of each foot is what stops its turning, up to the friction, the normal
-force and a radius: ``|t| <= mu r N``. It acts in the next step and is carried from step to step,
-``t <- clamp(t - w / (h W), mu r N)``, with w the rate of turning, h the timestep and W the inverse
-inertia of the foot about the normal when nothing else touches. Contacts let the foot turn no
-easier than that, so that a step takes away a share of w between 0 and 1: no overshoot, and no
-creeping where friction holds.
+The torque about the normal of each foot stops its turning, up to the friction, the normal force
+and a radius: ``|t| <= mu r N``. It acts in the next step, from the rate of turning w after this one:
+``t = i - G w``, and ``i <- i - G w / 2`` holds against a lasting torque without creeping; both are
+clamped. G is what would stop the foot in a step if nothing else touched it. With contacts it turns
+less easily, by a share s of that: ``det = 1 - s``, ``trace = 2 - 3 s / 2``, whose roots lie inside
+the unit circle for all s up to 1.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,8 @@ class Torsion:
 
     def reset(self, mass_matrix: np.ndarray) -> None:
         """Begin a run from the posture the skeleton has, with its mass matrix and rotors."""
-        inverse, self._torque = np.linalg.inv(mass_matrix), np.zeros(len(self._feet))
+        inverse = np.linalg.inv(mass_matrix)
+        self._held = self._torque = np.zeros(len(self._feet))
         rows = [self._links.getAngularJacobian(foot)[2] for foot in self._feet]
         self._gain = np.array([1.0 / (self._timestep * float(row @ inverse @ row) + 1e-12)
                                for row in rows])
@@ -46,5 +47,6 @@ class Torsion:
     def follow(self, normal_force: np.ndarray) -> None:
         """Find the torques after a step with the normal force on each foot, N."""
         rate = np.array([foot.getAngularVelocity()[2] for foot in self._feet])
-        limit = self._radius * np.maximum(normal_force, 0.0)
-        self._torque = np.clip(self._torque - self._gain * rate, -limit, limit)
+        limit, stopping = self._radius * np.maximum(normal_force, 0.0), self._gain * rate
+        self._held = np.clip(self._held - 0.5 * stopping, -limit, limit)
+        self._torque = np.clip(self._held - stopping, -limit, limit)
