@@ -7,12 +7,14 @@ import sys
 import numpy as np
 import pytest
 
+from walking_control.cli import main
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import MissingDependency
 from walking_control.loading import load_robot
 from walking_control.models.contact import project_velocity
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.signals import Command
+from walking_control.simulation.dart.torsion import Torsion
 from walking_control.simulation.disturbance import plan_disturbances
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.simulate import run_plant
@@ -159,3 +161,38 @@ def test_a_biped_in_space_walks_alike(dart):
     ends = [run.base.position[-1] for run in runs]
     assert ends[0] == pytest.approx(ends[1], abs=0.02)
     assert runs[0].foot_force[:, :, 2].sum(axis=1).mean() == pytest.approx(98.1, rel=0.02)
+
+
+def test_friction_stops_the_turning_of_a_foot_and_holds_it(dart):
+    """A ball foot would spin freely, be thrown back, or creep under a torque friction holds.
+
+    A body of 0.02 kg m^2 that turns at 1 rad/s, pressed by 10 N on a radius of 6 mm: 0.06 N m.
+    """
+    links = dart.dynamics.Skeleton('body')
+    _, body = links.createFreeJointAndBodyNodePair()
+    body.setInertia(dart.dynamics.Inertia(1.0, np.zeros(3), 0.02 * np.eye(3)))
+    links.setGravity(np.zeros(3))
+    links.setTimeStep(0.001)
+    links.setVelocities(np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0]))
+    torsion = Torsion(links, [body], 0.006, 0.001)
+    torsion.reset(links.getMassMatrix())
+    rates = []
+    for _ in range(900):
+        links.clearExternalForces()
+        torsion.apply()
+        body.addExtTorque(np.array([0.0, 0.0, 0.03]), False)
+        links.computeForwardDynamics()
+        links.integrateVelocities(0.001)
+        torsion.follow(np.array([10.0]))
+        rates.append(links.getVelocities()[2])
+    assert rates[200] == pytest.approx(1.0 - 0.03 / 0.02 * 0.2, rel=0.02)
+    assert min(rates) > -0.0016   # one step of the torque that friction gives up
+    assert np.abs(rates[-20:]).max() < 1e-6
+
+
+def test_verbs_know_the_plant(dart, capsys):
+    """A user would not find DART among the plants of a verb."""
+    assert main(['simulate', 'dribbel', '--plant', 'dart', '--duration', '0.3']) == 0
+    assert main(['check', 'dribbel']) == 0
+    plants, = [line for line in capsys.readouterr().out.splitlines() if 'plants:' in line]
+    assert 'dart' in plants

@@ -5,9 +5,9 @@ DART advances by impulses: what touches, stops or locks within a step of the phy
 velocity at the end of the step, without bounce; no stiffness is involved.
 
 Simplifications: the friction cone is a pyramid, along two directions of DART's choice; a single
-point turns freely about the normal; motors act as ideal effort sources with reflected inertia (see
-`rotors`). Dry friction holds a joint at rest; a gear's loss is dry friction as large as its load of
-the step before makes it (see `models.friction`).
+point turns freely about the normal but for `torsion`; motors act as ideal effort sources with
+reflected inertia (see `rotors`). Dry friction holds a joint at rest; a gear's loss is dry friction
+as large as its load of the step before makes it (see `models.friction`).
 """
 
 import math
@@ -26,6 +26,7 @@ from walking_control.models.signals import Command, Measurement
 from walking_control.simulation.dart.floor import Floors, support_balls
 from walking_control.simulation.dart.model import build_skeleton, root_joints
 from walking_control.simulation.dart.rotors import Stepper
+from walking_control.simulation.dart.torsion import Torsion
 from walking_control.simulation.engine import EnginePlant, FAR
 
 FIRST = 4   # steps by which the forces at the start are found
@@ -36,6 +37,8 @@ DART = ParameterTable('dart', [
               'last measurement: an impact takes no time.', 0.0, 0.1),
     Parameter('lock_time', 0.01, 's', 'Time in which an engaged lock draws its joint to its '
               'angle.', 0.001, 1.0),
+    Parameter('torsion', 0.0, 'm', 'Radius at which friction resists the turning of a foot about '
+              'the floor’s normal; 0: points turn freely.', 0.0, 0.1),
 ])
 
 
@@ -79,6 +82,8 @@ class DartPlant(EnginePlant):
         inertia = np.zeros(self._links.getNumDofs())
         inertia[self._motor_dof] = [motor.armature for motor in self._motors]
         self.stepper = Stepper(dart, self._links, self._contact, engine, inertia)
+        self._torsion = Torsion(self._links, self._feet, self._values.torsion * self.world.friction,
+                                self._values.timestep)
 
     def _find_dof(self, joint: str) -> int:
         return int(self._links.getDof(joint).getIndexInSkeleton())
@@ -141,6 +146,7 @@ class DartPlant(EnginePlant):
         links.setPositions(positions)
         links.setVelocities(velocities)
         self.stepper.reset()
+        self._torsion.reset(self.stepper.mass_matrix())
 
     def step(self, command: Command, duration: float) -> None:
         """Hold a `Command` for a duration in s, a whole number of timesteps."""
@@ -155,8 +161,10 @@ class DartPlant(EnginePlant):
             self._arm(command.lock)
             self._supply(command, efforts, before)
             force[motors] = efforts
-            if pushing:
+            if pushing or self._torsion.acts:
+                links.clearExternalForces()
                 self._push_bodies()
+                self._torsion.apply()
             self.stepper.step(force)
             after = links.getVelocities()[motors].tolist()
             self._account(efforts, before, after)
@@ -165,10 +173,11 @@ class DartPlant(EnginePlant):
             before = after
             if left <= felt:
                 self._feel(1.0 / felt)
+            if self._torsion.acts:
+                self._torsion.follow(self._forces()[:, 2])
             if self._levels.planned:
                 self._follow_feet()
-        if pushing:
-            links.clearExternalForces()
+        links.clearExternalForces()
         self._steps += steps
         self.time = self._steps * self._values.timestep
         self._update_truth()
@@ -177,9 +186,10 @@ class DartPlant(EnginePlant):
     def _push_bodies(self) -> None:
         """Apply what pushes for a time to the centres of mass of its links."""
         links = self._links
+        if self._pushes_in_space.are_over:
+            return
         applied = np.zeros((links.getNumBodyNodes(), 6))
         self._pushes_in_space.apply(applied)
-        links.clearExternalForces()
         for body in np.flatnonzero(applied.any(axis=1)):
             node = links.getBodyNode(int(body))
             node.addExtForce(applied[body, :3], node.getLocalCOM(), False, True)
@@ -193,14 +203,20 @@ class DartPlant(EnginePlant):
 
     def _feel(self, share: float) -> None:
         """Add a share of the forces on the feet in the step just made."""
+        self._force += share * self._forces()
+
+    def _forces(self) -> np.ndarray:
+        """Return the forces on the feet in the step just made, N, ``(n_feet, 3)``."""
+        forces = np.zeros((len(self._feet), 3))
         for contact in self._engine.getLastCollisionResult().getContacts():
             # the force is that on the first one
-            for thing, sign in ((contact.collisionObject1, share),
-                                (contact.collisionObject2, -share)):
+            for thing, sign in ((contact.collisionObject1, 1.0),
+                                (contact.collisionObject2, -1.0)):
                 body = thing.getShapeFrame().asShapeNode().getBodyNode()
                 foot = self._foot_of_body.get(body.getName())
                 if foot is not None:
-                    self._force[foot] += sign * contact.force
+                    forces[foot] += sign * contact.force
+        return forces
 
     def _arm(self, armed: np.ndarray) -> None:
         """Release locks that are not armed; engage armed ones whose joint has arrived."""

@@ -25,7 +25,7 @@ are those of the impulses that act.
 from typing import Any
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotrs   # without the checks of numpy.linalg
+from scipy.linalg.lapack import dpotrf, dpotrs  # without the checks of numpy.linalg
 
 TOLERANCE = 1e-4   # m/s and rad/s: a contact or stop may move by that
 MOST = 20          # solutions of all contacts per step
