@@ -37,7 +37,8 @@ ROBOT_FILE = load_robot('compass')
 # the gains of the table in doc/controllers/curve_tracking.md: slower than the shipped ones, so
 # that the error the integral removes is there
 GENTLE = {'attraction': 3.2, 'metric': [0.3, 1.0], 'energy_gain': 0.6, 'transfer_gain': 0.1,
-          'transfer_threshold': 0.01, 'damping_rate': 4.0, 'min_normal_force': 0.3}
+          'transfer_threshold': 0.01, 'damping_rate': 4.0, 'min_normal_force': 0.3,
+          'tank_supply': 0.0}
 PLENTY = {'tank_initial': 1e4, 'tank_capacity': 1e4}
 INTEGRAL = {'integral_gain': 0.3}
 COLUMNS = ('step', 'error', 'energy', 'injected', 'absorbed', 'tank', 'integral', 'power')
