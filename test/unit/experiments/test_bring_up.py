@@ -2,6 +2,7 @@
 """Steps of bringing a robot up: order, what stops them, what is not repeated."""
 
 import json
+from pathlib import Path
 
 import pytest
 from static_robots import real_path
@@ -145,6 +146,7 @@ def test_bad_input_is_one_line(tmp_path, capsys):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize('description', ['bolt_description/robots/bolt.urdf',
                                          'g1_description/urdf/g1_29dof_rev_1_0.urdf',
                                          'talos_data/robots/talos_reduced.urdf',
@@ -159,3 +161,16 @@ def test_strangers_walk_from_two_commands(tmp_path, capsys, description):
     steps = {step['name']: step for step in json.loads(capsys.readouterr().out)['steps']}
     assert steps['walk (MuJoCo)']['figures']['duration'] >= 20.0
     assert steps['walk (MuJoCo)']['figures']['speed'] > 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+def test_a_planar_stranger_walks(tmp_path, capsys):
+    """Somebody's planar biped would need a gait or gains by hand before it walks."""
+    description = Path(__file__).parents[3] / 'examples' / 'rabbit.urdf'
+    assert main(['adopt', str(description), '--out', str(tmp_path), '--json']) == 0
+    file = json.loads(capsys.readouterr().out)['file']
+    assert main(['bring-up', file, '--out', str(tmp_path / 'up'), '--evaluations', '0',
+                 '--json']) == 0
+    steps = {step['name']: step for step in json.loads(capsys.readouterr().out)['steps']}
+    assert 0.5 < steps['walk (rigid)']['figures']['speed'] < 0.8
