@@ -31,7 +31,9 @@ from walking_control.models.support.dynamics import SupportDynamics
 ROBOT_FILE = load_robot('compass')
 ROBOT, WORLD_VALUES = ROBOT_FILE.robot, ROBOT_FILE.values(WORLD)
 SUPPORT = SupportDynamics(Dynamics(ROBOT, WORLD_VALUES.gravity, WORLD_VALUES.slope))
-PINNED = {'limiting': 'off', 'tank_initial': 1e6, 'tank_capacity': 1e6}
+PINNED = {'limiting': 'off', 'tank_initial': 1e6, 'tank_capacity': 1e6, 'attraction': 3.2,
+          'energy_gain': 0.6, 'transfer_gain': 0.1, 'transfer_threshold': 0.01,
+          'damping_rate': 4.0}
 # transfer at its bound everywhere near the gait
 STIFF = {'transfer_gain': 50.0, 'transfer_threshold': 0.01}
 
@@ -222,7 +224,8 @@ def test_gain_to_blame_and_the_values_that_do(values, name):
 
 def test_free_matrix_counts_from_three_coordinates():
     """The rotation by Z needs a period of its own, where there is a Z at all."""
-    values = PARAMETERS.validate({'freedom_rate': 500.0})
+    values = PARAMETERS.validate({'freedom_rate': 500.0, 'transfer_gain': 0.1,
+                                  'transfer_threshold': 0.01})
     loops = {n: loop_rates(values, np.array([2.0, 3.0]), 3.0, n)['free matrix'] for n in (2, 3)}
     assert loops[2][0] == 0.0
     assert loops[3][0] == pytest.approx(500.0 ** 2 / 40.0) and loops[3][1] == 'freedom_rate'

@@ -50,12 +50,8 @@ def test_walks_by_the_gains_of_its_size():
     assert not summary['fell'], summary['fall_reason']
     assert summary['steps'] >= 3 and 0.6 < summary['speed'] < 0.8
     undesired = run.telemetry['kinetic_energy_undesired']
-    assert np.median(undesired) < 1e-3 * np.median(run.telemetry['kinetic_energy_desired'])
-
-
-def test_errors_along_the_gait_weighed_like_others_make_it_fall():
-    """Nearness in all directions alike would be as good, and the weight for nothing."""
-    assert simulate(on_gait(along=1.0), plant='rigid', duration=2.0).fell
+    # 5e-4 and more where errors along the gait count like those across
+    assert np.median(undesired) < 1e-5 * np.median(run.telemetry['kinetic_energy_desired'])
 
 
 def test_tank_gets_what_the_gait_takes():

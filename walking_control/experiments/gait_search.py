@@ -16,7 +16,11 @@ from walking_control.gaits.gait_file import gait_document, write_gait
 from walking_control.gaits.search.optimisation import search
 from walking_control.gaits.search.task import SEARCH
 from walking_control.loading import load_robot
+from walking_control.models.base import Base
 from walking_control.models.robot_file import RobotFile
+from walking_control.simulation.rigid.plant import RIGID
+
+SCUFF_ROOM = 0.1   # of a step, ahead of where the foot of a gait comes out of the floor
 
 
 def find_gait(robot_file: RobotFile, task: Mapping[str, Any] | None = None,
@@ -73,7 +77,7 @@ def summarize_search(found: SimpleNamespace) -> dict[str, Any]:
         reason = (f'{result.status}: the best iterate misses "{result.worst}" by '
                   f'{result.violation:.3g}')
     elif not check.follows:
-        reason = f'the plant does not follow the gait: {check.reason}'
+        reason = f'the plant does not follow the gait: {check.reason}{_scuff_hint(found)}'
     step = judgement.step
     return {
         'robot': found.robot_file.robot.name, 'converged': result.converged, 'reason': reason,
@@ -95,6 +99,21 @@ def summarize_search(found: SimpleNamespace) -> dict[str, Any]:
                       'iterations': a.iterations} for a in result.attempts],
         'resimulation': vars(check), 'solve_time': result.solve_time,
         'build_time': result.build_time, 'file': None}
+
+
+def _scuff_hint(found: SimpleNamespace) -> str:
+    """Say of a gait whose foot passes under the floor what lets a plant forgive that."""
+    robot_file = found.robot_file
+    if robot_file.robot.base is not Base.PLANAR:
+        return ''
+    rigid, foot = robot_file.values(RIGID), found.result.judgement.foot
+    scuffs = foot[foot[:, 1] < -rigid.scuff_depth, 0]
+    ahead = float(scuffs.max(initial=-np.inf))
+    if ahead <= max(rigid.scuff_length, 0.0) and (scuffs.size == 0 or rigid.scuff_length > 0.0):
+        return ''
+    length = max(0.0, ahead) + SCUFF_ROOM * found.result.judgement.step[0]
+    return (f'; legs that cannot shorten pass {-1e3 * float(foot[:, 1].min()):.2g} mm under the '
+            f'floor: set rigid.scuff_length to {length:.2g} m to forgive that')
 
 
 def save_gait(found: SimpleNamespace, directory: Path | str) -> Path:

@@ -33,7 +33,8 @@ LONGEST_TICK = 8e-3   # s, for which torques are held at first
 HALVINGS = (2, 4)     # of the ticks: at least, at most
 AGREE = 2e-4          # rad and rad/s: extrapolations closer than this are good enough
 INSTANT = 1e-9        # s, to which the strike of a knee is located
-FOLLOWS = 2e-3   # largest error of coordinates and rates after a step that counts as following
+SAMPLES = np.linspace(0.0, 1.0, 50)   # of a phase
+FOLLOWS = 2e-3   # largest error of coordinates after a step that counts as following, rad
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,8 @@ class Resimulation:
     """How a plant driven by a gait's torques differs from the gait after one step.
 
     Attributes:
-        follows: Whether the step ended and all errors are below `FOLLOWS`.
+        follows: Whether the step ended and all errors are below `FOLLOWS`, those of rates as shares
+            of the gait's fastest where that is above 1 rad/s.
         reason: Why not, or None.
         error_q: Largest error of the coordinates just after touchdown, rad, the error of holding
             efforts for a tick taken out.
@@ -89,7 +91,8 @@ def _compare(gait: Gait, reason: str | None, q: np.ndarray, v: np.ndarray, perio
         return Resimulation(False, reason, np.nan, np.nan, np.nan, float(normal), *hold)
     q_start, v_start = gait.start
     error_q, error_v = float(np.abs(q - q_start).max()), float(np.abs(v - v_start).max())
-    follows = max(error_q, error_v) < FOLLOWS
+    fastest = max(np.abs(phase.motion(SAMPLES)[1]).max() for phase in gait.phases)
+    follows = error_q < FOLLOWS and error_v < FOLLOWS * max(1.0, fastest)
     reason = None if follows else f'off by {error_q:.2g} rad and {error_v:.2g} rad/s after a step'
     return Resimulation(follows, reason, error_q, error_v, period, float(normal), *hold)
 

@@ -65,7 +65,7 @@ PARAMETERS = ParameterTable('curve_tracking', [
               'empty for ones.', 1e-3, 1e3),
     Parameter('surface_offset', 0.05, 'rad', 'Distance of the curves the surface is fitted to.',
               0.01, 1.0),
-    Parameter('attraction', 3.2, '1/s', 'Rate at which a gap to the gait is to close; with field '
+    Parameter('attraction', 5.0, '1/s', 'Rate at which a gap to the gait is to close; with field '
               'surface about that.', SMALLEST, 100.0, scaled=True),
     Parameter('continuation', 'free', '', 'Where the path of field closest goes past a touchdown '
               'that is late: on by free motion, or reaching for a lower floor.',
@@ -77,7 +77,7 @@ PARAMETERS = ParameterTable('curve_tracking', [
               'energy that the walker lacks, with field closest.', 0.0, 100.0),
     Parameter('lead_excess', 0.0, 's/J', 'The same per energy in excess.', 0.0, 100.0),
     Parameter('lead_limit', 0.3, 's', 'How far it may run ahead.', 0.0, 1.0),
-    Parameter('energy_gain', 0.6, '1/(s J^0.5)', 'Kp of (5.27).', SMALLEST, 100.0, scaled=True),
+    Parameter('energy_gain', 3.0, '1/(s J^0.5)', 'Kp of (5.27).', SMALLEST, 1e4, scaled=True),
     Parameter('integral_gain', 0.0, '1/(s^2 J^0.5)', 'Integral action on the energy error.', 0.0,
               100.0),
     Parameter('integral_limit', 10.0, 'J s', 'Bound of the integral of the energy error.', 0.0,
@@ -86,13 +86,13 @@ PARAMETERS = ParameterTable('curve_tracking', [
               choices=('constant', 'gait')),
     Parameter('method', 'transfer', '', 'Undesired momentum: moved into the gait (5.18) or damped '
               '(5.17).', choices=('transfer', 'damping')),
-    Parameter('transfer_gain', 0.1, 'J^-0.5 s^-1', 'a0 of (5.21).', SMALLEST, 100.0, scaled=True),
-    Parameter('transfer_threshold', 0.01, 'J^0.5',
+    Parameter('transfer_gain', 20.0, 'J^-0.5 s^-1', 'a0 of (5.21).', SMALLEST, 1e4, scaled=True),
+    Parameter('transfer_threshold', 0.25, 'J^0.5',
               'a1 of (5.21): undesired momentum below which the transfer is linear.', SMALLEST,
               100.0, scaled=True),
     Parameter('bandwidth', 100.0, '1/s', 'Fastest decay of undesired momentum.', SMALLEST, 5000.0,
               scaled=True),
-    Parameter('damping_rate', 4.0, '1/s', 'R of (5.17), and where the motion runs backwards.',
+    Parameter('damping_rate', 40.0, '1/s', 'R of (5.17), and where the motion runs backwards.',
               SMALLEST, 5000.0, scaled=True),
     Parameter('potential_share', 1.0, '1', 'Share of the compensation (5.25).', 0.0, 1.0),
     Parameter('freedom_rate', 10.0, '1/s',

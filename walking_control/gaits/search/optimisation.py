@@ -21,12 +21,12 @@ from walking_control.gaits.search.adaptation import find_adaptation
 from walking_control.gaits.search.judgement import judge_gait, Judgement
 from walking_control.gaits.search.task import (
     check_task,
-    coordinate_limits,
     cost_metric,
     held_coordinates,
     leg_length,
     passive_forces,
     SEARCH,
+    search_limits,
 )
 from walking_control.models.robot_file import RobotFile, WORLD
 from walking_control.models.step_equations import spring_rows, step_equations, step_parameters
@@ -114,7 +114,7 @@ class _Search:
         self.held, self.bends = held_coordinates(self.robot)
         self.passive = passive_forces(self.robot, self.held)
         self.weights = cost_metric(self.robot, values, self.passive)
-        self.friction = world.friction
+        self.friction = world.friction * values.friction_share
         self.progress = progress or (lambda text: None)
         self.solve_time = self.build_time = 0.0
         self.shape = Shape(values.degree, values.nodes, values.quadrature, self.held,
@@ -130,7 +130,7 @@ class _Search:
         if clearance <= 0.0:
             return clearance == 0.0
         if can_lift(self.equations, self.theta, clearance, self.held[0],
-                    *coordinate_limits(self.robot)):
+                    *search_limits(self.robot, self.held[-1])):
             return True
         self.progress(f'no clearance of {clearance:g} m: these legs cannot lift a foot past the '
                       'other one')
@@ -158,7 +158,7 @@ class _Search:
 
     def _bounds(self, shape: Shape) -> tuple[np.ndarray, np.ndarray]:
         from walking_control.gaits.search.problem import LONGEST, SHORTEST
-        low, high = coordinate_limits(self.robot)
+        low, high = search_limits(self.robot, self.held[-1])
         lower, upper = [], []
         for held in shape.held:
             free = [i for i in range(self.equations.n) if i not in held]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The task of a gait search: its parameters, and what a robot file says of it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from types import SimpleNamespace
 
 import numpy as np
@@ -22,11 +22,13 @@ SEARCH = ParameterTable('search', [
     Parameter('clearance', 0.02, 'm', 'Height of the swing foot in mid-step, asked of legs that '
               'can shorten; below 0 the foot may pass through the floor.', -1.0, 1.0,
               scaled=True),
-    Parameter('landing_speed', 0.0, 'm/s', 'Least downward speed of the foot at touchdown.', 0.0,
-              5.0),
+    Parameter('landing_speed', 0.15, 'm/s', 'Least downward speed of the foot at touchdown; 0: it '
+              'may graze the floor.', 0.0, 5.0, scaled=True),
     Parameter('min_step_length', 0.1, 'm', 'Shortest step.', 1e-3, 5.0, scaled=True),
     Parameter('contact', True, '', 'Whether the floor must push and hold by friction.'),
     Parameter('min_normal_force', 0.0, 'N', 'Least normal force of the floor.', 0.0, 1e4),
+    Parameter('friction_share', 0.7, '1', 'Share of the floor\'s friction a gait may rely on; a '
+              'controller needs the rest.', 0.01, 1.0),
     Parameter('actuation', 'joints', '', 'Which torques there are: every coordinate, joints with a '
               'motor alone, or all with those of other joints at passive_cost.',
               choices=('full', 'joints', 'costly')),
@@ -38,6 +40,8 @@ SEARCH = ParameterTable('search', [
     Parameter('mass_arguments', '', '', 'xacro arguments --optimise mass may change, by name.'),
     Parameter('min_mass', 0.1, 'kg', 'Lower bound of each of them.', 0.0, 1e3, scaled=True),
 ])
+
+STOP_MARGIN, STOP_SHARE = 0.02, 0.05   # rad, of the range: how far a gait stays from joint stops
 
 # combinations of forces by phase, each ``(n,)``
 Rows = tuple[tuple[tuple[float, ...], ...], ...]
@@ -95,6 +99,22 @@ def coordinate_limits(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
             ends = sorted((robot.limits[joint].lower / factor, robot.limits[joint].upper / factor))
             lower[i], upper[i] = max(lower[i], ends[0]), min(upper[i], ends[1])
     return lower, upper
+
+
+def search_limits(robot: Robot, held: Collection[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the limits of the coordinates in a search, each ``(n,)``, a little inside the stops.
+
+    Limits hold at Chebyshev points alone; between them a motion overshoots, and a controller needs
+    room. Coordinates that locks hold go all the way: that is where they are caught.
+
+    Args:
+        robot: The `Robot`.
+        held: Indices of the coordinates that locks hold at some time.
+    """
+    lower, upper = coordinate_limits(robot)
+    margin = np.minimum(STOP_MARGIN, STOP_SHARE * (upper - lower))
+    margin[list(held)] = 0.0
+    return lower + margin, upper - margin
 
 
 def held_coordinates(robot: Robot) -> tuple[tuple[tuple[int, ...], ...], np.ndarray]:
