@@ -167,7 +167,7 @@ class SpacePlant(Plant):
         force[self._motor_dof] += efforts
         pin.computeJointJacobians(model, data, q)
         pin.updateFramePlacements(model, data)
-        force += self._pushed()
+        force += self._pushed() * (self._values.timestep / h)   # their steps are the longest ones
         A = M.copy()
         brake = self._brake_joints(A, force, h, M)
         right = M @ v + h * force
@@ -184,7 +184,7 @@ class SpacePlant(Plant):
         if self._pushes.are_over:
             return total
         self._pushes.apply(self._applied)
-        for frame in np.flatnonzero(self._applied.any(axis=1)):
+        for frame in np.flatnonzero(self._applied.any(axis=1)).tolist():
             joint = model.frames[frame].parentJoint
             place = data.oMi[joint].act(model.inertias[joint].lever)
             J = pin.getJointJacobian(model, data, joint, pin.LOCAL_WORLD_ALIGNED)
