@@ -76,7 +76,8 @@ def test_feet_slip_at_the_cone():
 
 def test_pushes_give_their_impulse():
     """If it failed, a planned push would have another size or side than it is asked for."""
-    robot_file = load_robot('walker3d_points', [('world.friction', 0.01), ('compliant.timestep', 0.0015)])
+    robot_file = load_robot('walker3d_points', [('world.friction', 0.01),
+                                                ('compliant.timestep', 0.0015)])
     plant = make_plant(robot_file, 'compliant')
     plant.disturb('side_push', 0.3, 0, How(time=0.0))
     plant.reset(robot_file.start)

@@ -167,12 +167,14 @@ class SpacePlant(Plant):
         force[self._motor_dof] += efforts
         pin.computeJointJacobians(model, data, q)
         pin.updateFramePlacements(model, data)
-        force += self._pushed() * (self._values.timestep / h)   # their steps are the longest ones
+        pushed = self._pushed() * (self._values.timestep / h)   # their steps are the longest ones
+        force += pushed
         A = M.copy()
         brake = self._brake_joints(A, force, h, M)
         right = M @ v + h * force
         found = self._press(A, right, h)
         new = self._solution
+        self._booked['work'] += 0.5 * h * float(pushed @ (v + new))
         self._account(efforts, 0.5 * (v + new), found, brake, new, h)
         self._v[:] = new
         self._q[:] = pin.integrate(model, q, new * h)
