@@ -2,11 +2,13 @@
 """The compliant plant in space: rest, friction, what the method takes, pushes; and refusals."""
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
 from walking_control.exceptions import IncompatiblePlant, InvalidInput
 from walking_control.loading import load_robot
 from walking_control.models.signals import Command
+from walking_control.simulation.disturbance import How
 from walking_control.simulation.registry import make_plant
 
 
@@ -70,6 +72,21 @@ def test_feet_slip_at_the_cone():
     for x, y, z in force[force[:, 2] > 1.0]:
         assert np.hypot(x, y) <= 0.1 * z * (1.0 + 1e-6)
     assert plant.energies()['slipped'] > 0.0
+
+
+def test_pushes_give_their_impulse():
+    """If it failed, a planned push would have another size or side than it is asked for."""
+    robot_file = load_robot('walker3d_points', [('world.friction', 0.01),
+                                                ('compliant.timestep', 0.0015)])
+    plant = make_plant(robot_file, 'compliant')
+    plant.disturb('side_push', 0.3, 0, How(time=0.0))
+    plant.reset(robot_file.start)
+    held(plant, robot_file.start, Command(plant.robot), 0.11)
+    dynamics = plant._dynamics
+    velocity = pin.computeCentroidalMomentum(
+        dynamics.model, dynamics.data, dynamics.to_pinocchio(plant.truth.q),
+        dynamics.to_pinocchio_velocity(plant.truth.v)).linear / dynamics.mass
+    assert velocity[1] == pytest.approx(0.3, rel=0.1) and abs(velocity[0]) < 0.03
 
 
 def test_what_it_cannot_do_is_refused():

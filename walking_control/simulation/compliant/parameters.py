@@ -45,7 +45,8 @@ COMPLIANT = ParameterTable('compliant', [
               'is given, straight in between; none: level.', -1e4, 1e4),
     Parameter('floor_heights', (), 'm', 'The height there.', -100.0, 100.0),
     Parameter('tolerance', 1e-8, '1', 'Local error of the integration.', 1e-13, 1e-4),
-    Parameter('timestep', 0.004, 's', 'Longest integration step; the error makes it shorter.',
+    Parameter('timestep', 0.004, 's', 'Longest integration step; the error makes it shorter, but '
+              'for free bases, which do well with 0.001.',
               1e-6, 0.1),
     *(RIGID.parameters[name] for name in ('scuff_length', 'scuff_depth', 'fall_height',
                                           'friction_fade')),

@@ -167,12 +167,14 @@ class SpacePlant(Plant):
         force[self._motor_dof] += efforts
         pin.computeJointJacobians(model, data, q)
         pin.updateFramePlacements(model, data)
-        force += self._pushed()
+        pushed = self._pushed() * (self._values.timestep / h)   # their steps are the longest ones
+        force += pushed
         A = M.copy()
         brake = self._brake_joints(A, force, h, M)
         right = M @ v + h * force
         found = self._press(A, right, h)
         new = self._solution
+        self._booked['work'] += 0.5 * h * float(pushed @ (v + new))
         self._account(efforts, 0.5 * (v + new), found, brake, new, h)
         self._v[:] = new
         self._q[:] = pin.integrate(model, q, new * h)
@@ -184,7 +186,7 @@ class SpacePlant(Plant):
         if self._pushes.are_over:
             return total
         self._pushes.apply(self._applied)
-        for frame in np.flatnonzero(self._applied.any(axis=1)):
+        for frame in np.flatnonzero(self._applied.any(axis=1)).tolist():
             joint = model.frames[frame].parentJoint
             place = data.oMi[joint].act(model.inertias[joint].lever)
             J = pin.getJointJacobian(model, data, joint, pin.LOCAL_WORLD_ALIGNED)
