@@ -2,7 +2,7 @@
 """Friction that resists the turning of feet about the floor's normal, which DART does not have.
 
 The torque about the normal of each foot stops its turning, up to the friction, the normal force
-and a radius: ``|t| <= mu r N``. It acts in the next step, from the rate of turning w after this one:
+and a radius: ``|t| <= mu r N``. It acts in the next step, from the rate of turning w after this:
 ``t = i - G w``, and ``i <- i - G w / 2`` holds against a lasting torque without creeping; both are
 clamped. G is what would stop the foot in a step if nothing else touched it. With contacts it turns
 less easily, by a share s of that: ``det = 1 - s``, ``trace = 2 - 3 s / 2``, whose roots lie inside
