@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Defaults in newtons, metres and seconds fit the robot they are for."""
 
+import re
+
 import numpy as np
 import pytest
 from stranger import write_rabbit
@@ -50,10 +52,10 @@ def test_rules_follow_from_units():
     m, L, g, T = 3.0, 0.7, 5.0, (0.7 / 5.0) ** 0.5
     R = REFERENCE
     for unit, (_, words) in RULES.items():
+        product = re.sub(r'(?<=[\w)]) (?=[\w(])', '*', words).replace('^', '**')   # our own text
+
         def size(m, g, L, T):
-            return eval(words.replace('m g L', 'm*g*L').replace('m g', 'm*g')   # our own text
-                        .replace('m*g T', 'm*g*T').replace('L T', 'L*T').replace('^', '**').replace('(T (', '(T*(')
-                        .replace('T**2 (', 'T**2*('), {}, {'m': m, 'g': g, 'L': L, 'T': T})
+            return eval(product, {}, {'m': m, 'g': g, 'L': L, 'T': T})
         assert scale.factor(unit) == pytest.approx(size(m, g, L, T)
                                                    / size(R.mass, R.gravity, R.length, R.time))
         assert REFERENCE.factor(unit) == 1.0
