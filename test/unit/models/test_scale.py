@@ -13,6 +13,7 @@ from walking_control.simulation.registry import parameter_tables
 # what serves which kind of robot; the rest of the tables is nothing to it
 SERVING = {'compass': None, 'dribbel': None, 'humanoid': ('estimator', 'safety', 'static_torque'),
            'walker3d_point': ('search',)}
+OTHERS = ('compliant', 'static_torque', 'stepping')
 
 
 @pytest.mark.parametrize('name', SERVING)
@@ -20,7 +21,7 @@ def test_shipped_robots_keep_their_numbers(name):
     """A shipped robot would walk otherwise than in every figure of the pages."""
     robot_file = load_robot(name)
     for table in parameter_tables():
-        if SERVING[name] is None and table.section not in ('static_torque', 'stepping') \
+        if SERVING[name] is None and table.section not in OTHERS \
                 or table.section in (SERVING[name] or ()):
             unscaled = table.validate(robot_file.sections.get(table.section, {}))
             assert vars(robot_file.values(table)) == vars(unscaled), table.section
@@ -51,7 +52,8 @@ def test_rules_follow_from_units():
     for unit, (_, words) in RULES.items():
         def size(m, g, L, T):
             return eval(words.replace('m g L', 'm*g*L').replace('m g', 'm*g')   # our own text
-                        .replace('L T', 'L*T').replace('^', '**').replace('(T (', '(T*(')
+                        .replace('m*g T', 'm*g*T').replace('L T', 'L*T')
+                        .replace('^', '**').replace('(T (', '(T*(')
                         .replace('T**2 (', 'T**2*('), {}, {'m': m, 'g': g, 'L': L, 'T': T})
         assert scale.factor(unit) == pytest.approx(size(m, g, L, T)
                                                    / size(R.mass, R.gravity, R.length, R.time))
