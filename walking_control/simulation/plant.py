@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every plant offers, and the truth only a plant knows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType, SimpleNamespace
 from typing import Any, ClassVar, Protocol
 
@@ -48,6 +48,22 @@ class Truth:
     def base(self) -> BaseState:
         """The `BaseState` now."""
         return self._base.state(self.q, self.v)
+
+    def measure(self, time: float, rotations: Iterable[np.ndarray],
+                measurement: Measurement) -> None:
+        """Fill a `Measurement` with what ideal sensors of joints, locks and feet say.
+
+        Args:
+            time: s.
+            rotations: From the axes of each foot to the floor's, ``(3, 3)``.
+            measurement: Changed.
+        """
+        measurement.stamp = time
+        measurement.position[:] = self.q[self._base.nq:]
+        measurement.velocity[:] = self.v[self._base.nv:]
+        measurement.locked[:] = self.locked
+        for force, rotation, felt in zip(self.foot_force, rotations, measurement.foot_force):
+            np.dot(force, rotation, out=felt)
 
 
 class Plant(Protocol):

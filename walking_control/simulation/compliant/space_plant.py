@@ -362,14 +362,9 @@ class SpacePlant(Plant):
 
     def measure(self, measurement: Measurement) -> None:
         """Fill a `Measurement` with what the sensors say now."""
-        truth, base = self.truth, self.robot.base
-        measurement.stamp = self.time
-        measurement.position[:] = truth.q[base.nq:]
-        measurement.velocity[:] = truth.v[base.nv:]
-        self._imu.measure(truth.q, truth.v, self.time, measurement)
-        for i, foot in enumerate(self.robot.feet):
-            rotation = self._dynamics.foot_rotation(foot)
-            np.dot(truth.foot_force[i], rotation, out=measurement.foot_force[i])
+        self._imu.measure(self.truth.q, self.truth.v, self.time, measurement)   # places the robot
+        self.truth.measure(self.time, map(self._dynamics.foot_rotation, self.robot.feet),
+                           measurement)
 
     def push(self, impulse: float, direction: float = 0.0) -> None:
         """Add an impulse in N s along the floor to the base, at once; see `Plant.push`."""

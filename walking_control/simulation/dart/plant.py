@@ -263,15 +263,9 @@ class DartPlant(EnginePlant):
 
     def measure(self, measurement: Measurement) -> None:
         """Fill a `Measurement` with what the sensors say now."""
-        truth, base = self.truth, self.robot.base
-        measurement.stamp = self.time
-        measurement.position[:] = truth.q[base.nq:]
-        measurement.velocity[:] = truth.v[base.nv:]
-        measurement.locked[:] = truth.locked
-        self._imu.measure(truth.q, truth.v, self.time, measurement)
-        for i, body in enumerate(self._feet):
-            rotation = body.getWorldTransform().matrix()[:3, :3]
-            np.dot(truth.foot_force[i], rotation, out=measurement.foot_force[i])
+        self._imu.measure(self.truth.q, self.truth.v, self.time, measurement)
+        self.truth.measure(self.time, (body.getWorldTransform().matrix()[:3, :3]
+                                       for body in self._feet), measurement)
 
     def push(self, impulse: float, direction: float = 0.0) -> None:
         """Add an impulse in N s along the floor to the base, at once.

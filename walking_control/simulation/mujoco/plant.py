@@ -290,15 +290,9 @@ class MujocoPlant(EnginePlant):
 
     def measure(self, measurement: Measurement) -> None:
         """Fill a `Measurement` with what the sensors say now."""
-        data, truth = self.data, self.truth
-        measurement.stamp = self.time
-        measurement.position[:] = data.qpos[self._joint_qpos]
-        measurement.velocity[:] = data.qvel[self._joint_dof]
-        measurement.locked[:] = truth.locked
-        self._imu.measure(truth.q, truth.v, self.time, measurement)
-        for i, body in enumerate(self._foot_body):
-            rotation = data.xmat[body].reshape(3, 3)
-            np.dot(truth.foot_force[i], rotation, out=measurement.foot_force[i])
+        self._imu.measure(self.truth.q, self.truth.v, self.time, measurement)
+        self.truth.measure(self.time, (self.data.xmat[body].reshape(3, 3)
+                                       for body in self._foot_body), measurement)
 
     def push(self, impulse: float, direction: float = 0.0) -> None:
         """Add an impulse in N s along the floor to the base, at once.

@@ -287,15 +287,9 @@ class RigidPlant(Plant):
 
     def measure(self, measurement: Measurement) -> None:
         """Fill a `Measurement` with what the sensors say now."""
-        truth = self.truth
-        measurement.stamp = self.time
-        measurement.position[:] = truth.q[3:]
-        measurement.velocity[:] = truth.v[3:]
-        measurement.locked[:] = truth.locked
-        self._imu.measure(truth.q, truth.v, self.time, measurement)
-        for i, foot in enumerate(self.robot.feet):
-            rotation = self._support.dynamics.foot_rotation(foot)
-            np.dot(truth.foot_force[i], rotation, out=measurement.foot_force[i])
+        self._imu.measure(self.truth.q, self.truth.v, self.time, measurement)   # places the robot
+        self.truth.measure(self.time, map(self._support.dynamics.foot_rotation, self.robot.feet),
+                           measurement)
 
     def push(self, impulse: float, direction: float = 0.0) -> None:
         """Add an impulse in N s along the floor to the base, at once; closed contacts hold.

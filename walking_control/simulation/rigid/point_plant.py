@@ -6,6 +6,7 @@ trunk stays as it starts. For the equations and simplifications see `models.pend
 other rigid plant feet do not slip, and the friction this takes is reported.
 """
 
+from collections.abc import Iterator
 import math
 from types import SimpleNamespace
 
@@ -267,16 +268,14 @@ class PointPlant(Plant):
 
     def measure(self, measurement: Measurement) -> None:
         """Fill a `Measurement` with what the sensors say now."""
-        truth, base = self.truth, self.robot.base.nq
-        measurement.stamp = self.time
-        measurement.position[:] = truth.q[base:]
-        measurement.velocity[:] = truth.v[base:]
-        self._imu.measure(truth.q, truth.v, self.time, measurement)
-        for foot, (pitch, roll) in enumerate(self.state.angles):
+        self._imu.measure(self.truth.q, self.truth.v, self.time, measurement)
+        self.truth.measure(self.time, self._foot_rotations(), measurement)
+
+    def _foot_rotations(self) -> Iterator[np.ndarray]:
+        for pitch, roll in self.state.angles:
             c, s = math.cos(pitch), math.sin(pitch)
             cr, sr = math.cos(roll), math.sin(roll)
-            rotation = np.array([[c, s * sr, s * cr], [0.0, cr, -sr], [-s, c * sr, c * cr]])
-            np.dot(truth.foot_force[foot], rotation, out=measurement.foot_force[foot])
+            yield np.array([[c, s * sr, s * cr], [0.0, cr, -sr], [-s, c * sr, c * cr]])
 
     def push(self, impulse: float, direction: float = 0.0) -> None:
         """Add an impulse in N s along the floor to the hip, at once.
