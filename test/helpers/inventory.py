@@ -19,8 +19,7 @@ def asks_for_everything(config):
     """Return whether a run is asked for all tests, not for a folder, file or selection."""
     paths = [Path(config.invocation_params.dir, argument).resolve() for argument in config.args]
     return config.rootpath / 'test' in paths \
-        and config.option.markexpr in ('', 'not slow') \
-        and not (config.option.keyword or config.option.lf)
+        and config.option.markexpr in ('', 'not slow') and not config.option.keyword
 
 
 def pytest_itemcollected(item):
@@ -54,7 +53,7 @@ def pytest_runtest_makereport(item):
 def seen_files(request):
     """Return file -> why it is skipped ('' where it is not) of a run of everything, or None."""
     config = request.config
-    return config.stash[SEEN] if asks_for_everything(config) else None
+    return config.stash[SEEN] if asks_for_everything(config) and not config.option.lf else None
 
 
 def find_gaps(tests, seen, apart=()):
