@@ -367,7 +367,8 @@ def _add_tune_arguments(verb: argparse.ArgumentParser) -> None:
                       'of robustness (step_down=0.01, push=0.2, delay=0.005, noise=2); repeatable')
     verb.add_argument('--cost', default='cost_of_transport_electrical', metavar='NAME',
                       help='what is to be little: cost_of_transport_electrical (default), '
-                      'cost_of_transport, mechanical_power, peak_effort, squared_effort_per_step')
+                      'cost_of_transport_positive, cost_of_transport, mechanical_power, '
+                      'peak_effort, squared_effort_per_step')
     verb.add_argument('--evaluations', type=count, default=150, metavar='N',
                       help='points to try (default: 150)')
     verb.set_defaults(disturb=[], points=0, repeats=1)
