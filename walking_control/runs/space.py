@@ -93,7 +93,8 @@ def steady_in_space(run: Run, dynamics: Dynamics) -> dict[str, Any]:
         ``start``, ``end`` (s), ``steps``, ``speed`` ahead and ``sideways`` (m/s), ``turn`` (rad/s),
         ``heading_error``, the mean (rad), ``mechanical_power`` (W), ``cost_of_transport``,
         ``cost_of_transport_positive``, see `positive_work`, ``cost_of_transport_electrical``, and
-        means over the steps: ``step_length``, ``step_width`` (m) and ``step_time`` (s). All None when there is no steady window.
+        means over the steps: ``step_length``, ``step_width`` (m) and ``step_time`` (s). All
+        None when there is no steady window.
     """
     names = ('start', 'end', 'steps', 'speed', 'sideways', 'turn', 'heading_error',
              'mechanical_power', 'cost_of_transport', 'cost_of_transport_positive',

@@ -139,6 +139,6 @@ def test_unknown_routes_are_refused():
 
 
 def test_braking_is_no_gift():
-    """Work taken up by one motor would pay for another's, and a walker that sinks cost less than 0."""
+    """Work that one motor takes up would pay for another's, and sinking would cost less than 0."""
     work = np.array([[0.0, 0.0], [2.0, -3.0], [1.0, -2.0]])
     assert positive_work(work) == pytest.approx(3.0)
