@@ -14,6 +14,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         from walking_control.cli.parser import make_parser  # slow: Ctrl-C may come meanwhile
         options = make_parser().parse_args(arguments)
+        options.command = list(sys.argv[1:] if arguments is None else arguments)
         status = options.run(options)
         sys.stdout.flush()
         return status

@@ -71,6 +71,7 @@ def adopt(options: Namespace) -> int:
               'guesses': [vars(guess) for guess in adoption.guesses],
               'suspicions': [error.as_dict() for error in adoption.suspicions],
               'files': [*files, *_draw(adoption, options.out)]}
+    result['command'] = options.command
     result['files'].append(str(options.out / 'adoption.json'))
     write_json(result, options.out / 'adoption.json')
     if options.json:

@@ -48,7 +48,7 @@ def bring_up(options: Namespace) -> int:
                 options.seed, progress=lambda text: print(text, file=sys.stderr, flush=True))
     with writing_to(options.out):
         result = summarize(go(site))
-    result['robot'] = str(path)
+    result['robot'], result['command'] = str(path), options.command
     page = write_bring_up_page(result, options.out)
     result['files'] = [file for step in result['steps'] for file in step['files']] + [page]
     result['files'].append(str(options.out / 'summary.json'))

@@ -32,6 +32,7 @@ from walking_control.cli.bringup import ros2_control
 from walking_control.cli.design import rotom, transmission
 from walking_control.cli.fault import fault
 from walking_control.cli.gait import cycle, impact, search
+from walking_control.cli.gallery import add_gallery_arguments, gallery
 from walking_control.cli.identification import identify
 from walking_control.cli.monitor import monitor
 from walking_control.cli.recording import plot, replay
@@ -74,6 +75,7 @@ EXAMPLES = {
     'out/rotom',
     'bring-up': 'walking_control adopt my_robot.urdf --out my_robot\n  '
     'walking_control bring-up my_robot/my_robot.yaml --out my_robot/up',
+    'gallery': 'walking_control gallery my_robot/up another/up --out gallery.md',
     'check': 'walking_control check my_robot.yaml',
     'replay': 'walking_control simulate dribbel --record walk.mcap\n  '
     'walking_control replay walk.mcap',
@@ -139,6 +141,7 @@ def make_parser() -> Parser:
     _add_compare_arguments(_add_verb(verbs, compare, [_common_arguments()]))
     add_adopt_arguments(_add_verb(verbs, adopt, []))
     add_bring_up_arguments(_add_verb(verbs, bring_up, []))
+    add_gallery_arguments(_add_verb(verbs, gallery, []))
     _add_check_arguments(_add_verb(verbs, check, [_common_arguments()]))
     verb = _add_verb(verbs, replay, [_common_arguments()])
     verb.add_argument('recording', type=Path, metavar='FILE', help='.mcap or folder of a rosbag2')
@@ -367,7 +370,8 @@ def _add_tune_arguments(verb: argparse.ArgumentParser) -> None:
                       'of robustness (step_down=0.01, push=0.2, delay=0.005, noise=2); repeatable')
     verb.add_argument('--cost', default='cost_of_transport_electrical', metavar='NAME',
                       help='what is to be little: cost_of_transport_electrical (default), '
-                      'cost_of_transport, mechanical_power, peak_effort, squared_effort_per_step')
+                      'cost_of_transport_positive, cost_of_transport, mechanical_power, '
+                      'peak_effort, squared_effort_per_step')
     verb.add_argument('--evaluations', type=count, default=150, metavar='N',
                       help='points to try (default: 150)')
     verb.set_defaults(disturb=[], points=0, repeats=1)

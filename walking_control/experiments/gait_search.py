@@ -77,7 +77,11 @@ def summarize_search(found: SimpleNamespace) -> dict[str, Any]:
         reason = (f'{result.status}: the best iterate misses "{result.worst}" by '
                   f'{result.violation:.3g}')
     elif not check.follows:
-        reason = f'the plant does not follow the gait: {check.reason}{_scuff_hint(found)}'
+        reason = f'the plant does not follow the gait: {check.reason}'
+        if (length := scuff_length(found)) is not None:
+            depth = -1e3 * float(judgement.foot[:, 1].min())
+            reason += (f'; legs that cannot shorten pass {depth:.2g} mm under the floor: set '
+                       f'rigid.scuff_length to {length:.2g} m to forgive that')
     step = judgement.step
     return {
         'robot': found.robot_file.robot.name, 'converged': result.converged, 'reason': reason,
@@ -101,19 +105,24 @@ def summarize_search(found: SimpleNamespace) -> dict[str, Any]:
         'build_time': result.build_time, 'file': None}
 
 
-def _scuff_hint(found: SimpleNamespace) -> str:
-    """Say of a gait whose foot passes under the floor what lets a plant forgive that."""
+def scuff_length(found: SimpleNamespace) -> float | None:
+    """Return the ``rigid.scuff_length`` that forgives a gait's foot under the floor, m.
+
+    Args:
+        found: Namespace with ``result`` and ``robot_file``, as of `find_gait`.
+
+    Returns:
+        None where there is nothing to forgive, or it is forgiven already.
+    """
     robot_file = found.robot_file
     if robot_file.robot.base is not Base.PLANAR:
-        return ''
+        return None
     rigid, foot = robot_file.values(RIGID), found.result.judgement.foot
     scuffs = foot[foot[:, 1] < -rigid.scuff_depth, 0]
     ahead = float(scuffs.max(initial=-np.inf))
     if ahead <= max(rigid.scuff_length, 0.0) and (scuffs.size == 0 or rigid.scuff_length > 0.0):
-        return ''
-    length = max(0.0, ahead) + SCUFF_ROOM * found.result.judgement.step[0]
-    return (f'; legs that cannot shorten pass {-1e3 * float(foot[:, 1].min()):.2g} mm under the '
-            f'floor: set rigid.scuff_length to {length:.2g} m to forgive that')
+        return None
+    return max(0.0, ahead) + SCUFF_ROOM * float(found.result.judgement.step[0])
 
 
 def save_gait(found: SimpleNamespace, directory: Path | str) -> Path:

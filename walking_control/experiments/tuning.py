@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 import contextlib
 from dataclasses import dataclass
 import math
+import time
 from typing import Any
 
 import numpy as np
@@ -29,8 +30,8 @@ from walking_control.experiments.sweeps.walks import measure, Workshop
 from walking_control.models.robot_file import RobotFile
 
 QUARTER, MOST = 0.25, 1.5      # of a margin: distance between sizes, and the last
-COSTS = ('cost_of_transport_electrical', 'cost_of_transport', 'mechanical_power', 'peak_effort',
-         'squared_effort_per_step')
+COSTS = ('cost_of_transport_electrical', 'cost_of_transport_positive', 'cost_of_transport',
+         'mechanical_power', 'peak_effort', 'squared_effort_per_step')
 SEEDS = 2                      # of walks with errors
 SPREAD = 0.2                   # of the first points, of the width of the axes
 FALLS = 10.0                   # objective of a walk that falls at once
@@ -92,7 +93,8 @@ def check_goals(goals: Sequence[Goal], cost: str) -> None:
 
 
 def tune(task: SweepTask, goals: Sequence[Goal], cost: str = COSTS[0], evaluations: int = 150,
-         progress: Callable[[float], None] | None = None) -> dict[str, Any]:
+         progress: Callable[[float], None] | None = None,
+         patience: float = math.inf) -> dict[str, Any]:
     """Search the cheapest point between axes that keeps all margins.
 
     Args:
@@ -101,6 +103,7 @@ def tune(task: SweepTask, goals: Sequence[Goal], cost: str = COSTS[0], evaluatio
         cost: One of `COSTS`.
         evaluations: Points to try.
         progress: Called with the share of them tried, 0 to 1.
+        patience: Processor time after which no further point is tried, s.
 
     Returns:
         Dictionary: ``parameters``, name -> value of the best; ``margins``, kind -> ``wanted``,
@@ -118,6 +121,7 @@ def tune(task: SweepTask, goals: Sequence[Goal], cost: str = COSTS[0], evaluatio
     check_goals(goals, cost)
     if evaluations < 1:
         raise InvalidInput('evaluations', value=evaluations, limit='must be at least 1')
+    until = time.process_time() + patience
     bench = _Bench(task, goals, cost)
     cma = import_optional('cma', 'tuning', 'walking_control[tune]')
     before = chosen_point(bench.workshop)
@@ -128,10 +132,12 @@ def tune(task: SweepTask, goals: Sequence[Goal], cost: str = COSTS[0], evaluatio
     search = cma.CMAEvolutionStrategy(bench.share_of(before), SPREAD, {
         'bounds': [0.0, 1.0], 'seed': task.seed + 1, 'maxfevals': evaluations, 'verbose': -9})
     try:
-        while len(trials) < evaluations and not search.stop():
+        while len(trials) < evaluations and not search.stop() and time.process_time() < until:
             shares = search.ask()
             found: list[Trial] = []
             for share in shares[:evaluations - len(trials)]:
+                if time.process_time() > until:
+                    break
                 found.append(bench.try_point(bench.point_at(share)))
                 if progress is not None:
                     progress(min(1.0, (len(trials) + len(found)) / evaluations))

@@ -36,6 +36,7 @@ _STEADY = (
     ('step_time', 'Step time', 's', 3),
     ('mechanical_power', 'Mechanical power', 'W', 3),
     ('cost_of_transport', 'Cost of transport, mechanical', '', 3),
+    ('cost_of_transport_positive', 'Cost of transport, positive work', '', 3),
     ('cost_of_transport_electrical', 'Cost of transport, electrical', '', 3),
 )
 _WHOLE = (

@@ -29,6 +29,7 @@ from walking_control.runs.quantities import (
     peak_current,
     per_distance,
     plain,
+    positive_work,
     squared_effort_per_step,
     steady_rows,
     touchdowns,
@@ -139,14 +140,15 @@ def steady_state(run: Run, dynamics: Dynamics) -> dict[str, Any]:
 
     Returns:
         ``start``, ``end`` (s), ``steps``, ``speed`` (m/s), ``mechanical_power`` (W),
-        ``cost_of_transport``, ``cost_of_transport_electrical``, and means over the steps:
+        ``cost_of_transport``, ``cost_of_transport_positive``, see `positive_work`,
+        ``cost_of_transport_electrical``, and means over the steps:
         ``step_length`` (m), ``step_time`` (s), ``foot_clearance`` (m), with ``min_foot_clearance``
         (m) and ``asymmetry``, the difference of the mean step lengths of the two stance feet over
         their mean. All None when there is no steady window.
     """
     names = ('start', 'end', 'steps', 'speed', 'mechanical_power', 'cost_of_transport',
-             'cost_of_transport_electrical', 'step_length', 'step_time', 'foot_clearance',
-             'min_foot_clearance', 'asymmetry')
+             'cost_of_transport_positive', 'cost_of_transport_electrical', 'step_length',
+             'step_time', 'foot_clearance', 'min_foot_clearance', 'asymmetry')
     window = steady_rows(run)
     if window is None:
         return dict.fromkeys(names)
@@ -161,6 +163,7 @@ def steady_state(run: Run, dynamics: Dynamics) -> dict[str, Any]:
     by_foot = [length[0::2].mean(), length[1::2].mean()]
     values = (run.time[first], run.time[last], int(chosen.sum()), distance / duration,
               work / duration, per_distance(work, weight, run, first, last),
+              per_distance(positive_work(run.work[first:last + 1]), weight, run, first, last),
               electrical_cost(run, weight, first, last), length.mean(),
               table['duration'][chosen].mean(), clearance.mean(), clearance.min(),
               abs(by_foot[0] - by_foot[1]) / length.mean() if length.mean() > 0.0 else None)

@@ -162,6 +162,18 @@ def gain(cumulative: np.ndarray) -> np.ndarray:
     return cumulative[-1] - cumulative[0] if len(cumulative) else np.zeros(1)
 
 
+def positive_work(work: np.ndarray) -> float:
+    """Return the work that actuators did, what others of them or later ones took up not deducted.
+
+    The net work of a walk is what impacts and friction take, and less while the body sinks: few
+    motors give back what they brake.
+
+    Args:
+        work: Cumulative work of each actuator, J, ``(T, n)``.
+    """
+    return float(np.maximum(np.diff(work, axis=0), 0.0).sum())
+
+
 def largest(values: np.ndarray) -> float | None:
     """Return the largest value, None when there is none."""
     return values.max() if values.size else None

@@ -18,6 +18,7 @@ from walking_control.runs.quantities import (
     gain,
     motors,
     plain,
+    positive_work,
     steady_rows,
     touchdowns,
 )
@@ -91,12 +92,13 @@ def steady_in_space(run: Run, dynamics: Dynamics) -> dict[str, Any]:
     Returns:
         ``start``, ``end`` (s), ``steps``, ``speed`` ahead and ``sideways`` (m/s), ``turn`` (rad/s),
         ``heading_error``, the mean (rad), ``mechanical_power`` (W), ``cost_of_transport``,
-        ``cost_of_transport_electrical``, and means over the steps: ``step_length``, ``step_width``
-        (m) and ``step_time`` (s). All None when there is no steady window.
+        ``cost_of_transport_positive``, see `positive_work`, ``cost_of_transport_electrical``, and
+        means over the steps: ``step_length``, ``step_width`` (m) and ``step_time`` (s). All
+        None when there is no steady window.
     """
     names = ('start', 'end', 'steps', 'speed', 'sideways', 'turn', 'heading_error',
-             'mechanical_power', 'cost_of_transport', 'cost_of_transport_electrical',
-             'step_length', 'step_width', 'step_time')
+             'mechanical_power', 'cost_of_transport', 'cost_of_transport_positive',
+             'cost_of_transport_electrical', 'step_length', 'step_width', 'step_time')
     window = steady_rows(run)
     if window is None:
         return dict.fromkeys(names)
@@ -111,6 +113,7 @@ def steady_in_space(run: Run, dynamics: Dynamics) -> dict[str, Any]:
     chosen = (sizes['row'] >= first) & (sizes['row'] < last)
     values = (run.time[first], run.time[last], int(chosen.sum()),
               *velocity, heading_error(run)[first:last].mean(),
-              work / duration, work / load, drawn / load,
+              work / duration, work / load,
+              positive_work(run.work[first:last + 1]) / load, drawn / load,
               *(sizes[name][chosen].mean() for name in ('length', 'width', 'duration')))
     return {name: plain(value) for name, value in zip(names, values, strict=True)}

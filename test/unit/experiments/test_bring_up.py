@@ -3,7 +3,10 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
+from planar_strangers import compass_urdf
 import pytest
 from static_robots import real_path
 from stranger import write_rabbit
@@ -12,12 +15,13 @@ from walking_control.adoption.adopt import adopt
 from walking_control.adoption.guess import Told
 from walking_control.cli import main
 from walking_control.exceptions import InvalidInput, NotAchieved
-from walking_control.experiments.bring_up import run
+from walking_control.experiments.bring_up import checking, planar, run
 from walking_control.experiments.bring_up.journal import Journal
 from walking_control.experiments.bring_up.legs import legs_alone
 from walking_control.experiments.bring_up.planar import stand
 from walking_control.experiments.bring_up.run import bring_up, summarize
 from walking_control.experiments.bring_up.step import Outcome, Site, Step
+from walking_control.experiments.gait_search import scuff_length
 from walking_control.loading import load_robot
 from walking_control.reports.bring_up_page import write_bring_up_page
 
@@ -131,6 +135,35 @@ def test_planar_statics_know_the_torque(site):
     assert not weak.ok and weak.value > 1.0
 
 
+def test_no_evaluations_tune_nothing(site, monkeypatch):
+    """Tuning that was declined would go on for as long as a robot that falls lets it."""
+    fell = Outcome(False, 'it fell', 0.4, 's of 5 s')
+    monkeypatch.setattr(planar, 'walk', lambda *arguments: fell)
+    monkeypatch.setattr(planar, 'tune', None)
+    site.path = site.current = adopt(site.path.parent / 'rabbit.urdf', Told()).write(site.folder)[0]
+    site.evaluations = 0
+    assert planar.gains(site) is fell
+
+
+def test_a_walk_that_costs_too_much_ends(monkeypatch):
+    """A walk whose contacts chatter would hold the bring-up up without a word."""
+    monkeypatch.setattr(checking, 'PATIENCE', 0.0)
+    with pytest.raises(NotAchieved, match='processor time'):
+        checking.walk(None, load_robot('dribbel'), 'mujoco', 1.0)
+
+
+def test_the_scuff_to_forgive_is_a_number():
+    """What straight legs need would have to be read from a sentence."""
+    def found(path, robot='compass', **values):
+        result = SimpleNamespace(judgement=SimpleNamespace(foot=np.array(path), step=(0.2,)))
+        return SimpleNamespace(result=result, robot_file=load_robot(
+            robot, [(f'rigid.{name}', value) for name, value in values.items()]))
+    under = [(-0.1, -0.004), (0.03, -0.002), (0.05, -0.0005), (0.1, 0.01)]
+    assert scuff_length(found(under, scuff_length=-10.0)) == pytest.approx(0.05)
+    assert scuff_length(found(under, scuff_length=0.06)) is None
+    assert scuff_length(found([(0.0, 0.02)], scuff_length=0.06)) is None
+
+
 def test_arms_are_held(tmp_path):
     """A humanoid's arms would swing through a law that knows of none."""
     path, held = legs_alone(load_robot('humanoid'), load_robot('humanoid').path, tmp_path)
@@ -161,6 +194,18 @@ def test_strangers_walk_from_two_commands(tmp_path, capsys, description):
     steps = {step['name']: step for step in json.loads(capsys.readouterr().out)['steps']}
     assert steps['walk (MuJoCo)']['figures']['duration'] >= 20.0
     assert steps['walk (MuJoCo)']['figures']['speed'] > 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_straight_legs_walk(tmp_path):
+    """A compass would find a gait whose foot passes under the floor, and make no step of it."""
+    (tmp_path / 'compass.urdf').write_text(compass_urdf())
+    path = adopt(tmp_path / 'compass.urdf', Told()).write(tmp_path)[0]
+    site = Site(path, tmp_path, evaluations=0, progress=lambda text: None)
+    steps = {name: outcome for name, outcome, _ in bring_up(site)}
+    assert steps['gait'].figures['scuff_length'] > 0.0
+    assert steps['walk (rigid)'].ok and steps['walk (rigid)'].value > 0.2
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from walking_control.loading import load_robot
 from walking_control.models.resources import route_names
 from walking_control.runs.metrics import summarize
 from walking_control.runs.posture import keeps_posture
+from walking_control.runs.quantities import positive_work
 from walking_control.runs.route import read_route, Route, Segment
 from walking_control.runs.route_verdict import judge_route
 
@@ -35,6 +36,7 @@ def test_steady_values_are_seen_from_the_robot():
     load = summary['mass'] * 9.81 * math.hypot(AHEAD, LEFT)
     assert steady['cost_of_transport'] == pytest.approx(1.0 / load, rel=2e-3)
     assert steady['cost_of_transport_electrical'] == pytest.approx(2.0 / load, rel=2e-3)
+    assert steady['cost_of_transport_positive'] == pytest.approx(1.0 / load, rel=2e-3)
     assert steady['step_length'] == pytest.approx(AHEAD * STEP, abs=0.03)
 
 
@@ -134,3 +136,9 @@ def test_unknown_routes_are_refused():
     """A typing error must not walk another route."""
     with pytest.raises(InvalidInput, match='walker3d'):
         read_route('walker4d')
+
+
+def test_braking_is_no_gift():
+    """Work that one motor takes up would pay for another's, and sinking would cost less than 0."""
+    work = np.array([[0.0, 0.0], [2.0, -3.0], [1.0, -2.0]])
+    assert positive_work(work) == pytest.approx(3.0)

@@ -2,11 +2,12 @@
 """Steps that every robot goes through: check, files for ros2_control, and a walk that counts."""
 
 from collections.abc import Callable
+import time
 from typing import Any
 
 from walking_control.bringup.files import write_bringup
 from walking_control.bringup.wiring import wire
-from walking_control.exceptions import WalkingControlError
+from walking_control.exceptions import NotAchieved, WalkingControlError
 from walking_control.experiments.bring_up.step import Outcome, Site
 from walking_control.experiments.check import check_robot
 from walking_control.experiments.margins import find_margin, why_it_stopped
@@ -15,8 +16,9 @@ from walking_control.runs.metrics import summarize
 from walking_control.runs.run import Run
 from walking_control.simulation.simulate import simulate
 
-KEPT = ('duration', 'steps', 'distance', 'speed', 'cost_of_transport', 'peak_effort',
-        'min_normal_force', 'max_friction_ratio', 'step_time', 'step_length')
+KEPT = ('duration', 'steps', 'distance', 'speed', 'peak_effort', 'min_normal_force',
+        'max_friction_ratio', 'step_time', 'step_length')
+PATIENCE = 120.0   # s of processor time for a walk
 
 
 def check_step(site: Site) -> Outcome:
@@ -49,14 +51,29 @@ def walk(site: Site, robot_file: RobotFile, plant: str, duration: float) -> Outc
         plant: Name of the plant.
         duration: s.
     """
-    run = simulate(robot_file, plant=plant, duration=duration)
+    run = simulate(robot_file, plant=plant, duration=duration, progress=_lose_patience(plant))
     return judge_walk(run, duration)
+
+
+def _lose_patience(plant: str) -> Callable[[float], None]:
+    """Return what ends a walk that costs too much processor time, such as one that chatters."""
+    begin = time.process_time()
+
+    def check(simulated: float) -> None:
+        if time.process_time() - begin > PATIENCE:
+            raise NotAchieved(f'walk in plant {plant}', value=round(simulated, 2),
+                              limit=f's walked in {PATIENCE:g} s of processor time',
+                              remedy='a shorter --duration, or see why: walking_control simulate')
+    return check
 
 
 def judge_walk(run: Run, duration: float) -> Outcome:
     """Return the `Outcome` of a run that should be a walk to the end."""
     summary = summarize(run)
     figures = {name: summary[name] for name in KEPT if summary.get(name) is not None}
+    cost = (summary.get('steady') or {}).get('cost_of_transport_positive')
+    if cost is not None:   # the net work would count the sink at the start, and be below 0
+        figures['cost_of_transport_positive'] = cost
     time = float(summary['duration'])
     reason = why_it_stopped(run)
     if reason is not None or time < duration - 0.1:
@@ -86,7 +103,8 @@ def margins(site: Site, robot_file: RobotFile, plant: str, kinds: dict[str, tupl
         progress(f'margin {kind}')
         try:
             found = find_margin(robot_file, kind, None, plant, largest, resolution, 1, duration)
-            figures[kind] = f'{found["largest_survived"] or 0.0:.3g} {found["unit"]}' + (
+            unit = '' if found['unit'] == '1' else ' ' + found['unit']
+            figures[kind] = f'{found["largest_survived"] or 0.0:.3g}{unit}' + (
                 '' if found['first_failure'] is not None else ' and more')
         except WalkingControlError as error:
             figures[kind] = f'not measured: {error}'

@@ -120,7 +120,7 @@ def gains(site: Site) -> Outcome:
     task = SweepTask(str(site.current), axes, Stepping.name, 'mujoco', duration=TRIED,
                      seed=site.seed)
     try:
-        found = tune(task, [Goal('speed', 0.7 * values['speed'])], 'cost_of_transport',
+        found = tune(task, [Goal('speed', 0.7 * values['speed'])], 'cost_of_transport_positive',
                      site.evaluations, lambda share: site.progress(f'gains {100 * share:.0f} %'))
     except WalkingControlError as error:
         return Outcome(True, f'left as they are: {error}')

@@ -35,12 +35,13 @@ from walking_control.simulation.sensors import has_errors, SENSORS
 from walking_control.simulation.simulate import run_plant
 
 # of the steady window, see `runs.metrics.steady_state`
-STEADY = ('mechanical_power', 'cost_of_transport', 'cost_of_transport_electrical', 'step_length',
-          'step_time', 'foot_clearance', 'asymmetry')
+STEADY = ('mechanical_power', 'cost_of_transport', 'cost_of_transport_positive',
+          'cost_of_transport_electrical', 'step_length', 'step_time', 'foot_clearance', 'asymmetry')
 # name -> unit of the measures beside `stable` and `reason`
 MEASURES = {'time': 's', 'steps': '1', 'distance': 'm', 'speed': 'm/s', 'mechanical_power': 'W',
-            'cost_of_transport': '1', 'cost_of_transport_electrical': '1', 'step_length': 'm',
-            'step_time': 's', 'foot_clearance': 'm', 'asymmetry': '1', 'peak_effort': 'N m',
+            'cost_of_transport': '1', 'cost_of_transport_positive': '1',
+            'cost_of_transport_electrical': '1', 'step_length': 'm', 'step_time': 's',
+            'foot_clearance': 'm', 'asymmetry': '1', 'peak_effort': 'N m',
             'squared_effort_per_step': '(N m)^2 s'}
 _START = re.compile(r'start\.([qv])\.(.+)')
 

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The gallery: robots that were brought up, from the folders of their bring-ups."""
+
+import json
+
+import pytest
+
+from walking_control.cli import main
+from walking_control.reports.gallery import MARKS
+
+
+def step(name, ok=True, what='', value=None, limit=None, **figures):
+    return {'name': name, 'ok': ok, 'what': what, 'value': value, 'limit': limit,
+            'figures': figures}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Return the folder of a bring-up, beside that of an adoption."""
+    images = pytest.importorskip('PIL.Image', reason='pictures need the package pillow')
+    up = tmp_path / 'bot' / 'up'
+    up.mkdir(parents=True)
+    images.new('RGB', (1100, 760), 'white').save(up.parent / 'my_bot.png')
+    (up.parent / 'adoption.json').write_text(json.dumps(
+        {'robot': 'my_bot', 'command': ['adopt', 'my bot.urdf', '--out', 'bot']}))
+    (up / 'summary.json').write_text(json.dumps({
+        'robot': 'bot/my_bot.yaml', 'command': ['bring-up', 'bot/my_bot.yaml', '--out', 'bot/up'],
+        'steps': [step('check', mass=12.34), step('stand', what='still, leaning 0.1 rad'),
+                  step('gait', what='0.4 m/s'),
+                  step('walk (rigid)', what='walks', duration=20.0, speed=0.4321, peak_effort=7.0,
+                       cost_of_transport_positive=0.2),
+                  step('walk (MuJoCo)', False, 'fell | hard', 3.2, 's of 20 s', speed=0.1),
+                  step('margins', delay='0.004 s and more')]}))
+    return up
+
+
+def test_figures_pictures_and_commands(folder, tmp_path, capsys):
+    """A page would show other numbers than were found, or count a fall as a walk."""
+    page = tmp_path / 'doc' / 'robots.md'
+    assert main(['gallery', str(folder), '--out', str(page), '--json']) == 0
+    files = json.loads(capsys.readouterr().out)['files']
+    picture = page.parent / 'robots' / 'my_bot.png'
+    assert files == [str(page), str(picture)] and picture.stat().st_size < 1e5
+    text = page.read_text()
+    row = next(line for line in text.splitlines() if 'robots/my_bot.png' in line)
+    assert [cell.strip() for cell in row.split('|')][2:-1] == [
+        'my bot', '12.3', 'still, leaning 0.1 rad', '20 s in rigid', '0.432', '7', '0.2',
+        'delay 0.004 s (no more tried)']
+    assert 'walk (MuJoCo) did not pass: fell \\| hard, 3.2 s of 20 s.' in text
+    assert "$ walking_control adopt 'my bot.urdf' --out bot\n$ walking_control bring-up" in text
+
+
+def test_words_of_the_writer_stay(folder, tmp_path):
+    """Made anew, the page would lose what somebody wrote on it."""
+    page = tmp_path / 'robots.md'
+    page.write_text(f'# Mine\n\nBefore.\n\n{MARKS[0]}\nold\n{MARKS[1]}\n\nAfter.\n')
+    for _ in range(2):
+        assert main(['gallery', str(folder), '--out', str(page)]) == 0
+    text = page.read_text()
+    assert text.startswith('# Mine\n\nBefore.\n\n<!--') and text.endswith('-->\n\nAfter.\n')
+    assert 'old' not in text and text.count('my bot |') == 1
+
+
+@pytest.mark.parametrize('spoil, words', [
+    (lambda folder, page: page.write_text('# Mine\n'), 'without the two marks'),
+    (lambda folder, page: (folder / 'summary.json').unlink(), 'no summary of a bring-up'),
+    (lambda folder, page: (folder / 'summary.json').write_text('{'), 'cannot be read'),
+])
+def test_bad_input_is_one_line(folder, tmp_path, capsys, spoil, words):
+    """A page that is something else would be overwritten, or an empty folder shown as a robot."""
+    page = tmp_path / 'robots.md'
+    spoil(folder, page)
+    before = page.read_text() if page.is_file() else None
+    assert main(['gallery', str(folder), '--out', str(page)]) == 2
+    error = capsys.readouterr().err
+    assert words in error and error.count('\n') == 1
+    assert (page.read_text() if page.is_file() else None) == before

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Robots that were brought up, on one page: what `adopt` and `bring-up` wrote, side by side.
+
+The page is Markdown. What stands between its two marks is replaced; the words around them are
+their writer's, and stay.
+"""
+
+import json
+import os
+from pathlib import Path
+import re
+import shlex
+
+from walking_control.exceptions import import_optional, InvalidInput, MissingDependency
+from walking_control.models.robot import in_words
+from walking_control.reports.page import writing_to
+
+MARKS = '<!-- gallery: written by walking_control gallery -->', '<!-- end of the gallery -->'
+WIDTH = 420      # of a picture, pixels
+COLOURS = 48     # of it
+HEADS = ('', 'robot', 'kg', 'stands', 'walks', 'm/s', 'peak effort, N m',
+         'work / (m g distance)', 'survives')
+PLANTS = {'walk (rigid)': 'rigid', 'walk (MuJoCo)': 'MuJoCo'}
+
+
+def read_bring_up(folder):
+    """Return what lies in the folder of a bring-up, and what `adopt` wrote about its robot.
+
+    Args:
+        folder: Path of the folder.
+
+    Returns:
+        Dictionary: ``name``; ``steps``, name -> step; ``summary`` and ``adoption`` as written, the
+        latter None where nothing was adopted; ``picture``, path or None.
+
+    Raises:
+        InvalidInput: No bring-up was ended there.
+    """
+    summary = _read(folder / 'summary.json')
+    if not isinstance(summary, dict) or not isinstance(summary.get('steps'), list):
+        raise InvalidInput(f'folder {folder}', limit='holds no summary of a bring-up',
+                           remedy='walking_control bring-up ROBOT --out DIR')
+    steps = {step['name']: step for step in summary['steps']}
+    robot = Path(summary.get('robot', ''))
+    adoption, beside = None, robot.parent
+    for beside in (folder.parent, folder, robot.parent):
+        if (adoption := _read(beside / 'adoption.json')) is not None:
+            break
+    name = adoption['robot'] if adoption else robot.stem
+    picture = beside / f'{name}.png'
+    return {'name': in_words(name), 'steps': steps, 'summary': summary, 'adoption': adoption,
+            'picture': picture if picture.is_file() else None}
+
+
+def _read(path):
+    """Return what a JSON file holds, None where there is none."""
+    try:
+        return json.loads(path.read_text(encoding='utf-8'))
+    except OSError:
+        return None
+    except ValueError as error:
+        raise InvalidInput(f'file {path}', limit=f'cannot be read: {error}',
+                           remedy='move it away, and do that robot again') from error
+
+
+def write_gallery(folders, page):
+    """Write the page and its pictures, and return their paths as text.
+
+    Args:
+        folders: Of the bring-ups, in the order of the page.
+        page: Path of the Markdown file; words outside the marks stay.
+
+    Raises:
+        InvalidInput: A folder without a bring-up, or a page without marks.
+    """
+    robots = [read_bring_up(Path(folder)) for folder in folders]
+    names = [robot['name'] for robot in robots]
+    if len(set(names)) < len(names):
+        raise InvalidInput('gallery', value=', '.join(names), limit='names a robot twice',
+                           remedy='adopt one of them with another --name')
+    before, after = _around(page)
+    written = []
+    with writing_to(page.parent):
+        shown = [_draw(robot, page, written) for robot in robots]
+        text = '\n'.join((before + MARKS[0], '', _table(robots, shown), '', *_obstacles(robots),
+                          *_commands(robots), MARKS[1] + after))
+        beside = page.with_suffix('.tmp')
+        beside.write_text(text, encoding='utf-8')
+        os.replace(beside, page)
+    return [str(page), *written]
+
+
+def _around(page):
+    """Return the words before and after the marks; of a new page a title and nothing."""
+    if not page.is_file():
+        return '# Gallery\n\n', '\n'
+    text = page.read_text(encoding='utf-8')
+    if any(text.count(mark) != 1 for mark in MARKS) or text.index(MARKS[0]) > text.index(MARKS[1]):
+        raise InvalidInput(f'page {page}', limit='is there, without the two marks of a gallery',
+                           remedy=f'write {MARKS[0]} and {MARKS[1]} where the table shall be, or '
+                           'name another --out')
+    return text.partition(MARKS[0])[0], text.partition(MARKS[1])[2]
+
+
+def _draw(robot, page, written):
+    """Write a small picture and return the words that show it."""
+    if robot['picture'] is None:
+        return ''
+    try:
+        images = import_optional('PIL.Image', 'gallery', 'pillow')
+    except MissingDependency:
+        return ''
+    folder = page.parent / page.stem
+    folder.mkdir(exist_ok=True)
+    name = re.sub(r'\W+', '_', robot['name'])
+    with images.open(robot['picture']) as picture:
+        small = picture.convert('RGB')
+    small.thumbnail((WIDTH, WIDTH))
+    small.quantize(COLOURS).save(folder / f'{name}.png', optimize=True)
+    written.append(str(folder / f'{name}.png'))
+    return f'![{robot["name"]}]({page.stem}/{name}.png)'
+
+
+def _table(robots, shown):
+    rows = [HEADS, ('---',) * len(HEADS)]
+    for robot, picture in zip(robots, shown, strict=True):
+        steps = robot['steps']
+        walks = {plant: steps[name] for name, plant in PLANTS.items()
+                 if name in steps and steps[name]['ok']}
+        mass = steps.get('check', {}).get('figures', {}).get('mass')
+        rows.append((
+            picture, robot['name'], _number(mass), _stands(steps.get('stand')),
+            ', '.join(f'{_number(step["figures"].get("duration"))} s in {plant}'
+                      for plant, step in walks.items()) or 'no',
+            *(', '.join(_number(step['figures'].get(name)) for step in walks.values())
+              for name in ('speed', 'peak_effort', 'cost_of_transport_positive')),
+            _margins(steps.get('margins'))))
+    return '\n'.join('| ' + ' | '.join(row) + ' |' for row in rows)
+
+
+def _number(value):
+    return f'{value:.3g}' if isinstance(value, (int, float)) else ''
+
+
+def _stands(step):
+    if step is None:
+        return ''
+    return _cell(step['what']) if step['ok'] else f'no: {_cell(step["what"])}'
+
+
+def _margins(step):
+    if step is None or not step['ok']:
+        return ''
+    # what was survived at the largest size tried was not tried further
+    return ', '.join(f'{kind} {_cell(value)}'.replace(' and more', ' (no more tried)')
+                     for kind, value in step['figures'].items())
+
+
+def _cell(text):
+    """Return a text that does not break the table."""
+    return ' '.join(str(text).split()).replace('|', '\\|')
+
+
+def _obstacles(robots):
+    """Return lines on how each planar gait was found, and on what stood in the way."""
+    lines = []
+    for robot in robots:
+        for name, step in robot['steps'].items():
+            if name == 'gait' and step['ok']:
+                lines.append(f'* {robot["name"]}: gait of {_cell(step["what"])}.')
+            elif not step['ok'] and not step['what'].startswith('not tried'):
+                lines.append(f'* {robot["name"]}: {name} did not pass: {_cell(step["what"])}'
+                             + (f', {step["value"]} {step["limit"] or ""}'.rstrip()
+                                if step['value'] is not None else '') + '.')
+    return [*lines, ''] if lines else []
+
+
+def _commands(robots):
+    """Return the commands that were given, as far as they were written down."""
+    lines = [shlex.join(['walking_control', *told]) for robot in robots
+             for told in ((robot['adoption'] or {}).get('command'), robot['summary'].get('command'))
+             if told]
+    return ['```console', *(f'$ {line}' for line in lines), '```', ''] if lines else []
