@@ -115,8 +115,8 @@ def test_slope_of_the_floor_is_a_tilt_of_gravity():
     slope, hips = 0.05235987755982988, []
     falling = tuple(math.tan(slope) * x for x in (5.0, -5.0))
     for overrides, lean in ([('world.slope', slope)], 0.0), ([
-            ('world.slope', 0.0), ('compliant.floor_places', (-5.0, 5.0)),
-            ('compliant.floor_heights', falling)], -slope):
+            ('world.slope', 0.0), ('world.floor_places', (-5.0, 5.0)),
+            ('world.floor_heights', falling)], -slope):
         robot_file, plant = plain('compass', *overrides)
         start = robot_file.start
         plant.reset(Start(start.support, start.q + np.array([lean, 0.0]), start.v))
@@ -207,9 +207,9 @@ def test_round_feet_roll():
     ('dribbel', [('compliant.stiffness', -1.0)], 'stiffness is -1.0: must be from'),
     ('dribbel', [('compliant.damping', 1e9)], 'damping is 1000000000.0: must be from'),
     ('dribbel', [('compliant.stiffness', 1e8)], 'timestep is 0.004: too long .* at most 0.00179'),
-    ('dribbel', [('compliant.floor_places', (0.0, 0.0)), ('compliant.floor_heights', (0.0, 1.0))],
+    ('dribbel', [('world.floor_places', (0.0, 0.0)), ('world.floor_heights', (0.0, 1.0))],
      'an upright floor has no normal'),
-    ('dribbel', [('compliant.floor_places', (0.0,))], 'must have as many entries'),
+    ('dribbel', [('world.floor_places', (0.0,))], 'must have as many entries'),
 ])
 def test_floors_that_cannot_be_are_refused(name, overrides, words):
     """If it failed, a mistaken floor would blow up, or do something else in silence."""
@@ -220,10 +220,9 @@ def test_floors_that_cannot_be_are_refused(name, overrides, words):
 @pytest.mark.parametrize('height, word', [(-0.02, 'below'), (0.02, 'above')])
 def test_floor_away_from_the_start_is_refused(height, word):
     """If it failed, the robot would begin in the air or inside the floor."""
-    robot_file, plant = plain('dribbel', ('compliant.floor_places', (-1.0, 1.0)),
-                              ('compliant.floor_heights', (height, height)))
     with pytest.raises(InvalidInput, match=f'floor {word} the start is {height}'):
-        plant.reset(robot_file.start)
+        load_robot('dribbel', [('world.floor_places', (-1.0, 1.0)),
+                               ('world.floor_heights', (height, height))])
 
 
 def test_dribbel_walks_the_printed_figures_by_the_printed_rule():

@@ -20,6 +20,7 @@ import numpy as np
 from walking_control.gaits.gait import Gait, Phase
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
+from walking_control.models.floor import require_level
 from walking_control.models.friction import FADE, friction_torques
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, WORLD
@@ -135,6 +136,7 @@ class _Step:
 
     def __init__(self, robot_file: RobotFile, gait: Gait) -> None:
         robot, world = robot_file.robot, robot_file.values(WORLD)
+        require_level(world, f'gait of {robot.name} on plant rigid')
         self._robot, self._gait = robot, gait
         self._support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
         model = build_rigid_model(self._support, world, robot_file.values(RIGID))

@@ -16,6 +16,7 @@ import yaml
 
 from walking_control.exceptions import Findings, ParameterError, RobotFileError
 from walking_control.models.entries import mapping
+from walking_control.models.floor import check_floor, FLOOR
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.resources import gait_beside, robot_path
 from walking_control.models.robot import Robot, Start
@@ -28,7 +29,8 @@ WORLD = ParameterTable('world', [
     Parameter('slope', 0.0, 'rad', 'Inclination of the floor, downhill positive.', -0.5, 0.5),
     Parameter('gravity', 9.81, 'm/s^2', 'Gravitational acceleration.', 0.1, 30.0),
     Parameter('friction', 1.0, '1', 'Coefficient of friction between foot and floor.', 0.01, 10.0),
-])
+    *FLOOR,
+], checks=[check_floor])
 
 GAIT = 'gait'   # parameter of controllers that names a gait file
 

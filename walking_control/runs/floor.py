@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from walking_control.models.floor import read_profile
+
 if TYPE_CHECKING:
     from walking_control.runs.run import Run
 
@@ -22,6 +24,8 @@ def floor_profile(run: Run, places: np.ndarray) -> np.ndarray:
         run: The `Run`.
         places: Its footholds, ``(k, 3)``.
     """
+    if run.world.floor_places:
+        return _given_profile(run)
     if any(how.place is not None for *_, how in run.disturbances):
         return _placed_profile(run)
     places = places[:, ::2]
@@ -34,6 +38,15 @@ def floor_profile(run: Run, places: np.ndarray) -> np.ndarray:
         points += [(x, z), (edge, level), (edge, level - _drop(run, k + 1))]
     slope = np.tan(floor_tilt(run, len(places)))
     return np.array([*points, points[-1] + 2.0 * length * np.array([1.0, -slope])])
+
+
+def _given_profile(run: Run) -> np.ndarray:
+    """Return the corners of a floor of given heights, from before the run to beyond it."""
+    ahead, profile = run.base.position[:, 0], read_profile(run.world)
+    first, last = ahead.min() - 1.0, ahead.max() + 1.0
+    inner = profile.places[(profile.places > first) & (profile.places < last)]
+    places = np.array([first, *inner, last])
+    return np.stack([places, profile.height(places)], axis=1)
 
 
 def _placed_profile(run: Run) -> np.ndarray:

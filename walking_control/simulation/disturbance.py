@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 import math
 import re
+from types import SimpleNamespace
 from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
@@ -156,6 +157,13 @@ def _number(text: str) -> float:
         return float(text)
     except ValueError:
         return math.nan
+
+
+def require_even(world: SimpleNamespace, kind: str) -> None:
+    """Raise `InvalidInput` for steps and slopes where the floor itself has places and heights."""
+    if world.floor_places and kind not in ('push', 'side_push'):
+        raise InvalidInput('disturbance', value=kind, limit='the floor is given by heights already',
+                           remedy='put it into world.floor_heights')
 
 
 def require_plain(how: How, plant: str) -> None:

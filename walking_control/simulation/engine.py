@@ -10,18 +10,24 @@ import numpy as np
 from walking_control.exceptions import IncompatiblePlant, InvalidInput
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
+from walking_control.models.floor import read_profile, STEEPEST
 from walking_control.models.robot import Robot, Start
 from walking_control.models.signals import Command
-from walking_control.simulation.disturbance import Disturbance, How, PLAIN, require_plain
+from walking_control.simulation.disturbance import (
+    Disturbance,
+    How,
+    PLAIN,
+    require_even,
+    require_plain,
+)
 from walking_control.simulation.inertial import InertialUnit
 from walking_control.simulation.levels import LATEST, Levels
 from walking_control.simulation.plant import Plant, Truth
 from walking_control.simulation.pushes import make_push, Pushes, Touchdowns
-from walking_control.simulation.terrain import Change
+from walking_control.simulation.terrain import Change, lay_floor, lay_profile, Piece
 
 DISTURBANCES = ('step_down', 'step_up', 'push')
 IN_SPACE = (*DISTURBANCES, 'side_push', 'slope_change')   # to robots with a free base
-STEEPEST = 1.0        # rad
 SCUFF_DEPTH = 0.001   # m: a foot ahead of the other that is deeper under a step up has tripped
 FAR = 10.0            # m: feet higher than this count as that high
 
@@ -45,6 +51,7 @@ class EnginePlant(Plant):
                                     limit='offered by plant rigid alone')
         self.robot, self.world, self._values = robot, world, values
         self.resolution = values.timestep
+        self._profile = read_profile(world)
         self._changes: list[Change] = []
         self._motors = list(robot.actuators.values())
         self._prepare()
@@ -65,6 +72,12 @@ class EnginePlant(Plant):
     @abstractmethod
     def _find_body(self, link: str) -> int:
         """Return the engine's index of a link, below 0 of what is none."""
+
+    def _lay_pieces(self) -> list[Piece]:
+        """Return the boxes of one floor for all; none where each foot has a plane of its own."""
+        if self._profile is not None:
+            return lay_profile(self._profile)
+        return lay_floor(self._changes) if self._changes else []
 
     @property
     def touchdowns(self) -> Touchdowns:
@@ -165,6 +178,7 @@ class EnginePlant(Plant):
                                limit=f'must be 1 to {LATEST - 2}')
         if not math.isfinite(size):
             raise InvalidInput('size of the disturbance', value=size, limit='must be finite')
+        require_even(self.world, kind)
         if kind in ('push', 'side_push') and space:
             turn = 0.5 * math.pi if kind == 'side_push' else 0.0
             self._pushes_in_space.plan(make_push(

@@ -1,9 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A floor with edges and changes of slope at places ahead, made of boxes."""
+"""Floors with edges, changes of slope and heights at places ahead, made of boxes.
+
+Boxes can be of any length, as the pieces are, and both engines know them: the height fields of
+engines have even grids, and not every collision detector of DART takes them. They are thick
+downwards, so that no foot falls through: below the floor each box lies under its neighbours.
+"""
 
 from collections.abc import Sequence
 import math
 from typing import NamedTuple
+
+from walking_control.models.floor import FloorProfile
 
 WIDTH, FAR, DEPTH = 100.0, 200.0, 2.0   # m: half width, length before and after, half thickness
 
@@ -48,6 +55,17 @@ def lay_floor(changes: Sequence[Change]) -> list[Piece]:
         z -= math.tan(tilt) * (end - x)
         if i < len(edges):
             x, z, tilt = end, z - edges[i].drop, tilt + edges[i].tilt
+    return pieces
+
+
+def lay_profile(profile: FloorProfile) -> list[Piece]:
+    """Return the boxes of a floor of given heights, one for each of its pieces."""
+    places, last = profile.places.tolist(), len(profile.slopes) - 1
+    pieces = []
+    for i, slope in enumerate(profile.slopes.tolist()):
+        start = places[i] - (FAR if i == 0 else 0.0)
+        end = places[i + 1] + (FAR if i == last else 0.0)
+        pieces.append(_piece(start, float(profile.height(start)), end - start, -math.atan(slope)))
     return pieces
 
 

@@ -164,7 +164,8 @@ class Workshop:
         world = robot_file.values(WORLD)
         dynamics = Dynamics(robot_file.robot, world.gravity, world.slope)
         if self.plant == 'rigid' and robot_file.robot.base is Base.PLANAR \
-                and not self.task.disturb and not has_errors(robot_file.values(SENSORS)):
+                and not self.task.disturb and not world.floor_places \
+                and not has_errors(robot_file.values(SENSORS)):
             try:
                 walker = self._make_walker(robot_file)
                 return record_run(walker, robot_file, self.controller, self.task.duration,

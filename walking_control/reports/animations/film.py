@@ -117,7 +117,8 @@ def _floor_of(run):
     """Return the corners of the floor in the floor frame, far beyond the run, m, ``(p, 2)``."""
     ahead = run.base.position[:, 0]
     far = np.array([ahead.min() - _BEYOND, ahead.max() + _BEYOND])
-    if all('push' in disturbance.kind for disturbance in run.disturbances):
+    if all('push' in disturbance.kind for disturbance in run.disturbances) \
+            and not run.world.floor_places:
         return np.stack([far, 0.0 * far], axis=1)
     profile = floor_profile(run, footholds(run, foot_positions(Dynamics(run.robot), run.q)))
     end = profile[-1, 1] - np.tan(floor_tilt(run, run.steps[-1] + 1)) * (far[1] - profile[-1, 0])

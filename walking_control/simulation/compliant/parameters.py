@@ -1,23 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parameters of a compliant floor, and what contradicts itself among them."""
+"""The parameters of a compliant floor."""
 
 from types import SimpleNamespace
 
-from walking_control.exceptions import IncompatiblePlant, ParameterError
+from walking_control.exceptions import IncompatiblePlant
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.simulation.compliant.law import KINDS
 from walking_control.simulation.rigid.plant import RIGID
-
-
-def _floor_has_places(values: SimpleNamespace) -> None:
-    places, heights = values.floor_places, values.floor_heights
-    if len(places) != len(heights):
-        raise ParameterError('parameter compliant.floor_heights', value=list(heights),
-                             limit=f'must have as many entries as floor_places ({len(places)})')
-    if any(b <= a for a, b in zip(places, places[1:])):
-        raise ParameterError('parameter compliant.floor_places', value=list(places),
-                             limit='must rise strictly: an upright floor has no normal')
-
 
 CONTACT = (
     Parameter('kind', 'kelvin_voigt', '', 'Damping of the floor: by the rate alone, or by rate '
@@ -41,21 +30,17 @@ COMPLIANT = ParameterTable('compliant', [
               'the leg; 0: points.', 0.0, 2.0),
     Parameter('torsion', 0.0, 'm', 'Free bases with balls for feet: radius at which friction '
               'resists their turning about the normal.', 0.0, 0.1),
-    Parameter('floor_places', (), 'm', 'Places ahead of the start where the height of the floor '
-              'is given, straight in between; none: level.', -1e4, 1e4),
-    Parameter('floor_heights', (), 'm', 'The height there.', -100.0, 100.0),
     Parameter('tolerance', 1e-8, '1', 'Local error of the integration.', 1e-13, 1e-4),
     Parameter('timestep', 0.004, 's', 'Longest integration step; the error makes it shorter, but '
               'for free bases, which do well with 0.001.',
               1e-6, 0.1),
     *(RIGID.parameters[name] for name in ('scuff_length', 'scuff_depth', 'fall_height',
                                           'friction_fade')),
-], checks=[_floor_has_places])
+])
 
 
-def require_floor(values: SimpleNamespace) -> None:
-    """Refuse what the plant in space does not have: uneven floors and round feet of its own."""
-    if values.floor_places or values.foot_radius > 0.0:
-        raise IncompatiblePlant('plant compliant of a free base', value='floor_places'
-                                if values.floor_places else 'foot_radius',
-                                limit='its floor is level, and its feet those of the URDF')
+def require_plain_feet(values: SimpleNamespace) -> None:
+    """Refuse round feet, which the plant in space does not have."""
+    if values.foot_radius > 0.0:
+        raise IncompatiblePlant('plant compliant of a free base', value='foot_radius',
+                                limit='its feet are those of the URDF')

@@ -22,11 +22,16 @@ from walking_control.models.signals import Command, Measurement
 from walking_control.models.support.compiled import compile_law, compile_terms
 from walking_control.models.support.dynamics import SupportDynamics
 from walking_control.simulation.compliant import model as cm
-from walking_control.simulation.compliant.forces import floor_at
 from walking_control.simulation.compliant.law import fastest_rate, KINDS
 from walking_control.simulation.compliant.motion import advance
 from walking_control.simulation.compliant.parameters import COMPLIANT
-from walking_control.simulation.disturbance import Disturbance, How, PLAIN, require_plain
+from walking_control.simulation.disturbance import (
+    Disturbance,
+    How,
+    PLAIN,
+    require_even,
+    require_plain,
+)
 from walking_control.simulation.inertial import InertialUnit
 from walking_control.simulation.plant import Plant, Truth
 from walking_control.simulation.rigid import model as rm
@@ -35,7 +40,6 @@ from walking_control.simulation.rigid.forces import collide
 from walking_control.simulation.rigid.plant import build_rigid_model, push_direction
 
 STABLE = 5.9   # the method is stable up to this product of step and fastest rate
-ON_FLOOR = 1e-6   # m: how exactly the first foot must start on the floor
 DISTURBANCES = ('step_down', 'step_up', 'push')
 FAILURES = {rm.DIVERGED: 'the integration diverged', rm.CHATTERED: 'joints chatter without end'}
 
@@ -73,7 +77,7 @@ class CompliantPlant(Plant):
         state, feet = cm.make_soft_state(model)
         work = cm.make_soft_workspace(model, self._support.layout.size)
         model_record, self.model = rm.as_record(model)
-        floor_record, self.floor = rm.as_record(self._lay_floor(model, values))
+        floor_record, self.floor = rm.as_record(self._lay_floor(model, world, values))
         state_record, self.state = rm.as_record(state)
         feet_record, self.feet = rm.as_record(feet)
         work_record, self._work = rm.as_record(work)
@@ -105,11 +109,12 @@ class CompliantPlant(Plant):
                      out: np.ndarray) -> None:
         self._support.terms(support, q, v[:len(q)], out)   # more of the state follows
 
-    def _lay_floor(self, model: rm.RigidModel, values: SimpleNamespace) -> cm.Floor:
-        places, heights = list(values.floor_places), list(values.floor_heights)
-        if len(places) < 2:   # level
-            places, heights = [-1.0, 1.0], [heights[0] if heights else 0.0] * 2
-        elif len(places) < 64:   # one length for most floors: compiled code depends on it
+    def _lay_floor(self, model: rm.RigidModel, world: SimpleNamespace,
+                   values: SimpleNamespace) -> cm.Floor:
+        places, heights = list(world.floor_places), list(world.floor_heights)
+        if not places:   # level as far as anything goes
+            places, heights = [-1e4, 1e4], [0.0, 0.0]
+        if len(places) < 64:   # one length for most floors: compiled code depends on it
             slope = (heights[-1] - heights[-2]) / (places[-1] - places[-2])
             for _ in range(64 - len(places)):
                 places.append(places[-1] + 1.0)
@@ -152,12 +157,7 @@ class CompliantPlant(Plant):
         return float(self.state.memo[rm.TIME])
 
     def reset(self, start: Start) -> None:
-        """Put the robot into a `Start` state at time zero, locked joints engaged.
-
-        Raises:
-            InvalidInput: The floor is not where the robot starts.
-        """
-        self._require_floor()
+        """Put the robot into a `Start` state at time zero, locked joints engaged."""
         state, n, support = self.state, self.model.n, self.robot.feet.index(start.support)
         for array in (state.y, state.mode, state.memo, *self.feet):
             array[:] = 0
@@ -185,14 +185,6 @@ class CompliantPlant(Plant):
         self._advance(0.0)
         self._update_truth()
         self._imu.reset()
-
-    def _require_floor(self) -> None:
-        height = floor_at(self.floor, 0.0)[0]
-        if abs(height) > ON_FLOOR:
-            raise InvalidInput(
-                f'floor {"below" if height < 0.0 else "above"} the start',
-                value=round(float(height), 6), limit='the stance foot starts at height 0 m',
-                remedy='give compliant.floor_heights that are 0 at place 0')
 
     def step(self, command: Command, duration: float) -> None:
         """Hold a `Command` for a duration in s.
@@ -313,6 +305,7 @@ class CompliantPlant(Plant):
             raise InvalidInput('step of the disturbance', value=step, limit=f'must be 1 to {last}')
         if not math.isfinite(size):
             raise InvalidInput('size of the disturbance', value=size, limit='must be finite')
+        require_even(self.world, kind)
         if kind == 'push':
             self._planned_pushes.append((step, size * self._mass))
         else:

@@ -22,11 +22,12 @@ import pinocchio as pin
 
 from walking_control.exceptions import IncompatiblePlant, InvalidInput, NotAchieved
 from walking_control.models.dynamics import Dynamics
+from walking_control.models.floor import require_level
 from walking_control.models.friction import friction_table
 from walking_control.models.robot import Robot, Start
 from walking_control.models.signals import Command, Measurement
 from walking_control.simulation.compliant.law import HUNT_CROSSLEY, KINDS
-from walking_control.simulation.compliant.parameters import COMPLIANT, require_floor
+from walking_control.simulation.compliant.parameters import COMPLIANT, require_plain_feet
 from walking_control.simulation.compliant.soles import contact_points
 from walking_control.simulation.disturbance import Disturbance, How, PLAIN
 from walking_control.simulation.inertial import InertialUnit
@@ -72,7 +73,8 @@ class SpacePlant(Plant):
                                     limit='a free base is simulated without locks, gear losses '
                                     'and virtual efforts')
         self.robot, self.world, self._values = robot, world, values
-        require_floor(values)
+        require_plain_feet(values)
+        require_level(world, f'plant compliant on {robot.name}')
         self._dynamics = Dynamics(robot, world.gravity, world.slope)
         model = self._dynamics.model
         self._points = contact_points(robot)

@@ -10,16 +10,10 @@ import numpy as np
 import pinocchio as pin
 
 from walking_control.exceptions import UrdfError
+from walking_control.models.floor import FloorProfile
 from walking_control.models.robot import Robot
 from walking_control.models.urdf import parse
-from walking_control.simulation.terrain import (
-    Change,
-    DEPTH,
-    FAR,
-    lay_floor,
-    Piece,
-    WIDTH,
-)
+from walking_control.simulation.terrain import DEPTH, FAR, Piece, WIDTH
 
 LEVEL = Piece((FAR, WIDTH, DEPTH), (0.0, 0.0, -DEPTH), 0.0)
 RIM = 12   # points on the rim of a cylinder
@@ -36,21 +30,23 @@ class Floors:
         skeleton: The robot's in DART; every collision shape of it is given the friction.
         feet: Foot links, each with a floor that can be lowered.
         friction: Coefficient.
-        changes: Of the floor at places; then there is one floor for all.
+        pieces: Boxes of one floor for all; none: each foot has its own.
+        profile: The `FloorProfile` they are made of, or None.
     """
 
     def __init__(self, dart: Any, world: Any, skeleton: Any, feet: Sequence[str],
-                 friction: float, changes: Sequence[Change]) -> None:
+                 friction: float, pieces: Sequence[Piece],
+                 profile: FloorProfile | None = None) -> None:
         self._dart, self._friction = dart, friction
-        self._pieces = lay_floor(changes) if changes else [LEVEL]
+        self._pieces, self._profile = pieces or [LEVEL], profile
         for shape in _collision_shapes(skeleton):
             dynamics = shape.getDynamicsAspect() or shape.createDynamicsAspect()
             dynamics.setFrictionCoeff(friction)
             dynamics.setRestitutionCoeff(0.0)
         self._floor = dart.dynamics.Skeleton('floor')   # one, whose bodies ignore each other
-        common, self._own = self._lay(), [] if changes else [self._lay() for _ in feet]
+        common, self._own = self._lay(), [] if pieces else [self._lay() for _ in feet]
         world.addSkeleton(self._floor)
-        if changes:
+        if pieces:
             return
         # DART hands out a copy of its options, whose filter is the one it uses
         filtering = world.getConstraintSolver().getCollisionOption().collisionFilter
@@ -87,6 +83,10 @@ class Floors:
             radius: m, ``(n,)``.
             level: Of the floor, if it is level, m.
         """
+        if self._profile is not None:   # measured along the normal of the piece straight below
+            above = points[:, 2] - self._profile.height(points[:, 0])
+            slopes = self._profile.slopes[self._profile.piece(points[:, 0])]
+            return float((above / np.hypot(1.0, slopes) - radius).min())
         best = math.inf
         for piece in self._pieces:
             c, s = math.cos(piece.pitch), math.sin(piece.pitch)

@@ -43,7 +43,7 @@ DART = ParameterTable('dart', [
 
 
 class DartPlant(EnginePlant):
-    """The robot and a possibly sloped floor, flat but for steps; see `simulation.plant.Plant`.
+    """The robot and a floor, sloped, with steps or uneven; see `simulation.plant.Plant`.
 
     Args:
         robot: The `Robot`.
@@ -77,7 +77,7 @@ class DartPlant(EnginePlant):
         self._links.setGravity(engine.getGravity())
         engine.addSkeleton(self._contact)
         self._floors = Floors(dart, engine, self._contact, robot.feet, self.world.friction,
-                              self._changes)
+                              self._lay_pieces(), self._profile)
         self._index()
         inertia = np.zeros(self._links.getNumDofs())
         inertia[self._motor_dof] = [motor.armature for motor in self._motors]

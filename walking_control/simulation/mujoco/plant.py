@@ -23,7 +23,6 @@ from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.robot import Robot, Start
 from walking_control.models.signals import Command, Measurement
 from walking_control.simulation.engine import EnginePlant, FAR
-from walking_control.simulation.terrain import lay_floor
 
 NO_SPRING, NO_FRICTION = JointSpring(0.0, 0.0, 0.0), JointFriction(0.0, 0.0)
 
@@ -40,7 +39,7 @@ MUJOCO = ParameterTable('mujoco', [
 
 
 class MujocoPlant(EnginePlant):
-    """The robot and a possibly sloped floor, flat but for steps; see `simulation.plant.Plant`.
+    """The robot and a floor, sloped, with steps or uneven; see `simulation.plant.Plant`.
 
     Args:
         robot: The `Robot`.
@@ -139,8 +138,9 @@ class MujocoPlant(EnginePlant):
             geom.mass = 0.0  # masses are the inertials' alone
             for name, value in contact.items():
                 setattr(geom, name, value)
-        if self._changes:
-            for i, piece in enumerate(lay_floor(self._changes)):
+        pieces = self._lay_pieces()
+        if pieces:
+            for i, piece in enumerate(pieces):
                 turn = 0.5 * piece.pitch
                 spec.worldbody.add_geom(
                     name=f'floor_{i}', type=mj.mjtGeom.mjGEOM_BOX, size=piece.size,
@@ -183,9 +183,11 @@ class MujocoPlant(EnginePlant):
         self._foot_of_geom = {geom: foot for geom in range(model.ngeom)
                               for foot, body in enumerate(self._foot_body)
                               if model.geom_bodyid[geom] == body}
-        floors = range(len(lay_floor(self._changes))) if self._changes else robot.feet
+        pieces = self._lay_pieces()
+        floors = range(len(pieces)) if pieces else robot.feet
         self._floors = [mj.mj_name2id(model, mj.mjtObj.mjOBJ_GEOM, f'floor_{name}')
                         for name in floors]
+        self._one_floor = bool(pieces)
         self._mocaps = model.body_mocapid[model.geom_bodyid[self._floors]]
         if set(self._foot_of_geom.values()) != set(range(len(robot.feet))):
             raise UrdfError(f'URDF of {robot.name}', value=list(robot.feet),
@@ -275,14 +277,26 @@ class MujocoPlant(EnginePlant):
         """Return the height of the lowest point of each foot over its floor, m."""
         heights = [FAR] * len(self._foot_body)
         for geom, foot in self._foot_of_geom.items():
-            for floor in self._floors if self._changes else self._floors[foot:foot + 1]:
+            for floor in self._floors_near(geom, foot):
                 heights[foot] = min(heights[foot], self._mj.mj_geomDistance(
                     self.model, self.data, floor, geom, FAR, None))
         return heights
 
+    def _floors_near(self, geom: int, foot: int) -> list[int]:
+        """Return the shapes of the floor that may be the nearest to a shape of a foot."""
+        if not self._one_floor:
+            return self._floors[foot:foot + 1]
+        if self._profile is None:
+            return self._floors
+        x, reach = float(self.data.geom_xpos[geom, 0]), float(self.model.geom_rbound[geom])
+        first, last = self._profile.piece(np.array([x - reach, x + reach])).tolist()
+        return self._floors[first:last + 1]
+
     def _follow_feet(self) -> None:
         """Bring the floor of each foot to its level, see `Levels`."""
         self._follow(self.data.xpos[self._foot_body, 0].tolist(), self._foot_heights())
+        if self._one_floor:   # its height is where it is; touchdowns are counted
+            return
         self.data.mocap_pos[self._mocaps, 2] = self._levels.heights
 
     def _find_body(self, link: str) -> int:

@@ -17,6 +17,7 @@ from walking_control.exceptions import MissingDependency
 from walking_control.models.array_functions import Terms
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
+from walking_control.models.floor import require_level
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, WORLD
 from walking_control.models.support.compiled import compile_law, compile_terms
@@ -146,6 +147,7 @@ class CompiledWalker(Walker):
     def __init__(self, robot_file: RobotFile, controller: str | None = None,
                  steps: Sequence[FloorChange] = ()) -> None:
         robot, world = robot_file.robot, robot_file.values(WORLD)
+        require_level(world, f'compiled walk of {robot.name}')
         chosen = make_controller(robot_file, controller)
         support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
         self.robot, self.leg_length = robot, support.dynamics.standing_height()
@@ -171,6 +173,7 @@ class PlainWalker(Walker):
     def __init__(self, robot_file: RobotFile, controller: str | None = None,
                  steps: Sequence[FloorChange] = ()) -> None:
         robot, world = robot_file.robot, robot_file.values(WORLD)
+        require_level(world, f'compiled walk of {robot.name}')
         self._support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
         self.robot, self.leg_length = robot, self._support.dynamics.standing_height()
         self.model = build_rigid_model(self._support, world, robot_file.values(RIGID), None, steps)

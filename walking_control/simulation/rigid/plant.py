@@ -21,18 +21,26 @@ from walking_control.models.array_functions import Terms
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.efforts import effort_map, foot_turn
+from walking_control.models.floor import read_profile
 from walking_control.models.friction import FADE, friction_table, gear_table
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.robot import Robot, Start
 from walking_control.models.signals import Command, Measurement
 from walking_control.models.support.dynamics import SupportDynamics
-from walking_control.simulation.disturbance import Disturbance, How, PLAIN, require_plain
+from walking_control.simulation.disturbance import (
+    Disturbance,
+    How,
+    PLAIN,
+    require_even,
+    require_plain,
+)
 from walking_control.simulation.inertial import InertialUnit
 from walking_control.simulation.plant import Plant, Truth
 from walking_control.simulation.rigid import model as rm
 from walking_control.simulation.rigid.events import foot_heights
 from walking_control.simulation.rigid.forces import accelerate, collide, find_reactions
 from walking_control.simulation.rigid.motion import advance, MOST_EVENTS
+from walking_control.simulation.rigid.profile import begin_uneven, lay_ahead
 
 RIGID = ParameterTable('rigid', [
     Parameter('tolerance', 1e-10, '1', 'Local error of the integration.', 1e-14, 1e-3),
@@ -142,6 +150,7 @@ class RigidPlant(Plant):
         self._work = rm.make_workspace(self.model, self._support.layout.size)
         self.truth = Truth(robot)
         self._imu = InertialUnit(self._support.dynamics, world.slope)
+        self._profile = read_profile(world)
         self.advance: Callable[[float], int] = self._advance   # see `compiled.compile_plant`
         self._joints = [robot.joint_index(joint) for joint in robot.actuators]
         self._motors = list(robot.actuators.values())
@@ -184,6 +193,8 @@ class RigidPlant(Plant):
         self._pushes = sorted(self._planned_pushes)
         self.truth.work[:] = 0.0
         self.truth.electrical_energy = 0.0
+        if self._profile is not None:
+            begin_uneven(self.model, self._profile)
         self._update_truth()
         self._imu.reset()
 
@@ -198,6 +209,7 @@ class RigidPlant(Plant):
             raise InvalidInput('step of the disturbance', value=step, limit=f'must be 1 to {last}')
         if not math.isfinite(size):
             raise InvalidInput('size of the disturbance', value=size, limit='must be finite')
+        require_even(self.world, kind)
         if kind == 'push':
             self._planned_pushes.append((step, size * self._mass))
         elif kind == 'slope_change':
@@ -221,6 +233,8 @@ class RigidPlant(Plant):
                 state.effort[i] = motor.supplied(
                     float(command.effort[i]), float(self.truth.v[3 + self._joints[i]]), duration)
         state.armed[:self.model.n_locks] = command.lock
+        if self._profile is not None:
+            lay_ahead(self.model, state, self._work, self._profile)
         status = rm.FELL
         if not self._fallen:
             status = self.advance(duration)

@@ -15,6 +15,7 @@ import numpy as np
 from walking_control.exceptions import IncompatiblePlant, InvalidInput, NotAchieved
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics, floor_gravity
+from walking_control.models.floor import require_level
 from walking_control.models.friction import passive_elements
 from walking_control.models.pendulum import clearance, leg_direction, leg_rates, stand, tension
 from walking_control.models.robot import Robot, Start
@@ -110,6 +111,7 @@ def build_point_model(robot: Robot, legs: PointLegs, world: SimpleNamespace,
         world: Validated values of `WORLD`.
         values: Validated values of `RIGID`.
     """
+    require_level(world, f'plant rigid on {robot.name}')
     limits = [[robot.limits[robot.joints[i]] for i in pair] for pair in legs.joints]
     return PointModel(
         float(Dynamics(robot).mass), legs.length, floor_gravity(world.gravity, world.slope),

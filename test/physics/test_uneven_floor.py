@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Uneven floors: one list of heights in a robot file serves every plant."""
+
+import math
+
+import numpy as np
+import pytest
+
+from walking_control.cli.parser import make_parser
+from walking_control.control_loop import ControlLoop
+from walking_control.exceptions import InvalidInput
+from walking_control.loading import load_robot
+from walking_control.models.dynamics import Dynamics
+from walking_control.models.floor import FloorProfile, sample_floor
+from walking_control.runs.floor import floor_profile
+from walking_control.simulation.disturbance import plan_disturbances
+from walking_control.simulation.registry import make_fast_plant, make_plant
+from walking_control.simulation.rigid.compiled import make_walker
+from walking_control.simulation.simulate import run_plant
+from walking_control.simulation.terrain import lay_profile
+
+WAVE = sample_floor(lambda x: 0.001 * math.sin(2.0 * math.pi * x), -1.0, 4.0, 60)
+PLANTS = ('rigid', 'compliant', 'mujoco', 'dart')
+
+
+def on(floor, name='dribbel', *others):
+    """Return the robot file of a robot on a floor."""
+    return load_robot(name, [*((f'world.{key}', value) for key, value in floor.items()), *others])
+
+
+@pytest.fixture(scope='module')
+def walks():
+    """Return a function: the run of Dribbel over a wave of 2 mm in a plant, each walked once."""
+    known = {}
+
+    def walk(name):
+        if name in ('mujoco', 'dart'):
+            pytest.importorskip({'dart': 'dartpy'}.get(name, name), reason='an optional engine')
+        if name not in known:
+            robot_file = on(WAVE)
+            known[name] = run_plant(make_fast_plant(robot_file, name), ControlLoop(robot_file),
+                                    robot_file.start, 4.0)
+        return known[name]
+    return walk
+
+
+@pytest.mark.parametrize('name', PLANTS)
+def test_feet_stand_where_the_floor_is(walks, name):
+    """A plant would ignore the heights, shift them or turn them upside down."""
+    run = walks(name)
+    profile = FloorProfile(*(np.array(values) for values in WAVE.values()))
+    dynamics = Dynamics(run.robot)
+    floor, feet, gaps = [], [], []
+    for row in range(0, len(run.time), 10):
+        dynamics.place(run.q[row])
+        for foot, name_ in enumerate(run.robot.feet):
+            if run.foot_force[row, foot, 2] > 50.0:
+                x, _, z = dynamics.foot_position(name_)
+                floor.append(float(profile.height(x)))
+                feet.append(z)
+                gaps.append(run.foot_height[row, foot])
+    assert np.ptp(floor) > 0.0015
+    assert np.polyfit(floor, feet, 1)[0] == pytest.approx(1.0, abs=0.2)
+    assert np.array(feet) - floor == pytest.approx(np.array(gaps), abs=1e-4)
+
+
+@pytest.mark.parametrize('name', PLANTS[:2] + PLANTS[3:])
+def test_plants_walk_alike_over_a_wave(walks, name):
+    """An edge between two pieces would catch or kick the feet in one of the plants."""
+    run, other = walks(name), walks('mujoco')
+    assert not run.fell and run.steps[-1] == other.steps[-1] >= 6
+    assert run.base.position[-1, 0] == pytest.approx(other.base.position[-1, 0], rel=0.03)
+
+
+def test_boxes_meet_where_the_heights_are():
+    """A foot would trip over an edge, or fall into a gap, between two boxes of the floor."""
+    floor = {'floor_places': (-1.0, 0.0, 0.3, 1.0), 'floor_heights': (0.1, 0.0, -0.1, 0.4)}
+    profile = FloorProfile(*(np.array(values) for values in floor.values()))
+    ends = []
+    for box in lay_profile(profile):
+        c, s = math.cos(box.pitch), math.sin(box.pitch)
+        for side in (-1.0, 1.0):
+            along, up = side * box.size[0], box.size[2]
+            ends.append((box.middle[0] + c * along + s * up, box.middle[2] - s * along + c * up))
+    for x, z in ends:
+        assert z == pytest.approx(float(profile.height(x)), abs=1e-9)
+    assert np.array(ends[1:-1]) == pytest.approx(
+        np.array([(0.0, 0.0)] * 2 + [(0.3, -0.1)] * 2), abs=1e-9)
+    assert ends[0][0] < -100.0 and ends[-1][0] > 100.0
+
+
+def test_a_function_becomes_a_floor():
+    """A sampled floor would be off its function, or not begin at the start."""
+    floor = sample_floor(lambda x: 0.3 + 0.1 * x ** 2, -0.5, 1.0, 7)
+    places, heights = (np.array(values) for values in floor.values())
+    assert 0.0 in places and heights == pytest.approx(0.1 * places ** 2)
+    assert places[0] == -0.5 and places[-1] == 1.0 and (np.diff(places) > 0.01).all()
+    load_robot('dribbel', [(f'world.{name}', values) for name, values in floor.items()])
+    with pytest.raises(InvalidInput, match=r'stretch of a sampled floor is \[1.0, 2.0, 32\]'):
+        sample_floor(abs, 1.0, 2.0)
+
+
+@pytest.mark.parametrize('places, heights, words', [
+    ((-1.0, 1.0, 1.0), (0.0, 0.0, 0.1), r'floor_places is \[1.0, 1.0\]: must rise strictly'),
+    ((-1.0, 1.0), (0.0, math.nan), 'floor_heights is nan: must be finite'),
+    ((-1.0, 0.0, 0.1), (0.0, 0.0, 1.0), 'floor_heights .* leans by 1.47 rad from 0 m on, at most'),
+    ((0.0,), (0.0,), 'as many entries as floor_places .*two at least'),
+    ((), (0.0, 0.0), 'as many entries as floor_places'),
+    ((-1.0, 1.0), (0.0, 0.2), 'floor above the start is 0.1'),
+])
+def test_floors_that_cannot_be_are_refused(places, heights, words):
+    """A mistaken floor would be walked over in silence, or end in a traceback."""
+    with pytest.raises(InvalidInput, match=words):
+        on({'floor_places': places, 'floor_heights': heights})
+
+
+def test_who_counts_on_a_level_floor_says_so():
+    """Compiled walks, points and the compliant floor in space would ignore the heights."""
+    with pytest.raises(InvalidInput, match='under compiled walk of dribbel: it needs a level'):
+        make_walker(on(WAVE))
+    for name, plant in ('walker3d', 'compliant'), ('walker3d_point', 'rigid'):
+        with pytest.raises(InvalidInput, match='it needs a level floor'):
+            make_plant(on(WAVE, name), plant)
+
+
+@pytest.mark.parametrize('name', ['rigid', 'compliant', 'mujoco'])
+def test_steps_do_not_mix_with_heights(name):
+    """A step would shift the floor that is given, differently in each plant."""
+    if name == 'mujoco':
+        pytest.importorskip('mujoco', reason='an optional engine')
+    plant = make_plant(on(WAVE), name)
+    with pytest.raises(InvalidInput, match='put it into world.floor_heights'):
+        plan_disturbances(plant, ['step_down=0.01@3'])
+    plan_disturbances(plant, ['push=0.05@3'])
+
+
+def test_pictures_show_the_floor(walks):
+    """A film or plot would show a level floor below feet that rise and sink."""
+    run = walks('rigid')
+    drawn = floor_profile(run, np.zeros((2, 3)))
+    assert np.ptp(drawn[:, 1]) > 0.0015 and (np.diff(drawn[:, 0]) > 0.0).all()
+    assert drawn[0, 0] < 0.0 and drawn[-1, 0] > run.base.position[-1, 0]
+
+
+@pytest.mark.parametrize('plant', PLANTS)
+def test_demo_takes_every_plant(plant):
+    """The demo over ROS 2 would refuse a plant that simulate takes."""
+    assert make_parser().parse_args(['demo', 'dribbel', '--plant', plant]).plant == plant

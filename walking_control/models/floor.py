@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Uneven floors along the way: heights at places, straight in between.
+
+The places count from where the robot starts, along x of the floor frame, which `world.slope` may
+tilt as a whole. Before the first place and beyond the last one the end pieces go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import math
+from types import SimpleNamespace
+
+import numpy as np
+
+from walking_control.exceptions import IncompatiblePlant, InvalidInput, ParameterError
+from walking_control.models.parameters import Parameter
+
+STEEPEST = 1.0    # rad
+AT_START = 1e-6   # m: how exactly a floor must be at height 0 where the robot starts
+PIECES = 32       # of a sampled floor, unless told
+
+FLOOR = (
+    Parameter('floor_places', (), 'm', 'Places ahead of the start where the height of the floor '
+              'is given, straight in between and beyond; none: level.', -1e4, 1e4),
+    Parameter('floor_heights', (), 'm', 'The height there; 0 at place 0.', -100.0, 100.0),
+)
+
+
+class FloorProfile:
+    """The floor of a world that has one.
+
+    Args:
+        places: m, rising, ``(n,)``.
+        heights: m, ``(n,)``.
+
+    Attributes:
+        places, heights: As given.
+        slopes: Rise over run of each piece, ``(n - 1,)``.
+    """
+
+    def __init__(self, places: np.ndarray, heights: np.ndarray) -> None:
+        self.places, self.heights = places, heights
+        self.slopes = np.diff(heights) / np.diff(places)
+
+    def piece(self, x: np.ndarray | float) -> np.ndarray:
+        """Return the index of the piece at places, m."""
+        return np.searchsorted(self.places[1:-1], x, side='right')
+
+    def height(self, x: np.ndarray | float) -> np.ndarray:
+        """Return the height at places, m."""
+        i = self.piece(x)
+        return self.heights[i] + self.slopes[i] * (x - self.places[i])
+
+
+def read_profile(world: SimpleNamespace) -> FloorProfile | None:
+    """Return the `FloorProfile` of the validated values of `WORLD`, None of a level floor."""
+    if not world.floor_places:
+        return None
+    return FloorProfile(np.array(world.floor_places), np.array(world.floor_heights))
+
+
+def require_level(world: SimpleNamespace, what: str) -> None:
+    """Raise `IncompatiblePlant` where a world's floor is uneven, for what needs a level one."""
+    if world.floor_places:
+        raise IncompatiblePlant(f'world.floor_places under {what}', limit='it needs a level floor',
+                                remedy='simulate takes uneven ones in plants mujoco and dart, and '
+                                'in rigid and compliant with planar robots')
+
+
+def check_floor(values: SimpleNamespace) -> None:
+    """Check places and heights of a floor.
+
+    Raises:
+        ParameterError: They do not rise, do not match, are too steep or away from the start.
+    """
+    places, heights = values.floor_places, values.floor_heights
+    if len(places) != len(heights) or len(places) == 1:
+        raise ParameterError('parameter world.floor_heights', value=list(heights),
+                             limit=f'must have as many entries as floor_places ({len(places)}), '
+                             'two at least')
+    for a, b in zip(places, places[1:]):
+        if b <= a:
+            raise ParameterError('parameter world.floor_places', value=[a, b],
+                                 limit='must rise strictly: an upright floor has no normal')
+    profile = read_profile(values)
+    if profile is None:
+        return
+    steepest = int(np.argmax(np.abs(profile.slopes)))
+    if abs(profile.slopes[steepest]) > math.tan(STEEPEST):
+        raise ParameterError(
+            'parameter world.floor_heights', value=list(heights[steepest:steepest + 2]),
+            limit=f'leans by {math.atan(profile.slopes[steepest]):.3g} rad from '
+            f'{places[steepest]:g} m on, at most {STEEPEST:g} rad')
+    start = float(profile.height(0.0))
+    if abs(start) > AT_START:
+        raise ParameterError(
+            f'floor {"below" if start < 0.0 else "above"} the start', value=round(start, 6),
+            limit='the robot starts at height 0 m',
+            remedy='give world.floor_heights that are 0 at place 0')
+
+
+def sample_floor(height: Callable[[float], float], start: float, end: float,
+                 pieces: int = PIECES) -> dict[str, tuple[float, ...]]:
+    """Return the section ``world`` of a floor given by a function, sampled at even distances.
+
+    Args:
+        height: Of the floor at a place, m -> m; shifted so that it is 0 at place 0.
+        start: Where the floor begins to be uneven, m, at or before 0.
+        end: Where it ends to be, m; there it goes on as its last piece does.
+        pieces: Straight pieces.
+
+    Returns:
+        ``floor_places`` and ``floor_heights``, m; place 0 is among them.
+
+    Raises:
+        InvalidInput: A stretch without length or without the start.
+    """
+    if not (math.isfinite(start) and math.isfinite(end) and start <= 0.0 < end and pieces >= 1):
+        raise InvalidInput('stretch of a sampled floor', value=[start, end, pieces],
+                           limit='must hold the start, place 0 m, and have pieces')
+    even = np.linspace(start, end, pieces + 1)
+    places = sorted([0.0, *even[np.abs(even) > 1e-6 * (end - start)].tolist()])
+    level = height(0.0)
+    return {'floor_places': tuple(places),
+            'floor_heights': tuple(float(height(place) - level) for place in places)}
