@@ -16,8 +16,8 @@ from walking_control.models.robot import in_words
 from walking_control.reports.page import writing_to
 
 MARKS = '<!-- gallery: written by walking_control gallery -->', '<!-- end of the gallery -->'
-WIDTH = 420      # of a picture, pixels
-COLOURS = 48     # of it
+WIDTH = 480      # of a picture, pixels
+COLOURS = 240    # of it
 HEADS = ('', 'robot', 'kg', 'stands', 'walks', 'm/s', 'peak effort, N m',
          'work / (m g distance)', 'survives')
 PLANTS = {'walk (rigid)': 'rigid', 'walk (MuJoCo)': 'MuJoCo'}
