@@ -91,7 +91,7 @@ def test_pushes_give_their_impulse():
 
 def test_what_it_cannot_do_is_refused():
     """If it failed, the plant would leave a lock, a floor or a step away in silence."""
-    with pytest.raises(IncompatiblePlant, match='its floor is level'):
+    with pytest.raises(IncompatiblePlant, match='its feet are those of the URDF'):
         make_plant(load_robot('humanoid', [('compliant.foot_radius', 0.1)]), 'compliant')
     plant = make_plant(load_robot('walker3d'), 'compliant')
     with pytest.raises(InvalidInput, match='step_down.*is not offered by plant compliant'):

@@ -2,10 +2,13 @@
 """Uneven floors: one list of heights in a robot file serves every plant."""
 
 import math
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
+from walking_control.bringup.gazebo import gazebo_world
+from walking_control.bringup.wiring import wire
 from walking_control.cli.parser import make_parser
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import InvalidInput
@@ -140,6 +143,17 @@ def test_pictures_show_the_floor(walks):
     drawn = floor_profile(run, np.zeros((2, 3)))
     assert np.ptp(drawn[:, 1]) > 0.0015 and (np.diff(drawn[:, 0]) > 0.0).all()
     assert drawn[0, 0] < 0.0 and drawn[-1, 0] > run.base.position[-1, 0]
+
+
+def test_gazebo_gets_the_floor():
+    """A robot would walk over heights in its files and over a plane in Gazebo."""
+    world = ElementTree.fromstring(gazebo_world(wire(on(WAVE))))
+    boxes = world.findall('.//collision/geometry/box')
+    poses = [pose.text.split() for pose in world.findall('.//collision/pose')]
+    assert len(boxes) == len(poses) == 60 and world.find('.//plane') is None
+    pitches = [float(pose[4]) for pose in poses]
+    assert max(pitches) == pytest.approx(-min(pitches)) == pytest.approx(
+        math.atan(0.012 * math.sin(math.pi / 6.0)))
 
 
 @pytest.mark.parametrize('plant', PLANTS)

@@ -21,6 +21,7 @@ from walking_control.bringup.wiring import Wiring
 from walking_control.exceptions import UrdfError
 from walking_control.models.base import Base
 from walking_control.models.urdf import parse
+from walking_control.simulation.terrain import lay_profile, Piece
 
 PLUGIN_FILE = 'gz_ros2_control-system'
 PLUGIN_NAME = 'gz_ros2_control::GazeboSimROS2ControlPlugin'
@@ -88,11 +89,24 @@ def gazebo_world(wiring: Wiring) -> str:
     SubElement(floor, 'pose').text = f'0 0 0 0 {wiring.slope!r} 0'
     link = SubElement(floor, 'link', name='floor')
     for kind in ('collision', 'visual'):
+        if wiring.floor is not None:
+            _add_boxes(link, kind, lay_profile(wiring.floor))
+            continue
         part = SubElement(link, kind, name=kind)
         plane = SubElement(SubElement(part, 'geometry'), 'plane')
         SubElement(plane, 'normal').text = '0 0 1'
         SubElement(plane, 'size').text = '100 100'
     return _text(sdf)
+
+
+def _add_boxes(link: Element, kind: str, pieces: Iterable[Piece]) -> None:
+    """Add the boxes of an uneven floor to its link."""
+    for i, piece in enumerate(pieces):
+        part = SubElement(link, kind, name=f'{kind}_{i}')
+        x, _, z = piece.middle
+        SubElement(part, 'pose').text = f'{x!r} 0 {z!r} 0 {piece.pitch!r} 0'
+        box = SubElement(SubElement(part, 'geometry'), 'box')
+        SubElement(box, 'size').text = ' '.join(repr(2.0 * half) for half in piece.size)
 
 
 def bridge_file() -> list[dict[str, Any]]:

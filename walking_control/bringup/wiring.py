@@ -9,6 +9,7 @@ import numpy as np
 from walking_control.bringup.names import IMU_INTERFACES, LOCK, WRENCH_INTERFACES
 from walking_control.exceptions import IncompatiblePlant
 from walking_control.models.dynamics import Dynamics
+from walking_control.models.floor import FloorProfile, read_profile
 from walking_control.models.robot import Robot, topic_word
 from walking_control.models.robot_file import RobotFile, WORLD
 from walking_control.models.signals import Measurement
@@ -35,6 +36,7 @@ class Wiring:
         base: Where the base link is then: x, y, z in m, and its orientation xyzw.
         gravity: Of the world, m/s^2.
         slope: Of the floor, rad, downhill positive.
+        floor: `FloorProfile` of an uneven one, or None.
     """
 
     robot: Robot
@@ -48,6 +50,7 @@ class Wiring:
     base: tuple[float, ...] = field(repr=False)
     gravity: float
     slope: float
+    floor: FloorProfile | None = field(default=None, repr=False)
 
 
 def wire(robot_file: RobotFile, force_sign: float = 1.0) -> Wiring:
@@ -75,7 +78,8 @@ def wire(robot_file: RobotFile, force_sign: float = 1.0) -> Wiring:
     return Wiring(
         robot, tuple(robot.actuators), locks,
         tuple(joint for joint in robot.joints if joint not in {*robot.actuators, *locks}),
-        imu, forces, force_sign, start, base, world.gravity, world.slope)
+        imu, forces, force_sign, start, base, world.gravity, world.slope,
+        read_profile(world))
 
 
 def state_interfaces(robot: Robot) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from walking_control.models.floor import read_profile
+from walking_control.models.floor import FloorProfile, read_profile
 
 if TYPE_CHECKING:
     from walking_control.runs.run import Run
@@ -24,8 +24,9 @@ def floor_profile(run: Run, places: np.ndarray) -> np.ndarray:
         run: The `Run`.
         places: Its footholds, ``(k, 3)``.
     """
-    if run.world.floor_places:
-        return _given_profile(run)
+    profile = read_profile(run.world)
+    if profile is not None:
+        return _given_profile(run, profile)
     if any(how.place is not None for *_, how in run.disturbances):
         return _placed_profile(run)
     places = places[:, ::2]
@@ -40,9 +41,9 @@ def floor_profile(run: Run, places: np.ndarray) -> np.ndarray:
     return np.array([*points, points[-1] + 2.0 * length * np.array([1.0, -slope])])
 
 
-def _given_profile(run: Run) -> np.ndarray:
+def _given_profile(run: Run, profile: FloorProfile) -> np.ndarray:
     """Return the corners of a floor of given heights, from before the run to beyond it."""
-    ahead, profile = run.base.position[:, 0], read_profile(run.world)
+    ahead = run.base.position[:, 0]
     first, last = ahead.min() - 1.0, ahead.max() + 1.0
     inner = profile.places[(profile.places > first) & (profile.places < last)]
     places = np.array([first, *inner, last])
