@@ -105,6 +105,8 @@ def _draw_soles(axis, adoption, places, across):
         x, y = 0.5 * sole.length, 0.5 * sole.width
         corners = np.array([(x, y, 0), (x, -y, 0), (-x, -y, 0), (-x, y, 0), (x, y, 0)])
         world = corners @ place.rotation.T + place.translation
+        start, end = places[sole.body].translation, place.translation
+        axis.plot([start[across], end[across]], [start[2], end[2]], color=NEUTRAL, lw=1.2)
         colour = FOOT_COLOURS[i % len(FOOT_COLOURS)]
         axis.plot(world[:, across], world[:, 2], color=colour, lw=4, marker='o', ms=4)
         if across == 0:   # they would cover each other
