@@ -44,11 +44,15 @@ def declare_table(node, table, values):
 
 
 def _declare(node, name, parameter, default):
+    override = node._parameter_overrides.get(name)
+    # an empty list in a file of parameters has no type, and comes as no value
+    empty = override is not None and override.type_ is RosParameter.Type.NOT_SET \
+        and parameter.type is tuple
+    if empty or isinstance(default, tuple):
+        default = [] if empty else list(default)
     try:
-        node.declare_parameter(name, list(default) if isinstance(default, tuple) else default,
-                               _descriptor(parameter))
+        node.declare_parameter(name, default, _descriptor(parameter), ignore_override=empty)
     except (InvalidParameterTypeException, InvalidParameterValueException) as error:
-        override = node._parameter_overrides.get(name)
         raise ParameterError(f'parameter {name}', value=override.value if override else None,
                              limit=parameter.range_text or str(error)) from error
 
