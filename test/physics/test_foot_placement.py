@@ -4,13 +4,7 @@
 import math
 
 import numpy as np
-from printed_walker import pass_over, printed_push_off, PrintedWalker, radial_matrix
-import pytest
-
-from walking_control.control_loop import ControlLoop
-from walking_control.exceptions import IncompatibleController, ParameterError
-from walking_control.experiments.cycles import find_robot_cycles
-from walking_control.experiments.once_per_step import (
+from once_per_step import (
     linearise_step,
     make_laws_walker,
     next_middle,
@@ -19,6 +13,12 @@ from walking_control.experiments.once_per_step import (
     start_nominal,
     survives,
 )
+from printed_walker import pass_over, printed_push_off, PrintedWalker, radial_matrix
+import pytest
+
+from walking_control.control_loop import ControlLoop
+from walking_control.exceptions import IncompatibleController, ParameterError
+from walking_control.experiments.cycles import find_robot_cycles
 from walking_control.experiments.point_cycles import PointSection
 from walking_control.gaits.return_map import linearise, polish, Stride
 from walking_control.loading import load_robot

@@ -2,10 +2,10 @@
 """Reasons for postures that cannot be held: right under the noise of encoders, and curing."""
 
 import pytest
+from static_reasons import judge_reasons, KINDS
 from static_robots import linear_program
 
 from walking_control.exceptions import InvalidInput
-from walking_control.experiments.static_reasons import judge_reasons, KINDS
 from walking_control.statics import solvers
 from walking_control.statics.contacts import NO_BALANCE, Shortfall
 from walking_control.statics.distributor import StaticTorque

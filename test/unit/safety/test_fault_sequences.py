@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table of states and the operation that walks it, against random sequences of events."""
 
+from fault_sequences import try_sequences, walk_table
 import pytest
 
-from walking_control.experiments.fault_sequences import try_sequences, walk_table
 from walking_control.loading import load_robot
 from walking_control.safety.faults import KINDS
 from walking_control.safety.machine import (
