@@ -211,7 +211,7 @@ def test_fall(bench, robot):
        detected='after stuck_contact_time (0.1 s) of an impossible contact, or of none',
        reaction='damping, then zero', last='zero after damping_time', clears='~/clear_fault')
 @pytest.mark.parametrize('sensors', [{'forces': (90.0, 90.0), 'position': (-0.3, 0.0, -0.9)},
-                                     {'forces': (0.0, 0.0)}])
+                                     {'forces': (0.0, 0.0)}, {'forces': (-86.0, 0.0)}])
 def test_stuck_contact(bench, robot, sensors):
     """A switch that always says contact, or never, blinds the stance logic."""
     node = bench.controller()
@@ -220,6 +220,8 @@ def test_stuck_contact(bench, robot, sensors):
     efforts = [robot.ask(stamp, **sensors) for stamp in stamps]
     assert efforts[8] != 0.0 and efforts[-1] == 0.0
     assert node.loop.fault.code == 'stuck_contact'
+    turned = 'outer_foot reports -86 N: sign of the sensor?' in node.loop.fault.message
+    assert turned == (sensors['forces'][0] < 0.0)
     clear(bench, robot)
     assert robot.ask(2.0) == pytest.approx(EFFORT)
 

@@ -10,16 +10,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from walking_control.bringup import names
-from walking_control.bringup.tags import GAZEBO, HARDWARE, MUJOCO
+from walking_control.bringup.tags import HARDWARE
 from walking_control.bringup.wiring import state_interfaces, Wiring
 
 UPDATE_RATE = 1000   # Hz
 FORWARD = 'forward_command_controller/ForwardCommandController'
 JOINT_STATES = 'joint_state_broadcaster/JointStateBroadcaster'
 IMU = 'imu_sensor_broadcaster/IMUSensorBroadcaster'
-# Which way simulated sensors tell the force between a foot and the leg above it: MuJoCo tells what
-# the leg does to the foot, and Gazebo is asked for the opposite.
-SIGNS = {GAZEBO: 1.0, MUJOCO: -1.0}
 STATES = 'state_interfaces_broadcaster/StateInterfacesBroadcaster'
 WRENCH = 'force_torque_sensor_broadcaster/ForceTorqueSensorBroadcaster'
 
@@ -32,7 +29,8 @@ def controllers_of(wiring: Wiring, target: str) -> dict[str, tuple[str, dict[str
             'joints': list(robot.joints), 'interfaces': ['position', 'velocity']}),
         names.IMU_BROADCASTER: (IMU, {'sensor_name': wiring.imu, 'frame_id': robot.imu_link}),
     }
-    signs = dict.fromkeys('xyz', SIGNS.get(target, float(wiring.force_sign)))
+    # simulated sensors tell the floor's force: Gazebo is asked for it, mujoco_ros2_control negates
+    signs = dict.fromkeys('xyz', float(wiring.force_sign) if target == HARDWARE else 1.0)
     for foot, sensor in wiring.forces.items():
         found[names.wrench_broadcaster(foot)] = (WRENCH, {
             'sensor_name': sensor, 'frame_id': foot,

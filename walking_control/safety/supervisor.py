@@ -125,6 +125,7 @@ class Supervisor:
         self._pitch = None
         self._imu.forget()
         self._airborne_since = None
+        self._forces = np.zeros((1, 3))
         self._overruns = 0
         self._impossible_since = [None] * len(self._robot.feet)
 
@@ -138,6 +139,7 @@ class Supervisor:
             now: Steady clock, s; None where only stamps count.
         """
         stamp, values = measurement.stamp, measurement.values
+        self._forces = measurement.foot_force
         self._pass_time(stamp, now)
         self.machine.handle(Event.SENSORS)
         # a sum of squares is finite if all values are, and costs one call
@@ -278,11 +280,19 @@ class Supervisor:
         elif self._airborne_since is None:
             self._airborne_since = stamp
         elif stamp - self._airborne_since > values.stuck_contact_time:
-            self.latch('stuck_contact', f'no foot reports contact for '
+            self.latch('stuck_contact', f'{self._no_contact()} for '
                        f'{stamp - self._airborne_since:.2f} s', stamp)
         if state.flicker > values.flicker_limit:
             self.latch('contact_flicker', f'{state.flicker} changes of a contact within a second '
                        f'were suppressed; limit {values.flicker_limit}', stamp)
+
+    def _no_contact(self) -> str:
+        forces = self._forces[:, 2].tolist()
+        lowest = min(forces)
+        if -lowest <= max(0.0, *forces):
+            return 'no foot reports contact'
+        foot = self._robot.feet[forces.index(lowest)]
+        return f'{foot} reports {lowest:.3g} N: sign of the sensor? No foot reports contact'
 
     def check_compute(self, duration: float, period: float, stamp: float) -> None:
         """Latch a fault when too many ticks in a row took longer than the control period, s."""
