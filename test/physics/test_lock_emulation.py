@@ -4,6 +4,7 @@
 from collections import deque
 
 import mujoco
+from mujoco_place import HANDED_ON
 import numpy as np
 import pytest
 
@@ -18,9 +19,6 @@ from walking_control.models.signals import Measurement
 from walking_control.simulation.lock_emulation import LockEmulator
 
 TICK = 0.001   # s, of controller manager and emulator
-# mujoco_ros2_control hands on force and torque with the other sign than MuJoCo's sensors have:
-# mujoco_system_interface.cpp of 0.0.1 to 0.0.3 and of main in August 2026
-HANDED_ON = -1.0
 
 
 class Bench:

@@ -6,6 +6,7 @@ import math
 from xml.etree import ElementTree
 
 import mujoco
+from mujoco_place import HANDED_ON
 import numpy as np
 import pytest
 from stranger import write_rabbit
@@ -195,7 +196,7 @@ def test_mjcf_senses_as_the_robot_does(name):
     data.qvel[:] = 0.0
     mujoco.mj_forward(model, data)
     sign = controllers_of(wiring, MUJOCO)[wrench_broadcaster(robot_file.robot.feet[0])][1][
-        'multiplier']['force']['z']
+        'multiplier']['force']['z'] * HANDED_ON
     told = {foot: sign * data.sensor(f'{sensor}_force').data[2]
             for foot, sensor in wiring.forces.items()}
     pressed, force = dict.fromkeys(told, False), np.zeros(6)
