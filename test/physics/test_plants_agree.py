@@ -198,3 +198,22 @@ def test_an_ankle_of_the_floor_is_refused_where_there_is_none():
     """A plant would drop the ankle's torque in silence, and a law would seem to need none."""
     with pytest.raises(IncompatiblePlant, match='ground_torque'):
         make_plant(load_robot('compass'), 'mujoco')
+
+
+def test_what_a_description_only_shows_touches_nothing():
+    """A picture below the sole would carry the robot, and its foot would feel no floor."""
+    robot_file = load_robot('walker3d')
+    shown = robot_file.robot.urdf.replace(
+        '<link name="left_sole">', '<link name="left_sole"><visual><geometry>'
+        '<box size="0.1 0.1 0.1"/></geometry></visual>').replace(
+        '</robot>', '<mujoco><compiler discardvisual="false"/></mujoco></robot>')
+    assert shown.count('<visual>') == robot_file.robot.urdf.count('<visual>') + 1
+    truths = []
+    for urdf in (robot_file.robot.urdf, shown):
+        plant = make_plant(replace(robot_file, robot=replace(robot_file.robot, urdf=urdf)))
+        plant.reset(robot_file.start)
+        plant.step(Command(plant.robot), 0.01)
+        truths.append(plant.truth)
+    assert truths[0].foot_force[:, 2].min() > 1.0
+    for name in ('q', 'v', 'foot_force', 'foot_height'):
+        np.testing.assert_array_equal(*(getattr(truth, name) for truth in truths))

@@ -134,7 +134,9 @@ class MujocoPlant(EnginePlant):
         # every foot meets a floor of its own, whose level may differ; all else the first one
         own = {foot: 2 << i for i, foot in enumerate(self.robot.feet)}
         for geom in spec.geoms:
-            geom.contype, geom.conaffinity = 0, own.get(geom.parent.name, 1)
+            if geom.conaffinity:   # MuJoCo gives none to what a description only shows
+                geom.conaffinity = own.get(geom.parent.name, 1)
+            geom.contype = 0
             geom.mass = 0.0  # masses are the inertials' alone
             for name, value in contact.items():
                 setattr(geom, name, value)
@@ -182,7 +184,7 @@ class MujocoPlant(EnginePlant):
         self._foot_body = [self._find_body(foot) for foot in robot.feet]
         self._foot_of_geom = {geom: foot for geom in range(model.ngeom)
                               for foot, body in enumerate(self._foot_body)
-                              if model.geom_bodyid[geom] == body}
+                              if model.geom_bodyid[geom] == body and model.geom_conaffinity[geom]}
         pieces = self._lay_pieces()
         floors = range(len(pieces)) if pieces else robot.feet
         self._floors = [mj.mj_name2id(model, mj.mjtObj.mjOBJ_GEOM, f'floor_{name}')
