@@ -31,11 +31,12 @@ ifeq ($(ROS),)
 unexport PYTHONPATH PYTHONHOME _ROS_WHEELS_BOOTSTRAP_COMPLETE
 endif
 
-.PHONY: help demo test lint site bench soak setup clean
+.PHONY: help demo test golden lint site bench soak setup clean
 
 help:
 	@echo 'make demo    walk Dribbel over ROS 2; report in out/demo'
 	@echo 'make test    run the tests on all cores; ARGS=... goes to pytest'
+	@echo 'make golden  compare short walks with what is kept of them; ARGS=--write keeps them anew'
 	@echo 'make lint    ruff and mypy, as CI runs them'
 	@echo 'make site    the pages as a site in out/site; a dead link or anchor is an error'
 	@echo 'make bench   run the benchmarks'
@@ -54,6 +55,9 @@ test: export OPENBLAS_NUM_THREADS ?= 1
 test: setup
 	$(BIN)/pytest test -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder \
 		--durations 10 -rs $(ARGS)
+
+golden: setup
+	@$(BIN)/python test/golden/golden.py $(ARGS)
 
 lint: $(VENV)/dependencies
 	$(BIN)/ruff check .
