@@ -41,7 +41,7 @@ if {lasting!r}:
     end = None
     while not stop:
         text = log.read_text()
-        if 'pause: false' in text or 'paused: false' in text:
+        if 'paused: false' in text or '--activate effort_controller' in text:
             end = end or time.monotonic() + 3.0
         if {simulator!r} and end and time.monotonic() > end:
             break
@@ -130,26 +130,28 @@ def started(log):
                                                            log.read_text().splitlines())]
 
 
-def test_gazebo_is_let_go_when_all_is_loaded(played):
-    """If it failed, the robot would fall before its controllers are there, or never move."""
+def test_gazebo_is_armed_when_all_is_there(played):
+    """If it failed, the robot would be limp before our controller is there, or never move."""
     assert run('gazebo', robot='humanoid', headless='true') == 0
     events = started(played)
     order = [name for name, _ in events]
     assert [order.count(name) for name in ('gz', 'create', 'spawner', 'parameter_bridge')] == [
-        1, 1, 2, 1]
-    load, activate = (words for name, words in events if name == 'spawner')
-    assert '--inactive' in load and '--activate-as-group' in activate
+        1, 1, 1, 1]
+    assert '--inactive' in dict(events)['spawner']
     assert order.index('create') < order.index('spawner') < order.index('gz command')
-    assert order[-1] == 'gz command'
     command = dict(events)['gz command']
     assert command.endswith('pause: false') and '/world/walking/control' in command
+    sensors, arm = (words for name, words in events if name == 'ros2 command')
+    assert 'imu_broadcaster' in sensors and 'effort_controller' not in sensors
+    assert arm.endswith('--activate effort_controller') and order[-1] == 'ros2 command'
     assert Path(dict(events)['gz'].split(' -s')[0]).name == 'world.sdf'
 
 
 def test_mujoco_is_put_back_before_it_goes_on(played):
     """If it failed, a robot would begin where it fell to while its controllers were loaded."""
     assert run('mujoco_ros2_control', robot='dribbel') == 0
-    calls = [words for name, words in started(played) if name == 'ros2 command']
+    switch, *calls = [words for name, words in started(played) if name == 'ros2 command']
+    assert 'switch_controllers' in switch
     assert [next(word for word in ('paused: true', 'keyframe', 'paused: false') if word in call)
             for call in calls] == ['paused: true', 'keyframe', 'paused: false']
 

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the launch files start, in which order, as tables: they need launch only to be carried out.
 
-On a robot, in Gazebo and in MuJoCo the same happens: the controllers are loaded, our controller
-is active and waits for sensors, and then something lets the robot go: a simulator goes on from its
-pause with the robot where it starts, an operator arms.
+On a robot and in Gazebo the controllers are loaded, those that tell sensors are activated, then our
+controller, and last those that move the robot: until then brakes, or Gazebo's `hold_joints`, hold
+it. Nothing holds it in MuJoCo: there all are active before it goes on from a pause at its start.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 import os
 from pathlib import Path
+import shlex
 import tempfile
 from typing import Any
 
@@ -40,7 +41,6 @@ from walking_control.models.robot_file import RobotFile
 US = 'walking_control'
 MUJOCO_NODE = '/mujoco_ros2_control_node'   # its services, which no namespace moves
 SETTLE = 2.0   # s from our controller being active to letting a paused simulator go on
-SWITCH_TIMEOUT = 120.0   # s: a switch is done by the first update after the pause
 TOOLS = ('rviz2', 'plotjuggler', 'rqt_robot_monitor')
 
 
@@ -204,14 +204,15 @@ def find_place(values: Mapping[str, Any]) -> Place:
 
 
 def plan_gazebo(place: Place) -> list[Step]:
-    """Return what `gazebo.launch.py` does: all is loaded while the world stands still."""
+    """Return what `gazebo.launch.py` does: joints are held until the last step, arming."""
     wiring, values = place.wiring, place.values
     model = place.keep(f'{wiring.robot.name}.gazebo.urdf', gazebo_model(
         wiring, place.path(CONTROLLERS[GAZEBO]), values['namespace']))
     server = ' -s' if values['headless'] else ''
     return [
-        Include('gazebo', 'ros_gz_sim', 'gz_sim.launch.py', {
-            'gz_args': place.path(GAZEBO_WORLD) + server, 'on_exit_shutdown': 'true'}),
+        Include('gazebo', 'ros_gz_sim', 'gz_sim.launch.py', {   # which hands it to a shell
+            'gz_args': shlex.quote(place.path(GAZEBO_WORLD)) + server,
+            'on_exit_shutdown': 'true'}),
         Process('bridge', 'ros_gz_bridge', 'parameter_bridge', 'bridge',
                 parameters=({'config_file': place.path(BRIDGE)},)),
         _robot_state_publisher(gazebo_description(wiring)),
@@ -220,19 +221,24 @@ def plan_gazebo(place: Place) -> list[Step]:
             *spawn_arguments(wiring))),
         *_emulator(place),
         *_watchdog(place),
+        Say('spawned', f'a model that Gazebo refuses is named in its own messages alone: look for '
+            f'"{wiring.robot.name}" and "Error" above', 'spawn'),
         _load(place, GAZEBO, 'spawn'),
-        _activate(place, GAZEBO, 'load'),
-        _controller(place, sim_time=True, activate_after='load'),
         Call('unpause', ('gz', 'service', '-s', f'/world/{WORLD}/control', '--reqtype',
                          'gz.msgs.WorldControl', '--reptype', 'gz.msgs.Boolean', '--timeout',
-                         '5000', '--req', 'pause: false'), 'controller', SETTLE),
+                         '5000', '--req', 'pause: false'), 'load'),
+        _switch(place, 'sensors', _sensing(place, GAZEBO), 'unpause'),
+        _controller(place, sim_time=True, activate_after='sensors'),
+        _switch(place, 'arm', commanding(wiring, GAZEBO), 'controller'),
     ]
 
 
 def plan_mujoco(place: Place) -> list[Step]:
     """Return what `mujoco_ros2_control.launch.py` does; that runs from the beginning.
 
-    So it is paused once the controllers are active, and the robot put back to where it starts.
+    So it is paused once the controllers are active, and the robot put back to where it starts. In a
+    pause the controller manager does nothing, neither tell sensors nor switch controllers: from
+    going on to our first answer, six messages later, the robot is without torque.
     """
     wiring, values = place.wiring, place.values
     model = place.keep(f'{wiring.robot.name}.mjcf.xml', write_mjcf(place.robot_file, wiring))
@@ -250,7 +256,7 @@ def plan_mujoco(place: Place) -> list[Step]:
         *_emulator(place),
         *_watchdog(place),
         _load(place, MUJOCO),
-        _activate(place, MUJOCO, 'load'),
+        _switch(place, 'activate', list(controllers_of(wiring, MUJOCO)), 'load'),
         call('pause', 'set_pause', 'SetPause', '{paused: true}', 'activate'),
         call('reset', 'reset_world', 'ResetWorld', f"{{keyframe: '{KEYFRAME}'}}", 'pause'),
         _controller(place, sim_time=True, activate_after='reset'),
@@ -266,20 +272,18 @@ def plan_hardware(place: Place) -> list[Step]:
     """
     wiring, values = place.wiring, place.values
     moving = commanding(wiring, HARDWARE)
-    left_out = set(moving) | (set() if values['combined'] else {names.STATE_BROADCASTER})
-    sensing = [name for name in controllers_of(wiring, HARDWARE) if name not in left_out]
-    steps: list[Step] = [*_watchdog(place), _spawn(place, HARDWARE, 'sensors', sensing)]
+    steps: list[Step] = [*_watchdog(place), _spawn(place, HARDWARE, 'sensors',
+                                                   _sensing(place, HARDWARE))]
     if values['dry_run']:
         return [*steps, _controller(place, activate_after='sensors'),
                 Say('dry', 'dry run: commands go to dry_run/... and nothing moves', 'sensors')]
     steps.append(_spawn(place, HARDWARE, 'load', moving, 'sensors', '--inactive'))
+    arm = _switch(place, 'arm', moving, 'controller')
     if values['arm']:
-        return [*steps, _activate(place, HARDWARE, 'load', moving),
-                _controller(place, activate_after='activate')]
-    node = '/'.join(('', *filter(None, (values['namespace'].strip('/'), names.CONTROLLER))))
-    return [*steps, _controller(place, activate=False),
-            Say('arm', 'not armed. To arm: ros2 control switch_controllers --activate '
-                f'{" ".join(moving)}; then: ros2 lifecycle set {node} activate', 'load')]
+        return [*steps, _controller(place, activate_after='load'), arm]
+    return [*steps, _controller(place, activate=False), Say(
+        'arm', f'not armed. To arm: ros2 lifecycle set {_absolute(place, names.CONTROLLER)} '
+        f'activate; then: {" ".join(arm.command)}', 'load')]
 
 
 def plan_monitor(values: Mapping[str, Any]) -> list[Step]:
@@ -326,11 +330,21 @@ def _load(place: Place, target: str, after: str = '') -> Process:
                   '--inactive')
 
 
-def _activate(place: Place, target: str, after: str,
-              controllers: list[str] | None = None) -> Process:
-    return _spawn(place, target, 'activate',
-                  controllers or list(controllers_of(place.wiring, target)), after,
-                  '--activate-as-group', '--switch-timeout', repr(SWITCH_TIMEOUT))
+def _switch(place: Place, key: str, controllers: list[str], after: str) -> Call:
+    """Return what activates controllers that are loaded; a spawner would configure them again."""
+    return Call(key, ('ros2', 'control', 'switch_controllers', '--controller-manager',
+                      _absolute(place, names.MANAGER), '--activate', *controllers), after)
+
+
+def _sensing(place: Place, target: str) -> list[str]:
+    """Return the controllers that move nothing."""
+    left_out = {*commanding(place.wiring, target),
+                *(() if place.values.get('combined') else (names.STATE_BROADCASTER,))}
+    return [name for name in controllers_of(place.wiring, target) if name not in left_out]
+
+
+def _absolute(place: Place, name: str) -> str:
+    return '/'.join(('', *filter(None, (place.values['namespace'].strip('/'), name))))
 
 
 def _controller(place: Place, sim_time: bool = False, activate: bool = True,

@@ -2,8 +2,10 @@
 """What the launch files start, walked without launch: every name meets its counterpart."""
 
 import ast
+from collections import Counter
 from pathlib import Path
 import re
+import shlex
 from xml.etree import ElementTree
 
 import pytest
@@ -23,7 +25,6 @@ from walking_control.bringup.launching import (
     plan_monitor,
     plan_mujoco,
     Process,
-    Say,
     US,
 )
 from walking_control.bringup.tags import GAZEBO, HARDWARE, MUJOCO, PLUGINS
@@ -105,7 +106,7 @@ def test_files_and_executables_are_there(launched):
             elif isinstance(word, dict) and 'config_file' in word:
                 assert Path(word['config_file']).is_file()
         if isinstance(step, Include):
-            assert Path(step.arguments['gz_args'].removesuffix(' -s')).is_file()
+            assert Path(shlex.split(step.arguments['gz_args'])[0]).is_file()
         elif isinstance(step, Process) and step.package == US:
             assert (root / 'scripts' / step.executable).is_file()
 
@@ -131,7 +132,8 @@ def test_the_order_leads_somewhere(launched):
             assert key in steps and key not in seen
             seen.add(key)
             after = getattr(steps[key], 'activate_after', '') or getattr(steps[key], 'after', '')
-            assert not after or isinstance(steps[after], (Process, Call))   # these end
+            # these end, and a lifecycle node becomes active
+            assert not after or isinstance(steps[after], (Process, Call))
             key = after
 
 
@@ -149,28 +151,64 @@ def test_spawners_start_the_controllers_of_their_file(launched):
             assert options[options.index('--param-file') + 1] == path
             told = yaml.safe_load(Path(path).read_text())
             assert all(f'/**/{name}' in told for name in controllers)
-            if '--activate-as-group' not in options:
-                loaded += controllers
+            loaded += controllers
     assert sorted(loaded) == sorted(expected)
 
 
+class Manager:
+    """A controller manager that is called as a launch goes on; it counts what is done to each.
+
+    A spawner configures whatever it is given, loaded or not, and activates it unless told
+    otherwise: spawner.py of ros2_control 2.54.0, 4.46.0 and 6.8.0.
+    """
+
+    def __init__(self):
+        self.configured, self.active, self.order = Counter(), set(), []
+
+    def carry_out(self, steps):
+        """Carry out steps as they wait for one another."""
+        done, waiting = {''}, list(steps.values())
+        while waiting:
+            ready = [step for step in waiting if done >= {
+                getattr(step, 'after', ''), getattr(step, 'activate_after', '')}]
+            assert ready, waiting
+            for step in ready:
+                self._do(step)
+                done.add(step.key)
+                waiting.remove(step)
+
+    def _do(self, step):
+        self.order.append(step.key)
+        if isinstance(step, Process) and step.executable == 'spawner':
+            controllers, options = spawned(step)
+            self.configured.update(controllers)
+            self.active |= set() if '--inactive' in options else set(controllers)
+        elif isinstance(step, Call) and 'switch_controllers' in step.command:
+            controllers = set(step.command[step.command.index('--activate') + 1:])
+            assert controllers <= set(self.configured) - self.active
+            self.active |= controllers
+
+
 def test_what_moves_the_robot_comes_last(launched):
-    """If it failed, the robot would be claimed, and limp, before our controller is there."""
+    """If it failed, a robot would be limp before our controller is there, or configured twice."""
     target, steps, place = launched
-    moving = commanding(place.wiring, target)
-    controller = steps['controller']
+    moving = set(commanding(place.wiring, target))
+    controller, manager = steps['controller'], Manager()
     assert isinstance(controller, Lifecycle) and controller.needed
+    manager.carry_out(steps)
+    assert set(manager.configured.values()) == {1} and moving <= set(manager.configured)
     if target == HARDWARE:
-        controllers, options = spawned(steps['load'])
-        assert controllers == moving and options[-1] == '--inactive'
-        assert not controller.activate and 'activate' not in steps
-        assert isinstance(steps['arm'], Say) and all(name in steps['arm'].text for name in moving)
+        assert not controller.activate and not moving & manager.active
+        said = steps['arm'].text
+        assert said.index('lifecycle set') < said.index('switch_controllers')
+        assert all(name in said for name in moving)
     else:
-        assert spawned(steps['load'])[1][-1] == '--inactive'
-        go = steps['unpause' if target == GAZEBO else 'resume']
-        assert isinstance(go, Call) and go.delay > 0.0
-        assert steps[go.after] is controller   # which is active then, and hears the first sensors
-        assert 'pause: false' in go.command[-1] or 'paused: false' in go.command[-1]
+        assert set(manager.active) == set(manager.configured)
+        go = steps['arm' if target == GAZEBO else 'resume']
+        # it is active then and has heard sensors, or hears them as the world goes on
+        assert steps[go.after] is controller and manager.order[-1] == go.key
+        assert target == MUJOCO or set(go.command) >= moving
+        assert ('pause: false' if target == GAZEBO else 'paused: false') in str(steps)
     parameters = controller.parameters[-1]
     assert parameters['realtime'] is True and parameters['require_watchdog'] is True
     assert 'virtual_efforts' not in parameters
@@ -226,7 +264,8 @@ def test_descriptions_and_worlds_fit_together(launched):
             assert {f'{name}_{end}' for end in {
                 'imu': ('quat', 'gyro', 'accel'), 'fts': ('force', 'torque')}[kind]} <= sensors
         return
-    world = ElementTree.parse(steps['gazebo'].arguments['gz_args']).getroot().find('world')
+    path, = shlex.split(steps['gazebo'].arguments['gz_args'])
+    world = ElementTree.parse(path).getroot().find('world')
     create = dict(zip(steps['spawn'].arguments[::2], steps['spawn'].arguments[1::2]))
     assert create['-world'] == world.get('name')
     assert f'/world/{world.get("name")}/control' in steps['unpause'].command
@@ -272,9 +311,11 @@ def test_dry_run_reaches_nothing_that_moves():
 
 def test_arming_at_once_is_asked_for():
     """If it failed, a robot would be armed that nobody armed, or our controller stay inactive."""
-    steps, place = steps_of(HARDWARE, robot='humanoid', arm='true', watchdog='false')
-    assert spawned(steps['activate'])[0] == commanding(place.wiring, HARDWARE)
-    assert steps['controller'].activate and steps['controller'].activate_after == 'activate'
+    steps, place = steps_of(HARDWARE, robot='humanoid', arm='true', watchdog='false',
+                            namespace='left')
+    assert list(steps['arm'].command[3:]) == ['--controller-manager', '/left/controller_manager',
+                                              '--activate', *commanding(place.wiring, HARDWARE)]
+    assert steps['controller'].activate and steps['arm'].after == 'controller'
     assert 'watchdog' not in steps
     assert steps['controller'].parameters[-1]['require_watchdog'] is False
 
