@@ -4,6 +4,7 @@
 Scripts, the simulation loop and the ROS nodes all call this chain; none has one of its own.
 """
 
+from collections.abc import Callable
 import math
 from types import SimpleNamespace
 
@@ -12,7 +13,6 @@ import numpy as np
 from walking_control.controllers.registry import make_controller
 from walking_control.estimation.estimator import make_estimator
 from walking_control.exceptions import ParameterError
-from walking_control.models.robot import Start
 from walking_control.models.robot_file import RobotFile, WORLD
 from walking_control.models.signals import Command, Measurement, Reference, WalkerState
 from walking_control.safety.faults import Fault
@@ -46,7 +46,8 @@ class ControlLoop:
         self.period = 1.0 / self.controller.values.rate
         safety = robot_file.values(SAFETY)
         gravity = robot_file.values(WORLD).gravity
-        self.supervisor = Supervisor(robot, safety, None, self.period, gravity)
+        self._safety = safety, gravity
+        self.supervisor = self._supervise(latch)
         self.command = Command(robot)
         self._offset = np.zeros(len(robot.efforts))
         if safety.state_timeout < 1.5 * self.period:
@@ -57,20 +58,26 @@ class ControlLoop:
         self.sensor_timeout = safety.state_timeout
         self._retune_rate = safety.retune_rate
         self.reference = Reference()
-        self._support = robot_file.start.support
+        self._start, self._support = robot_file.start, robot_file.start.support
         self._retuned: SimpleNamespace | None = None
         self.reset()
-        self._rehearse(robot_file.start)
-        # what the rehearsal latched and counted is nobody's
-        self.supervisor = Supervisor(robot, safety, latch, self.period, gravity)
-        self.reset(clear_fault=False)
+        self.rehearse()
 
-    def _rehearse(self, start: Start) -> None:
+    def _supervise(self, latch: Latch | None) -> Supervisor:
+        safety, gravity = self._safety
+        return Supervisor(self.robot, safety, latch, self.period, gravity)
+
+    def rehearse(self, then: Callable[[], None] = lambda: None) -> None:
         """Do and forget what a tick does: whatever compiles, loads or allocates does so now.
 
         The robot stands as it starts, upright and at rest; what comes out does not matter.
+
+        Args:
+            then: What follows a tick, see `walking_control.nodes.telemetry.Output.rehearse`.
         """
-        robot, measurement = self.robot, Measurement(self.robot)
+        robot, start, measurement = self.robot, self._start, Measurement(self.robot)
+        # what the rehearsal latches and counts is nobody's
+        kept, self.supervisor = self.supervisor, self._supervise(None)
         if start.posture is None:
             measurement.position[:] = robot.joint_lifts[start.support] @ start.q
         else:
@@ -82,7 +89,10 @@ class ControlLoop:
             # a fault would have kept the law from its part
             self.controller.update(self.state, self.reference, self.period, self.command)
             self.supervisor.limit(self.command, self.period, measurement.stamp)
+        then()
         self.stop('internal', 'rehearsal', measurement)
+        self.supervisor = kept
+        self.reset(clear_fault=False)
 
     @property
     def state(self) -> WalkerState:

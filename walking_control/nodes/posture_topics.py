@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Topics of a controller that holds a posture: what it is told, and the forces it relies on."""
 
-import math
-
 from geometry_msgs.msg import Point, WrenchStamped
 import numpy as np
 from sensor_msgs.msg import JointState
@@ -13,12 +11,13 @@ from walking_control.exceptions import MeasurementError
 from walking_control.models.robot import topic_word
 from walking_control.nodes import topics
 from walking_control.nodes.messages import JointStateReader, set_stamp
+from walking_control.nodes.telemetry import Output
 
 FORCE_LENGTH = 0.5   # m of arrow for the robot's whole weight
 BOTH = 'both'
 
 
-class PostureTopics:
+class PostureTopics(Output):
     """Commands of posture and support in; wrenches, markers, margins and solver time out.
 
     In: ``posture`` (JointState, every joint by name) and ``support`` (String: a foot link, or
@@ -28,14 +27,13 @@ class PostureTopics:
     Args:
         node: The rclpy node.
         loop: The `ControlLoop`; its controller is a `PostureHolder`.
-        rate: Messages per second of sensor time; 0 publishes nothing.
+        rate: See `Output`.
     """
 
     def __init__(self, node, loop, rate):
+        super().__init__(rate)
         self._node, self._loop = node, loop
         self._law = loop.controller
-        self._period = 1.0 / rate if rate > 0.0 else math.inf
-        self._next = -math.inf
         self._wrenches = {}
         for foot in loop.robot.feet:
             message = WrenchStamped()
@@ -80,18 +78,14 @@ class PostureTopics:
             self._node.get_logger().error(f'support refused: {message.data!r}; must be one of '
                                           + ', '.join((*feet, BOTH)))
 
-    def publish(self, stamp):
-        """Publish if it is time to."""
-        if not self._period < math.inf or stamp < self._next - 1e-9:
-            return
-        self._next = stamp + self._period
+    def _write(self, stamp):
         solution = self._law.solution
         wrenches = (solution.wrenches or {}) if solution is not None else {}
         for foot, (publisher, message) in self._wrenches.items():
             set_stamp(message.header.stamp, stamp)
             _fill(message.wrench, wrenches.get(foot))
-            publisher.publish(message)
-        self._markers.publish(self._make_markers(stamp, wrenches))
+            self._send(publisher, message)
+        self._send(self._markers, self._make_markers(stamp, wrenches))
         if solution is not None and solution.feasible:
             self._publish_margins(solution)
 
@@ -106,7 +100,7 @@ class PostureTopics:
                 if name not in self._margins:
                     self._margins[name] = self._node.create_publisher(
                         Float64, topics.telemetry(name), topics.LATEST)
-                self._margins[name].publish(Float64(data=float(value)))
+                self._send(self._margins[name], Float64(data=float(value)))
 
     def _make_markers(self, stamp, wrenches):
         markers = []

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What configure builds and cleanup takes away: publishers, sensors, timers around an Operation."""
 
+import gc
 import time
 
 import numpy as np
@@ -76,6 +77,16 @@ class Session:
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timers = []
         self._reported = self._fault_state()
+        self._rehearse()
+
+    def _rehearse(self):
+        """Do now what would hold up the first ticks: up to 0.1 s each, more than a robot waits."""
+        self.loop.rehearse(lambda: [output.rehearse() for output in self._outputs])
+        # the first line that rclpy logs looks for its caller in all modules
+        self._node.get_logger().info(f'configured: {self._robot.name}, '
+                                     f'{self.loop.controller.name}, {1.0 / self.loop.period:g} Hz')
+        gc.collect()   # all modules and models, once; from now on only what is new is looked at
+        gc.freeze()
 
     def _create_publishers(self, values):
         def publish(topic, create=self._neighbours.create_publisher):
@@ -122,6 +133,8 @@ class Session:
     def activate(self):
         """Begin to answer measurements."""
         self._recorder.begin()
+        for output in self._outputs:
+            output.begin()
         self.times = TickTimes()
         self._guard.begin()
         self.operation.activate(time.monotonic())
@@ -146,6 +159,7 @@ class Session:
 
     def destroy(self):
         """Take everything away."""
+        gc.unfreeze()
         for publisher in self._publishers:
             self._node.destroy_publisher(publisher)
         for part in (*self._outputs, self._guard, self._diagnostics):

@@ -5,6 +5,7 @@ import math
 
 from nav_msgs.msg import Odometry
 import numpy as np
+from rclpy.serialization import serialize_message
 from std_msgs.msg import Float64
 
 from walking_control.controllers.controller import read_telemetry
@@ -16,38 +17,85 @@ ODOM = 'odom'   # level frame with its origin at the first stance foot
 COMMANDED = ('commanded_ahead', 'commanded_left', 'commanded_turn')
 
 
-class Telemetry:
+class Output:
+    """What is published beside the commands while walking, at a limited rate of sensor time.
+
+    Args:
+        rate: Messages per second; 0 publishes nothing.
+    """
+
+    def __init__(self, rate):
+        self._period = 1.0 / rate if rate > 0.0 else math.inf
+        self._rehearsing = False
+        self.begin()
+
+    def begin(self):
+        """Forget the past: another walk begins."""
+        self._last = self._next = -math.inf
+
+    def rehearse(self):
+        """Do all that the first message takes but sending it: its publishers alone take 100 ms."""
+        self._rehearsing = True
+        self.publish(0.0)
+        self._rehearsing = False
+        self.begin()
+
+    def publish(self, stamp):
+        """Look at the tick of a stamp in s; publish if it is time to."""
+        if not self._period < math.inf:
+            return
+        if stamp < self._last:
+            self.begin()
+        self._last = stamp
+        self._look(stamp)
+        if stamp >= self._next - 1e-9:
+            self._next = stamp + self._period
+            self._write(stamp)
+
+    def _look(self, stamp):
+        """Do what every tick asks for."""
+
+    def _write(self, stamp):
+        """Send what there is to say; `_send` does it."""
+
+    def _send(self, publisher, message):
+        if self._rehearsing:
+            serialize_message(message)
+        else:
+            publisher.publish(message)
+
+
+class Telemetry(Output):
     """Publishes coordinates, support, efforts and the law's own figures at a limited rate.
 
     Args:
         node: The rclpy node.
         loop: The `ControlLoop`.
-        rate: Messages per second of sensor time and topic; 0 publishes nothing.
+        rate: See `Output`, of each topic.
     """
 
     def __init__(self, node, loop, rate):
         self._node, self._loop = node, loop
-        self._period = 1.0 / rate if rate > 0.0 else math.inf
-        self._next = -math.inf
         self._message = Float64()
         self._publishers = {}
-        self._work = StepWork(loop)
+        super().__init__(rate)
 
-    def publish(self, stamp):
-        """Publish if it is time to."""
-        if not self._period < math.inf:
-            return
+    def begin(self):
+        """Forget the past."""
+        super().begin()
+        self._work = StepWork(self._loop)
+
+    def _look(self, stamp):
         self._work.add(stamp)
-        if stamp < self._next - 1e-9:
-            return
-        self._next = stamp + self._period
+
+    def _write(self, stamp):
         for name, value in self._figures():
             publisher = self._publishers.get(name)
             if publisher is None:
                 publisher = self._publishers[name] = self._node.create_publisher(
                     Float64, topics.telemetry(name), topics.LATEST)
             self._message.data = float(value)
-            publisher.publish(self._message)
+            self._send(publisher, self._message)
 
     def _figures(self):
         loop = self._loop
@@ -64,8 +112,9 @@ class Telemetry:
         yield 'mechanical_power', work.power
         yield 'step_work', work.net
         yield 'step_push', work.positive
-        if loop.reference.velocity is not None:
-            yield from zip(COMMANDED, loop.reference.velocity.tolist())
+        velocity = loop.reference.velocity
+        if velocity is not None or self._rehearsing:   # somebody may ask for one later
+            yield from zip(COMMANDED, [0.0] * 3 if velocity is None else velocity.tolist())
         yield from read_telemetry(loop.controller, robot).items()
 
     def destroy(self):
@@ -98,8 +147,6 @@ class StepWork:
         """Take the power of a tick."""
         state, command = self._loop.state, self._loop.command
         elapsed = 0.0 if self._stamp is None else stamp - self._stamp
-        if elapsed < 0.0 or state.steps < self._steps:   # another walk
-            self._sums, elapsed = [0.0, 0.0], 0.0
         # what was commanded a tick ago has acted since
         self._sums[0] += elapsed * self.power
         self._sums[1] += elapsed * max(self.power, 0.0)
@@ -109,7 +156,7 @@ class StepWork:
         self.power = float(command.effort[:len(self._joints)] @ state.velocity[self._joints])
 
 
-class OdometryPublisher:
+class OdometryPublisher(Output):
     """Publishes Odometry and, where tf2_msgs exists, the transform odom -> base.
 
     The frame ``odom`` is level: x forward, z up, with its origin at the first stance foot.
@@ -118,15 +165,14 @@ class OdometryPublisher:
         node: The rclpy node.
         loop: The `ControlLoop`.
         slope: Inclination of the floor, rad, downhill positive.
-        rate: Messages per second of sensor time; 0 publishes nothing.
+        rate: See `Output`.
     """
 
     def __init__(self, node, loop, slope, rate):
+        super().__init__(rate)
         self._node, self._loop, self._slope = node, loop, slope
         robot = loop.robot
         self._level = level_rotation(slope)
-        self._period = 1.0 / rate if rate > 0.0 else math.inf
-        self._next = -math.inf
         self._publisher = node.create_publisher(Odometry, 'odom', topics.LATEST)
         self._message = Odometry()
         self._message.header.frame_id = ODOM
@@ -142,11 +188,7 @@ class OdometryPublisher:
         transform = TransformStamped()
         return self._node.create_publisher(TFMessage, '/tf', 10), TFMessage(transforms=[transform])
 
-    def publish(self, stamp):
-        """Publish the base's pose and velocity if it is time to."""
-        if not self._period < math.inf or stamp < self._next - 1e-9:
-            return
-        self._next = stamp + self._period
+    def _write(self, stamp):
         base, message = self._loop.state.base, self._message
         set_stamp(message.header.stamp, self._loop.state.stamp)
         pose, twist = message.pose.pose, message.twist.twist
@@ -156,7 +198,7 @@ class OdometryPublisher:
         write_axes(twist.linear, base.linear @ base.rotation)
         write_axes(twist.angular, base.angular)
         self._write_covariance()
-        self._publisher.publish(message)
+        self._send(self._publisher, message)
         if self._tf is not None:
             self._publish_tf()
 
@@ -176,7 +218,7 @@ class OdometryPublisher:
         place, position = transform.transform.translation, odometry.pose.pose.position
         place.x, place.y, place.z = position.x, position.y, position.z
         transform.transform.rotation = odometry.pose.pose.orientation
-        publisher.publish(message)
+        self._send(publisher, message)
 
     def destroy(self):
         """Take the publishers away."""

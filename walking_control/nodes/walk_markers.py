@@ -10,7 +10,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from walking_control.nodes import topics
 from walking_control.nodes.messages import set_stamp, write_axes
-from walking_control.nodes.telemetry import level_rotation, ODOM
+from walking_control.nodes.telemetry import level_rotation, ODOM, Output
 
 KEPT = 20            # footprints
 LOOK = 0.05          # s between two looks at the feet: no step is shorter
@@ -21,7 +21,7 @@ LEFT, RIGHT = (0.0, 0.45, 0.7, 0.9), (0.9, 0.4, 0.0, 0.9)   # as in the reports
 PLANNED, CAPTURE, HEADING = (0.4, 0.4, 0.4, 0.5), (0.8, 0.1, 0.5, 1.0), (0.1, 0.1, 0.1, 1.0)
 
 
-class WalkMarkers:
+class WalkMarkers(Output):
     """Publishes ``~/markers`` in the frame odom.
 
     Namespaces: ``placed`` (the last `KEPT` footprints), ``planned`` (the next foothold),
@@ -31,41 +31,36 @@ class WalkMarkers:
         node: The rclpy node.
         loop: The `ControlLoop`; its controller is a `FootPlanner`.
         slope: Inclination of the floor, rad, downhill positive.
-        rate: Messages per second of sensor time; 0 publishes nothing.
+        rate: See `Output`.
     """
 
     def __init__(self, node, loop, slope, rate):
         self._node, self._loop = node, loop
         self._level, self._tilt = level_rotation(slope), 0.5 * slope
-        self._period = 1.0 / rate if rate > 0.0 else math.inf
-        self._next = self._look = self._last = -math.inf
         self._publisher = node.create_publisher(MarkerArray, '~/markers', topics.LATEST)
         self._planned = None   # made once the soles are known
         self._capture = self._marker('capture', 0, Marker.SPHERE, CAPTURE, 3 * [POINT])
         self._heading = self._marker('heading', 0, Marker.ARROW, HEADING, [0.01, 0.03, 0.04])
         self._heading.points = [Point(), Point()]
-        self._begin()
+        super().__init__(rate)
 
-    def _begin(self):
+    def begin(self):
+        """Forget the past."""
+        super().begin()
+        self._look_at = -math.inf
         self._placed = deque(maxlen=KEPT)   # markers
         self._swing, self._count = None, 0
 
-    def publish(self, stamp):
-        """Look at the feet; publish if it is time to."""
-        if not self._period < math.inf:
+    def _look(self, stamp):
+        if stamp < self._look_at - 1e-9:
             return
-        if stamp < self._last:   # another walk
-            self._next = self._look = -math.inf
-            self._begin()
-        self._last = stamp
-        if stamp < min(self._look, self._next) - 1e-9:
-            return
-        self._look = stamp + LOOK
-        plan, base = self._loop.controller.foot_plan(), self._loop.state.base.position
-        self._note_footprints(plan, base)
-        if stamp >= self._next - 1e-9:
-            self._next = stamp + self._period
-            self._publisher.publish(MarkerArray(markers=self._markers(plan, base, stamp)))
+        self._look_at = stamp + LOOK
+        self._note_footprints(self._loop.controller.foot_plan(), self._loop.state.base.position)
+
+    def _write(self, stamp):
+        markers = self._markers(self._loop.controller.foot_plan(),
+                                self._loop.state.base.position, stamp)
+        self._send(self._publisher, MarkerArray(markers=markers))
 
     def _note_footprints(self, plan, base):
         """Keep where a foot stands that has not stood before."""
