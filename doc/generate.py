@@ -120,7 +120,8 @@ the joints are no longer damped, because nobody knows how they move. In lockstep
 not depend on the speed of the machine, it runs on the stamps, a tick whose stamp does not advance
 counts as one control period, and a stamp that stands still for `lockstep_timeout` ends in zero. What
 is not guaranteed: [safety.md](safety.md). What happens next in each state:
-[a page to click through](fault_stepper.html), to be opened in a browser.
+[a page to click through](fault_stepper.html), to be opened in a browser. What led to a fault in real time
+is saved: [recording.md](recording.md).
 
 | fault | code | detected | reaction | last message | cleared by |
 |---|---|---|---|---|---|

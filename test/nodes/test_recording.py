@@ -42,3 +42,33 @@ def test_a_recording_that_cannot_be_made_refuses_activation(bench, tmp_path):
     node.trigger_configure()
     node.trigger_activate()
     assert node._latch.state.name == 'INACTIVE'
+
+
+@pytest.mark.parametrize('realtime', [True, False])
+def test_what_led_to_a_fault_is_saved(bench, robot, tmp_path, monkeypatch, realtime):
+    """If it failed, nobody could see afterwards why a robot stopped that nobody recorded."""
+    monkeypatch.setenv('ROS_LOG_DIR', str(tmp_path / 'log'))
+    path = tmp_path / 'log' / 'dribbel_fault.mcap' if realtime else tmp_path / 'why.mcap'
+    given = {'realtime': True} if realtime else {'record_faults': str(path)}
+    node = bench.controller(**given)
+    robot.wait()
+    assert robot.stream_until(lambda: len(robot.efforts) > 5)
+    assert node.fault is None
+    node._stop_now('emergency_stop', 'emergency stop')
+    node.trigger_deactivate()
+    bag = open_bag(path)
+    assert bag.remark is None
+    assert len(list(read_rows(bag, recorded_robot(bag).robot))) > 3
+
+
+@pytest.mark.parametrize('faults', ['log', '/dev/null/why.mcap'])
+def test_a_fault_that_cannot_be_saved_changes_nothing(bench, robot, monkeypatch, faults):
+    """If it failed, a robot without a home folder would not walk, or not stop."""
+    for name in ('HOME', 'ROS_HOME', 'ROS_LOG_DIR'):
+        monkeypatch.delenv(name, raising=False)
+    node = bench.controller(realtime=True, record_faults=faults)
+    robot.wait()
+    assert robot.stream_until(lambda: robot.efforts)
+    node._stop_now('emergency_stop', 'emergency stop')
+    node.trigger_deactivate()
+    assert node.fault.code == 'emergency_stop'

@@ -161,5 +161,11 @@ def say_recorded(path: Path | None, problem: str | None) -> None:
     print(f'recorded {path}' if problem is None else problem, file=sys.stderr, flush=True)
 
 
+def say_remark(remark: str | None) -> None:
+    """Say on stderr what is missing of an input, if anything is."""
+    if remark is not None:
+        print(f'remark: {remark}', file=sys.stderr, flush=True)
+
+
 def _show_line(text: str, last: bool) -> None:
     print(f'\r{text}', end='\n' if last else '', file=sys.stderr, flush=True)

@@ -6,7 +6,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from walking_control.cli.inputs import make_folder
-from walking_control.cli.output import print_files, print_json, print_summary, save_figures
+from walking_control.cli.output import (
+    print_files,
+    print_json,
+    print_summary,
+    save_figures,
+    say_remark,
+)
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -22,6 +28,7 @@ def replay(options: Namespace) -> int:
     make_folder(options)
     bag = open_bag(options.recording)
     result = give(bag, _robot(options, bag), options.controller)
+    say_remark(bag.remark)
     if options.json:
         print_json({**result, 'recording': str(options.recording), 'files': []})
     else:
@@ -39,6 +46,7 @@ def plot(options: Namespace) -> int:
         options.out = Path('.')
     make_folder(options)
     columns = read_columns(options.recording, options.robot, options.set)
+    say_remark(columns.remark)
     result = {'rows': len(columns.time), 'columns': {
         name: list(labels) for name, (_, labels, _) in columns.groups.items()}}
     result['files'] = save_figures(options.out, {f'{options.recording.stem}_recording':

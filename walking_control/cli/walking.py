@@ -54,7 +54,7 @@ def demo(options: Namespace) -> int:
     duration = options.duration or (20.0 if route is None else route.duration)
     robot_file = requested_robot(options)
     if options.record is not None:
-        from walking_control.recording.bag import bag_path
+        from walking_control.recording.recorder import bag_path
         settings.append(('record', str(bag_path(options.record).resolve())))
     result = run_demo(robot_file, options.controller, options.plant, duration,
                       options.realtime, options.processes, options.disturb,
@@ -83,8 +83,8 @@ def simulate(options: Namespace) -> int:
     robot_file = requested_robot(options)
     bag = None
     if options.record is not None:
-        from walking_control.recording.bag import BagWriter
-        bag = BagWriter(options.record, robot_file, options.controller or robot_file.controller)
+        from walking_control.recording.recorder import Recorder
+        bag = Recorder(robot_file, options.controller or robot_file.controller, options.record)
     try:
         run = walk(robot_file, options.controller, options.plant, options.duration,
                    options.disturb, show_progress(options.duration),

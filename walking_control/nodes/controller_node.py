@@ -61,6 +61,8 @@ NODE = ParameterTable('node', [
               'that of the foot on the floor.', -1.0, 1.0),
     Parameter('record', '', '', 'File .mcap to which is recorded what the controller hears and '
               'answers while active; empty: none.'),
+    Parameter('record_faults', 'log', '', 'File .mcap in which the last 60 s before a fault are '
+              'saved; log: in real time ROBOT_fault.mcap in the folder of ROS logs; empty: none.'),
     Parameter('odometry_rate', 20.0, 'Hz', 'Rate of odometry and tf; 0: none.', 0.0, 1000.0),
 ])
 

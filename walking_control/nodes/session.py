@@ -73,7 +73,7 @@ class Session:
             lambda words: self.stop('watchdog', words))
         self._outputs = self._make_outputs(robot_file, values)
         self._diagnostics = DiagnosticsPublisher(node, robot.name)
-        self._recorder = TickRecorder(node.get_logger(), values.record, robot_file, controller)
+        self._recorder = TickRecorder(node.get_logger(), values, robot_file, controller)
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timers = []
         self._reported = self._fault_state()
@@ -196,8 +196,10 @@ class Session:
 
     def report(self):
         """Tell the node of another fault; look at the clock again soon."""
-        self._reported = self._fault_state()
+        before, self._reported = self._reported[0], self._fault_state()
         self._on_fault()
+        if self._latch.fault not in (None, before):
+            self._recorder.save_fault()
         if self._timers:
             self._set_watch(self.loop.period)
 

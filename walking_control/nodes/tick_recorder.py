@@ -1,57 +1,83 @@
 # SPDX-License-Identifier: Apache-2.0
 """A recording of what a controller node hears and answers, from activate to deactivate."""
 
-import itertools
+import os
 from pathlib import Path
 
-from walking_control.recording.bag import BagWriter
+from rclpy.logging import get_logging_directory
+
+from walking_control.exceptions import MissingDependency
+from walking_control.recording.recorder import bag_path, numbered, Recorder
+
+LOG = 'log'
 
 
 class TickRecorder:
-    """One bag for every activation; after the first, names get a number.
+    """One bag for every activation, one for every fault; where one exists, names get a number.
 
     Args:
         logger: Of the node; what ends a recording is said there, once.
-        path: Of the first ``.mcap``; ``''`` records nothing.
+        values: The node's parameters, with ``record``, ``record_faults`` and ``realtime``.
         robot_file: The `RobotFile`.
         controller: Name of the controller.
     """
 
-    def __init__(self, logger, path, robot_file, controller):
-        self._logger, self._path = logger, Path(path) if path else None
+    def __init__(self, logger, values, robot_file, controller):
+        self._logger = logger
         self._parts = robot_file, controller
-        self._bag = None
+        self._path = Path(values.record) if values.record else None
+        self._faults = Path(values.record_faults) if values.record_faults else None
+        self._recorder = None
+        self._optional = values.record_faults == LOG
+        if self._optional:
+            self._faults = _log_folder() / f'{robot_file.robot.name}_fault.mcap' \
+                if values.realtime else None
 
     def begin(self):
-        """Open a bag.
+        """Begin to record.
 
         Raises:
-            InvalidInput: It cannot be made.
+            InvalidInput: What was asked for by name cannot be made.
         """
-        if self._path is None:
+        path = None if self._path is None else next(
+            path for path in numbered(self._path) if not path.exists())
+        if self._faults is not None:
+            bag_path(self._faults.with_stem('_'))   # only the suffix is judged
+        if path is None and self._faults is None:
             return
-        path = self._path
-        for number in itertools.count(2):
-            if not path.exists():
-                break
-            path = self._path.with_name(f'{self._path.stem}-{number}{self._path.suffix}')
-        self._bag = BagWriter(path, *self._parts)
+        try:
+            self._recorder = Recorder(*self._parts, path, self._faults, self._say)
+        except MissingDependency as error:
+            if path is not None or not self._optional:
+                raise
+            self._logger.warning(f'faults are not recorded: {error}')
 
     def add(self, measurement, loop):
         """Record a tick."""
-        if self._bag is not None:
-            self._bag.write(measurement, loop.command, loop.reference)
-            if self._bag.problem is not None:
-                self._logger.error(self._bag.problem)   # the robot walks on
-                self._bag = None
+        if self._recorder is not None:
+            self._recorder.write(measurement, loop.command, loop.reference)
+
+    def save_fault(self):
+        """Save what was before a fault and comes after."""
+        if self._recorder is not None:
+            self._recorder.save_fault()
 
     def end(self):
-        """Finish the bag."""
-        if self._bag is None:
+        """Finish the bags."""
+        if self._recorder is None:
             return
-        bag, self._bag = self._bag, None
-        path = bag.close()
-        if path is None:
-            self._logger.error(bag.problem)
-        else:
+        recorder, self._recorder = self._recorder, None
+        path = recorder.close()
+        if path is not None:
             self._logger.info(f'recorded {path}')
+
+    def _say(self, words, complaint):
+        (self._logger.error if complaint else self._logger.info)(words)
+
+
+def _log_folder():
+    """Return the folder of ROS logs, or, without a home, one that cannot be written."""
+    try:
+        return Path(get_logging_directory())
+    except RuntimeError:
+        return Path(os.devnull)

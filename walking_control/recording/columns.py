@@ -28,10 +28,12 @@ class Columns:
     Args:
         time: s, ``(T,)``.
         groups: Title -> (unit, labels, values ``(T, n)``).
+        remark: What is missing of them, in words, or None.
     """
 
     time: np.ndarray
     groups: dict[str, tuple[str, tuple[str, ...], np.ndarray]]
+    remark: str | None = None
 
 
 def read_columns(path: Path, robot: str | None = None,
@@ -62,7 +64,7 @@ def read_columns(path: Path, robot: str | None = None,
     if not rows:
         raise InvalidInput(f'recording {path}', limit='holds no complete set of sensors of robot '
                            f'{robot_file.robot.name}')
-    return Columns(np.array(time), _grouped(robot_file.robot, np.array(rows)))
+    return Columns(np.array(time), _grouped(robot_file.robot, np.array(rows)), bag.remark)
 
 
 def _grouped(robot: Robot, values: np.ndarray) -> dict[str, tuple[str, tuple[str, ...],

@@ -14,7 +14,8 @@ from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
 from walking_control.models.robot_file import RobotFile
-from walking_control.recording.bag import Bag, CONTROLLER, read_rows, ROBOT_FILE
+from walking_control.recording.bag import Bag, read_rows
+from walking_control.recording.recorder import CONTROLLER, ROBOT_FILE
 
 
 def recorded_robot(bag: Bag, overrides: Iterable[tuple[str, Any]] = ()) -> RobotFile:

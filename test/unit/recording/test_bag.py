@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recordings: readable by others, complete in themselves, replayed to the bit."""
 
-import errno
 import json
 from pathlib import Path
 
@@ -14,8 +13,8 @@ from walking_control.cli import main
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
-from walking_control.models.signals import Command, Measurement, Reference
-from walking_control.recording.bag import BagWriter, open_bag, read_rows
+from walking_control.recording.bag import open_bag, read_rows
+from walking_control.recording.recorder import Recorder
 from walking_control.recording.replay import recorded_robot, replay
 from walking_control.simulation.noise import noise_overrides
 from walking_control.simulation.registry import make_plant
@@ -26,7 +25,7 @@ STORE = get_typestore(Stores.ROS2_JAZZY)
 
 def record(path, robot_file, duration):
     """Record a walk; return its `Run`."""
-    bag = BagWriter(path, robot_file, robot_file.controller)
+    bag = Recorder(robot_file, robot_file.controller, path)
     run = simulate(robot_file, duration=duration, listen=bag.write)
     assert bag.close() == path
     return run
@@ -79,7 +78,7 @@ def test_what_was_wanted_is_replayed(tmp_path):
     def steer(time):
         loop.reference.speed = 0.33 if time > 1.0 else None
         loop.reference.velocity = np.array([0.33, 0.0, 0.0]) if time > 1.0 else None
-    writer = BagWriter(tmp_path / 'steered.mcap', robot_file, 'hip_switching')
+    writer = Recorder(robot_file, 'hip_switching', tmp_path / 'steered.mcap')
     run_plant(make_plant(robot_file), loop, robot_file.start, 2.0, before=steer,
               listen=writer.write)
     bag = open_bag(writer.close())
@@ -114,21 +113,6 @@ def test_runs_are_plotted_too(tmp_path, capsys):
     assert 'hip' in result['columns']['rad'] and result['rows'] == 51
 
 
-def test_a_full_disk_ends_the_recording_alone(tmp_path, monkeypatch):
-    """If it failed, a robot would stop walking because its disk is full."""
-    robot_file = load_robot('dribbel')
-    bag = BagWriter(tmp_path / 'walk.mcap', robot_file, 'hip_switching')
-
-    def fail(*_):
-        raise OSError(errno.ENOSPC, 'No space left on device')
-    monkeypatch.setattr(bag._writer.storage, 'write', fail)
-    robot = robot_file.robot
-    for _ in range(2):
-        bag.write(Measurement(robot), Command(robot), Reference())
-    assert 'No space left' in bag.problem
-    assert bag.close() is None and not (tmp_path / 'walk.mcap').exists()
-
-
 def test_unusable_recordings_are_refused(tmp_path, walk, capsys):
     """If it failed, bad input would end in a traceback."""
     broken = tmp_path / 'broken.mcap'
@@ -143,4 +127,4 @@ def test_unusable_recordings_are_refused(tmp_path, walk, capsys):
     assert main(['replay', str(walk[0]), '--robot', 'compass']) == 2
     assert 'no complete set of sensors of robot compass' in capsys.readouterr().err
     with pytest.raises(InvalidInput, match='must end in'):
-        BagWriter(tmp_path / 'walk.bag', load_robot('dribbel'), 'hip_switching')
+        Recorder(load_robot('dribbel'), 'hip_switching', tmp_path / 'walk.bag')
