@@ -8,6 +8,7 @@ from rclpy.logging import get_logging_directory
 
 from walking_control.exceptions import MissingDependency
 from walking_control.recording.recorder import bag_path, numbered, Recorder
+from walking_control.recording.ticks import type_store
 
 LOG = 'log'
 
@@ -20,6 +21,9 @@ class TickRecorder:
         values: The node's parameters, with ``record``, ``record_faults`` and ``realtime``.
         robot_file: The `RobotFile`.
         controller: Name of the controller.
+
+    Raises:
+        MissingDependency: rosbags is not installed, and a file is asked for by name.
     """
 
     def __init__(self, logger, values, robot_file, controller):
@@ -28,10 +32,17 @@ class TickRecorder:
         self._path = Path(values.record) if values.record else None
         self._faults = Path(values.record_faults) if values.record_faults else None
         self._recorder = None
-        self._optional = values.record_faults == LOG
-        if self._optional:
+        if values.record_faults == LOG:
             self._faults = _log_folder() / f'{robot_file.robot.name}_fault.mcap' \
                 if values.realtime else None
+        try:
+            if self._path or self._faults:
+                type_store()   # now, not in the middle of a start
+        except MissingDependency as error:
+            if self._path or values.record_faults != LOG:
+                raise
+            self._faults = None
+            logger.warning(f'faults are not recorded: {error}')
 
     def begin(self):
         """Begin to record.
@@ -45,12 +56,7 @@ class TickRecorder:
             bag_path(self._faults.with_stem('_'))   # only the suffix is judged
         if path is None and self._faults is None:
             return
-        try:
-            self._recorder = Recorder(*self._parts, path, self._faults, self._say)
-        except MissingDependency as error:
-            if path is not None or not self._optional:
-                raise
-            self._logger.warning(f'faults are not recorded: {error}')
+        self._recorder = Recorder(*self._parts, path, self._faults, self._say)
 
     def add(self, measurement, loop):
         """Record a tick."""
