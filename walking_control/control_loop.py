@@ -60,7 +60,7 @@ class ControlLoop:
         self.reference = Reference()
         self._start, self._support = robot_file.start, robot_file.start.support
         self._retuned: SimpleNamespace | None = None
-        self.reset()
+        self.reset(clear_fault=False)
         self.rehearse()
 
     def _supervise(self, latch: Latch | None) -> Supervisor:
