@@ -28,7 +28,7 @@ from walking_control.nodes.simulator_node import SimulatorNode
 pytest.importorskip('foxglove', reason='the monitor needs the package foxglove-sdk')
 client = pytest.importorskip('websockets.sync.client', reason='a viewer needs websockets')
 
-from websockets.exceptions import ConnectionClosed  # noqa: E402
+from websockets.exceptions import ConnectionClosed, InvalidStatus  # noqa: E402
 
 from walking_control.nodes.monitor_node import FRAMES, MonitorNode  # noqa: E402
 
@@ -115,7 +115,7 @@ def watch(bench):
 
     def start(**parameters):
         monitor = bench.add(MonitorNode(port=0, **parameters))
-        viewers.append(Viewer(monitor.server.port))
+        viewers.append(Viewer(monitor.port))
         return viewers[-1]
     yield start
     for viewer in viewers:
@@ -248,6 +248,49 @@ def test_no_file_but_the_robots_meshes_is_served(bench, watch, tmp_path):
         viewer.fetch(uri)
     assert bench.spin_until(lambda: len(viewer.files) == 3)
     assert all(b'root:' not in answer and answer[5] == 1 for answer in viewer.files)
+
+
+def connects(port, origin=None, path=''):
+    """Return whether a viewer whose page is of an origin is let through."""
+    try:
+        with client.connect(f'ws://127.0.0.1:{port}/{path}', origin=origin, max_size=None,
+                            subprotocols=['foxglove.sdk.v1']) as viewer:
+            return json.loads(viewer.recv(10.0))['op'] == 'serverInfo'
+    except InvalidStatus as refused:
+        assert refused.response.status_code == 403
+        return False
+
+
+def test_pages_of_others_are_refused(bench):
+    """If it failed, any page that somebody opens could stop or retune a robot on his network."""
+    port = bench.add(MonitorNode(port=0, origins=['https://viewer.example'])).port
+    for origin in (None, 'http://localhost:8080', 'http://127.0.0.1', 'https://app.foxglove.dev',
+                   'https://viewer.example', 'file://'):
+        assert connects(port, origin), origin
+    for origin in ('https://evil.example', 'http://viewer.example', 'https://viewer.example.evil',
+                   'http://localhost.evil.example', 'null', 'http://[', 'https://app.foxglove.dev.'):
+        assert not connects(port, origin), origin
+    for request in (b'GET / HTTP/1.1\r\n\r\n', b'\0\r\n\r\n', b'x' * 100_000 + b'\r\n\r\n'):
+        with socket.create_connection(('127.0.0.1', port)) as page, contextlib.suppress(
+                ConnectionResetError, BrokenPipeError):
+            page.sendall(request)
+            assert page.recv(12) in (b'HTTP/1.1 403', b''), request[:20]
+    assert connects(port)
+
+
+def test_a_token_is_asked_for(bench):
+    """If it failed, whoever reaches an open port could stop the robot."""
+    port = bench.add(MonitorNode(port=0, token='a b&c')).port
+    assert connects(port, path='?token=a%20b%26c')
+    for path in ('', '?token=', '?token=a', '?key=a%20b%26c', 'a%20b%26c', '?token=%ff'):
+        assert not connects(port, path=path), path
+
+
+def test_no_origin_is_one_line(capsys):
+    """If it failed, a page would be refused that somebody believes to have allowed."""
+    assert main(['monitor', '--port', '0', '--origin', 'viewer.example']) == 2
+    error = capsys.readouterr().err
+    assert error.startswith('error: monitor --origin') and error.count('\n') == 1
 
 
 def test_frames_are_those_of_the_model():

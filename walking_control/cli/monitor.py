@@ -22,5 +22,6 @@ def monitor(options: Namespace) -> int:
         place = find_demo()
         os.environ['ROS_DOMAIN_ID'], namespace = place.domain, place.namespace
         os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
-    run_monitor(options.host, options.port, options.rate, options.robot or '', namespace)
+    run_monitor(options.host, options.port, options.rate, options.robot or '', options.origin,
+                options.token or os.environ.get('WALKING_CONTROL_TOKEN', ''), namespace)
     return 0

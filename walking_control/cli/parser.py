@@ -330,6 +330,11 @@ def _add_monitor_arguments(verb: argparse.ArgumentParser) -> None:
                       help='messages per second and topic (default: 30)')
     verb.add_argument('--robot', metavar='ROBOT',
                       help=_ROBOT_HELP + ' (default: the one the controller names)')
+    verb.add_argument('--origin', action='append', default=[], metavar='URL', help='whose web '
+                      'pages may connect, such as https://viewer.example; may be repeated (always: those '
+                      'of this machine and of app.foxglove.dev)')
+    verb.add_argument('--token', help='that viewers must give: ws://...?token=TOKEN (default: '
+                      'WALKING_CONTROL_TOKEN of the environment, else none)')
     where = verb.add_mutually_exclusive_group()
     where.add_argument('--namespace', metavar='NS', help='of the controller (default: none)')
     where.add_argument('--demo', action='store_true', help='the one demo that runs')

@@ -8,6 +8,7 @@ import queue
 from walking_control.exceptions import import_optional, InvalidInput, WalkingControlError
 from walking_control.nodes.controller_client import BUTTONS
 from walking_control.nodes.topics import CONTROLLER
+from walking_control.nodes.web_gate import hidden_address
 
 PACKAGE = 'foxglove-sdk'
 REQUEST = {'type': 'object', 'properties': {}}
@@ -20,19 +21,17 @@ class FoxgloveServer:
 
     Args:
         client: The `ControllerClient`; asked from threads of the server.
-        host: Address to listen on.
-        port: TCP port; 0 takes a free one.
+        gate: The `WebGate` through which viewers come.
 
     Attributes:
         wanted: Queue of topics that a viewer has subscribed to.
-        port: TCP port it listens on.
 
     Raises:
         MissingDependency: foxglove-sdk or rosbags is not installed.
-        InvalidInput: Nobody can listen there, such as on a port that is taken.
+        InvalidInput: Nobody can listen on this machine.
     """
 
-    def __init__(self, client, host, port):
+    def __init__(self, client, gate):
         self._foxglove = import_optional('foxglove', 'monitor', PACKAGE)
         socket = import_optional('foxglove.websocket', 'monitor', PACKAGE)
         typesys = import_optional('rosbags.typesys', 'monitor', 'rosbags')
@@ -41,19 +40,20 @@ class FoxgloveServer:
         self._context = self._foxglove.Context()
         self._files, self._refused = {}, set()
         self.wanted = queue.SimpleQueue()
+        host = hidden_address()
         try:
             self._server = self._foxglove.start_server(
-                name='walking_control', host=host, port=port, context=self._context,
+                name='walking_control', host=host, port=0, context=self._context,
                 capabilities=[socket.Capability.Parameters, socket.Capability.Services,
                               socket.Capability.Time],
                 supported_encodings=['json'], server_listener=self,
                 services=[self._button(socket, name) for name in BUTTONS],
                 asset_handler=self._read_file)
         except RuntimeError as error:
-            raise InvalidInput('monitor', value=f'{host}:{port}',
-                               limit=str(error).rpartition('FoxgloveError: ')[2],
-                               remedy='choose another --port, or --host of this machine') from error
-        self.port = self._server.port
+            raise InvalidInput('monitor', value=host, limit=str(error).rpartition(
+                'FoxgloveError: ')[2]) from error
+        self._gate = gate
+        gate.open(host, self._server.port)
 
     # -- channels --------------------------------------------------------------------------------
 
@@ -105,7 +105,8 @@ class FoxgloveServer:
         self._server.publish_parameter_values(self._parameters(values))
 
     def stop(self):
-        """Close the socket."""
+        """Close the sockets."""
+        self._gate.close()
         self._server.stop()
 
     # -- called by threads of the server ---------------------------------------------------------

@@ -22,7 +22,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from walking_control.exceptions import WalkingControlError
+from walking_control.exceptions import InvalidInput, WalkingControlError
 from walking_control.loading import load_robot
 from walking_control.models.meshes import place_meshes
 from walking_control.nodes import topics
@@ -37,6 +37,7 @@ from walking_control.nodes.runtime import (
     spin,
     StopSignal,
 )
+from walking_control.nodes.web_gate import WebGate
 
 LOOK = 0.5                  # s between two looks at the ROS graph
 EVERYBODYS = ('/diagnostics', '/tf', '/tf_static')   # not moved by a namespace
@@ -88,6 +89,8 @@ class MonitorNode(Node):
         port: TCP port.
         rate: Messages per second and topic, of wall time.
         robot: Name or path of the robot file; empty: that of the controller.
+        origins: Of web pages that may connect, see `WebGate`.
+        token: That viewers must give; empty: none.
         name: Node name.
         **kwargs: Passed to `rclpy.node.Node`.
 
@@ -96,7 +99,8 @@ class MonitorNode(Node):
         InvalidInput: Nobody can listen there, or the robot file is unusable.
     """
 
-    def __init__(self, host='127.0.0.1', port=8765, rate=30.0, robot='', name='monitor', **kwargs):
+    def __init__(self, host='127.0.0.1', port=8765, rate=30.0, robot='', origins=(), token='',
+                 name='monitor', **kwargs):
         super().__init__(name, **kwargs)
         self._namespace = self.get_namespace().rstrip('/')
         self._controller = f'{self._namespace}/{topics.CONTROLLER}'
@@ -106,7 +110,13 @@ class MonitorNode(Node):
         self._stamp = time.time_ns()
         self._frames = self._asked = None
         robot_file = load_robot(robot) if robot else None
-        self.server = FoxgloveServer(self._client, host, port)
+        gate = WebGate(host, port, origins, token, self.get_logger().warning)
+        self.port = gate.port
+        try:
+            self.server = FoxgloveServer(self._client, gate)
+        except InvalidInput:
+            gate.close()
+            raise
         self._described = self.server.channel(DESCRIPTION, 'std_msgs/msg/String')
         self._frames_channel = self.server.frames_channel(FRAMES)
         if robot_file is not None:
@@ -247,7 +257,7 @@ class MonitorNode(Node):
         self.server.stop()
 
 
-def run_monitor(host, port, rate, robot, namespace, ready=print):
+def run_monitor(host, port, rate, robot, origins, token, namespace, ready=print):
     """Serve until interrupted.
 
     Args:
@@ -255,6 +265,8 @@ def run_monitor(host, port, rate, robot, namespace, ready=print):
         port: TCP port.
         rate: Messages per second and topic.
         robot: Name or path of the robot file; empty: that of the controller.
+        origins: Of web pages that may connect, see `WebGate`.
+        token: That viewers must give; empty: none.
         namespace: Of the controller and its topics.
         ready: Called with a sentence once it listens.
 
@@ -267,10 +279,11 @@ def run_monitor(host, port, rate, robot, namespace, ready=print):
     node = executor = None
     try:
         with StopSignal() as stop:
-            node = MonitorNode(host, port, rate, robot, namespace=namespace)
+            node = MonitorNode(host, port, rate, robot, origins, token, namespace=namespace)
             executor = make_executor()
             executor.add_node(node)
-            ready(f'ws://{host}:{node.server.port} serves {namespace or "/"}')
+            ready(f'ws://{host}:{node.port}{"/?token=TOKEN" if token else ""} serves '
+                  + (namespace or '/'))
             sys.stdout.flush()
             spin(executor, lambda: stop.received)
     finally:
