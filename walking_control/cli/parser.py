@@ -331,8 +331,8 @@ def _add_monitor_arguments(verb: argparse.ArgumentParser) -> None:
     verb.add_argument('--robot', metavar='ROBOT',
                       help=_ROBOT_HELP + ' (default: the one the controller names)')
     verb.add_argument('--origin', action='append', default=[], metavar='URL', help='whose web '
-                      'pages may connect, such as https://viewer.example; may be repeated (always: those '
-                      'of this machine and of app.foxglove.dev)')
+                      'pages may connect, such as https://viewer.example; may be repeated '
+                      '(always: those of this machine and of app.foxglove.dev)')
     verb.add_argument('--token', help='that viewers must give: ws://...?token=TOKEN (default: '
                       'WALKING_CONTROL_TOKEN of the environment, else none)')
     where = verb.add_mutually_exclusive_group()

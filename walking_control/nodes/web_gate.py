@@ -59,7 +59,8 @@ class WebGate:
                 raise InvalidInput('monitor --origin', value=origin, limit='must be like '
                                    'https://viewer.example:8080, without a path')
         self._origins, self._token, self._say = {*VIEWERS, *origins}, token, say
-        self._told, self._loop, self._thread = set(), None, None
+        self._told: set[str] = set()
+        self._loop = self._thread = None
         try:
             family = socket.AF_INET6 if ':' in host else socket.AF_INET
             self._socket = socket.create_server((host, port), family=family)
