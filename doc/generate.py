@@ -114,7 +114,8 @@ sends zero, `fade` lets the last effort fade at `fade_rate`, `zero` sends zero a
 can only make the reaction stronger (fade, damping, zero); the first one stays the one that is shown,
 the others follow in the log and in `/diagnostics`.
 
-In real time every reaction runs on the steady clock, whatever the stamps do: zero is reached within
+In real time every reaction runs on the steady clock (beside a simulator, with `use_sim_time`, on the
+simulated one, by which silence is judged then, too), whatever the stamps do: zero is reached within
 `damping_time`, or the largest effort divided by `fade_rate`, and two control periods; if sensors stop
 the joints are no longer damped, because nobody knows how they move. In lockstep, where results must
 not depend on the speed of the machine, it runs on the stamps, a tick whose stamp does not advance

@@ -77,8 +77,10 @@ def _watchdog(values, place):
     timeout = WATCHDOG_TIMEOUT[values['realtime']]
     if not values['realtime'] and values['lockstep_timeout'] != '':
         timeout = max(timeout, 2.0 * values['lockstep_timeout'])
+    if values['watchdog_timeout'] != '':
+        timeout = values['watchdog_timeout']
     return [Node(package='walking_control', executable='watchdog_node', name='watchdog',
-                 parameters=[{'timeout': timeout}], **place)]
+                 parameters=[{'timeout': timeout, 'use_sim_time': values['realtime']}], **place)]
 
 
 def _robot_state_publisher(robot, place):

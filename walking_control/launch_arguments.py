@@ -48,6 +48,11 @@ _PARAMS_FILE = LaunchArgument('params_file', '', str, (), 'ROS 2 parameter file 
                               'arguments that are not empty win.')
 _WATCHDOG = LaunchArgument('watchdog', 'true', bool, (), 'Start the watchdog node, which sends '
                            'zero effort when the controller dies.')
+_SILENCE = LaunchArgument('watchdog_timeout', '', float, (), 'Silence of the controller after '
+                          'which the watchdog sends zero, s, of a simulator in its own time; '
+                          'empty: 0.1, in lockstep 4.0.')
+_SPEED = LaunchArgument('speed', '1.0', float, (SIMULATOR,), 'Pace of a simulator that does not '
+                        'run in lockstep: simulated seconds in a second.')
 _NAMESPACE = LaunchArgument('namespace', '', str, (), 'Namespace of all nodes and topics.')
 
 SIMULATION = (
@@ -68,7 +73,9 @@ SIMULATION = (
                    'Longest wait in lockstep for the other side, s of wall time.'),
     LaunchArgument('discovery_timeout', '', float, (SIMULATOR,),
                    'Longest wait for the controller to be active, s.'),
+    _SPEED,
     _WATCHDOG,
+    _SILENCE,
     _NAMESPACE,
 )
 
@@ -81,12 +88,13 @@ _ON_ROS2_CONTROL = (
     LaunchArgument('manager_timeout', '60.0', float, (),
                    'Longest wait for the controller manager, s.'),
     _WATCHDOG,
+    _SILENCE,
     _NAMESPACE,
 )
 _HEADLESS = LaunchArgument('headless', 'false', bool, (), 'Without a window.')
 
-GAZEBO = (*_ON_ROS2_CONTROL, _HEADLESS)
-MUJOCO = (*_ON_ROS2_CONTROL, _HEADLESS)
+GAZEBO = (*_ON_ROS2_CONTROL, _HEADLESS, _SPEED)
+MUJOCO = (*_ON_ROS2_CONTROL, _HEADLESS, _SPEED)
 HARDWARE = (
     *_ON_ROS2_CONTROL,
     LaunchArgument('dry_run', 'false', bool, (), 'Send the commands to dry_run/... alone: the '

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A control loop in operation: lifecycle, arrival of sensors, time and faults around it.
 
-All that a controller node decides, without ROS: it is told what arrives and what time it is on the
-steady clock, and says when a command is to be sent. The node adds topics and timers.
+All that a controller node decides, without ROS: it is told what arrives and what time it is on a
+clock that never runs back, here called steady, and says when a command is to be sent. The node adds
+topics and timers.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -171,16 +172,21 @@ class Operation:
             self._sent = now
             self._send_command(tick)
 
-    def answered(self, start: float, end: float) -> None:
+    def answered(self, start: float, end: float, pace: float = 1.0) -> None:
         """Judge how long the answer to a set took, from its arrival to the sending.
 
         In real time, too many late answers in a row are a fault. In lockstep the robot waits, and
         its silence counts from the answer on.
+
+        Args:
+            start: Of the answer, steady clock, s.
+            end: Of the answer.
+            pace: Of the robot's time: a simulator at half of it gives the law twice the time.
         """
         if self._patience.lockstep:
             self.arrivals.excuse(end)
         else:
-            self.loop.supervisor.check_compute(end - start, self.loop.period,
+            self.loop.supervisor.check_compute(pace * (end - start), self.loop.period,
                                                self.measurement.stamp)
 
     # -- steady clock ----------------------------------------------------------------------------

@@ -39,7 +39,7 @@ def test_values_reach_the_nodes_that_declare_them():
         {'robot_file': 'dribbel', 'controller': 'hip_switching', 'realtime': True}]
     assert node_parameters(SIMULATOR, values) == [
         {'robot_file': 'dribbel', 'controller': 'hip_switching', 'plant': 'mujoco',
-         'realtime': True, 'duration': 5.0}]
+         'realtime': True, 'duration': 5.0, 'speed': 1.0}]
 
 
 def test_arguments_win_over_the_parameter_file(tmp_path):

@@ -9,6 +9,7 @@ robot_description stays the robot itself.
 
 from collections.abc import Iterable
 import math
+import re
 from typing import Any
 from xml.etree.ElementTree import Element, fromstring, indent, SubElement, tostring
 from xml.sax.saxutils import escape
@@ -97,6 +98,11 @@ def gazebo_world(wiring: Wiring) -> str:
         SubElement(plane, 'normal').text = '0 0 1'
         SubElement(plane, 'size').text = '100 100'
     return _text(sdf)
+
+
+def at_speed(world: str, speed: float) -> str:
+    """Return the SDF of a world that runs at a pace of real time."""
+    return re.sub(r'(?<=<real_time_factor>)[^<]*', repr(speed), world)
 
 
 def _add_boxes(link: Element, kind: str, pieces: Iterable[Piece]) -> None:

@@ -24,6 +24,7 @@ from walking_control.bringup.files import (
     write_bringup,
 )
 from walking_control.bringup.gazebo import (
+    at_speed,
     gazebo_description,
     gazebo_model,
     spawn_arguments,
@@ -40,7 +41,7 @@ from walking_control.models.robot_file import RobotFile
 
 US = 'walking_control'
 MUJOCO_NODE = '/mujoco_ros2_control_node'   # its services, which no namespace moves
-SETTLE = 2.0   # s from our controller being active to letting a paused simulator go on
+SETTLE = 0.2   # s from our controller being active to a call that takes a second to come up
 TOOLS = ('rviz2', 'plotjuggler', 'rqt_robot_monitor')
 
 
@@ -188,6 +189,9 @@ def find_place(values: Mapping[str, Any]) -> Place:
         raise InvalidInput(f'robot {wiring.robot.name}', value=', '.join(virtual),
                            limit='no hardware has this effort',
                            remedy='take it out of the robot file')
+    if not values.get('speed', 1.0) > 0.0:
+        raise InvalidInput('launch argument speed', value=values['speed'],
+                           limit='must be above 0')
     scratch = Path(tempfile.mkdtemp(prefix='walking_control_'))
     shipped = shipped_folder(wiring.robot.name)
     if values['bringup']:
@@ -209,9 +213,12 @@ def plan_gazebo(place: Place) -> list[Step]:
     model = place.keep(f'{wiring.robot.name}.gazebo.urdf', gazebo_model(
         wiring, place.path(CONTROLLERS[GAZEBO]), values['namespace']))
     server = ' -s' if values['headless'] else ''
+    world = place.path(GAZEBO_WORLD)
+    if values['speed'] != 1.0:
+        world = place.keep(GAZEBO_WORLD, at_speed(Path(world).read_text('utf-8'), values['speed']))
     return [
         Include('gazebo', 'ros_gz_sim', 'gz_sim.launch.py', {   # which hands it to a shell
-            'gz_args': shlex.quote(place.path(GAZEBO_WORLD)) + server,
+            'gz_args': shlex.quote(world) + server,
             'on_exit_shutdown': 'true'}),
         Process('bridge', 'ros_gz_bridge', 'parameter_bridge', 'bridge',
                 parameters=({'config_file': place.path(BRIDGE)},)),
@@ -220,7 +227,7 @@ def plan_gazebo(place: Place) -> list[Step]:
             '-world', WORLD, '-name', wiring.robot.name, '-file', model,
             *spawn_arguments(wiring))),
         *_emulator(place),
-        *_watchdog(place),
+        *_watchdog(place, sim_time=True),
         Say('spawned', f'a model that Gazebo refuses is named in its own messages alone: look for '
             f'"{wiring.robot.name}" and "Error" above', 'spawn'),
         _load(place, GAZEBO, 'spawn'),
@@ -249,12 +256,13 @@ def plan_mujoco(place: Place) -> list[Step]:
         return Call(key, ('ros2', 'service', 'call', f'{MUJOCO_NODE}/{service}', messages + kind,
                           request), after, delay)
     return [
-        _robot_state_publisher(mujoco_description(wiring, model, values['headless'])),
+        _robot_state_publisher(mujoco_description(
+            wiring, model, values['headless'], values['speed'])),
         Process('simulator', 'mujoco_ros2_control', 'ros2_control_node', needed=True,
                 parameters=({'use_sim_time': True}, place.path(CONTROLLERS[MUJOCO])),
                 remappings=_humble_description()),
         *_emulator(place),
-        *_watchdog(place),
+        *_watchdog(place, sim_time=True),
         _load(place, MUJOCO),
         _switch(place, 'activate', list(controllers_of(wiring, MUJOCO)), 'load'),
         call('pause', 'set_pause', 'SetPause', '{paused: true}', 'activate'),
@@ -375,9 +383,12 @@ def _shadows(values: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
         names.EFFORT_COMMANDS, names.LOCK_COMMANDS)) if values.get('dry_run') else ()
 
 
-def _watchdog(place: Place) -> list[Step]:
+def _watchdog(place: Place, sim_time: bool = False) -> list[Step]:
+    values = place.values
+    chosen = {'timeout': values['watchdog_timeout']} if values['watchdog_timeout'] != '' else {}
     return [Process('watchdog', US, 'watchdog_node', 'watchdog', needed=True,
-                    remappings=_shadows(place.values))] if place.values['watchdog'] else []
+                    parameters=({'use_sim_time': sim_time, **chosen},),
+                    remappings=_shadows(values))] if values['watchdog'] else []
 
 
 def _emulator(place: Place) -> list[Step]:

@@ -23,17 +23,19 @@ from walking_control.simulation.mujoco.plant import MujocoPlant
 KEYFRAME = 'start'
 
 
-def mujoco_description(wiring: Wiring, model: str, headless: bool = False) -> str:
+def mujoco_description(wiring: Wiring, model: str, headless: bool = False,
+                       speed: float = 1.0) -> str:
     """Return the robot_description for mujoco_ros2_control.
 
     Args:
         wiring: The `Wiring`.
         model: Path of the MJCF.
         headless: Whether to go without a window.
+        speed: Pace of real time.
     """
     return with_tags(gazebo_description(wiring), tags(wiring, MUJOCO, parameters=(
         ('mujoco_model', model), ('initial_keyframe', KEYFRAME),
-        ('headless', str(headless).lower()))))
+        ('headless', str(headless).lower()), ('sim_speed_factor', repr(speed)))))
 
 
 def write_mjcf(robot_file: RobotFile, wiring: Wiring) -> str:

@@ -30,6 +30,8 @@ COMBINED_STATE = 'combined_state'   # the same from our simulator, as a JointSta
 ROBOT_DESCRIPTION = 'robot_description'
 CLOCK = '/clock'
 
+TICKS = 2 ** 32 - 1   # tick numbers run from 1 to this
+
 # interfaces of ros2_control
 EFFORT, LOCK = 'effort', 'lock'
 IMU_INTERFACES = (*(f'orientation.{axis}' for axis in 'xyzw'),
@@ -48,7 +50,7 @@ def tick_number_of(stamp: int) -> int:
     Args:
         stamp: Of the measurement, ns.
     """
-    return stamp // 1000 % 0xFFFFFFFF + 1
+    return stamp // 1000 % TICKS + 1
 
 
 def wrench_broadcaster(foot: str) -> str:

@@ -2,7 +2,6 @@
 """Lifecycle node that runs a control loop on ros2_control topics."""
 
 import sys
-import time
 
 from lifecycle_msgs.srv import ChangeState
 from rcl_interfaces.msg import SetParametersResult
@@ -249,7 +248,7 @@ class ControllerNode(LifecycleNode):
     def _on_stop_walking(self, request, response):
         """Walk to a stand, and stay there whatever cmd_vel says."""
         return self._steer(response, lambda operation: 'slows down, then '
-                           + operation.stop_walking(time.monotonic()))
+                           + operation.stop_walking(self._session.clock.now()))
 
     def _steer(self, response, ask):
         try:

@@ -16,7 +16,6 @@ from walking_control.nodes import topics
 from walking_control.nodes.messages import ArrayWriter
 
 FIELDS = ('tick', 'age', 'receivers', 'tripped')
-TICKS = 2 ** 32 - 1   # tick numbers run from 1 to this, see `topics.tick_number`
 
 
 class HeartbeatWriter:
@@ -102,7 +101,8 @@ class WatchdogGuard:
         self._heartbeat = now, tuple(message.data)
         # numbers come round, so distances are compared
         ours = self._first is not None and tick > 0 and \
-            (tick - self._first) % TICKS <= (self._last - self._first) % TICKS
+            (tick - self._first) % topics.TICKS \
+            <= (self._last - self._first) % topics.TICKS
         if not (ours and age < self._timeout):
             return
         # receivers that come and go later, a recorder say, are no reason to stop

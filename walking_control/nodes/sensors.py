@@ -28,6 +28,7 @@ class SensorSet:
     Args:
         node: The rclpy node.
         operation: The `Operation`.
+        clock: The `WatchClock`.
         on_answered: Called with the steady time at which the last sensor of a new set arrived,
             once the set is answered.
         combined: One of `combined_state.KINDS`: all sensors in one message; ``''``: each on its
@@ -35,8 +36,9 @@ class SensorSet:
         force_sign: Of the forces in a combined state, see `CombinedReader`.
     """
 
-    def __init__(self, node, operation, on_answered, combined='', force_sign=1.0):
-        self._node, self._operation, self._on_answered = node, operation, on_answered
+    def __init__(self, node, operation, clock, on_answered, combined='', force_sign=1.0):
+        self._node, self._operation, self._clock = node, operation, clock
+        self._on_answered = on_answered
         self._combined, self._force_sign = combined, force_sign
         self._robot = operation.loop.robot
         self._subscriptions = []
@@ -80,11 +82,8 @@ class SensorSet:
             return
         if stamp is None:
             stamp = stamp_of(raw)
-        now, tick = time.monotonic(), tick_number_of(stamp)
-        for sensor in self._others:
-            operation.arrived(sensor, stamp * 1e-9, tick, now)
-        if operation.arrived('joint_state', stamp * 1e-9, tick, now):
-            self._on_answered(now)
+        for sensor in (*self._others, 'joint_state'):
+            self._arrived(sensor, stamp * 1e-9, tick_number_of(stamp))
 
     def _on_joints(self, message):
         measurement = self._operation.measurement
@@ -93,18 +92,18 @@ class SensorSet:
                 return
         except MeasurementError as error:
             self._operation.problem = 'joint_state', str(error)
-        self._arrived('joint_state', message.header.stamp)
+        self._heard('joint_state', message.header.stamp)
 
     def _on_imu(self, message):
         read_imu(message, self._operation.measurement)
-        self._arrived('imu', message.header.stamp)
+        self._heard('imu', message.header.stamp)
 
     def _wrench_callback(self, foot, index):
         force, reader = self._operation.measurement.foot_force[index], ForceReader()
 
         def on_wrench(message):
             reader.read(message, force)
-            self._arrived(foot, message.header.stamp)
+            self._heard(foot, message.header.stamp)
         return on_wrench
 
     def _on_locks(self, message):
@@ -116,9 +115,12 @@ class SensorSet:
         if not np.isfinite(self._lock_positions).all():   # would be read as open
             self._operation.problem = 'not_finite', 'the state of a lock is not finite'
         self._operation.measurement.locked[:] = self._lock_positions > 0.5
-        self._arrived(LOCKS, message.header.stamp)
+        self._heard(LOCKS, message.header.stamp)
 
-    def _arrived(self, sensor, stamp):
-        now = time.monotonic()
-        if self._operation.arrived(sensor, seconds(stamp), topics.tick_number(stamp), now):
-            self._on_answered(now)
+    def _heard(self, sensor, stamp):
+        self._arrived(sensor, seconds(stamp), topics.tick_number(stamp))
+
+    def _arrived(self, sensor, stamp, tick):
+        start = time.monotonic()
+        if self._operation.arrived(sensor, stamp, tick, self._clock.now(stamp)):
+            self._on_answered(start)

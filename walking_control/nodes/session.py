@@ -23,6 +23,7 @@ from walking_control.nodes.telemetry import OdometryPublisher, Telemetry
 from walking_control.nodes.tick_recorder import TickRecorder
 from walking_control.nodes.velocity import VelocityTopic
 from walking_control.nodes.walk_markers import WalkMarkers
+from walking_control.nodes.watch_clock import WatchClock
 from walking_control.operation import Operation, Patience
 from walking_control.safety.machine import Event, State
 
@@ -61,9 +62,11 @@ class Session:
             self._send, {sensor: topic for sensor, (_, topic) in sensors.items()},
             lambda: self._guard.missing)
         self._robot, self.loop = robot, self.operation.loop
-        self._sensors = SensorSet(node, self.operation, self._on_answered, values.combined_state,
+        self.clock, self._values = WatchClock(node), values
+        self._sensors = SensorSet(node, self.operation, self.clock, self._on_answered,
+                                  values.combined_state,
                                   values.combined_force_sign)
-        self._velocity = VelocityTopic(node, self.operation, values.cmd_vel_stamped,
+        self._velocity = VelocityTopic(node, self.operation, self.clock, values.cmd_vel_stamped,
                                        values.cmd_vel_timeout)
         neighbours.expect({} if values.combined_state == VALUES else sensors)
         self._create_publishers(values)
@@ -137,7 +140,8 @@ class Session:
             output.begin()
         self.times = TickTimes()
         self._guard.begin()
-        self.operation.activate(time.monotonic())
+        self.clock.begin(self._values.realtime)
+        self.operation.activate(self.clock.now())
         self._sensors.subscribe()
         self._velocity.subscribe()
         timer = self._node.create_timer
@@ -182,8 +186,9 @@ class Session:
 
     def _on_answered(self, start):
         end = time.monotonic()
-        self.times.add(start, end, self.loop.period)
-        self.operation.answered(start, end)
+        pace = self.clock.pace
+        self.times.add(start, end, self.loop.period / max(pace, 1e-9))
+        self.operation.answered(start, end, pace)
         self._recorder.add(self.operation.measurement, self.loop)
         if self._latch.fault is None:
             for output in self._outputs:
@@ -205,7 +210,7 @@ class Session:
 
     def stop(self, code, message):
         """Latch a fault, and send the safe command at once if active."""
-        self.operation.stop(code, message, time.monotonic())
+        self.operation.stop(code, message, self.clock.now())
         if self._fault_state() != self._reported:
             self.report()
 
@@ -217,13 +222,19 @@ class Session:
         conflict = self._neighbours.conflict()
         if conflict is not None:
             return f'second_publisher: {conflict}'
-        self.operation.clear(time.monotonic())
+        self.operation.clear(self.clock.now())
         self.report()
         return None
 
     def _on_watch(self):
         if self.operation.active:
-            self._set_watch(self.operation.watch(time.monotonic()))
+            delay, still = self.operation.watch(self.clock.now()), self.clock.still
+            self._set_watch(delay / max(1.0, self.clock.pace))
+            # a pause may last; a simulator that has gone is silent
+            if still > self._values.waiting_timeout and self.clock.lost:
+                waiting = self._latch.state is State.WAITING
+                self.stop('sensor_missing' if waiting else 'stale_joint_state', 'simulated time '
+                          f'stands still for {still:.1f} s, and nobody publishes {topics.CLOCK}')
             if self._fault_state() != self._reported:
                 self.report()
 
@@ -242,14 +253,17 @@ class Session:
         refused = self._velocity.pop_problem()
         if refused:
             warnings.append(refused)
-        if state is State.WAITING:
-            now = time.monotonic()
+        if self._latch.fault is None and self.clock.still > WATCH:
+            words = f'simulated time has stood still for {self.clock.still:.1f} s: a pause?'
+            self._node.get_logger().info(words, throttle_duration_sec=5.0)
+        elif state is State.WAITING:
+            now = self.clock.now()
             waited = now - self.operation.arrivals.waiting_since
             warnings.insert(0, f'waiting for {waited:.1f} s: {self.operation.wants(now)}')
             self._node.get_logger().warning(warnings[0], throttle_duration_sec=5.0)
         steering = self.operation.steering
         self._diagnostics.publish(state.name.lower(), self._latch.fault, self.times, {
             'clamped commands': self.loop.supervisor.clamped,
-            'velocity by': steering.source, 'cmd_vel refused': steering.refused,
-            'cmd_vel clipped': steering.clipped,
+            'pace of time': self.clock.pace, 'velocity by': steering.source,
+            'cmd_vel refused': steering.refused, 'cmd_vel clipped': steering.clipped,
             'later faults': ', '.join(self._latch.later)}, warnings)

@@ -52,11 +52,13 @@ NODE = ParameterTable('node', [
     Parameter('plant', '', '', "Plant; empty takes the robot file's default."),
     Parameter('controller', '', '', 'Name of the controller, for its rate and the record.'),
     Parameter('realtime', False, '', 'False: lockstep, every step waits for its command.'),
+    Parameter('speed', 1.0, '1', 'Pace of real time: simulated seconds in a second.', 0.001, 100.0),
     Parameter('duration', 0.0, 's', 'Simulated time after which to stop; 0 runs on.', 0.0, 1e6),
     Parameter('lockstep_timeout', 2.0, 's', 'Longest wait for a command in lockstep.',
               0.1, 600.0),
     Parameter('command_timeout', 0.1, 's',
-              'In real time, age of a command after which the effort is zero.', 0.001, 10.0),
+              'In real time, age of a command after which the effort is zero, simulated time.',
+              0.001, 10.0),
     Parameter('disturb', '', '', 'Disturbances KIND=SIZE@WHEN, separated by commas.'),
     Parameter('route', '', '', 'Name of a shipped route, or path of a route file, that is asked of '
               'the controller on cmd_vel; empty: none.'),
@@ -219,7 +221,8 @@ class SimulatorNode(Node):
     def _start(self):
         self._started = self._waiting_since = self._sent = time.monotonic()
         self._commanded = None
-        interval = self.period if self._values.realtime else REPEAT_AFTER / 2
+        interval = self.period / self._values.speed if self._values.realtime \
+            else REPEAT_AFTER / 2
         callback = self._on_period if self._values.realtime else self._on_patience
         self._timer = self.create_timer(interval, callback, clock=self._steady)
         self._measure()
@@ -318,7 +321,8 @@ class SimulatorNode(Node):
         if self._commanded is None or self.finished:
             self._publish()
             return
-        silent = time.monotonic() - self._commanded > self._values.command_timeout
+        silence = self._values.speed * (time.monotonic() - self._commanded)
+        silent = silence > self._values.command_timeout
         if silent and self.stand_in is None:   # ros2_control has no timeout
             self._command.effort[:] = 0.0
         if self._effort_tick != self._tick:
@@ -361,9 +365,9 @@ class SimulatorNode(Node):
         if self.plant.lost:
             return
         measurement.stamp = whole_nanoseconds(measurement.stamp)
+        set_stamp(self._time.clock, measurement.stamp)
         self._told = self._injection.spoil(measurement)
-        set_stamp(self._time.clock, self._told.stamp)
-        self._tick = topics.tick_number(self._time.clock)
+        self._tick = topics.tick_number_of(round(self._told.stamp * 1e9))
 
     def _observe(self):
         self._observer.update(self._measurement, self._command.effort)

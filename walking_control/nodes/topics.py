@@ -22,6 +22,7 @@ from walking_control.bringup.names import (  # noqa: F401
     STATE_NAMES,
     STATES,
     tick_number_of,
+    TICKS,
 )
 from walking_control.models.robot import topic_word
 

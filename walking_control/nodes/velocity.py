@@ -17,6 +17,7 @@ class VelocityTopic:
     Args:
         node: The rclpy node.
         operation: The `Operation`.
+        clock: The `WatchClock`.
         stamped: Whether the messages are TwistStamped.
         hold: How old a stamp may be, s; 0 for any age. A stamp of zero is none.
 
@@ -24,8 +25,9 @@ class VelocityTopic:
         problem: In words what was not taken since `pop_problem`, or None.
     """
 
-    def __init__(self, node, operation, stamped, hold):
-        self._node, self._operation, self._stamped, self._hold = node, operation, stamped, hold
+    def __init__(self, node, operation, clock, stamped, hold):
+        self._node, self._operation, self._clock = node, operation, clock
+        self._stamped, self._hold = stamped, hold
         self._subscription = None
         self._quiet_until = {}   # kind of problem -> steady clock, s
         self.problem = None
@@ -55,7 +57,7 @@ class VelocityTopic:
 
     def _on_twist(self, twist):
         velocity = twist.linear.x, twist.linear.y, twist.angular.z
-        words = self._operation.command_velocity(velocity, time.monotonic())
+        words = self._operation.command_velocity(velocity, self._clock.now())
         if words is not None:
             self._say(words)
 

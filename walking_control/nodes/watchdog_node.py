@@ -7,7 +7,6 @@ need not leave zero before somebody watches.
 """
 
 import sys
-import time
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
@@ -21,6 +20,7 @@ from walking_control.nodes.heartbeat import HeartbeatWriter
 from walking_control.nodes.messages import ArrayWriter
 from walking_control.nodes.parameters import NodeParameters
 from walking_control.nodes.runtime import raise_priority, run_node
+from walking_control.nodes.watch_clock import WatchClock
 
 NODE = ParameterTable('node', [
     Parameter('timeout', 0.1, 's', 'Silence of the controller after which zero effort is sent.',
@@ -57,6 +57,8 @@ class WatchdogNode(Node):
     def __init__(self, name='watchdog', **kwargs):
         super().__init__(name, **kwargs)
         values = NodeParameters(self, NODE).read()
+        self._watch_clock = WatchClock(self)
+        self._watch_clock.begin()
         self._timeout = values.timeout
         self._size = None      # of the last command, while a controller is at work
         self._heard = None     # when a controller was heard
@@ -95,20 +97,23 @@ class WatchdogNode(Node):
         at_work = message.layout.data_offset != 0 or any(message.data)
         if self.tripped and not at_work:   # our own zeros come back to us
             return
-        now = time.monotonic()
+        tick = message.layout.data_offset
+        now = self._watch_clock.now(self._watch_clock.stamp_of(tick) if tick else None)
         self._size = len(message.data) if at_work else None
         self._heard, self._deadline, self.tripped = now, now + self._timeout, False
-        self._tick = message.layout.data_offset or self._tick
+        self._tick = tick or self._tick
 
     def _on_watch(self):
         """Send zero if it is due; look again when it could be."""
-        now = time.monotonic()
+        now = self._watch_clock.now()
         left = self._timeout
         if self._size is not None:
             if now >= self._deadline:
                 self._send_zero(now)
                 self._deadline = now + 0.25 * self._timeout   # one message may be lost
             left = self._deadline - now
+        if self._watch_clock.simulated:   # it may stand still, or run faster than ours
+            left = max(left, 0.1 * self._timeout) / max(1.0, self._watch_clock.pace)
         self._watch.timer_period_ns = max(1, int(1e9 * left))
         self._watch.reset()
 
@@ -124,7 +129,7 @@ class WatchdogNode(Node):
             self._fallback.request()
 
     def _age(self):
-        return float('inf') if self._heard is None else time.monotonic() - self._heard
+        return float('inf') if self._heard is None else self._watch_clock.now() - self._heard
 
     def _on_heartbeat(self):
         self._heartbeat_publisher.publish(self._heartbeat.write(

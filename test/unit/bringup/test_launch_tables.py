@@ -356,3 +356,19 @@ def test_launch_files_are_thin(name):
     assert functions[0].name == 'generate_launch_description'
     if name != 'simulation':
         assert len(functions) == 1 and len(functions[0].body) == 2   # docstring, return
+
+
+def test_simulators_at_another_speed():
+    """If it failed, no simulator could be slowed down, or its robot would be stopped."""
+    for target in (GAZEBO, MUJOCO):
+        steps, _ = steps_of(target, robot='humanoid', speed='0.3', watchdog_timeout='0.2')
+        if target == GAZEBO:
+            world = Path(shlex.split(steps['gazebo'].arguments['gz_args'])[0]).read_text()
+            assert '<real_time_factor>0.3</real_time_factor>' in world
+        else:
+            assert '"sim_speed_factor">0.3<' in steps['description'].parameters[0][
+                'robot_description']
+        assert steps['watchdog'].parameters[0] == {'use_sim_time': True, 'timeout': 0.2}
+        with pytest.raises(InvalidInput, match='speed'):
+            steps_of(target, speed='0')
+    assert steps_of(HARDWARE)[0]['watchdog'].parameters[0] == {'use_sim_time': False}

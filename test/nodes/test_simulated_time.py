@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Beside a simulator at its own pace: silence counts in simulated time, a pause is none."""
+
+import time
+from types import SimpleNamespace
+
+from conftest import HandDrivenRobot
+import pytest
+import rclpy
+from rclpy.parameter import Parameter
+from rosgraph_msgs.msg import Clock
+from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import Trigger
+
+from walking_control.nodes import topics
+from walking_control.nodes.messages import ArrayWriter, set_stamp
+from walking_control.nodes.watch_clock import WatchClock
+from walking_control.nodes.watchdog_node import WatchdogNode
+
+TICK = {'step': 0.01, 'every': 0.05}   # simulated s, and s of the wall: a fifth of real time
+PAUSE = 0.4   # s, eight times state_timeout
+
+
+class Simulator(HandDrivenRobot):
+    """A hand-driven robot with a clock of its own."""
+
+    def __init__(self, bench):
+        super().__init__(bench)
+        self.clock = self.node.create_publisher(Clock, topics.CLOCK, topics.LATEST)
+
+    def tell(self, stamp):
+        """Publish the time."""
+        message = Clock()
+        set_stamp(message.clock, stamp)
+        self.clock.publish(message)
+
+    def send(self, stamp, **sensors):
+        """Publish the time and one set of sensors."""
+        self.tell(stamp)
+        super().send(stamp, **sensors)
+
+    def moves(self):
+        """Return whether the last effort is not zero."""
+        return bool(self.efforts) and self.efforts[-1].data[0] != 0.0
+
+
+@pytest.fixture
+def simulator(bench):
+    """Return a `Simulator`."""
+    return Simulator(bench)
+
+
+def walking(bench, simulator, **parameters):
+    """Return a controller that walks at a fifth of real time."""
+    node = bench.controller(realtime=True, use_sim_time=True, **parameters)
+    simulator.wait()
+    assert simulator.stream_until(simulator.moves, 20.0, **TICK), node.fault
+    return node
+
+
+def rest(bench, duration):
+    """Spin for a while, nobody sends."""
+    end = time.monotonic() + duration
+    bench.spin_until(lambda: time.monotonic() > end)
+
+
+def test_slow_simulators_are_walked_in(bench, simulator):
+    """No slow machine would see a robot walk; the silence of one sensor still counts."""
+    node = walking(bench, simulator)
+    count = len(simulator.efforts)
+    assert simulator.stream_until(lambda: len(simulator.efforts) > count + 20, **TICK)
+    assert node.fault is None and simulator.moves()
+    assert simulator.stream_until(lambda: node.fault is not None, mute='imu', **TICK)
+    assert node.fault.code == 'stale_imu'
+
+
+def test_a_pause_is_no_silence(bench, simulator):
+    """Whoever looks closely at a moment of a simulated walk would have stopped it."""
+    node = walking(bench, simulator)
+    rest(bench, PAUSE)
+    assert node.fault is None and node._session.clock.still > 0.5 * PAUSE
+    count = len(simulator.efforts)
+    assert simulator.stream_until(lambda: len(simulator.efforts) > count + 5, **TICK)
+    assert node.fault is None and simulator.moves()
+
+
+def test_time_that_goes_on_without_sensors_is_silence(bench, simulator):
+    """A simulator whose broadcasters have died would hold the last effort."""
+    node = walking(bench, simulator)
+    now = simulator._stamp
+    for tick in range(1, 12):
+        simulator.tell(now + 0.01 * tick)
+        rest(bench, 0.02)
+    assert node.fault is not None and node.fault.code == 'stale_joint_state'
+    assert bench.spin_until(lambda: not simulator.moves())
+
+
+def test_a_simulator_that_has_gone_is_missed(bench, simulator):
+    """A controller would wait for ever for a simulator that has crashed."""
+    node = walking(bench, simulator, waiting_timeout=0.5)
+    rest(bench, 1.0)
+    assert node.fault is None, 'a pause, as long as somebody publishes the clock'
+    bench.remove(simulator.node)
+    assert bench.spin_until(lambda: node.fault is not None)
+    assert node.fault.code == 'stale_joint_state' and topics.CLOCK in node.fault.message
+
+
+def test_a_reset_is_a_fault_to_be_cleared(bench, simulator):
+    """A controller beside a simulator that is reset would have to be started anew."""
+    node = walking(bench, simulator)
+    simulator._stamp = 0.2
+    assert simulator.stream_until(lambda: node.fault is not None, **TICK)
+    assert node.fault.code == 'clock_backwards'
+    client = simulator.node.create_client(Trigger, 'walking_controller/clear_fault')
+    assert client.wait_for_service(10.0)
+    future = client.call_async(Trigger.Request())
+    assert simulator.stream_until(future.done, **TICK) and future.result().success
+    assert simulator.stream_until(simulator.moves, **TICK), node.fault
+    assert node.fault is None
+
+
+def test_a_watchdog_waits_in_simulated_time(bench, simulator):
+    """At a tenth of real time a watchdog would stop every robot, and in every pause."""
+    watchdog = bench.add(WatchdogNode(parameter_overrides=[
+        Parameter('use_sim_time', value=True), Parameter('priority', value=0)]))
+    law = rclpy.create_node('law')
+    law.stop = lambda: None
+    bench.add(law)
+    commands = law.create_publisher(Float64MultiArray, topics.EFFORT_COMMANDS, topics.LATEST)
+    assert bench.spin_until(lambda: commands.get_subscription_count() == 2
+                            and simulator.clock.get_subscription_count())
+    for tick in range(10):   # 0.2 s of the wall between two commands, 0.01 s simulated
+        simulator.tell(5.0 + 0.01 * tick)
+        commands.publish(ArrayWriter(1).write(3.0, topics.tick_number_of(
+            round(5e9 + 1e7 * tick))))
+        rest(bench, 0.2)
+        assert not watchdog.trips
+    for tick in range(10, 25):
+        simulator.tell(5.0 + 0.01 * tick)
+        rest(bench, 0.02)
+    assert watchdog.trips == 1
+    assert bench.spin_until(lambda: not simulator.moves())
+
+
+@pytest.fixture
+def clocks(monkeypatch):
+    """Return a `WatchClock`, and what /clock and the steady clock say, to be set."""
+    told = SimpleNamespace(ros=0.0, wall=100.0)
+    monkeypatch.setattr(time, 'monotonic', lambda: told.wall)
+    node = SimpleNamespace(
+        get_clock=lambda: SimpleNamespace(
+            now=lambda: SimpleNamespace(nanoseconds=round(1e9 * told.ros))),
+        get_parameter=lambda name: SimpleNamespace(value=True))
+    clock = WatchClock(node)
+    clock.begin()
+    return clock, told
+
+
+def test_simulated_time_never_runs_back(clocks):
+    """A reset, or stamps behind a clock, would make what was just heard silent for ages."""
+    clock, told = clocks
+    times = []
+    for ros, stamp in ((5.0, None), (5.1, 5.15), (5.1, 5.12), (5.2, None), (0.0, 0.0), (0.1, 0.11),
+                       (0.2, None), (90.0, None), (90.1, 17.0)):
+        told.ros = ros
+        times.append(clock.now(stamp))
+    assert times == pytest.approx([0.0, 0.15, 0.15, 0.2, 0.2, 0.31, 0.4, 0.4, 0.5])
+
+
+def test_pace_is_measured(clocks):
+    """Answers would be called late by the clock of a machine that gives them all the time."""
+    clock, told = clocks
+    for _ in range(30):
+        told.ros, told.wall = told.ros + 0.01, told.wall + 0.03
+        clock.now()
+    assert clock.pace == pytest.approx(1 / 3, rel=0.1)
+    told.wall += 1.0
+    clock.now()
+    assert clock.pace < 0.1 and clock.still == pytest.approx(1.0)
+
+
+def test_stamps_are_found_in_tick_numbers(clocks):
+    """A clock that comes at 10 Hz would make the watchdog of a live controller trip."""
+    clock, told = clocks
+    for now in (3.0, 4294.97, 1.7e9):
+        told.ros = now
+        for ahead in (-0.5, 0.0, 0.05):
+            tick = topics.tick_number_of(round(1e9 * (now + ahead)))
+            assert clock.stamp_of(tick) == pytest.approx(now + ahead, abs=2e-6)
