@@ -13,6 +13,7 @@ import numpy as np
 from walking_control.controllers.registry import make_controller
 from walking_control.estimation.estimator import make_estimator
 from walking_control.exceptions import ParameterError
+from walking_control.models.registry import Choice
 from walking_control.models.robot_file import RobotFile, WORLD
 from walking_control.models.signals import Command, Measurement, Reference, WalkerState
 from walking_control.safety.faults import Fault
@@ -37,7 +38,7 @@ class ControlLoop:
         InvalidInput: An unknown controller, one that does not fit, or a bad parameter.
     """
 
-    def __init__(self, robot_file: RobotFile, controller: str | None = None,
+    def __init__(self, robot_file: RobotFile, controller: Choice = None,
                  latch: Latch | None = None) -> None:
         robot = robot_file.robot
         self.robot = robot

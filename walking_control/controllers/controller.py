@@ -12,6 +12,7 @@ from walking_control.exceptions import IncompatibleController
 from walking_control.models.array_functions import Terms
 from walking_control.models.base import Base
 from walking_control.models.parameters import ParameterTable
+from walking_control.models.registry import choose_or_make
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile
 from walking_control.models.signals import Command, Reference, WalkerState
@@ -66,6 +67,10 @@ class Controller(Protocol):
     parameters: ClassVar[ParameterTable]
     values: SimpleNamespace
     standstill: str | None = None
+
+    def __new__(cls, *args: Any, **parameters: Any) -> Any:
+        """Return an object; of parameters by name alone, the class chosen with them."""
+        return choose_or_make(cls, *args, **parameters)
 
     def __init__(self, robot_file: RobotFile, values: SimpleNamespace) -> None:
         """Do everything slow here: no tick may cost more than the next."""

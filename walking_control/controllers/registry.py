@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from walking_control.exceptions import IncompatibleController, InvalidInput
-from walking_control.models.registry import Registry
+from walking_control.models.registry import Choice, Registry
 
 if TYPE_CHECKING:
     from walking_control.controllers.controller import Controller
@@ -24,20 +24,22 @@ CONTROLLERS = Registry('controller', {
     'stepping': f'{_ROOM}.stepping.controller:Stepping',
     'static_torque': f'{_ROOM}.static_torque.controller:PostureControl',
     'time_pd': f'{_ROOM}.time_pd:TimePd',
-})
+}, 'walking_control.controllers', f'{_ROOM}.controller:Controller')
 
 
-def make_controller(robot_file: RobotFile, name: str | None = None) -> Controller:
-    """Return the controller of a name, built for a robot file.
+def make_controller(robot_file: RobotFile, name: Choice = None) -> Controller:
+    """Return a controller, built for a robot file.
 
     Args:
         robot_file: The `RobotFile`.
-        name: Controller; None takes the robot file's default.
+        name: Name, ``module:Class``, class or class with parameters; None takes the robot file's
+            default.
 
     Raises:
         InvalidInput: Unknown controller or a bad parameter.
         IncompatibleController: It does not fit the robot; says which do.
     """
+    robot_file, name = robot_file.choose(CONTROLLERS, name)
     law = CONTROLLERS.find(name or robot_file.controller)
     try:
         return law(robot_file, robot_file.values(law.parameters))
@@ -58,8 +60,10 @@ def judge_controllers(robot_file: RobotFile) -> dict[str, InvalidInput | None]:
     Each is tried with the parameters the robot file gives it.
     """
     verdicts: dict[str, InvalidInput | None] = {}
-    for name, law in CONTROLLERS.items():
+    chosen = robot_file.controller
+    for name in [*CONTROLLERS, *([chosen] if ':' in chosen else [])]:
         try:
+            law = CONTROLLERS.find(name)
             law(robot_file, robot_file.values(law.parameters))
             verdicts[name] = None
         except InvalidInput as error:
@@ -68,5 +72,5 @@ def judge_controllers(robot_file: RobotFile) -> dict[str, InvalidInput | None]:
 
 
 def parameter_tables() -> list[ParameterTable]:
-    """Return the parameter tables of all controllers."""
-    return [controller.parameters for controller in CONTROLLERS.values()]
+    """Return the parameter tables of all controllers of this package."""
+    return [CONTROLLERS[name].parameters for name in CONTROLLERS.places]

@@ -15,11 +15,13 @@ from typing import Any
 import numpy as np
 
 from walking_control.control_loop import ControlLoop
+from walking_control.controllers.registry import CONTROLLERS
 from walking_control.exceptions import IncompatiblePlant
 from walking_control.experiments.impact import free_coordinates, lock_angles, reported_coordinates
 from walking_control.experiments.point_cycles import PointSection
 from walking_control.gaits.return_map import Cycle, find_cycles, Stride
 from walking_control.models.base import Base
+from walking_control.models.registry import Choice
 from walking_control.models.robot_file import RobotFile, Start, WORLD
 from walking_control.models.symmetry import require_equal_legs
 from walking_control.runs.run import Run
@@ -98,7 +100,7 @@ class Section:
                                 pace * rng.uniform(-0.6, 0.6, count)))
 
 
-def find_robot_cycles(robot_file: RobotFile, controller: str | None = None, seed: int = 0,
+def find_robot_cycles(robot_file: RobotFile, controller: Choice = None, seed: int = 0,
                       starts: int | None = None,
                       progress: Callable[[float], None] | None = None) -> dict[str, Any]:
     """Return the limit cycles of a robot on its slope, ready for JSON.
@@ -118,6 +120,7 @@ def find_robot_cycles(robot_file: RobotFile, controller: str | None = None, seed
         NotAchieved: No cycle; says what was tried.
         InvalidInput: The legs differ, so that a step with one is none with the other.
     """
+    robot_file, controller = robot_file.choose(CONTROLLERS, controller)
     require_equal_legs(robot_file.robot, f'gait cycle of {robot_file.robot.name}')
     gravity = robot_file.values(WORLD).gravity
     walker = make_walker(robot_file, controller)

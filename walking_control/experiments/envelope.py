@@ -27,12 +27,13 @@ from walking_control.experiments.branches import Branches, count_processors
 from walking_control.experiments.robustness import KINDS
 from walking_control.experiments.sizes import size_grid
 from walking_control.models.base import Base
+from walking_control.models.registry import Choice
 from walking_control.models.robot_file import RobotFile
 from walking_control.simulation.disturbance import Disturbance, How, plan_disturbances
 from walking_control.simulation.engine import EnginePlant
 from walking_control.simulation.instrumented import InstrumentedPlant
 from walking_control.simulation.pushes import DURATION, Touchdowns
-from walking_control.simulation.registry import make_plant
+from walking_control.simulation.registry import choose_parts, make_plant
 from walking_control.simulation.sensors import has_errors, SENSORS
 from walking_control.simulation.simulate import Walk
 
@@ -171,8 +172,8 @@ def reach(cell: Cell) -> float:
     return math.inf if cell.first_failure is None else abs(cell.first_failure)
 
 
-def find_envelope(robot_file: RobotFile, kind: str = 'push', controller: str | None = None,
-                  plant: str | None = None, largest: float | None = None,
+def find_envelope(robot_file: RobotFile, kind: str = 'push', controller: Choice = None,
+                  plant: Choice = None, largest: float | None = None,
                   resolution: float | None = None, grid: Grid | None = None,
                   processes: int | None = None,
                   progress: Callable[[float], None] | None = None) -> dict[str, Any]:
@@ -202,6 +203,7 @@ def find_envelope(robot_file: RobotFile, kind: str = 'push', controller: str | N
         NotAchieved: The undisturbed robot does not walk.
         Interrupted: Somebody stopped it; holds the result of the trials made.
     """
+    robot_file, controller, plant = choose_parts(robot_file, controller, plant)
     if robot_file.robot.base is not Base.FREE:
         raise InvalidInput(f'envelope of {robot_file.robot.name}', limit='is of robots with base: '
                            'free', remedy='choose --disturbance or --margin')

@@ -18,13 +18,14 @@ from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import IncompatiblePlant, Interrupted, InvalidInput, NotAchieved
 from walking_control.experiments.sizes import judge_sizes, size_grid
 from walking_control.models.actuators import JointFriction
+from walking_control.models.registry import Choice
 from walking_control.models.robot_file import RobotFile, WORLD
 from walking_control.models.urdf import scale_masses
 from walking_control.runs.run import Run
 from walking_control.safety.supervisor import SAFETY
 from walking_control.simulation.disturbance import plan_disturbances, rough_floor
 from walking_control.simulation.noise import read_preset
-from walking_control.simulation.registry import make_fast_plant
+from walking_control.simulation.registry import choose_parts, make_fast_plant
 from walking_control.simulation.sensors import has_errors, SENSORS
 from walking_control.simulation.simulate import run_plant
 
@@ -63,8 +64,8 @@ MARGINS = {
 }
 
 
-def find_margin(robot_file: RobotFile, kind: str, controller: str | None = None,
-                plant: str | None = None, largest: float | None = None,
+def find_margin(robot_file: RobotFile, kind: str, controller: Choice = None,
+                plant: Choice = None, largest: float | None = None,
                 resolution: float | None = None, seeds: int = 5, duration: float = 20.0,
                 progress: Callable[[float], None] | None = None) -> dict[str, Any]:
     """Make one thing worse until the robot no longer walks, or stands.
@@ -91,6 +92,7 @@ def find_margin(robot_file: RobotFile, kind: str, controller: str | None = None,
         NotAchieved: It does not even walk with the size 0.
         Interrupted: Somebody stopped it; holds the result of the sizes tried.
     """
+    robot_file, controller, plant = choose_parts(robot_file, controller, plant)
     trial = _Trial(robot_file, kind, controller, plant, seeds, duration)
     sizes = _sizes(robot_file, kind, largest, resolution)
     result = {'robot': robot_file.robot.name, 'controller': controller or robot_file.controller,

@@ -18,7 +18,9 @@ from walking_control.exceptions import Interrupted, InvalidInput, NotAchieved
 from walking_control.experiments.chain_trial import ChainTrial, LONGEST
 from walking_control.experiments.sizes import judge_sizes, size_grid
 from walking_control.models.base import Base
+from walking_control.models.registry import Choice
 from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.simulation.registry import choose_parts
 from walking_control.simulation.rigid.compiled import make_walker
 from walking_control.simulation.rigid.model import (
     CHATTERED,
@@ -47,8 +49,8 @@ REASONS = {FELL: 'fell', DONE: 'made no further step', DIVERGED: 'the integratio
            CHATTERED: 'contacts chattered', TRIPPED: 'tripped'}
 
 
-def find_first_failure(robot_file: RobotFile, kind: str, controller: str | None = None,
-                       plant: str = 'rigid', largest: float | None = None,
+def find_first_failure(robot_file: RobotFile, kind: str, controller: Choice = None,
+                       plant: Choice = 'rigid', largest: float | None = None,
                        resolution: float | None = None,
                        progress: Callable[[float], None] | None = None,
                        chain: bool = False, heavier: float = 0.0) -> dict[str, Any]:
@@ -84,6 +86,8 @@ def find_first_failure(robot_file: RobotFile, kind: str, controller: str | None 
         NotAchieved: The undisturbed robot does not walk.
         Interrupted: Somebody stopped it; holds the result of the sizes tried.
     """
+    robot_file, controller, world = choose_parts(robot_file, controller, plant)
+    plant = world or 'rigid'
     sizes = _sizes(kind, largest, resolution)
     if not -0.95 <= heavier <= 10.0:
         raise InvalidInput('heavier', value=heavier, limit='must be from -0.95 to 10, a share')

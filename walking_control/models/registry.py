@@ -1,11 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Things to choose from by name: controllers, plants, solvers."""
+"""Things to choose from by name: controllers, plants, solvers; those of other packages, too."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from importlib import import_module
-from typing import Any
+from importlib.metadata import entry_points
+import os
+import sys
+from typing import Any, NamedTuple
 
 from walking_control.exceptions import InvalidInput
+
+NUMBERS = (int, float, tuple)
+
+
+class Chosen(NamedTuple):
+    """A class that was chosen, with some of its parameters: what ``Law(stiffness=8.0)`` gives.
+
+    Attributes:
+        kind: The class.
+        parameters: name -> value of those given.
+    """
+
+    kind: type
+    parameters: dict[str, Any]
+
+
+Choice = str | type | Chosen | None   # a name, `module:Class`, class; None takes the usual one
+
+
+def choose_or_make(kind: type, *args: Any, **parameters: Any) -> Any:
+    """As ``__new__``: parameters by name alone choose the class, anything else makes its object."""
+    return Chosen(kind, parameters) if parameters and not args else object.__new__(kind)
 
 
 class Registry(Mapping[str, Any]):
@@ -14,32 +40,139 @@ class Registry(Mapping[str, Any]):
     Args:
         kind: What is chosen, for messages.
         places: name -> ``'module:attribute'``, in the order they are shown in.
+        group: Entry points of other packages that count as well; ``''``: none.
+        base: ``'module:Class'`` of which classes from outside must be subclasses.
 
     Attributes:
-        places: The same; a new thing is one more line here.
+        places: Of the things of this package.
     """
 
-    def __init__(self, kind: str, places: dict[str, str]) -> None:
-        self.kind = kind
-        self.places = places
+    def __init__(self, kind: str, places: dict[str, str], group: str = '', base: str = '') -> None:
+        self.kind, self.places, self._group, self._base = kind, places, group, base
+        self._classes: dict[str, type] = {}   # by reference
+        self._references: dict[str, str] = {}   # of classes from outside, by their names
+
+    @cached_property
+    def foreign(self) -> dict[str, list[str]]:
+        """Name -> places, of the things of other packages; one of each name, as it should be."""
+        found: dict[str, list[str]] = {}
+        for point in entry_points(group=self._group) if self._group else ():
+            if point.value not in (known := found.setdefault(point.name, [])):
+                known.append(point.value)
+        return found
 
     def __getitem__(self, name: str) -> Any:
-        module, _, attribute = self.places[name].partition(':')
-        return getattr(import_module(module), attribute)
+        if name in self.places and name not in self.foreign:
+            module, _, attribute = self.places[name].partition(':')
+            return getattr(import_module(module), attribute)
+        places = [*self.foreign[name], *self.places.get(name, '').split()]
+        if len(places) > 1:
+            raise InvalidInput(self.kind, value=name, limit='is there twice: '
+                               + ' and '.join(sorted(places)), remedy='uninstall one of them, or '
+                               'choose by module:Class')
+        return self._take(self._import(places[0], f'entry point {name} of {self._group}'), name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.places)
+        return iter((*self.places, *(name for name in self.foreign if name not in self.places)))
 
     def __len__(self) -> int:
-        return len(self.places)
+        return len(list(iter(self)))
 
     def find(self, name: str) -> Any:
-        """Return the thing of a name.
+        """Return the thing of a name, or of a place ``module:Class``.
 
         Raises:
-            InvalidInput: Unknown; says what is known.
+            InvalidInput: Unknown, or from outside and unusable; says what is known.
         """
-        if name not in self.places:
-            raise InvalidInput(self.kind, value=name, limit='unknown',
-                               remedy='known: ' + ', '.join(sorted(self.places)))
-        return self[name]
+        if name in self.places or ':' not in name and name in self.foreign:
+            return self[name]
+        if self._base and ':' in name:
+            return self._classes.get(name) or self._take(self._import(name, self.kind))
+        raise InvalidInput(self.kind, value=name, limit='unknown', remedy='known: ' + ', '.join(
+            sorted(self)) + (', or module:Class' if self._base else ''))
+
+    def choose(self, choice: Any) -> tuple[str | None, list[tuple[str, Any]]]:
+        """Return the name to find a choice by, and the parameters given with it, by dotted names.
+
+        Args:
+            choice: A name, a class, a `Chosen` or None.
+
+        Raises:
+            InvalidInput: It is none of these, or a class that is unusable.
+        """
+        if choice is None or isinstance(choice, str):
+            return choice, []
+        kind, parameters = choice if isinstance(choice, Chosen) else (choice, {})
+        thing = self._take(kind)
+        own = (name for name, place in self.places.items() if place == _reference(thing))
+        return next(own, _reference(thing)), [(f'{thing.parameters.section}.{name}', value)
+                                              for name, value in parameters.items()]
+
+    def tables(self, chosen: Iterable[object], sections: Iterable[str]) -> list[Any]:
+        """Return the parameter tables of what comes from outside.
+
+        Args:
+            chosen: Names and places; what is unknown is left out.
+            sections: Names of sections, likewise.
+        """
+        names = [name for name in chosen if isinstance(name, str)]
+        names += [name for name in sections if ':' not in name]
+        tables = {id(table := self.find(name).parameters): table for name in names
+                  if name not in self.places and (':' in name or name in self.foreign)}
+        return list(tables.values())
+
+    def _import(self, place: str, what: str) -> Any:
+        """Return what stands at a place, in the working folder or where Python looks else."""
+        module, _, attribute = place.partition(':')
+        try:
+            try:
+                found: Any = import_module(module)
+            except ModuleNotFoundError as error:
+                if error.name != module.partition('.')[0] or os.getcwd() in sys.path:
+                    raise
+                sys.path.append(os.getcwd())   # programs that pip installs do not look there
+                found = import_module(module)
+            for part in attribute.split('.'):
+                found = getattr(found, part)
+        except InvalidInput:
+            raise
+        except Exception as error:   # whatever a module of somebody else's does
+            raise InvalidInput(what, value=place, limit='cannot be imported: '
+                               f'{type(error).__name__}: {error}', remedy='repair or uninstall it'
+                               if place != what and what != self.kind else
+                               'it must stand in the working folder or on PYTHONPATH') from error
+        return found
+
+    def _take(self, kind: Any, name: str = '') -> Any:
+        """Return a class from outside, once it is known to be usable."""
+        module, _, attribute = self._base.partition(':')
+        base = getattr(import_module(module), attribute)
+        if base not in getattr(kind, '__mro__', ()):
+            raise InvalidInput(self.kind, value=_reference(kind), limit='is no subclass of '
+                               f'walking_control.{attribute}')
+        reference, table = _reference(kind), getattr(kind, 'parameters', None)
+        if reference in self.places.values():
+            return kind
+        own = getattr(kind, 'name', None)
+        what = f'{self.kind} {own} ({reference})'
+        if not isinstance(own, str) or getattr(table, 'section', None) != own \
+                or name not in ('', own):
+            raise InvalidInput(what, limit='its attribute name, the section of its parameters and '
+                               'its entry point, if any, must be one name')
+        for parameter in table.parameters.values():   # type: ignore[union-attr]
+            if parameter.type in NUMBERS and not parameter.unit:
+                raise InvalidInput(f'parameter {parameter.name} of {what}', limit='has no unit',
+                                   remedy="give one, '1' where it has no dimension")
+        other = self.places.get(own) or self._references.setdefault(own, reference)
+        if other != reference:
+            raise InvalidInput(what, limit=f'there is another of this name: {other}',
+                               remedy='give it a name of its own')
+        self._classes[reference] = kind
+        return kind
+
+
+def _reference(thing: Any) -> str:
+    """Return the place ``module:Class`` of a class."""
+    if isinstance(thing, type):
+        return f'{thing.__module__}:{thing.__qualname__}'
+    return repr(thing)

@@ -5,8 +5,8 @@ A robot file has the ROS 2 parameter-file format, so a node takes it as ``--para
 section ``robot`` describes the machine; every other section belongs to a parameter table.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,6 +18,7 @@ from walking_control.exceptions import Findings, ParameterError, RobotFileError
 from walking_control.models.entries import mapping
 from walking_control.models.floor import check_floor, FLOOR
 from walking_control.models.parameters import Parameter, ParameterTable
+from walking_control.models.registry import Registry
 from walking_control.models.resources import gait_beside, robot_path
 from walking_control.models.robot import Robot, Start
 from walking_control.models.robot_section import optional_names, read_robot, read_start, urdf_path
@@ -65,6 +66,26 @@ class RobotFile:
         scale = None if table is WORLD else self.scale
         return table.validate(self.sections.get(table.section, {}), scale)
 
+    def choose(self, registry: Registry, choice: Any) -> 'tuple[RobotFile, str | None]':
+        """Return the file with the parameters of a choice in it, and the name of the choice.
+
+        Args:
+            registry: Of controllers or plants.
+            choice: Name, ``module:Class``, class, class with parameters (`Chosen`) or None.
+
+        Raises:
+            InvalidInput: It is unusable, or one of its parameters is.
+        """
+        name, parameters = registry.choose(choice)
+        if name is None or not parameters:
+            return self, name
+        table = registry.find(name).parameters
+        section = {table.section: {**self.sections.get(table.section, {}), **{
+            place.partition('.')[2]: value for place, value in parameters}}}
+        table.validate(section[table.section], self.scale)
+        return replace(self, sections={**self.sections, **section},
+                       tree={**self.tree, **section}), name
+
     @property
     def scale(self) -> Scale:
         """Return the `Scale` of the robot in its world."""
@@ -79,7 +100,8 @@ class RobotFile:
 
 
 def read_robot_file(name_or_path: str | Path, overrides: Iterable[tuple[str, Any]],
-                    tables: Iterable[ParameterTable]) -> RobotFile:
+                    tables_for: Callable[[Mapping[str, list[Any]]], Iterable[ParameterTable]]
+                    ) -> RobotFile:
     """Read a robot file; `walking_control.load_robot` does with the tables of the whole package.
 
     Args:
@@ -88,21 +110,24 @@ def read_robot_file(name_or_path: str | Path, overrides: Iterable[tuple[str, Any
         overrides: Pairs (name, value); the name is a dotted path or its end. An end means what
             the file writes, before what its own controller and plant could be told. Paths are
             relative to the working directory.
-        tables: Every `ParameterTable` a file may hold a section of, besides `WORLD`; all are
-            validated.
+        tables_for: From the names that stand in the file and its overrides, of each ``controller``,
+            ``plant`` and ``section``, to every `ParameterTable` it may hold a section of, besides
+            `WORLD`, those from outside last; all are validated.
 
     Raises:
         InvalidInput: The file, its URDF or an override is unusable; carries all that was found.
     """
     path = robot_path(name_or_path)
     tree = read_parameters(path)
-    tables = (WORLD, *tables)
     for key in ('robot', 'start', 'controller', 'plant'):
         if key not in tree:
             raise RobotFileError(f'robot file {path}', limit=f'has no {key}')
     _place_gaits(tree, path)
+    overrides = list(overrides)
+    tables = (WORLD, *tables_for(_names(tree, overrides)))
+    outside = [table.section for table in tables[1 + len(list(tables_for({}))):]]
     for name, value in overrides:
-        _override(tree, name, value, _known_names(tree, path, tables))
+        _override(tree, name, value, _known_names(tree, path, tables, outside))
     for name in ('controller', 'plant'):
         if not isinstance(tree[name], str):
             raise RobotFileError(name, value=tree[name], limit='must be a name')
@@ -126,6 +151,14 @@ def read_robot_file(name_or_path: str | Path, overrides: Iterable[tuple[str, Any
     return RobotFile(path, robot, start, tree['controller'], tree['plant'], sections, tree)
 
 
+def _names(tree: Mapping[str, Any], overrides: Sequence[tuple[str, Any]]) -> dict[str, list[Any]]:
+    """Return the controllers, plants and sections that a file and its overrides name."""
+    names = {kind: [tree[kind], *(value for name, value in overrides if name == kind)]
+             for kind in ('controller', 'plant')}
+    return {**names, 'section': [*map(str, tree), *(name.partition('.')[0] for name, _ in overrides
+                                                    if '.' in name)]}
+
+
 def read_parameters(path: str | Path) -> dict[str, Any]:
     """Return the parameter tree of a ROS 2 parameter file.
 
@@ -146,12 +179,14 @@ def read_parameters(path: str | Path) -> dict[str, Any]:
 
 
 def _known_names(tree: dict[str, Any], path: Path,
-                 tables: Iterable[ParameterTable]) -> tuple[list[str], ...]:
+                 tables: Iterable[ParameterTable],
+                 outside: Iterable[str]) -> tuple[list[str], ...]:
     """Return the dotted names that can be overridden, in groups, the nearest first.
 
     What the file writes comes first, of the robot, its world, controller and plant before
     estimator and safety and these before the rest; then xacro arguments and the sections of its
-    own controller and plant and of those every robot has, then all other tables.
+    own controller and plant and of those every robot has, then all other tables. What comes from
+    outside is there because it was named.
     """
     groups: tuple[list[str], list[str], list[str]] = [], [], []
     first = {'robot', 'start', 'world', str(tree.get('controller')), str(tree.get('plant'))}
@@ -167,7 +202,8 @@ def _known_names(tree: dict[str, Any], path: Path,
         own += [f'robot.xacro_args.{name}' for name in arguments]
     if isinstance(robot, Mapping):
         own += optional_names(robot)
-    near = {'world', 'estimator', 'safety', str(tree.get('controller')), str(tree.get('plant'))}
+    near = {'world', 'estimator', 'safety', *outside, str(tree.get('controller')),
+            str(tree.get('plant'))}
     for table in tables:
         names = own if table.section in near else others
         names += [f'{table.section}.{name}' for name in table.parameters]

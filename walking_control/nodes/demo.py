@@ -27,6 +27,7 @@ from walking_control.nodes.runtime import (
     StopSignal,
 )
 from walking_control.nodes.simulator_node import SimulatorNode
+from walking_control.simulation.registry import choose_parts
 
 TABLES = {'controller': controller_node.NODE, 'simulator': simulator_node.NODE}
 MADE_HERE = {'robot_file', 'controller', 'plant', 'realtime', 'duration', 'disturb', 'autostart',
@@ -61,8 +62,8 @@ def run_demo(robot_file, controller, plant, duration, realtime=False, processes=
 
     Args:
         robot_file: The `RobotFile`.
-        controller: Name of the controller, None for the default.
-        plant: Name of the plant, None for the default.
+        controller: Name, ``module:Class``, class or class with parameters; None for the default.
+        plant: Likewise.
         duration: Simulated time, s.
         realtime: Step by the clock instead of in lockstep.
         processes: 1 for both nodes in this process, 2 for a controller in one of its own.
@@ -78,6 +79,7 @@ def run_demo(robot_file, controller, plant, duration, realtime=False, processes=
         NotAchieved: The controller could not be configured or activated.
         ParameterError: A setting that no node has or that the demo makes itself, or a bad value.
     """
+    robot_file, controller, plant = choose_parts(robot_file, controller, plant)
     isolate_domain()
     chosen = {node: _settings_for(table, settings) for node, table in TABLES.items()}
     with tempfile.TemporaryDirectory() as directory:

@@ -9,6 +9,7 @@ import numpy as np
 
 from walking_control.exceptions import IncompatiblePlant
 from walking_control.models.parameters import ParameterTable
+from walking_control.models.registry import choose_or_make
 from walking_control.models.robot import Robot, Start
 from walking_control.models.signals import BaseState, Command, Measurement
 from walking_control.simulation.disturbance import Disturbance, How, PLAIN
@@ -100,6 +101,10 @@ class Plant(Protocol):
     resolution: float = 0.0
     sensors: Mapping[str, Any] = MappingProxyType({})
     lost: bool = False
+
+    def __new__(cls, *args: Any, **parameters: Any) -> Any:
+        """Return an object; of parameters by name alone, the class chosen with them."""
+        return choose_or_make(cls, *args, **parameters)
 
     def __init__(self, robot: Robot, world: SimpleNamespace, values: SimpleNamespace) -> None:
         """Do everything slow here."""

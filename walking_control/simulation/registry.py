@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plants by name."""
 
+from collections.abc import Mapping
 import contextlib
+from types import MappingProxyType
+from typing import Any
 
+from walking_control.controllers.registry import CONTROLLERS
 from walking_control.controllers.registry import parameter_tables as controller_tables
 from walking_control.estimation.estimator import ESTIMATOR
 from walking_control.exceptions import MissingDependency
 from walking_control.gaits.search.task import SEARCH
 from walking_control.models.parameters import ParameterTable
-from walking_control.models.registry import Registry
+from walking_control.models.registry import Choice, Registry
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, WORLD
 from walking_control.safety.supervisor import SAFETY
@@ -22,22 +26,25 @@ PLANTS = Registry('plant', {
     'mujoco': f'{_ROOM}.mujoco.plant:MujocoPlant',
     'rigid': f'{_ROOM}.rigid.plant:RigidPlant',
     'compliant': f'{_ROOM}.compliant.plant:CompliantPlant',
-})
+}, 'walking_control.plants', f'{_ROOM}.plant:Plant')
+REGISTRIES = {'controller': CONTROLLERS, 'plant': PLANTS}   # by the key of robot files
 
 
-def make_plant(robot_file: RobotFile, name: str | None = None,
+def make_plant(robot_file: RobotFile, name: Choice = None,
                robot: Robot | None = None) -> Plant:
-    """Return the plant of a name, built for a robot file, with its sensors as they are.
+    """Return a plant, built for a robot file, with its sensors as they are.
 
     Args:
         robot_file: The `RobotFile`.
-        name: Plant; None takes the robot file's default.
+        name: Name, ``module:Class``, class or class with parameters; None takes the robot file's
+            default.
         robot: The `Robot` that is really there; None: the one of the file. A controller built for
             the file then knows its robot with an error.
 
     Raises:
         InvalidInput: Unknown plant, or one that cannot simulate this robot.
     """
+    robot_file, name = robot_file.choose(PLANTS, name)
     chosen: type[Plant] = PLANTS.find(name or robot_file.plant)
     robot, sensors = robot or robot_file.robot, robot_file.values(SENSORS)
     kind = chosen.kind_for(robot)
@@ -48,7 +55,25 @@ def make_plant(robot_file: RobotFile, name: str | None = None,
     return InstrumentedPlant(plant, sensors)
 
 
-def make_fast_plant(robot_file: RobotFile, name: str | None = None,
+def choose_parts(robot_file: RobotFile, controller: Choice, plant: Choice
+                 ) -> tuple[RobotFile, str | None, str | None]:
+    """Return a robot file with the parameters of a controller and a plant in it, and their names.
+
+    Args:
+        robot_file: The `RobotFile`.
+        controller: Name, ``module:Class``, class, or class with parameters such as
+            ``HipSpring(stiffness=8.0)``; None takes the robot file's default.
+        plant: Likewise.
+
+    Raises:
+        InvalidInput: One of them, or a parameter, is unusable.
+    """
+    robot_file, law = robot_file.choose(CONTROLLERS, controller)
+    robot_file, world = robot_file.choose(PLANTS, plant)
+    return robot_file, law, world
+
+
+def make_fast_plant(robot_file: RobotFile, name: Choice = None,
                     robot: Robot | None = None) -> Plant:
     """Return what `make_plant` does, compiled where that is possible: for many long walks.
 
@@ -56,7 +81,7 @@ def make_fast_plant(robot_file: RobotFile, name: str | None = None,
     """
     from walking_control.simulation.rigid.compiled import compile_plant
     from walking_control.simulation.rigid.plant import RigidPlant
-    plant = make_plant(robot_file, name, robot)
+    plant: Any = make_plant(robot_file, name, robot)
     inner = plant.inner if isinstance(plant, InstrumentedPlant) else plant
     if type(inner) is RigidPlant:
         with contextlib.suppress(MissingDependency):
@@ -64,7 +89,16 @@ def make_fast_plant(robot_file: RobotFile, name: str | None = None,
     return plant
 
 
-def parameter_tables() -> list[ParameterTable]:
-    """Return every parameter table a robot file may hold a section of."""
+def parameter_tables(names: Mapping[str, list[Any]] = MappingProxyType({})
+                     ) -> list[ParameterTable]:
+    """Return every parameter table a robot file may hold a section of.
+
+    Args:
+        names: Those in it of each ``controller``, ``plant`` and ``section``: what comes from
+            outside has its table only where it is named.
+    """
+    sections = names.get('section', [])
     return [ESTIMATOR, SAFETY, SENSORS, SEARCH, *controller_tables(),
-            *(plant.parameters for plant in PLANTS.values())]
+            *(PLANTS[name].parameters for name in PLANTS.places),
+            *CONTROLLERS.tables(names.get('controller', []), sections),
+            *PLANTS.tables(names.get('plant', []), sections)]

@@ -7,6 +7,7 @@ import numpy as np
 
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import WalkingControlError
+from walking_control.models.registry import Choice
 from walking_control.models.robot import Start
 from walking_control.models.robot_file import RobotFile
 from walking_control.models.signals import Command, Measurement, Reference, whole_nanoseconds
@@ -18,7 +19,7 @@ from walking_control.safety.steering import Steering
 from walking_control.simulation.disturbance import Disturbance, plan_disturbances
 from walking_control.simulation.guide import Guide, planned_pushes
 from walking_control.simulation.plant import Plant
-from walking_control.simulation.registry import make_plant
+from walking_control.simulation.registry import choose_parts, make_plant
 
 # what a law may raise in a state it has no answer to; other errors are mistakes in the program
 BEYOND_THE_LAW = (WalkingControlError, ArithmeticError, np.linalg.LinAlgError)
@@ -126,7 +127,7 @@ def _answer(loop: ControlLoop, measurement: Measurement) -> Command:
         return loop.stop('internal', f'{type(error).__name__}: {error}', measurement)
 
 
-def simulate(robot_file: RobotFile, controller: str | None = None, plant: str | None = None,
+def simulate(robot_file: RobotFile, controller: Choice = None, plant: Choice = None,
              duration: float = 20.0, disturb: Iterable[Disturbance | str] = (),
              progress: Callable[[float], None] | None = None, route: Route | None = None,
              listen: Listener | None = None) -> Run:
@@ -134,8 +135,9 @@ def simulate(robot_file: RobotFile, controller: str | None = None, plant: str | 
 
     Args:
         robot_file: The `RobotFile`, see `load_robot`.
-        controller: Name of the controller; None takes the robot file's default.
-        plant: Name of the plant; None takes the robot file's default.
+        controller: Name, ``module:Class``, class, or class with parameters such as
+            ``HipSpring(stiffness=8.0)``; None takes the robot file's default.
+        plant: Likewise.
         duration: Simulated time, s; a fault ends the run earlier.
         disturb: Planned disturbances, each a `Disturbance` or text like ``'step_down=0.02@5'``.
         progress: Called with the simulated time now and then.
@@ -148,6 +150,7 @@ def simulate(robot_file: RobotFile, controller: str | None = None, plant: str | 
     Raises:
         InvalidInput: An unknown name, or parts that do not fit each other.
     """
+    robot_file, controller, plant = choose_parts(robot_file, controller, plant)
     world = make_plant(robot_file, plant)
     plan_disturbances(world, disturb)
     loop = ControlLoop(robot_file, controller)

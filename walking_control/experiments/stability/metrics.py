@@ -5,11 +5,13 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any
 
+from walking_control.controllers.registry import CONTROLLERS
 from walking_control.exceptions import InvalidInput
 from walking_control.experiments.stability.attraction import find_attraction, RADIUS
 from walking_control.experiments.stability.cycle import find_eigenvalues, StableCycle
 from walking_control.experiments.stability.passage import find_passage
 from walking_control.experiments.stability.sensitivity import find_sensitivity
+from walking_control.models.registry import Choice
 from walking_control.models.robot_file import RobotFile, WORLD
 from walking_control.simulation.sensors import has_errors, SENSORS
 
@@ -22,7 +24,7 @@ DEFAULTS = {'roughness': None, 'steps': 20000, 'radius': RADIUS, 'samples': 1000
 
 
 def find_metrics(robot_file: RobotFile, names: Sequence[str] = tuple(METRICS),
-                 controller: str | None = None, seed: int = 0,
+                 controller: Choice = None, seed: int = 0,
                  progress: Callable[[str], Callable[[float], None] | None] = lambda name: None,
                  **settings: Any) -> dict[str, Any]:
     """Return measures of stability of the cycle a robot settles on.
@@ -44,6 +46,7 @@ def find_metrics(robot_file: RobotFile, names: Sequence[str] = tuple(METRICS),
         InvalidInput: An unknown name, or sensors with errors: the cycle is that of a known state.
         NotAchieved: The walk settles on no cycle.
     """
+    robot_file, controller = robot_file.choose(CONTROLLERS, controller)
     unknown = [name for name in names if name not in METRICS]
     if unknown or not names:
         raise InvalidInput('metric', value=unknown[0] if unknown else '', limit='unknown',

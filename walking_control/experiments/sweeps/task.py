@@ -13,6 +13,8 @@ import numpy as np
 
 from walking_control import __version__
 from walking_control.exceptions import InvalidInput
+from walking_control.models.registry import Choice
+from walking_control.simulation.registry import REGISTRIES
 
 MOST = 1_000_000   # runs without being asked for
 
@@ -57,14 +59,21 @@ class SweepTask:
 
     robot: str
     axes: tuple[Axis, ...]
-    controller: str | None = None
-    plant: str | None = None
+    controller: Choice = None
+    plant: Choice = None
     duration: float = 10.0
     settings: tuple[tuple[str, Any], ...] = ()
     disturb: tuple[str, ...] = ()
     samples: int = 0
     repeats: int = 1
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Keep what other processes can read: names and settings, instead of classes."""
+        for part, registry in REGISTRIES.items():
+            name, given = registry.choose(getattr(self, part))
+            object.__setattr__(self, part, name)
+            object.__setattr__(self, 'settings', (*self.settings, *given))
 
     @property
     def rows(self) -> int:

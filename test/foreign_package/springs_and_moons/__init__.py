@@ -1,0 +1,1 @@
+"""A law and a plant from outside."""
