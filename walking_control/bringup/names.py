@@ -29,6 +29,13 @@ STATE_NAMES = f'{STATE_BROADCASTER}/names'
 COMBINED_STATE = 'combined_state'   # the same from our simulator, as a JointState
 ROBOT_DESCRIPTION = 'robot_description'
 CLOCK = '/clock'
+TELEMETRY = 'controller_telemetry'
+CMD_VEL = 'cmd_vel'
+EMERGENCY_STOP = 'emergency_stop'
+SIMULATION_END = 'simulation_end'
+# A watchdog says here that it is awake; whoever does may also send commands: zeros.
+WATCHDOG = 'watchdog/heartbeat'
+FAULT = f'{CONTROLLER}/fault'
 
 TICKS = 2 ** 32 - 1   # tick numbers run from 1 to this
 

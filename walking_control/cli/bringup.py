@@ -16,6 +16,7 @@ def ros2_control(options: Namespace) -> int:
     """Write controllers, URDF tags, bridge and launch file of a robot on ros2_control."""
     from walking_control.bringup.controllers import controllers_of
     from walking_control.bringup.files import write_bringup
+    from walking_control.bringup.security import write_policy
     from walking_control.bringup.tags import HARDWARE
     from walking_control.bringup.wiring import wire
     from walking_control.loading import load_robot
@@ -27,6 +28,8 @@ def ros2_control(options: Namespace) -> int:
         make_folder(options)
         with writing_to(options.out):
             files = [str(path) for path in write_bringup(robot_file, wiring, options.out)]
+    if options.policy is not None:
+        files.append(str(write_policy(robot_file.robot, options.namespace, options.policy)))
     virtual = wiring.robot.virtual_efforts
     result: dict[str, Any] = {
         'robot': wiring.robot.name, 'motors': list(wiring.motors), 'locks': list(wiring.locks),

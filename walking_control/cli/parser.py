@@ -159,6 +159,9 @@ def make_parser() -> Parser:
     verb.add_argument('--force-sign', type=int, choices=(1, -1), default=1, metavar='S',
                       help='-1: foot sensors that tell the force of the foot on the floor '
                       '(default: 1, that of the floor on the foot)')
+    verb.add_argument('--policy', type=Path, metavar='FILE.xml', help='write the SROS2 policy of '
+                      'our nodes: who may publish, hear, serve and call what')
+    verb.add_argument('--namespace', default='', metavar='NS', help='of the nodes in the policy')
     _add_identify_arguments(_add_verb(verbs, identify, [_common_arguments()]))
     _add_fault_arguments(_add_verb(verbs, fault, []))
     _add_monitor_arguments(_add_verb(verbs, monitor, []))

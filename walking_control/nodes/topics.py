@@ -9,9 +9,12 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from walking_control.bringup.names import (  # noqa: F401
     CLOCK,
+    CMD_VEL,
     COMBINED_STATE,
     CONTROLLER,
     EFFORT_COMMANDS,
+    EMERGENCY_STOP,
+    FAULT,
     foot_wrench,
     IMU,
     JOINT_STATES,
@@ -19,20 +22,15 @@ from walking_control.bringup.names import (  # noqa: F401
     LOCK_EFFORT_COMMANDS,
     LOCK_STATES,
     ROBOT_DESCRIPTION,
+    SIMULATION_END,
     STATE_NAMES,
     STATES,
+    TELEMETRY,
     tick_number_of,
     TICKS,
+    WATCHDOG,
 )
 from walking_control.models.robot import topic_word
-
-TELEMETRY = 'controller_telemetry'
-CMD_VEL = 'cmd_vel'
-EMERGENCY_STOP = 'emergency_stop'
-SIMULATION_END = 'simulation_end'
-# A watchdog says here that it is awake; whoever does may also send commands: zeros.
-WATCHDOG = 'watchdog/heartbeat'
-FAULT = f'{CONTROLLER}/fault'
 
 
 def telemetry(name):
