@@ -14,6 +14,7 @@ from walking_control.bringup.tags import HARDWARE
 from walking_control.bringup.wiring import state_interfaces, Wiring
 
 UPDATE_RATE = 1000   # Hz
+AT_LIMIT = 0.02      # rad
 FORWARD = 'forward_command_controller/ForwardCommandController'
 JOINT_STATES = 'joint_state_broadcaster/JointStateBroadcaster'
 IMU = 'imu_sensor_broadcaster/IMUSensorBroadcaster'
@@ -59,13 +60,27 @@ def commanding(wiring: Wiring, target: str) -> list[str]:
     return [name for name, _, _ in _commands(wiring, target)]
 
 
+def limits_enforced(wiring: Wiring, target: str) -> bool:
+    """Return whether the controller manager may enforce the URDF's limits on our commands.
+
+    Its saturation limiter takes an effort to zero that pushes a joint past a position limit; so it
+    must not where a joint that takes efforts starts, or is locked, at a limit.
+    """
+    robot = wiring.robot
+    held = [(joint, wiring.start[f'{joint}/position']) for joint in wiring.motors]
+    if target != HARDWARE:   # where locks are played by efforts
+        held += [(lock.joint, lock.angle) for lock in robot.locks]
+    return all(robot.limits[joint].lower + AT_LIMIT <= angle <= robot.limits[joint].upper - AT_LIMIT
+               for joint, angle in held)
+
+
 def controllers_file(wiring: Wiring, target: str = HARDWARE) -> dict[str, Any]:
     """Return the tree of controllers.yaml; its ``/**/`` holds in any namespace."""
     found = controllers_of(wiring, target)
     manager: dict[str, Any] = {
         'update_rate': UPDATE_RATE,
         # the same on every distribution: Jazzy would not, Kilted and Lyrical would
-        'enforce_command_limits': True,
+        'enforce_command_limits': limits_enforced(wiring, target),
         **{name: {'type': plugin} for name, (plugin, _) in found.items()}}
     return {f'/**/{name}': {'ros__parameters': parameters} for name, parameters in (
         (names.MANAGER, manager), *((name, values) for name, (_, values) in found.items()))}

@@ -4,10 +4,12 @@
 It reads a controllers.yaml and the ros2_control tags of a URDF and treats messages as
 ros2_controllers do: ForwardCommandController drops what is not finite, fails on a wrong length and
 is then deactivated, holds the last command for ever and counts joints in its own order; the wrench
-broadcaster multiplies; with `enforce_command_limits` efforts are clamped to the URDF's limits.
+broadcaster multiplies; `enforce_command_limits` is the JointSaturationLimiter (read in 4.46.0,
+5.16.0 and 6.8.0): efforts are clamped, and taken to zero where they push a joint past its limit of
+position or speed. `HABITS` are what simulators do beside.
 
-Simplifications: all controllers are active from the beginning, updates come once per physics step
-of the caller, and limits of position and speed do not bear on efforts.
+Simplifications: all controllers are active from the beginning, and updates come once per physics
+step of the caller.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +26,8 @@ from walking_control.bringup import names
 from walking_control.exceptions import InvalidInput
 from walking_control.models.entries import mapping
 from walking_control.models.robot import Robot
-from walking_control.models.urdf import moving_joints, parse
+from walking_control.models.signals import Measurement
+from walking_control.models.urdf import moving_joints, parse, UrdfJoint
 from walking_control.models.yaml_text import load_yaml
 
 WILDCARD = '/**/'
@@ -87,36 +90,43 @@ class StandIn:
     """A controller manager with its controllers, between messages and a plant.
 
     Args:
-        robot: The `Robot`; its URDF has the tags.
+        robot: The `Robot`.
         tree: From `read_controllers`.
+        description: URDF with the tags and limits; empty takes the robot's.
 
     Attributes:
         joints: In the order in which the joint state broadcaster tells them.
         dropped: Messages that were dropped.
+        cut: Efforts that were limited.
 
     Raises:
         InvalidInput: A controller is missing, or asks for an interface that is not there.
     """
 
-    def __init__(self, robot: Robot, tree: Mapping[str, Mapping[str, Any]]) -> None:
+    def __init__(self, robot: Robot, tree: Mapping[str, Mapping[str, Any]],
+                 description: str = '') -> None:
+        description = description or robot.urdf
         self._robot, self._tree = robot, tree
-        self._kinds, self._offered = declared(tree), interfaces_of(robot.urdf)
+        self._kinds, self._offered = declared(tree), interfaces_of(description)
         self.joints = tuple(self._list(names.JOINT_STATE_BROADCASTER, 'joints')
                             or sorted(robot.joints))
         self._order = [robot.joint_index(self._known(joint)) for joint in self.joints]
         self._find(names.JOINT_STATE_BROADCASTER, plugins.JOINT_STATES)
         self._find(names.IMU_BROADCASTER, plugins.IMU)
         self.forwarders = {names.EFFORT_CONTROLLER: self._forwarder(names.EFFORT_CONTROLLER)}
-        if robot.locks:
+        if names.LOCK_EFFORT_CONTROLLER in self._kinds:   # a simulator
+            name = names.LOCK_EFFORT_CONTROLLER
+            self.forwarders[name] = self._forwarder(name)
+        elif robot.locks:
             self._find(names.LOCK_BROADCASTER, plugins.JOINT_STATES)
             self.forwarders[names.LOCK_CONTROLLER] = self._forwarder(names.LOCK_CONTROLLER)
         self._multipliers = np.array([self._multiplier(foot) for foot in robot.feet])
         self._values: dict[str, float] = {}
         enforced = tree[names.MANAGER].get('enforce_command_limits', False)
-        self._limits = {f'{joint.name}/{names.EFFORT}': joint.effort
-                        for joint in moving_joints(robot.urdf)
-                        if enforced and joint.effort is not None}
-        self.dropped = 0
+        self._limited = [(f'{joint.name}/{names.EFFORT}', robot.joint_index(joint.name), joint)
+                         for joint in moving_joints(description)
+                         if enforced and joint.name in robot.joints]
+        self.dropped = self.cut = 0
 
     def _find(self, name: str, plugin: str) -> Mapping[str, Any]:
         if name not in self._kinds:
@@ -175,8 +185,14 @@ class StandIn:
         self.forwarders[name].message = tuple(data)
         return True
 
-    def update(self) -> list[str]:
-        """Do what one cycle does; return the controllers that were deactivated for failing."""
+    def update(self, position: np.ndarray | None = None,
+               velocity: np.ndarray | None = None) -> list[str]:
+        """Do what one cycle does; return the controllers that were deactivated for failing.
+
+        Args:
+            position: Of the robot's joints, rad, by which commands are limited; None clamps alone.
+            velocity: Likewise, rad/s.
+        """
         failed = []
         for name, forwarder in self.forwarders.items():
             if not forwarder.active or forwarder.message is None:
@@ -186,13 +202,82 @@ class StandIn:
                 failed.append(name)
                 continue
             self._values.update(zip(forwarder.interfaces, forwarder.message))
+        for interface, index, joint in self._limited:
+            if interface in self._values:
+                self._limit(interface, joint, None if position is None or velocity is None else
+                            (float(position[index]), float(velocity[index])))
         return failed
+
+    def _limit(self, interface: str, joint: UrdfJoint, state: tuple[float, float] | None) -> None:
+        lower, upper = -joint.effort, joint.effort
+        if state is not None:
+            position, velocity = state
+            if position <= joint.lower and velocity <= 0.0 or velocity < -joint.velocity:
+                lower = 0.0
+            if position >= joint.upper and velocity >= 0.0 or velocity > joint.velocity:
+                upper = 0.0
+        asked = self._values[interface]
+        self._values[interface] = min(max(asked, lower), upper)
+        self.cut += self._values[interface] != asked
+
+    def effort(self, joint: str) -> float:
+        """Return what the effort interface of a joint holds, N m."""
+        return self._values.get(f'{joint}/{names.EFFORT}', 0.0)
 
     def write(self, effort: np.ndarray, lock: np.ndarray) -> None:
         """Copy what the interfaces hold to a plant's efforts and locks, by name."""
         for i, joint in enumerate(self._robot.actuators):
-            interface = f'{joint}/{names.EFFORT}'
-            limit = self._limits.get(interface, math.inf)
-            effort[i] = min(max(self._values.get(interface, 0.0), -limit), limit)
+            effort[i] = self.effort(joint)
         for i, each in enumerate(self._robot.locks):
             lock[i] = self._values.get(f'{each.joint}/{names.LOCK}', float(lock[i])) > 0.5
+
+
+@dataclass(frozen=True)
+class Habits:
+    """What a place does to sensors and motors beside its controllers.
+
+    Args:
+        first: What the first messages hold instead of values.
+        repeated: Share of the samples that repeat the one before under a new stamp.
+        dropped: Share of the samples in which a loaded foot tells no force.
+        limp: For how long nothing drives the joints after they are let go, s.
+    """
+
+    first: tuple[float, ...] = ()
+    repeated: float = 0.0
+    dropped: float = 0.0
+    limp: float = 0.0
+
+
+# Seen from outside in 2026: Gazebo Fortress 6.7 with gz_ros2_control, mujoco_ros2_control of main.
+# Newer gz_ros2_control tells NaN before its first sample (#610), older zeros.
+HABITS = {'': Habits(), 'mujoco': Habits(limp=0.015),
+          'gazebo': Habits((0.0, math.nan), 0.15, 0.02, 0.015)}
+
+
+class Place:
+    """Spoils measurements as a place does, the same ones in every run.
+
+    Args:
+        name: A key of `HABITS`.
+        robot: The `Robot`.
+    """
+
+    def __init__(self, name: str, robot: Robot) -> None:
+        self.habits = HABITS[name]
+        self._told, self._random = Measurement(robot), np.random.default_rng(0)
+        self._first = list(self.habits.first)
+
+    def spoil(self, measurement: Measurement) -> Measurement:
+        """Return the `Measurement` that is told instead of the true one."""
+        if self.habits == HABITS['']:
+            return measurement
+        told = self._told
+        if not self._random.random() < self.habits.repeated:
+            told.values[:], told.locked[:] = measurement.values, measurement.locked
+            dropped = self._random.random(len(told.foot_force)) < self.habits.dropped
+            told.foot_force[dropped] = 0.0
+        if self._first:
+            told.values[:] = self._first.pop(0)
+        told.stamp = measurement.stamp
+        return told

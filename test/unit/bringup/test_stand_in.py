@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from walking_control.bringup.files import shipped_folder
-from walking_control.bringup.stand_in import read_controllers, StandIn
+from walking_control.bringup.stand_in import Place, read_controllers, StandIn
 from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
+from walking_control.models.signals import Measurement
 
 
 @pytest.fixture
@@ -93,6 +94,36 @@ def test_limits_are_enforced_where_the_file_says_so(tree):
         stand_in.receive('effort_controller', [-100.0])
         stand_in.update()
         assert written(stand_in)[0] == [expected]
+
+
+@pytest.mark.parametrize('position, velocity, asked, given', [
+    (0.0, 0.0, 5.0, 5.0), (1.5, 0.0, 5.0, 0.0), (1.6, 0.1, 5.0, 0.0), (1.5, -0.1, 5.0, 5.0),
+    (1.5, 0.0, -5.0, -5.0), (-1.5, 0.0, -5.0, 0.0), (-1.5, 0.1, -5.0, -5.0),
+    (0.0, 11.0, 5.0, 0.0), (0.0, 11.0, -5.0, -5.0), (0.0, -11.0, -5.0, 0.0)])
+def test_efforts_past_a_limit_are_taken_to_zero(tree, position, velocity, asked, given):
+    """If it failed, a spring that holds a joint at its limit would hold here and not on a robot."""
+    tree['controller_manager']['enforce_command_limits'] = True
+    stand_in = manager(tree)
+    stand_in.receive('effort_controller', [asked])
+    stand_in.update(np.array([position, 0.0, 0.0]), np.array([velocity, 0.0, 0.0]))
+    assert written(stand_in)[0] == [given] and stand_in.cut == (asked != given)
+
+
+def test_gazebo_spoils_what_it_measures():
+    """If it failed, nothing here would be tried on the first, repeated and lost samples there."""
+    robot = load_robot('dribbel').robot
+    place, measurement = Place('gazebo', robot), Measurement(robot)
+    told = []
+    for tick in range(1000):
+        measurement.stamp = 0.001 * tick
+        measurement.position[:] = measurement.foot_force[:] = 1.0 + tick
+        spoiled = place.spoil(measurement)
+        assert spoiled.stamp == measurement.stamp
+        told.append((spoiled.position[0], *spoiled.foot_force[:, 2]))
+    told = np.array(told)
+    assert told[0].tolist() == [0.0, 0.0, 0.0] and np.isnan(told[1]).all()
+    assert 0.1 < np.mean(np.diff(told[2:, 0]) == 0.0) < 0.2
+    assert 0.01 < np.mean(told[2:, 1] == 0.0) < 0.04
 
 
 @pytest.mark.parametrize('change, words', [
