@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 import math
 
+import numpy as np
+
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import InvalidInput
 from walking_control.models.robot import Robot
@@ -75,6 +77,7 @@ class Operation:
         self._names, self._obstacle = names or {}, obstacle
         self.steering = Steering(self.loop.reference, self.loop.controller.velocity_limits,
                                  patience.speed, patience.deceleration)
+        self._silent: set[str] = set()   # have told nothing but zeros or NaN
         self._answered: int | None = None
         self._sent = -math.inf
 
@@ -127,8 +130,13 @@ class Operation:
         Returns:
             bool: Whether a set was answered that had not been answered before.
         """
+        waiting = self._latch.state is State.WAITING
+        if waiting:
+            self._silent.discard(sensor)
+            self._silent |= {sensor} if self._says_nothing(sensor) else set()
         # a set may be under way while the node is deactivated
-        if not self.active or not self.arrivals.arrived(sensor, stamp, now):
+        if not self.active or not self.arrivals.arrived(sensor, stamp, now) or (
+                waiting and self._silent):
             return False
         if self._latch.state is State.WAITING and self._obstacle():
             self._send_command(tick)   # the command of the reset: zero
@@ -141,6 +149,14 @@ class Operation:
             self.loop.react(self.measurement, now)   # its end must not depend on stamps
         self._send(tick, now)
         return fresh
+
+    def _says_nothing(self, sensor: str) -> bool:
+        """Return whether a message holds what simulators tell before their first sample."""
+        measurement = self.measurement
+        if sensor == 'imu':   # all zeros, or NaN
+            return not float(measurement.orientation @ measurement.orientation) > 1e-6
+        feet = self.loop.robot.feet
+        return sensor in feet and bool(np.isnan(measurement.foot_force[feet.index(sensor)]).all())
 
     def _answer(self, stamp: float, now: float) -> None:
         loop, measurement = self.loop, self.measurement
@@ -334,6 +350,8 @@ class Operation:
                     f'{arrivals.slowest_rate:.0f} Hz or more')
         if missing:
             return 'not heard: ' + ', '.join(map(self._name, missing))
+        if self._silent:
+            return 'zeros or NaN alone come from ' + ', '.join(map(self._name, self._silent))
         if self._obstacle():
             return self._obstacle()
         if self._patience.lockstep:

@@ -237,7 +237,7 @@ class Habits:
     """What a place does to sensors and motors beside its controllers.
 
     Args:
-        first: What the first messages hold instead of values.
+        first: What the first messages of IMU and feet hold instead of values.
         repeated: Share of the samples that repeat the one before under a new stamp.
         dropped: Share of the samples in which a loaded foot tells no force.
         limp: For how long nothing drives the joints after they are let go, s.
@@ -273,11 +273,11 @@ class Place:
         if self.habits == HABITS['']:
             return measurement
         told = self._told
-        if not self._random.random() < self.habits.repeated:
+        if not told.stamp or self._random.random() >= self.habits.repeated:
             told.values[:], told.locked[:] = measurement.values, measurement.locked
             dropped = self._random.random(len(told.foot_force)) < self.habits.dropped
             told.foot_force[dropped] = 0.0
         if self._first:
-            told.values[:] = self._first.pop(0)
+            told.values[2 * len(told.position):] = self._first.pop(0)
         told.stamp = measurement.stamp
         return told

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 import math
 from types import SimpleNamespace
@@ -40,6 +41,8 @@ ESTIMATOR = ParameterTable('estimator', [
               scaled=True),
     Parameter('contact_noise', 10.0, 'N', 'Standard deviation of measured loads: the more, the '
               'longer a faint change must last to be believed.', 0.0, 1e4, scaled=True),
+    Parameter('force_time', 0.0, 's', 'Forces on the feet are averaged over this, against single '
+              'samples that a simulator or sensor loses.', 0.0, 1.0),
     Parameter('contact_height', 0.02, 'm', 'Height over the floor at which a swing foot must carry '
               'twice contact_on to count as in contact.', 1e-4, 1.0, scaled=True),
     Parameter('contact_hold', 0.02, 's', 'Shortest time between two changes of a contact.',
@@ -133,6 +136,7 @@ class Estimator:
         self._contacts = [
             ContactEvidence(values.contact_on, values.contact_off, values.contact_noise,
                             values.contact_hold) for _ in self._robot.feet]
+        self._recent: deque[tuple[float, np.ndarray]] = deque()
         self._stance.reset()
         if self._velocities is not None:
             self._velocities.reset()
@@ -161,7 +165,8 @@ class Estimator:
             velocities.update(state.stamp, support, self._angles, self._rates, state.locked,
                               self._idle if effort is None else effort)
         places = self._odometry.place_feet(self._q, self._v)
-        loads = self._odometry.loads(measurement.foot_force)
+        loads = self._odometry.loads(measurement.foot_force if not self._values.force_time else
+                                     self._average(measurement))
         for i, contact in enumerate(self._contacts):
             state.contact[i] = contact.update(loads[i] - self._lift(i, places), state.stamp)
         state.flicker = max(contact.suppressed for contact in self._contacts)
@@ -175,6 +180,13 @@ class Estimator:
             np.dot(mapping, self._angles, out=state.q)
             np.dot(mapping, self._rates, out=state.v)
         return state
+
+    def _average(self, measurement: Measurement) -> np.ndarray:
+        recent, stamp = self._recent, measurement.stamp
+        recent.append((stamp, measurement.foot_force.copy()))
+        while not stamp - self._values.force_time < recent[0][0] <= stamp:
+            recent.popleft()
+        return np.mean([force for _, force in recent], axis=0)
 
     @property
     def rate_covariance(self) -> np.ndarray | None:

@@ -16,7 +16,7 @@ from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Bool, Float64MultiArray, String
 
 from walking_control.bringup import names
-from walking_control.bringup.stand_in import read_controllers, StandIn
+from walking_control.bringup.stand_in import HABITS, Place, read_controllers, StandIn
 from walking_control.controllers.registry import CONTROLLERS
 from walking_control.estimation.estimator import ESTIMATOR, make_estimator
 from walking_control.exceptions import InvalidInput
@@ -72,6 +72,9 @@ NODE = ParameterTable('node', [
               0.0, 10000.0),
     Parameter('force_sign', 1.0, '1', 'Sign of the simulated force sensors under controllers_file: '
               '-1 for the force of the foot on the floor.', -1.0, 1.0),
+    Parameter('place', '', '', 'Simulator whose habits are played under controllers_file: first, '
+              'repeated and lost samples, joints without torque when they are let go; empty: none.',
+              choices=tuple(HABITS)),
     Parameter('combined_state', '', '', 'joint_state: all sensors in one message; empty: a topic '
               'each.', choices=('', JOINT_STATE)),
     Parameter('discovery_timeout', 120.0, 's', 'Longest wait for a controller to be active.',
@@ -131,6 +134,8 @@ class SimulatorNode(Node):
         robot = robot_file.robot
         path = self._values.controllers_file
         self.stand_in = StandIn(robot, read_controllers(path)) if path else None
+        self._place = Place(self._values.place if path else '', robot)
+        self._held = 0.0   # s that it was held before it was let go
         self.plant = make_plant(robot_file, plant_name)
         plan_disturbances(self.plant, [text for text in self._values.disturb.split(',') if text])
         self._route = read_route(self._values.route) if self._values.route else None
@@ -270,10 +275,13 @@ class SimulatorNode(Node):
         return self.stand_in.receive(controller, message.data)
 
     def _update_stand_in(self):
-        for name in self.stand_in.update():
+        measurement = self._measurement
+        for name in self.stand_in.update(measurement.position, measurement.velocity):
             self.get_logger().error(f'{name} is deactivated: its command has another size than '
                                     'its joints')
         self.stand_in.write(self._command.effort, self._command.lock)
+        if self.plant.time < self._place.habits.limp:
+            self._command.effort[:] = 0.0
 
     def _accept(self, message, out, topic):
         """Copy a command, as ros2_control would: a wrong one is dropped."""
@@ -314,11 +322,16 @@ class SimulatorNode(Node):
                          + ', '.join(missing))
         elif time.monotonic() - self._sent > REPEAT_AFTER:
             self.missed_ticks += 1
+            if self._values.place:
+                self._measure()
             self._publish()
 
     def _on_period(self):
         """In real time, step by the clock; the robot is held until the first command."""
         if self._commanded is None or self.finished:
+            if self._values.place and not self.finished:   # there the clock goes on meanwhile
+                self._held += self.period
+                self._measure()
             self._publish()
             return
         silence = self._values.speed * (time.monotonic() - self._commanded)
@@ -364,9 +377,9 @@ class SimulatorNode(Node):
         self.plant.measure(measurement)
         if self.plant.lost:
             return
-        measurement.stamp = whole_nanoseconds(measurement.stamp)
+        measurement.stamp = whole_nanoseconds(measurement.stamp + self._held)
         set_stamp(self._time.clock, measurement.stamp)
-        self._told = self._injection.spoil(measurement)
+        self._told = self._place.spoil(self._injection.spoil(measurement))
         self._tick = topics.tick_number_of(round(self._told.stamp * 1e9))
 
     def _observe(self):

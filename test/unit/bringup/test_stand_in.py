@@ -7,10 +7,13 @@ import numpy as np
 import pytest
 
 from walking_control.bringup.files import shipped_folder
+from walking_control.bringup.launching import FORCE_TIME
 from walking_control.bringup.stand_in import Place, read_controllers, StandIn
+from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
 from walking_control.models.signals import Measurement
+from walking_control.simulation.registry import make_plant
 
 
 @pytest.fixture
@@ -121,9 +124,29 @@ def test_gazebo_spoils_what_it_measures():
         assert spoiled.stamp == measurement.stamp
         told.append((spoiled.position[0], *spoiled.foot_force[:, 2]))
     told = np.array(told)
-    assert told[0].tolist() == [0.0, 0.0, 0.0] and np.isnan(told[1]).all()
+    assert told[0].tolist() == [1.0, 0.0, 0.0] and np.isnan(told[1, 1:]).all()
     assert 0.1 < np.mean(np.diff(told[2:, 0]) == 0.0) < 0.2
     assert 0.01 < np.mean(told[2:, 1] == 0.0) < 0.04
+
+
+@pytest.mark.parametrize('force_time, quiet', [(0.0, False), (FORCE_TIME, True)])
+def test_dribbel_walks_on_gazebos_samples(force_time, quiet):
+    """If it failed, samples that Gazebo repeats and loses would end a walk: contact_flicker."""
+    robot_file = load_robot('dribbel', [('estimator.force_time', force_time)])
+    plant, loop = make_plant(robot_file), ControlLoop(robot_file)
+    place, measurement = Place('gazebo', robot_file.robot), Measurement(robot_file.robot)
+    plant.reset(robot_file.start)
+    plant.measure(measurement)
+    flicker = 0
+    for _ in place.habits.first:
+        place.spoil(measurement)
+    for _ in range(1500):   # ticks of 1 ms, as there
+        command = loop.tick(place.spoil(measurement))
+        flicker = max(flicker, loop.state.flicker)
+        plant.step(command, 0.001)
+        plant.measure(measurement)
+    assert flicker == 0 if quiet else flicker > 5
+    assert loop.state.steps >= 2 or not quiet
 
 
 @pytest.mark.parametrize('change, words', [
