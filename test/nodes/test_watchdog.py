@@ -21,8 +21,7 @@ RECEIVERS = 3
 @pytest.fixture
 def guard():
     """Return the guard of a controller with three receivers that has sent ticks 10 to 20."""
-    publisher = SimpleNamespace(get_subscription_count=lambda: RECEIVERS)
-    guard = WatchdogGuard(Mock(), publisher, 0.5, on_lost=None)
+    guard = WatchdogGuard(Mock(), lambda: RECEIVERS, 0.5, on_lost=None)
     for tick in range(10, 21):
         guard.note(tick)
     return guard

@@ -43,14 +43,13 @@ class WatchdogGuard:
 
     Args:
         node: The rclpy node.
-        publisher: The publisher of the effort commands.
+        count: Callable that returns how many receive the effort commands.
         timeout: Longest silence of the heartbeat, s; None: no watchdog is needed.
         on_lost: Called with a sentence when a watchdog that listened no longer does.
     """
 
-    def __init__(self, node, publisher, timeout, on_lost):
-        self._node, self._publisher, self._timeout = node, publisher, timeout
-        self._on_lost = on_lost
+    def __init__(self, node, count, timeout, on_lost):
+        self._count, self._timeout, self._on_lost = count, timeout, on_lost
         self.begin()
         self._parts = ()
         if timeout is not None:
@@ -91,7 +90,7 @@ class WatchdogGuard:
         return f'the watchdog does not hear this controller {waited}'
 
     def _needed(self):
-        return max(2, self._publisher.get_subscription_count())   # the robot and the watchdog
+        return max(2, self._count())   # the robot and the watchdog
 
     def _on_heartbeat(self, message):
         if len(message.data) != len(FIELDS):   # somebody else's

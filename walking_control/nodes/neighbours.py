@@ -2,6 +2,7 @@
 """Who else is on our topics: a second law, a sensor twice, a button that nobody can hear."""
 
 from walking_control.nodes import topics
+from walking_control.nodes.ended import EndedProcesses
 
 
 class Neighbours:
@@ -13,12 +14,16 @@ class Neighbours:
 
     def __init__(self, node):
         self._node = node
-        self._own = set()   # of every command publisher so far: the graph is slow to forget
+        self._own = set()   # of every command publisher so far
         self._commands, self._sensors = [], {}
+        self._ended = EndedProcesses([
+            _identity(info) for info in node.get_publishers_info_by_topic('/parameter_events')
+            if _name(info) == node.get_fully_qualified_name()])
 
     def expect(self, sensors):
         """Set the sensors: sensor -> (message type, topic), see `sensors.sensor_topics`."""
         self._commands, self._sensors = [], sensors
+        self.conflict()   # who is at work now is known to have ended later
 
     def create_publisher(self, kind, topic, qos):
         """Return a publisher on a topic that this node alone may command; a watchdog may, too."""
@@ -67,8 +72,15 @@ class Neighbours:
                         f'must be {type_name}')
         return None
 
+    def receivers(self, topic):
+        """Return how many listen to a topic."""
+        return len(self._alive(self._node.get_subscriptions_info_by_topic(topic)))
+
     def _publishers(self, topic):
-        return self._node.get_publishers_info_by_topic(topic)
+        return self._alive(self._node.get_publishers_info_by_topic(topic))
+
+    def _alive(self, infos):
+        return [info for info in infos if not self._ended.has_ended(_identity(info))]
 
 
 # Joint states of several devices may share a topic; those that hold none of our joints are ignored.

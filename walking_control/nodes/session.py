@@ -71,7 +71,7 @@ class Session:
         neighbours.expect({} if values.combined_state == VALUES else sensors)
         self._create_publishers(values)
         self._guard = WatchdogGuard(
-            node, self._effort_publisher,
+            node, self._count_receivers,
             values.watchdog_timeout if values.require_watchdog else None,
             lambda words: self.stop('watchdog', words))
         self._outputs = self._make_outputs(robot_file, values)
@@ -90,6 +90,10 @@ class Session:
                                      f'{self.loop.controller.name}, {1.0 / self.loop.period:g} Hz')
         gc.collect()   # all modules and models, once; from now on only what is new is looked at
         gc.freeze()
+
+    def _count_receivers(self):
+        return min(self._effort_publisher.get_subscription_count(),
+                   self._neighbours.receivers(topics.EFFORT_COMMANDS))
 
     def _create_publishers(self, values):
         def publish(topic, create=self._neighbours.create_publisher):
@@ -128,8 +132,8 @@ class Session:
         """
         conflict, deaf = self._neighbours.conflict(), self._neighbours.deaf_stop()
         if conflict:
-            raise InvalidInput('activate', limit=conflict, remedy='stop it; what crashed is '
-                               'forgotten after some twenty seconds')
+            raise InvalidInput('activate', limit=conflict, remedy='stop it; what crashed on '
+                               'another machine is forgotten after some twenty seconds')
         if deaf:
             raise InvalidInput('activate', limit=deaf, remedy='mend its type')
 
