@@ -40,7 +40,8 @@ help:
 	@echo 'make lint    ruff and mypy, as CI runs them'
 	@echo 'make site    the pages as a site in out/site; a dead link or anchor is an error'
 	@echo 'make bench   run the benchmarks'
-	@echo 'make soak    walk 30 minutes of simulated time with random faults'
+	@echo 'make soak    walk 30 minutes of simulated time with random faults;'
+	@echo '             then 10 minutes of random bytes and requests to the nodes of three robots'
 	@echo 'make setup   only the environment, $(VENV)'
 	@echo 'make clean   remove what these make'
 	@echo 'PYTHON=python3.12 picks the interpreter; a sourced ROS 2 is used if that interpreter has it.'
@@ -72,6 +73,7 @@ bench: setup
 
 soak: setup
 	$(BIN)/python -m walking_control.experiments.soak $(ARGS)
+	WALKING_CONTROL_SOAK=200 $(BIN)/pytest -o timeout=550 test/nodes/test_random_input.py
 
 setup: $(VENV)/installed
 

@@ -97,5 +97,6 @@ def test_sensors_survive_any_joint_state(robot, names, position, lock):
 def test_fault_texts(text, code, message, stamp):
     """The simulator would end on what somebody publishes on ~/fault, or record another fault."""
     assert text == '' or read_fault(text).code in text
+    assert read_fault(f'fall: x (at {text} s)') is not None
     fault = Fault(code, message, round(stamp, 6))
     assert read_fault(str(fault)) == fault

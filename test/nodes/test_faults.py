@@ -10,15 +10,21 @@ import time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from programs import Program
 import pytest
+from rcl_interfaces.msg import Parameter as ParameterMessage
+from rcl_interfaces.msg import ParameterValue
+from rcl_interfaces.srv import SetParameters, SetParametersAtomically
 import rclpy
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
-from sensor_msgs.msg import Imu
+from rclpy.serialization import serialize_message
+from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Bool, Float64MultiArray, String
 from std_srvs.srv import Trigger
 
 from walking_control.loading import load_robot
+from walking_control.models.signals import Measurement
 from walking_control.nodes import topics
+from walking_control.nodes.combined_state import CombinedWriter
 from walking_control.nodes.watchdog_node import WatchdogNode
 from walking_control.safety.faults import KINDS
 
@@ -452,6 +458,71 @@ def test_parameter_out_of_range(robot, node):
     result, = node.set_parameters([Parameter('hip_switching.set_point', value=3.0)])
     assert not result.successful
     assert robot.ask(1.01) == pytest.approx(EFFORT)
+
+
+@fault('Parameter that the node does not have, or of a type that ROS does not know', code=None,
+       detected='at the request', reaction='refused by name, with the names close to it; walking '
+       'goes on', last='as before', clears='nothing to clear')
+@pytest.mark.parametrize('name, kind, words', [
+    ('hip_switching.kp', 3, "'hip_switching.kp' is not known"), ('', 3, "'' is not known"),
+    ('hip_switching.set_point', 200, "'hip_switching.set_point' has type 200; must be 1 to 9"),
+    ('hip_switching.set_point', 0, "'hip_switching.set_point' has type 0; must be 1 to 9")])
+def test_parameter_of_nobody(bench, robot, node, name, kind, words):
+    """One such request would end the controller, or take a parameter away from a walking law."""
+    changed = ParameterMessage(name=name, value=ParameterValue(type=kind, double_value=0.3))
+    for service in (SetParameters, SetParametersAtomically):
+        verb = re.sub('([a-z])([A-Z])', r'\1_\2', service.__name__).lower()
+        client = robot.node.create_client(service, f'walking_controller/{verb}')
+        assert client.wait_for_service(10.0)
+        future = client.call_async(service.Request(parameters=[changed]))
+        assert bench.spin_until(future.done)
+        answer = future.result()
+        result, = answer.results if hasattr(answer, 'results') else [answer.result]
+        assert not result.successful and words in result.reason
+    assert robot.ask(1.01) == pytest.approx(EFFORT)
+
+
+def test_parameters_that_change_while_running_come_first(bench, node):
+    """rqt_reconfigure would show a hundred frozen parameters before the first slider."""
+    names = node.list_parameters([], 0).names
+    live = [not node.describe_parameter(name).read_only for name in names]
+    assert sorted(live, reverse=True) == live and 3 < sum(live) < 0.5 * len(live)
+
+
+@fault('A callback of a topic, service or timer raises an error, or a message cannot be taken',
+       code='internal', detected='at once; the other nodes say it in the log and go on',
+       reaction='damping, then zero; a request is refused', last='zero after damping_time',
+       clears='~/clear_fault')
+def test_broken_callback(bench, robot, node, monkeypatch):
+    """The node would end without a last command."""
+    described = robot.node.create_publisher(String, topics.ROBOT_DESCRIPTION, topics.LATCHED)
+    with monkeypatch.context() as broken:
+        broken.setattr(node, '_description_problem', lambda: 1 // 0)
+        described.publish(String(data=''))
+        assert bench.spin_until(lambda: node.loop.fault is not None)
+        assert not ask_clear(bench, robot).success
+    assert node.loop.fault.code == 'internal' and 'ZeroDivisionError' in node.loop.fault.message
+
+
+@fault('Combined state that cannot be read', code='joint_state', detected='at the message',
+       reaction='zero', last='zero', clears='~/clear_fault')
+def test_half_a_message(bench, robot):
+    """Half a message would end the controller."""
+    node = bench.controller(combined_state='joint_state')
+    publisher = robot.node.create_publisher(JointState, topics.COMBINED_STATE, topics.SENSOR_OUT)
+    writer, measurement = CombinedWriter(node.loop.robot), Measurement(node.loop.robot)
+    measurement.orientation[:] = 0.0, 0.0, 0.0, 1.0
+    assert bench.spin_until(publisher.get_subscription_count)
+
+    def send(part):
+        measurement.stamp += 0.01
+        raw = serialize_message(writer.write(measurement))
+        publisher.publish(raw[:int(part * len(raw))])
+        return bench.spin_until(lambda: node.loop.fault is not None, 0.1)
+    for part in (1.0, 0.9, 0.5, 0.02, 1.0):
+        send(part)
+    assert bench.spin_until(lambda: send(1.0))
+    assert node.loop.fault.code == 'joint_state' and 'cannot be read' in node.loop.fault.message
 
 
 def start(module, *parameters):

@@ -24,6 +24,7 @@ from walking_control.exceptions import MeasurementError, WalkingControlError
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.pose import unit_quaternion
 from walking_control.nodes import topics
+from walking_control.nodes.guard import GuardedNode
 from walking_control.nodes.messages import ForceReader, JointStateReader, write_axes
 from walking_control.nodes.parameters import NodeParameters
 from walking_control.nodes.runtime import run_node
@@ -44,7 +45,7 @@ NODE = ParameterTable('node', [
 THIN = 1e-3   # m: RViz draws no flat ellipsoid
 
 
-class CentroidalMonitorNode(Node):
+class CentroidalMonitorNode(GuardedNode, Node):
     """Publishes ``~/index``, ``~/rotom`` (Float64) and ``~/ellipsoid`` (Marker, base frame).
 
     Without an orientation the base counts as upright; a foot from which nothing was ever heard

@@ -47,8 +47,17 @@ class CombinedReader:
         """Fill a measurement but for its stamp; return the stamp in ns, None without names yet.
 
         Raises:
-            MeasurementError: An interface is missing.
+            MeasurementError: An interface is missing, or the message cannot be read.
         """
+        try:
+            return self._fill(raw, measurement)
+        except (ValueError, RuntimeError) as error:   # RuntimeError: half a message
+            self._layout = None
+            reason = ' '.join(str(error).split())
+            raise MeasurementError('combined state', value=f'{len(raw)} bytes',
+                                   limit=f'cannot be read: {reason}') from error
+
+    def _fill(self, raw, measurement):
         if self._layout is None or raw[AFTER:self._where] != self._layout:
             if not self._learn(raw):
                 return None

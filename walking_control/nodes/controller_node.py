@@ -20,6 +20,7 @@ from walking_control.models.robot_file import WORLD
 from walking_control.models.urdf import differences
 from walking_control.nodes import topics
 from walking_control.nodes.combined_state import KINDS
+from walking_control.nodes.guard import GuardedNode
 from walking_control.nodes.neighbours import Neighbours
 from walking_control.nodes.parameters import frozen_error, NodeParameters, SectionParameters
 from walking_control.nodes.runtime import run_node
@@ -66,7 +67,7 @@ NODE = ParameterTable('node', [
 ])
 
 
-class ControllerNode(LifecycleNode):
+class ControllerNode(GuardedNode, LifecycleNode):
     """Sensors in, effort and lock commands out: the life of a `Session`.
 
     Configure builds the session, activate begins to answer measurements, deactivate sends zero
@@ -263,6 +264,10 @@ class ControllerNode(LifecycleNode):
 
     # -- faults ----------------------------------------------------------------------------------
 
+    def on_broken(self, words):
+        """Stop the robot: something broke in a callback."""
+        self._stop_now('internal', words)
+
     def _on_stop_service(self, request, response):
         self._stop_now('emergency_stop', 'emergency stop')
         response.success, response.message = True, 'stopped'
@@ -317,10 +322,6 @@ class ControllerNode(LifecycleNode):
         """Show as read-only what cannot change while configured, so that rqt offers no slider."""
         self._sections.freeze(configured)
         self._node_parameters.freeze(configured)
-
-    def set_parameters(self, parameters):
-        """Set parameters one by one."""
-        return [self.set_parameters_atomically([parameter]) for parameter in parameters]
 
     def set_parameters_atomically(self, parameters):
         """Set parameters, all or none; one that is read-only for now says until when."""

@@ -12,6 +12,7 @@ from walking_control.exceptions import InvalidInput, MeasurementError
 from walking_control.loading import load_robot
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.nodes import topics
+from walking_control.nodes.guard import GuardedNode
 from walking_control.nodes.messages import ArrayWriter, JointStateReader, JointStateWriter, seconds
 from walking_control.nodes.parameters import NodeParameters
 from walking_control.nodes.runtime import run_node
@@ -22,7 +23,7 @@ NODE = ParameterTable('node', [
 ])
 
 
-class LockEmulatorNode(Node):
+class LockEmulatorNode(GuardedNode, Node):
     """A `LockEmulator` at the rate of the joint states.
 
     Locks are armed until they are told otherwise, as those of our plants are.

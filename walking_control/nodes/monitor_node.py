@@ -29,6 +29,7 @@ from walking_control.nodes import topics
 from walking_control.nodes.combined_state import stamp_of
 from walking_control.nodes.controller_client import ControllerClient
 from walking_control.nodes.foxglove_server import FoxgloveServer
+from walking_control.nodes.guard import GuardedNode
 from walking_control.nodes.robot_frames import RobotFrames
 from walking_control.nodes.runtime import (
     avoid_shared_memory,
@@ -81,7 +82,7 @@ class Topic:
             self.subscription = None
 
 
-class MonitorNode(Node):
+class MonitorNode(GuardedNode, Node):
     """Finds topics, passes messages on, and computes where the links are.
 
     Args:

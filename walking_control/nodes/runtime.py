@@ -13,6 +13,7 @@ from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 
 from walking_control.exceptions import InvalidInput, WalkingControlError
 from walking_control.models.resources import share_directory
+from walking_control.nodes.guard import report
 
 GRACE = 10.0   # s that a process which is asked to end may take for it
 AGAIN = 1.0    # s after which a second request is meant: a terminal and launch both send the first
@@ -36,7 +37,13 @@ def spin(executor, until=lambda: False):
     The events executor must not spin untimed: its timers would never fire.
     """
     while rclpy.ok() and not until():
-        executor.spin_once(timeout_sec=0.1)
+        try:
+            executor.spin_once(timeout_sec=0.1)
+        except ExternalShutdownException:
+            raise
+        except Exception as error:   # see `GuardedNode`
+            for node in executor.get_nodes():
+                report(node, error, 'message or request')
 
 
 def log_arguments():

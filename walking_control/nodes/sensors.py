@@ -10,7 +10,7 @@ from sensor_msgs.msg import Imu, JointState
 from walking_control.bringup.names import tick_number_of
 from walking_control.exceptions import MeasurementError
 from walking_control.nodes import topics
-from walking_control.nodes.combined_state import stamp_of, subscribe
+from walking_control.nodes.combined_state import AFTER, stamp_of, subscribe
 from walking_control.nodes.messages import ForceReader, JointStateReader, read_imu, seconds
 from walking_control.operation import LOCKS
 
@@ -78,8 +78,8 @@ class SensorSet:
             stamp = reader.read(raw, operation.measurement)
         except MeasurementError as error:
             operation.problem = 'joint_state', str(error)
-        if stamp is None and operation.problem is None:   # nobody has named the numbers yet
-            return
+        if stamp is None and (operation.problem is None or len(raw) < AFTER):
+            return   # nobody has named the numbers yet, or not even a stamp is there
         if stamp is None:
             stamp = stamp_of(raw)
         for sensor in (*self._others, 'joint_state'):

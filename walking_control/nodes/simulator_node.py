@@ -26,6 +26,7 @@ from walking_control.models.robot_file import WORLD
 from walking_control.models.signals import Command, Measurement, whole_nanoseconds
 from walking_control.nodes import topics
 from walking_control.nodes.combined_state import CombinedWriter, JOINT_STATE
+from walking_control.nodes.guard import describe, GuardedNode
 from walking_control.nodes.messages import JointStateWriter, set_stamp, write_force, write_imu
 from walking_control.nodes.parameters import declare_table, NodeParameters, read_table
 from walking_control.nodes.route_topics import RouteTopics
@@ -84,7 +85,7 @@ NODE = ParameterTable('node', [
 REPEAT_AFTER = 0.2  # s of wall time in lockstep after which sensors are sent again
 
 
-class SimulatorNode(Node):
+class SimulatorNode(GuardedNode, Node):
     """A plant on ros2_control topics.
 
     It waits for a controller, then runs. In lockstep it sends its sensors, waits for the commands
@@ -345,6 +346,13 @@ class SimulatorNode(Node):
     # -- one tick --------------------------------------------------------------------------------
 
     def _step(self):
+        """Make a tick; what breaks in it ends the walk, as no plant goes on from there."""
+        try:
+            self._make_tick()
+        except Exception as error:
+            self.finish('internal', describe(error))
+
+    def _make_tick(self):
         if self.stand_in is not None:
             self._update_stand_in()
         self.recorder.record(self.plant, self._observer.state, self._command,

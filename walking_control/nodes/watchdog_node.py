@@ -16,6 +16,7 @@ from std_msgs.msg import Float64MultiArray
 from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.nodes import topics
 from walking_control.nodes.fallback import FallbackSwitch
+from walking_control.nodes.guard import GuardedNode
 from walking_control.nodes.heartbeat import HeartbeatWriter
 from walking_control.nodes.messages import ArrayWriter
 from walking_control.nodes.parameters import NodeParameters
@@ -38,7 +39,7 @@ NODE = ParameterTable('node', [
 HEARTBEAT_PERIOD = 0.02   # s; how soon a controller knows that it is heard
 
 
-class WatchdogNode(Node):
+class WatchdogNode(GuardedNode, Node):
     """Watches the effort commands.
 
     Silence after an effort that is not zero, or that answers a tick, is a dead controller: zeros

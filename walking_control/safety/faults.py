@@ -3,7 +3,6 @@
 
 from dataclasses import dataclass
 import math
-import re
 
 # damping: damp the actuated joints for `safety.damping_time`, then zero effort.
 # fade: let the last effort fade at `safety.fade_rate`, locks armed: a controlled stop.
@@ -89,7 +88,8 @@ def read_fault(text: str) -> Fault | None:
     if not text:
         return None
     code, _, rest = text.partition(': ')
-    found = re.fullmatch(r'(.*) \(at (\S+) s\)', rest, re.DOTALL)
-    if found is None:
+    words, _, stamp = rest.rpartition(' (at ')
+    try:
+        return Fault(code, words, float(stamp.removesuffix(' s)')))
+    except ValueError:   # written by somebody else
         return Fault(code, rest, math.nan)
-    return Fault(code, found[1], float(found[2]))
