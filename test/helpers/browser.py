@@ -20,9 +20,11 @@ def browse(address):
     """
     browser = next(filter(None, map(shutil.which, NAMES)), None)
     if browser is None:
-        pytest.skip('no browser: ' + ', '.join(NAMES))
+        pytest.skip('needs a browser, one of ' + ', '.join(NAMES)
+                    + '; on Debian: sudo apt install chromium')
     if not _gives_pages(browser):
-        pytest.skip('the browser on this machine gives no page')
+        pytest.skip(f'{browser} opens no page within 20 s, twice; try: {browser} --headless '
+                    '--no-sandbox --dump-dom "data:text/html,<p>there</p>"')
     page = _open(browser, address, 40.0) or _open(browser, address, 40.0)
     assert page, f'the browser hangs on {address}'
     return page

@@ -41,7 +41,8 @@ class Standing:
                 kind, f'centroidal_monitor/{name}',
                 lambda message, name=name: self.heard.__setitem__(name, message), topics.LATEST)
         publishers = (self.joints, self.imu, *self.feet.values())
-        assert bench.spin_until(lambda: all(p.get_subscription_count() for p in publishers))
+        assert bench.spin_until(lambda: all(p.get_subscription_count() for p in publishers),
+                                40.0), 'the monitor does not listen to every sensor'
 
     def says(self, names=None, positions=None, forces=(150.0, 150.0), quaternion=(0., 0., 0., 1.),
              timeout=5.0):

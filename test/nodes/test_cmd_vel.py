@@ -47,7 +47,8 @@ class Pilot:
         bench.add(self.node)
         self.publisher = self.node.create_publisher(kind, topics.CMD_VEL, 1)
         assert bench.spin_until(lambda: self.publisher.get_subscription_count()
-                                and self.simulator.started, timeout=60.0)
+                                and self.simulator.started, timeout=60.0), \
+            'nobody listens to cmd_vel, or the walk has not begun'
 
     @property
     def law(self):
@@ -76,7 +77,7 @@ class Pilot:
     def ask(self, name):
         """Call a service of the controller; return the response."""
         client = self.node.create_client(Trigger, f'walking_controller/{name}')
-        assert client.wait_for_service(10.0)
+        assert client.wait_for_service(40.0), f'nobody offers {client.srv_name}'
         future = client.call_async(Trigger.Request())
         assert self.bench.spin_until(future.done)
         return future.result()
@@ -217,11 +218,17 @@ def test_rviz_is_shown_what_there_is(bench):
     node = bench.controller(robot_file='walker3d')
     bench.add(CentroidalMonitorNode(parameter_overrides=[
         Parameter('robot_file', value='walker3d')]))
-    published = {topic: types for name in ('walking_controller', 'centroidal_monitor')
-                 for topic, types in node.get_publisher_names_and_types_by_node(name, '')}
     del shown['/robot_description']   # robot_state_publisher's
+    published = {}
+
+    def all_found():   # discovery takes its time, even of a node in this process
+        published.update((topic, types[0].split('/')[2])
+                         for topic, types in node.get_topic_names_and_types()
+                         if node.count_publishers(topic))
+        return shown.keys() <= published.keys()
+    assert bench.spin_until(all_found), f'nobody publishes {sorted(shown.keys() - published)}'
     assert {topic: kind.split('/')[1] for topic, kind in shown.items()} \
-        == {topic: published[topic][0].split('/')[2] for topic in shown}
+        == {topic: published[topic] for topic in shown}
 
 
 @pytest.mark.parametrize('state, words', [('active', 'cannot stand'), ('inactive', 'not active'),
@@ -236,7 +243,7 @@ def test_stop_says_why_it_cannot(bench, robot, state, words):
         node._on_stop_service(None, Trigger.Response())
     for service in ('stop', 'start') if state != 'active' else ('stop',):
         client = robot.node.create_client(Trigger, f'walking_controller/{service}')
-        assert client.wait_for_service(10.0)
+        assert client.wait_for_service(40.0), f'nobody offers {client.srv_name}'
         future = client.call_async(Trigger.Request())
         assert bench.spin_until(future.done)
         assert not future.result().success and words in future.result().message

@@ -70,7 +70,7 @@ def test_faults_are_latched_and_cleared(bench, robot, sensors, code):
     assert node.loop.fault.code == code
     assert robot.ask(1.02) == 0.0
     client = robot.node.create_client(Trigger, 'walking_controller/clear_fault')
-    assert client.wait_for_service(10.0)
+    assert client.wait_for_service(40.0), f'nobody offers {client.srv_name}'
     future = client.call_async(Trigger.Request())
     assert bench.spin_until(future.done) and future.result().success
     assert robot.ask(1.03) == pytest.approx(EFFORT)
@@ -137,7 +137,8 @@ def test_namespace(bench):
 def ask_speed(bench, robot, node, speed):
     """Send a speed on cmd_vel and wait until the controller has it."""
     publisher = robot.node.create_publisher(Twist, topics.CMD_VEL, 1)
-    assert bench.spin_until(lambda: publisher.get_subscription_count() > 0)
+    assert bench.spin_until(lambda: publisher.get_subscription_count() > 0, 40.0), \
+        f'nobody listens to {publisher.topic_name}'
     message = Twist()
     message.linear.x = speed
     publisher.publish(message)

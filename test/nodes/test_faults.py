@@ -69,7 +69,7 @@ def clear(bench, robot):
 def ask_clear(bench, robot):
     """Call the clear service and return what it answers."""
     client = robot.node.create_client(Trigger, 'walking_controller/clear_fault')
-    assert client.wait_for_service(10.0)
+    assert client.wait_for_service(40.0), f'nobody offers {client.srv_name}'
     future = client.call_async(Trigger.Request())
     assert bench.spin_until(future.done)
     return future.result()
@@ -418,7 +418,7 @@ def test_tick_overrun(bench, robot, realtime):
 def test_emergency_stop_service(bench, robot, node):
     """The stop must work without waiting for the next sensor."""
     client = robot.node.create_client(Trigger, 'walking_controller/emergency_stop')
-    assert client.wait_for_service(10.0)
+    assert client.wait_for_service(40.0), f'nobody offers {client.srv_name}'
     future = client.call_async(Trigger.Request())
     assert bench.spin_until(future.done) and future.result().success
     assert bench.spin_until(lambda: resting(robot))
@@ -431,7 +431,8 @@ def test_emergency_stop_service(bench, robot, node):
 def test_emergency_stop_topic(bench, robot, node):
     """A button box publishes; False must not clear what True has stopped."""
     publisher = robot.node.create_publisher(Bool, topics.EMERGENCY_STOP, topics.EVENTS)
-    assert bench.spin_until(lambda: publisher.get_subscription_count() > 0)
+    assert bench.spin_until(lambda: publisher.get_subscription_count() > 0, 40.0), \
+        f'nobody listens to {publisher.topic_name}'
     publisher.publish(Bool(data=True))
     assert bench.spin_until(lambda: resting(robot))
     publisher.publish(Bool(data=False))

@@ -20,7 +20,7 @@ fault = pytest.mark.fault
 def call(bench, robot, kind, name, request):
     """Call a service of the controller and return the response."""
     client = robot.node.create_client(kind, f'{NODE}/{name}')
-    assert client.wait_for_service(10.0), name
+    assert client.wait_for_service(40.0), f'nobody offers {client.srv_name}'
     future = client.call_async(request)
     assert bench.spin_until(future.done), f'{name} does not answer'
     return future.result()
@@ -106,7 +106,8 @@ def test_emergency_stop_while_inactive_counts(bench, robot):
     node = bench.controller()
     node.trigger_deactivate()
     publisher = robot.node.create_publisher(Bool, topics.EMERGENCY_STOP, topics.EVENTS)
-    assert bench.spin_until(lambda: publisher.get_subscription_count() > 0)
+    assert bench.spin_until(lambda: publisher.get_subscription_count() > 0, 40.0), \
+        f'nobody listens to {publisher.topic_name}'
     publisher.publish(Bool(data=True))
     assert bench.spin_until(lambda: node.loop.fault is not None)
     node.trigger_activate()

@@ -59,7 +59,8 @@ def test_posture_and_support_are_taken_or_refused(bench, standing):
     supports = listener.create_publisher(String, 'support', 1)
     assert bench.spin_until(lambda: postures.get_subscription_count()
                             and supports.get_subscription_count()
-                            and simulator.plant.time > 0.2, timeout=60.0)
+                            and simulator.plant.time > 0.2, timeout=60.0), \
+        'the controller listens to no posture, or nobody stands yet'
     robot = load_robot('humanoid').robot
     held = controller.loop.state.position.copy()
     held[robot.joint_index('waist_yaw')] = 0.1

@@ -36,7 +36,7 @@ def stopped(request, bench, robot):
     node = bench.controller(realtime=True, safety__state_timeout=0.2, safety__damping_time=0.4,
                             safety__on_emergency_stop=request.param)
     client = robot.node.create_client(Trigger, f'{NODE}/emergency_stop')
-    assert client.wait_for_service(10.0)
+    assert client.wait_for_service(40.0), f'nobody offers {client.srv_name}'
     robot.wait()
     assert robot.stream_until(lambda: robot.efforts and robot.efforts[-1].data[0])
 
@@ -163,7 +163,8 @@ def test_emergency_stop_is_heard_whatever_its_quality_of_service(bench, robot, r
     publisher = robot.node.create_publisher(
         Bool, topics.EMERGENCY_STOP, QoSProfile(depth=1, reliability=reliability,
                                                 durability=durability))
-    assert bench.spin_until(lambda: publisher.get_subscription_count() > 0)
+    assert bench.spin_until(lambda: publisher.get_subscription_count() > 0, 40.0), \
+        f'nobody listens to {publisher.topic_name}'
     publisher.publish(Bool(data=True))
     assert bench.spin_until(lambda: node.fault is not None), 'unconfigured, too, it is heard'
     assert node.fault.code == 'emergency_stop'
@@ -189,7 +190,8 @@ def test_a_stop_of_another_type_refuses_to_activate(bench):
     try:
         stranger = rclpy.create_node('stranger', context=context)
         stranger.create_publisher(String, topics.EMERGENCY_STOP, 1)
-        assert bench.spin_until(lambda: node.count_publishers(topics.EMERGENCY_STOP) > 0)
+        assert bench.spin_until(lambda: node.count_publishers(topics.EMERGENCY_STOP) > 0, 40.0), \
+            'nobody publishes the emergency stop'
         assert node.trigger_activate().name == 'FAILURE'
         stranger.destroy_node()
     finally:
@@ -209,7 +211,8 @@ def test_emergency_stop_within_two_periods(bench, robot):
     """The stop must not wait for sensors, timers or a queue: damped within two control periods."""
     node = bench.controller(realtime=True, safety__state_timeout=0.5)
     publisher = robot.node.create_publisher(Bool, topics.EMERGENCY_STOP, topics.EVENTS)
-    assert bench.spin_until(lambda: publisher.get_subscription_count() > 0)
+    assert bench.spin_until(lambda: publisher.get_subscription_count() > 0, 40.0), \
+        f'nobody listens to {publisher.topic_name}'
     robot.wait()
     delays = []
     for _ in range(40):
@@ -230,7 +233,8 @@ def test_the_end_of_a_simulation_is_no_fault(bench, robot):
     """A run that ended as it was to must not end in an error."""
     node = bench.controller(realtime=True)
     publisher = robot.node.create_publisher(String, topics.SIMULATION_END, topics.EVENTS)
-    assert bench.spin_until(lambda: publisher.get_subscription_count() > 0)
+    assert bench.spin_until(lambda: publisher.get_subscription_count() > 0, 40.0), \
+        f'nobody listens to {publisher.topic_name}'
     robot.wait()
     assert robot.stream_until(lambda: robot.efforts and robot.efforts[-1].data[0])
     publisher.publish(String(data='as long as it was to'))

@@ -112,7 +112,7 @@ def test_a_reset_is_a_fault_to_be_cleared(bench, simulator):
     assert simulator.stream_until(lambda: node.fault is not None, **TICK)
     assert node.fault.code == 'clock_backwards'
     client = simulator.node.create_client(Trigger, 'walking_controller/clear_fault')
-    assert client.wait_for_service(10.0)
+    assert client.wait_for_service(40.0), f'nobody offers {client.srv_name}'
     future = client.call_async(Trigger.Request())
     assert simulator.stream_until(future.done, **TICK) and future.result().success
     assert simulator.stream_until(simulator.moves, **TICK), node.fault

@@ -78,7 +78,8 @@ def test_watchdog_says_what_it_hears(bench, robot):
     assert bench.spin_until(lambda: level() == DiagnosticStatus.WARN)
     publisher = robot.node.create_publisher(Float64MultiArray, topics.EFFORT_COMMANDS,
                                             topics.LATEST)
-    assert bench.spin_until(lambda: publisher.get_subscription_count() > 1)
+    assert bench.spin_until(lambda: publisher.get_subscription_count() > 1, 40.0), \
+        'robot and watchdog do not both listen to efforts'
     publisher.publish(Float64MultiArray(data=[3.0]))
     assert bench.spin_until(lambda: level() == DiagnosticStatus.ERROR)
     assert watchdog.trips == 1 and robot.efforts[-1].data[0] == 0.0
@@ -89,7 +90,8 @@ def test_a_controller_that_leaves_is_not_dead(bench, robot):
     watchdog = bench.add(WatchdogNode(parameter_overrides=[Parameter('timeout', value=0.05)]))
     node = bench.controller()
     robot.wait()
-    assert bench.spin_until(lambda: watchdog._publisher.get_subscription_count() == 2)
+    assert bench.spin_until(lambda: watchdog._publisher.get_subscription_count() == 2, 40.0), \
+        'robot and controller do not both listen to the watchdog'
     robot.ask(1.0)
     node.trigger_deactivate()
     assert bench.spin_until(lambda: watchdog._size is None and watchdog._heard is not None)
