@@ -3,8 +3,8 @@
 
 The model is the robot's URDF with what Gazebo asks beside it: ros2_control tags without locks, a
 sensor at the joint above each foot, a gram in a foot that has no mass (Gazebo drops massless links
-with all they carry), and for a robot in the plane the joints that keep it there. It is spawned;
-robot_description stays the robot itself.
+with all they carry), the inertia of rotors, friction of the feet, and for a robot in the plane the
+joints that keep it there. It is spawned; robot_description stays the robot itself.
 """
 
 from collections.abc import Iterable
@@ -21,6 +21,7 @@ from walking_control.bringup.tags import GAZEBO, tags, with_tags
 from walking_control.bringup.wiring import Wiring
 from walking_control.exceptions import UrdfError
 from walking_control.models.base import Base
+from walking_control.models.robot import Robot
 from walking_control.models.urdf import parse
 from walking_control.simulation.terrain import lay_profile, Piece
 
@@ -61,13 +62,20 @@ def gazebo_model(wiring: Wiring, controllers: str, namespace: str = '') -> str:
         _add_foot_sensor(root, foot, sensor)
     _keep_on_rails(root, wiring)
     robot = wiring.robot
-    imu = _reference(root, robot.imu_link)
-    _sensor(imu, wiring.imu, 'imu')
+    _add_rotors(root, robot)
+    for foot in robot.feet:
+        grip = _reference(root, foot)
+        for name in ('mu1', 'mu2'):
+            SubElement(grip, name).text = repr(wiring.friction)
+    imu = _sensor(_reference(root, robot.imu_link), wiring.imu, 'imu')
+    # else its orientation counts from that at its start
+    SubElement(SubElement(SubElement(imu, 'imu'), 'orientation_reference_frame'),
+               'localization').text = 'ENU'
     root.append(fromstring(
         f'<gazebo><plugin filename="{PLUGIN_FILE}" name="{PLUGIN_NAME}">'
         f'<parameters>{escape(controllers)}</parameters>'
-        # a joint that nobody drives must swing
-        f'<hold_joints>{str(not wiring.passive and not wiring.locks).lower()}</hold_joints>'
+        # joints that take commands, until somebody commands them; passive ones swing
+        '<hold_joints>true</hold_joints>'
         + (f'<ros><namespace>{escape(namespace)}</namespace></ros>' if namespace else '')
         + '</plugin></gazebo>'))
     return _text(root)
@@ -97,6 +105,10 @@ def gazebo_world(wiring: Wiring) -> str:
         plane = SubElement(SubElement(part, 'geometry'), 'plane')
         SubElement(plane, 'normal').text = '0 0 1'
         SubElement(plane, 'size').text = '100 100'
+    for part in link.findall('collision'):
+        ode = SubElement(SubElement(SubElement(part, 'surface'), 'friction'), 'ode')
+        for name in ('mu', 'mu2'):
+            SubElement(ode, name).text = repr(wiring.friction)
     return _text(sdf)
 
 
@@ -168,6 +180,34 @@ def _give_mass(link: Element) -> None:
     SubElement(inertial, 'inertia', {
         name: repr(MOTE_INERTIA if name[1] == name[2] else 0.0)
         for name in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')})
+
+
+def _add_rotors(root: Element, robot: Robot) -> None:
+    """Add what rotors weigh against turning, J about the joint's axis, to the links they drive.
+
+    J/2 goes about the other two axes: an inertia about one alone is none of a body (no principal
+    one exceeds the sum of the others), and Gazebo refuses it. A simplification: a rotor turns with
+    its joint and not with the robot; here the link resists what turns it in any way.
+    """
+    links = {link.get('name'): link for link in root.findall('link')}
+    for joint in root.findall('joint'):
+        motor = robot.actuators.get(joint.get('name', ''))
+        if motor is None or not motor.armature:
+            continue
+        link = links[_link_at(joint, 'child')]
+        _give_mass(link)
+        inertia = next(link.iterfind('inertial/inertia'))
+        origin = link.find('inertial/origin')
+        axis, of_joint = np.array([1.0, 0.0, 0.0]), joint.find('axis')
+        if of_joint is not None:
+            axis = np.array(of_joint.get('xyz', '1 0 0').split(), float)
+        if origin is not None:
+            turn = pin.rpy.rpyToMatrix(*map(float, origin.get('rpy', '0 0 0').split()))
+            axis = turn.T @ axis
+        added = 0.5 * motor.armature * (np.eye(3) + np.outer(axis, axis) / (axis @ axis))
+        for name in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'):
+            row, column = map('xyz'.index, name[1:])
+            inertia.set(name, repr(float(inertia.get(name, '0')) + float(added[row, column])))
 
 
 def _keep_on_rails(root: Element, wiring: Wiring) -> None:

@@ -38,12 +38,14 @@ from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
 from walking_control.models.resources import share_directory
 from walking_control.models.robot_file import RobotFile
+from walking_control.runs.kinematics import sole_corners
 
 US = 'walking_control'
 MUJOCO_NODE = '/mujoco_ros2_control_node'   # its services, which no namespace moves
 # of Gazebo's force sensors: balls lose single samples (8 in 0.4 s seen on Fortress 6.7)
 FORCE_TIME = 0.005   # s
 SETTLE = 0.2   # s from our controller being active to a call that takes a second to come up
+PAUSE = 2.0    # s from our controller being active to the end of a pause: a call is under way
 TOOLS = ('rviz2', 'plotjuggler', 'rqt_robot_monitor')
 
 
@@ -212,6 +214,11 @@ def find_place(values: Mapping[str, Any]) -> Place:
 def plan_gazebo(place: Place) -> list[Step]:
     """Return what `gazebo.launch.py` does: joints are held until the last step, arming."""
     wiring, values = place.wiring, place.values
+    if place.robot_file.start.posture is None:
+        raise InvalidInput(f'robot {wiring.robot.name} in Gazebo', limit='starts at rest there, '
+                           'and its robot file has it start in the middle of a step',
+                           remedy='mujoco_ros2_control.launch.py, or a start.posture in which '
+                           'it stands')
     model = place.keep(f'{wiring.robot.name}.gazebo.urdf', gazebo_model(
         wiring, place.path(CONTROLLERS[GAZEBO]), values['namespace']))
     server = ' -s' if values['headless'] else ''
@@ -233,14 +240,32 @@ def plan_gazebo(place: Place) -> list[Step]:
         Say('spawned', f'a model that Gazebo refuses is named in its own messages alone: look for '
             f'"{wiring.robot.name}" and "Error" above', 'spawn'),
         _load(place, GAZEBO, 'spawn'),
-        Call('unpause', ('gz', 'service', '-s', f'/world/{WORLD}/control', '--reqtype',
-                         'gz.msgs.WorldControl', '--reptype', 'gz.msgs.Boolean', '--timeout',
-                         '5000', '--req', 'pause: false'), 'load'),
-        _switch(place, 'sensors', _sensing(place, GAZEBO), 'unpause'),
-        _controller(place, sim_time=True, activate_after='sensors',
-                    own=({'estimator.force_time': FORCE_TIME},)),
-        _switch(place, 'arm', commanding(wiring, GAZEBO), 'controller'),
+        *_let_go(place),
     ]
+
+
+def _let_go(place: Place) -> list[Step]:
+    """Return the last steps in Gazebo, which depend on whether the robot stands while held.
+
+    One on points would fall: it is let go by the first update after the pause, in which all that
+    was asked for takes effect; it is without torque until our first answer.
+    """
+    robot = place.wiring.robot
+    points = all(len(sole_corners(robot.urdf, foot)) == 1 for foot in robot.feet)
+    controller = _controller(place, sim_time=True, activate_after='load' if points else 'sensors',
+                             own=({'estimator.force_time': FORCE_TIME},))
+    unpause = Call('unpause', (
+        'gz', 'service', '-s', f'/world/{WORLD}/control', '--reqtype', 'gz.msgs.WorldControl',
+        '--reptype', 'gz.msgs.Boolean', '--timeout', '5000', '--req', 'pause: false'),
+        'controller' if points else 'load', PAUSE if points else 0.0)
+    if not points:
+        return [unpause, _switch(place, 'sensors', _sensing(place, GAZEBO), 'unpause'), controller,
+                _switch(place, 'arm', commanding(place.wiring, GAZEBO), 'controller')]
+    everything = ', '.join(controllers_of(place.wiring, GAZEBO))
+    return [Call('arm', ('ros2', 'service', 'call', _absolute(place, names.MANAGER)
+                         + '/switch_controller', 'controller_manager_msgs/srv/SwitchController',
+                         f'{{activate_controllers: [{everything}], strictness: 2, '
+                         'timeout: {sec: 120}}'), 'load'), controller, unpause]
 
 
 def plan_mujoco(place: Place) -> list[Step]:

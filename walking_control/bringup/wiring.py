@@ -36,6 +36,7 @@ class Wiring:
         base: Where the base link is then: x, y, z in m, and its orientation xyzw.
         gravity: Of the world, m/s^2.
         slope: Of the floor, rad, downhill positive.
+        friction: Coefficient of friction of the floor.
         floor: `FloorProfile` of an uneven one, or None.
     """
 
@@ -50,6 +51,7 @@ class Wiring:
     base: tuple[float, ...] = field(repr=False)
     gravity: float
     slope: float
+    friction: float
     floor: FloorProfile | None = field(default=None, repr=False)
 
 
@@ -79,7 +81,7 @@ def wire(robot_file: RobotFile, force_sign: float = 1.0) -> Wiring:
         robot, tuple(robot.actuators), locks,
         tuple(joint for joint in robot.joints if joint not in {*robot.actuators, *locks}),
         imu, forces, force_sign, start, base, world.gravity, world.slope,
-        read_profile(world))
+        world.friction, read_profile(world))
 
 
 def state_interfaces(robot: Robot) -> list[str]:

@@ -8,13 +8,19 @@ from xml.etree import ElementTree
 import mujoco
 from mujoco_place import HANDED_ON
 import numpy as np
+import pinocchio as pin
 import pytest
 from stranger import write_rabbit
 import yaml
 
 from walking_control.bringup.controllers import controllers_of
 from walking_control.bringup.files import bringup_files, CONTROLLERS, shipped_folder
-from walking_control.bringup.gazebo import gazebo_description, gazebo_model, spawn_pose
+from walking_control.bringup.gazebo import (
+    gazebo_description,
+    gazebo_model,
+    gazebo_world,
+    spawn_pose,
+)
 from walking_control.bringup.mujoco import KEYFRAME, mujoco_description, write_mjcf
 from walking_control.bringup.names import wrench_broadcaster
 from walking_control.bringup.tags import GAZEBO, HARDWARE, MUJOCO, PLUGINS, tags
@@ -23,6 +29,7 @@ from walking_control.cli import main
 from walking_control.loading import load_robot
 from walking_control.models.base import Base
 from walking_control.models.resources import robot_names
+from walking_control.models.robot_file import WORLD
 from walking_control.models.urdf import differences, parse
 
 ROBOTS = [name for name in robot_names() if name != 'walker3d_point']
@@ -160,7 +167,52 @@ def test_gazebo_model_keeps_its_feet_and_its_plane(wired):
     plugin = root.find('gazebo/plugin')
     assert plugin.find('parameters').text == '/c.yaml'
     assert plugin.find('ros/namespace').text == 'left'
-    assert (plugin.find('hold_joints').text == 'false') == bool(wiring.locks or wiring.passive)
+    assert plugin.find('hold_joints').text == 'true'
+    imu, = root.findall(f'gazebo/sensor[@name="{wiring.imu}"]')
+    assert imu.find('imu/orientation_reference_frame/localization').text == 'ENU'
+
+
+def test_gazebo_has_the_friction_of_the_robot_file(wired):
+    """If it failed, feet would hold in Gazebo on a floor on which the robot slips, or slip."""
+    robot_file, wiring = wired
+    friction = robot_file.values(WORLD).friction
+    world = ElementTree.fromstring(gazebo_world(wiring))
+    told = [mu.text for mu in world.findall('.//collision/surface/friction/ode/*')]
+    root = parse(gazebo_model(wiring, '/c.yaml'))
+    for foot in wiring.robot.feet:
+        told += [mu.text for part in root.findall(f'gazebo[@reference="{foot}"]')
+                 for mu in part if mu.tag.startswith('mu')]
+    assert len(told) == 2 + 2 * len(wiring.robot.feet)
+    assert set(map(float, told)) == {friction}
+
+
+def felt(urdf, wiring, rotors=0.0):
+    """Return what each joint accelerates with all others free, kg m^2, in the start posture."""
+    model = pin.buildModelFromXML(urdf, pin.JointModelFreeFlyer())
+    joints = [model.joints[model.getJointId(joint)] for joint in wiring.robot.joints]
+    q = pin.neutral(model)
+    q[[joint.idx_q for joint in joints]] = [wiring.start[f'{joint}/position']
+                                            for joint in wiring.robot.joints]
+    rows = [joint.idx_v for joint in joints]
+    inertia = np.triu(pin.crba(model, model.createData(), q))
+    inertia += np.triu(inertia, 1).T
+    inertia[rows, rows] += rotors
+    return 1.0 / np.diag(np.linalg.inv(inertia))[rows]
+
+
+def test_rotors_weigh_in_gazebo():
+    """If it failed, walker3d's ankles would be far too light there, or its links no bodies."""
+    wiring = wire(load_robot('walker3d'))
+    robot, told = wiring.robot, gazebo_model(wiring, '/c.yaml')
+    rotors = np.array([robot.actuators[joint].armature for joint in robot.joints])
+    exact = felt(robot.urdf, wiring, rotors)
+    assert (felt(robot.urdf, wiring) / exact).min() < 0.01
+    assert 0.7 < (felt(told, wiring) / exact).min() and (felt(told, wiring) / exact).max() < 1.7
+    for link in parse(told).findall('link/inertial/inertia'):
+        value = {name: float(text) for name, text in link.items()}
+        moments = np.linalg.eigvalsh([[value['i' + ''.join(sorted(a + b))] for b in 'xyz']
+                                      for a in 'xyz'])
+        assert moments[2] <= (moments[0] + moments[1]) * (1.0 + 1e-9)
 
 
 def test_descriptions_are_the_robot_itself(wired):
