@@ -5,6 +5,7 @@ import faulthandler
 import os
 from pathlib import Path
 import re
+import tempfile
 
 from domains import reserve_domain
 from inventory import (  # noqa: F401  hooks and a fixture
@@ -43,6 +44,9 @@ def pytest_configure(config):
     number, give_back = reserve_domain()
     os.environ['ROS_DOMAIN_ID'] = str(number)
     config.add_cleanup(give_back)
+    logs = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)   # recorded faults, too
+    os.environ['ROS_LOG_DIR'] = logs.name
+    config.add_cleanup(logs.cleanup)
 
 
 @pytest.fixture
