@@ -5,10 +5,12 @@ import time
 
 import numpy as np
 import pytest
+import rclpy
 from rclpy.parameter import Parameter
 from std_msgs.msg import Float64MultiArray
 import yaml
 
+from walking_control.bringup.doctor import diagnose
 from walking_control.bringup.files import shipped_folder
 from walking_control.loading import load_robot
 from walking_control.nodes import topics
@@ -138,3 +140,32 @@ def test_silence_and_another_description_are_named(bench):
     assert any('robot_description' in sentence for sentence in left_out)
     listener.description = load_robot('dribbel', [('hip_mass', 6.0)]).robot.urdf
     assert 'mass of link' in str(judge(robot_file, listener, 1.0)[0][0])
+
+
+def test_a_running_system_is_diagnosed(bench, robot):
+    """If it failed, `check --live` would not see motors that hear no controller."""
+    robot_file = load_robot('dribbel')
+    bench.controller(realtime=True)
+    listener = Listener(robot_file.robot)
+    listener.stop = lambda: None
+    bench.add(listener)
+    motors = rclpy.create_node('motors')   # wants what was sent before it came
+    motors.stop = lambda: None
+    bench.add(motors)
+    motors.create_subscription(Float64MultiArray, topics.EFFORT_COMMANDS, print, topics.LATCHED)
+    robot.wait()
+    asked = listener.seen.parameters
+
+    def looked():
+        listener.ask()
+        return len(listener.seen.commands) > 5 and len(asked.get('walking_controller', ())) == 2 \
+            and listener.seen.statuses
+    assert robot.stream_until(looked, 30.0)
+    listener.look()
+    assert asked['walking_controller'] == {'use_sim_time': False, 'realtime': True}
+    told = ' '.join(listener.seen.mismatches)
+    assert 'commands of walking_controller (std_msgs/msg/Float64MultiArray) cannot be heard by ' \
+        '/motors' in told and 'by /robot' not in told
+    found = diagnose(robot_file, listener.seen, listener.record.position[-1])
+    assert 'steady' in found.facts['clock'] and 'Hz' in found.facts['rates']
+    assert any('/motors' in str(problem) for problem in found.problems)

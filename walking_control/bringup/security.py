@@ -59,7 +59,9 @@ def accesses(robot: Robot) -> dict[str, Access]:
         'centroidal_monitor': Access(('~/index', '~/rotom', '~/ellipsoid'), sensors),
         'monitor': Access((), ('*', '/diagnostics', '/tf', '/tf_static'), (), (*_TO_CONTROLLER, *(
             f'{names.CONTROLLER}/{name}' for name in _PARAMETERS))),
-        'live_check': Access((), (*sensors, names.ROBOT_DESCRIPTION)),
+        'live_check': Access(
+            (), (*sensors, names.ROBOT_DESCRIPTION, names.EFFORT_COMMANDS, '/diagnostics'), (),
+            tuple(f'{node}/get_parameters' for node in (names.CONTROLLER, names.MANAGER))),
         'operator': Access((names.CMD_VEL, names.EMERGENCY_STOP, 'posture', 'support'),
                            ('*', '/diagnostics', '/tf', '/tf_static'), (), (
             *_TO_CONTROLLER, *(f'{names.CONTROLLER}/{name}' for name in

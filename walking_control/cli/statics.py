@@ -53,6 +53,8 @@ def check(options: Namespace) -> int:
             print(f'{name:>16}: {", ".join(value) if isinstance(value, list) else value}')
         for sentence in result['assumptions']:
             print(f'         assumed: {sentence}')
+        for sentence in result.get('remarks', ()):
+            print(f'          remark: {sentence}')
         for problem in result['problems']:
             print(f'         problem: {InvalidInput(**problem)}')
         print('usable' if result['ok'] else 'not usable')
@@ -74,10 +76,12 @@ def _check_bringup(options: Namespace, result: dict[str, Any]) -> None:
     if options.live:
         with needing_ros('check --live'):
             from walking_control.nodes.live_check import check_live
-        found, left_out = check_live(robot_file, options.namespace, options.wait,
-                                     options.seconds)
-        problems += found
+        found, left_out, system = check_live(robot_file, options.namespace, options.wait,
+                                             options.seconds)
+        problems += [*found, *system.problems]
         result['assumptions'] += left_out
+        result['facts'].update(system.facts)
+        result['remarks'] = system.remarks
     result['problems'] += [problem.as_dict() for problem in problems]
     result['ok'] = not result['problems']
 

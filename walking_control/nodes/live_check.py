@@ -1,15 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Listens to a running robot and judges its sensors, for `walking_control check --live`."""
 
+import os
+import resource
 import time
 
+from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
 import numpy as np
+from rcl_interfaces.srv import GetParameters
 import rclpy
 from rclpy.node import Node
+from rclpy.parameter import parameter_value_to_python
+from rclpy.qos import qos_check_compatible, QoSCompatibility
+from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu, JointState
-from std_msgs.msg import String
+from std_msgs.msg import Float64MultiArray, String
 
+from walking_control.bringup.doctor import diagnose, Seen
 from walking_control.bringup.live import judge_record, LiveRecord
 from walking_control.bringup.names import MANAGER
 from walking_control.exceptions import InvalidInput, MeasurementError
@@ -22,6 +30,9 @@ from walking_control.nodes.sensors import sensor_topics
 from walking_control.operation import LOCKS
 
 LEAST_ROWS = 2
+DISCOVERY = 1.0   # s after which whom we do not see is not there
+# node -> parameters of it that are looked at
+ASKED = {topics.CONTROLLER: ('use_sim_time', 'realtime'), MANAGER: ('enforce_command_limits',)}
 
 
 class Listener(Node):
@@ -43,11 +54,21 @@ class Listener(Node):
                    LOCKS: lambda message: self.heard.add(LOCKS)}
         for i, foot in enumerate(robot.feet):
             readers[foot] = self._wrench_reader(foot, self._measurement.foot_force[i])
+        self.seen = Seen(priority=_allowed_priority())
+        self._found = time.monotonic() + DISCOVERY
         for sensor, (kind, topic) in self._sensors.items():
             assert kind in (JointState, Imu, WrenchStamped)
-            self.create_subscription(kind, topic, readers[sensor], topics.SENSOR_IN)
+            self.create_subscription(kind, topic, self._timed(topic, readers[sensor]),
+                                     topics.SENSOR_IN)
         self.create_subscription(String, topics.ROBOT_DESCRIPTION, self._on_description,
                                  topics.LATCHED)
+        for kind, topic, hear in (
+                (Clock, topics.CLOCK, self._on_clock),
+                (Float64MultiArray, topics.EFFORT_COMMANDS, self._on_command),
+                (DiagnosticArray, '/diagnostics', self._on_diagnostics)):
+            self.create_subscription(kind, topic, hear, topics.SENSOR_IN)
+        self._asked = {node: (self.create_client(GetParameters, f'{node}/get_parameters'), {})
+                       for node in ASKED}
 
     @property
     def missing(self):
@@ -56,6 +77,55 @@ class Listener(Node):
 
     def _on_description(self, message):
         self.description = message.data
+
+    # -- what the system does ----------------------------------------------------------------
+
+    def _timed(self, topic, read):
+        rows = self.seen.arrivals.setdefault(topic, [])
+
+        def hear(message):
+            rows.append((time.monotonic(), seconds(message.header.stamp)))
+            read(message)
+        return hear
+
+    def _on_clock(self, message):
+        self.seen.clock.append((time.monotonic(), seconds(message.clock)))
+
+    def _on_command(self, message):
+        self.seen.commands.append((time.monotonic(), any(message.data)))
+
+    def _on_diagnostics(self, message):
+        self.seen.statuses.update({status.name: (ord(status.level), status.message)
+                                   for status in message.status})
+
+    def ask(self):
+        """Ask nodes that are there for their parameters; keep what they answered."""
+        if time.monotonic() > self._found and not self.count_publishers(topics.EFFORT_COMMANDS):
+            self.seen.alone = True
+        for node, (client, futures) in self._asked.items():
+            if not client.service_is_ready():
+                continue
+            for name in ASKED[node]:
+                if name not in futures:
+                    futures[name] = client.call_async(GetParameters.Request(names=[name]))
+                elif futures[name].done() and futures[name].result().values:
+                    self.seen.parameters.setdefault(node, {})[name] = parameter_value_to_python(
+                        futures[name].result().values[0])
+
+    def look(self):
+        """Find publishers that a subscriber cannot hear."""
+        for topic in (*(topic for _, topic in self._sensors.values()), topics.EFFORT_COMMANDS,
+                      topics.LOCK_COMMANDS, topics.CMD_VEL, topics.EMERGENCY_STOP):
+            hearing = self.get_subscriptions_info_by_topic(topic)
+            for told in self.get_publishers_info_by_topic(topic):
+                deaf = {f'{each.node_namespace.rstrip("/")}/{each.node_name}' for each in hearing}
+                for each in hearing:   # one of several subscriptions of a node is enough
+                    if told.topic_type == each.topic_type and qos_check_compatible(
+                            told.qos_profile, each.qos_profile)[0] != QoSCompatibility.ERROR:
+                        deaf.discard(f'{each.node_namespace.rstrip("/")}/{each.node_name}')
+                self.seen.mismatches += [
+                    f'{topic} of {told.node_name} ({told.topic_type}) cannot be heard by {node}'
+                    for node in sorted(deaf)]
 
     def _on_imu(self, message):
         read_imu(message, self._measurement)
@@ -105,7 +175,8 @@ def check_live(robot_file, namespace, wait, listen):
         listen: How long to listen then, s.
 
     Returns:
-        tuple: List of `InvalidInput`, and list of sentences on what could not be judged.
+        tuple: List of `InvalidInput`, list of sentences on what could not be judged, and the
+        `Diagnosis` of the system.
     """
     avoid_shared_memory()
     rclpy.init(args=log_arguments(), signal_handler_options=rclpy.SignalHandlerOptions.NO)
@@ -116,15 +187,25 @@ def check_live(robot_file, namespace, wait, listen):
             end = time.monotonic() + wait
             while node.missing and time.monotonic() < end:
                 executor.spin_once(timeout_sec=0.1)
+                node.ask()
             end = time.monotonic() + listen
             while not node.missing and time.monotonic() < end:
                 executor.spin_once(timeout_sec=0.1)
-            return judge(robot_file, node, wait)
+                node.ask()
+            node.look()
+            positions = node.record.position
+            return *judge(robot_file, node, wait), diagnose(
+                robot_file, node.seen, positions[-1] if positions else None)
         finally:
             executor.shutdown()
             node.destroy_node()
     finally:
         rclpy.try_shutdown()
+
+
+def _allowed_priority():
+    """Return the highest real-time priority that this user may have."""
+    return 99 if os.geteuid() == 0 else resource.getrlimit(resource.RLIMIT_RTPRIO)[0]
 
 
 def judge(robot_file, listener, waited):
