@@ -129,7 +129,7 @@ is saved: [recording.md](recording.md).
 |---|---|---|---|---|---|
 '''
 
-FAULT_TESTS = ('test_faults.py', 'test_reactions.py', 'test_lifecycle.py',
+FAULT_TESTS = ('test_faults.py', 'test_claims.py', 'test_reactions.py', 'test_lifecycle.py',
                'test_controller_node.py',
                'test_cmd_vel.py')
 

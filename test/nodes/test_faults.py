@@ -158,6 +158,19 @@ def test_joint_limit(bench, robot, node):
     check_latched(bench, robot, node, 'joint_limit', 1.02)
 
 
+def test_degrees_are_named(bench, robot):
+    """Whoever brings a driver up in degrees would look for a broken encoder."""
+    node = bench.controller()
+    robot.wait()
+    for stamp, sensors in ((1.0, {'position': (-17.2, 0.0, 0.0)}),
+                           (1.1, {'velocity': (0.0, 100.0, 0.0)})):
+        assert robot.ask(stamp, **sensors) == 0.0
+        assert node.loop.fault.message.endswith('in degrees?')
+        clear(bench, robot)
+    assert robot.ask(1.2, position=(1.9, 0.0, 0.0)) == 0.0
+    assert 'degrees' not in node.loop.fault.message
+
+
 @fault('Joint faster than its limit', code='velocity_limit', detected='at the tick',
        reaction='damping, then zero', last='zero after damping_time', clears='~/clear_fault')
 def test_velocity_limit(bench, robot, node):

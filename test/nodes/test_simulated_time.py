@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Beside a simulator at its own pace: silence counts in simulated time, a pause is none."""
 
+import contextlib
+import re
+import sys
 import time
 from types import SimpleNamespace
 
 from conftest import HandDrivenRobot
+from programs import Program
 import pytest
 import rclpy
 from rclpy.parameter import Parameter
@@ -12,6 +16,7 @@ from rosgraph_msgs.msg import Clock
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
+from walking_control.bringup.files import shipped_folder
 from walking_control.nodes import topics
 from walking_control.nodes.messages import ArrayWriter, set_stamp
 from walking_control.nodes.watch_clock import WatchClock
@@ -187,3 +192,44 @@ def test_stamps_are_found_in_tick_numbers(clocks):
         for ahead in (-0.5, 0.0, 0.05):
             tick = topics.tick_number_of(round(1e9 * (now + ahead)))
             assert clock.stamp_of(tick) == pytest.approx(now + ahead, abs=2e-6)
+
+
+# simulated s and steps at least
+WALKS = {'dribbel': (1.2, 1, {}), 'walker3d': (0.7, 1, {'stepping.speed': 0.3})}
+# a neighbour that takes the processor away for long makes answers late at any pace
+PATIENT = {'safety.overrun_limit': 10000, 'watchdog_timeout': 10.0}
+
+
+def walk(name, speed, duration, steps, parameters):
+    """Walk a robot beside a simulator, each node in a process of its own."""
+    def start(module, **values):
+        arguments = [word for key, value in values.items() for word in ('-p', f'{key}:={value}')]
+        return stack.enter_context(Program(
+            sys.executable, '-m', f'walking_control.nodes.{module}', '--ros-args', *arguments))
+    with contextlib.ExitStack() as stack:
+        simulator = start('simulator_node', robot_file=name, realtime='true', speed=speed,
+                          duration=duration, state_rate=500.0, place='mujoco',
+                          controllers_file=shipped_folder(name) / 'controllers.yaml')
+        start('watchdog_node', use_sim_time='true')
+        controller = start('controller_node', robot_file=name, realtime='true',
+                           use_sim_time='true', autostart='true', **parameters)
+        status = simulator.wait(120.0 + 1.5 * duration / speed)
+        words = f'{simulator.error}\n{controller.error}'
+        assert status == 0, words
+        assert int(re.search(r'(\d+) steps', words)[1]) >= steps, words
+
+
+@pytest.mark.parametrize('name', WALKS)
+def test_robots_walk_in_slow_motion(bench, name):
+    """No robot would walk on a machine whose simulator is slower than real time."""
+    duration, steps, parameters = WALKS[name]
+    walk(name, 0.15, duration, steps, {**parameters, **PATIENT})
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1500)
+@pytest.mark.parametrize('speed', [1.0, 0.3, 0.1])
+@pytest.mark.parametrize('name', WALKS)
+def test_robots_walk_a_minute_at_any_pace(bench, name, speed):
+    """No robot would walk for long on a machine whose simulator is slower than real time."""
+    walk(name, speed, 60.0, 60, WALKS[name][2])

@@ -13,6 +13,7 @@ from walking_control.controllers.controller import FootPlanner, PostureHolder
 from walking_control.exceptions import InvalidInput
 from walking_control.models.robot_file import WORLD
 from walking_control.nodes import topics
+from walking_control.nodes.claims import Claims
 from walking_control.nodes.combined_state import JOINT_STATE, VALUES
 from walking_control.nodes.diagnostics import DiagnosticsPublisher, TickTimes
 from walking_control.nodes.heartbeat import WatchdogGuard
@@ -74,6 +75,7 @@ class Session:
             node, self._count_receivers,
             values.watchdog_timeout if values.require_watchdog else None,
             lambda words: self.stop('watchdog', words))
+        self._claims = Claims(node, self._effort_publisher.topic_name, robot.actuators)
         self._outputs = self._make_outputs(robot_file, values)
         self._diagnostics = DiagnosticsPublisher(node, robot.name)
         self._recorder = TickRecorder(node.get_logger(), values, robot_file, controller)
@@ -124,13 +126,16 @@ class Session:
 
     # -- lifecycle -------------------------------------------------------------------------------
 
+    def _conflict(self):
+        return self._neighbours.conflict() or self._claims.conflict
+
     def check_neighbours(self):
         """Refuse to begin beside a second law, a doubled sensor or a stop that cannot be heard.
 
         Raises:
             InvalidInput: Somebody is there who must not be.
         """
-        conflict, deaf = self._neighbours.conflict(), self._neighbours.deaf_stop()
+        conflict, deaf = self._conflict(), self._neighbours.deaf_stop()
         if conflict:
             raise InvalidInput('activate', limit=conflict, remedy='stop it; what crashed on '
                                'another machine is forgotten after some twenty seconds')
@@ -170,7 +175,7 @@ class Session:
         gc.unfreeze()
         for publisher in self._publishers:
             self._node.destroy_publisher(publisher)
-        for part in (*self._outputs, self._guard, self._diagnostics):
+        for part in (*self._outputs, self._guard, self._claims, self._diagnostics):
             part.destroy()
 
     # -- one tick --------------------------------------------------------------------------------
@@ -223,7 +228,7 @@ class Session:
 
         A cause that lasts latches again: it is looked at here where nothing else would.
         """
-        conflict = self._neighbours.conflict()
+        conflict = self._conflict()
         if conflict is not None:
             return f'second_publisher: {conflict}'
         self.operation.clear(self.clock.now())
@@ -247,7 +252,8 @@ class Session:
         self._watch_timer.reset()
 
     def _on_neighbours(self):
-        conflict = self._neighbours.conflict()
+        self._claims.ask()
+        conflict = self._conflict()
         if conflict is not None:
             self.stop('second_publisher', conflict)
         warnings, state = list(self._neighbours.warnings()), self._latch.state

@@ -172,7 +172,8 @@ class Supervisor:
         if before is not None:
             self._age = stamp - before
             if stamp < before:
-                self.latch('clock_backwards', f'stamp {stamp:.6f} s follows {before:.6f} s', stamp)
+                self.latch('clock_backwards', f'stamp {stamp:.6f} s follows '
+                           f'{before:.6f} s: was a simulator reset?', stamp)
                 return False
             self._check_gap(before, stamp, waited)
         self._stamp = stamp
@@ -200,10 +201,11 @@ class Supervisor:
             reach = margin + limit * age
             if not -limit <= velocity <= limit:
                 self._latch_joint('velocity_limit', i, f'moves at {velocity:.3g} rad/s; limit '
-                                  f'{limit:g}', measurement)
+                                  f'{limit:g}{_degrees(velocity, -limit, limit)}', measurement)
             elif not self._lower[i] <= position <= self._upper[i]:
                 self._latch_joint('joint_limit', i, f'is at {position:.3g} rad; limits with '
-                                  f'margin {self._lower[i]:.3g} to {self._upper[i]:.3g}',
+                                  f'margin {self._lower[i]:.3g} to {self._upper[i]:.3g}'
+                                  + _degrees(position, self._lower[i], self._upper[i]),
                                   measurement)
             elif not first and not -reach <= position - self._position[i] <= reach:
                 self._latch_joint('jump', i, f'moved from {self._position[i]:.3g} to '
@@ -353,3 +355,9 @@ class Supervisor:
             effort = -self._values.damping * float(measurement.velocity[joint])
             efforts.append(max(min(effort, limit), -limit) if math.isfinite(effort) else 0.0)
         return efforts + [0.0] * (len(self._limits) - len(efforts))   # virtual efforts rest
+
+
+def _degrees(value: float, lower: float, upper: float) -> str:
+    """Return a guess of the unit, for a value far beyond limits in which its radians lie."""
+    far = abs(value) > 2.0 * max(abs(lower), abs(upper))
+    return ': in degrees?' if far and lower <= math.radians(value) <= upper else ''
