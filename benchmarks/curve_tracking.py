@@ -18,16 +18,13 @@ import numpy as np
 import pinocchio as pin
 
 from walking_control.controllers.curve_tracking import tick as tracker
-from walking_control.controllers.curve_tracking.controller import (
-    build_tracker,
-    load_gait,
-    PARAMETERS,
-)
+from walking_control.controllers.curve_tracking.controller import build_tracker, load_gait
+from walking_control.controllers.curve_tracking.parameters import CurveTrackingParameters
 from walking_control.controllers.limits.efforts import foot_limits, nearest_effort
 from walking_control.controllers.limits.nearest_point import nearest_allowed
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot_file import WORLD
+from walking_control.models.robot_file import World
 from walking_control.models.support.compiled import compile_law, compile_terms
 from walking_control.models.support.dynamics import SupportDynamics
 
@@ -48,9 +45,9 @@ def median(function, rounds=ROUNDS):
 def main():
     """Print the table."""
     robot_file = load_robot('compass')
-    robot, world = robot_file.robot, robot_file.values(WORLD)
-    values = robot_file.values(PARAMETERS)
-    gait = load_gait(robot, values, world)
+    robot, world = robot_file.robot, robot_file.values(World)
+    values = robot_file.values(CurveTrackingParameters)
+    gait = load_gait(robot, values.gait, world)
     dynamics = Dynamics(robot, world.gravity, world.slope)
     support = SupportDynamics(dynamics)
     q, v = np.array([0.02, 0.1]), np.array([-0.7, 1.9])
@@ -76,7 +73,8 @@ def main():
         for limiting in ('off', 'scale', 'project'):
             for name, function in (('plain', tracker.track), ('compiled', compiled)):
                 settings = {**vars(values), 'limiting': limiting}
-                data = build_tracker(robot, PARAMETERS.validate(settings), world, gait, parameters)
+                data = build_tracker(robot, CurveTrackingParameters.read(settings), world, gait,
+                                     parameters)
                 spent = median(one_tick(function, terms, data, q, rates))
                 print_row(f'law {name}, limits {limiting}, {state}', spent, floor)
         problem = program_of(support, law, q, rates)

@@ -18,7 +18,7 @@ import numpy as np
 from walking_control.gaits.polynomials import evaluation, lobatto
 from walking_control.gaits.search.guess import guess_gait, pack
 from walking_control.gaits.search.optimisation import _Search
-from walking_control.gaits.search.task import SEARCH
+from walking_control.gaits.search.parameters import SearchParameters
 from walking_control.loading import load_robot
 
 DEGREE, INTERVALS, GRAVITY, SLOPE = 10, 20, 9.81, np.radians(3.0)
@@ -28,7 +28,7 @@ LEG, HIP = 1.0, 5.0
 def ours(speed):
     """Return (cost, solve time, build time, first guess) of this package."""
     robot_file = load_robot('compass')
-    values = SEARCH.validate({'speed': speed, 'contact': False, 'degree': DEGREE,
+    values = SearchParameters.read({'speed': speed, 'contact': False, 'degree': DEGREE,
                               'nodes': INTERVALS})
     case = _Search(robot_file, values, (), None)
     guess = pack(guess_gait(case.equations, case.shape, 0.75 * speed, 0.75, np.full(2, 0.01)),

@@ -16,7 +16,7 @@ import numpy as np
 from walking_control.experiments.cycles import Section
 from walking_control.gaits.return_map import polish
 from walking_control.loading import load_robot
-from walking_control.models.robot_file import WORLD
+from walking_control.models.robot_file import World
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.rigid.compiled import CompiledWalker, PlainWalker
 
@@ -37,7 +37,7 @@ def timed(function, repeats=3):
 def fixed_point(overrides):
     """Return the compass's walker and the touchdown state of its stable cycle."""
     robot_file = load_robot('compass', overrides)
-    section = Section(CompiledWalker(robot_file), robot_file.values(WORLD).gravity)
+    section = Section(CompiledWalker(robot_file), robot_file.values(World).gravity)
     start = robot_file.start
     return section, polish(section.stride, np.array([start.q[0], *start.v]))
 

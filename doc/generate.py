@@ -6,10 +6,11 @@ import json
 from pathlib import Path
 
 from walking_control.bringup.security import accesses
-from walking_control.loading import load_robot
+from walking_control.loading import load_robot, sections
+from walking_control.models.actuators import GearedMotor, JointFriction, JointSpring
 from walking_control.models.resources import robot_names
-from walking_control.models.robot_file import WORLD
-from walking_control.models.robot_section import FRICTION, MOTOR, PUSH_OFF, SERVO, SPRING
+from walking_control.models.robot_file import World
+from walking_control.models.robot_section import PushOffLimit, ServoParameters
 from walking_control.models.scale import RULES, Scale
 from walking_control.safety.faults import KINDS
 from walking_control.safety.machine import (
@@ -22,13 +23,12 @@ from walking_control.safety.machine import (
     ROWS,
     State,
 )
-from walking_control.simulation.registry import parameter_tables
 
 FOLDER = Path(__file__).parent
 
 HEADER = '''# Parameters
 
-Generated from the parameter tables by `python doc/generate.py`; do not edit.
+Generated from the classes of parameters by `python doc/generate.py`; do not edit.
 
 Every section below is a section of a robot file (`config/robots/*.yaml`), a group of ROS
 parameters (`<section>.<name>`) of the nodes that use it, and can be set on the command line with
@@ -48,15 +48,14 @@ SIZES = ((0.5, 0.2), (10.0, 1.0), (50.0, 1.0))   # kg, m
 def parameters_page():
     """Return the text of parameters.md."""
     lines = [HEADER]
-    for table in (WORLD, *parameter_tables(), MOTOR, SPRING, FRICTION, SERVO, PUSH_OFF):
-        section = {MOTOR.section: 'robot.actuators.<joint>',
-                   SPRING.section: 'robot.springs.<joint>',
-                   FRICTION.section: 'robot.friction.<joint>',
-                   SERVO.section: 'robot.servos.<joint>',
-                   PUSH_OFF.section: 'robot.push_off'}.get(table.section, table.section)
+    places = {GearedMotor: 'robot.actuators.<joint>', JointSpring: 'robot.springs.<joint>',
+              JointFriction: 'robot.friction.<joint>', ServoParameters: 'robot.servos.<joint>',
+              PushOffLimit: 'robot.push_off'}
+    for kind in (World, *sections(), *places):
+        section = places.get(kind, kind.section)
         lines += [f'## {section}', '', '| name | default | unit | range | live | meaning |',
                   '|---|---|---|---|---|---|']
-        lines += [_row(parameter) for parameter in table.parameters.values()]
+        lines += [_row(parameter) for parameter in kind.rows.values()]
         lines.append('')
     return '\n'.join([*lines, *_growing(), ''])
 
@@ -69,21 +68,21 @@ def _growing():
              'say (in brackets what the rule would):', '',
              f'| parameter | unit | rule | {heads} | {" | ".join(robots)} |',
              '|---' * (3 + len(SIZES) + len(robots)) + '|']
-    for table in parameter_tables():
-        for parameter in table.parameters.values():
+    for kind in sections():
+        for parameter in kind.rows.values():
             if parameter.scaled:
                 sizes = [parameter.default_for(Scale(*size, 9.81)) for size in SIZES]
                 cells = [f'{value:.3g}' for value in sizes] + [
-                    _of_robot(robot, table, parameter) for robot in robots.values()]
-                lines.append(f'| `{table.section}.{parameter.name}` | {parameter.unit} '
+                    _of_robot(robot, kind, parameter) for robot in robots.values()]
+                lines.append(f'| `{kind.section}.{parameter.name}` | {parameter.unit} '
                              f'| {RULES[parameter.unit][1]} | {" | ".join(cells)} |')
     return lines
 
 
-def _of_robot(robot_file, table, parameter):
+def _of_robot(robot_file, kind, parameter):
     """Return what a robot file writes, and what the rule gives."""
     rule = parameter.default_for(robot_file.scale)
-    written = robot_file.sections.get(table.section, {}).get(parameter.name)
+    written = robot_file.sections.get(kind.section, {}).get(parameter.name)
     return f'{rule:.3g}' if written is None else f'{written:g} ({rule:.3g})'
 
 

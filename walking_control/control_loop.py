@@ -6,19 +6,20 @@ Scripts, the simulation loop and the ROS nodes all call this chain; none has one
 
 from collections.abc import Callable
 import math
-from types import SimpleNamespace
 
 import numpy as np
 
+from walking_control.controllers.parameters import LawParameters
 from walking_control.controllers.registry import make_controller
 from walking_control.estimation.estimator import make_estimator
 from walking_control.exceptions import ParameterError
 from walking_control.models.registry import Choice
-from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.signals import Command, Measurement, Reference, WalkerState
 from walking_control.safety.faults import Fault
 from walking_control.safety.latch import Latch
-from walking_control.safety.supervisor import SAFETY, Supervisor
+from walking_control.safety.parameters import SafetyParameters
+from walking_control.safety.supervisor import Supervisor
 
 PLENTY = 1e6   # N: a force that counts as contact on any robot
 
@@ -45,8 +46,8 @@ class ControlLoop:
         self.estimator = make_estimator(robot_file)
         self.controller = make_controller(robot_file, controller)
         self.period = 1.0 / self.controller.values.rate
-        safety = robot_file.values(SAFETY)
-        gravity = robot_file.values(WORLD).gravity
+        safety = robot_file.values(SafetyParameters)
+        gravity = robot_file.values(World).gravity
         self._safety = safety, gravity
         self.supervisor = self._supervise(latch)
         self.command = Command(robot)
@@ -60,7 +61,7 @@ class ControlLoop:
         self._retune_rate = safety.retune_rate
         self.reference = Reference()
         self._start, self._support = robot_file.start, robot_file.start.support
-        self._retuned: SimpleNamespace | None = None
+        self._retuned: LawParameters | None = None
         self.reset(clear_fault=False)
         self.rehearse()
 
@@ -125,7 +126,7 @@ class ControlLoop:
         self._offset[:] = 0.0
         self._blending = False
 
-    def retune(self, values: SimpleNamespace) -> None:
+    def retune(self, values: LawParameters) -> None:
         """Change parameters while walking; the effort follows at `safety.retune_rate`.
 
         Args:
@@ -187,7 +188,7 @@ class ControlLoop:
             command.effort += self._offset
         self.supervisor.limit(command, dt, stamp)
 
-    def _blend(self, state: WalkerState, values: SimpleNamespace) -> None:
+    def _blend(self, state: WalkerState, values: LawParameters) -> None:
         """Take new parameters over; what the effort would jump by becomes a fading offset."""
         command = self.command
         self._offset += command.effort

@@ -1,13 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Robots by name or file, checked against every parameter table of the package."""
+"""Robots by name or file, checked against the parameters of the whole package.
 
-from collections.abc import Iterable
+Imports neither laws nor plants nor compilers.
+"""
+
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
+from walking_control.controllers.registry import sections as sections_of_laws
+from walking_control.estimation.parameters import EstimatorParameters
+from walking_control.gaits.search.parameters import SearchParameters
+from walking_control.models.parameters import Parameters
 from walking_control.models.registry import Chosen
 from walking_control.models.robot_file import read_robot_file, RobotFile
-from walking_control.simulation.registry import parameter_tables, REGISTRIES
+from walking_control.safety.parameters import SafetyParameters
+from walking_control.simulation.parameters import (
+    CompliantParameters,
+    DartParameters,
+    MujocoParameters,
+    RigidParameters,
+)
+from walking_control.simulation.registry import REGISTRIES
+from walking_control.simulation.sensors import SensorParameters
 
 
 def load_robot(name_or_path: str | Path, overrides: Iterable[tuple[str, Any]] = (),
@@ -30,4 +46,20 @@ def load_robot(name_or_path: str | Path, overrides: Iterable[tuple[str, Any]] = 
         if name in REGISTRIES and isinstance(value, (type, Chosen)):
             value, given = REGISTRIES[name].choose(value)
         pairs += [(name, value), *given]
-    return read_robot_file(name_or_path, pairs, parameter_tables)
+    return read_robot_file(name_or_path, pairs, sections)
+
+
+def sections(names: Mapping[str, list[Any]] = MappingProxyType({})) -> list[type[Parameters]]:
+    """Return every section a robot file may have beside its robot and world.
+
+    Args:
+        names: Those in it of each ``controller``, ``plant`` and ``section``: what comes from
+            outside has its section only where it is named.
+    """
+    own: list[type[Parameters]] = [
+        EstimatorParameters, SafetyParameters, SensorParameters, SearchParameters,
+        *sections_of_laws(), DartParameters, MujocoParameters, RigidParameters,
+        CompliantParameters]
+    unknown = set(names.get('section', ())) - {kind.section for kind in own}
+    return own + [found for kind, registry in REGISTRIES.items()
+                  for found in registry.sections(names.get(kind, []), sorted(unknown))]

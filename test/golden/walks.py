@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot_file import WORLD
+from walking_control.models.robot_file import World
 from walking_control.runs.route import read_route
 from walking_control.runs.run import Run
 from walking_control.simulation.noise import noise_overrides
@@ -53,7 +53,7 @@ class Walk(NamedTuple):
         if self.way == 'compiled':
             from walking_control.simulation.rigid.compiled import CompiledWalker
             from walking_control.simulation.rigid.recorded_walk import record_run
-            world = robot_file.values(WORLD)
+            world = robot_file.values(World)
             return record_run(CompiledWalker(robot_file, self.controller), robot_file,
                               self.controller, self.duration,
                               Dynamics(robot_file.robot, world.gravity, world.slope))

@@ -31,7 +31,7 @@ from walking_control.safety.machine import (
     step,
     transition_array,
 )
-from walking_control.safety.supervisor import SAFETY
+from walking_control.safety.parameters import SafetyParameters
 
 # -- the table alone ----------------------------------------------------------------------------
 
@@ -114,7 +114,7 @@ class _Driver:
         self.operation = Operation(robot_file, None, self.latch,
                                    Patience(lockstep, tick=0.5, sensors=2.0, speed=0.1),
                                    self.on_command)
-        self.loop, self.values = self.operation.loop, robot_file.values(SAFETY)
+        self.loop, self.values = self.operation.loop, robot_file.values(SafetyParameters)
         self.loop.controller.update = self.law
         self.sensors = list(sensor_kinds(robot_file.robot))
         self.limits = np.array(self.loop.supervisor.effort_limits)

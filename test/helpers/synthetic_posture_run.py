@@ -5,7 +5,7 @@ import numpy as np
 import pinocchio as pin
 
 from walking_control.loading import load_robot
-from walking_control.models.robot_file import WORLD
+from walking_control.models.robot_file import World
 from walking_control.runs.run import Run
 
 TICK, ROWS = 0.01, 201
@@ -47,5 +47,5 @@ def synthetic_posture_run(overrides=(), **settings):
         'support': np.zeros(ROWS, dtype=int), 'steps': np.zeros(ROWS, dtype=int),
         'contact': contact, 'locked': np.zeros((ROWS, 0), dtype=bool), 'foot_force': force,
         'effort': effort, 'work': np.zeros_like(effort), 'electrical_energy': 3.0 * time}
-    return Run(robot, 'static_torque', 'paper', file.values(WORLD), settings=settings,
+    return Run(robot, 'static_torque', 'paper', file.values(World), settings=settings,
                columns=columns)

@@ -5,7 +5,7 @@ import numpy as np
 
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot_file import WORLD
+from walking_control.models.robot_file import World
 from walking_control.runs.run import Run
 
 STEP_ANGLE = 0.15       # rad, stance leg at touchdown
@@ -35,7 +35,7 @@ def synthetic_run(steps=12, overrides=()):
     feet are in contact for one tick with forces that must not count.
     """
     file = load_robot('dribbel', overrides)
-    robot, world = file.robot, file.values(WORLD)
+    robot, world = file.robot, file.values(World)
     dynamics = Dynamics(robot)
     rows = steps * STEP_TICKS + 1
     time = TICK * np.arange(rows)

@@ -4,7 +4,7 @@
 import numpy as np
 
 from walking_control.loading import load_robot
-from walking_control.models.robot_file import WORLD
+from walking_control.models.robot_file import World
 from walking_control.runs.run import Run
 
 TICK, STEP, ROWS = 0.01, 0.4, 1601   # s, s, rows: 16 s
@@ -42,5 +42,5 @@ def synthetic_space_walk(route=None, rows=ROWS, **telemetry):
         'locked': np.zeros((rows, 0), dtype=bool), 'foot_force': force,
         'effort': np.zeros_like(work), 'work': work, 'electrical_energy': 2.0 * time}
     said = {'heading': looks - OFF, **telemetry}
-    return Run(robot, 'stepping', 'paper', file.values(WORLD), columns=columns, route=route,
+    return Run(robot, 'stepping', 'paper', file.values(World), columns=columns, route=route,
                telemetry=said, units=dict.fromkeys(said, '1'))

@@ -8,7 +8,7 @@ pytest.importorskip('casadi', reason='gait search needs the package casadi')
 
 from walking_control.exceptions import InvalidInput  # noqa: E402
 from walking_control.gaits.search.adaptation import find_adaptation, mass_column  # noqa: E402
-from walking_control.gaits.search.task import SEARCH  # noqa: E402
+from walking_control.gaits.search.parameters import SearchParameters  # noqa: E402
 from walking_control.loading import load_robot  # noqa: E402
 from walking_control.models.step_equations import step_parameters  # noqa: E402
 
@@ -39,7 +39,7 @@ def test_length_is_no_mass():
 def test_bounds_and_start():
     """A first guess outside its bounds or a mass that may vanish makes no robot."""
     robot_file = load_robot('compass')
-    values = SEARCH.validate({'mass_arguments': 'leg_mass hip_mass', 'min_mass': 0.3})
+    values = SearchParameters.read({'mass_arguments': 'leg_mass hip_mass', 'min_mass': 0.3})
     adaptation = find_adaptation(robot_file, numbers(robot_file), ('spring', 'mass'), values)
     np.testing.assert_array_equal(adaptation.lower, [0.0, 0.3, 0.3])
     assert (adaptation.start >= adaptation.lower).all()

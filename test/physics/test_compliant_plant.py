@@ -12,7 +12,7 @@ from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
 from walking_control.models.robot import Start
-from walking_control.models.robot_file import WORLD
+from walking_control.models.robot_file import World
 from walking_control.models.signals import Command
 from walking_control.reports.reproduction.contacts import asymmetry, fitted_walk
 from walking_control.simulation.compliant import model as cm
@@ -22,8 +22,8 @@ from walking_control.simulation.compliant.law import (
     KELVIN_VOIGT,
     normal_force,
 )
-from walking_control.simulation.compliant.parameters import COMPLIANT
 from walking_control.simulation.compliant.plant import CompliantPlant
+from walking_control.simulation.parameters import CompliantParameters
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.simulate import run_plant
 
@@ -40,8 +40,8 @@ def balance(plant):
 def plain(name, *overrides):
     """Return the plant of a shipped robot by plain Python, for short motions."""
     robot_file = load_robot(name, overrides)
-    return robot_file, CompliantPlant(robot_file.robot, robot_file.values(WORLD),
-                                      robot_file.values(COMPLIANT), compiled=False)
+    return robot_file, CompliantPlant(robot_file.robot, robot_file.values(World),
+                                      robot_file.values(CompliantParameters), compiled=False)
 
 
 def restitution(kind, damping, dissipation, mass=2.0, stiffness=5e4, speed=0.7):

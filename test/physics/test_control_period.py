@@ -14,22 +14,19 @@ import pytest
 from walking_control.controllers.curve_tracking import observation as motion
 from walking_control.controllers.curve_tracking import tick as tracker
 from walking_control.controllers.curve_tracking.control_period import closing_rate, loop_rates
-from walking_control.controllers.curve_tracking.controller import (
-    build_tracker,
-    load_gait,
-    PARAMETERS,
-)
+from walking_control.controllers.curve_tracking.controller import build_tracker, load_gait
 from walking_control.controllers.curve_tracking.forces import asymptotic_force, DAMPING, relieve
+from walking_control.controllers.curve_tracking.parameters import CurveTrackingParameters
 from walking_control.controllers.curve_tracking.vector_field import apply_field, make_field
 from walking_control.exceptions import ParameterError
 from walking_control.gaits.curve import evaluate
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot_file import WORLD
+from walking_control.models.robot_file import World
 from walking_control.models.support.dynamics import SupportDynamics
 
 ROBOT_FILE = load_robot('compass')
-ROBOT, WORLD_VALUES = ROBOT_FILE.robot, ROBOT_FILE.values(WORLD)
+ROBOT, WORLD_VALUES = ROBOT_FILE.robot, ROBOT_FILE.values(World)
 SUPPORT = SupportDynamics(Dynamics(ROBOT, WORLD_VALUES.gravity, WORLD_VALUES.slope))
 PINNED = {'limiting': 'off', 'tank_initial': 1e6, 'tank_capacity': 1e6, 'attraction': 3.2,
           'energy_gain': 0.6, 'transfer_gain': 0.1, 'transfer_threshold': 0.01,
@@ -45,8 +42,8 @@ def terms(foot, q, v, _, out):
 
 def build(**values):
     """Return (values, law, gait samples of one step) of settings."""
-    values = PARAMETERS.validate({**PINNED, **values})
-    gait = load_gait(ROBOT, values, WORLD_VALUES)
+    values = CurveTrackingParameters.read({**PINNED, **values})
+    gait = load_gait(ROBOT, values.gait, WORLD_VALUES)
     piece, step = gait.pieces[0], gait.pieces[0].inside
     return values, build_tracker(ROBOT, values, WORLD_VALUES, gait), piece.q[step], piece.v[step]
 
@@ -224,7 +221,7 @@ def test_gain_to_blame_and_the_values_that_do(values, name):
 
 def test_free_matrix_counts_from_three_coordinates():
     """The rotation by Z needs a period of its own, where there is a Z at all."""
-    values = PARAMETERS.validate({'freedom_rate': 500.0, 'transfer_gain': 0.1,
+    values = CurveTrackingParameters.read({'freedom_rate': 500.0, 'transfer_gain': 0.1,
                                   'transfer_threshold': 0.01})
     loops = {n: loop_rates(values, np.array([2.0, 3.0]), 3.0, n)['free matrix'] for n in (2, 3)}
     assert loops[2][0] == 0.0
@@ -235,7 +232,7 @@ def test_free_matrix_counts_from_three_coordinates():
 def test_held_rotation_by_the_free_matrix():
     """Held too long, the rotation by Z lengthens undesired momentum faster than it decays."""
     M, e, decay = np.diag([1.0, 2.0, 0.7]), np.array([1.0, 0.0, 0.0]), 4.0
-    values = PARAMETERS.validate({'method': 'damping', 'damping_rate': decay})
+    values = CurveTrackingParameters.read({'method': 'damping', 'damping_rate': decay})
     rate = loop_rates(values, np.array([1.0]), 0.0, 3)['free matrix'][0]
     for share, grows in ((1.0, False), (2.5, True)):
         r = np.array([0.0, 0.3, -0.4])

@@ -12,10 +12,10 @@ from walking_control.controllers.curve_tracking.controller import (
     build_tracker,
     CurveTracking,
     load_gait,
-    PARAMETERS,
 )
+from walking_control.controllers.curve_tracking.parameters import CurveTrackingParameters
 from walking_control.controllers.curve_tracking.vector_field import apply_field
-from walking_control.controllers.time_pd import PARAMETERS as TIME_PD
+from walking_control.controllers.parameters import TimePdParameters
 from walking_control.controllers.time_pd import TimePd
 from walking_control.exceptions import InvalidInput, ParameterError
 from walking_control.experiments.robustness import find_first_failure
@@ -24,7 +24,7 @@ from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.efforts import effort_map
 from walking_control.models.resources import share_directory
-from walking_control.models.robot_file import WORLD
+from walking_control.models.robot_file import World
 from walking_control.models.signals import Command, Reference, WalkerState
 from walking_control.models.support.dynamics import SupportDynamics
 from walking_control.runs.metrics import summarize
@@ -42,7 +42,7 @@ def compass():
 
 def law(robot_file, **values):
     """Return a `CurveTracking` of a robot file."""
-    return CurveTracking(robot_file, PARAMETERS.validate(values))
+    return CurveTracking(robot_file, CurveTrackingParameters.read(values))
 
 
 def tick(controller, robot_file, q, v, support=0):
@@ -58,7 +58,7 @@ def test_natural_gait_needs_no_effort(compass):
     """On the passive gait nominal and potential efforts must cancel: 0.01 (N m)^2 s is the
     bound."""
     controller = law(compass)
-    gait, = load_gait(compass.robot, controller.values, compass.values(WORLD)).pieces
+    gait, = load_gait(compass.robot, controller.values.gait, compass.values(World)).pieces
     for q, v in zip(gait.q[::5], gait.v[::5], strict=True):
         assert np.abs(tick(controller, compass, q, v)).max() < 1e-3
         parts = controller.parts
@@ -85,7 +85,7 @@ def test_kneed_gait_needs_no_effort_in_any_piece():
         state.position[:], state.velocity[:] = (to_joints @ q)[1:], (to_joints @ v)[1:]
         controller.update(state, Reference(), 0.002, command)
         return abs(command.effort[0])
-    gait = load_gait(robot, controller.values, dribbel.values(WORLD))
+    gait = load_gait(robot, controller.values.gait, dribbel.values(World))
     first = gait.pieces[0]
     i = np.flatnonzero(first.inside)[0]
     for _ in range(3):
@@ -113,7 +113,7 @@ def test_feet_are_equal(compass):
 def test_energies_add_up(compass):
     """Potential and both kinetic energies must be those of the whole robot by Pinocchio."""
     controller, rng = law(compass), np.random.default_rng(8)
-    world = compass.values(WORLD)
+    world = compass.values(World)
     dynamics, totals = Dynamics(compass.robot, world.gravity, world.slope), []
     for _ in range(4):
         q, v = rng.uniform(-0.3, 0.3, 2), rng.normal(size=2)
@@ -132,9 +132,9 @@ def test_energies_add_up(compass):
 def fully_actuated(name, slope, **values):
     """Return (terms by Pinocchio, law with a motor for each free coordinate, its values)."""
     robot_file = load_robot(name, [('world.slope', np.radians(slope))])
-    robot, world = robot_file.robot, robot_file.values(WORLD)
-    values = PARAMETERS.validate({'limiting': 'off', **values})
-    data = build_tracker(robot, values, world, load_gait(robot, values, world))
+    robot, world = robot_file.robot, robot_file.values(World)
+    values = CurveTrackingParameters.read({'limiting': 'off', **values})
+    data = build_tracker(robot, values, world, load_gait(robot, values.gait, world))
     motors = np.tile(np.eye(len(data.free)), (2, 1, 1))
     limits = data.limits._replace(inputs=motors, largest=np.full(len(data.free), 1e9), ankle=-1)
     inputs = np.tile(np.eye(len(robot.coordinates))[:, data.free], (2, 1, 1))
@@ -247,7 +247,7 @@ def test_hip_alone_accelerates_the_hip_as_both_would(compass):
               'transfer_gain': 0.1, 'transfer_threshold': 0.01, 'damping_rate': 4.0}
     alone, full = law(compass, **gentle), law(both, **gentle)
     poor = law(compass, **gentle, tank_initial=1e-3)
-    world = both.values(WORLD)
+    world = both.values(World)
     support = SupportDynamics(Dynamics(both.robot, world.gravity, world.slope))
     for _ in range(40):
         q, v = rng.uniform(-0.3, 0.3, 2), rng.normal(size=2)
@@ -279,7 +279,7 @@ def test_walks_through_the_whole_chain(compass):
 def test_gains_that_are_not_positive_are_refused(values, words):
     """A gain of the wrong sign drives the robot off its path."""
     with pytest.raises(ParameterError, match=words):
-        PARAMETERS.validate(values)
+        CurveTrackingParameters.read(values)
 
 
 def test_gaits_that_do_not_fit_are_refused(compass):
@@ -293,9 +293,9 @@ def test_gaits_that_do_not_fit_are_refused(compass):
 
 def test_time_pd_is_quiet_on_the_gait(compass):
     """Played back in time from touchdown, the gait itself must need next to no torque."""
-    world = compass.values(WORLD)
-    rival = TimePd(compass, TIME_PD.validate({}))
-    gait = load_gait(compass.robot, rival.values, world)
+    world = compass.values(World)
+    rival = TimePd(compass, TimePdParameters.read({}))
+    gait = load_gait(compass.robot, rival.values.gait, world)
     piece, = gait.pieces
     state, command = WalkerState(compass.robot), Command(compass.robot)
     rival.reset(state)
@@ -312,9 +312,9 @@ def test_time_pd_is_quiet_on_the_gait(compass):
 def test_time_pd_plays_the_phases_of_a_kneed_walker():
     """Played through the knee strike, Dribbel's own gait must need next to no torque either."""
     dribbel = load_robot('dribbel')
-    world = dribbel.values(WORLD)
-    rival = TimePd(dribbel, TIME_PD.validate({'gait': 'dribbel_passive'}))
-    gait = load_gait(dribbel.robot, rival.values, world)
+    world = dribbel.values(World)
+    rival = TimePd(dribbel, TimePdParameters.read({'gait': 'dribbel_passive'}))
+    gait = load_gait(dribbel.robot, rival.values.gait, world)
     state, command = WalkerState(dribbel.robot), Command(dribbel.robot)
     rival.reset(state)
     rates = []

@@ -12,7 +12,7 @@ from walking_control.gaits.gait_file import load_gait, read_gait
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.resources import share_directory
-from walking_control.models.robot_file import WORLD
+from walking_control.models.robot_file import World
 from walking_control.models.support.dynamics import SupportDynamics
 
 pytest.importorskip('casadi')
@@ -28,7 +28,7 @@ def on_slope(name, degrees):
 
 def accelerations(robot_file, phase):
     """Return what free motion asks of a phase beside what its polynomials do, ``(m, free)``."""
-    robot, world = robot_file.robot, robot_file.values(WORLD)
+    robot, world = robot_file.robot, robot_file.values(World)
     support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
     free = [i for i in range(len(robot.coordinates)) if i not in phase.held]
     errors = []

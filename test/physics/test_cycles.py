@@ -11,7 +11,7 @@ from walking_control.experiments.cycles import find_robot_cycles, Section
 from walking_control.experiments.robustness import find_first_failure
 from walking_control.gaits.return_map import find_cycles, judge, polish, Stride
 from walking_control.loading import load_robot
-from walking_control.models.robot_file import WORLD
+from walking_control.models.robot_file import World
 from walking_control.simulation.rigid.compiled import CompiledWalker, PlainWalker
 
 pytest.importorskip('casadi')
@@ -25,7 +25,7 @@ def load(name, *overrides):
 
 def section(robot_file, controller='none'):
     """Return the touchdown section of a robot on the compiled plant."""
-    return Section(CompiledWalker(robot_file, controller), robot_file.values(WORLD).gravity)
+    return Section(CompiledWalker(robot_file, controller), robot_file.values(World).gravity)
 
 
 def branch(x0, slopes, *overrides):

@@ -12,7 +12,7 @@ from walking_control.exceptions import InvalidInput  # noqa: E402
 from walking_control.experiments.gait_search import find_gait, sweep_speed  # noqa: E402
 from walking_control.experiments.resimulation import resimulate  # noqa: E402
 from walking_control.gaits.search.optimisation import search  # noqa: E402
-from walking_control.gaits.search.task import SEARCH  # noqa: E402
+from walking_control.gaits.search.parameters import SearchParameters  # noqa: E402
 from walking_control.loading import load_robot  # noqa: E402
 
 SLOPE = math.radians(3.0)
@@ -25,7 +25,7 @@ BOOK = {'quadrature': 'riemann', 'landing_speed': 0.5, 'starts': 1}
 
 def values(robot_file, **task):
     """Return validated values of a search."""
-    return SEARCH.validate({**robot_file.sections.get('search', {}), **task})
+    return SearchParameters.read({**robot_file.sections.get('search', {}), **task})
 
 
 @pytest.fixture(scope='module')

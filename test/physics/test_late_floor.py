@@ -4,17 +4,14 @@
 import numpy as np
 import pytest
 
-from walking_control.controllers.curve_tracking.controller import (
-    load_gait,
-    make_gait_field,
-    PARAMETERS,
-)
+from walking_control.controllers.curve_tracking.controller import load_gait, make_gait_field
+from walking_control.controllers.curve_tracking.parameters import CurveTrackingParameters
 from walking_control.experiments import chain_trial, robustness
 from walking_control.experiments.robustness import find_first_failure
 from walking_control.gaits.curve import evaluate
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot_file import WORLD
+from walking_control.models.robot_file import World
 from walking_control.models.support.dynamics import SupportDynamics
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.simulate import simulate
@@ -28,9 +25,9 @@ def field_of(**settings):
     """Return (field, piece) of the compass gait with settings over those of the robot file."""
     robot_file = load_robot('compass', [(f'curve_tracking.{name}', value)
                                         for name, value in settings.items()])
-    world, values = robot_file.values(WORLD), robot_file.values(PARAMETERS)
+    world, values = robot_file.values(World), robot_file.values(CurveTrackingParameters)
     support = SupportDynamics(Dynamics(robot_file.robot, world.gravity, world.slope))
-    gait = load_gait(robot_file.robot, values, world)
+    gait = load_gait(robot_file.robot, values.gait, world)
     return make_gait_field(support, values, gait, 0)[:2]
 
 

@@ -7,12 +7,9 @@ import numpy as np
 import pytest
 
 from walking_control.controllers.curve_tracking import tick as tracker
-from walking_control.controllers.curve_tracking.controller import (
-    build_tracker,
-    load_gait,
-    PARAMETERS,
-)
+from walking_control.controllers.curve_tracking.controller import build_tracker, load_gait
 from walking_control.controllers.curve_tracking.energy import integrate_error
+from walking_control.controllers.curve_tracking.parameters import CurveTrackingParameters
 from walking_control.controllers.curve_tracking.vector_field import (
     FULL,
     is_direction,
@@ -21,11 +18,11 @@ from walking_control.controllers.curve_tracking.vector_field import (
 )
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot_file import WORLD
+from walking_control.models.robot_file import World
 from walking_control.models.support.dynamics import SupportDynamics
 
 ROBOT_FILE = load_robot('compass')
-ROBOT, WORLD_VALUES = ROBOT_FILE.robot, ROBOT_FILE.values(WORLD)
+ROBOT, WORLD_VALUES = ROBOT_FILE.robot, ROBOT_FILE.values(World)
 SUPPORT = SupportDynamics(Dynamics(ROBOT, WORLD_VALUES.gravity, WORLD_VALUES.slope))
 
 
@@ -36,8 +33,8 @@ def terms(foot, q, v, _, out):
 
 def build(**values):
     """Return the `TrackerData` of settings on top of the shipped ones."""
-    values = PARAMETERS.validate({**ROBOT_FILE.sections['curve_tracking'], **values})
-    return build_tracker(ROBOT, values, WORLD_VALUES, load_gait(ROBOT, values, WORLD_VALUES))
+    values = CurveTrackingParameters.read({**ROBOT_FILE.sections['curve_tracking'], **values})
+    return build_tracker(ROBOT, values, WORLD_VALUES, load_gait(ROBOT, values.gait, WORLD_VALUES))
 
 
 def random_state(rng):

@@ -8,16 +8,14 @@ import numpy as np
 import pytest
 
 from walking_control.controllers.curve_tracking import tick as tracker
-from walking_control.controllers.curve_tracking.controller import (
-    build_tracker,
-    load_gait,
-    PARAMETERS,
-)
+from walking_control.controllers.curve_tracking.controller import build_tracker, load_gait
+from walking_control.controllers.curve_tracking.parameters import CurveTrackingParameters
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot_file import WORLD
+from walking_control.models.robot_file import World
 from walking_control.models.support.compiled import compile_law, compile_terms
 from walking_control.models.support.dynamics import SupportDynamics
+from walking_control.simulation.parameters import RigidParameters
 from walking_control.simulation.rigid.model import (
     as_record,
     DONE,
@@ -28,7 +26,7 @@ from walking_control.simulation.rigid.model import (
     SUPPORT,
 )
 from walking_control.simulation.rigid.motion import advance
-from walking_control.simulation.rigid.plant import build_rigid_model, RIGID, set_start
+from walking_control.simulation.rigid.plant import build_rigid_model, set_start
 
 pytest.importorskip('casadi')
 pytest.importorskip('numba')
@@ -57,15 +55,15 @@ def walk(known, steps, tilt=0.0, **values):
         Namespace of arrays by `COLUMNS`; ``walked`` tells whether all steps were made.
     """
     robot = ROBOT_FILE.robot
-    world = SimpleNamespace(**{**vars(ROBOT_FILE.values(WORLD)), 'slope': math.radians(known)})
-    values = PARAMETERS.validate({**GENTLE, **values})
+    world = SimpleNamespace(**{**vars(ROBOT_FILE.values(World)), 'slope': math.radians(known)})
+    values = CurveTrackingParameters.read({**GENTLE, **values})
     support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
     terms, parameters = compile_terms(support.dynamics)
-    model, fields = as_record(build_rigid_model(support, world, ROBOT_FILE.values(RIGID),
+    model, fields = as_record(build_rigid_model(support, world, ROBOT_FILE.values(RigidParameters),
                                                 parameters, ((1, 0.0, math.radians(tilt)),)))
     state, now = as_record(make_state(fields))
     work, _ = as_record(make_workspace(fields, support.layout.size))
-    law = build_tracker(robot, values, world, load_gait(robot, values, world), parameters)
+    law = build_tracker(robot, values, world, load_gait(robot, values.gait, world), parameters)
     memory, (report, parts) = tracker.make_memory(law), tracker.make_report(law)
     set_start(fields, now, 0, np.array(ROBOT_FILE.start.q), np.array(ROBOT_FILE.start.v))
     effort, last, rows, period = np.zeros(2), -1, [], 1.0 / values.rate

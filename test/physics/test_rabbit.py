@@ -13,7 +13,7 @@ from walking_control.controllers.curve_tracking.controller import (
 )
 from walking_control.gaits.gait_file import load_gait as load_polynomials
 from walking_control.loading import load_robot
-from walking_control.models.robot_file import WORLD
+from walking_control.models.robot_file import World
 from walking_control.simulation.simulate import simulate
 
 EXAMPLES = Path(__file__).parents[2] / 'examples'
@@ -61,7 +61,7 @@ def test_tank_gets_what_the_gait_takes():
         robot_file = load_robot(path, [('curve_tracking.gait', name),
                                        ('world.slope', np.radians(degrees)),
                                        ('curve_tracking.tank_supply', -1.0)])
-        values, world = robot_file.values(CurveTracking.parameters), robot_file.values(WORLD)
-        gait = load_gait(robot_file.robot, values, world)
+        values, world = robot_file.values(CurveTracking.parameters), robot_file.values(World)
+        gait = load_gait(robot_file.robot, values.gait, world)
         pieces, _, _ = build_pieces(robot_file.robot, values, world, gait)
         assert least <= pieces[0].tank.supply <= most   # the gait takes 24.9 W

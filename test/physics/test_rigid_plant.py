@@ -7,14 +7,15 @@ import pytest
 from walking_control.exceptions import IncompatiblePlant, InvalidInput, NotAchieved
 from walking_control.loading import load_robot
 from walking_control.models import contact
-from walking_control.models.robot_file import Start, WORLD
+from walking_control.models.robot_file import Start, World
 from walking_control.models.signals import Command
+from walking_control.simulation.parameters import RigidParameters
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.rigid import model as rm
 from walking_control.simulation.rigid.events import kinetic_energy
 from walking_control.simulation.rigid.forces import collide, evaluate
 from walking_control.simulation.rigid.motion import advance
-from walking_control.simulation.rigid.plant import push_direction, RIGID, RigidPlant
+from walking_control.simulation.rigid.plant import push_direction, RigidPlant
 
 
 def rigid(name, *overrides):
@@ -140,7 +141,7 @@ def test_collision_is_the_projection():
 def test_stance_foot_rests_and_carries_the_weight_on_average():
     """If it failed, the foot would slide or the floor's force would not carry the weight."""
     plant = rigid('compass')
-    world = load_robot('compass').values(WORLD)
+    world = load_robot('compass').values(World)
     weight = 7.0 * world.gravity * np.cos(world.slope)
     momentum, impulse, dt = [], 0.0, 1e-3
 
@@ -213,8 +214,8 @@ def test_armed_lock_holds_the_knee():
 def test_step_down_lowers_the_floor_once():
     """If it failed, a disturbance of the floor would not be where it was asked for."""
     robot_file = load_robot('compass')
-    plant = RigidPlant(robot_file.robot, robot_file.values(WORLD), robot_file.values(RIGID),
-                       ((2, 0.01, 0.0),))
+    plant = RigidPlant(robot_file.robot, robot_file.values(World),
+                       robot_file.values(RigidParameters), ((2, 0.01, 0.0),))
     plant.reset(robot_file.start)
     heights = []
     while plant.time < 4.0:

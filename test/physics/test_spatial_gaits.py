@@ -9,7 +9,7 @@ pytest.importorskip('scipy', reason='spatial re-simulation needs the package sci
 
 from walking_control.experiments.resimulation import resimulate  # noqa: E402
 from walking_control.gaits.search.optimisation import search  # noqa: E402
-from walking_control.gaits.search.task import SEARCH  # noqa: E402
+from walking_control.gaits.search.parameters import SearchParameters  # noqa: E402
 from walking_control.loading import load_robot  # noqa: E402
 from walking_control.reports.plots.search import _pose  # noqa: E402
 
@@ -22,7 +22,7 @@ def walker(hip_mass):
 
 def solve(robot_file, starts=1, seed=0):
     """Search with the robot file's task."""
-    values = SEARCH.validate({**robot_file.sections['search'], 'starts': starts})
+    values = SearchParameters.read({**robot_file.sections['search'], 'starts': starts})
     return search(robot_file, values, seed=seed)
 
 

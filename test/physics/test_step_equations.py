@@ -9,7 +9,7 @@ pytest.importorskip('casadi', reason='gait search needs the package casadi')
 from walking_control.loading import load_robot  # noqa: E402
 from walking_control.models.contact import project_velocity  # noqa: E402
 from walking_control.models.dynamics import Dynamics  # noqa: E402
-from walking_control.models.robot_file import WORLD  # noqa: E402
+from walking_control.models.robot_file import World  # noqa: E402
 from walking_control.models.step_equations import REFLECTION, step_equations, step_parameters  # noqa: E402
 from walking_control.models.support.dynamics import SupportDynamics  # noqa: E402
 
@@ -30,7 +30,7 @@ def random_motion(n, seed=3):
 def test_planar_forces(name, overrides):
     """Torques and contact forces must be Pinocchio's, springs and rotors included."""
     robot_file = load_robot(name, [*overrides, ('slope', 0.05)])
-    robot, world = robot_file.robot, robot_file.values(WORLD)
+    robot, world = robot_file.robot, robot_file.values(World)
     equations = step_equations(robot)
     theta = step_parameters(robot, world.gravity, world.slope)
     support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
@@ -48,7 +48,7 @@ def test_planar_forces(name, overrides):
 def test_planar_impact(name):
     """The jump at touchdown must be the projection (4.12) followed by the relabelling (4.10)."""
     robot_file = load_robot(name)
-    robot, world = robot_file.robot, robot_file.values(WORLD)
+    robot, world = robot_file.robot, robot_file.values(World)
     equations = step_equations(robot)
     theta = step_parameters(robot, world.gravity, world.slope)
     support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))

@@ -14,11 +14,11 @@ import pytest
 import walking_control as wc
 from walking_control.cli import main
 from walking_control.cli.parser import make_parser
+from walking_control.controllers.parameters import LawParameters
 from walking_control.controllers.registry import CONTROLLERS
 from walking_control.experiments.margins import find_margin
 from walking_control.experiments.sweeps.sweep import run_sweep
 from walking_control.experiments.sweeps.task import Axis, SweepTask
-from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.simulation.registry import PLANTS
 
 PACKAGE = Path(__file__).parents[1] / 'foreign_package'
@@ -180,13 +180,10 @@ def test_two_laws_of_one_name_are_refused(tmp_path, environment, look_again):
     wc.simulate(wc.load_robot('dribbel'), 'hip_pd', duration=0.05)
 
 
-RATE = Parameter('rate', 200.0, 'Hz', 'Rate.')
-
-
-def law(name='mine', parameters=(RATE,), section=None, base=wc.Controller):
+def law(name='mine', section=None, base=wc.Controller):
     """Return a class that says it is a law."""
-    return type('Mine', (base,), {'name': name,
-                                  'parameters': ParameterTable(section or name, parameters)})
+    parameters = type('MineParameters', (LawParameters,), {}, section=section or name)
+    return type('Mine', (base,), {'name': name, 'parameters': parameters})
 
 
 @pytest.mark.parametrize('choice, words', [
@@ -194,7 +191,7 @@ def law(name='mine', parameters=(RATE,), section=None, base=wc.Controller):
     (3.0, 'is no subclass of walking_control.Controller|must be a name'),
     (law('hip_pd'), 'there is another of this name: walking_control.controllers.hip_pd:HipPd'),
     (law(section='other'), 'must be one name'),
-    (law(parameters=(RATE, Parameter('gain', 1.0, '', 'A gain.'))), 'parameter gain of .* no unit'),
+    ('unitless:Law', 'parameter gain of Unitless: lacks a unit'),
     ('no_such_module:Law', 'cannot be imported: ModuleNotFoundError'),
     ('json:Law', "cannot be imported: AttributeError"),
     (':', 'cannot be imported: ValueError'),
@@ -202,6 +199,10 @@ def law(name='mine', parameters=(RATE,), section=None, base=wc.Controller):
 ])
 def test_what_is_no_law_is_refused_in_a_line(look_again, tmp_path, choice, words):
     """A wrong choice would end in a trace, somewhere deep inside."""
+    (tmp_path / 'unitless.py').write_text(
+        'from walking_control.models.parameters import parameter, Parameters\n'
+        "class Unitless(Parameters, section='mine'):\n"
+        "    gain: float = parameter(1.0, '', 'A gain.')\n")
     look_again(tmp_path)
     for attempt in (lambda: wc.simulate(wc.load_robot('dribbel'), choice),
                     lambda: wc.load_robot('dribbel', controller=choice)):

@@ -3,6 +3,8 @@
 
 import ast
 from pathlib import Path
+import subprocess
+import sys
 
 import walking_control
 
@@ -68,3 +70,16 @@ def test_every_room_has_rules():
     """A new room without a rule would escape the arrow test."""
     rooms = {room_of(path) for path in PACKAGE.rglob('*.py')} - {'__init__', 'exceptions'}
     assert rooms <= set(ALLOWED)
+
+
+def test_reading_a_robot_loads_no_law_no_plant_and_no_compiler():
+    """If it failed, every program would wait for scipy, numba and CasADi before its first line."""
+    script = ("import sys, walking_control as wc; wc.load_robot('dribbel'); "
+              "print(*sorted(sys.modules))")
+    loaded = set(subprocess.run([sys.executable, '-c', script], capture_output=True, text=True,
+                                check=True, timeout=60).stdout.split())
+    assert not loaded & {'scipy', 'numba', 'casadi', 'mujoco', 'rclpy'}
+    assert not {name for room in ('controllers', 'simulation') for name in loaded
+                if name.startswith(f'walking_control.{room}.') and (PACKAGE / Path(
+                    *name.split('.')[1:])).with_suffix('.py').is_file()
+                and name.rpartition('.')[2] not in ('parameters', 'registry', 'sensors')}

@@ -18,7 +18,7 @@ from walking_control.bringup import names
 from walking_control.exceptions import InvalidInput
 from walking_control.models.robot_file import RobotFile
 from walking_control.safety.arrivals import RATE_MARGIN
-from walking_control.safety.supervisor import SAFETY
+from walking_control.safety.parameters import SafetyParameters
 
 CLOSE = 0.01       # rad or m from a limit, where a limiter takes efforts away
 CLOCKS_AGREE = 1.0   # s
@@ -69,7 +69,7 @@ def diagnose(robot_file: RobotFile, seen: Seen, position: np.ndarray | None) -> 
         position: Of the joints, ``(n_joints,)``, or None where they were not heard.
     """
     found = Diagnosis()
-    timeout = robot_file.values(SAFETY).state_timeout
+    timeout = robot_file.values(SafetyParameters).state_timeout
     pace = _judge_clock(found, seen)
     _judge_rates(found, seen, timeout, pace)
     _judge_start(found, seen, timeout)

@@ -17,7 +17,7 @@ import pinocchio as pin
 from walking_control.exceptions import InvalidInput
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.models.robot_file import RobotFile, World
 
 DEGREES = math.degrees(1.0)
 UNITS = {DEGREES: 'degrees instead of radians'}
@@ -71,9 +71,9 @@ def judge_record(robot_file: RobotFile, record: LiveRecord) -> tuple[list[Invali
 class _Judge:
     def __init__(self, robot_file: RobotFile, record: LiveRecord) -> None:
         self._robot: Robot = robot_file.robot
-        self._weight = robot_file.scale.mass * robot_file.values(WORLD).gravity
-        self._gravity = robot_file.values(WORLD).gravity
-        self._slope = robot_file.values(WORLD).slope
+        self._weight = robot_file.scale.mass * robot_file.values(World).gravity
+        self._gravity = robot_file.values(World).gravity
+        self._slope = robot_file.values(World).slope
         self._time = np.array(record.time)
         self._position, self._velocity = np.array(record.position), np.array(record.velocity)
         self._orientation = np.array(record.orientation)

@@ -11,7 +11,7 @@ from walking_control.exceptions import IncompatiblePlant
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.floor import FloorProfile, read_profile
 from walking_control.models.robot import Robot, topic_word
-from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.signals import Measurement
 from walking_control.models.urdf import parse
 from walking_control.simulation.inertial import InertialUnit
@@ -75,7 +75,7 @@ def wire(robot_file: RobotFile, force_sign: float = 1.0) -> Wiring:
                 'what it has instead (servos, push_off, ground_torque) only plants offer'))
     locks = tuple(lock.joint for lock in robot.locks)
     imu, forces = sensor_names(robot)
-    world = robot_file.values(WORLD)
+    world = robot_file.values(World)
     base, start = _start(robot_file, imu, forces, force_sign)
     return Wiring(
         robot, tuple(robot.actuators), locks,
@@ -119,7 +119,7 @@ def sensor_names(robot: Robot) -> tuple[str, dict[str, str]]:
 def _start(robot_file: RobotFile, imu: str, forces: dict[str, str], force_sign: float
            ) -> tuple[tuple[float, ...], dict[str, float]]:
     """Return where the base is and what every state interface says as the robot starts."""
-    robot, world, start = robot_file.robot, robot_file.values(WORLD), robot_file.start
+    robot, world, start = robot_file.robot, robot_file.values(World), robot_file.start
     dynamics = Dynamics(robot, world.gravity, world.slope)
     if start.posture is None:
         q, _ = dynamics.base_from_coordinates(start.support, start.q, np.zeros_like(start.v))

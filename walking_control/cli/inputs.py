@@ -8,6 +8,8 @@ import math
 from typing import Any, TYPE_CHECKING
 
 from walking_control.exceptions import InvalidInput, MissingDependency
+from walking_control.models.robot_file import World
+from walking_control.simulation.sensors import SensorParameters
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -83,7 +85,7 @@ def walking_robot(options: Namespace) -> RobotFile:
     from walking_control.models.base import Base
     robot_file = requested_robot(options)
     law = CONTROLLERS.find(options.controller or robot_file.controller).parameters
-    walks = robot_file.robot.base is Base.FREE and 'speed' in law.parameters
+    walks = robot_file.robot.base is Base.FREE and 'speed' in law.rows
     if options.speed is not None and not walks:
         raise InvalidInput('option --speed', value=options.speed, limit='has no effect: '
                            f'{law.section} on {robot_file.robot.name} takes none',
@@ -133,9 +135,8 @@ def _check_seed(options: Namespace, robot_file: RobotFile) -> None:
     seed = getattr(options, 'noise_seed', None)
     if seed is None:
         return
-    from walking_control.simulation.sensors import SENSORS
-    perfect = vars(SENSORS.validate({'seed': seed}))
-    if vars(robot_file.values(SENSORS)) == perfect:
+    perfect = vars(SensorParameters.read({'seed': seed}))
+    if vars(robot_file.values(SensorParameters)) == perfect:
         raise InvalidInput('option --seed', value=seed, limit='has no effect: sensors are perfect',
                            remedy='choose --noise lab, or --set of a parameter of sensors')
 
@@ -145,19 +146,18 @@ def _check_gait(robot_file: RobotFile, path: Path, controller: str | None) -> st
     from walking_control.controllers.registry import CONTROLLERS
     from walking_control.gaits.samples import read_samples
     from walking_control.models.resources import gait_path
-    from walking_control.models.robot_file import WORLD
     law = CONTROLLERS.find(controller or robot_file.controller)
     _require_follower(law, 'option --gait', str(path))
-    read_samples(gait_path(path), robot_file.robot, robot_file.values(WORLD))
+    read_samples(gait_path(path), robot_file.robot, robot_file.values(World))
     return f'{law.parameters.section}.gait'
 
 
 def _require_follower(law: type[Controller], option: str, value: str | None) -> None:
     """Refuse an option about gaits for a controller that follows none."""
     from walking_control.controllers.registry import CONTROLLERS
-    if 'gait' not in law.parameters.parameters:
+    if 'gait' not in law.parameters.rows:
         followers = sorted(name for name, other in CONTROLLERS.items()
-                           if 'gait' in other.parameters.parameters)
+                           if 'gait' in other.parameters.rows)
         raise InvalidInput(option, value=value, limit=f'controller {law.name} follows no gait',
                            remedy='choose --controller ' + ' or '.join(followers))
 
@@ -167,11 +167,10 @@ def _start_on_gait(options: Namespace, robot_file: RobotFile) -> list[tuple[str,
     from walking_control.controllers.registry import CONTROLLERS
     from walking_control.gaits.gait_file import fit_gait, read_gait
     from walking_control.models.resources import gait_path
-    from walking_control.models.robot_file import WORLD
     law, robot = CONTROLLERS.find(options.controller or robot_file.controller), robot_file.robot
     _require_follower(law, 'option --on-gait', None)
     path = gait_path(robot_file.values(law.parameters).gait or robot.name)
-    q, v = fit_gait(read_gait(path), path, robot, robot_file.values(WORLD), any_slope=True).start
+    q, v = fit_gait(read_gait(path), path, robot, robot_file.values(World), any_slope=True).start
     return [('start.support', robot.feet[0]), ('start.q', q.tolist()), ('start.v', v.tolist())]
 
 

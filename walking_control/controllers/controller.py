@@ -3,15 +3,14 @@
 
 from collections.abc import Callable
 import math
-from types import SimpleNamespace
 from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
+from walking_control.controllers.parameters import LawParameters
 from walking_control.exceptions import IncompatibleController
 from walking_control.models.array_functions import Terms
 from walking_control.models.base import Base
-from walking_control.models.parameters import ParameterTable
 from walking_control.models.registry import choose_or_make
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile
@@ -49,11 +48,11 @@ class Controller(Protocol):
 
     Args:
         robot_file: The `RobotFile` it is built for.
-        values: Validated values of `parameters`.
+        values: Of the class `parameters`.
 
     Attributes:
         name: Name on the command line, in robot files and of the section of its parameters.
-        parameters: The one table of its parameters; ``rate`` (Hz) is among them.
+        parameters: The class of its parameters; ``rate`` (Hz) is among them.
         standstill: What it does when a velocity of zero is asked for, for as long as it is: stands,
             or steps on the spot; None of a law that can do neither.
         values: Its parameters as they are now. Those marked live may be replaced at any time.
@@ -64,15 +63,15 @@ class Controller(Protocol):
     """
 
     name: ClassVar[str]
-    parameters: ClassVar[ParameterTable]
-    values: SimpleNamespace
+    parameters: ClassVar[type[LawParameters]]
+    values: LawParameters
     standstill: str | None = None
 
     def __new__(cls, *args: Any, **parameters: Any) -> Any:
         """Return an object; of parameters by name alone, the class chosen with them."""
         return choose_or_make(cls, *args, **parameters)
 
-    def __init__(self, robot_file: RobotFile, values: SimpleNamespace) -> None:
+    def __init__(self, robot_file: RobotFile, values: LawParameters) -> None:
         """Do everything slow here: no tick may cost more than the next."""
 
     def reset(self, state: WalkerState) -> None:

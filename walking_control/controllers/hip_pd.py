@@ -5,8 +5,6 @@ Where the robot offers a ``ground_torque`` the ankle may help: a torque in propo
 the walker lacks, under the same limits of the stance foot as curve tracking (`controllers.limits`).
 """
 
-from dataclasses import replace
-from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -16,52 +14,22 @@ from walking_control.controllers.curve_tracking.observation import potential
 from walking_control.controllers.hip_switching import clamped_pd, find_hip, hip_law, HipData
 from walking_control.controllers.knee_locks import KneeLocks
 from walking_control.controllers.limits.efforts import (
-    FOOT_PARAMETERS,
     keep_foot,
     Limits,
     make_limits,
     nearest_effort,
 )
-from walking_control.exceptions import IncompatibleController, ParameterError
+from walking_control.controllers.parameters import HipPdParameters
+from walking_control.exceptions import IncompatibleController
 from walking_control.models.array_functions import array_function, Terms
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.signals import Command, Reference, WalkerState
 from walking_control.models.small_algebra import factorise_spd
 from walking_control.models.support.compiled import make_terms
 from walking_control.models.support.dynamics import SupportDynamics
 from walking_control.models.support.layout import terms_places, unpack_terms
-
-
-def _energy_known(values: SimpleNamespace) -> None:
-    """Refuse an ankle that does not know what energy to aim at."""
-    if values.ankle_energy_gain > 0.0 and values.energy == 0.0:
-        raise ParameterError('parameter hip_pd.energy', value=values.energy,
-                             limit='must be above 0 where ankle_energy_gain is',
-                             remedy='set the energy the walker has on its gait, above the stance '
-                             'foot')
-
-
-PARAMETERS = ParameterTable('hip_pd', [
-    Parameter('rate', 500.0, 'Hz', 'Rate of the control law.', 10.0, 5000.0),
-    Parameter('hip_stiffness', 20.0, 'N m/rad', 'Torque per error of the hip angle.', 0.0, 1e4,
-              live=True, scaled=True),
-    Parameter('hip_damping', 3.0, 'N m s/rad', 'Torque against the rate of the hip.', 0.0, 1e3,
-              live=True, scaled=True),
-    Parameter('hip_angle', 0.6, 'rad', 'Hip angle aimed at, swing leg ahead.', 0.0, 1.5,
-              live=True),
-    Parameter('ankle_energy_gain', 0.0, 'N m/J', 'Torque of the ankle per energy the walker lacks; '
-              '0 leaves it alone.', 0.0, 1e3),
-    Parameter('energy', 0.0, 'J', 'Energy the ankle aims at: kinetic, and potential above the '
-              'stance foot.', 0.0, 1e5),
-    # a hip alone asks little of the foot: no limits but the motor's, unless they are chosen
-    replace(FOOT_PARAMETERS[0], default='off'),
-    *FOOT_PARAMETERS[1:],
-    Parameter('knee_flexed', 0.05, 'rad', 'Flexion after which an extending knee is re-armed.',
-              0.0, 0.5),
-], checks=[_energy_known])
 
 NOTHING = np.zeros(1)   # the law remembers nothing
 
@@ -115,16 +83,16 @@ class HipPd(Controller):
 
     Args:
         robot_file: The `RobotFile`.
-        values: Validated values of `PARAMETERS`.
+        values: `HipPdParameters`.
 
     Raises:
         IncompatibleController: The robot has not exactly one motor, a hip between its two legs.
     """
 
     name = 'hip_pd'
-    parameters = PARAMETERS
+    parameters = HipPdParameters
 
-    def __init__(self, robot_file: RobotFile, values: SimpleNamespace) -> None:
+    def __init__(self, robot_file: RobotFile, values: HipPdParameters) -> None:
         robot = robot_file.robot
         joint, self._coordinate = find_hip(robot, self.name)
         self._signs = np.array([robot.supports[foot][self._coordinate, 1 + joint]
@@ -140,9 +108,9 @@ class HipPd(Controller):
                                          remedy='set it to 0')
         self.values = values
         if self._needs_terms:
-            self._build(robot, robot_file.values(WORLD))
+            self._build(robot, robot_file.values(World))
 
-    def _build(self, robot: Robot, world: SimpleNamespace) -> None:
+    def _build(self, robot: Robot, world: World) -> None:
         """Prepare what only foot and ankle need."""
         self.dynamics = Dynamics(robot, world.gravity, world.slope)
         support = SupportDynamics(self.dynamics)

@@ -5,51 +5,19 @@ The set point of the hip angle changes sign with the stance foot; that alone thr
 leg forward, bends its knee by inertia and locks it again at the end of the swing.
 """
 
-from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
 
 from walking_control.controllers.controller import ArrayLaw, Controller
 from walking_control.controllers.knee_locks import KneeLocks
-from walking_control.exceptions import IncompatibleController, ParameterError
+from walking_control.controllers.parameters import HipSwitchingParameters
+from walking_control.exceptions import IncompatibleController
 from walking_control.models.array_functions import array_function, Terms
 from walking_control.models.base import Base
-from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile
 from walking_control.models.signals import Command, Reference, WalkerState
-
-
-def _speeds_rise(values: SimpleNamespace) -> None:
-    speeds, set_points = values.speed_table, values.set_point_table
-    if len(speeds) != len(set_points) or len(speeds) < 2:
-        raise ParameterError('parameter hip_switching.speed_table', value=list(speeds),
-                             limit='must have as many entries as set_point_table, two or more')
-    if any(b <= a for a, b in zip(speeds, speeds[1:])):
-        raise ParameterError('parameter hip_switching.speed_table', value=list(speeds),
-                             limit='must rise strictly')
-
-
-PARAMETERS = ParameterTable('hip_switching', [
-    Parameter('rate', 100.0, 'Hz', 'Rate of the control law.', 10.0, 2000.0),
-    Parameter('proportional_gain', 10.0, 'A/rad', 'Kp of (5.29).', 0.0, 50.0, live=True),
-    Parameter('derivative_gain', 0.0, 'A s/rad', 'Kd of (5.29).', 0.0, 5.0, live=True),
-    Parameter('set_point', 0.3, 'rad', 'Hip angle aimed at while no speed is asked for.',
-              0.05, 0.8, live=True),
-    Parameter('speed', 0.0, 'm/s', 'Speed asked for at the start; 0 walks with set_point.',
-              0.0, 2.0, live=True),
-    Parameter('speed_table', (0.3, 0.6), 'm/s', 'Speeds at which set_point_table was measured.',
-              0.0, 2.0),
-    Parameter('set_point_table', (0.2, 0.4), 'rad', 'Set point that gives each speed.', 0.05, 0.8),
-    Parameter('speed_gain', 0.1, 'rad s/m',
-              'Change of the set point per speed error, once a step.', 0.0, 2.0, live=True),
-    Parameter('knee_flexed', 0.05, 'rad', 'Flexion after which an extending knee is re-armed.',
-              0.0, 0.5),
-    Parameter('switching', 'stance', '', 'When the set point changes sign: stance, as the swing '
-              'foot lands; printed, as in [DS09] 5.3.1: one sign while the first foot alone is on '
-              'the floor, the other at all other times.', choices=('stance', 'printed')),
-], checks=[_speeds_rise])
 
 
 @array_function
@@ -107,16 +75,16 @@ class HipSwitching(Controller):
 
     Args:
         robot_file: The `RobotFile`.
-        values: Validated values of `PARAMETERS`.
+        values: `HipSwitchingParameters`.
 
     Raises:
         IncompatibleController: The robot has not exactly one motor, a hip between its two legs.
     """
 
     name = 'hip_switching'
-    parameters = PARAMETERS
+    parameters = HipSwitchingParameters
 
-    def __init__(self, robot_file: RobotFile, values: SimpleNamespace) -> None:
+    def __init__(self, robot_file: RobotFile, values: HipSwitchingParameters) -> None:
         robot = robot_file.robot
         self._joint, self._coordinate = find_hip(robot, self.name)
         self._motor = robot.actuators[robot.joints[self._joint]]

@@ -1,22 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """No control: motors off, knee locks alone. What a passive walker needs."""
 
-from types import SimpleNamespace
 
 import numpy as np
 
 from walking_control.controllers.controller import ArrayLaw, Controller
 from walking_control.controllers.knee_locks import KneeLocks
+from walking_control.controllers.parameters import NoControlParameters
 from walking_control.models.array_functions import array_function, Terms
-from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.robot_file import RobotFile
 from walking_control.models.signals import Command, Reference, WalkerState
-
-PARAMETERS = ParameterTable('none', [
-    Parameter('rate', 100.0, 'Hz', 'Rate at which knee locks are switched.', 10.0, 2000.0),
-    Parameter('knee_flexed', 0.05, 'rad', 'Flexion after which an extending knee is re-armed.',
-              0.0, 0.5),
-])
 
 
 @array_function
@@ -32,13 +25,13 @@ class NoControl(Controller):
 
     Args:
         robot_file: The `RobotFile`.
-        values: Validated values of `PARAMETERS`.
+        values: `NoControlParameters`.
     """
 
     name = 'none'
-    parameters = PARAMETERS
+    parameters = NoControlParameters
 
-    def __init__(self, robot_file: RobotFile, values: SimpleNamespace) -> None:
+    def __init__(self, robot_file: RobotFile, values: NoControlParameters) -> None:
         self.values = values
         self._locks = KneeLocks(robot_file.robot, values.knee_flexed)
 

@@ -5,12 +5,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from walking_control.controllers.curve_tracking.parameters import CurveTrackingParameters
+from walking_control.controllers.foot_placement.parameters import (
+    FootPlacementParameters,
+    PushOffParameters,
+)
+from walking_control.controllers.parameters import (
+    HipPdParameters,
+    HipSwitchingParameters,
+    NoControlParameters,
+    TimePdParameters,
+)
+from walking_control.controllers.static_torque.parameters import StaticTorqueParameters
+from walking_control.controllers.stepping.parameters import SteppingParameters
 from walking_control.exceptions import IncompatibleController, InvalidInput
 from walking_control.models.registry import Choice, Registry
 
 if TYPE_CHECKING:
     from walking_control.controllers.controller import Controller
-    from walking_control.models.parameters import ParameterTable
+    from walking_control.models.parameters import Parameters
     from walking_control.models.robot_file import RobotFile
 
 _ROOM = 'walking_control.controllers'
@@ -25,6 +38,11 @@ CONTROLLERS = Registry('controller', {
     'static_torque': f'{_ROOM}.static_torque.controller:PostureControl',
     'time_pd': f'{_ROOM}.time_pd:TimePd',
 }, 'walking_control.controllers', f'{_ROOM}.controller:Controller')
+# what stands apart from its law
+SECTIONS: dict[str, type[Parameters]] = {each.section: each for each in (
+    CurveTrackingParameters, FootPlacementParameters, HipPdParameters, HipSwitchingParameters,
+    NoControlParameters, PushOffParameters, StaticTorqueParameters, SteppingParameters,
+    TimePdParameters)}
 
 
 def make_controller(robot_file: RobotFile, name: Choice = None) -> Controller:
@@ -71,6 +89,6 @@ def judge_controllers(robot_file: RobotFile) -> dict[str, InvalidInput | None]:
     return verdicts
 
 
-def parameter_tables() -> list[ParameterTable]:
-    """Return the parameter tables of all controllers of this package."""
-    return [CONTROLLERS[name].parameters for name in CONTROLLERS.places]
+def sections() -> list[type[Parameters]]:
+    """Return the parameters of all controllers of this package, without importing these."""
+    return list(SECTIONS.values())

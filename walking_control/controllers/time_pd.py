@@ -5,7 +5,6 @@ It uses the same efforts and the same limits of the stance foot (`controllers.li
 lasts longer than the gait file goes, the last posture is held.
 """
 
-from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -19,43 +18,27 @@ from walking_control.controllers.curve_tracking.controller import (
 from walking_control.controllers.knee_locks import KneeLocks
 from walking_control.controllers.limits.compensation import (
     Compensation,
-    compensation_parameters,
     make_compensation,
     make_up,
 )
 from walking_control.controllers.limits.efforts import (
-    FOOT_PARAMETERS,
     keep_foot,
     Limits,
     make_limits,
     nearest_effort,
 )
+from walking_control.controllers.parameters import TimePdParameters
 from walking_control.gaits.curve import Curve, evaluate, make_time_curve
 from walking_control.gaits.samples import GaitSamples
 from walking_control.models.array_functions import array_function, Terms
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.signals import Command, Reference, WalkerState
 from walking_control.models.small_algebra import factorise_spd, inner, solve_spd
 from walking_control.models.support.compiled import make_terms
 from walking_control.models.support.dynamics import SupportDynamics
 from walking_control.models.support.layout import terms_places, unpack_terms
-
-PARAMETERS = ParameterTable('time_pd', [
-    Parameter('rate', 500.0, 'Hz', 'Rate of the control law.', 10.0, 5000.0),
-    Parameter('gait', '', '', 'Gait file, or name of one in config/gaits; empty takes that of the '
-              'robot.'),
-    Parameter('gait_stiffness', 20.0, 'N m/rad', 'Force on each coordinate per error.', 0.0, 1e4,
-              scaled=True),
-    Parameter('gait_damping', 3.0, 'N m s/rad', 'Force on each coordinate per error of rate.', 0.0,
-              1e3, scaled=True),
-    *FOOT_PARAMETERS,
-    *compensation_parameters(),
-    Parameter('knee_flexed', 0.05, 'rad', 'Flexion after which an extending knee is re-armed.',
-              0.0, 0.5),
-])
 
 
 class Playback(NamedTuple):
@@ -78,7 +61,7 @@ class Playback(NamedTuple):
     losses: Compensation
 
 
-def build_playback(robot: Robot, values: SimpleNamespace, world: SimpleNamespace,
+def build_playback(robot: Robot, values: TimePdParameters, world: World,
                    gait: GaitSamples, parameters: np.ndarray | None = None) -> Playback:
     """Return the `Playback` of a robot and a gait; arguments as `curve_tracking.build_tracker`."""
     support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
@@ -141,7 +124,7 @@ class TimePd(Controller):
 
     Args:
         robot_file: The `RobotFile`; the law counts on the slope and gravity of its world.
-        values: Validated values of `PARAMETERS`.
+        values: `TimePdParameters`.
 
     Raises:
         IncompatibleController: Not a planar walker on two feet with something to drive.
@@ -149,15 +132,15 @@ class TimePd(Controller):
     """
 
     name = 'time_pd'
-    parameters = PARAMETERS
+    parameters = TimePdParameters
 
-    def __init__(self, robot_file: RobotFile, values: SimpleNamespace) -> None:
-        robot, world = robot_file.robot, robot_file.values(WORLD)
+    def __init__(self, robot_file: RobotFile, values: TimePdParameters) -> None:
+        robot, world = robot_file.robot, robot_file.values(World)
         require_walker(robot, self.name)
         self.values = values
         dynamics = Dynamics(robot, world.gravity, world.slope)
         self._terms, parameters = make_terms(dynamics)
-        self.data = build_playback(robot, values, world, load_gait(robot, values, world),
+        self.data = build_playback(robot, values, world, load_gait(robot, values.gait, world),
                                    parameters)
         self._locks = KneeLocks(robot, values.knee_flexed)
         self._steps: int | None = None

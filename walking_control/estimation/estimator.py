@@ -6,96 +6,25 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 import math
-from types import SimpleNamespace
 
 import numpy as np
 
 from walking_control.estimation.attitude import Attitude
 from walking_control.estimation.contact import ContactEvidence, lift_load
 from walking_control.estimation.odometry import LegOdometry
+from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.estimation.stance import Load, Touchdowns
 from walking_control.estimation.velocities import StanceModel, VelocityFilter
 from walking_control.exceptions import ParameterError
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.signals import Measurement, WalkerState
 
 # noise that calls for the filter where none is forbidden
 DECLARED = ('gyro_sigma', 'gyro_bias_sigma', 'acceleration_sigma', 'acceleration_bias_sigma',
             'orientation_sigma', 'position_sigma')
-
-
-def _on_above_off(values: SimpleNamespace) -> None:
-    if values.contact_off >= values.contact_on:
-        raise ParameterError('parameter estimator.contact_off', value=values.contact_off,
-                             limit=f'must be below contact_on ({values.contact_on:g} N)')
-
-
-ESTIMATOR = ParameterTable('estimator', [
-    Parameter('contact_on', 15.0, 'N', 'Load of a foot that counts as contact when it lasts.',
-              0.1, 1e4, scaled=True),
-    Parameter('contact_off', 5.0, 'N', 'Load below which contact ends when it lasts.', 0.0, 1e4,
-              scaled=True),
-    Parameter('contact_noise', 10.0, 'N', 'Standard deviation of measured loads: the more, the '
-              'longer a faint change must last to be believed.', 0.0, 1e4, scaled=True),
-    Parameter('force_time', 0.0, 's', 'Forces on the feet are averaged over this, against single '
-              'samples that a simulator or sensor loses.', 0.0, 1.0),
-    Parameter('contact_height', 0.02, 'm', 'Height over the floor at which a swing foot must carry '
-              'twice contact_on to count as in contact.', 1e-4, 1.0, scaled=True),
-    Parameter('contact_hold', 0.02, 's', 'Shortest time between two changes of a contact.',
-              0.0, 1.0),
-    Parameter('min_step_length', 0.05, 'm',
-              'The swing foot must be this far ahead of the stance foot to take over.', 0.0, 1.0,
-              scaled=True),
-    Parameter('min_step_time', 0.1, 's', 'Shortest time between two changes of the stance foot.',
-              0.0, 2.0, scaled=True),
-    Parameter('lost_support_time', 0.05, 's',
-              'A lone contact of the other foot for this long takes over wherever it is.',
-              0.0, 2.0, scaled=True),
-    Parameter('velocity', 'measured', '', 'Joint velocities: as measured, from positions by a '
-              'filter, or by a filter that knows how a walker on one foot moves.',
-              choices=('measured', 'filtered', 'model')),
-    Parameter('velocity_memory', 0.03, 's', 'Memory of the velocity filter: the longer, the less '
-              'noise and the more of what its model does not know.', 1e-4, 1.0),
-    Parameter('velocity_impact_memory', 0.015, 's', 'What it keeps of this at an impact.',
-              0.0, 1.0),
-    Parameter('kind', 'auto', '', 'What says where the base is: kinematic, the orientation the '
-              'IMU reports and the stance leg, taken for exact; filter, a Kalman filter of '
-              'gyroscope, accelerometer and legs; auto, the filter where errors of these are '
-              'declared (not all zero).', choices=('auto', 'kinematic', 'filter')),
-    Parameter('gyro_sigma', 0.0, 'rad/s', 'Standard deviation of the gyroscope in one '
-              'measurement.', 0.0, 100.0),
-    Parameter('gyro_bias_sigma', 0.0, 'rad/s', 'Of its bias when it begins.', 0.0, 100.0),
-    Parameter('gyro_bias_walk', 1e-4, 'rad/s', 'Of the change of that bias in a second.', 0.0,
-              10.0),
-    Parameter('acceleration_sigma', 0.0, 'm/s^2', 'Standard deviation of the accelerometer in '
-              'one measurement.', 0.0, 1000.0),
-    Parameter('acceleration_bias_sigma', 0.0, 'm/s^2', 'Of its bias when it begins.', 0.0, 100.0),
-    Parameter('acceleration_bias_walk', 1e-3, 'm/s^2', 'Of the change of that bias in a second.',
-              0.0, 100.0),
-    Parameter('orientation_sigma', 0.0, 'rad', 'Standard deviation of the orientation that the IMU '
-              'reports when it begins; later the filter goes without.', 0.0, 1.0),
-    Parameter('position_sigma', 0.0, 'rad', 'Standard deviation of joint positions.', 0.0, 1.0),
-    Parameter('velocity_sigma', 0.0, 'rad/s', 'Standard deviation of joint velocities.', 0.0,
-              100.0),
-    Parameter('tachometers', True, '', 'Whether joint velocities are measured apart from '
-              'positions; differentiated ones tell the filter nothing new.'),
-    Parameter('foot_motion', 0.005, 'm/s', 'Standard deviation of the velocity of a foot that '
-              'rests: it rolls and gives way.', 0.0, 10.0),
-    Parameter('foot_persistence', 0.1, 's', 'How long such a motion goes on.', 0.0, 10.0),
-    Parameter('sole_spin', 0.0, 'rad/s', 'Standard deviation of the turning about the floor\'s '
-              'normal of a sole that lies flat and rests, as persistent as foot_motion; 0: points, '
-              'which turn.', 0.0, 10.0),
-    Parameter('sole_tilt', 0.05, 'rad', 'Largest angle between sole and floor at which it is flat.',
-              0.0, 1.0),
-    Parameter('floor_roughness', 0.005, 'm', 'Standard deviation of the height of a foothold '
-              'against the plane of the floor.', 0.0, 10.0),
-    Parameter('slip_probability', 1e-5, '1', 'What a resting foot says less often than this is a '
-              'slip.', 1e-12, 0.1),
-], checks=[_on_above_off])
 
 
 class Estimator:
@@ -107,12 +36,12 @@ class Estimator:
 
     Args:
         robot: The `Robot`.
-        values: Validated values of `ESTIMATOR`.
+        values: `EstimatorParameters`.
         slope: Inclination of the floor, rad, downhill positive.
         gravity: Magnitude, m/s^2.
     """
 
-    def __init__(self, robot: Robot, values: SimpleNamespace, slope: float = 0.0,
+    def __init__(self, robot: Robot, values: EstimatorParameters, slope: float = 0.0,
                  gravity: float = 9.81) -> None:
         dynamics = Dynamics(robot)
         self._robot, self._values = robot, values
@@ -205,7 +134,7 @@ class Estimator:
                          values.contact_on)
 
 
-def _make_odometry(dynamics: Dynamics, values: SimpleNamespace, slope: float,
+def _make_odometry(dynamics: Dynamics, values: EstimatorParameters, slope: float,
                    gravity: float) -> tuple[Callable[..., None], LegOdometry]:
     """Return what says how the base is turned, and what says where it is."""
     if values.kind == 'kinematic' or values.kind == 'auto' and not any(
@@ -219,11 +148,12 @@ def _make_odometry(dynamics: Dynamics, values: SimpleNamespace, slope: float,
 
 def make_estimator(robot_file: RobotFile) -> Estimator:
     """Return the `Estimator` of a robot file's robot."""
-    world = robot_file.values(WORLD)
-    return Estimator(robot_file.robot, robot_file.values(ESTIMATOR), world.slope, world.gravity)
+    world = robot_file.values(World)
+    return Estimator(robot_file.robot, robot_file.values(EstimatorParameters), world.slope,
+                     world.gravity)
 
 
-def _make_velocities(robot: Robot, values: SimpleNamespace, slope: float,
+def _make_velocities(robot: Robot, values: EstimatorParameters, slope: float,
                      gravity: float) -> VelocityFilter | None:
     if values.velocity == 'measured':
         return None

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 import math
-from types import SimpleNamespace
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +23,7 @@ from walking_control.estimation.foot_updates import (
 from walking_control.estimation.invariant import ACCELEROMETER, GYRO, make_filter_state
 from walking_control.estimation.leg_chains import find_leg_chains, follow_legs
 from walking_control.estimation.odometry import LegOdometry
+from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.estimation.sole_updates import find_soles, follow_soles, Grip, take_soles
 from walking_control.exceptions import MissingDependency
 from walking_control.models.base import Base
@@ -49,7 +49,7 @@ class InertialOdometry(LegOdometry):
 
     Args:
         dynamics: The robot's `Dynamics`.
-        values: Validated values of `ESTIMATOR`.
+        values: `EstimatorParameters`.
         slope: Inclination of the floor, rad, downhill positive.
         gravity: Magnitude, m/s^2.
 
@@ -58,7 +58,7 @@ class InertialOdometry(LegOdometry):
         sample: The last `Sample`.
     """
 
-    def __init__(self, dynamics: Dynamics, values: SimpleNamespace, slope: float,
+    def __init__(self, dynamics: Dynamics, values: EstimatorParameters, slope: float,
                  gravity: float) -> None:
         super().__init__(dynamics)
         robot = dynamics.robot
@@ -217,13 +217,13 @@ def free_entries(base: Base, n_feet: int) -> np.ndarray:
     return np.concatenate((turns, np.tile(moves, 2 + n_feet), turns, moves))
 
 
-def grip_of(values: SimpleNamespace) -> Grip:
-    """Return the `Grip` of validated values of `ESTIMATOR`."""
+def grip_of(values: EstimatorParameters) -> Grip:
+    """Return the `Grip` of `EstimatorParameters`."""
     return Grip(values.sole_spin, values.sole_tilt, float(chi2.isf(values.slip_probability, 1)))
 
 
-def noise_of(values: SimpleNamespace, n_axes: int) -> Noise:
-    """Return the `Noise` of validated values of `ESTIMATOR`, for feet that move along some axes."""
+def noise_of(values: EstimatorParameters, n_axes: int) -> Noise:
+    """Return the `Noise` of `EstimatorParameters`, for feet that move along some axes."""
     gates = chi2.isf(values.slip_probability, (n_axes, n_axes, 2 * n_axes))
     gyro, accelerometer, encoder, velocity = (
         max(value, LEAST) for value in (values.gyro_sigma, values.acceleration_sigma,

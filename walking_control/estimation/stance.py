@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import math
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from walking_control.estimation.contact import STAMP_TOLERANCE
+from walking_control.estimation.parameters import EstimatorParameters
 
 if TYPE_CHECKING:
     from walking_control.models.signals import WalkerState
@@ -20,10 +20,10 @@ class Touchdowns:
     A scuff beside the stance foot does not count; a foot that stands alone takes over in the end.
 
     Args:
-        values: Validated values of `ESTIMATOR`.
+        values: `EstimatorParameters`.
     """
 
-    def __init__(self, values: SimpleNamespace) -> None:
+    def __init__(self, values: EstimatorParameters) -> None:
         self._values = values
         self.reset()
 
@@ -74,10 +74,10 @@ class Load:
     robot that stands on both feet alike. That is a step if the other has just come down.
 
     Args:
-        values: Validated values of `ESTIMATOR`.
+        values: `EstimatorParameters`.
     """
 
-    def __init__(self, values: SimpleNamespace) -> None:
+    def __init__(self, values: EstimatorParameters) -> None:
         self._margin, self._soon = values.contact_on, 2.0 * values.min_step_time
         self._landed: list[float] = []
         self._contact: list[bool] = []

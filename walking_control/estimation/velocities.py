@@ -18,11 +18,11 @@ are not known; an impact counts from the measurement that shows it.
 from __future__ import annotations
 
 import math
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.models.contact import project_velocity
 from walking_control.models.efforts import effort_map
 from walking_control.models.friction import (
@@ -148,11 +148,11 @@ class VelocityFilter:
 
     Args:
         robot: The `Robot`.
-        values: Validated values of `ESTIMATOR`.
+        values: `EstimatorParameters`.
         model: The `StanceModel` of a planar walker; None lets the line be straight.
     """
 
-    def __init__(self, robot: Robot, values: SimpleNamespace,
+    def __init__(self, robot: Robot, values: EstimatorParameters,
                  model: StanceModel | None = None) -> None:
         self._values, self._model = values, model
         self._joints = slice(-len(robot.joints), None)

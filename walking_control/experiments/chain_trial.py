@@ -9,7 +9,7 @@ from typing import Any
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import NotAchieved
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.urdf import scale_masses
 from walking_control.runs.metrics import foot_depths
 from walking_control.runs.run import Run
@@ -41,7 +41,7 @@ class ChainTrial:
             if heavier else robot
         self._settling, self._last = settling, settling + 1 + further
         self._loop = ControlLoop(robot_file, controller)
-        world = robot_file.values(WORLD)
+        world = robot_file.values(World)
         self._dynamics = Dynamics(robot_file.robot, world.gravity, world.slope)
         self._longest = LONGEST * (self._dynamics.standing_height() / world.gravity) ** 0.5
 

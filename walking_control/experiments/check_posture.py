@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.controllers.static_torque.controller import PARAMETERS, PostureControl
+from walking_control.controllers.static_torque.controller import PostureControl
+from walking_control.controllers.static_torque.parameters import StaticTorqueParameters
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import in_words, Robot
-from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.models.robot_file import RobotFile, World
 from walking_control.runs.kinematics import sole_corners
 from walking_control.statics.contacts import Contact
 from walking_control.statics.distributor import StaticSolution, StaticTorque
@@ -28,7 +29,7 @@ def check_posture(robot_file: RobotFile, problems: list[dict[str, Any]], assumpt
         assumptions: List of sentences, added to.
         facts: name -> value, added to.
     """
-    robot, world = robot_file.robot, robot_file.values(WORLD)
+    robot, world = robot_file.robot, robot_file.values(World)
     dynamics = Dynamics(robot, world.gravity, world.slope)
     assert robot_file.start.posture is not None
     posture = dict(zip(robot.joints, robot_file.start.posture, strict=True))
@@ -90,7 +91,7 @@ def _check_statics(robot_file: RobotFile, dynamics: Dynamics, q: np.ndarray,
                    standing: Sequence[str], problems: list[dict[str, Any]], assumptions: list[str],
                    facts: dict[str, Any]) -> None:
     """Judge the start posture at rest on the feet that stand, and on each of them alone."""
-    robot, values = robot_file.robot, robot_file.values(PARAMETERS)
+    robot, values = robot_file.robot, robot_file.values(StaticTorqueParameters)
     share = values.effort_share
     limits = dict(zip(robot.actuators, share * robot.effort_limits, strict=True))
     contacts = {foot: Contact(foot, values.sole_length, values.sole_width, values.friction)

@@ -2,17 +2,17 @@
 """What `check` says of a biped that shall walk by stepping: geometry and motors that cannot."""
 
 from collections.abc import Iterator
-from types import SimpleNamespace
 
 import numpy as np
 
 from walking_control.controllers.stepping.body import Body
 from walking_control.controllers.stepping.controller import Stepping
+from walking_control.controllers.stepping.parameters import SteppingParameters
 from walking_control.exceptions import InvalidInput
 from walking_control.models.base import ROOT
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import in_words, Robot
-from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.models.robot_file import RobotFile, World
 from walking_control.runs.kinematics import sole_corners
 
 HIGH, TILTED = 0.005, 0.05   # m, rad: a foot that is higher or more tilted does not stand
@@ -26,7 +26,7 @@ def find_walk_obstacles(robot_file: RobotFile) -> list[InvalidInput]:
     Args:
         robot_file: The `RobotFile`; the law fits it.
     """
-    robot, world = robot_file.robot, robot_file.values(WORLD)
+    robot, world = robot_file.robot, robot_file.values(World)
     values = robot_file.values(Stepping.parameters)
     dynamics = Dynamics(robot, world.gravity, world.slope)
     assert robot_file.start.posture is not None
@@ -38,7 +38,8 @@ def find_walk_obstacles(robot_file: RobotFile) -> list[InvalidInput]:
             *_motors_strong_enough(robot, dynamics, body, values)]
 
 
-def _feet_on_the_floor(robot: Robot, body: Body, values: SimpleNamespace) -> Iterator[InvalidInput]:
+def _feet_on_the_floor(robot: Robot, body: Body,
+                       values: SteppingParameters) -> Iterator[InvalidInput]:
     """Yield feet that do not stand in the start posture, the base upright."""
     lowest = min(foot.position[2] for foot in body.feet)
     for name, foot in zip(robot.feet, body.feet, strict=True):
@@ -54,7 +55,8 @@ def _feet_on_the_floor(robot: Robot, body: Body, values: SimpleNamespace) -> Ite
                                f'{TILTED:g} rad', remedy='change the ankle of the start posture')
 
 
-def _feet_side_by_side(robot: Robot, body: Body, values: SimpleNamespace) -> Iterator[InvalidInput]:
+def _feet_side_by_side(robot: Robot, body: Body,
+                       values: SteppingParameters) -> Iterator[InvalidInput]:
     """Yield footholds and a start at which one foot stands on the other, and soles relied on."""
     soles = [sole_corners(robot.urdf, foot) for foot in robot.feet]
     if min(len(sole) for sole in soles) < 2:
@@ -77,7 +79,7 @@ def _feet_side_by_side(robot: Robot, body: Body, values: SimpleNamespace) -> Ite
                                limit=f'must be at most that of the sole ({real:g} m)')
 
 
-def _legs_long_enough(body: Body, values: SimpleNamespace) -> Iterator[InvalidInput]:
+def _legs_long_enough(body: Body, values: SteppingParameters) -> Iterator[InvalidInput]:
     """Yield a height of the base that the legs cannot give it."""
     foot = body.feet[0]
     asked = values.height + float(foot.hip[2])   # the base is the origin
@@ -102,7 +104,7 @@ def _feet_free_to_move(robot: Robot, body: Body) -> Iterator[InvalidInput]:
 
 
 def _motors_strong_enough(robot: Robot, dynamics: Dynamics, body: Body,
-                          values: SimpleNamespace) -> Iterator[InvalidInput]:
+                          values: SteppingParameters) -> Iterator[InvalidInput]:
     """Yield joints that cannot carry the weight on one leg in the start posture.
 
     The force goes straight up through the foot: less than any walk takes.

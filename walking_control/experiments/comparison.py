@@ -5,14 +5,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 import math
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import yaml
 
 from walking_control.control_loop import ControlLoop
-from walking_control.controllers.curve_tracking.controller import PARAMETERS as TRACKING
+from walking_control.controllers.curve_tracking.parameters import CurveTrackingParameters
 from walking_control.controllers.registry import CONTROLLERS
 from walking_control.exceptions import (
     IncompatibleController,
@@ -184,7 +183,8 @@ def compare(robot: str, variants: Sequence[Variant], disturb: Sequence[str] = (D
     walks = []
     try:
         for i, (variant, (robot_file, loop)) in enumerate(zip(variants, prepared, strict=True)):
-            walk = _walk(variant, robot_file, loop, base.values(TRACKING), disturb, duration)
+            walk = _walk(variant, robot_file, loop, base.values(CurveTrackingParameters), disturb,
+                         duration)
             walks.append(walk)
             show(f'[{i + 1}/{len(variants)}] {variant.name}: {outcome(walk.measures)}')
             if robustness:
@@ -219,7 +219,7 @@ def _prepare(robot: str, variant: Variant, overrides: Sequence[tuple[str, Any]],
 
 
 def _walk(variant: Variant, robot_file: RobotFile, loop: ControlLoop,
-          field_values: SimpleNamespace, disturb: Sequence[str], duration: float) -> Walk:
+          field_values: CurveTrackingParameters, disturb: Sequence[str], duration: float) -> Walk:
     plant = make_plant(robot_file)
     plan_disturbances(plant, disturb)
     try:

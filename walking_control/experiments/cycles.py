@@ -22,7 +22,7 @@ from walking_control.experiments.point_cycles import PointSection
 from walking_control.gaits.return_map import Cycle, find_cycles, Stride
 from walking_control.models.base import Base
 from walking_control.models.registry import Choice
-from walking_control.models.robot_file import RobotFile, Start, WORLD
+from walking_control.models.robot_file import RobotFile, Start, World
 from walking_control.models.symmetry import require_equal_legs
 from walking_control.runs.run import Run
 from walking_control.simulation.registry import make_plant
@@ -122,7 +122,7 @@ def find_robot_cycles(robot_file: RobotFile, controller: Choice = None, seed: in
     """
     robot_file, controller = robot_file.choose(CONTROLLERS, controller)
     require_equal_legs(robot_file.robot, f'gait cycle of {robot_file.robot.name}')
-    gravity = robot_file.values(WORLD).gravity
+    gravity = robot_file.values(World).gravity
     walker = make_walker(robot_file, controller)
     section: Section | PointSection
     if isinstance(walker, PointWalker):
@@ -137,7 +137,7 @@ def find_robot_cycles(robot_file: RobotFile, controller: Choice = None, seed: in
     return {'robot': robot_file.robot.name,
             'controller': controller or robot_file.controller, 'plant': 'rigid',
             'coordinates': [section.walker.robot.coordinates[i] for i in section.reported],
-            'slope': robot_file.values(WORLD).slope, 'starts': starts,
+            'slope': robot_file.values(World).slope, 'starts': starts,
             'cycles': [_describe(section, cycle) for cycle in cycles]}
 
 

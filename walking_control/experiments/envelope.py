@@ -34,7 +34,7 @@ from walking_control.simulation.engine import EnginePlant
 from walking_control.simulation.instrumented import InstrumentedPlant
 from walking_control.simulation.pushes import DURATION, Touchdowns
 from walking_control.simulation.registry import choose_parts, make_plant
-from walking_control.simulation.sensors import has_errors, SENSORS
+from walking_control.simulation.sensors import has_errors, SensorParameters
 from walking_control.simulation.simulate import Walk
 
 SPEED = 0.5        # m/s: of robots that would stand otherwise
@@ -224,7 +224,8 @@ def find_envelope(robot_file: RobotFile, kind: str = 'push', controller: Choice 
     names = {'robot': robot_file.robot.name, 'controller': controller or robot_file.controller,
              'plant': plant or robot_file.plant, 'disturbance': kind, 'unit': KINDS[kind][2],
              'after': grid.after, 'settling': grid.settling, 'resolution': resolution,
-             'largest': largest, 'noise': has_errors(robot_file.values(SENSORS)), **nominal}
+             'largest': largest, 'noise': has_errors(robot_file.values(SensorParameters)),
+             **nominal}
     try:
         with Branches[Trial](processes or count_processors()) as branches:
             _try_cells(cells, trial.attempt, branches, grid.after, progress)

@@ -14,11 +14,11 @@ from walking_control.experiments.resimulation import resimulate
 from walking_control.gaits.gait import Gait
 from walking_control.gaits.gait_file import gait_document, write_gait
 from walking_control.gaits.search.optimisation import search
-from walking_control.gaits.search.task import SEARCH
+from walking_control.gaits.search.parameters import SearchParameters
 from walking_control.loading import load_robot
 from walking_control.models.base import Base
 from walking_control.models.robot_file import RobotFile
-from walking_control.simulation.rigid.plant import RIGID
+from walking_control.simulation.parameters import RigidParameters
 
 SCUFF_ROOM = 0.1   # of a step, ahead of where the foot of a gait comes out of the floor
 
@@ -30,7 +30,7 @@ def find_gait(robot_file: RobotFile, task: Mapping[str, Any] | None = None,
 
     Args:
         robot_file: The `RobotFile`.
-        task: Values of `SEARCH` that differ from the robot file's, name -> value.
+        task: Values of `SearchParameters` that differ from the robot file's, name -> value.
         optimise: Of ``'spring'``, ``'damper'``, ``'mass'``.
         seed: Of the first guesses.
         start: `Gait` to start from beside the guesses.
@@ -46,7 +46,7 @@ def find_gait(robot_file: RobotFile, task: Mapping[str, Any] | None = None,
         MissingDependency: CasADi is not installed.
     """
     section = {**robot_file.sections.get('search', {}), **(task or {})}
-    values = SEARCH.validate(section, robot_file.scale)
+    values = SearchParameters.read(section, robot_file.scale)
     result = search(robot_file, values, optimise, seed, start, progress)
     adapted = adapt(robot_file, result.parameters)
     check = resimulate(adapted, result.gait)
@@ -117,7 +117,7 @@ def scuff_length(found: SimpleNamespace) -> float | None:
     robot_file = found.robot_file
     if robot_file.robot.base is not Base.PLANAR:
         return None
-    rigid, foot = robot_file.values(RIGID), found.result.judgement.foot
+    rigid, foot = robot_file.values(RigidParameters), found.result.judgement.foot
     scuffs = foot[foot[:, 1] < -rigid.scuff_depth, 0]
     ahead = float(scuffs.max(initial=-np.inf))
     if ahead <= max(rigid.scuff_length, 0.0) and (scuffs.size == 0 or rigid.scuff_length > 0.0):

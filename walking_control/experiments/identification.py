@@ -36,7 +36,7 @@ from walking_control.exceptions import InvalidInput
 from walking_control.models.actuators import JointFriction
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.support.dynamics import SupportDynamics
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def _unknowns(robot: Robot) -> list[tuple[str, str]]:
 
 def _ticks(robot_file: RobotFile, recording: Recording, settle: float) -> Parts:
     """Return the equations of all ticks of a recording, from a time in s after each impact on."""
-    robot, world = robot_file.robot, robot_file.values(WORLD)
+    robot, world = robot_file.robot, robot_file.values(World)
     support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
     time, n, count = recording.time, len(robot.coordinates), len(recording.time) - 1
     dt = np.diff(time)

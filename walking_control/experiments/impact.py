@@ -11,7 +11,7 @@ from walking_control.exceptions import InvalidInput
 from walking_control.models.contact import impact_of_second_foot, loss_matrix, project_velocity
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import JointLock, Robot
-from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.support.dynamics import SupportDynamics
 
 
@@ -39,7 +39,7 @@ class Touchdown:
     """
 
     def __init__(self, robot_file: RobotFile) -> None:
-        world = robot_file.values(WORLD)
+        world = robot_file.values(World)
         self.robot = robot_file.robot
         self._support = SupportDynamics(Dynamics(self.robot, world.gravity, world.slope))
         self.reported = reported_coordinates(self.robot)

@@ -19,14 +19,14 @@ from walking_control.exceptions import IncompatiblePlant, Interrupted, InvalidIn
 from walking_control.experiments.sizes import judge_sizes, size_grid
 from walking_control.models.actuators import JointFriction
 from walking_control.models.registry import Choice
-from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.urdf import scale_masses
 from walking_control.runs.run import Run
-from walking_control.safety.supervisor import SAFETY
+from walking_control.safety.parameters import SafetyParameters
 from walking_control.simulation.disturbance import plan_disturbances, rough_floor
 from walking_control.simulation.noise import read_preset
 from walking_control.simulation.registry import choose_parts, make_fast_plant
-from walking_control.simulation.sensors import has_errors, SENSORS
+from walking_control.simulation.sensors import has_errors, SensorParameters
 from walking_control.simulation.simulate import run_plant
 
 PRESET = 'lab'     # what is scaled where the robot has no noise of its own
@@ -134,7 +134,7 @@ def _sizes(robot_file: RobotFile, kind: str, largest: float | None,
     if kind == 'grip' and largest >= 1.0:
         raise InvalidInput('max', value=largest, limit='must be below 1: a floor without any '
                            'friction')
-    timeout = robot_file.values(SAFETY).state_timeout
+    timeout = robot_file.values(SafetyParameters).state_timeout
     if kind == 'delay' and largest > timeout:
         raise InvalidInput('max', value=largest, limit='is longer than safety.state_timeout '
                            f'({timeout:g} s) allows', remedy='raise safety.state_timeout')
@@ -155,11 +155,11 @@ class _Trial:
         if seeds < 1:
             raise InvalidInput('seeds', value=seeds, limit='must be at least 1')
         self._kind, self._plant, self._duration = kind, plant, duration
-        values = dict(robot_file.sections.get(SENSORS.section, {}))
-        if kind == 'noise' and not has_errors(SENSORS.validate(values)):
+        values = dict(robot_file.sections.get(SensorParameters.section, {}))
+        if kind == 'noise' and not has_errors(SensorParameters.read(values)):
             values |= read_preset(PRESET)
-        self._file = with_section(robot_file, SENSORS.section, values)
-        self._values = self._file.values(SENSORS)
+        self._file = with_section(robot_file, SensorParameters.section, values)
+        self._values = self._file.values(SensorParameters)
         self.noise = has_errors(self._values)
         self.seeds = seeds if self.noise or kind == 'rough' else 1
         self._loop = ControlLoop(robot_file, controller)
@@ -194,9 +194,9 @@ class _Trial:
                 for joint in robot.joints
                 for known in (robot.friction.get(joint, JointFriction(0.0, 0.0)),)})
         elif self._kind == 'grip':
-            world['friction'] = self._file.values(WORLD).friction * (1.0 - size)
-        robot_file = with_section(self._file, SENSORS.section, own)
-        robot_file = with_section(robot_file, WORLD.section, world)
+            world['friction'] = self._file.values(World).friction * (1.0 - size)
+        robot_file = with_section(self._file, SensorParameters.section, own)
+        robot_file = with_section(robot_file, World.section, world)
         plant = make_fast_plant(robot_file, self._plant, robot)
         if self._kind == 'rough':
             plan_disturbances(plant, rough_floor(size, seed))

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from walking_control.estimation.estimator import ESTIMATOR
+from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.exceptions import Findings, InvalidInput
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
@@ -74,7 +74,7 @@ def _check_legs(robot: Robot) -> None:
 def _check_thresholds(robot_file: RobotFile) -> None:
     """Refuse a contact force that a foot never reaches while the robot stands on all."""
     share = robot_file.scale.mass * robot_file.scale.gravity / len(robot_file.robot.feet)
-    contact_on = robot_file.values(ESTIMATOR).contact_on
+    contact_on = robot_file.values(EstimatorParameters).contact_on
     if contact_on >= share:
         raise InvalidInput('parameter estimator.contact_on', value=contact_on,
                            limit='a foot would never count as standing: each carries '

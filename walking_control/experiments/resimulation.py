@@ -23,12 +23,13 @@ from walking_control.models.dynamics import Dynamics
 from walking_control.models.floor import require_level
 from walking_control.models.friction import FADE, friction_torques
 from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.support.dynamics import SupportDynamics
+from walking_control.simulation.parameters import RigidParameters
 from walking_control.simulation.pinned_step import simulate_pinned_step
 from walking_control.simulation.rigid import model as rm
 from walking_control.simulation.rigid.motion import advance
-from walking_control.simulation.rigid.plant import build_rigid_model, FAILURES, RIGID, set_start
+from walking_control.simulation.rigid.plant import build_rigid_model, FAILURES, set_start
 
 LONGEST_TICK = 8e-3   # s, for which torques are held at first
 HALVINGS = (2, 4)     # of the ticks: at least, at most
@@ -135,11 +136,11 @@ class _Step:
     """
 
     def __init__(self, robot_file: RobotFile, gait: Gait) -> None:
-        robot, world = robot_file.robot, robot_file.values(WORLD)
+        robot, world = robot_file.robot, robot_file.values(World)
         require_level(world, f'gait of {robot.name} on plant rigid')
         self._robot, self._gait = robot, gait
         self._support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
-        model = build_rigid_model(self._support, world, robot_file.values(RIGID))
+        model = build_rigid_model(self._support, world, robot_file.values(RigidParameters))
         n = model.n
         # an input on every coordinate instead of on the motors alone, none of them from the floor
         # or through a gear

@@ -19,7 +19,7 @@ from walking_control.experiments.chain_trial import ChainTrial, LONGEST
 from walking_control.experiments.sizes import judge_sizes, size_grid
 from walking_control.models.base import Base
 from walking_control.models.registry import Choice
-from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.models.robot_file import RobotFile, World
 from walking_control.simulation.registry import choose_parts
 from walking_control.simulation.rigid.compiled import make_walker
 from walking_control.simulation.rigid.model import (
@@ -37,7 +37,7 @@ from walking_control.simulation.rigid.model import (
     TIME,
     TRIPPED,
 )
-from walking_control.simulation.sensors import has_errors, SENSORS
+from walking_control.simulation.sensors import has_errors, SensorParameters
 
 FURTHER_STEPS = 20
 SETTLING_STEPS = 30
@@ -91,7 +91,8 @@ def find_first_failure(robot_file: RobotFile, kind: str, controller: Choice = No
     sizes = _sizes(kind, largest, resolution)
     if not -0.95 <= heavier <= 10.0:
         raise InvalidInput('heavier', value=heavier, limit='must be from -0.95 to 10, a share')
-    chain = chain or heavier != 0.0 or plant != 'rigid' or has_errors(robot_file.values(SENSORS))
+    chain = chain or heavier != 0.0 or plant != 'rigid' \
+        or has_errors(robot_file.values(SensorParameters))
     trial: _Trial | ChainTrial = \
         ChainTrial(robot_file, controller, kind, SETTLING_STEPS, FURTHER_STEPS, plant, heavier) \
         if chain else _Trial(robot_file, controller, kind)
@@ -154,7 +155,7 @@ class _Trial:
         # a floor change of size zero keeps a place for the real one
         self._walker = make_walker(robot_file, controller, ((self._at, 0.0, 0.0),))
         self._mass = robot_mass(robot_file)
-        pendulum_time = (self._walker.leg_length / robot_file.values(WORLD).gravity) ** 0.5
+        pendulum_time = (self._walker.leg_length / robot_file.values(World).gravity) ** 0.5
         self._longest = LONGEST * pendulum_time
 
     def settle(self) -> dict[str, float | None]:

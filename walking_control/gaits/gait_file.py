@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from datetime import datetime, timezone
 import math
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ import yaml
 from walking_control import __version__
 from walking_control.gaits.gait import Gait, GaitError, Phase
 from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.step_equations import step_parameters
 from walking_control.models.symmetry import require_equal_legs
 from walking_control.models.yaml_text import load_yaml
@@ -43,7 +42,7 @@ def gait_document(robot_file: RobotFile, gait: Gait, found: dict[str, Any],
         found: Figures of the search, name -> number.
         provenance: How it was found, name -> value.
     """
-    robot, world = robot_file.robot, robot_file.values(WORLD)
+    robot, world = robot_file.robot, robot_file.values(World)
     phases = [{'duration': phase.duration,
                'held': [robot.coordinates[i] for i in phase.held],
                'values': {name: [float(value) for value in phase.values[:, i]]
@@ -119,10 +118,10 @@ def load_gait(path: Path | str, robot_file: RobotFile) -> Gait:
     Raises:
         GaitFileError: It does not fit; says what differs.
     """
-    return fit_gait(read_gait(path), path, robot_file.robot, robot_file.values(WORLD))
+    return fit_gait(read_gait(path), path, robot_file.robot, robot_file.values(World))
 
 
-def fit_gait(document: Mapping[str, Any], path: Path | str, robot: Robot, world: SimpleNamespace,
+def fit_gait(document: Mapping[str, Any], path: Path | str, robot: Robot, world: World,
              any_slope: bool = False) -> Gait:
     """Return the `Gait` of a document, checked against the robot and its floor.
 
@@ -130,7 +129,7 @@ def fit_gait(document: Mapping[str, Any], path: Path | str, robot: Robot, world:
         document: Of `read_gait`.
         path: Of the gait file, for errors.
         robot: The `Robot`.
-        world: Validated values of `WORLD`.
+        world: `World`.
         any_slope: Whether the gait may be of another slope, as laws that follow it can bear.
 
     Raises:

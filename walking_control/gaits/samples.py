@@ -8,7 +8,6 @@ where the floor lies lower, still finds the path ahead of it.
 
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 from scipy.integrate import solve_ivp
@@ -17,6 +16,7 @@ from walking_control.gaits.gait import Gait, GaitError, Phase
 from walking_control.gaits.gait_file import fit_gait, read_gait
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import Robot
+from walking_control.models.robot_file import World
 from walking_control.models.support.dynamics import SupportDynamics
 
 INTERVALS = 60      # samples per step
@@ -74,14 +74,14 @@ class GaitSamples:
     pieces: tuple[Piece, ...]
 
 
-def read_samples(path: Path | str, robot: Robot, world: SimpleNamespace, before: float = 0.15,
+def read_samples(path: Path | str, robot: Robot, world: World, before: float = 0.15,
                  after: float = 0.25) -> GaitSamples:
     """Return the `GaitSamples` of a gait file for a robot; the slope may be another.
 
     Args:
         path: Of the gait file.
         robot: The `Robot`; planar.
-        world: Validated values of `WORLD`.
+        world: `World`.
         before: How far each piece goes on backwards, as a fraction of the period.
         after: And forwards.
 

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Geared electric motors, springs and friction: what turns, holds and brakes a joint."""
 
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 
+from walking_control.exceptions import ParameterError
+from walking_control.models.parameters import parameter, Parameters
+
 Amount = TypeVar('Amount', float, np.ndarray)   # one number, or one a row
 
 
-@dataclass(frozen=True)
-class GearedMotor:
+class GearedMotor(Parameters, section='actuators'):
     """A DC motor with a rigid reduction.
 
     Efforts are torques of the motor times the reduction: what a gear without losses, at constant
@@ -18,26 +19,27 @@ class GearedMotor:
 
     Simplifications: no inductance, rotor spins about the joint axis only (its gyroscopic coupling
     to the link is neglected).
-
-    Args:
-        torque_constant: kt in N m/A.
-        reduction: Rotor turns per joint turn, N > 0.
-        rotor_inertia: Rotor and gear inertia at the rotor, kg m^2.
-        resistance: Winding resistance, ohm.
-        current_limit: Largest current the amplifier gives, A.
-        efficiency: Share of the power that reaches the joint while the motor drives it.
-        back_efficiency: Share that reaches the motor while the joint drives it.
-        supply_voltage: What the amplifier can put on the motor, V; 0: as much as it takes.
     """
 
-    torque_constant: float
-    reduction: float
-    rotor_inertia: float
-    resistance: float
-    current_limit: float
-    efficiency: float = 1.0
-    back_efficiency: float = 1.0
-    supply_voltage: float = 0.0
+    torque_constant: float = parameter(1.0, 'N m/A', 'Torque per ampere at the rotor.', 1e-6, 1e3)
+    reduction: float = parameter(1.0, '1', 'Rotor turns per joint turn.', 1e-3, 1e4)
+    rotor_inertia: float = parameter(0.0, 'kg m^2', 'Inertia at the rotor.', 0.0, 10.0)
+    resistance: float = parameter(0.0, 'ohm', 'Winding resistance.', 0.0, 1e3)
+    current_limit: float = parameter(1e3, 'A', 'Largest current of the amplifier.', 1e-3, 1e6)
+    efficiency: float = parameter(
+        1.0, '1', 'Share of the power that passes the gear from motor to joint.', 0.01, 1.0)
+    back_efficiency: float = parameter(
+        1.0, '1', 'The same from joint to motor; where not written, `efficiency`.', 0.01, 1.0)
+    supply_voltage: float = parameter(
+        0.0, 'V', 'What the amplifier can put on the motor: limits its torque by its speed; 0: as '
+        'much as it takes.', 0.0, 1e4)
+
+    def check(self) -> None:
+        """Refuse a supply whose current nothing limits."""
+        if self.supply_voltage > 0.0 and self.resistance <= 0.0:
+            raise ParameterError('resistance of a motor with supply_voltage',
+                                 value=self.resistance,
+                                 limit='must be above 0 ohm: it limits the current')
 
     @property
     def torque_per_ampere(self) -> float:
@@ -116,33 +118,25 @@ class GearedMotor:
         return effort * velocity + self.resistance * current * current
 
 
-@dataclass(frozen=True)
-class JointSpring:
-    """A passive linear spring and damper across a joint.
+class JointSpring(Parameters, section='springs'):
+    """A passive linear spring and damper across a joint."""
 
-    Args:
-        stiffness: N m/rad.
-        damping: N m s/rad.
-        rest: Angle at which the spring is relaxed, rad.
-    """
-
-    stiffness: float
-    damping: float
-    rest: float
+    stiffness: float = parameter(
+        0.0, 'N m/rad', 'Stiffness of the spring across the joint.', 0.0, 1e6)
+    damping: float = parameter(0.0, 'N m s/rad', 'Viscous damping across the joint.', 0.0, 1e4)
+    rest: float = parameter(
+        0.0, 'rad', 'Joint angle at which the spring is relaxed.', -10.0, 10.0)
 
     def effort(self, position: Amount, velocity: Amount) -> Amount:
         """Return the opposing torque, N m: positive when it acts against positive motion."""
         return self.stiffness * (position - self.rest) + self.damping * velocity
 
 
-@dataclass(frozen=True)
-class JointFriction:
-    """What resists every motion of a joint; what a loaded gear adds is `GearedMotor`'s.
+class JointFriction(Parameters, section='friction'):
+    """What resists every motion of a joint; what a loaded gear adds is `GearedMotor`'s."""
 
-    Args:
-        viscous: Per speed, N m s/rad.
-        coulomb: Dry friction, N m, whatever the speed.
-    """
-
-    viscous: float
-    coulomb: float
+    viscous: float = parameter(
+        0.0, 'N m s/rad', 'Friction torque per speed; where not written, `damping` of the URDF.',
+        0.0, 1e4)
+    coulomb: float = parameter(
+        0.0, 'N m', 'Dry friction; where not written, `friction` of the URDF.', 0.0, 1e4)

@@ -9,22 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import math
-from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from walking_control.exceptions import IncompatiblePlant, InvalidInput, ParameterError
-from walking_control.models.parameters import Parameter
+
+if TYPE_CHECKING:
+    from walking_control.models.robot_file import World
 
 STEEPEST = 1.0    # rad
 AT_START = 1e-6   # m: how exactly a floor must be at height 0 where the robot starts
 PIECES = 32       # of a sampled floor, unless told
-
-FLOOR = (
-    Parameter('floor_places', (), 'm', 'Places ahead of the start where the height of the floor '
-              'is given, straight in between and beyond; none: level.', -1e4, 1e4),
-    Parameter('floor_heights', (), 'm', 'The height there; 0 at place 0.', -100.0, 100.0),
-)
 
 
 class FloorProfile:
@@ -53,14 +49,14 @@ class FloorProfile:
         return self.heights[i] + self.slopes[i] * (x - self.places[i])
 
 
-def read_profile(world: SimpleNamespace) -> FloorProfile | None:
-    """Return the `FloorProfile` of the validated values of `WORLD`, None of a level floor."""
+def read_profile(world: World) -> FloorProfile | None:
+    """Return the `FloorProfile` of the `World`, None of a level floor."""
     if not world.floor_places:
         return None
     return FloorProfile(np.array(world.floor_places), np.array(world.floor_heights))
 
 
-def require_level(world: SimpleNamespace, what: str) -> None:
+def require_level(world: World, what: str) -> None:
     """Raise `IncompatiblePlant` where a world's floor is uneven, for what needs a level one."""
     if world.floor_places:
         raise IncompatiblePlant(f'world.floor_places under {what}', limit='it needs a level floor',
@@ -68,7 +64,7 @@ def require_level(world: SimpleNamespace, what: str) -> None:
                                 'in rigid and compliant with planar robots')
 
 
-def check_floor(values: SimpleNamespace) -> None:
+def check_floor(values: World) -> None:
     """Check places and heights of a floor.
 
     Raises:

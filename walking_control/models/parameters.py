@@ -1,34 +1,53 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parameter tables: the one place where a parameter's name, type, range and meaning stand.
+"""Parameters: the one place where a parameter's name, type, range and meaning stand.
 
-A table validates robot files, drives ROS declarations and the command line's ``--set``, and prints
-the documentation page.
+The parameters of a law, a plant, a node, ... are a class, and their values an instance of it, valid
+as long as it lives. The class reads robot files, drives ROS declarations and the command line's
+``--set``, and prints the documentation page.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, Field, field, fields
 from difflib import get_close_matches
 import math
-from types import SimpleNamespace
-from typing import Any, TYPE_CHECKING
+from typing import Any, ClassVar, TYPE_CHECKING, TypeVar
 
 from walking_control.exceptions import Findings, ParameterError
 from walking_control.models.entries import exponent_remedy
 
 if TYPE_CHECKING:
+    from typing_extensions import dataclass_transform
+
     from walking_control.models.scale import Scale
+else:
+    def dataclass_transform(**_):
+        """Tell type checkers; `typing` has it from Python 3.11 on."""
+        return lambda cls: cls
+
+Value = TypeVar('Value')
+Section = TypeVar('Section', bound='Parameters')
 
 _TYPE_NAMES = {bool: 'bool', int: 'integer', float: 'number', str: 'text'}
+_ROW = 'parameter'   # in the metadata of a field
+
+
+def parameter(default: Value, unit: str, description: str, minimum: float | None = None,
+              maximum: float | None = None, *, choices: tuple[str, ...] = (), live: bool = False,
+              scaled: bool = False) -> Value:
+    """Declare a parameter in the body of a class of `Parameters`; arguments as `Parameter`."""
+    row = {'unit': unit, 'description': description, 'minimum': minimum, 'maximum': maximum,
+           'choices': choices, 'live': live, 'scaled': scaled}
+    return field(default=default, metadata={_ROW: row})
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One tunable value.
+    """One tunable value, as a class of `Parameters` declares it.
 
     Args:
-        name: Name within its table.
+        name: Name within its section.
         default: Default value; its type (bool, int, float, str, or a tuple of floats) is the
             parameter's type.
         unit: SI unit, ``'1'`` when dimensionless, ``''`` for texts and switches.
@@ -128,54 +147,98 @@ class Parameter:
                                  remedy=f'the default is {self.default!r}')
 
 
-class ParameterTable:
-    """The parameters of one section of a robot file.
+@dataclass_transform(frozen_default=True, field_specifiers=(parameter,))
+class Parameters:
+    """The parameters of one section of a robot file: subclass it, one `parameter` a line.
 
-    Args:
-        section: Name of the section, e.g. ``'hip_switching'``.
-        parameters: The `Parameter` rows.
-        checks: Callables that take the validated namespace and raise `ParameterError` when values
-            contradict each other.
+    ::
+
+        class SpringParameters(Parameters, section='hip_spring'):
+            stiffness: float = parameter(8.0, 'N m/rad', 'Of the spring.', 0.0, 1e3, live=True)
+
+    A subclass is a frozen dataclass. Parts that several sections have are classes without a
+    section, to be inherited.
+
+    Attributes:
+        section: Name of the section.
+        rows: name -> `Parameter`, what the class itself declares first.
+
+    Raises:
+        ParameterError: A bad value or a contradiction; carries all others.
     """
 
-    def __init__(self, section: str, parameters: Iterable[Parameter],
-                 checks: Iterable[Callable[[SimpleNamespace], None]] = ()) -> None:
-        self.section = section
-        self.parameters = {parameter.name: parameter for parameter in parameters}
-        self.checks = tuple(checks)
+    section: ClassVar[str]
+    rows: ClassVar[Mapping[str, Parameter]]
+    if TYPE_CHECKING:
+        __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
-    def validate(self, values: Mapping[str, Any] | None = None,
-                 scale: Scale | None = None) -> SimpleNamespace:
-        """Return all values, defaults filled in, as a namespace; all or nothing.
+    def __init_subclass__(cls, section: str = '', more: Mapping[str, Any] | None = None) -> None:
+        """Make a dataclass of it; ``more`` holds parameters that follow from another table."""
+        for name, value in (more or {}).items():
+            setattr(cls, name, value)
+            cls.__annotations__[name] = type(value.default).__name__
+        own = set(cls.__annotations__)
+        dataclass(frozen=True)(cls)
+        cls.section = section
+        cls.rows = {each.name: _row(cls, each)
+                    for each in sorted(fields(cls), key=lambda each: each.name not in own)}
+
+    def __post_init__(self) -> None:
+        findings = Findings()
+        for name, row in self.rows.items():
+            value = findings.attempt(row.validate, getattr(self, name), f'{self.section}.')
+            object.__setattr__(self, name, value)
+        findings.raise_first()
+        self.check()
+
+    def check(self) -> None:
+        """Raise `ParameterError` when values, each valid, contradict each other."""
+
+    @classmethod
+    def read(cls: type[Section], values: Mapping[str, Any] | None = None,
+             scale: Scale | None = None, place: str | None = None) -> Section:
+        """Return what a mapping of names to values says, defaults filled in; all or nothing.
 
         Args:
-            values: Mapping of name to value; missing names take their default.
+            values: Missing names take their default.
             scale: `Scale` of the robot, with which some defaults grow.
+            place: What messages call the section, where it is one of several.
 
         Raises:
             ParameterError: An unknown name, a bad value or a contradiction; carries all others.
         """
+        place = cls.section if place is None else place
         values = {} if values is None else values
         if not isinstance(values, Mapping):
-            raise ParameterError(f'section {self.section}', value=values,
+            raise ParameterError(f'section {place}', value=values,
                                  limit='must be a list of name: value pairs')
         findings = Findings()
         for name in values:
-            findings.attempt(self._require_known, name)
-        prefix = f'{self.section}.'
-        validated = SimpleNamespace(**{
-            name: findings.attempt(parameter.validate, values[name], prefix)
-            if name in values else parameter.default_for(scale)
-            for name, parameter in self.parameters.items()
-        })
+            findings.attempt(cls._require_known, name, place)
+        given = {name: findings.attempt(row.validate, values[name], f'{place}.')
+                 if name in values else row.default_for(scale) for name, row in cls.rows.items()}
         findings.raise_first()
-        for check in self.checks:
-            check(validated)
-        return validated
+        return cls(**given)
 
-    def _require_known(self, name: str) -> None:
-        if name in self.parameters:
+    @classmethod
+    def _require_known(cls, name: str, place: str) -> None:
+        if name in cls.rows:
             return
-        near = get_close_matches(str(name), self.parameters, n=1)
-        remedy = f'did you mean {near[0]}?' if near else 'known: ' + ', '.join(self.parameters)
-        raise ParameterError(f'parameter {self.section}.{name}', limit='unknown', remedy=remedy)
+        near = get_close_matches(str(name), cls.rows, n=1)
+        remedy = f'did you mean {near[0]}?' if near else 'known: ' + ', '.join(cls.rows)
+        raise ParameterError(f'parameter {place}.{name}', limit='unknown', remedy=remedy)
+
+
+def _row(cls: type[Parameters], declared: Field[Any]) -> Parameter:
+    """Return the `Parameter` of a field.
+
+    Raises:
+        ParameterError: It was not declared by `parameter`, or is a number without a unit.
+    """
+    row, what = declared.metadata.get(_ROW), f'parameter {declared.name} of {cls.__name__}'
+    if row is None:
+        raise ParameterError(what, limit='has no unit, range and description',
+                             remedy='declare it by walking_control.models.parameters.parameter')
+    if not row['unit'] and not isinstance(declared.default, (bool, str)):
+        raise ParameterError(what, limit='lacks a unit', remedy="say '1' where it has none")
+    return Parameter(declared.name, declared.default, **row)

@@ -4,14 +4,11 @@
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from importlib import import_module
-from importlib.metadata import entry_points
 import os
 import sys
 from typing import Any, NamedTuple
 
 from walking_control.exceptions import InvalidInput
-
-NUMBERS = (int, float, tuple)
 
 
 class Chosen(NamedTuple):
@@ -55,6 +52,7 @@ class Registry(Mapping[str, Any]):
     @cached_property
     def foreign(self) -> dict[str, list[str]]:
         """Name -> places, of the things of other packages; one of each name, as it should be."""
+        from importlib.metadata import entry_points  # half of what reading a robot imports
         found: dict[str, list[str]] = {}
         for point in entry_points(group=self._group) if self._group else ():
             if point.value not in (known := found.setdefault(point.name, [])):
@@ -108,8 +106,8 @@ class Registry(Mapping[str, Any]):
         return next(own, _reference(thing)), [(f'{thing.parameters.section}.{name}', value)
                                               for name, value in parameters.items()]
 
-    def tables(self, chosen: Iterable[object], sections: Iterable[str]) -> list[Any]:
-        """Return the parameter tables of what comes from outside.
+    def sections(self, chosen: Iterable[object], sections: Iterable[str]) -> list[Any]:
+        """Return the classes of `Parameters` of what comes from outside.
 
         Args:
             chosen: Names and places; what is unknown is left out.
@@ -117,9 +115,9 @@ class Registry(Mapping[str, Any]):
         """
         names = [name for name in chosen if isinstance(name, str)]
         names += [name for name in sections if ':' not in name]
-        tables = {id(table := self.find(name).parameters): table for name in names
-                  if name not in self.places and (':' in name or name in self.foreign)}
-        return list(tables.values())
+        return list(dict.fromkeys(
+            self.find(name).parameters for name in names
+            if name not in self.places and (':' in name or name in self.foreign)))
 
     def _import(self, place: str, what: str) -> Any:
         """Return what stands at a place, in the working folder or where Python looks else."""
@@ -150,19 +148,15 @@ class Registry(Mapping[str, Any]):
         if base not in getattr(kind, '__mro__', ()):
             raise InvalidInput(self.kind, value=_reference(kind), limit='is no subclass of '
                                f'walking_control.{attribute}')
-        reference, table = _reference(kind), getattr(kind, 'parameters', None)
+        reference = _reference(kind)
         if reference in self.places.values():
             return kind
         own = getattr(kind, 'name', None)
         what = f'{self.kind} {own} ({reference})'
-        if not isinstance(own, str) or getattr(table, 'section', None) != own \
-                or name not in ('', own):
+        section = getattr(getattr(kind, 'parameters', None), 'section', None)
+        if not isinstance(own, str) or section != own or name not in ('', own):
             raise InvalidInput(what, limit='its attribute name, the section of its parameters and '
                                'its entry point, if any, must be one name')
-        for parameter in table.parameters.values():   # type: ignore[union-attr]
-            if parameter.type in NUMBERS and not parameter.unit:
-                raise InvalidInput(f'parameter {parameter.name} of {what}', limit='has no unit',
-                                   remedy="give one, '1' where it has no dimension")
         other = self.places.get(own) or self._references.setdefault(own, reference)
         if other != reference:
             raise InvalidInput(what, limit=f'there is another of this name: {other}',

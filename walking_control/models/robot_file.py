@@ -2,22 +2,21 @@
 """Robot files: which URDF, which feet, which coordinates, which motors, which parameters.
 
 A robot file has the ROS 2 parameter-file format, so a node takes it as ``--params-file``. The
-section ``robot`` describes the machine; every other section belongs to a parameter table.
+section ``robot`` describes the machine; every other section belongs to a class of `Parameters`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import yaml
 
 from walking_control.exceptions import Findings, ParameterError, RobotFileError
 from walking_control.models.entries import mapping
-from walking_control.models.floor import check_floor, FLOOR
-from walking_control.models.parameters import Parameter, ParameterTable
+from walking_control.models.floor import check_floor
+from walking_control.models.parameters import parameter, Parameters, Section
 from walking_control.models.registry import Registry
 from walking_control.models.resources import gait_beside, robot_path
 from walking_control.models.robot import Robot, Start
@@ -26,16 +25,29 @@ from walking_control.models.scale import Scale, scale_of
 from walking_control.models.urdf import declared_arguments
 from walking_control.models.yaml_text import load_yaml
 
-WORLD = ParameterTable('world', [
-    Parameter('slope', 0.0, 'rad', 'Inclination of the floor, downhill positive.', -0.5, 0.5),
-    Parameter('gravity', 9.81, 'm/s^2', 'Gravitational acceleration.', 0.1, 30.0),
-    Parameter('friction', 1.0, '1', 'Coefficient of friction between foot and floor.', 0.01, 10.0),
-    *FLOOR,
-], checks=[check_floor])
+
+class World(Parameters, section='world'):
+    """Of the floor and gravity."""
+
+    slope: float = parameter(
+        0.0, 'rad', 'Inclination of the floor, downhill positive.', -0.5, 0.5)
+    gravity: float = parameter(9.81, 'm/s^2', 'Gravitational acceleration.', 0.1, 30.0)
+    friction: float = parameter(
+        1.0, '1', 'Coefficient of friction between foot and floor.', 0.01, 10.0)
+    floor_places: tuple[float, ...] = parameter(
+        (), 'm', 'Places ahead of the start where the height of the floor is given, straight in '
+        'between and beyond; none: level.', -1e4, 1e4)
+    floor_heights: tuple[float, ...] = parameter(
+        (), 'm', 'The height there; 0 at place 0.', -100.0, 100.0)
+
+    def check(self) -> None:
+        """Refuse a floor that cannot be."""
+        check_floor(self)
+
 
 GAIT = 'gait'   # parameter of controllers that names a gait file
 
-# Keys beside the sections that belong to parameter tables.
+# Keys beside the sections that belong to classes of `Parameters`.
 _PLAIN_KEYS = ('robot', 'start', 'controller', 'plant')
 
 
@@ -61,10 +73,10 @@ class RobotFile:
     sections: dict[str, dict[str, Any]] = field(repr=False)
     tree: dict[str, Any] = field(repr=False)
 
-    def values(self, table: ParameterTable) -> SimpleNamespace:
-        """Return a table's validated values, defaults that fit the robot filled in."""
-        scale = None if table is WORLD else self.scale
-        return table.validate(self.sections.get(table.section, {}), scale)
+    def values(self, kind: type[Section]) -> Section:
+        """Return the values of a section, defaults that fit the robot filled in."""
+        scale = None if kind is World else self.scale
+        return kind.read(self.sections.get(kind.section, {}), scale)
 
     def choose(self, registry: Registry, choice: Any) -> 'tuple[RobotFile, str | None]':
         """Return the file with the parameters of a choice in it, and the name of the choice.
@@ -79,17 +91,17 @@ class RobotFile:
         name, parameters = registry.choose(choice)
         if name is None or not parameters:
             return self, name
-        table = registry.find(name).parameters
-        section = {table.section: {**self.sections.get(table.section, {}), **{
+        kind = registry.find(name).parameters
+        section = {kind.section: {**self.sections.get(kind.section, {}), **{
             place.partition('.')[2]: value for place, value in parameters}}}
-        table.validate(section[table.section], self.scale)
+        kind.read(section[kind.section], self.scale)
         return replace(self, sections={**self.sections, **section},
                        tree={**self.tree, **section}), name
 
     @property
     def scale(self) -> Scale:
         """Return the `Scale` of the robot in its world."""
-        return scale_of(self.robot, self.values(WORLD).gravity)
+        return scale_of(self.robot, self.values(World).gravity)
 
     def write(self, path: Path | str) -> None:
         """Write the robot file, overrides applied, so that another process can load it."""
@@ -100,9 +112,9 @@ class RobotFile:
 
 
 def read_robot_file(name_or_path: str | Path, overrides: Iterable[tuple[str, Any]],
-                    tables_for: Callable[[Mapping[str, list[Any]]], Iterable[ParameterTable]]
+                    kinds_for: Callable[[Mapping[str, list[Any]]], Iterable[type[Parameters]]]
                     ) -> RobotFile:
-    """Read a robot file; `walking_control.load_robot` does with the tables of the whole package.
+    """Read a robot file; `walking_control.load_robot` does with those of the whole package.
 
     Args:
         name_or_path: Name of a shipped robot or path of a robot file. Paths in it are relative
@@ -110,9 +122,9 @@ def read_robot_file(name_or_path: str | Path, overrides: Iterable[tuple[str, Any
         overrides: Pairs (name, value); the name is a dotted path or its end. An end means what
             the file writes, before what its own controller and plant could be told. Paths are
             relative to the working directory.
-        tables_for: From the names that stand in the file and its overrides, of each ``controller``,
-            ``plant`` and ``section``, to every `ParameterTable` it may hold a section of, besides
-            `WORLD`, those from outside last; all are validated.
+        kinds_for: From the names that stand in the file and its overrides, of each ``controller``,
+            ``plant`` and ``section``, to every class of `Parameters` it may hold a section of,
+            besides `World`, those from outside last; all are validated.
 
     Raises:
         InvalidInput: The file, its URDF or an override is unusable; carries all that was found.
@@ -124,16 +136,16 @@ def read_robot_file(name_or_path: str | Path, overrides: Iterable[tuple[str, Any
             raise RobotFileError(f'robot file {path}', limit=f'has no {key}')
     _place_gaits(tree, path)
     overrides = list(overrides)
-    tables = (WORLD, *tables_for(_names(tree, overrides)))
-    outside = [table.section for table in tables[1 + len(list(tables_for({}))):]]
+    kinds: tuple[type[Parameters], ...] = (World, *kinds_for(_names(tree, overrides)))
+    outside = [kind.section for kind in kinds[1 + len(list(kinds_for({}))):]]
     for name, value in overrides:
-        _override(tree, name, value, _known_names(tree, path, tables, outside))
+        _override(tree, name, value, _known_names(tree, path, kinds, outside))
     for name in ('controller', 'plant'):
         if not isinstance(tree[name], str):
             raise RobotFileError(name, value=tree[name], limit='must be a name')
     sections = {name: dict(mapping({} if values is None else values, f'section {name}'))
                 for name, values in tree.items() if name not in _PLAIN_KEYS}
-    known = [table.section for table in tables]
+    known = [kind.section for kind in kinds]
     for name in sections:
         if name not in known:
             near = get_close_matches(name, known, n=1)
@@ -143,10 +155,10 @@ def read_robot_file(name_or_path: str | Path, overrides: Iterable[tuple[str, Any
     findings = Findings()
     robot = findings.attempt(read_robot, tree['robot'], path)
     start = robot and findings.attempt(read_start, tree['start'], robot)
-    world = findings.attempt(WORLD.validate, sections.get('world', {}))
+    world = findings.attempt(World.read, sections.get('world', {}))
     scale = None if None in (robot, world) else scale_of(robot, world.gravity)
-    for table in tables[1:]:
-        findings.attempt(table.validate, sections.get(table.section, {}), scale)
+    for kind in kinds[1:]:
+        findings.attempt(kind.read, sections.get(kind.section, {}), scale)
     findings.raise_first()
     return RobotFile(path, robot, start, tree['controller'], tree['plant'], sections, tree)
 
@@ -155,8 +167,9 @@ def _names(tree: Mapping[str, Any], overrides: Sequence[tuple[str, Any]]) -> dic
     """Return the controllers, plants and sections that a file and its overrides name."""
     names = {kind: [tree[kind], *(value for name, value in overrides if name == kind)]
              for kind in ('controller', 'plant')}
-    return {**names, 'section': [*map(str, tree), *(name.partition('.')[0] for name, _ in overrides
-                                                    if '.' in name)]}
+    sections = [*map(str, tree), *(name.partition('.')[0] for name, _ in overrides if '.' in name)]
+    return {**names, 'section': [name for name in sections
+                                 if name not in (*_PLAIN_KEYS, World.section)]}
 
 
 def read_parameters(path: str | Path) -> dict[str, Any]:
@@ -179,7 +192,7 @@ def read_parameters(path: str | Path) -> dict[str, Any]:
 
 
 def _known_names(tree: dict[str, Any], path: Path,
-                 tables: Iterable[ParameterTable],
+                 kinds: Iterable[type[Parameters]],
                  outside: Iterable[str]) -> tuple[list[str], ...]:
     """Return the dotted names that can be overridden, in groups, the nearest first.
 
@@ -204,9 +217,9 @@ def _known_names(tree: dict[str, Any], path: Path,
         own += optional_names(robot)
     near = {'world', 'estimator', 'safety', *outside, str(tree.get('controller')),
             str(tree.get('plant'))}
-    for table in tables:
-        names = own if table.section in near else others
-        names += [f'{table.section}.{name}' for name in table.parameters]
+    for kind in kinds:
+        names = own if kind.section in near else others
+        names += [f'{kind.section}.{name}' for name in kind.rows]
     return *groups, own, others
 
 

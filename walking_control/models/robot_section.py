@@ -3,70 +3,46 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 import re
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from walking_control.exceptions import Findings, ParameterError, RobotFileError
+from walking_control.exceptions import Findings, RobotFileError
 from walking_control.models.actuators import GearedMotor, JointFriction, JointSpring
 from walking_control.models.base import Base
 from walking_control.models.entries import finite, mapping, require, require_once
 from walking_control.models.meshes import find_meshes
-from walking_control.models.parameters import Parameter, ParameterTable
+from walking_control.models.parameters import parameter, Parameters
 from walking_control.models.robot import JointLock, Robot, Start, topic_word
 from walking_control.models.urdf import link_names, load_urdf, moving_joints, parse, UrdfJoint
 from walking_control.models.urdf_structure import LARGEST, mimic_joints, root_link
 
 Section = Mapping[str, Any]   # of a robot file
 
-def _resistance_limits(values: SimpleNamespace) -> None:
-    if values.supply_voltage > 0.0 and values.resistance <= 0.0:
-        raise ParameterError('resistance of a motor with supply_voltage', value=values.resistance,
-                             limit='must be above 0 ohm: it limits the current')
+
+class ServoParameters(Parameters, section='servos'):
+    """Of a joint whose speed is commanded."""
+
+    limit: float = parameter(20.0, 'rad/s', 'Largest speed of a joint whose speed is commanded.',
+                             0.01, 1e3)
 
 
-MOTOR = ParameterTable('actuators', [
-    Parameter('torque_constant', 1.0, 'N m/A', 'Torque per ampere at the rotor.', 1e-6, 1e3),
-    Parameter('reduction', 1.0, '1', 'Rotor turns per joint turn.', 1e-3, 1e4),
-    Parameter('rotor_inertia', 0.0, 'kg m^2', 'Inertia at the rotor.', 0.0, 10.0),
-    Parameter('resistance', 0.0, 'ohm', 'Winding resistance.', 0.0, 1e3),
-    Parameter('current_limit', 1e3, 'A', 'Largest current of the amplifier.', 1e-3, 1e6),
-    Parameter('efficiency', 1.0, '1', 'Share of the power that passes the gear from motor to '
-              'joint.', 0.01, 1.0),
-    Parameter('back_efficiency', 1.0, '1', 'The same from joint to motor; where not written, '
-              '`efficiency`.', 0.01, 1.0),
-    Parameter('supply_voltage', 0.0, 'V', 'What the amplifier can put on the motor: limits its '
-              'torque by its speed; 0: as much as it takes.', 0.0, 1e4),
-], checks=[_resistance_limits])
+class PushOffLimit(Parameters, section='push_off'):
+    """Of a stance leg that pushes off."""
 
-SPRING = ParameterTable('springs', [
-    Parameter('stiffness', 0.0, 'N m/rad', 'Stiffness of the spring across the joint.', 0.0, 1e6),
-    Parameter('damping', 0.0, 'N m s/rad', 'Viscous damping across the joint.', 0.0, 1e4),
-    Parameter('rest', 0.0, 'rad', 'Joint angle at which the spring is relaxed.', -10.0, 10.0),
-])
+    limit: float = parameter(5.0, 'm/s', 'Largest speed at which the stance leg pushes off.', 0.0,
+                             100.0)
 
-FRICTION = ParameterTable('friction', [
-    Parameter('viscous', 0.0, 'N m s/rad', 'Friction torque per speed; where not written, '
-              '`damping` of the URDF.', 0.0, 1e4),
-    Parameter('coulomb', 0.0, 'N m', 'Dry friction; where not written, `friction` of the URDF.',
-              0.0, 1e4),
-])
 
-GROUND_TORQUE = ParameterTable('ground_torque', [
-    Parameter('limit', 100.0, 'N m', 'Largest torque of the floor on the stance foot.', 0.0, 1e6),
-])
+class GroundTorqueLimit(Parameters, section='ground_torque'):
+    """Of a virtual ankle."""
 
-SERVO = ParameterTable('servos', [
-    Parameter('limit', 20.0, 'rad/s', 'Largest speed of a joint whose speed is commanded.',
-              0.01, 1e3),
-])
+    limit: float = parameter(100.0, 'N m', 'Largest torque of the floor on the stance foot.', 0.0,
+                             1e6)
 
-PUSH_OFF = ParameterTable('push_off', [
-    Parameter('limit', 5.0, 'm/s', 'Largest speed at which the stance leg pushes off.', 0.0, 100.0),
-])
 
 # The robot's name becomes part of names of files.
 _NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9_.-]{0,63}')
@@ -93,10 +69,10 @@ def urdf_path(section: Section, path: Path) -> Path:
 def optional_names(section: Section) -> list[str]:
     """Return the dotted names of what the section ``robot`` may say of motors and friction."""
     names = []
-    for key, joints, table in (('actuators', section.get('actuators'), MOTOR),
-                               ('friction', section.get('joints'), FRICTION)):
+    for key, joints, kind in (('actuators', section.get('actuators'), GearedMotor),
+                               ('friction', section.get('joints'), JointFriction)):
         for joint in joints if isinstance(joints, (Mapping, list)) else ():
-            names += [f'robot.{key}.{joint}.{name}' for name in table.parameters]
+            names += [f'robot.{key}.{joint}.{name}' for name in kind.rows]
     return names
 
 
@@ -135,8 +111,8 @@ def read_robot(section: Section, path: Path) -> Robot:
              'springs': attempt(_springs, section.get('springs', {}), joints, path),
              'friction': attempt(_friction, section.get('friction', {}), limits, joints, path),
              'servos': attempt(_servos, section, joints, path),
-             'push_off': attempt(_limit, section, 'push_off', PUSH_OFF),
-             'ground_torque': attempt(_limit, section, 'ground_torque', GROUND_TORQUE)}
+             'push_off': attempt(_limit, section, PushOffLimit),
+             'ground_torque': attempt(_limit, section, GroundTorqueLimit)}
     findings.raise_first()
     return Robot(
         name=section['name'], urdf=urdf, base_link=section['base_link'], imu_link=imu_link,
@@ -310,11 +286,10 @@ def _actuators(section: Section, joints: tuple[str, ...], path: Path) -> dict[st
     actuators = {}
     for joint, values in section.items():
         require(joint, joints, 'joint', path)
-        table = ParameterTable(f'robot.actuators.{joint}', MOTOR.parameters.values(), MOTOR.checks)
-        motor = vars(table.validate(values))
+        motor = GearedMotor.read(values, place=f'robot.actuators.{joint}')
         if 'back_efficiency' not in values:
-            motor['back_efficiency'] = motor['efficiency']
-        actuators[joint] = GearedMotor(**motor)
+            motor = replace(motor, back_efficiency=motor.efficiency)
+        actuators[joint] = motor
     return actuators
 
 
@@ -322,8 +297,7 @@ def _springs(section: Section, joints: tuple[str, ...], path: Path) -> dict[str,
     springs = {}
     for joint, values in section.items():
         require(joint, joints, 'joint', path)
-        table = ParameterTable(f'robot.springs.{joint}', SPRING.parameters.values())
-        springs[joint] = JointSpring(**vars(table.validate(values)))
+        springs[joint] = JointSpring.read(values, place=f'robot.springs.{joint}')
     return springs
 
 
@@ -334,11 +308,11 @@ def _friction(section: Section, urdf: dict[str, UrdfJoint], joints: tuple[str, .
     for joint in section:
         require(joint, joints, 'joint', path)
     for joint in joints:
-        table = ParameterTable(f'robot.friction.{joint}', FRICTION.parameters.values())
-        values = mapping(section.get(joint, {}), f'robot.friction.{joint}')
+        place = f'robot.friction.{joint}'
+        values = mapping(section.get(joint, {}), place)
         given = {'viscous': urdf[joint].damping, 'coulomb': urdf[joint].friction} \
             if joint in urdf else {}
-        found = JointFriction(**vars(table.validate({**given, **values})))
+        found = JointFriction.read({**given, **values}, place=place)
         if found.viscous or found.coulomb:
             friction[joint] = found
     return friction
@@ -351,17 +325,14 @@ def _servos(section: Section, joints: tuple[str, ...], path: Path) -> dict[str, 
         if joint in section['actuators']:
             raise RobotFileError(f'robot.servos.{joint}', limit='has a motor already',
                                  remedy='a joint is driven by torque or by speed')
-        table = ParameterTable(f'robot.servos.{joint}', SERVO.parameters.values())
-        servos[joint] = float(table.validate(values).limit)
+        servos[joint] = ServoParameters.read(values, place=f'robot.servos.{joint}').limit
     return servos
 
 
-def _limit(section: Section, name: str, table: ParameterTable) -> float | None:
+def _limit(section: Section, kind: type[PushOffLimit | GroundTorqueLimit]) -> float | None:
     """Return the limit of a virtual effort, None where the robot file does not offer it."""
-    if name not in section:
-        return None
-    whole = ParameterTable(f'robot.{name}', table.parameters.values())
-    return float(whole.validate(section[name]).limit)
+    name = kind.section
+    return kind.read(section[name], place=f'robot.{name}').limit if name in section else None
 
 
 def _locks(section: Section, joints: tuple[str, ...], feet: list[str],

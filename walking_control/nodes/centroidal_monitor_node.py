@@ -21,7 +21,7 @@ from walking_control.design.mechanism import load_mechanism, unit_direction
 from walking_control.design.rotom import Contacts, motion_space, transmissibility
 from walking_control.design.study import usual_contacts
 from walking_control.exceptions import MeasurementError, WalkingControlError
-from walking_control.models.parameters import Parameter, ParameterTable
+from walking_control.models.parameters import parameter, Parameters
 from walking_control.models.pose import unit_quaternion
 from walking_control.nodes import topics
 from walking_control.nodes.guard import GuardedNode
@@ -29,19 +29,23 @@ from walking_control.nodes.messages import ForceReader, JointStateReader, write_
 from walking_control.nodes.parameters import NodeParameters
 from walking_control.nodes.runtime import run_node
 
-NODE = ParameterTable('node', [
-    Parameter('robot_file', 'humanoid', '', 'Robot: a name or the path of a robot file.'),
-    Parameter('rate', 10.0, 'Hz', 'Figures per second of wall time.', 0.1, 200.0),
-    Parameter('direction', (0.0, 0.0, 1.0), '', 'Of the force that RoToM is about, in the world; '
-              'z is up.', -1e6, 1e6),
-    Parameter('contact_kind', '', '', 'Whether loaded feet may turn: point, or sole; empty: as '
-              'usual for the robot.', choices=('', 'point', 'sole')),
-    Parameter('load', 0.05, '1', 'Share of the weight from which a foot counts as standing.',
-              0.001, 1.0),
-    Parameter('timeout', 0.5, 's', 'Age of the joints after which nothing is published.',
-              0.01, 60.0),
-    Parameter('marker_size', 0.5, 'm', 'Drawn half axis of a free mass.', 0.001, 10.0),
-])
+
+class Settings(Parameters, section='node'):
+    """Of the monitor."""
+
+    robot_file: str = parameter('humanoid', '', 'Robot: a name or the path of a robot file.')
+    rate: float = parameter(10.0, 'Hz', 'Figures per second of wall time.', 0.1, 200.0)
+    direction: tuple[float, ...] = parameter(
+        (0.0, 0.0, 1.0), '1', 'Of the force that RoToM is about, in the world; z is up.', -1e6, 1e6)
+    contact_kind: str = parameter(
+        '', '', 'Whether loaded feet may turn: point, or sole; empty: as usual for the robot.',
+        choices=('', 'point', 'sole'))
+    load: float = parameter(
+        0.05, '1', 'Share of the weight from which a foot counts as standing.', 0.001, 1.0)
+    timeout: float = parameter(
+        0.5, 's', 'Age of the joints after which nothing is published.', 0.01, 60.0)
+    marker_size: float = parameter(0.5, 'm', 'Drawn half axis of a free mass.', 0.001, 10.0)
+
 THIN = 1e-3   # m: RViz draws no flat ellipsoid
 
 
@@ -64,7 +68,7 @@ class CentroidalMonitorNode(GuardedNode, Node):
 
     def __init__(self, name='centroidal_monitor', **kwargs):
         super().__init__(name, **kwargs)
-        self._values = NodeParameters(self, NODE).read()
+        self._values = NodeParameters(self, Settings).read()
         self._mechanism = load_mechanism(self._values.robot_file, held=False)
         self._direction = unit_direction(self._values.direction)
         robot = self._mechanism.dynamics.robot

@@ -12,11 +12,11 @@ from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
 from walking_control.controllers.registry import CONTROLLERS
-from walking_control.estimation.estimator import ESTIMATOR
+from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.exceptions import InvalidInput, WalkingControlError
 from walking_control.loading import load_robot
-from walking_control.models.parameters import Parameter, ParameterTable
-from walking_control.models.robot_file import WORLD
+from walking_control.models.parameters import parameter, Parameters
+from walking_control.models.robot_file import World
 from walking_control.models.urdf import differences
 from walking_control.nodes import topics
 from walking_control.nodes.combined_state import KINDS
@@ -27,44 +27,56 @@ from walking_control.nodes.runtime import run_node
 from walking_control.nodes.session import Session
 from walking_control.safety.latch import Latch
 from walking_control.safety.machine import Event, State
-from walking_control.safety.supervisor import SAFETY
+from walking_control.safety.parameters import SafetyParameters
 
-NODE = ParameterTable('node', [
-    Parameter('robot_file', 'dribbel', '', 'Robot: a name or the path of a robot file.'),
-    Parameter('controller', '', '', "Controller; empty takes the robot file's default."),
-    Parameter('realtime', False, '', 'False: lockstep, a tick starts when all sensors of one '
-              'stamp are there. True: a tick starts with every joint state.'),
-    Parameter('lockstep_timeout', 2.0, 's', 'Longest wait for the next tick in lockstep.',
-              0.1, 600.0),
-    Parameter('waiting_timeout', 30.0, 's', 'Longest wait of an active controller for the first '
-              'complete set of sensors.', 0.1, 3600.0),
-    Parameter('cmd_vel_timeout', 0.5, 's', 'How long a speed on cmd_vel holds; 0: for ever.',
-              0.0, 3600.0),
-    Parameter('cmd_vel_deceleration', 0.5, 'm/s^2', 'How fast that speed is then taken back to '
-              'zero.', 0.001, 100.0),
-    Parameter('cmd_vel_stamped', False, '', 'Whether cmd_vel is a TwistStamped; one whose stamp is '
-              'older than cmd_vel_timeout, or as far ahead, is refused. A stamp of zero is none.'),
-    Parameter('virtual_efforts', False, '', 'Allow efforts that no hardware has, such as the '
-              'ground torque of the compass: true with the embedded simulator only.'),
-    Parameter('require_watchdog', True, '', 'Send zero effort until a watchdog node listens to '
-              'this controller, and stop when it no longer does: false with the embedded '
-              'simulator only.'),
-    Parameter('watchdog_timeout', 0.5, 's', 'Longest silence of a required watchdog.', 0.05, 60.0),
-    Parameter('autostart', False, '', 'Configure and activate without being told to.'),
-    Parameter('telemetry_rate', 20.0, 'Hz', 'Rate of the telemetry topics; 0: none.', 0.0, 1000.0),
-    Parameter('record_telemetry', False, '', 'Send what the law says of every tick on one topic, '
-              'for a simulator that records it.'),
-    Parameter('combined_state', '', '', 'All sensors in one message: joint_state, of our '
-              'simulator; values, of state_interfaces_broadcaster; empty: a topic each.',
-              choices=KINDS),
-    Parameter('combined_force_sign', 1.0, '1', 'Sign of the forces in a combined state: -1 for '
-              'that of the foot on the floor.', -1.0, 1.0),
-    Parameter('record', '', '', 'File .mcap to which is recorded what the controller hears and '
-              'answers while active; empty: none.'),
-    Parameter('record_faults', 'log', '', 'File .mcap in which the last 60 s before a fault are '
-              'saved; log: in real time ROBOT_fault.mcap in the folder of ROS logs; empty: none.'),
-    Parameter('odometry_rate', 20.0, 'Hz', 'Rate of odometry and tf; 0: none.', 0.0, 1000.0),
-])
+
+class Settings(Parameters, section='node'):
+    """Of the node, beside those of the sections."""
+
+    robot_file: str = parameter('dribbel', '', 'Robot: a name or the path of a robot file.')
+    controller: str = parameter('', '', "Controller; empty takes the robot file's default.")
+    realtime: bool = parameter(
+        False, '', 'False: lockstep, a tick starts when all sensors of one stamp are there. True: '
+        'a tick starts with every joint state.')
+    lockstep_timeout: float = parameter(
+        2.0, 's', 'Longest wait for the next tick in lockstep.', 0.1, 600.0)
+    waiting_timeout: float = parameter(
+        30.0, 's', 'Longest wait of an active controller for the first complete set of sensors.',
+        0.1, 3600.0)
+    cmd_vel_timeout: float = parameter(
+        0.5, 's', 'How long a speed on cmd_vel holds; 0: for ever.', 0.0, 3600.0)
+    cmd_vel_deceleration: float = parameter(
+        0.5, 'm/s^2', 'How fast that speed is then taken back to zero.', 0.001, 100.0)
+    cmd_vel_stamped: bool = parameter(
+        False, '', 'Whether cmd_vel is a TwistStamped; one whose stamp is older than '
+        'cmd_vel_timeout, or as far ahead, is refused. A stamp of zero is none.')
+    virtual_efforts: bool = parameter(
+        False, '', 'Allow efforts that no hardware has, such as the ground torque of the compass: '
+        'true with the embedded simulator only.')
+    require_watchdog: bool = parameter(
+        True, '', 'Send zero effort until a watchdog node listens to this controller, and stop '
+        'when it no longer does: false with the embedded simulator only.')
+    watchdog_timeout: float = parameter(
+        0.5, 's', 'Longest silence of a required watchdog.', 0.05, 60.0)
+    autostart: bool = parameter(False, '', 'Configure and activate without being told to.')
+    telemetry_rate: float = parameter(
+        20.0, 'Hz', 'Rate of the telemetry topics; 0: none.', 0.0, 1000.0)
+    record_telemetry: bool = parameter(
+        False, '', 'Send what the law says of every tick on one topic, for a simulator that '
+        'records it.')
+    combined_state: str = parameter(
+        '', '', 'All sensors in one message: joint_state, of our simulator; values, of '
+        'state_interfaces_broadcaster; empty: a topic each.', choices=KINDS)
+    combined_force_sign: float = parameter(
+        1.0, '1', 'Sign of the forces in a combined state: -1 for that of the foot on the floor.',
+        -1.0, 1.0)
+    record: str = parameter(
+        '', '', 'File .mcap to which is recorded what the controller hears and answers while '
+        'active; empty: none.')
+    record_faults: str = parameter(
+        'log', '', 'File .mcap in which the last 60 s before a fault are saved; log: in real time '
+        'ROBOT_fault.mcap in the folder of ROS logs; empty: none.')
+    odometry_rate: float = parameter(20.0, 'Hz', 'Rate of odometry and tf; 0: none.', 0.0, 1000.0)
 
 
 class ControllerNode(GuardedNode, LifecycleNode):
@@ -92,7 +104,7 @@ class ControllerNode(GuardedNode, LifecycleNode):
         self._logged = None
         self._neighbours = Neighbours(self)
         self._refuse_illegal_transitions()
-        self._node_parameters = NodeParameters(self, NODE)
+        self._node_parameters = NodeParameters(self, Settings)
         self._load()
         self.add_on_set_parameters_callback(self._on_set_parameters)
         self._fault_publisher = self.create_publisher(String, '~/fault', topics.LATCHED)
@@ -131,11 +143,12 @@ class ControllerNode(GuardedNode, LifecycleNode):
             return
         robot_file = load_robot(values.robot_file)
         controller = values.controller or robot_file.controller
-        tables = [WORLD, ESTIMATOR, SAFETY, CONTROLLERS.find(controller).parameters]
+        kinds = [World, EstimatorParameters, SafetyParameters,
+                 CONTROLLERS.find(controller).parameters]
         if self._sections is not None:
             self._sections.undeclare()
             self._sections = self._loaded = None
-        self._sections = SectionParameters(self, tables, robot_file)
+        self._sections = SectionParameters(self, kinds, robot_file)
         self._robot_file, self._controller, self._loaded = robot_file, controller, loaded
 
     def _on_autostart(self):
@@ -325,7 +338,7 @@ class ControllerNode(GuardedNode, LifecycleNode):
 
     def set_parameters_atomically(self, parameters):
         """Set parameters, all or none; one that is read-only for now says until when."""
-        for error in filter(None, (frozen_error(self, parameter) for parameter in parameters)):
+        for error in filter(None, (frozen_error(self, each) for each in parameters)):
             return SetParametersResult(successful=False, reason=str(error))
         return super().set_parameters_atomically(parameters)
 

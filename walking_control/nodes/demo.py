@@ -29,7 +29,7 @@ from walking_control.nodes.runtime import (
 from walking_control.nodes.simulator_node import SimulatorNode
 from walking_control.simulation.registry import choose_parts
 
-TABLES = {'controller': controller_node.NODE, 'simulator': simulator_node.NODE}
+TABLES = {'controller': controller_node.Settings, 'simulator': simulator_node.Settings}
 MADE_HERE = {'robot_file', 'controller', 'plant', 'realtime', 'duration', 'disturb', 'autostart',
              'route', 'record_telemetry', 'virtual_efforts', 'require_watchdog', 'fault'}
 # Both sides are this command's own and their end is noticed: a busy machine may take its time.
@@ -120,14 +120,14 @@ def run_demo(robot_file, controller, plant, duration, realtime=False, processes=
 def _settings_for(table, settings):
     """Return name -> value of the settings that a node has."""
     for name, value in settings:
-        if name in MADE_HERE or not any(name in other.parameters for other in TABLES.values()):
-            known = sorted({name for other in TABLES.values() for name in other.parameters}
+        if name in MADE_HERE or not any(name in other.rows for other in TABLES.values()):
+            known = sorted({name for other in TABLES.values() for name in other.rows}
                            - MADE_HERE)
             raise ParameterError(f'parameter node.{name}', value=value,
                                  limit='is no setting of a demo', remedy='known: '
                                  + ', '.join(known))
-    return {name: table.parameters[name].validate(value, 'node.')
-            for name, value in settings if name in table.parameters}
+    return {name: table.rows[name].validate(value, 'node.')
+            for name, value in settings if name in table.rows}
 
 
 def _overrides(parameters):

@@ -10,7 +10,7 @@ from std_msgs.msg import Float64MultiArray
 
 from walking_control.exceptions import InvalidInput, MeasurementError
 from walking_control.loading import load_robot
-from walking_control.models.parameters import Parameter, ParameterTable
+from walking_control.models.parameters import parameter, Parameters
 from walking_control.nodes import topics
 from walking_control.nodes.guard import GuardedNode
 from walking_control.nodes.messages import ArrayWriter, JointStateReader, JointStateWriter, seconds
@@ -18,9 +18,11 @@ from walking_control.nodes.parameters import NodeParameters
 from walking_control.nodes.runtime import run_node
 from walking_control.simulation.lock_emulation import LockEmulator
 
-NODE = ParameterTable('node', [
-    Parameter('robot_file', 'dribbel', '', 'Robot: a name or the path of a robot file.'),
-])
+
+class Settings(Parameters, section='node'):
+    """Of the emulator."""
+
+    robot_file: str = parameter('dribbel', '', 'Robot: a name or the path of a robot file.')
 
 
 class LockEmulatorNode(GuardedNode, Node):
@@ -41,7 +43,7 @@ class LockEmulatorNode(GuardedNode, Node):
 
     def __init__(self, name='lock_emulator', **kwargs):
         super().__init__(name, **kwargs)
-        robot = load_robot(NodeParameters(self, NODE).read().robot_file).robot
+        robot = load_robot(NodeParameters(self, Settings).read().robot_file).robot
         if not robot.locks:
             raise InvalidInput(f'robot {robot.name}', limit='has no locks to play')
         self._emulator = LockEmulator(robot)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parameter tables as ROS parameters: declaration with ranges, reading, changing."""
+"""Classes of `Parameters` as ROS parameters: declaration with ranges, reading, changing."""
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
@@ -26,21 +26,19 @@ def freeze(node, name, parameter, frozen):
     node.describe_parameter(name).read_only = frozen and not parameter.live
 
 
-def declare_table(node, table, values):
-    """Declare the parameters of a table on a node.
+def declare_section(node, values):
+    """Declare the parameters of a section on a node.
 
     Args:
         node: The rclpy node.
-        table: The `ParameterTable`.
-        values: Validated values that serve as defaults, from the robot file.
+        values: Those that serve as defaults, from the robot file.
 
     Raises:
         ParameterError: A value given from outside has the wrong type or is out of range.
     """
-    for parameter in table.parameters.values():
-        _declare(node, f'{table.section}.{parameter.name}', parameter,
-                 getattr(values, parameter.name))
-    read_table(node, table)
+    for name, row in values.rows.items():
+        _declare(node, f'{values.section}.{name}', row, getattr(values, name))
+    read_section(node, type(values))
 
 
 def _declare(node, name, parameter, default):
@@ -73,14 +71,14 @@ def _descriptor(parameter):
     return descriptor
 
 
-def read_table(node, table):
-    """Return the validated values of a table from a node's parameters.
+def read_section(node, kind):
+    """Return the values of a section, of a class of `Parameters`, from a node's parameters.
 
     Raises:
-        ParameterError: A value breaks the table's rules.
+        ParameterError: A value breaks the class's rules.
     """
-    return table.validate({
-        name: _plain(node.get_parameter(f'{table.section}.{name}')) for name in table.parameters})
+    return kind.read({
+        name: _plain(node.get_parameter(f'{kind.section}.{name}')) for name in kind.rows})
 
 
 def _plain(parameter):
@@ -94,24 +92,24 @@ class NodeParameters:
 
     Args:
         node: The rclpy node.
-        table: Their `ParameterTable`.
+        kind: Their class of `Parameters`.
     """
 
-    def __init__(self, node, table):
+    def __init__(self, node, kind):
         self._node = node
-        self._table = table
-        for parameter in table.parameters.values():
-            _declare(node, parameter.name, parameter, parameter.default)
+        self._kind = kind
+        for name, row in kind.rows.items():
+            _declare(node, name, row, row.default)
 
     def freeze(self, frozen):
         """Make those that are not live read-only for now, or changeable again."""
-        for name, parameter in self._table.parameters.items():
+        for name, parameter in self._kind.rows.items():
             freeze(self._node, name, parameter, frozen)
 
     def read(self):
         """Return the validated values."""
-        return self._table.validate({
-            name: self._node.get_parameter(name).value for name in self._table.parameters})
+        return self._kind.read({
+            name: self._node.get_parameter(name).value for name in self._kind.rows})
 
 
 class SectionParameters:
@@ -119,45 +117,45 @@ class SectionParameters:
 
     Args:
         node: The rclpy node.
-        tables: The `ParameterTable` of each section.
+        kinds: The class of `Parameters` of each section.
         robot_file: The `RobotFile` that gives the defaults.
     """
 
-    def __init__(self, node, tables, robot_file):
+    def __init__(self, node, kinds, robot_file):
         self._node = node
-        self._tables = {table.section: table for table in tables}
+        self._kinds = {kind.section: kind for kind in kinds}
         try:
-            for table in tables:
-                declare_table(node, table, robot_file.values(table))
+            for kind in kinds:
+                declare_section(node, robot_file.values(kind))
             self._refuse_unknown()
         except ParameterError:
             self.undeclare()
             raise
 
     def _refuse_unknown(self):
-        """Refuse what was given from outside under a known section but is not in its table."""
+        """Refuse what was given from outside under a known section but is not in its class."""
         for name in self._node._parameter_overrides:
             section, _, leaf = name.rpartition('.')
-            if section in self._tables and leaf not in self._tables[section].parameters:
-                self._tables[section].validate({leaf: None})
+            if section in self._kinds and leaf not in self._kinds[section].rows:
+                self._kinds[section].read({leaf: None})
 
     def undeclare(self):
         """Take the parameters back, to declare those of another robot."""
-        for section, table in self._tables.items():
-            for name in table.parameters:
+        for section, kind in self._kinds.items():
+            for name in kind.rows:
                 if self._node.has_parameter(f'{section}.{name}'):
                     self._node.undeclare_parameter(f'{section}.{name}')
 
     def freeze(self, frozen):
         """Make those that are not live read-only for now, or changeable again."""
-        for section, table in self._tables.items():
-            for name, parameter in table.parameters.items():
+        for section, kind in self._kinds.items():
+            for name, parameter in kind.rows.items():
                 freeze(self._node, f'{section}.{name}', parameter, frozen)
 
     def read_into(self, robot_file):
         """Put the parameters as they are now into a robot file's sections."""
-        for section, table in self._tables.items():
-            robot_file.sections[section] = vars(read_table(self._node, table))
+        for section, kind in self._kinds.items():
+            robot_file.sections[section] = vars(read_section(self._node, kind))
 
     def check_changes(self, parameters):
         """Return section -> validated values of a set of changes; all or nothing.
@@ -171,13 +169,12 @@ class SectionParameters:
         changes = {}
         for parameter in parameters:
             section, _, name = parameter.name.rpartition('.')
-            table = self._tables.get(section)
-            known = table is not None and name in table.parameters
-            if known:
+            kind = self._kinds.get(section)
+            if kind is not None and name in kind.rows:
                 changes.setdefault(section, {})[name] = _plain(parameter)
         for section, values in changes.items():
-            table = self._tables[section]
+            kind = self._kinds[section]
             now = {name: _plain(self._node.get_parameter(f'{section}.{name}'))
-                   for name in table.parameters}
-            changes[section] = table.validate({**now, **values})
+                   for name in kind.rows}
+            changes[section] = kind.read({**now, **values})
         return changes

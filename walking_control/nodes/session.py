@@ -11,7 +11,7 @@ from std_msgs.msg import Float64MultiArray
 
 from walking_control.controllers.controller import FootPlanner, PostureHolder
 from walking_control.exceptions import InvalidInput
-from walking_control.models.robot_file import WORLD
+from walking_control.models.robot_file import World
 from walking_control.nodes import topics
 from walking_control.nodes.claims import Claims
 from walking_control.nodes.combined_state import JOINT_STATE, VALUES
@@ -116,12 +116,12 @@ class Session:
         """Return what is published beside the commands."""
         node, loop, rate = self._node, self.loop, values.telemetry_rate
         outputs = [Telemetry(node, loop, rate),
-                   OdometryPublisher(node, loop, robot_file.values(WORLD).slope,
+                   OdometryPublisher(node, loop, robot_file.values(World).slope,
                                      values.odometry_rate)]
         if isinstance(loop.controller, PostureHolder):
             outputs.append(PostureTopics(node, loop, rate))
         if isinstance(loop.controller, FootPlanner):
-            outputs.append(WalkMarkers(node, loop, robot_file.values(WORLD).slope, rate))
+            outputs.append(WalkMarkers(node, loop, robot_file.values(World).slope, rate))
         return outputs
 
     # -- lifecycle -------------------------------------------------------------------------------

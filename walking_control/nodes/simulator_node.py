@@ -18,24 +18,25 @@ from std_msgs.msg import Bool, Float64MultiArray, String
 from walking_control.bringup import names
 from walking_control.bringup.stand_in import HABITS, Place, read_controllers, StandIn
 from walking_control.controllers.registry import CONTROLLERS
-from walking_control.estimation.estimator import ESTIMATOR, make_estimator
+from walking_control.estimation.estimator import make_estimator
+from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
-from walking_control.models.parameters import Parameter, ParameterTable
-from walking_control.models.robot_file import WORLD
+from walking_control.models.parameters import parameter, Parameters
+from walking_control.models.robot_file import World
 from walking_control.models.signals import Command, Measurement, whole_nanoseconds
 from walking_control.nodes import topics
 from walking_control.nodes.combined_state import CombinedWriter, JOINT_STATE
 from walking_control.nodes.guard import describe, GuardedNode
 from walking_control.nodes.messages import JointStateWriter, set_stamp, write_force, write_imu
-from walking_control.nodes.parameters import declare_table, NodeParameters, read_table
+from walking_control.nodes.parameters import declare_section, NodeParameters, read_section
 from walking_control.nodes.route_topics import RouteTopics
 from walking_control.nodes.runtime import run_node
 from walking_control.runs.route import read_route
 from walking_control.runs.run import Recorder
 from walking_control.safety.fall import FallDetector
 from walking_control.safety.faults import FALL, Fault, read_fault
-from walking_control.safety.supervisor import SAFETY
+from walking_control.safety.parameters import SafetyParameters
 from walking_control.simulation.disturbance import plan_disturbances
 from walking_control.simulation.guide import Guide, planned_pushes
 from walking_control.simulation.injection import (
@@ -46,41 +47,53 @@ from walking_control.simulation.injection import (
     SENSOR_FAULTS,
 )
 from walking_control.simulation.registry import make_plant, PLANTS
-from walking_control.simulation.sensors import SENSORS
+from walking_control.simulation.sensors import SensorParameters
 
-NODE = ParameterTable('node', [
-    Parameter('robot_file', 'dribbel', '', 'Robot: a name or the path of a robot file.'),
-    Parameter('plant', '', '', "Plant; empty takes the robot file's default."),
-    Parameter('controller', '', '', 'Name of the controller, for its rate and the record.'),
-    Parameter('realtime', False, '', 'False: lockstep, every step waits for its command.'),
-    Parameter('speed', 1.0, '1', 'Pace of real time: simulated seconds in a second.', 0.001, 100.0),
-    Parameter('duration', 0.0, 's', 'Simulated time after which to stop; 0 runs on.', 0.0, 1e6),
-    Parameter('lockstep_timeout', 2.0, 's', 'Longest wait for a command in lockstep.',
-              0.1, 600.0),
-    Parameter('command_timeout', 0.1, 's',
-              'In real time, age of a command after which the effort is zero, simulated time.',
-              0.001, 10.0),
-    Parameter('disturb', '', '', 'Disturbances KIND=SIZE@WHEN, separated by commas.'),
-    Parameter('route', '', '', 'Name of a shipped route, or path of a route file, that is asked of '
-              'the controller on cmd_vel; empty: none.'),
-    Parameter('record_telemetry', False, '', 'Record what the controller says of every tick; its '
-              'node must be told to send it.'),
-    Parameter('fault', '', '', 'Kind of fault to provoke from now on, see walking_control fault '
-              '--help; empty: none.', choices=('', *INJECTIONS), live=True),
-    Parameter('controllers_file', '', '', 'controllers.yaml of ros2_control: the node then treats '
-              'messages as its controllers do; empty: as our own plants do.'),
-    Parameter('state_rate', 0.0, 'Hz', 'Rate of the sensors; 0: that of the controller.',
-              0.0, 10000.0),
-    Parameter('force_sign', 1.0, '1', 'Sign of the simulated force sensors under controllers_file: '
-              '-1 for the force of the foot on the floor.', -1.0, 1.0),
-    Parameter('place', '', '', 'Simulator whose habits are played under controllers_file: first, '
-              'repeated and lost samples, joints without torque when they are let go; empty: none.',
-              choices=tuple(HABITS)),
-    Parameter('combined_state', '', '', 'joint_state: all sensors in one message; empty: a topic '
-              'each.', choices=('', JOINT_STATE)),
-    Parameter('discovery_timeout', 120.0, 's', 'Longest wait for a controller to be active.',
-              0.1, 600.0),
-])
+
+class Settings(Parameters, section='node'):
+    """Of the node, beside those of the sections."""
+
+    robot_file: str = parameter('dribbel', '', 'Robot: a name or the path of a robot file.')
+    plant: str = parameter('', '', "Plant; empty takes the robot file's default.")
+    controller: str = parameter('', '', 'Name of the controller, for its rate and the record.')
+    realtime: bool = parameter(False, '', 'False: lockstep, every step waits for its command.')
+    speed: float = parameter(
+        1.0, '1', 'Pace of real time: simulated seconds in a second.', 0.001, 100.0)
+    duration: float = parameter(
+        0.0, 's', 'Simulated time after which to stop; 0 runs on.', 0.0, 1e6)
+    lockstep_timeout: float = parameter(
+        2.0, 's', 'Longest wait for a command in lockstep.', 0.1, 600.0)
+    command_timeout: float = parameter(
+        0.1, 's', 'In real time, age of a command after which the effort is zero, simulated time.',
+        0.001, 10.0)
+    disturb: str = parameter('', '', 'Disturbances KIND=SIZE@WHEN, separated by commas.')
+    route: str = parameter(
+        '', '', 'Name of a shipped route, or path of a route file, that is asked of the '
+        'controller on cmd_vel; empty: none.')
+    record_telemetry: bool = parameter(
+        False, '', 'Record what the controller says of every tick; its node must be told to send '
+        'it.')
+    fault: str = parameter(
+        '', '', 'Kind of fault to provoke from now on, see walking_control fault --help; empty: '
+        'none.', choices=('', *INJECTIONS), live=True)
+    controllers_file: str = parameter(
+        '', '', 'controllers.yaml of ros2_control: the node then treats messages as its '
+        'controllers do; empty: as our own plants do.')
+    place: str = parameter(
+        '', '', 'Simulator whose habits are played under controllers_file: first, repeated and '
+        'lost samples, joints without torque when they are let go; empty: none.',
+        choices=tuple(HABITS))
+    state_rate: float = parameter(
+        0.0, 'Hz', 'Rate of the sensors; 0: that of the controller.', 0.0, 10000.0)
+    force_sign: float = parameter(
+        1.0, '1', 'Sign of the simulated force sensors under controllers_file: -1 for the force '
+        'of the foot on the floor.', -1.0, 1.0)
+    combined_state: str = parameter(
+        '', '', 'joint_state: all sensors in one message; empty: a topic each.',
+        choices=('', JOINT_STATE))
+    discovery_timeout: float = parameter(
+        120.0, 's', 'Longest wait for a controller to be active.', 0.1, 600.0)
+
 
 REPEAT_AFTER = 0.2  # s of wall time in lockstep after which sensors are sent again
 
@@ -102,13 +115,14 @@ class SimulatorNode(GuardedNode, Node):
 
     def __init__(self, name='simulator', **kwargs):
         super().__init__(name, **kwargs)
-        node_parameters = NodeParameters(self, NODE)
+        node_parameters = NodeParameters(self, Settings)
         self._values = node_parameters.read()
         robot_file = load_robot(self._values.robot_file)
         plant_name = self._values.plant or robot_file.plant
-        for table in (WORLD, ESTIMATOR, SAFETY, SENSORS, PLANTS.find(plant_name).parameters):
-            declare_table(self, table, robot_file.values(table))
-            robot_file.sections[table.section] = vars(read_table(self, table))
+        for kind in (World, EstimatorParameters, SafetyParameters, SensorParameters,
+                     PLANTS.find(plant_name).parameters):
+            declare_section(self, robot_file.values(kind))
+            robot_file.sections[kind.section] = vars(read_section(self, kind))
         self._build(robot_file, plant_name)
         self._create_topics(robot_file.robot)
         self._asked = self._guide = None
@@ -147,7 +161,7 @@ class SimulatorNode(GuardedNode, Node):
         # the record shows what an estimator sees, wherever the controller runs
         self._observer = make_estimator(robot_file)
         self._observer.reset(robot_file.start.support)
-        self._fall = FallDetector(robot, robot_file.values(SAFETY))
+        self._fall = FallDetector(robot, robot_file.values(SafetyParameters))
         self._measurement = Measurement(robot)
         self._injection = Injection(robot)
         self._command = Command(robot)
@@ -425,8 +439,8 @@ class SimulatorNode(GuardedNode, Node):
     # -- faults on purpose -----------------------------------------------------------------------
 
     def _on_set_parameters(self, parameters):
-        for parameter in parameters:
-            if parameter.name == 'fault':
+        for each in parameters:
+            if each.name == 'fault':
                 try:
                     self._provoke(parameter.value)
                 except InvalidInput as error:

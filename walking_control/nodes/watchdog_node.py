@@ -13,7 +13,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray
 
-from walking_control.models.parameters import Parameter, ParameterTable
+from walking_control.models.parameters import parameter, Parameters
 from walking_control.nodes import topics
 from walking_control.nodes.fallback import FallbackSwitch
 from walking_control.nodes.guard import GuardedNode
@@ -23,18 +23,25 @@ from walking_control.nodes.parameters import NodeParameters
 from walking_control.nodes.runtime import raise_priority, run_node
 from walking_control.nodes.watch_clock import WatchClock
 
-NODE = ParameterTable('node', [
-    Parameter('timeout', 0.1, 's', 'Silence of the controller after which zero effort is sent.',
-              0.005, 60.0),
+
+class Settings(Parameters, section='node'):
+    """Of the watchdog."""
+
+    timeout: float = parameter(
+        0.1, 's', 'Silence of the controller after which zero effort is sent.', 0.005, 60.0)
     # as the loop of ros2_control
-    Parameter('priority', 50, '1', 'Real-time priority (SCHED_FIFO) of the process; 0: none. Needs '
-              'the right to it, e.g. rtprio in /etc/security/limits.conf.', 0, 90),
-    Parameter('fallback_controller', '', '', 'ros2_control controller that takes the joints over '
-              'when zero had to be sent; empty: none.'),
-    Parameter('effort_controller', topics.EFFORT_COMMANDS.partition('/')[0], '',
-              'ros2_control controller it takes them from.'),
-    Parameter('controller_manager', 'controller_manager', '', 'Name of the controller manager.'),
-])
+    priority: int = parameter(
+        50, '1', 'Real-time priority (SCHED_FIFO) of the process; 0: none. Needs the right to it, '
+        'e.g. rtprio in /etc/security/limits.conf.', 0, 90)
+    fallback_controller: str = parameter(
+        '', '', 'ros2_control controller that takes the joints over when zero had to be sent; '
+        'empty: none.')
+    effort_controller: str = parameter(
+        topics.EFFORT_COMMANDS.partition('/')[0], '', 'ros2_control controller it takes them '
+        'from.')
+    controller_manager: str = parameter(
+        'controller_manager', '', 'Name of the controller manager.')
+
 
 HEARTBEAT_PERIOD = 0.02   # s; how soon a controller knows that it is heard
 
@@ -57,7 +64,7 @@ class WatchdogNode(GuardedNode, Node):
 
     def __init__(self, name='watchdog', **kwargs):
         super().__init__(name, **kwargs)
-        values = NodeParameters(self, NODE).read()
+        values = NodeParameters(self, Settings).read()
         self._watch_clock = WatchClock(self)
         self._watch_clock.begin()
         self._timeout = values.timeout

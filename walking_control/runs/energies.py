@@ -7,16 +7,12 @@ Potential energy counts from the stance foot, so on a steady gait it begins each
 value, as in the book.
 """
 
-from types import SimpleNamespace
 
 import numpy as np
 
-from walking_control.controllers.curve_tracking.controller import (
-    build_pieces,
-    load_gait,
-    PARAMETERS,
-)
+from walking_control.controllers.curve_tracking.controller import build_pieces, load_gait
 from walking_control.controllers.curve_tracking.observation import observe
+from walking_control.controllers.curve_tracking.parameters import CurveTrackingParameters
 from walking_control.controllers.curve_tracking.tick import held_mask, TrackerData
 from walking_control.exceptions import IncompatibleController
 from walking_control.models.array_functions import Terms
@@ -31,7 +27,8 @@ FIELDS = (('potential_energy', 'J'), ('kinetic_energy_desired', 'J'),
           ('gait_distance', 'rad'), ('gait_phase', 's'))
 
 
-def observe_energies(run: Run, values: SimpleNamespace | None = None) -> dict[str, np.ndarray]:
+def observe_energies(run: Run, values: CurveTrackingParameters | None = None,
+                     ) -> dict[str, np.ndarray]:
     """Return the energies along the recorded states of a run, whatever its controller.
 
     Args:
@@ -52,9 +49,10 @@ def observe_energies(run: Run, values: SimpleNamespace | None = None) -> dict[st
     if robot.base is not Base.PLANAR:
         raise IncompatibleController(f'energies of {robot.name}', limit='need a planar robot')
     if values is None:
-        values = PARAMETERS.validate(run.settings if run.controller == 'curve_tracking' else {})
+        values = CurveTrackingParameters.read(
+            run.settings if run.controller == 'curve_tracking' else {})
     terms, parameters = make_terms(Dynamics(robot, world.gravity, world.slope))
-    pieces = build_pieces(robot, values, world, load_gait(robot, values, world), parameters)
+    pieces = build_pieces(robot, values, world, load_gait(robot, values.gait, world), parameters)
     return _along(run, terms, *pieces)
 
 

@@ -1,49 +1,50 @@
 # SPDX-License-Identifier: Apache-2.0
 """Routes: what a walker is asked for, one segment after the other, and how it is pushed on the way.
 
-A route file holds ``segments``, a list of `SEGMENT` values, and may name the preset of ``noise``
+A route file holds ``segments``, a list of `SegmentParameters`, and may name the preset of ``noise``
 that it is meant to be walked with, and joints of the ``posture`` it begins in.
 """
 
 from collections.abc import Mapping
 import itertools
 from pathlib import Path
-from types import SimpleNamespace
 from typing import NamedTuple
 
 import yaml
 
 from walking_control.exceptions import InvalidInput, ParameterError
 from walking_control.models.entries import finite, mapping
-from walking_control.models.parameters import Parameter, ParameterTable
+from walking_control.models.parameters import parameter, Parameters
 from walking_control.models.resources import route_path
 from walking_control.models.yaml_text import load_yaml
 
 PUSH_TIME = 0.1   # s a push lasts
 
 
-def _push_within(values: SimpleNamespace) -> None:
-    if values.push and values.push_at + PUSH_TIME > values.duration:
-        raise ParameterError('parameter segments.push_at', value=values.push_at, limit='the push, '
-                             f'which lasts {PUSH_TIME:g} s, must be over before the segment '
-                             f'({values.duration:g} s)')
-    if values.stop and (values.ahead or values.left or values.turn):
-        raise ParameterError('parameter segments.stop', value=values.stop,
-                             limit='a segment that stops has no velocity')
+class SegmentParameters(Parameters, section='segments'):
+    """Of a segment, as a route file writes it."""
 
+    name: str = parameter('', '', 'What it is called in the report.')
+    duration: float = parameter(2.0, 's', 'How long it lasts.', 0.1, 3600.0)
+    ahead: float = parameter(0.0, 'm/s', 'Speed ahead asked for.', -10.0, 10.0)
+    left: float = parameter(0.0, 'm/s', 'Speed to the left.', -10.0, 10.0)
+    turn: float = parameter(0.0, 'rad/s', 'Rate of turning to the left.', -10.0, 10.0)
+    stop: bool = parameter(False, '', 'Ask to stop instead; a later segment asks to start again.')
+    push: float = parameter(
+        0.0, 'N s/kg', 'Push on the base, of the mass of the robot.', -10.0, 10.0)
+    push_at: float = parameter(0.0, 's', 'When, since the segment began.', 0.0, 3600.0)
+    push_direction: float = parameter(
+        0.0, 'deg', 'Where it points: 0 ahead, 90 to the left.', -360.0, 360.0)
 
-SEGMENT = ParameterTable('segments', [
-    Parameter('name', '', '', 'What it is called in the report.'),
-    Parameter('duration', 2.0, 's', 'How long it lasts.', 0.1, 3600.0),
-    Parameter('ahead', 0.0, 'm/s', 'Speed ahead asked for.', -10.0, 10.0),
-    Parameter('left', 0.0, 'm/s', 'Speed to the left.', -10.0, 10.0),
-    Parameter('turn', 0.0, 'rad/s', 'Rate of turning to the left.', -10.0, 10.0),
-    Parameter('stop', False, '', 'Ask to stop instead; a later segment asks to start again.'),
-    Parameter('push', 0.0, 'N s/kg', 'Push on the base, of the mass of the robot.', -10.0, 10.0),
-    Parameter('push_at', 0.0, 's', 'When, since the segment began.', 0.0, 3600.0),
-    Parameter('push_direction', 0.0, 'deg', 'Where it points: 0 ahead, 90 to the left.',
-              -360.0, 360.0),
-], checks=[_push_within])
+    def check(self) -> None:
+        """Refuse a push that outlasts its segment, and a stop with a velocity."""
+        if self.push and self.push_at + PUSH_TIME > self.duration:
+            raise ParameterError('parameter segments.push_at', value=self.push_at,
+                                 limit=f'the push, which lasts {PUSH_TIME:g} s, must be over '
+                                 f'before the segment ({self.duration:g} s)')
+        if self.stop and (self.ahead or self.left or self.turn):
+            raise ParameterError('parameter segments.stop', value=self.stop,
+                                 limit='a segment that stops has no velocity')
 
 
 class Segment(NamedTuple):
@@ -114,7 +115,7 @@ def read_route(name_or_path: str | Path) -> Route:
     if not isinstance(noise, (str, type(None))):
         raise InvalidInput(f'noise of {what}', value=noise, limit='must be the name of a preset')
     posture = mapping(content.get('posture', {}), f'posture of {what}')
-    values = [SEGMENT.validate(entry) for entry in content['segments']]
+    values = [SegmentParameters.read(entry) for entry in content['segments']]
     ends = list(itertools.accumulate(entry.duration for entry in values))
     return Route(tuple(
         Segment(entry.name or f'segment {number}', end - entry.duration, end,

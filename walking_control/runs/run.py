@@ -3,12 +3,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import SimpleNamespace
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from walking_control.models.robot import Robot
+from walking_control.models.robot_file import World
 from walking_control.models.signals import BaseState, Command, WalkerState
 from walking_control.runs.route import Route
 from walking_control.safety.faults import FALL, Fault
@@ -28,7 +28,7 @@ class Run:
         fault: The `Fault` that ended the run, a fall among them; None when it went well.
         settings: name -> value of the controller's parameters; empty when not known.
         disturbances: Planned `Disturbance` of the plant, as a tuple.
-        sensors: name -> value of `SENSORS` where they spoiled, delayed or lost anything.
+        sensors: name -> value of `SensorParameters` where they spoiled, delayed or lost anything.
         telemetry: name -> ``(T,)``, what the controller said of each tick; empty where it says
             nothing.
         units: name -> unit of each entry of `telemetry`.
@@ -46,7 +46,7 @@ class Run:
     robot: Robot
     controller: str
     plant: str
-    world: SimpleNamespace
+    world: World
     fell: bool = False
     fall_reason: str | None = None
     fault: Fault | None = None
@@ -90,7 +90,7 @@ class Recorded(Protocol):
     """What of a `Plant` is recorded."""
 
     name: ClassVar[str]
-    world: SimpleNamespace
+    world: World
     time: float
     truth: Any
     disturbances: Sequence[Any]

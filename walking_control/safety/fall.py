@@ -2,12 +2,12 @@
 """When a robot counts as fallen."""
 
 import math
-from types import SimpleNamespace
 
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import Robot
 from walking_control.models.signals import WalkerState
+from walking_control.safety.parameters import SafetyParameters
 
 
 class FallDetector:
@@ -15,10 +15,10 @@ class FallDetector:
 
     Args:
         robot: The `Robot`.
-        values: Validated values of `SAFETY`.
+        values: `SafetyParameters`.
     """
 
-    def __init__(self, robot: Robot, values: SimpleNamespace) -> None:
+    def __init__(self, robot: Robot, values: SafetyParameters) -> None:
         # in the plane the first coordinate is the angle of the stance leg from the floor normal
         self._has_leg = robot.base is Base.PLANAR and bool(robot.coordinates)
         self._lean = values.fall_lean

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import math
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
+
+from walking_control.safety.parameters import SafetyParameters
 
 if TYPE_CHECKING:
     from walking_control.models.signals import Measurement
@@ -26,7 +27,7 @@ class ImuCheck:
     joints move is dead.
 
     Args:
-        values: Validated values of `SAFETY`.
+        values: `SafetyParameters`.
         gravity: m/s^2.
     """
 
@@ -34,7 +35,7 @@ class ImuCheck:
     _said: bytes
     _position: list[float]
 
-    def __init__(self, values: SimpleNamespace, gravity: float) -> None:
+    def __init__(self, values: SafetyParameters, gravity: float) -> None:
         self._values, self._gravity = values, gravity
         self.forget()
 

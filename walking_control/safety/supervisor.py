@@ -2,61 +2,17 @@
 """Watches every tick; after a fault only a safe command leaves, until somebody clears it."""
 
 import math
-from types import SimpleNamespace
 
 import numpy as np
 
-from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.robot import Robot
 from walking_control.models.signals import Command, Measurement, WalkerState
 from walking_control.safety.fall import FallDetector
-from walking_control.safety.faults import Fault, KINDS
+from walking_control.safety.faults import Fault
 from walking_control.safety.imu import ImuCheck
 from walking_control.safety.latch import Latch
 from walking_control.safety.machine import Event, State
-
-SAFETY = ParameterTable('safety', [
-    Parameter('state_timeout', 0.05, 's', 'Longest silence of a sensor.', 0.001, 10.0),
-    Parameter('fall_lean', 0.9, 'rad', 'Lean of the stance leg (first coordinate), or of the '
-              'base in space, that is a fall.', 0.1, 3.2),
-    Parameter('fall_height', 0.6, '1', 'Height of the base, of its height at zero angles, '
-              'below which the robot has fallen.', 0.0, 1.0),
-    Parameter('joint_limit_margin', 0.15, 'rad',
-              'How far beyond its URDF limits a joint may be measured.', 0.0, 10.0),
-    Parameter('velocity_limit_factor', 1.0, '1',
-              'Largest measured joint speed, of its URDF limit.', 0.01, 100.0),
-    Parameter('jump_margin', 0.1, 'rad', 'How much farther than its velocity limit allows a joint '
-              'or the base may move from one measurement to the next.', 0.0, 10.0),
-    Parameter('base_rate_limit', 10.0, 'rad/s', 'Fastest turning of the base.', 0.1, 1e3),
-    Parameter('gravity_error', 1.0, '1', 'How far from gravity the averaged specific force of the '
-              'IMU may be, of gravity.', 0.1, 100.0),
-    Parameter('imu_frozen_time', 0.1, 's', 'How long the IMU may repeat itself to the last bit '
-              'while joints move.', 0.0, 1000.0),
-    Parameter('imu_frozen_motion', 0.2, 'rad, m', 'How far a joint may move meanwhile.',
-              0.0, 10.0),
-    Parameter('stuck_contact_height', 0.05, 'm',
-              'Height above the stance foot at which a foot cannot touch the floor.', 0.0, 1.0,
-              scaled=True),
-    Parameter('stuck_contact_time', 0.1, 's',
-              'How long a contact may be impossible, or no foot touch the floor.', 0.0, 10.0),
-    Parameter('flicker_limit', 10, '1',
-              'Changes of a contact within one second that debouncing may suppress.', 1, 10000),
-    Parameter('overrun_limit', 5, '1', 'Ticks in a row that may take longer than the period.',
-              1, 10000),
-    Parameter('effort_rate_limit', 4000.0, 'N m/s', 'Fastest change of a commanded effort.',
-              1.0, 1e7, scaled=True),
-    Parameter('retune_rate', 20.0, 'N m/s',
-              'Fastest change of an effort by a change of parameters while walking.', 0.1, 1e6,
-              scaled=True),
-    Parameter('damping', 1.0, 'N m s/rad', 'Damping of actuated joints after a fault.', 0.0, 1e3,
-              scaled=True),
-    Parameter('damping_time', 1.0, 's', 'How long damping lasts before the effort is zero.',
-              0.0, 60.0),
-    Parameter('fade_rate', 50.0, 'N m/s', 'How fast the effort fades in a controlled stop.',
-              0.1, 1e6, scaled=True),
-    *(Parameter(f'on_{kind.code}', kind.reaction, '', f'Reaction when {kind.meaning}.',
-                choices=kind.reactions) for kind in KINDS.values()),
-])
+from walking_control.safety.parameters import SafetyParameters
 
 
 class Supervisor:
@@ -68,7 +24,7 @@ class Supervisor:
 
     Args:
         robot: The `Robot`.
-        values: Validated values of `SAFETY`.
+        values: `SafetyParameters`.
         latch: The `Latch`; None takes a new one, active from the start.
         period: Control period, s.
         gravity: m/s^2.
@@ -82,7 +38,7 @@ class Supervisor:
     _airborne_since: float | None
     _impossible_since: list[float | None]
 
-    def __init__(self, robot: Robot, values: SimpleNamespace, latch: Latch | None = None,
+    def __init__(self, robot: Robot, values: SafetyParameters, latch: Latch | None = None,
                  period: float = 0.01, gravity: float = 9.81) -> None:
         self.machine = Latch() if latch is None else latch
         self._period = period

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 import math
 import re
-from types import SimpleNamespace
 from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 
 from walking_control.exceptions import InvalidInput
+from walking_control.models.robot_file import World
 
 if TYPE_CHECKING:
     from walking_control.simulation.plant import Plant
@@ -159,7 +159,7 @@ def _number(text: str) -> float:
         return math.nan
 
 
-def require_even(world: SimpleNamespace, kind: str) -> None:
+def require_even(world: World, kind: str) -> None:
     """Raise `InvalidInput` for steps and slopes where the floor itself has places and heights."""
     if world.floor_places and kind not in ('push', 'side_push'):
         raise InvalidInput('disturbance', value=kind, limit='the floor is given by heights already',

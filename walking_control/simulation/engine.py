@@ -3,7 +3,6 @@
 
 from abc import abstractmethod
 import math
-from types import SimpleNamespace
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.floor import read_profile, STEEPEST
 from walking_control.models.robot import Robot, Start
+from walking_control.models.robot_file import World
 from walking_control.models.signals import Command
 from walking_control.simulation.disturbance import (
     Disturbance,
@@ -22,6 +22,7 @@ from walking_control.simulation.disturbance import (
 )
 from walking_control.simulation.inertial import InertialUnit
 from walking_control.simulation.levels import LATEST, Levels
+from walking_control.simulation.parameters import EngineParameters
 from walking_control.simulation.plant import Plant, Truth
 from walking_control.simulation.pushes import make_push, Pushes, Touchdowns
 from walking_control.simulation.terrain import Change, lay_floor, lay_profile, Piece
@@ -37,14 +38,14 @@ class EnginePlant(Plant):
 
     Args:
         robot: The `Robot`.
-        world: Validated values of `WORLD`.
-        values: Validated values of `parameters`; ``timestep`` is among them.
+        world: `World`.
+        values: Of the class `parameters`.
 
     Raises:
         IncompatiblePlant: The robot has efforts that no engine offers.
     """
 
-    def __init__(self, robot: Robot, world: SimpleNamespace, values: SimpleNamespace) -> None:
+    def __init__(self, robot: Robot, world: World, values: EngineParameters) -> None:
         if robot.servos or robot.virtual_efforts:
             raise IncompatiblePlant(f'plant {self.name} on {robot.name}',
                                     value=', '.join((*robot.servos, *robot.virtual_efforts)),

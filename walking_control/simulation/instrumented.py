@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import math
-from types import SimpleNamespace
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from walking_control.models.robot import Start
 from walking_control.models.signals import Command, Measurement
 from walking_control.simulation.disturbance import Disturbance, How, PLAIN
 from walking_control.simulation.plant import Plant
-from walking_control.simulation.sensors import SENSORS, Sensors
+from walking_control.simulation.sensors import SensorParameters, Sensors
 
 SLIVER = 1e-9   # s: a shorter piece of a step is none
 
@@ -30,20 +29,20 @@ class InstrumentedPlant(Plant):
 
     Args:
         plant: The `Plant`.
-        values: Validated values of `SENSORS`.
+        values: `SensorParameters`.
 
     Attributes:
         inner: The plant.
         lost: Whether the newest measurement never arrives.
     """
 
-    def __init__(self, plant: Plant, values: SimpleNamespace) -> None:
+    def __init__(self, plant: Plant, values: SensorParameters) -> None:
         self.inner, self._values = plant, values
         self.name, self.parameters = plant.name, plant.parameters
         self.robot, self.world, self.truth = plant.robot, plant.world, plant.truth
         self.resolution = plant.resolution
         self.sensors = {name: value for name, value in vars(values).items()
-                        if value != SENSORS.parameters[name].default or name == 'seed'}
+                        if value != SensorParameters.rows[name].default or name == 'seed'}
         self._sensors = Sensors(plant.robot, values)
         self._told, self._held = Measurement(plant.robot), Command(plant.robot)
         self._forget()
@@ -122,11 +121,11 @@ class InstrumentedPlant(Plant):
         self.inner.disturb(kind, size, step, how)
 
 
-def check_delays(values: SimpleNamespace, timeout: float) -> None:
+def check_delays(values: SensorParameters, timeout: float) -> None:
     """Refuse delays that the watchdog of the control loop does not allow.
 
     Args:
-        values: Validated values of `SENSORS`.
+        values: `SensorParameters`.
         timeout: Value of ``safety.state_timeout``, s.
 
     Raises:

@@ -4,22 +4,21 @@
 from collections.abc import Mapping
 import math
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import yaml
 
-from walking_control.estimation.estimator import ESTIMATOR
+from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.exceptions import InvalidInput
 from walking_control.models.resources import noise_path
 from walking_control.models.yaml_text import load_yaml
-from walking_control.simulation.sensors import SENSORS
+from walking_control.simulation.sensors import SensorParameters
 
 OWN = 'seed'   # what no preset decides
 
 
 def read_preset(name_or_path: str | Path) -> dict[str, Any]:
-    """Return name -> value of all of `SENSORS` but the seed; what the file leaves out is off.
+    """Return name -> value of `SensorParameters` but the seed; what the file leaves out is off.
 
     Args:
         name_or_path: Name of a shipped preset, or path of a file of the same kind.
@@ -39,7 +38,7 @@ def read_preset(name_or_path: str | Path) -> dict[str, Any]:
     if OWN in values:
         raise InvalidInput(f'{OWN} in {what}', value=values[OWN],
                            limit='is not part of a preset', remedy='give --seed')
-    preset = vars(SENSORS.validate(values))
+    preset = vars(SensorParameters.read(values)).copy()
     del preset[OWN]
     return preset
 
@@ -52,16 +51,16 @@ def noise_overrides(name_or_path: str | Path | None) -> list[tuple[str, Any]]:
     if name_or_path is None:
         return []
     preset = read_preset(name_or_path)
-    return [*((f'{SENSORS.section}.{name}', value) for name, value in preset.items()),
-            *((f'{ESTIMATOR.section}.{name}', value)
-              for name, value in expected_errors(SimpleNamespace(**preset)).items())]
+    return [*((f'{SensorParameters.section}.{name}', value) for name, value in preset.items()),
+            *((f'{EstimatorParameters.section}.{name}', value)
+              for name, value in expected_errors(SensorParameters(**preset)).items())]
 
 
-def expected_errors(sensors: SimpleNamespace) -> dict[str, Any]:
+def expected_errors(sensors: SensorParameters) -> dict[str, Any]:
     """Return the parameters of the estimator that say how good sensors are.
 
     Args:
-        sensors: Validated values of `SENSORS`.
+        sensors: `SensorParameters`.
     """
     scale, step = sensors.scale, sensors.position_resolution
     position = math.hypot(sensors.position_noise, step / math.sqrt(12.0))

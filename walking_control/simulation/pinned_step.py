@@ -11,7 +11,6 @@ Simplifications: the stance foot neither slips nor lifts (its least normal force
 base does not turn (see `models.step_equations`).
 """
 
-from types import SimpleNamespace
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from walking_control.models.contact import constraint_forces, project_velocity
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.friction import FADE, passive_torques
 from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.models.robot_file import RobotFile, World
 
 LATE = 0.5    # share of the gait's period before which a foot near the floor does not touch down
 BEYOND = 1.2  # the step is given up at this multiple of the period
@@ -30,7 +29,7 @@ BEYOND = 1.2  # the step is given up at this multiple of the period
 class _Pinned:
     """Dynamics of base translation and joints with the first foot held."""
 
-    def __init__(self, robot: Robot, world: SimpleNamespace) -> None:
+    def __init__(self, robot: Robot, world: World) -> None:
         self.dynamics = Dynamics(robot, world.gravity, world.slope)
         self.stance, self.swing = robot.feet
         base = len(robot.base.axes)
@@ -93,7 +92,7 @@ def simulate_pinned_step(robot_file: RobotFile,
         gait: The `Gait`.
     """
     from scipy.integrate import solve_ivp
-    pinned = _Pinned(robot_file.robot, robot_file.values(WORLD))
+    pinned = _Pinned(robot_file.robot, robot_file.values(World))
     nv, normal = pinned.dynamics.nv, [np.inf]
 
     def rates(t: float, y: np.ndarray) -> np.ndarray:

@@ -2,15 +2,16 @@
 """What every plant offers, and the truth only a plant knows."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType, SimpleNamespace
+from types import MappingProxyType
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from walking_control.exceptions import IncompatiblePlant
-from walking_control.models.parameters import ParameterTable
+from walking_control.models.parameters import Parameters
 from walking_control.models.registry import choose_or_make
 from walking_control.models.robot import Robot, Start
+from walking_control.models.robot_file import World
 from walking_control.models.signals import BaseState, Command, Measurement
 from walking_control.simulation.disturbance import Disturbance, How, PLAIN
 
@@ -74,17 +75,17 @@ class Plant(Protocol):
 
     Args:
         robot: The `Robot`.
-        world: Validated values of `WORLD`.
-        values: Validated values of `parameters`.
+        world: `World`.
+        values: Of the class `parameters`.
 
     Attributes:
         name: Name on the command line and in robot files.
-        parameters: The one table of its parameters.
+        parameters: The class of its parameters.
         time: Simulated time, s.
         truth: The `Truth`, updated by `reset` and `step`.
         disturbances: Every `Disturbance` planned so far.
         resolution: Durations of steps are whole multiples of this, s; 0: any will do.
-        sensors: name -> value of `SENSORS` where they are not perfect.
+        sensors: name -> value of `SensorParameters` where they are not perfect.
         lost: Whether the newest measurement never arrives, and nothing answers it.
 
     Raises:
@@ -92,9 +93,9 @@ class Plant(Protocol):
     """
 
     name: ClassVar[str]
-    parameters: ClassVar[ParameterTable]
+    parameters: ClassVar[type[Parameters]]
     robot: Robot
-    world: SimpleNamespace
+    world: World
     time: float
     truth: Truth
     disturbances: Sequence[Disturbance] = ()
@@ -106,7 +107,7 @@ class Plant(Protocol):
         """Return an object; of parameters by name alone, the class chosen with them."""
         return choose_or_make(cls, *args, **parameters)
 
-    def __init__(self, robot: Robot, world: SimpleNamespace, values: SimpleNamespace) -> None:
+    def __init__(self, robot: Robot, world: World, values: Parameters) -> None:
         """Do everything slow here."""
 
     @classmethod

@@ -1,24 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plants by name."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
 import contextlib
-from types import MappingProxyType
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 from walking_control.controllers.registry import CONTROLLERS
-from walking_control.controllers.registry import parameter_tables as controller_tables
-from walking_control.estimation.estimator import ESTIMATOR
 from walking_control.exceptions import MissingDependency
-from walking_control.gaits.search.task import SEARCH
-from walking_control.models.parameters import ParameterTable
 from walking_control.models.registry import Choice, Registry
 from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile, WORLD
-from walking_control.safety.supervisor import SAFETY
-from walking_control.simulation.instrumented import check_delays, InstrumentedPlant
-from walking_control.simulation.plant import Plant
-from walking_control.simulation.sensors import has_errors, SENSORS
+from walking_control.models.robot_file import RobotFile, World
+from walking_control.safety.parameters import SafetyParameters
+from walking_control.simulation.sensors import has_errors, SensorParameters
+
+if TYPE_CHECKING:
+    from walking_control.simulation.plant import Plant
 
 _ROOM = 'walking_control.simulation'
 PLANTS = Registry('plant', {
@@ -44,14 +41,15 @@ def make_plant(robot_file: RobotFile, name: Choice = None,
     Raises:
         InvalidInput: Unknown plant, or one that cannot simulate this robot.
     """
+    from walking_control.simulation.instrumented import check_delays, InstrumentedPlant
     robot_file, name = robot_file.choose(PLANTS, name)
     chosen: type[Plant] = PLANTS.find(name or robot_file.plant)
-    robot, sensors = robot or robot_file.robot, robot_file.values(SENSORS)
+    robot, sensors = robot or robot_file.robot, robot_file.values(SensorParameters)
     kind = chosen.kind_for(robot)
-    plant = kind(robot, robot_file.values(WORLD), robot_file.values(kind.parameters))
+    plant = kind(robot, robot_file.values(World), robot_file.values(kind.parameters))
     if not has_errors(sensors):
         return plant
-    check_delays(sensors, robot_file.values(SAFETY).state_timeout)
+    check_delays(sensors, robot_file.values(SafetyParameters).state_timeout)
     return InstrumentedPlant(plant, sensors)
 
 
@@ -79,6 +77,7 @@ def make_fast_plant(robot_file: RobotFile, name: Choice = None,
 
     The same to rounding; the first use of a robot's structure compiles for some time.
     """
+    from walking_control.simulation.instrumented import InstrumentedPlant
     from walking_control.simulation.rigid.compiled import compile_plant
     from walking_control.simulation.rigid.plant import RigidPlant
     plant: Any = make_plant(robot_file, name, robot)
@@ -87,18 +86,3 @@ def make_fast_plant(robot_file: RobotFile, name: Choice = None,
         with contextlib.suppress(MissingDependency):
             compile_plant(inner)
     return plant
-
-
-def parameter_tables(names: Mapping[str, list[Any]] = MappingProxyType({})
-                     ) -> list[ParameterTable]:
-    """Return every parameter table a robot file may hold a section of.
-
-    Args:
-        names: Those in it of each ``controller``, ``plant`` and ``section``: what comes from
-            outside has its table only where it is named.
-    """
-    sections = names.get('section', [])
-    return [ESTIMATOR, SAFETY, SENSORS, SEARCH, *controller_tables(),
-            *(PLANTS[name].parameters for name in PLANTS.places),
-            *CONTROLLERS.tables(names.get('controller', []), sections),
-            *PLANTS.tables(names.get('plant', []), sections)]

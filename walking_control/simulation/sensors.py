@@ -10,70 +10,77 @@ of the measurements.
 from __future__ import annotations
 
 import math
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from walking_control.exceptions import ParameterError
-from walking_control.models.parameters import Parameter, ParameterTable
+from walking_control.models.parameters import parameter, Parameters
 
 if TYPE_CHECKING:
     from walking_control.models.robot import Robot
     from walking_control.models.signals import Measurement
 
 
-def _jitter_within_delay(values: SimpleNamespace) -> None:
-    for kind in ('measurement', 'command'):
-        delay, jitter = (getattr(values, f'{kind}_{part}') for part in ('delay', 'jitter'))
-        if jitter > delay:
-            raise ParameterError(f'parameter sensors.{kind}_jitter', value=jitter,
-                                 limit=f'must be at most sensors.{kind}_delay ({delay:g} s): '
-                                 'nothing arrives before it is sent')
+class SensorParameters(Parameters, section='sensors'):
+    """Of the errors, delays and losses between plant and controller."""
 
+    seed: int = parameter(0, '1', 'Seed of all errors: one seed, one run.', 0, 10**9)
+    scale: float = parameter(
+        1.0, '1', 'Factor on all errors of sensors, not on delays and losses.', 0.0, 1000.0)
+    position_resolution: float = parameter(
+        0.0, 'rad, m', 'Smallest step of a joint encoder.', 0.0, 1.0)
+    position_noise: float = parameter(
+        0.0, 'rad, m', 'Standard deviation of a joint position.', 0.0, 1.0)
+    velocity_noise: float = parameter(
+        0.0, 'rad/s, m/s', 'Standard deviation of a joint velocity, beside what differentiation '
+        'brings.', 0.0, 100.0)
+    velocity_cutoff: float = parameter(
+        0.0, 'Hz', 'Corner of the first-order low-pass through which the differentiated encoder '
+        'gives the joint velocity; 0: a true tachometer.', 0.0, 1e4)
+    gyro_noise: float = parameter(
+        0.0, 'rad/s', 'Standard deviation of an angular velocity.', 0.0, 100.0)
+    gyro_bias: float = parameter(
+        0.0, 'rad/s', 'Standard deviation of its error that stays for a run.', 0.0, 100.0)
+    acceleration_noise: float = parameter(
+        0.0, 'm/s^2', 'Standard deviation of a specific force.', 0.0, 1000.0)
+    acceleration_bias: float = parameter(
+        0.0, 'm/s^2', 'Standard deviation of its error that stays for a run.', 0.0, 100.0)
+    orientation_noise: float = parameter(
+        0.0, 'rad', 'Standard deviation of the orientation, about each axis of the IMU.', 0.0, 1.0)
+    orientation_bias: float = parameter(
+        0.0, 'rad', 'Standard deviation of its error that stays for a run.', 0.0, 1.0)
+    orientation_drift: float = parameter(
+        0.0, 'rad', 'Standard deviation of its error that wanders.', 0.0, 1.0)
+    orientation_drift_time: float = parameter(
+        5.0, 's', 'Time after which the wandering error has lost most of its memory.', 0.01, 1e4)
+    force_noise: float = parameter(
+        0.0, 'N', 'Standard deviation of a foot force, along each axis.', 0.0, 1e4)
+    contact_threshold: float = parameter(
+        0.0, 'N', 'Foot force below which its sensor reports none.', 0.0, 1e4)
+    contact_delay: float = parameter(
+        0.0, 's', 'Age of the foot forces in a measurement, rounded up to whole measurements.',
+        0.0, 1.0)
+    measurement_delay: float = parameter(
+        0.0, 's', 'From the instant of a measurement to its arrival.', 0.0, 1.0)
+    measurement_jitter: float = parameter(
+        0.0, 's', 'Largest deviation of this delay, either way, evenly distributed.', 0.0, 1.0)
+    command_delay: float = parameter(0.0, 's', 'From a command to its effect.', 0.0, 1.0)
+    command_jitter: float = parameter(
+        0.0, 's', 'Largest deviation of this delay, either way, evenly distributed.', 0.0, 1.0)
+    lost_measurements: float = parameter(
+        0.0, '1', 'Share of measurements that never arrive.', 0.0, 0.99)
+    lost_commands: float = parameter(0.0, '1', 'Share of commands that never arrive.', 0.0, 0.99)
 
-SENSORS = ParameterTable('sensors', [
-    Parameter('seed', 0, '1', 'Seed of all errors: one seed, one run.', 0, 10**9),
-    Parameter('scale', 1.0, '1', 'Factor on all errors of sensors, not on delays and losses.',
-              0.0, 1000.0),
-    Parameter('position_resolution', 0.0, 'rad, m', 'Smallest step of a joint encoder.', 0.0, 1.0),
-    Parameter('position_noise', 0.0, 'rad, m', 'Standard deviation of a joint position.', 0.0, 1.0),
-    Parameter('velocity_noise', 0.0, 'rad/s, m/s', 'Standard deviation of a joint velocity, '
-              'beside what differentiation brings.', 0.0, 100.0),
-    Parameter('velocity_cutoff', 0.0, 'Hz', 'Corner of the first-order low-pass through which the '
-              'differentiated encoder gives the joint velocity; 0: a true tachometer.', 0.0, 1e4),
-    Parameter('gyro_noise', 0.0, 'rad/s', 'Standard deviation of an angular velocity.',
-              0.0, 100.0),
-    Parameter('gyro_bias', 0.0, 'rad/s', 'Standard deviation of its error that stays for a run.',
-              0.0, 100.0),
-    Parameter('acceleration_noise', 0.0, 'm/s^2', 'Standard deviation of a specific force.',
-              0.0, 1000.0),
-    Parameter('acceleration_bias', 0.0, 'm/s^2', 'Standard deviation of its error that stays for '
-              'a run.', 0.0, 100.0),
-    Parameter('orientation_noise', 0.0, 'rad', 'Standard deviation of the orientation, about each '
-              'axis of the IMU.', 0.0, 1.0),
-    Parameter('orientation_bias', 0.0, 'rad', 'Standard deviation of its error that stays for a '
-              'run.', 0.0, 1.0),
-    Parameter('orientation_drift', 0.0, 'rad', 'Standard deviation of its error that wanders.',
-              0.0, 1.0),
-    Parameter('orientation_drift_time', 5.0, 's', 'Time after which the wandering error has lost '
-              'most of its memory.', 0.01, 1e4),
-    Parameter('force_noise', 0.0, 'N', 'Standard deviation of a foot force, along each axis.',
-              0.0, 1e4),
-    Parameter('contact_threshold', 0.0, 'N', 'Foot force below which its sensor reports none.',
-              0.0, 1e4),
-    Parameter('contact_delay', 0.0, 's', 'Age of the foot forces in a measurement, rounded up to '
-              'whole measurements.', 0.0, 1.0),
-    Parameter('measurement_delay', 0.0, 's', 'From the instant of a measurement to its arrival.',
-              0.0, 1.0),
-    Parameter('measurement_jitter', 0.0, 's', 'Largest deviation of this delay, either way, '
-              'evenly distributed.', 0.0, 1.0),
-    Parameter('command_delay', 0.0, 's', 'From a command to its effect.', 0.0, 1.0),
-    Parameter('command_jitter', 0.0, 's', 'Largest deviation of this delay, either way, evenly '
-              'distributed.', 0.0, 1.0),
-    Parameter('lost_measurements', 0.0, '1', 'Share of measurements that never arrive.', 0.0, 0.99),
-    Parameter('lost_commands', 0.0, '1', 'Share of commands that never arrive.', 0.0, 0.99),
-], checks=[_jitter_within_delay])
+    def check(self) -> None:
+        """Refuse a jitter that exceeds its delay."""
+        for kind in ('measurement', 'command'):
+            delay, jitter = (getattr(self, f'{kind}_{part}') for part in ('delay', 'jitter'))
+            if jitter > delay:
+                raise ParameterError(f'parameter sensors.{kind}_jitter', value=jitter,
+                                     limit=f'must be at most sensors.{kind}_delay ({delay:g} s): '
+                                     'nothing arrives before it is sent')
+
 
 EARLY = 1e-9   # s: stamps are rounded; a hair early counts
 _NOISES = ('position_noise', 'orientation_noise', 'gyro_noise', 'acceleration_noise',
@@ -85,8 +92,8 @@ _BIASES = ('orientation_bias', 'gyro_bias', 'acceleration_bias')
 _IDLE = ('seed', 'scale', 'orientation_drift_time')
 
 
-def has_errors(values: SimpleNamespace) -> bool:
-    """Return whether validated values of `SENSORS` spoil, delay or lose anything."""
+def has_errors(values: SensorParameters) -> bool:
+    """Return whether `SensorParameters` spoil, delay or lose anything."""
     return any(value != 0.0 for name, value in vars(values).items() if name not in _IDLE)
 
 
@@ -98,14 +105,14 @@ class Sensors:
 
     Args:
         robot: The `Robot`.
-        values: Validated values of `SENSORS`.
+        values: `SensorParameters`.
     """
 
     _stamp: float | None
     _position: np.ndarray
     _velocity: np.ndarray
 
-    def __init__(self, robot: Robot, values: SimpleNamespace) -> None:
+    def __init__(self, robot: Robot, values: SensorParameters) -> None:
         n, feet = len(robot.joints), len(robot.feet)
         scaled = {name: values.scale * getattr(values, name)
                   for name in (*_NOISES, *_BIASES, 'orientation_drift', 'position_resolution')}

@@ -1,21 +1,27 @@
 """The rigid plant with a share of the world's gravity; laws still reckon with all of it."""
 
-from types import SimpleNamespace
+from dataclasses import replace
 
-from walking_control.models.parameters import Parameter, ParameterTable
-from walking_control.simulation.rigid.plant import RIGID, RigidPlant
+from walking_control.models.parameters import parameter, Parameters
+from walking_control.simulation.parameters import RigidParameters
+from walking_control.simulation.rigid.plant import RigidPlant
+
+
+class MoonParameters(Parameters, section='moon'):
+    """Of the moon."""
+
+    share: float = parameter(0.9, '1', "Share of the world's gravity.", 0.1, 1.0)
 
 
 class Moon(RigidPlant):
     """A planar robot under less gravity than its law believes."""
 
     name = 'moon'
-    parameters = ParameterTable('moon', [
-        Parameter('share', 0.9, '1', "Share of the world's gravity.", 0.1, 1.0)])
+    parameters = MoonParameters
 
     def __init__(self, robot, world, values):
-        less = SimpleNamespace(**{**vars(world), 'gravity': values.share * world.gravity})
-        super().__init__(robot, less, RIGID.validate({}))
+        less = replace(world, gravity=values.share * world.gravity)
+        super().__init__(robot, less, RigidParameters())
 
     @classmethod
     def kind_for(cls, robot):

@@ -3,17 +3,24 @@
 from walking_control import Controller
 from walking_control.controllers.hip_switching import find_hip
 from walking_control.controllers.knee_locks import KneeLocks
-from walking_control.models.parameters import Parameter, ParameterTable
+from walking_control.controllers.parameters import LawParameters
+from walking_control.models.parameters import parameter
+
+
+class StiffHipParameters(LawParameters, section='stiff_hip'):
+    """Of the spring."""
+
+    rate: float = parameter(200.0, 'Hz', 'Rate of the control law.', 10.0, 2000.0)
+    stiffness: float = parameter(
+        8.0, 'N m/rad', 'Stiffness of the spring.', 0.0, 1e3, live=True)
+    angle: float = parameter(0.35, 'rad', 'Hip angle at rest.', 0.0, 1.0, live=True)
 
 
 class StiffHip(Controller):
     """Efforts in N m, proportional to the hip's distance from an angle ahead of the stance leg."""
 
     name = 'stiff_hip'
-    parameters = ParameterTable('stiff_hip', [
-        Parameter('rate', 200.0, 'Hz', 'Rate of the control law.', 10.0, 2000.0),
-        Parameter('stiffness', 8.0, 'N m/rad', 'Stiffness of the spring.', 0.0, 1e3, live=True),
-        Parameter('angle', 0.35, 'rad', 'Hip angle at rest.', 0.0, 1.0, live=True)])
+    parameters = StiffHipParameters
 
     def __init__(self, robot_file, values):
         robot = robot_file.robot

@@ -29,7 +29,7 @@ from walking_control.cli import main
 from walking_control.loading import load_robot
 from walking_control.models.base import Base
 from walking_control.models.resources import robot_names
-from walking_control.models.robot_file import WORLD
+from walking_control.models.robot_file import World
 from walking_control.models.urdf import differences, parse
 
 ROBOTS = [name for name in robot_names() if name != 'walker3d_point']
@@ -175,7 +175,7 @@ def test_gazebo_model_keeps_its_feet_and_its_plane(wired):
 def test_gazebo_has_the_friction_of_the_robot_file(wired):
     """If it failed, feet would hold in Gazebo on a floor on which the robot slips, or slip."""
     robot_file, wiring = wired
-    friction = robot_file.values(WORLD).friction
+    friction = robot_file.values(World).friction
     world = ElementTree.fromstring(gazebo_world(wiring))
     told = [mu.text for mu in world.findall('.//collision/surface/friction/ode/*')]
     root = parse(gazebo_model(wiring, '/c.yaml'))

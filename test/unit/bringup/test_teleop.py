@@ -5,7 +5,7 @@ import pytest
 import yaml
 
 from walking_control.bringup.teleop import plan_teleop
-from walking_control.controllers.stepping.parameters import PARAMETERS
+from walking_control.controllers.stepping.parameters import SteppingParameters
 from walking_control.exceptions import InvalidInput
 from walking_control.launch_arguments import read_arguments, TELEOP
 from walking_control.models.resources import share_directory
@@ -33,7 +33,7 @@ def test_sticks_ask_for_what_the_robot_can_do():
     assert steps['joystick'].parameters[0] == steps['teleop'].parameters[0]
     with open(steps['teleop'].parameters[0]) as file:
         given = yaml.safe_load(file)['/**']['ros__parameters']
-    limits = {name: PARAMETERS.parameters[f'{name}_limit'].default
+    limits = {name: SteppingParameters.rows[f'{name}_limit'].default
               for name in ('speed', 'sideways', 'turn')}
     for turbo in ('', '_turbo'):
         linear, angular = given[f'scale_linear{turbo}'], given[f'scale_angular{turbo}']

@@ -13,12 +13,13 @@ from walking_control.controllers.static_torque.body_motion import (
     margin_inside,
     share_inside,
 )
-from walking_control.controllers.static_torque.controller import PARAMETERS, PostureControl
+from walking_control.controllers.static_torque.controller import PostureControl
 from walking_control.controllers.static_torque.gains import (
     coupled_inertias,
     DelayBounds,
     mobility,
 )
+from walking_control.controllers.static_torque.parameters import StaticTorqueParameters
 from walking_control.controllers.static_torque.support_change import SupportChange
 from walking_control.loading import load_robot
 from walking_control.models.base import ROOT
@@ -31,7 +32,7 @@ DT = 0.002
 @pytest.fixture(scope='module')
 def control():
     """Return the controller of the humanoid."""
-    return PostureControl(humanoid_file(), PARAMETERS.validate({'balance_margin': 0.35}))
+    return PostureControl(humanoid_file(), StaticTorqueParameters.read({'balance_margin': 0.35}))
 
 
 def standing(control, push=(0.0, 0.0)):
@@ -114,7 +115,7 @@ def test_balance_brings_the_body_back(control, speed):
 
 def test_margin_without_balance():
     """The capture point would only be watched where the balance is switched on."""
-    control = PostureControl(humanoid_file(), PARAMETERS.validate({}))
+    control = PostureControl(humanoid_file(), StaticTorqueParameters.read({}))
     state, command = standing(control, (0.6, 0.0))
     for _ in range(20):
         control.update(state, Reference(), DT, command)
@@ -127,7 +128,7 @@ def test_margin_on_a_slope():
     margins = {}
     for slope in (0.0, 0.05):   # downhill ahead
         file = load_robot('humanoid', [('world.slope', slope)])
-        control = PostureControl(file, PARAMETERS.validate({}))
+        control = PostureControl(file, StaticTorqueParameters.read({}))
         state, command = standing(control)
         control.update(state, Reference(), DT, command)
         margins[slope] = control.balance.margin
@@ -197,7 +198,7 @@ def test_held_motion_is_not_braked(control):
 def test_inertia_of_a_pendulum_and_of_legs():
     """Gains would follow from an inertia that no joint has."""
     file = humanoid_file()
-    dynamics = PostureControl(file, PARAMETERS.validate({})).dynamics
+    dynamics = PostureControl(file, StaticTorqueParameters.read({})).dynamics
     free, fixed = (1.0 / np.diag(mobility(dynamics, file.start.posture, frames)) for frames in
                    ((), [dynamics.frame(foot) for foot in FEET]))
     ankle, elbow = (dynamics.joints.index(name) for name in ('left_ankle_roll', 'left_elbow'))
@@ -220,7 +221,7 @@ def test_delay_bounds():
     """A delay would make a leg swing, standing or in the air, or gains fall that no delay asks to.
     """
     file = humanoid_file()
-    control = PostureControl(file, PARAMETERS.validate({}))
+    control = PostureControl(file, StaticTorqueParameters.read({}))
     frames, limits = list(control.distributor.frames.values()), control._limits
     stiffness, damping = 4.0 * limits, 0.15 * limits
     over = control._plan(file.start.posture)._keys[1][2]

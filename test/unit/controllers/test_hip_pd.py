@@ -10,7 +10,7 @@ from walking_control.controllers.hip_pd import ankle_law, HipPd
 from walking_control.controllers.registry import make_controller
 from walking_control.exceptions import IncompatibleController, ParameterError
 from walking_control.loading import load_robot
-from walking_control.models.robot_file import WORLD
+from walking_control.models.robot_file import World
 from walking_control.models.signals import Command, Reference, WalkerState
 from walking_control.models.support.compiled import compile_law, compile_terms
 from walking_control.simulation.registry import make_plant
@@ -38,7 +38,7 @@ def efforts(robot_file, q, v, support=0):
 def test_ankle_gives_the_energy_that_is_missing():
     """Three point masses by hand: with another energy the rival would be driven off its gait."""
     robot_file = compass(foot_half_length=0.0, limiting='off', ankle_energy_gain=0.3)
-    (q3, q4), (v3, v4), slope = (0.2, -0.45), (-0.9, 1.2), robot_file.values(WORLD).slope
+    (q3, q4), (v3, v4), slope = (0.2, -0.45), (-0.9, 1.2), robot_file.values(World).slope
 
     def place(stance, swing):   # of the three masses from the stance foot, at two leg lengths
         hip = np.array([-math.sin(q3), math.cos(q3)])

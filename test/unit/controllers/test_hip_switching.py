@@ -4,8 +4,9 @@
 import numpy as np
 import pytest
 
-from walking_control.controllers.hip_switching import clamped_pd, HipSwitching, PARAMETERS
+from walking_control.controllers.hip_switching import clamped_pd, HipSwitching
 from walking_control.controllers.knee_locks import ARMED, FLEXED, next_lock_phase, RELEASED, STANCE
+from walking_control.controllers.parameters import HipSwitchingParameters
 from walking_control.exceptions import IncompatibleController, ParameterError
 from walking_control.loading import load_robot
 from walking_control.models.signals import Command, Reference, WalkerState
@@ -21,7 +22,7 @@ def test_law_by_hand():
 @pytest.fixture
 def law(dribbel):
     """Return the hip law of Dribbel."""
-    return HipSwitching(dribbel, dribbel.values(PARAMETERS))
+    return HipSwitching(dribbel, dribbel.values(HipSwitchingParameters))
 
 
 def test_sign_changes_with_the_stance_foot(law, dribbel):
@@ -85,7 +86,7 @@ def test_speed_error_corrects_once_a_step(law, dribbel):
 def test_table_must_rise(dribbel):
     """A table that does not rise has no meaning for interpolation."""
     with pytest.raises(ParameterError, match='rise'):
-        PARAMETERS.validate({'speed_table': [0.5, 0.4]})
+        HipSwitchingParameters.read({'speed_table': [0.5, 0.4]})
 
 
 def remove_motor(tree):
@@ -103,4 +104,4 @@ def test_robot_without_a_hip_motor_is_refused(edited_robot_file, edit):
     """Driving any other joint with the hip law would break the robot."""
     robot_file = load_robot(edited_robot_file(edit))
     with pytest.raises(IncompatibleController, match='hip_switching'):
-        HipSwitching(robot_file, robot_file.values(PARAMETERS))
+        HipSwitching(robot_file, robot_file.values(HipSwitchingParameters))

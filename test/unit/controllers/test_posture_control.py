@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from static_robots import humanoid_file
 
-from walking_control.controllers.static_torque.controller import PARAMETERS, PostureControl
+from walking_control.controllers.static_torque.controller import PostureControl
+from walking_control.controllers.static_torque.parameters import StaticTorqueParameters
 from walking_control.controllers.static_torque.routine import (
     Key,
     PostureRoutine,
@@ -27,7 +28,7 @@ DT = 0.002
 def make(**values):
     """Return controller, state at the start posture, and command."""
     file = humanoid_file()
-    control = PostureControl(file, PARAMETERS.validate({'ramp_time': 0.1, **values}))
+    control = PostureControl(file, StaticTorqueParameters.read({'ramp_time': 0.1, **values}))
     state, command = WalkerState(file.robot), Command(file.robot)
     state.position[:] = file.start.posture
     state.contact[:] = True
@@ -277,7 +278,7 @@ def test_planar_robot_is_refused():
     """A planar walker would be driven by a law that needs feet with soles."""
     robot_file = load_robot('dribbel')
     with pytest.raises(IncompatibleController, match='needs a robot in space'):
-        PostureControl(robot_file, PARAMETERS.validate({}))
+        PostureControl(robot_file, StaticTorqueParameters.read({}))
 
 
 def test_start_without_posture_is_refused():
@@ -285,7 +286,7 @@ def test_start_without_posture_is_refused():
     file = humanoid_file()
     file = replace(file, start=replace(file.start, posture=None))
     with pytest.raises(IncompatibleController, match='starts at rest'):
-        PostureControl(file, PARAMETERS.validate({}))
+        PostureControl(file, StaticTorqueParameters.read({}))
 
 
 def test_routine_is_smooth_and_returns():

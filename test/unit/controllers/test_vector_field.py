@@ -21,7 +21,7 @@ from walking_control.gaits.gait import GaitError
 from walking_control.gaits.samples import read_samples
 from walking_control.loading import load_robot
 from walking_control.models.resources import share_directory
-from walking_control.models.robot_file import WORLD
+from walking_control.models.robot_file import World
 
 METRICS = {1: np.eye(1), 2: np.array([[2.0, 0.3], [0.3, 0.7]]),
            3: np.diag([1.0, 2.0, 0.5]), 5: np.eye(5)}
@@ -222,7 +222,7 @@ def test_surface_reproduces_its_angle_on_the_gait():
     """The polynomial must give the gait's own direction to the few degrees of [DS09] Fig. 5.9."""
     compass = load_robot('compass')
     gait, = read_samples(share_directory() / 'config' / 'gaits' / 'compass.yaml', compass.robot,
-                         compass.values(WORLD)).pieces
+                         compass.values(World)).pieces
     q, v = gait.q[gait.inside], gait.v[gait.inside]
     curve = make_curve(gait.time[gait.inside], q, v, np.eye(2))
     coefficients, _ = fit_surface(curve, 2.0, 0.05)

@@ -8,7 +8,8 @@ import pinocchio as pin
 import pytest
 
 from walking_control.estimation.contact import ContactEvidence, lift_load
-from walking_control.estimation.estimator import ESTIMATOR, Estimator
+from walking_control.estimation.estimator import Estimator
+from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.loading import load_robot
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
@@ -66,7 +67,7 @@ def measurement_of(robot, stamp, pitch, joints, forces, slope=0.0):
 @pytest.fixture
 def estimator(dribbel):
     """Return an estimator that stands on the outer foot."""
-    estimator = Estimator(dribbel.robot, dribbel.values(ESTIMATOR))
+    estimator = Estimator(dribbel.robot, dribbel.values(EstimatorParameters))
     estimator.reset('outer_foot')
     return estimator
 
@@ -86,7 +87,7 @@ def test_coordinates_of_both_supports(estimator, dribbel):
 
 def test_slope_is_subtracted(dribbel):
     """The IMU counts from gravity, q3 from the floor normal: on a slope they differ."""
-    estimator = Estimator(dribbel.robot, dribbel.values(ESTIMATOR), slope=0.05)
+    estimator = Estimator(dribbel.robot, dribbel.values(EstimatorParameters), slope=0.05)
     state = estimator.update(measurement_of(dribbel.robot, 0.0, -0.15, [-0.3, 0.0, 0.0],
                                             [90.0, 0.0], slope=0.05))
     assert state.q[0] == pytest.approx(0.15)
@@ -118,7 +119,7 @@ def test_lone_contact_takes_over_in_the_end(estimator, dribbel):
 def test_support_of_a_standing_robot_does_not_follow_noise():
     """A robot on both feet would be told another stance foot, and base height, at every tick."""
     robot_file = load_robot('humanoid')
-    estimator = Estimator(robot_file.robot, robot_file.values(ESTIMATOR))
+    estimator = Estimator(robot_file.robot, robot_file.values(EstimatorParameters))
     estimator.reset('left_sole')
     measurement, rng, supports = Measurement(robot_file.robot), np.random.default_rng(2), []
     for tick in range(200):
@@ -183,7 +184,7 @@ def test_base_in_space_of_every_robot(name):
     measurement.orientation[:] = pin.Quaternion(level @ imu).coeffs()
     measurement.angular_velocity[:] = imu.T @ base @ truth.angular
     measurement.foot_force[1, 2] = 500.0
-    estimator = Estimator(robot, robot_file.values(ESTIMATOR), slope)
+    estimator = Estimator(robot, robot_file.values(EstimatorParameters), slope)
     estimator.reset(robot.feet[1])
     state = estimator.update(measurement)
     assert robot.feet[state.support] == robot.feet[1]

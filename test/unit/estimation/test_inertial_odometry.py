@@ -7,14 +7,15 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from walking_control.estimation.estimator import ESTIMATOR, Estimator, make_estimator
+from walking_control.estimation.estimator import Estimator, make_estimator
 from walking_control.estimation.foot_updates import RESTS, write_base
 from walking_control.estimation.invariant import shift
 from walking_control.estimation.leg_chains import find_leg_chains, follow_legs
+from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.loading import load_robot
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot_file import WORLD
+from walking_control.models.robot_file import World
 from walking_control.models.signals import Measurement
 
 ROBOTS = ['compass', 'dribbel', 'humanoid', 'walker3d_point']
@@ -78,7 +79,7 @@ def test_legs_are_those_of_the_model(name):
 def test_a_robot_at_rest_rests(name):
     """A filter that drifts on a robot at rest would make it lean and creep."""
     estimator, robot_file = filter_of(name)
-    measurement = at_rest(robot_file, slope=robot_file.values(WORLD).slope)
+    measurement = at_rest(robot_file, slope=robot_file.values(World).slope)
     kinematic = make_estimator(load_robot(name))
     kinematic.reset(robot_file.start.support)
     state, truth = stand(estimator, measurement).base, kinematic.update(measurement).base
@@ -92,7 +93,7 @@ def test_a_robot_at_rest_rests(name):
 def test_slope(name, slope):
     """q3 counts from the floor's normal, the IMU from gravity: one taken for the other tilts."""
     robot_file = filter_of(name)[1]
-    values = robot_file.values(ESTIMATOR)
+    values = robot_file.values(EstimatorParameters)
     estimator = Estimator(robot_file.robot, values, slope)
     estimator.reset(robot_file.start.support)
     state = stand(estimator, at_rest(robot_file, 0.2, slope), 400)

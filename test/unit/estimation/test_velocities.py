@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from walking_control.control_loop import ControlLoop
-from walking_control.estimation.estimator import ESTIMATOR
+from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.estimation.velocities import StanceModel, VelocityFilter
 from walking_control.exceptions import ParameterError
 from walking_control.loading import load_robot
@@ -22,7 +22,7 @@ NO_EFFORT = np.zeros(1)
 def values_of(memory, impact_memory=0.0):
     """Return values of the estimator with memories in s."""
     return load_robot('dribbel', velocity_memory=memory,
-                      velocity_impact_memory=impact_memory).values(ESTIMATOR)
+                      velocity_impact_memory=impact_memory).values(EstimatorParameters)
 
 
 def test_a_line_is_found_exactly(dribbel):

@@ -16,7 +16,7 @@ from walking_control.gaits.samples import read_samples, sample_gait
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.resources import share_directory
-from walking_control.models.robot_file import WORLD
+from walking_control.models.robot_file import World
 from walking_control.models.support.dynamics import SupportDynamics
 
 GAITS = share_directory() / 'config' / 'gaits'
@@ -24,14 +24,14 @@ GAITS = share_directory() / 'config' / 'gaits'
 
 def read(robot_file, path=None, **changes):
     """Return the samples of a file, by default of the passive gait, in a changed world."""
-    world = SimpleNamespace(**{**vars(robot_file.values(WORLD)), **changes})
+    world = SimpleNamespace(**{**vars(robot_file.values(World)), **changes})
     passive = {'compass': 'compass.yaml', 'dribbel': 'dribbel_passive.yaml'}
     return read_samples(path or GAITS / passive[robot_file.robot.name], robot_file.robot, world)
 
 
 def energy_of(robot_file, slope, q, v):
     """Return the energy of the whole robot, J, first foot standing at the origin."""
-    dynamics = Dynamics(robot_file.robot, robot_file.values(WORLD).gravity, slope)
+    dynamics = Dynamics(robot_file.robot, robot_file.values(World).gravity, slope)
     full_q, full_v = dynamics.base_from_coordinates(robot_file.robot.feet[0], q, v)
     return dynamics.kinetic_energy(full_q, full_v) + dynamics.potential_energy(full_q)
 

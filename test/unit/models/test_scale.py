@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from stranger import write_rabbit
 
-from walking_control.loading import load_robot
-from walking_control.models.parameters import Parameter, ParameterTable
+from walking_control.estimation.parameters import EstimatorParameters
+from walking_control.loading import load_robot, sections
+from walking_control.models.parameters import parameter, Parameters
 from walking_control.models.scale import REFERENCE, RULES, Scale, scale_of
-from walking_control.simulation.registry import parameter_tables
 
-# what serves which kind of robot; the rest of the tables is nothing to it
+# what serves which kind of robot; the rest of the sections is nothing to it
 SERVING = {'compass': None, 'dribbel': None, 'humanoid': ('estimator', 'safety', 'static_torque'),
            'walker3d_point': ('search',)}
 OTHERS = ('compliant', 'static_torque', 'stepping')
@@ -22,19 +22,18 @@ OTHERS = ('compliant', 'static_torque', 'stepping')
 def test_shipped_robots_keep_their_numbers(name):
     """A shipped robot would walk otherwise than in every figure of the pages."""
     robot_file = load_robot(name)
-    for table in parameter_tables():
-        if SERVING[name] is None and table.section not in OTHERS \
-                or table.section in (SERVING[name] or ()):
-            unscaled = table.validate(robot_file.sections.get(table.section, {}))
-            assert vars(robot_file.values(table)) == vars(unscaled), table.section
+    for kind in sections():
+        if SERVING[name] is None and kind.section not in OTHERS \
+                or kind.section in (SERVING[name] or ()):
+            unscaled = kind.read(robot_file.sections.get(kind.section, {}))
+            assert robot_file.values(kind) == unscaled, kind.section
 
 
 @pytest.mark.parametrize('mass', [0.5 / 32.0, 1.0, 50.0 / 32.0])
 def test_contacts_are_seen_below_the_weight(tmp_path, mass):
     """A walker of half a kilogram would never feel the floor, one of 50 would feel dust."""
-    from walking_control.estimation.estimator import ESTIMATOR
     robot_file = load_robot(write_rabbit(tmp_path, mass=mass))
-    values, weight = robot_file.values(ESTIMATOR), 32.0 * mass * 9.81
+    values, weight = robot_file.values(EstimatorParameters), 32.0 * mass * 9.81
     assert 0.1 * weight < values.contact_on < 0.2 * weight
     assert values.contact_off < values.contact_on
 
@@ -67,9 +66,10 @@ def test_rules_follow_from_units():
 
 def test_written_values_and_ranges_stand():
     """A number in a robot file would be changed, or a default leave its own range."""
-    table = ParameterTable('test', [Parameter('force', 10.0, 'N', 'A force.', 1.0, 20.0,
-                                              scaled=True)])
+    class Forces(Parameters, section='test'):
+        force: float = parameter(10.0, 'N', 'A force.', 1.0, 20.0, scaled=True)
+
     giant, dwarf = Scale(100.0, 1.0, 9.81), Scale(1e-3, 1.0, 9.81)
-    assert table.validate({'force': 3.0}, giant).force == 3.0
-    assert table.validate({}, giant).force == 20.0 and table.validate({}, dwarf).force == 1.0
-    assert table.validate().force == 10.0
+    assert Forces.read({'force': 3.0}, giant).force == 3.0
+    assert Forces.read({}, giant).force == 20.0 and Forces.read({}, dwarf).force == 1.0
+    assert Forces.read().force == 10.0

@@ -7,7 +7,7 @@ import pytest
 
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot_file import WORLD
+from walking_control.models.robot_file import World
 from walking_control.runs.estimation import estimate_error, estimation_measures
 from walking_control.runs.run import Run
 
@@ -19,7 +19,7 @@ def recorded(errors, covariance=None, seed=0):
     q, v = np.zeros((rows, 26)), rng.standard_normal((rows, 25))
     q[:, :3], q[:, 3:7] = rng.standard_normal((rows, 3)), rng.standard_normal((rows, 4))
     q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1)[:, None]
-    run = Run(robot, 'none', 'mujoco', robot_file.values(WORLD))
+    run = Run(robot, 'none', 'mujoco', robot_file.values(World))
     run.columns = {'time': 0.01 * np.arange(rows), 'q': q, 'v': v,
                    'support': np.zeros(rows, dtype=int)}
     dynamics, truth = Dynamics(robot), run.base

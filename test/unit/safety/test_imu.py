@@ -11,7 +11,7 @@ from walking_control.exceptions import RobotFileError
 from walking_control.loading import load_robot
 from walking_control.models.signals import Measurement
 from walking_control.safety.imu import ImuCheck
-from walking_control.safety.supervisor import SAFETY
+from walking_control.safety.parameters import SafetyParameters
 from walking_control.simulation.injection import turned
 from walking_control.simulation.noise import noise_overrides
 from walking_control.simulation.registry import make_plant
@@ -24,7 +24,7 @@ G = 9.81
 @pytest.fixture
 def check():
     """Return an `ImuCheck` on earth."""
-    return ImuCheck(SAFETY.validate({}), G)
+    return ImuCheck(SafetyParameters.read({}), G)
 
 
 def feel(check, force, angle=0.0, ticks=1, age=0.01):

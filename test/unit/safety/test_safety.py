@@ -9,7 +9,8 @@ import pytest
 from walking_control.control_loop import ControlLoop
 from walking_control.loading import load_robot
 from walking_control.models.signals import Command, Measurement
-from walking_control.safety.supervisor import SAFETY, Supervisor
+from walking_control.safety.parameters import SafetyParameters
+from walking_control.safety.supervisor import Supervisor
 
 
 @pytest.fixture
@@ -86,7 +87,7 @@ def test_fault_stays_until_cleared(loop):
 @pytest.fixture
 def supervisor(dribbel):
     """Return Dribbel's supervisor."""
-    return Supervisor(dribbel.robot, dribbel.values(SAFETY))
+    return Supervisor(dribbel.robot, dribbel.values(SafetyParameters))
 
 
 @pytest.mark.parametrize('wanted, limit', [(1e3, 74 * 0.0302 * 8.0), (-1e3, -74 * 0.0302 * 8.0)])
@@ -136,7 +137,7 @@ def test_law_runs_at_its_own_rate(dribbel):
 def test_virtual_effort_rests_while_joints_are_damped():
     """The ground torque is no joint: a damping torque meant for the hip must not reach it."""
     robot_file = load_robot('compass')
-    supervisor = Supervisor(robot_file.robot, robot_file.values(SAFETY))
+    supervisor = Supervisor(robot_file.robot, robot_file.values(SafetyParameters))
     measurement, command = Measurement(robot_file.robot), Command(robot_file.robot)
     measurement.velocity[0] = 2.0
     supervisor.check_measurement(measurement)

@@ -11,7 +11,7 @@ from walking_control.simulation.instrumented import InstrumentedPlant
 from walking_control.simulation.noise import noise_overrides
 from walking_control.simulation.plant import Plant, Truth
 from walking_control.simulation.registry import make_plant
-from walking_control.simulation.sensors import SENSORS
+from walking_control.simulation.sensors import SensorParameters
 from walking_control.simulation.simulate import run_plant
 
 ROBOT = load_robot('dribbel').robot
@@ -20,7 +20,7 @@ ROBOT = load_robot('dribbel').robot
 class Listener(Plant):
     """A plant that writes down what it is told to hold, and for how long."""
 
-    name, parameters = 'listener', SENSORS
+    name, parameters = 'listener', SensorParameters
 
     def __init__(self, resolution=0.0):
         self.robot, self.world, self.truth = ROBOT, None, Truth(ROBOT)
@@ -39,7 +39,7 @@ class Listener(Plant):
 
 def drive(ticks, period=0.01, resolution=0.0, **values):
     """Send the tick's number as effort at each tick; return (tick's measurement, held)."""
-    plant = InstrumentedPlant(Listener(resolution), SENSORS.validate(values))
+    plant = InstrumentedPlant(Listener(resolution), SensorParameters.read(values))
     plant.reset(None)
     command, measurement, stamps = Command(ROBOT), Measurement(ROBOT), []
     for tick in range(ticks):

@@ -7,14 +7,15 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from walking_control.estimation.estimator import DECLARED, ESTIMATOR
+from walking_control.estimation.estimator import DECLARED
+from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.exceptions import InvalidInput, ParameterError
 from walking_control.loading import load_robot
 from walking_control.models.signals import Measurement
 from walking_control.simulation.noise import noise_overrides, read_preset
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.rigid.plant import RigidPlant
-from walking_control.simulation.sensors import has_errors, SENSORS, Sensors
+from walking_control.simulation.sensors import has_errors, SensorParameters, Sensors
 
 ROBOT = load_robot('dribbel').robot
 PERIOD = 0.002
@@ -22,7 +23,7 @@ PERIOD = 0.002
 
 def listen(ticks=4000, move=None, **values):
     """Return what sensors say of a robot at rest, or of the positions `move` gives, by signal."""
-    sensors = Sensors(ROBOT, SENSORS.validate(values))
+    sensors = Sensors(ROBOT, SensorParameters.read(values))
     told = Measurement(ROBOT)
     rows = {name: [] for name in ('position', 'velocity', 'orientation', 'angular_velocity',
                                   'linear_acceleration', 'foot_force')}
@@ -150,7 +151,7 @@ def test_off_by_default_and_with_preset_none():
     """If it failed, a run would have errors that nobody asked for."""
     assert type(make_plant(load_robot('dribbel'), 'rigid')) is RigidPlant
     assert type(make_plant(load_robot('dribbel', noise_overrides('none')), 'rigid')) is RigidPlant
-    assert not has_errors(SENSORS.validate({'seed': 3, **read_preset('none')}))
+    assert not has_errors(SensorParameters.read({'seed': 3, **read_preset('none')}))
 
 
 @pytest.mark.parametrize('preset', ['lab', 'rough'])
@@ -171,9 +172,9 @@ def test_presets_say_where_each_value_comes_from(preset):
 def test_a_preset_replaces_the_sensors_of_the_robot_file():
     """If it failed, --noise none would leave on what the robot file has."""
     noisy = load_robot('dribbel', [('sensors.force_noise', 3.0), *noise_overrides('none')])
-    assert not has_errors(noisy.values(SENSORS))
+    assert not has_errors(noisy.values(SensorParameters))
     chosen = load_robot('dribbel', [*noise_overrides('lab'), ('force_noise', 3.0)])
-    assert chosen.values(SENSORS).force_noise == 3.0
+    assert chosen.values(SensorParameters).force_noise == 3.0
 
 
 @pytest.mark.parametrize('values, words', [
@@ -185,7 +186,7 @@ def test_a_preset_replaces_the_sensors_of_the_robot_file():
 def test_impossible_sensors_are_refused(values, words):
     """If it failed, noise below zero would be noise above, and answers come before questions."""
     with pytest.raises(ParameterError, match=words):
-        SENSORS.validate(values)
+        SensorParameters.read(values)
 
 
 @pytest.mark.parametrize('values', [
@@ -224,7 +225,7 @@ def test_unknown_preset_names_the_known_ones():
 
 def test_the_estimator_expects_what_the_sensors_are():
     """A preset that the estimator knows nothing of leaves it to believe noise."""
-    perfect, lab = (load_robot('dribbel', noise_overrides(name)).values(ESTIMATOR)
+    perfect, lab = (load_robot('dribbel', noise_overrides(name)).values(EstimatorParameters)
                     for name in ('none', 'lab'))
     assert not any(getattr(perfect, name) for name in DECLARED) and perfect.tachometers
     assert lab.gyro_sigma == 0.005 and lab.acceleration_bias_sigma == 0.05

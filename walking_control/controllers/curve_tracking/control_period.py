@@ -19,10 +19,10 @@ the closing of the gap is the fastest rate of the field across the gait, found b
 that it holds for every field.
 """
 
-from types import SimpleNamespace
 
 import numpy as np
 
+from walking_control.controllers.curve_tracking.parameters import CurveTrackingParameters
 from walking_control.controllers.curve_tracking.vector_field import apply_field, Field
 from walking_control.exceptions import ParameterError
 
@@ -58,7 +58,7 @@ def closing_rate(field: Field, q: np.ndarray, v: np.ndarray) -> float:
     return float(fastest)
 
 
-def loop_rates(values: SimpleNamespace, speed: np.ndarray, closing: float,
+def loop_rates(values: CurveTrackingParameters, speed: np.ndarray, closing: float,
                n: int) -> dict[str, tuple[float, str, float]]:
     """Return the rates of all loops, each with the parameter to blame and its largest value.
 
@@ -90,7 +90,7 @@ def loop_rates(values: SimpleNamespace, speed: np.ndarray, closing: float,
                             (slowest * allowed) ** 0.5)}
 
 
-def check_period(values: SimpleNamespace, speed: np.ndarray, field: Field, q: np.ndarray,
+def check_period(values: CurveTrackingParameters, speed: np.ndarray, field: Field, q: np.ndarray,
                  v: np.ndarray) -> None:
     """Refuse a control period too long for the gains.
 

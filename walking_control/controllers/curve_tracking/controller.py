@@ -10,7 +10,6 @@ keep it there, and while the foot is in the air the effort is zero.
 from collections.abc import Sequence
 from dataclasses import replace
 import math
-from types import SimpleNamespace
 
 import numpy as np
 
@@ -19,23 +18,22 @@ from walking_control.controllers.curve_tracking import forces as curve_law
 from walking_control.controllers.curve_tracking import tick as tracker
 from walking_control.controllers.curve_tracking.continuation import join_curves, reach_on
 from walking_control.controllers.curve_tracking.control_period import check_period
+from walking_control.controllers.curve_tracking.parameters import CurveTrackingParameters
 from walking_control.controllers.curve_tracking.vector_field import Field, make_field
 from walking_control.controllers.hip_switching import find_hip
 from walking_control.controllers.knee_locks import KneeLocks
 from walking_control.controllers.limits.compensation import (
-    compensation_parameters,
     make_compensation,
 )
-from walking_control.controllers.limits.efforts import FOOT_PARAMETERS, make_limits
+from walking_control.controllers.limits.efforts import make_limits
 from walking_control.exceptions import IncompatibleController, ParameterError
 from walking_control.gaits.curve import make_curve
 from walking_control.gaits.samples import GaitSamples, Piece, read_samples
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.resources import gait_path
 from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.signals import Command, Reference, WalkerState
 from walking_control.models.support.compiled import compile_law, make_terms
 from walking_control.models.support.dynamics import SupportDynamics
@@ -43,76 +41,8 @@ from walking_control.models.support.dynamics import SupportDynamics
 METHOD = {'damping': curve_law.DAMPING, 'transfer': curve_law.TRANSFER}
 
 
-def _tank_holds(values: SimpleNamespace) -> None:
-    """Refuse a tank that is fuller than it can be."""
-    if values.tank_initial > values.tank_capacity:
-        raise ParameterError('parameter curve_tracking.tank_initial', value=values.tank_initial,
-                             limit=f'must be at most tank_capacity, {values.tank_capacity:g} J',
-                             remedy='lower it or raise tank_capacity')
-
-
-SMALLEST = 1e-9
 RESERVE = 2.0    # supply of the tank over what the gait takes
 NOBODY = -1.0   # no foot has stood yet
-
-PARAMETERS = ParameterTable('curve_tracking', [
-    Parameter('rate', 500.0, 'Hz', 'Rate of the control law.', 10.0, 5000.0),
-    Parameter('gait', '', '', 'Gait file, or name of one in config/gaits; empty takes that of the '
-              'robot.'),
-    Parameter('field', 'closest', '', 'Vector field: nearest point, or the surface (5.28).',
-              choices=('closest', 'surface')),
-    Parameter('metric', (), '1', 'Weight of each coordinate in the squared distance to the gait; '
-              'empty for ones.', 1e-3, 1e3),
-    Parameter('surface_offset', 0.05, 'rad', 'Distance of the curves the surface is fitted to.',
-              0.01, 1.0),
-    Parameter('attraction', 5.0, '1/s', 'Rate at which a gap to the gait is to close; with field '
-              'surface about that.', SMALLEST, 100.0, scaled=True),
-    Parameter('continuation', 'free', '', 'Where the path of field closest goes past a touchdown '
-              'that is late: on by free motion, or reaching for a lower floor.',
-              choices=('free', 'reach')),
-    Parameter('reach', 1.0, '1', 'Opening of the hip per tilt of the stance leg, with continuation '
-              'reach.', 0.0, 5.0),
-    Parameter('reach_blend', 0.05, 's', 'Time constant with which the reach begins.', 0.005, 1.0),
-    Parameter('lead_lacking', 0.0, 's/J', 'How far the swing leg runs ahead along the gait per '
-              'energy that the walker lacks, with field closest.', 0.0, 100.0),
-    Parameter('lead_excess', 0.0, 's/J', 'The same per energy in excess.', 0.0, 100.0),
-    Parameter('lead_limit', 0.3, 's', 'How far it may run ahead.', 0.0, 1.0),
-    Parameter('energy_gain', 3.0, '1/(s J^0.5)', 'Kp of (5.27).', SMALLEST, 1e4, scaled=True),
-    Parameter('integral_gain', 0.0, '1/(s^2 J^0.5)', 'Integral action on the energy error.', 0.0,
-              100.0),
-    Parameter('integral_limit', 10.0, 'J s', 'Bound of the integral of the energy error.', 0.0,
-              1e3, scaled=True),
-    Parameter('energy', 'constant', '', 'Desired energy: mean of the gait, or point by point.',
-              choices=('constant', 'gait')),
-    Parameter('method', 'transfer', '', 'Undesired momentum: moved into the gait (5.18) or damped '
-              '(5.17).', choices=('transfer', 'damping')),
-    Parameter('transfer_gain', 20.0, 'J^-0.5 s^-1', 'a0 of (5.21).', SMALLEST, 1e4, scaled=True),
-    Parameter('transfer_threshold', 0.25, 'J^0.5',
-              'a1 of (5.21): undesired momentum below which the transfer is linear.', SMALLEST,
-              100.0, scaled=True),
-    Parameter('bandwidth', 100.0, '1/s', 'Fastest decay of undesired momentum.', SMALLEST, 5000.0,
-              scaled=True),
-    Parameter('damping_rate', 40.0, '1/s', 'R of (5.17), and where the motion runs backwards.',
-              SMALLEST, 5000.0, scaled=True),
-    Parameter('potential_share', 1.0, '1', 'Share of the compensation (5.25).', 0.0, 1.0),
-    Parameter('freedom_rate', 10.0, '1/s',
-              'How fast the free matrix Z of (5.12) may turn undesired momentum to save effort.',
-              0.0, 1e3, scaled=True),
-    Parameter('along', 0.01, '1', 'How much errors of the acceleration along the gait count beside '
-              'those across it, where motors are fewer than coordinates.', 1e-6, 1.0),
-    Parameter('impact_time', 0.0, 's', 'How long no effort is given after a touchdown or a knee '
-              'strike, while rates still jump.', 0.0, 0.1),
-    *FOOT_PARAMETERS,
-    *compensation_parameters(),
-    Parameter('tank_initial', 10.0, 'J', 'Energy the law may inject at first.', 0.0, 1e6,
-              scaled=True),
-    Parameter('tank_capacity', 20.0, 'J', 'Most energy it may hold ready.', 0.0, 1e6, scaled=True),
-    Parameter('tank_supply', -1.0, 'W', 'Power that flows into the tank, for gaits that need work, '
-              'as on level floor; below 0 twice what the gait takes.', -1.0, 1e5),
-    Parameter('compiled', False, '', 'Compile the law when configured, some ten seconds once.'),
-    Parameter('knee_flexed', 0.05, 'rad', 'Flexion after which an extending knee is re-armed.',
-              0.0, 0.5),
-], checks=[_tank_holds])
 
 
 def require_walker(robot: Robot, controller: str) -> None:
@@ -130,9 +60,9 @@ def require_walker(robot: Robot, controller: str) -> None:
                                      limit='needs a planar walker on two feet with a motor')
 
 
-def load_gait(robot: Robot, values: SimpleNamespace, world: SimpleNamespace) -> GaitSamples:
-    """Return the `GaitSamples` a controller's values name, checked against robot and world."""
-    return read_samples(gait_path(values.gait or robot.name), robot, world)
+def load_gait(robot: Robot, gait: str, world: World) -> GaitSamples:
+    """Return the `GaitSamples` of a gait's name, checked; empty: of the robot's own."""
+    return read_samples(gait_path(gait or robot.name), robot, world)
 
 
 def metric_of(weights: Sequence[float], n: int) -> np.ndarray:
@@ -147,14 +77,14 @@ def metric_of(weights: Sequence[float], n: int) -> np.ndarray:
     return np.diag(weights) if weights else np.eye(n)
 
 
-def build_tracker(robot: Robot, values: SimpleNamespace, world: SimpleNamespace, gait: GaitSamples,
+def build_tracker(robot: Robot, values: CurveTrackingParameters, world: World, gait: GaitSamples,
                   parameters: np.ndarray | None = None, piece: int = 0) -> tracker.TrackerData:
     """Return the `TrackerData` of a robot and one piece of a gait.
 
     Args:
         robot: The `Robot`; planar, two feet.
-        values: Validated values of `PARAMETERS`.
-        world: Validated values of `WORLD`: slope and gravity the law counts on.
+        values: `CurveTrackingParameters`.
+        world: `World`: slope and gravity the law counts on.
         gait: `GaitSamples`.
         parameters: Of generated support terms; gravity alone where Pinocchio serves.
         piece: Which.
@@ -196,13 +126,13 @@ def build_tracker(robot: Robot, values: SimpleNamespace, world: SimpleNamespace,
         make_compensation(support, values))
 
 
-def make_gait_field(support: SupportDynamics, values: SimpleNamespace, gait: GaitSamples,
+def make_gait_field(support: SupportDynamics, values: CurveTrackingParameters, gait: GaitSamples,
                     piece: int) -> tuple[Field, Piece, np.ndarray]:
     """Return the `Field` of a piece of a gait, the `Piece` as it goes on there, and what is used.
 
     Args:
         support: `SupportDynamics`.
-        values: Validated values of `PARAMETERS`.
+        values: `CurveTrackingParameters`.
         gait: `GaitSamples`.
         piece: Which.
     """
@@ -256,7 +186,7 @@ def power_taken(support: SupportDynamics, gravity: np.ndarray, spin: np.ndarray,
     return max(gained / gait.period, 0.0)
 
 
-def build_pieces(robot: Robot, values: SimpleNamespace, world: SimpleNamespace, gait: GaitSamples,
+def build_pieces(robot: Robot, values: CurveTrackingParameters, world: World, gait: GaitSamples,
                  parameters: np.ndarray | None = None,
                  ) -> tuple[tuple[tracker.TrackerData, ...], np.ndarray, np.ndarray]:
     """Return (tuple of `TrackerData`, masks, coordinates of locks) for `tracker.follow`.
@@ -288,7 +218,7 @@ class CurveTracking(Controller):
 
     Args:
         robot_file: The `RobotFile`; the law counts on the slope and gravity of its world.
-        values: Validated values of `PARAMETERS`.
+        values: `CurveTrackingParameters`.
 
     Attributes:
         report: Telemetry of the last tick, see `telemetry_fields`.
@@ -299,13 +229,13 @@ class CurveTracking(Controller):
     """
 
     name = 'curve_tracking'
-    parameters = PARAMETERS
+    parameters = CurveTrackingParameters
 
-    def __init__(self, robot_file: RobotFile, values: SimpleNamespace) -> None:
-        robot, world = robot_file.robot, robot_file.values(WORLD)
+    def __init__(self, robot_file: RobotFile, values: CurveTrackingParameters) -> None:
+        robot, world = robot_file.robot, robot_file.values(World)
         require_walker(robot, self.name)
         self.values = values
-        gait = load_gait(robot, values, world)
+        gait = load_gait(robot, values.gait, world)
         dynamics = Dynamics(robot, world.gravity, world.slope)
         self._locks = KneeLocks(robot, values.knee_flexed)
         self._terms, parameters = make_terms(dynamics)

@@ -3,8 +3,7 @@
 
 from collections.abc import Sequence
 import math
-from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -29,12 +28,16 @@ from walking_control.controllers.foot_placement.nominal import (
     NominalSteps,
     SPACING,
 )
-from walking_control.exceptions import IncompatibleController, InvalidInput, ParameterError
+from walking_control.controllers.foot_placement.parameters import (
+    FootPlacementParameters,
+    PushOffParameters,
+    WalkParameters,
+)
+from walking_control.exceptions import IncompatibleController, InvalidInput
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics, floor_gravity
-from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.signals import Command, Reference, WalkerState
 from walking_control.models.support.compiled import compile_where_possible
 
@@ -42,85 +45,12 @@ NO_TERMS: Any = 0   # of support: the law has its own model
 FASTEST = 10.0   # m/s per sqrt(leg length in m): the end of any table of speeds
 
 
-def _schedules_fit(values: SimpleNamespace) -> None:
-    for name in ('speed_schedule', 'heading_schedule', 'lateral_schedule'):
-        if len(getattr(values, name)) not in (1, len(values.schedule)):
-            raise ParameterError(f'parameter {name}', value=list(getattr(values, name)),
-                                 limit=f'must have 1 entry or {len(values.schedule)}, as many as '
-                                 'schedule')
-    if any(b < a for a, b in zip(values.schedule, values.schedule[1:])):
-        raise ParameterError('parameter schedule', value=list(values.schedule),
-                             limit='must not fall')
-
-
-def _rolls_fit(values: SimpleNamespace) -> None:
-    if not values.least_roll <= values.roll <= values.largest_roll:
-        raise ParameterError('parameter foot_placement.roll', value=values.roll,
-                             limit=f'must be from least_roll ({values.least_roll:g}) to '
-                             f'largest_roll ({values.largest_roll:g})')
-
-
-WALK = (
-    Parameter('rate', 200.0, 'Hz', 'Rate of the control law.', 20.0, 2000.0),
-    Parameter('speed', 1.0, 'm/s', 'Speed asked for while no other is; 0 steps in place.',
-              0.0, 5.0, live=True),
-    Parameter('heading', 0.0, 'rad', 'Direction of the walk, from x towards y.', -100.0, 100.0,
-              live=True),
-    Parameter('pitch', 0.3, 'rad', 'Pitch of the legs at touchdown, q6nom of (5.40).', 0.05, 0.6),
-    Parameter('roll', 0.1, 'rad', 'Roll of the legs at touchdown, q7nom of (5.40).', 0.02, 0.4),
-    Parameter('longest_step', 0.4, 's', 'Slower walks take shorter steps rather than steps that '
-              'last longer; goes with the root of the leg length.', 0.1, 2.0),
-    Parameter('leap', 0.5, 'm/s', 'Largest rise of the speed aimed at from one step to the next.',
-              0.01, 10.0, live=True),
-    Parameter('energy_gain', 1.0, '1', 'Share of a lack of energy that a push-off makes up; 0 '
-              'keeps the energy, (5.37).', 0.0, 1.0, live=True),
-)
-SCHEDULES = (
-    Parameter('schedule', (0.0,), 's', 'Times since the start at which the schedules below have '
-              'their entries; between them they are linear.', 0.0, 1e6),
-    Parameter('speed_schedule', (0.0,), 'm/s', 'Added to the speed asked for.', -5.0, 5.0),
-    Parameter('heading_schedule', (0.0,), 'rad', 'Added to the heading.', -1e3, 1e3),
-    Parameter('lateral_schedule', (0.0,), 'm', 'Added to the place beside the line.', -1e3, 1e3),
-)
-FEEDBACK = (
-    Parameter('push_off', 'energy', '', 'Whether the push-off regulates the energy, or is that '
-              'of the nominal step.', choices=('energy', 'nominal')),
-    Parameter('push_feedback', (0.0, 0.0, 0.0), '1', 'Push-off (m/s) per distance beside the foot '
-              '(m), speed (m/s) and roll rate (rad/s) that differ at mid-step.', -100.0, 100.0),
-)
-PLACEMENT = ParameterTable('foot_placement', [
-    *WALK,
-    Parameter('lateral_gain', 0.3, 's', 'Kl of (5.40).', 0.0, 5.0, live=True),
-    Parameter('position_gain', 0.5, '1/(m s)', 'Kp of (5.41).', 0.0, 20.0, live=True),
-    Parameter('velocity_gain', 0.5, '1/m', 'Kd of (5.41).', 0.0, 20.0, live=True),
-    Parameter('largest_rate', 0.3, 'rad/s', 'Largest roll rate that (5.41) may ask for.', 0.0, 5.0,
-              live=True),
-    Parameter('leave_out_sway', True, '', 'Whether (5.41) counts the lateral speed beyond that of '
-              'the nominal step; as printed it counts all of it, which widens the steps.'),
-    Parameter('lateral', 0.0, 'm', 'Place beside the line through the start, to the left: the '
-              'reference of (5.41).', -1e3, 1e3, live=True),
-    Parameter('pitch_gain', 0.35, 'rad s/m', 'Pitch of the swing leg per forward speed beyond the '
-              'nominal one.', 0.0, 1.0, live=True),
-    Parameter('least_roll', -0.3, 'rad', 'Least roll of the swing leg; below 0 feet cross.',
-              -0.8, 0.4),
-    Parameter('largest_roll', 0.5, 'rad', 'Largest roll of the swing leg.', 0.02, 0.9),
-    Parameter('largest_pitch', 0.6, 'rad', 'Largest pitch of the swing leg.', 0.1, 1.2),
-    Parameter('pitch_feedback', (0.0, 0.0, 0.0), '1', 'Pitch (rad) of the swing leg per distance '
-              'beside the foot (m), speed (m/s) and roll rate (rad/s) that differ at mid-step.',
-              -100.0, 100.0),
-    Parameter('roll_feedback', (0.0, 0.0, 0.0), '1', 'Likewise its roll (rad).', -100.0, 100.0),
-    *FEEDBACK, *SCHEDULES,
-], checks=[_rolls_fit, _schedules_fit])
-PUSHING = ParameterTable('push_off', [*WALK, *FEEDBACK, *SCHEDULES], checks=[_schedules_fit])
-SCALED = ('push_feedback', 'pitch_feedback', 'roll_feedback')
-
-
 class FootPlacement(Controller):
     """Where the swing foot comes down keeps the walker upright; a push-off keeps its energy.
 
     Args:
         robot_file: The `RobotFile`.
-        values: Validated values of `parameters`.
+        values: Of the class `parameters`.
 
     Raises:
         IncompatibleController: Not a robot with two straight legs driven by speed.
@@ -128,11 +58,11 @@ class FootPlacement(Controller):
     """
 
     name = 'foot_placement'
-    parameters = PLACEMENT
+    parameters: ClassVar[type[WalkParameters]] = FootPlacementParameters
     standstill: str | None = 'steps on the spot'
 
-    def __init__(self, robot_file: RobotFile, values: SimpleNamespace) -> None:
-        robot, world = robot_file.robot, robot_file.values(WORLD)
+    def __init__(self, robot_file: RobotFile, values: WalkParameters) -> None:
+        robot, world = robot_file.robot, robot_file.values(World)
         require_placeable(robot, self.name)
         self.values = values
         self._length = Dynamics(robot).standing_height()
@@ -161,7 +91,7 @@ class FootPlacement(Controller):
                                remedy='take a larger roll or a shorter longest_step')
         return NominalSteps(*(column[:count].copy() for column in steps))
 
-    def _make_data(self, values: SimpleNamespace) -> PlacementData:
+    def _make_data(self, values: WalkParameters) -> PlacementData:
         robot = self._robot
         order = [index for foot in self._feet for index in foot[:2]]
         efforts = np.array([*order, robot.efforts.index('push_off')
@@ -177,12 +107,12 @@ class FootPlacement(Controller):
             values.push_off == 'energy', feedback, np.zeros(3))
 
     @staticmethod
-    def _lateral_gains(values: SimpleNamespace) -> np.ndarray:
+    def _lateral_gains(values: Any) -> np.ndarray:
         return np.array([values.lateral_gain, values.position_gain, values.velocity_gain,
                          values.largest_rate, float(values.leave_out_sway)])
 
     @staticmethod
-    def _range(values: SimpleNamespace) -> np.ndarray:
+    def _range(values: Any) -> np.ndarray:
         return np.array([values.least_roll, values.largest_roll, values.largest_pitch])
 
     def reset(self, state: WalkerState) -> None:
@@ -249,19 +179,19 @@ class PushOff(FootPlacement):
     """Push-off alone: the swing leg goes to its nominal place, whatever happens."""
 
     name = 'push_off'
-    parameters = PUSHING
+    parameters = PushOffParameters
     standstill = None   # push-off alone keeps no place
 
     @staticmethod
-    def _lateral_gains(values: SimpleNamespace) -> np.ndarray:
+    def _lateral_gains(values: Any) -> np.ndarray:
         return np.zeros(5)
 
     @staticmethod
-    def _range(values: SimpleNamespace) -> np.ndarray:
+    def _range(values: Any) -> np.ndarray:
         return np.array([values.roll, values.roll, 2.0])
 
 
-def _scheduled(values: SimpleNamespace, schedule: Sequence[float], time: float) -> float:
+def _scheduled(values: WalkParameters, schedule: Sequence[float], time: float) -> float:
     """Return the entry of a schedule at a time."""
     if len(schedule) == 1:
         return float(schedule[0])

@@ -10,11 +10,11 @@ friction, lest a joint that rests be pushed.
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 
+from walking_control.controllers.parameters import LossParameters
 from walking_control.models.array_functions import array_function
 from walking_control.models.efforts import effort_map
 from walking_control.models.friction import (
@@ -28,7 +28,6 @@ from walking_control.models.friction import (
     gear_table,
     VISCOUS,
 )
-from walking_control.models.parameters import Parameter
 
 if TYPE_CHECKING:
     from walking_control.models.support.dynamics import SupportDynamics
@@ -54,20 +53,12 @@ class Compensation(NamedTuple):
     largest: np.ndarray
 
 
-def compensation_parameters(share: float = 1.0) -> tuple[Parameter, Parameter]:
-    """Return the parameters of a law that compensates, its default share given."""
-    return (Parameter('friction_compensation', share, '1', 'Share of known friction and gear '
-                      'losses that the motors make up for.', 0.0, 1.0),
-            Parameter('compensation_fade', 0.05, 'rad/s', 'Rate of a joint below which the '
-                      'compensation of dry friction and gear losses fades.', 1e-6, 10.0))
-
-
-def make_compensation(support: SupportDynamics, values: SimpleNamespace) -> Compensation:
+def make_compensation(support: SupportDynamics, values: LossParameters) -> Compensation:
     """Return the `Compensation` of a robot.
 
     Args:
         support: `SupportDynamics`.
-        values: Validated values of a table that holds `compensation_parameters`.
+        values: `LossParameters`.
     """
     robot = support.robot
     joints = [robot.joint_index(joint) for joint in robot.actuators]

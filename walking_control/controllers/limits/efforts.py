@@ -15,23 +15,21 @@ Contact forces are affine in the efforts: ``F = M_f M^-1 (B tau - h) + h_f``.
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 
 from walking_control.controllers.curve_tracking.energy import tank_share
 from walking_control.controllers.limits.nearest_point import nearest_allowed
+from walking_control.controllers.parameters import FootParameters, LIMITING
 from walking_control.models.array_functions import array_function
 from walking_control.models.efforts import effort_map
-from walking_control.models.parameters import Parameter
 from walking_control.models.small_algebra import factorise_spd, inner, solve_spd
 
 if TYPE_CHECKING:
     from walking_control.models.support.dynamics import SupportDynamics
 
 OFF, SCALE, PROJECT = 0, 1, 2
-LIMITING = {'off': OFF, 'scale': SCALE, 'project': PROJECT}
 
 
 class Limits(NamedTuple):
@@ -56,28 +54,18 @@ class Limits(NamedTuple):
     half_length: float
 
 
-FOOT_PARAMETERS = (
-    Parameter('limiting', 'project', '', 'How efforts stay within limits: largest efforts alone, '
-              'scaled down together, or projected.', choices=tuple(LIMITING)),
-    Parameter('min_normal_force', 0.1, '1', 'Normal force of the stance foot kept, of the weight.',
-              0.0, 0.9),
-    Parameter('friction_used', 0.6, '1', 'Coefficient of friction counted on.', 0.01, 10.0),
-    Parameter('foot_half_length', 0.0, 'm', 'Foot on either side of the ankle; 0: any.', 0.0, 1.0),
-)
-
-
-def make_limits(support: SupportDynamics, values: SimpleNamespace) -> Limits:
+def make_limits(support: SupportDynamics, values: FootParameters) -> Limits:
     """Return the `Limits` of a robot.
 
     Args:
         support: `SupportDynamics`.
-        values: Validated values of a table that holds `FOOT_PARAMETERS`.
+        values: Validated values of a table that `FootParameters`.
     """
     robot, gravity = support.robot, support.dynamics.model.gravity.linear
     return Limits(np.array([effort_map(support, i) for i in range(2)]),
                   robot.effort_limits,
                   -1 if robot.ground_torque is None else len(robot.efforts) - 1,
-                  LIMITING[values.limiting],
+                  LIMITING.index(values.limiting),
                   values.min_normal_force * support.dynamics.mass * float(np.linalg.norm(gravity)),
                   values.friction_used, values.foot_half_length)
 

@@ -6,7 +6,6 @@ impedance holds on alone; after a stated time the configured reaction follows an
 """
 
 from collections.abc import Mapping
-from types import SimpleNamespace
 
 import numpy as np
 
@@ -14,75 +13,23 @@ from walking_control.controllers.controller import Controller, require_motors
 from walking_control.controllers.static_torque.balance import Balance
 from walking_control.controllers.static_torque.flat_soles import FlatSoles
 from walking_control.controllers.static_torque.gains import DelayBounds
+from walking_control.controllers.static_torque.parameters import StaticTorqueParameters
 from walking_control.controllers.static_torque.routine import PostureRoutine, shifting_routine
 from walking_control.controllers.static_torque.support_change import SupportChange
 from walking_control.exceptions import IncompatibleController
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.signals import Command, Reference, WalkerState
-from walking_control.statics import solvers
 from walking_control.statics.contacts import Contact, Shortfall
 from walking_control.statics.diagnosis import Explanation
-from walking_control.statics.distributor import OBJECTIVES, StaticSolution, StaticTorque
+from walking_control.statics.distributor import StaticSolution, StaticTorque
 
-REACTIONS = ('impedance', 'damping', 'zero')
 HOLDING, CHANGING, INFEASIBLE, REACTING = 'holding', 'changing_support', 'infeasible', 'reacting'
 NO_CONTACT = 'no_contact'
 _RETURN = 1.0        # 1/s: how fast the impedance of the legs comes back
 _CALM = 0.1          # of the damping is left to legs that balance
 START_REACH = 0.01   # rad from the start's posture within which its routine serves
-
-PARAMETERS = ParameterTable('static_torque', [
-    Parameter('rate', 500.0, 'Hz', 'Rate of the control law.', 10.0, 2000.0),
-    Parameter('objective', 'torque', '', 'What is made small: joint torques or contact forces.',
-              choices=tuple(OBJECTIVES)),
-    Parameter('solver', 'auto', '', 'Solver of the quadratic program; auto takes the fastest '
-              'installed.', choices=('auto', *solvers.NAMES)),
-    Parameter('friction', 0.5, '1', 'Friction that may be relied on.', 0.01, 10.0),
-    Parameter('sole_length', 0.18, 'm', 'Length of the sole that may be relied on.', 0.001, 1.0,
-              scaled=True),
-    Parameter('sole_width', 0.09, 'm', 'Width of the sole that may be relied on.', 0.001, 1.0,
-              scaled=True),
-    Parameter('effort_share', 0.9, '1', 'Share of each effort limit open to static torques; the '
-              'rest is left to the impedance.', 0.05, 1.0),
-    Parameter('stiffness', 4.0, '1/rad', 'Impedance torque per joint error, in effort limits.',
-              0.0, 100.0, live=True),
-    Parameter('damping', 0.15, 's/rad', 'Damping torque per joint speed, in effort limits.',
-              0.0, 10.0, live=True),
-    Parameter('delay', 0.012, 's', 'Delay from joints to torques, filters included, that the '
-              'impedance stands without swinging: bounds stiffness and damping.', 0.0, 1.0,
-              live=True),
-    Parameter('sway_damping', 1.0, '1', 'How far the centre of pressure runs ahead of a swaying '
-              'centre of mass, in velocities over sqrt(g / height): 1 puts it under the capture '
-              'point; 0: nothing brakes but the joints.', 0.0, 5.0, live=True),
-    Parameter('balance_margin', 0.0, '1', 'Distance of the capture point to the edge of the '
-              'soles, of that at rest, below which the balance takes over from the impedance of '
-              'the legs; 0: never.', 0.0, 1.0, live=True),
-    Parameter('momentum_weight', 0.01, '1', 'What a moment about the centre of mass counts, at a '
-              'lever of 1 m, against a force on it, in balance.', 1e-6, 100.0, live=True),
-    Parameter('base_stiffness', 100.0, 'N m/rad', 'Moment that turns a tilted base back, in '
-              'balance.', 0.0, 1e5, live=True),
-    Parameter('base_damping', 25.0, 'N m s/rad', 'Moment against a turning base, in balance.',
-              0.0, 1e4, live=True),
-    Parameter('posture_rate', 0.2, 'rad/s', 'Fastest joint on the straight way to a commanded '
-              'posture; the robot must stay in balance at rest all along.', 0.001, 10.0,
-              live=True),
-    Parameter('debounce', 0.02, 's', 'How long a contact must last to be believed.', 0.0, 1.0),
-    Parameter('ramp_time', 0.5, 's', 'Time in which a foot gives or takes its whole load.',
-              0.0, 10.0),
-    Parameter('effort_rate', 500.0, 'N m/s', 'Fastest change of a feed-forward torque.',
-              1.0, 1e6, live=True, scaled=True),
-    Parameter('fade_rate', 2.0, '1/s', 'Rate at which the feed-forward fades while the posture is '
-              'impossible, and returns.', 0.01, 1000.0, live=True),
-    Parameter('fade_time', 0.5, 's', 'How long the posture may be impossible before the reaction.',
-              0.0, 60.0, live=True),
-    Parameter('reaction', 'damping', '', 'What follows: impedance without feed-forward, damping, '
-              'or no effort.', choices=REACTIONS),
-    Parameter('routine', 'hold', '', 'Without a commanded posture: hold the first one, or shift '
-              'the weight and stand on each leg in turn.', choices=('hold', 'shift')),
-])
 
 
 class PostureControl(Controller):
@@ -90,7 +37,7 @@ class PostureControl(Controller):
 
     Args:
         robot_file: The `RobotFile`.
-        values: Validated values of `PARAMETERS`.
+        values: `StaticTorqueParameters`.
 
     Attributes:
         status: ``'holding'``, ``'changing_support'``, ``'infeasible'`` or ``'reacting'``.
@@ -104,13 +51,13 @@ class PostureControl(Controller):
     """
 
     name = 'static_torque'
-    parameters = PARAMETERS
+    parameters = StaticTorqueParameters
     status: str
     solution: StaticSolution | None
     shortfall: Shortfall | None
 
-    def __init__(self, robot_file: RobotFile, values: SimpleNamespace) -> None:
-        robot, world = robot_file.robot, robot_file.values(WORLD)
+    def __init__(self, robot_file: RobotFile, values: StaticTorqueParameters) -> None:
+        robot, world = robot_file.robot, robot_file.values(World)
         require_motors('static_torque', robot)
         self.values = values
         self.dynamics = Dynamics(robot, world.gravity, world.slope)
@@ -296,8 +243,8 @@ class PostureControl(Controller):
         """Return feed-forward and impedance, or the reaction, ``(n_joints,)``, N m."""
         values, limits = self.values, self._limits
         if self.status == REACTING and values.reaction != 'impedance':
-            damping = values.damping if values.reaction == 'damping' else 0.0
-            return -damping * limits * velocity
+            brake = values.damping if values.reaction == 'damping' else 0.0
+            return -brake * limits * velocity
         firmness = self._firmness()
         stiffness, damping = self._bounds.apply(values.stiffness * limits, values.damping * limits,
                                                 values.delay, firmness)

@@ -8,7 +8,6 @@ to walk.
 """
 
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pinocchio as pin
@@ -16,17 +15,22 @@ import pinocchio as pin
 from walking_control.controllers.controller import Controller, FootPlan, require_motors
 from walking_control.controllers.stepping.body import Body
 from walking_control.controllers.stepping.heading import StrideMean
-from walking_control.controllers.stepping.parameters import PARAMETERS, step_limits, swing_shape
+from walking_control.controllers.stepping.parameters import SteppingParameters
 from walking_control.controllers.stepping.prediction import Prediction
-from walking_control.controllers.stepping.step_plan import plan_step, pressure_place, Step
-from walking_control.controllers.stepping.swing import LATE, SwingFoot
+from walking_control.controllers.stepping.step_plan import (
+    plan_step,
+    pressure_place,
+    Step,
+    step_limits,
+)
+from walking_control.controllers.stepping.swing import LATE, swing_shape, SwingFoot
 from walking_control.controllers.stepping.trim import SpeedTrim
 from walking_control.controllers.stepping.velocity_plan import plan_by_velocity
 from walking_control.controllers.stepping.whole_body import FootContact, MotorLimits, WholeBody
 from walking_control.models.base import ROOT
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.signals import Command, Reference, WalkerState
 
 LEFT, RIGHT = 0, 1
@@ -55,7 +59,7 @@ class Stepping(Controller):
 
     Args:
         robot_file: The `RobotFile`; the left foot is the first.
-        values: Validated values of `PARAMETERS`.
+        values: `SteppingParameters`.
 
     Attributes:
         walking: Whether it walks; it stands otherwise, or waits to.
@@ -69,10 +73,10 @@ class Stepping(Controller):
     """
 
     name = 'stepping'
-    parameters = PARAMETERS
+    parameters = SteppingParameters
 
-    def __init__(self, robot_file: RobotFile, values: SimpleNamespace) -> None:
-        robot, world = robot_file.robot, robot_file.values(WORLD)
+    def __init__(self, robot_file: RobotFile, values: SteppingParameters) -> None:
+        robot, world = robot_file.robot, robot_file.values(World)
         require_motors('stepping', robot, biped=True)
         self.values = values
         # on a slope the pendulum is that of gravity along the floor's normal, shifted downhill

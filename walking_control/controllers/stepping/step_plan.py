@@ -23,6 +23,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from walking_control.controllers.stepping.parameters import SteppingParameters
+
 
 class StepLimits(NamedTuple):
     """What a step may be.
@@ -48,6 +50,15 @@ class StepLimits(NamedTuple):
     hip_reach: float
     acceleration: float
     lowering: float
+
+
+def step_limits(values: SteppingParameters) -> StepLimits:
+    """Return the `StepLimits` that parameters say."""
+    fixed = values.timing == 'fixed'
+    return StepLimits(values.step_time, values.step_time if fixed else values.shortest_step,
+                      values.step_time if fixed else values.longest_step,
+                      values.step_width, values.reach, values.narrowest, values.widest,
+                      values.hip_reach, values.swing_acceleration, values.lowering)
 
 
 class Step(NamedTuple):

@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from walking_control.controllers.stepping.parameters import SteppingParameters
+
 
 class SwingShape(NamedTuple):
     """How a foot swings.
@@ -26,6 +28,12 @@ class SwingShape(NamedTuple):
     touchdown_speed: float
     sinking: float
     early: float
+
+
+def swing_shape(values: SteppingParameters) -> SwingShape:
+    """Return the `SwingShape` that parameters say."""
+    return SwingShape(values.clearance, values.step_time, values.touchdown_speed, values.sinking,
+                      values.early)
 
 
 SHORTEST = 0.04   # s: minimum jerk over less asks for what no leg can do

@@ -19,7 +19,7 @@ from walking_control.experiments.sweeps.task import Axis, SweepTask
 from walking_control.experiments.tuning import Goal, tune
 from walking_control.gaits.gait_file import load_gait
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.models.robot_file import RobotFile, World
 
 FROUDE = (0.22, 0.3, 0.15)   # speeds over sqrt(g L) at which gaits are sought, the first that works
 DEGREES = (6, 8)             # of their polynomials
@@ -37,7 +37,7 @@ def stand(site: Site) -> Outcome:
     g(q) = S tau + J' f, |tau| <= s limit, |fx| <= friction fz.
     """
     robot_file = site.load()
-    robot, world, start = robot_file.robot, robot_file.values(WORLD), robot_file.start
+    robot, world, start = robot_file.robot, robot_file.values(World), robot_file.start
     dynamics = Dynamics(robot, world.gravity, world.slope)
     q, _ = dynamics.base_from_coordinates(start.support, start.q, np.zeros(len(start.q)))
     dynamics.place(q)
@@ -175,7 +175,7 @@ def gains(site: Site) -> Outcome:
             True, f'the scaled defaults walk: {first.what}', first.value, figures=first.figures)
     values = vars(robot_file.values(CurveTracking.parameters))
     names = [name for name in GAINS if isinstance(values.get(name), float) and values[name] > 0.0]
-    section = CurveTracking.parameters.parameters
+    section = CurveTracking.parameters.rows
     axes = tuple(Axis(f'{CurveTracking.name}.{name}',
                       max(values[name] / SPREAD, section[name].minimum or 0.0),
                       min(values[name] * SPREAD, section[name].maximum or np.inf))

@@ -18,7 +18,7 @@ from scipy import stats
 from walking_control.exceptions import InvalidInput
 from walking_control.experiments.stability.cycle import StableCycle
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot_file import WORLD
+from walking_control.models.robot_file import World
 from walking_control.models.support.dynamics import SupportDynamics
 
 RADIUS = 0.5
@@ -76,7 +76,7 @@ def find_attraction(settled: StableCycle, radius: float = RADIUS, samples: int =
 def energy_root(settled: StableCycle) -> np.ndarray:
     """Return the matrix that turns differences of section states into distances, ``(3, 3)``."""
     section, robot = settled.section, settled.robot_file.robot
-    world = settled.robot_file.values(WORLD)
+    world = settled.robot_file.values(World)
     support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
     q, v = section.state(settled.cycle.x)
     mass = support.layout.split(support.terms(0, q, v))['mass'][2:, 2:]

@@ -17,11 +17,11 @@ from walking_control.experiments.margins import with_section
 from walking_control.experiments.robustness import robot_mass
 from walking_control.gaits.return_map import Cycle, judge, polish, sorted_eigenvalues
 from walking_control.models.base import Base
-from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.symmetry import require_equal_legs
+from walking_control.simulation.parameters import RigidParameters
 from walking_control.simulation.rigid.compiled import make_walker
 from walking_control.simulation.rigid.model import STEPPED
-from walking_control.simulation.rigid.plant import RIGID
 
 SETTLING = 200   # steps from the start of the robot file to its cycle, at most
 STEP_SIZES = (1e-3, 5e-4, 2.5e-4)   # of differences; rad, and rad/s over the pace
@@ -51,13 +51,13 @@ class StableCycle:
                  sharp: bool = False) -> None:
         robot = robot_file.robot
         if sharp:
-            robot_file = with_section(robot_file, RIGID.section, {'tolerance': TOLERANCE})
+            robot_file = with_section(robot_file, RigidParameters.section, {'tolerance': TOLERANCE})
         if robot.base is not Base.PLANAR or not robot.coordinates:
             raise IncompatiblePlant(f'return map of {robot.name}', value=robot.base.value,
                                     limit='these numbers are of planar walkers on plant rigid',
                                     remedy='for others: robustness --disturbance')
         require_equal_legs(robot, f'return map of {robot.name}')
-        self.robot_file, self.gravity = robot_file, robot_file.values(WORLD).gravity
+        self.robot_file, self.gravity = robot_file, robot_file.values(World).gravity
         self.walker = make_walker(robot_file, controller)
         self.section = Section(self.walker, self.gravity)
         self.mass = robot_mass(robot_file)

@@ -12,8 +12,8 @@ from walking_control.experiments.stability.cycle import find_eigenvalues, Stable
 from walking_control.experiments.stability.passage import find_passage
 from walking_control.experiments.stability.sensitivity import find_sensitivity
 from walking_control.models.registry import Choice
-from walking_control.models.robot_file import RobotFile, WORLD
-from walking_control.simulation.sensors import has_errors, SENSORS
+from walking_control.models.robot_file import RobotFile, World
+from walking_control.simulation.sensors import has_errors, SensorParameters
 
 METRICS = {
     'eigenvalues': 'of the return map, with their error',
@@ -51,13 +51,13 @@ def find_metrics(robot_file: RobotFile, names: Sequence[str] = tuple(METRICS),
     if unknown or not names:
         raise InvalidInput('metric', value=unknown[0] if unknown else '', limit='unknown',
                            remedy='known: ' + ', '.join(METRICS) + ', all')
-    if has_errors(robot_file.values(SENSORS)):
+    if has_errors(robot_file.values(SensorParameters)):
         raise InvalidInput('sensors with errors', limit='a return map is that of a known state',
                            remedy='leave out --noise; robustness --margin noise asks about noise')
     chosen = {**DEFAULTS, **settings}
     result: dict[str, Any] = {
         'robot': robot_file.robot.name, 'controller': controller or robot_file.controller,
-        'plant': 'rigid', 'slope': robot_file.values(WORLD).slope, 'metrics': list(names)}
+        'plant': 'rigid', 'slope': robot_file.values(World).slope, 'metrics': list(names)}
     sharp, settled = (cache(partial(StableCycle, robot_file, controller, sharp=sharp))
                       for sharp in (True, False))   # made once it is asked for
     if 'eigenvalues' in names:

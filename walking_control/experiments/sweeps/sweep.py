@@ -87,7 +87,7 @@ def chosen_point(workshop: Workshop) -> dict[str, float] | None:
     for axis in workshop.task.axes:
         leaf = axis.name.rpartition('.')[2]
         value = getattr(values, leaf, None)
-        if leaf in table.parameters and isinstance(value, (int, float)):
+        if leaf in table.rows and isinstance(value, (int, float)):
             point[axis.name] = float(value)
     return point if len(point) == len(workshop.task.axes) else None
 

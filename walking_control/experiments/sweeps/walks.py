@@ -22,7 +22,7 @@ from walking_control.experiments.sweeps.task import SweepTask
 from walking_control.loading import load_robot
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.models.robot_file import RobotFile, World
 from walking_control.runs.metrics import steady_state
 from walking_control.runs.quantities import largest, plain, squared_effort_per_step
 from walking_control.runs.run import Run
@@ -31,7 +31,7 @@ from walking_control.simulation.disturbance import plan_disturbances
 from walking_control.simulation.registry import make_fast_plant, make_plant
 from walking_control.simulation.rigid.compiled import CompiledWalker, make_walker, PlainWalker
 from walking_control.simulation.rigid.recorded_walk import record_run
-from walking_control.simulation.sensors import has_errors, SENSORS
+from walking_control.simulation.sensors import has_errors, SensorParameters
 from walking_control.simulation.simulate import run_plant
 
 # of the steady window, see `runs.metrics.steady_state`
@@ -130,8 +130,8 @@ class Workshop:
         law = {self._laws[name]: value for name, value in point.items() if name in self._laws}
         if law:
             changed = with_section(changed, self._section, law)
-        if has_errors(changed.values(SENSORS)):
-            changed = with_section(changed, SENSORS.section, {'seed': seed})
+        if has_errors(changed.values(SensorParameters)):
+            changed = with_section(changed, SensorParameters.section, {'seed': seed})
         return self._started(changed, starts)
 
     def _started(self, robot_file: RobotFile, entries: Mapping[str, float]) -> RobotFile:
@@ -161,11 +161,11 @@ class Workshop:
 
     def run(self, robot_file: RobotFile) -> tuple[Run, Dynamics]:
         """Return the `Run` of a robot file and its `Dynamics`."""
-        world = robot_file.values(WORLD)
+        world = robot_file.values(World)
         dynamics = Dynamics(robot_file.robot, world.gravity, world.slope)
         if self.plant == 'rigid' and robot_file.robot.base is Base.PLANAR \
                 and not self.task.disturb and not world.floor_places \
-                and not has_errors(robot_file.values(SENSORS)):
+                and not has_errors(robot_file.values(SensorParameters)):
             try:
                 walker = self._make_walker(robot_file)
                 return record_run(walker, robot_file, self.controller, self.task.duration,

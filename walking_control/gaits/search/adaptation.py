@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from walking_control.exceptions import InvalidInput
+from walking_control.gaits.search.parameters import SearchParameters
 from walking_control.models.step_equations import spring_places, step_parameters
 from walking_control.models.urdf import load_urdf
 
@@ -59,7 +59,7 @@ class Adaptation:
 
 
 def find_adaptation(robot_file: RobotFile, theta: np.ndarray, optimise: Sequence[str],
-                    values: SimpleNamespace) -> Adaptation:
+                    values: SearchParameters) -> Adaptation:
     """Return the `Adaptation` of what is to be optimised.
 
     Args:
@@ -108,7 +108,7 @@ def _springs(robot: Robot, theta: np.ndarray, kind: str) -> list[Entry]:
     return entries
 
 
-def _masses(robot_file: RobotFile, theta: np.ndarray, values: SimpleNamespace) -> list[Entry]:
+def _masses(robot_file: RobotFile, theta: np.ndarray, values: SearchParameters) -> list[Entry]:
     names = values.mass_arguments.split()
     if not names:
         raise InvalidInput('search.mass_arguments', value='', limit='names no xacro argument',

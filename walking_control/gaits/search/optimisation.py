@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 import time
-from types import SimpleNamespace
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
@@ -19,16 +18,16 @@ import numpy as np
 from walking_control.gaits.gait import Gait
 from walking_control.gaits.search.adaptation import find_adaptation
 from walking_control.gaits.search.judgement import judge_gait, Judgement
+from walking_control.gaits.search.parameters import SearchParameters
 from walking_control.gaits.search.task import (
     check_task,
     cost_metric,
     held_coordinates,
     leg_length,
     passive_forces,
-    SEARCH,
     search_limits,
 )
-from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.step_equations import spring_rows, step_equations, step_parameters
 
 if TYPE_CHECKING:
@@ -103,10 +102,10 @@ class SearchResult:
 class _Search:
     """A robot, its task and the programs that serve them."""
 
-    def __init__(self, robot_file: RobotFile, values: SimpleNamespace, optimise: Sequence[str],
+    def __init__(self, robot_file: RobotFile, values: SearchParameters, optimise: Sequence[str],
                  progress: Callable[[str], None] | None) -> None:
         from walking_control.gaits.search.blocks import Shape
-        world = robot_file.values(WORLD)
+        world = robot_file.values(World)
         self.robot, self.values = robot_file.robot, values
         self.equations = step_equations(self.robot)
         self.theta = step_parameters(self.robot, world.gravity, world.slope)
@@ -179,14 +178,14 @@ def _attempt(program: Program, x: np.ndarray, numbers: np.ndarray, cost: float,
                    program.names[worst], int(statistics['iter_count']), x)
 
 
-def search(robot_file: RobotFile, values: SimpleNamespace | None = None,
+def search(robot_file: RobotFile, values: SearchParameters | None = None,
            optimise: Sequence[str] = (), seed: int = 0, start: Gait | None = None,
            progress: Callable[[str], None] | None = None) -> SearchResult:
     """Find an efficient gait.
 
     Args:
         robot_file: The `RobotFile`.
-        values: Validated values of `SEARCH`; None takes the robot file's.
+        values: `SearchParameters`; None takes the robot file's.
         optimise: Of ``'spring'``, ``'damper'``, ``'mass'``: what of the mechanics may change.
         seed: Of the first guesses.
         start: `Gait` to start from beside the guesses, e.g. that of a neighbouring speed.
@@ -199,7 +198,7 @@ def search(robot_file: RobotFile, values: SimpleNamespace | None = None,
         InvalidInput: The task contradicts itself or the robot.
         MissingDependency: CasADi is not installed.
     """
-    values = robot_file.values(SEARCH) if values is None else values
+    values = robot_file.values(SearchParameters) if values is None else values
     check_task(robot_file, values)
     case = _Search(robot_file, values, optimise, progress)
     attempts = []

@@ -17,7 +17,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 import time
-from types import SimpleNamespace
 from typing import Any, TYPE_CHECKING
 
 import casadi as ca
@@ -32,6 +31,7 @@ from walking_control.gaits.search.blocks import (
     Shape,
     unknowns,
 )
+from walking_control.gaits.search.parameters import SearchParameters
 
 if TYPE_CHECKING:
     from walking_control.gaits.search.adaptation import Adaptation
@@ -66,7 +66,7 @@ class Program:
 
 
 def parameters(shape: Shape, n: int, theta: np.ndarray, adaptation: Adaptation,
-               weights: np.ndarray, task: SimpleNamespace, friction: float,
+               weights: np.ndarray, task: SearchParameters, friction: float,
                masses: slice) -> np.ndarray:
     """Return the vector of the program's parameters.
 
@@ -76,7 +76,7 @@ def parameters(shape: Shape, n: int, theta: np.ndarray, adaptation: Adaptation,
         theta: Numbers of the step equations.
         adaptation: `Adaptation`.
         weights: Cost metric Q, ``(n, n)``.
-        task: Validated values of the search.
+        task: Of the search.
         friction: Coefficient of friction of the floor.
         masses: Where the bodies' masses stand in theta.
     """

@@ -2,44 +2,15 @@
 """The task of a gait search: its parameters, and what a robot file says of it."""
 
 from collections.abc import Collection, Sequence
-from types import SimpleNamespace
 
 import numpy as np
 
 from walking_control.exceptions import InvalidInput
-from walking_control.models.parameters import Parameter, ParameterTable
+from walking_control.gaits.search.parameters import SearchParameters
 from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.step_equations import step_equations, step_parameters, StepEquations
 from walking_control.models.symmetry import require_equal_legs
-
-SEARCH = ParameterTable('search', [
-    Parameter('degree', 10, '1', 'Degree of the polynomials.', 3, 30),
-    Parameter('nodes', 20, '1', 'Intervals of the quadrature in each phase.', 4, 400),
-    Parameter('quadrature', 'lobatto', '', 'Gauss-Lobatto, or the book\'s sum with both ends.',
-              choices=('lobatto', 'riemann')),
-    Parameter('speed', 0.0, 'm/s', 'Walking speed; 0 leaves it free.', 0.0, 5.0),
-    Parameter('clearance', 0.02, 'm', 'Height of the swing foot in mid-step, asked of legs that '
-              'can shorten; below 0 the foot may pass through the floor.', -1.0, 1.0,
-              scaled=True),
-    Parameter('landing_speed', 0.15, 'm/s', 'Least downward speed of the foot at touchdown; 0: it '
-              'may graze the floor.', 0.0, 5.0, scaled=True),
-    Parameter('min_step_length', 0.1, 'm', 'Shortest step.', 1e-3, 5.0, scaled=True),
-    Parameter('contact', True, '', 'Whether the floor must push and hold by friction.'),
-    Parameter('min_normal_force', 0.0, 'N', 'Least normal force of the floor.', 0.0, 1e4),
-    Parameter('friction_share', 0.7, '1', 'Share of the floor\'s friction a gait may rely on; a '
-              'controller needs the rest.', 0.01, 1.0),
-    Parameter('actuation', 'joints', '', 'Which torques there are: every coordinate, joints with a '
-              'motor alone, or all with those of other joints at passive_cost.',
-              choices=('full', 'joints', 'costly')),
-    Parameter('passive_cost', 1e4, '1', 'Cost of torque where there is no motor.', 0.0, 1e9),
-    Parameter('effort_cost', (), '1', 'Diagonal of the cost metric Q; ones if empty.',
-              0.0),
-    Parameter('starts', 6, '1', 'First guesses to try.', 1, 1000),
-    Parameter('max_iterations', 500, '1', 'Of the solver, for each attempt.', 1, 100000),
-    Parameter('mass_arguments', '', '', 'xacro arguments --optimise mass may change, by name.'),
-    Parameter('min_mass', 0.1, 'kg', 'Lower bound of each of them.', 0.0, 1e3, scaled=True),
-])
 
 STOP_MARGIN, STOP_SHARE = 0.02, 0.05   # rad, of the range: how far a gait stays from joint stops
 
@@ -47,13 +18,13 @@ STOP_MARGIN, STOP_SHARE = 0.02, 0.05   # rad, of the range: how far a gait stays
 Rows = tuple[tuple[tuple[float, ...], ...], ...]
 
 
-def check_task(robot_file: RobotFile, values: SimpleNamespace) -> None:
+def check_task(robot_file: RobotFile, values: SearchParameters) -> None:
     """Refuse a task that has no sensible answer.
 
     Raises:
         InvalidInput: Level floor without a speed; fewer nodes than the degree needs; bad weights.
     """
-    world, n = robot_file.values(WORLD), len(robot_file.robot.coordinates)
+    world, n = robot_file.values(World), len(robot_file.robot.coordinates)
     if world.slope <= 0.0 and values.speed == 0.0:
         raise InvalidInput('search.speed', value=0.0, limit='off a downhill slope the cheapest '
                            'motion is to stand', remedy='give --speed')
@@ -161,7 +132,7 @@ def passive_forces(robot: Robot, held: Sequence[Sequence[int]]) -> Rows:
     return tuple(phases)
 
 
-def cost_metric(robot: Robot, values: SimpleNamespace, passive: Rows) -> np.ndarray:
+def cost_metric(robot: Robot, values: SearchParameters, passive: Rows) -> np.ndarray:
     """Return Q of [DS09] (4.3), ``(n, n)``."""
     n = len(robot.coordinates)
     Q = np.diag(values.effort_cost) if values.effort_cost else np.eye(n)

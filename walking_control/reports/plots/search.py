@@ -4,7 +4,7 @@
 import numpy as np
 
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot_file import WORLD
+from walking_control.models.robot_file import World
 from walking_control.models.step_equations import REFLECTION
 from walking_control.reports.plots.style import (
     add_foot_legend,
@@ -29,7 +29,7 @@ def plot_snapshots(found, poses=9):
     views = _VIEWS[:len(robot.base.axes) - 1]
     figure, axes = new_figure(1, height=4.6, columns=len(views), sharey=True)
     skeleton, shapes = _pose(robot, q)
-    slope = found.robot_file.values(WORLD).slope
+    slope = found.robot_file.values(World).slope
     for k, points in enumerate(shapes):
         strength = 0.2 + 0.8 * (k / max(1, poses - 1)) ** 1.3
         for axis, (across, _, _) in zip(axes, views, strict=True):

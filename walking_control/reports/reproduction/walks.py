@@ -18,7 +18,7 @@ from walking_control.gaits.return_map import polish
 from walking_control.gaits.simplest_walker import find_simplest_cycle
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot_file import WORLD
+from walking_control.models.robot_file import World
 from walking_control.reports.reproduction.row import Row
 from walking_control.simulation.rigid.compiled import make_walker
 from walking_control.simulation.simulate import simulate
@@ -39,7 +39,7 @@ def _shares() -> tuple[float, float]:
 def _cycle(guess: tuple[float, ...], *settings: tuple[str, float]) -> Any:
     """Return a cycle of the compass near a guess."""
     robot_file = load_robot('compass', settings)
-    here = Section(make_walker(robot_file, 'none'), robot_file.values(WORLD).gravity)
+    here = Section(make_walker(robot_file, 'none'), robot_file.values(World).gravity)
     x = polish(here.stride, np.array(guess))
     assert x is not None, 'the guesses of this file lead to cycles'
     return judge_cycle(here.stride, x)

@@ -24,8 +24,7 @@ import math
 
 from walking_control.models.array_functions import array_function
 
-KELVIN_VOIGT, HUNT_CROSSLEY = range(2)
-KINDS = ('kelvin_voigt', 'hunt_crossley')   # by these numbers
+KELVIN_VOIGT, HUNT_CROSSLEY = range(2)   # places in `FLOORS`
 
 
 @array_function

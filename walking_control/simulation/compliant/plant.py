@@ -8,7 +8,6 @@ feels a foot where its arc is nearest; only feet touch it; other simplifications
 
 from collections.abc import Callable
 import math
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,13 +17,13 @@ from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.efforts import foot_turn
 from walking_control.models.robot import Robot, Start
+from walking_control.models.robot_file import World
 from walking_control.models.signals import Command, Measurement
 from walking_control.models.support.compiled import compile_law, compile_terms
 from walking_control.models.support.dynamics import SupportDynamics
 from walking_control.simulation.compliant import model as cm
-from walking_control.simulation.compliant.law import fastest_rate, KINDS
+from walking_control.simulation.compliant.law import fastest_rate
 from walking_control.simulation.compliant.motion import advance
-from walking_control.simulation.compliant.parameters import COMPLIANT
 from walking_control.simulation.disturbance import (
     Disturbance,
     How,
@@ -33,6 +32,7 @@ from walking_control.simulation.disturbance import (
     require_plain,
 )
 from walking_control.simulation.inertial import InertialUnit
+from walking_control.simulation.parameters import CompliantParameters, FLOORS
 from walking_control.simulation.plant import Plant, Truth
 from walking_control.simulation.rigid import model as rm
 from walking_control.simulation.rigid.events import kinetic_energy
@@ -50,8 +50,8 @@ class CompliantPlant(Plant):
 
     Args:
         robot: The `Robot`.
-        world: Validated values of `WORLD`.
-        values: Validated values of `COMPLIANT`.
+        world: `World`.
+        values: `CompliantParameters`.
         compiled: False runs plain Python and Pinocchio, some thousand times slower, to check by.
 
     Raises:
@@ -61,9 +61,9 @@ class CompliantPlant(Plant):
     """
 
     name = 'compliant'
-    parameters = COMPLIANT
+    parameters = CompliantParameters
 
-    def __init__(self, robot: Robot, world: SimpleNamespace, values: SimpleNamespace,
+    def __init__(self, robot: Robot, world: World, values: CompliantParameters,
                  compiled: bool = True) -> None:
         if robot.base is not Base.PLANAR or not robot.coordinates:
             raise IncompatiblePlant(f'plant compliant on {robot.name}',
@@ -72,8 +72,7 @@ class CompliantPlant(Plant):
         self._support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
         terms, parameters = compile_terms(self._support.dynamics) if compiled \
             else (self._plain_terms, None)
-        as_rigid = SimpleNamespace(**vars(values), max_step=values.timestep)
-        model = build_rigid_model(self._support, world, as_rigid, parameters)
+        model = build_rigid_model(self._support, world, values, parameters)
         state, feet = cm.make_soft_state(model)
         work = cm.make_soft_workspace(model, self._support.layout.size)
         model_record, self.model = rm.as_record(model)
@@ -109,8 +108,8 @@ class CompliantPlant(Plant):
                      out: np.ndarray) -> None:
         self._support.terms(support, q, v[:len(q)], out)   # more of the state follows
 
-    def _lay_floor(self, model: rm.RigidModel, world: SimpleNamespace,
-                   values: SimpleNamespace) -> cm.Floor:
+    def _lay_floor(self, model: rm.RigidModel, world: World,
+                   values: CompliantParameters) -> cm.Floor:
         places, heights = list(world.floor_places), list(world.floor_heights)
         if not places:   # level as far as anything goes
             places, heights = [-1e4, 1e4], [0.0, 0.0]
@@ -125,7 +124,7 @@ class CompliantPlant(Plant):
         turns = np.array([self._support.lift[0].T @ foot_turn(self._support, foot)
                           for foot in range(cm.FEET)])
         return cm.Floor(
-            KINDS.index(values.kind), values.stiffness, values.damping, values.dissipation,
+            FLOORS.index(values.kind), values.stiffness, values.damping, values.dissipation,
             values.sliding_stiffness, values.sliding_damping, values.rolling_relief,
             values.foot_radius, turns, np.array(places), np.array(heights),
             np.zeros(len(model.drops)), damping)

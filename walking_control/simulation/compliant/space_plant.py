@@ -14,7 +14,6 @@ force one iteration before.
 """
 
 import math
-from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -25,12 +24,13 @@ from walking_control.models.dynamics import Dynamics
 from walking_control.models.floor import require_level
 from walking_control.models.friction import friction_table
 from walking_control.models.robot import Robot, Start
+from walking_control.models.robot_file import World
 from walking_control.models.signals import Command, Measurement
-from walking_control.simulation.compliant.law import HUNT_CROSSLEY, KINDS
-from walking_control.simulation.compliant.parameters import COMPLIANT, require_plain_feet
+from walking_control.simulation.compliant.law import HUNT_CROSSLEY
 from walking_control.simulation.compliant.soles import contact_points
 from walking_control.simulation.disturbance import Disturbance, How, PLAIN
 from walking_control.simulation.inertial import InertialUnit
+from walking_control.simulation.parameters import CompliantParameters, FLOORS
 from walking_control.simulation.plant import Plant, Truth
 from walking_control.simulation.pushes import make_push, Pushes
 
@@ -54,8 +54,8 @@ class SpacePlant(Plant):
 
     Args:
         robot: The `Robot`.
-        world: Validated values of `WORLD`.
-        values: Validated values of `COMPLIANT`.
+        world: `World`.
+        values: `CompliantParameters`.
 
     Raises:
         IncompatiblePlant: It has locks, gears with losses, virtual efforts or other feet than
@@ -63,9 +63,9 @@ class SpacePlant(Plant):
     """
 
     name = 'compliant'
-    parameters = COMPLIANT
+    parameters = CompliantParameters
 
-    def __init__(self, robot: Robot, world: SimpleNamespace, values: SimpleNamespace) -> None:
+    def __init__(self, robot: Robot, world: World, values: CompliantParameters) -> None:
         beyond = [*robot.servos, *robot.virtual_efforts, *(lock.joint for lock in robot.locks)]
         if beyond or robot.has_gear_losses:
             raise IncompatiblePlant(f'plant compliant on {robot.name}',
@@ -73,7 +73,9 @@ class SpacePlant(Plant):
                                     limit='a free base is simulated without locks, gear losses '
                                     'and virtual efforts')
         self.robot, self.world, self._values = robot, world, values
-        require_plain_feet(values)
+        if values.foot_radius > 0.0:
+            raise IncompatiblePlant('plant compliant of a free base', value='foot_radius',
+                                    limit='its feet are those of the URDF')
         require_level(world, f'plant compliant on {robot.name}')
         self._dynamics = Dynamics(robot, world.gravity, world.slope)
         model = self._dynamics.model
@@ -252,7 +254,7 @@ class SpacePlant(Plant):
             return _Forces(which, np.zeros((0, 4)), np.zeros((0, 4)), depths)
         k, kt, ct = values.stiffness, values.sliding_stiffness, values.sliding_damping
         c = np.full(len(which), values.damping)
-        if KINDS.index(values.kind) == HUNT_CROSSLEY:
+        if FLOORS.index(values.kind) == HUNT_CROSSLEY:
             c = k * values.dissipation * np.maximum(depths, 0.0)
         normal, slides = rows[:, 2], self._slides[which]
         presses = np.ones(len(which), dtype=bool)

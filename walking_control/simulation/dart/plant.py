@@ -11,7 +11,6 @@ as large as its load of the step before makes it (see `models.friction`).
 """
 
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pinocchio as pin
@@ -20,26 +19,17 @@ from walking_control.exceptions import import_optional
 from walking_control.models.base import Base
 from walking_control.models.dynamics import floor_gravity
 from walking_control.models.friction import BACK_LOSS, DRIVING_LOSS, gear_table
-from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.robot import Robot, Start
+from walking_control.models.robot_file import World
 from walking_control.models.signals import Command, Measurement
 from walking_control.simulation.dart.floor import Floors, support_balls
 from walking_control.simulation.dart.model import build_skeleton, root_joints
 from walking_control.simulation.dart.rotors import Stepper
 from walking_control.simulation.dart.torsion import Torsion
 from walking_control.simulation.engine import EnginePlant, FAR
+from walking_control.simulation.parameters import DartParameters
 
 FIRST = 4   # steps by which the forces at the start are found
-
-DART = ParameterTable('dart', [
-    Parameter('timestep', 0.0005, 's', 'Step of the physics.', 1e-5, 0.01),
-    Parameter('force_time', 0.002, 's', 'Foot forces are averaged over this, at most since the '
-              'last measurement: an impact takes no time.', 0.0, 0.1),
-    Parameter('lock_time', 0.01, 's', 'Time in which an engaged lock draws its joint to its '
-              'angle.', 0.001, 1.0),
-    Parameter('torsion', 0.0, 'm', 'Radius at which friction resists the turning of a foot about '
-              'the floor’s normal; 0: points turn freely.', 0.0, 0.1),
-])
 
 
 class DartPlant(EnginePlant):
@@ -47,8 +37,8 @@ class DartPlant(EnginePlant):
 
     Args:
         robot: The `Robot`.
-        world: Validated values of `WORLD`.
-        values: Validated values of `DART`.
+        world: `World`.
+        values: `DartParameters`.
 
     Attributes:
         stepper: The `Stepper`, which knows how well rotors and contacts agreed.
@@ -59,9 +49,10 @@ class DartPlant(EnginePlant):
     """
 
     name = 'dart'
-    parameters = DART
+    parameters = DartParameters
+    _values: DartParameters
 
-    def __init__(self, robot: Robot, world: SimpleNamespace, values: SimpleNamespace) -> None:
+    def __init__(self, robot: Robot, world: World, values: DartParameters) -> None:
         self._dart = import_optional('dartpy', 'plant dart', "'walking_control[dart]'")
         super().__init__(robot, world, values)
 

@@ -8,7 +8,6 @@ friction as large as its load of the step before makes it (see `models.friction`
 """
 
 import math
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,23 +18,13 @@ from walking_control.models.base import Base
 from walking_control.models.dynamics import floor_gravity
 from walking_control.models.friction import BACK_LOSS, DRIVING_LOSS, gear_table
 from walking_control.models.meshes import place_meshes
-from walking_control.models.parameters import Parameter, ParameterTable
 from walking_control.models.robot import Robot, Start
+from walking_control.models.robot_file import World
 from walking_control.models.signals import Command, Measurement
 from walking_control.simulation.engine import EnginePlant, FAR
+from walking_control.simulation.parameters import MujocoParameters
 
 NO_SPRING, NO_FRICTION = JointSpring(0.0, 0.0, 0.0), JointFriction(0.0, 0.0)
-
-MUJOCO = ParameterTable('mujoco', [
-    Parameter('timestep', 0.0005, 's', 'Step of the physics.', 1e-5, 0.01),
-    Parameter('contact_time', 0.004, 's', 'Time constant of contacts, stops and locks.',
-              0.0002, 0.1),
-    Parameter('impratio', 10.0, '1', 'Stiffness of friction over that of the normal direction.',
-              0.1, 1000.0),
-    Parameter('torsion', 0.0, 'm', 'Radius at which friction resists the turning of a contact '
-              'about its normal; 0: points turn freely.', 0.0, 0.1),
-    Parameter('joint_damping', 0.0, 'N m s/rad', 'Viscous friction of every joint.', 0.0, 100.0),
-])
 
 
 class MujocoPlant(EnginePlant):
@@ -43,8 +32,8 @@ class MujocoPlant(EnginePlant):
 
     Args:
         robot: The `Robot`.
-        world: Validated values of `WORLD`.
-        values: Validated values of `MUJOCO`.
+        world: `World`.
+        values: `MujocoParameters`.
 
     Raises:
         MissingDependency: MuJoCo is not installed.
@@ -52,9 +41,10 @@ class MujocoPlant(EnginePlant):
     """
 
     name = 'mujoco'
-    parameters = MUJOCO
+    parameters = MujocoParameters
+    _values: MujocoParameters
 
-    def __init__(self, robot: Robot, world: SimpleNamespace, values: SimpleNamespace) -> None:
+    def __init__(self, robot: Robot, world: World, values: MujocoParameters) -> None:
         self._mj = import_optional('mujoco', 'plant mujoco')
         super().__init__(robot, world, values)
 

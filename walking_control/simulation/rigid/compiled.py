@@ -19,9 +19,10 @@ from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.floor import require_level
 from walking_control.models.robot import Robot
-from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.support.compiled import compile_law, compile_terms
 from walking_control.models.support.dynamics import SupportDynamics
+from walking_control.simulation.parameters import RigidParameters
 from walking_control.simulation.rigid.model import (
     as_record,
     make_state,
@@ -36,7 +37,6 @@ from walking_control.simulation.rigid.plant import (
     FloorChange,
     push,
     push_direction,
-    RIGID,
     RigidPlant,
     set_start,
 )
@@ -146,14 +146,14 @@ class CompiledWalker(Walker):
 
     def __init__(self, robot_file: RobotFile, controller: str | None = None,
                  steps: Sequence[FloorChange] = ()) -> None:
-        robot, world = robot_file.robot, robot_file.values(WORLD)
+        robot, world = robot_file.robot, robot_file.values(World)
         require_level(world, f'compiled walk of {robot.name}')
         chosen = make_controller(robot_file, controller)
         support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
         self.robot, self.leg_length = robot, support.dynamics.standing_height()
         self._terms, parameters = compile_terms(support.dynamics)
         model, self.model = as_record(build_rigid_model(
-            support, world, robot_file.values(RIGID), parameters, steps))
+            support, world, robot_file.values(RigidParameters), parameters, steps))
         state, self.state = as_record(make_state(self.model))
         self._support = support
         work, self._work = as_record(make_workspace(self.model, support.layout.size))
@@ -172,11 +172,12 @@ class PlainWalker(Walker):
 
     def __init__(self, robot_file: RobotFile, controller: str | None = None,
                  steps: Sequence[FloorChange] = ()) -> None:
-        robot, world = robot_file.robot, robot_file.values(WORLD)
+        robot, world = robot_file.robot, robot_file.values(World)
         require_level(world, f'compiled walk of {robot.name}')
         self._support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
         self.robot, self.leg_length = robot, self._support.dynamics.standing_height()
-        self.model = build_rigid_model(self._support, world, robot_file.values(RIGID), None, steps)
+        self.model = build_rigid_model(self._support, world, robot_file.values(RigidParameters),
+                                       None, steps)
         self.state = make_state(self.model)
         self._work = make_workspace(self.model, self._support.layout.size)
         self._terms, self._records = self._pinocchio_terms, (self.model, self.state, self._work)

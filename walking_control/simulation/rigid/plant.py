@@ -12,7 +12,6 @@ ahead has tripped, which ends the walk as a fall does.
 
 from collections.abc import Callable, Sequence
 import math
-from types import SimpleNamespace
 
 import numpy as np
 
@@ -22,9 +21,9 @@ from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.efforts import effort_map, foot_turn
 from walking_control.models.floor import read_profile
-from walking_control.models.friction import FADE, friction_table, gear_table
-from walking_control.models.parameters import Parameter, ParameterTable
+from walking_control.models.friction import friction_table, gear_table
 from walking_control.models.robot import Robot, Start
+from walking_control.models.robot_file import World
 from walking_control.models.signals import Command, Measurement
 from walking_control.models.support.dynamics import SupportDynamics
 from walking_control.simulation.disturbance import (
@@ -35,6 +34,7 @@ from walking_control.simulation.disturbance import (
     require_plain,
 )
 from walking_control.simulation.inertial import InertialUnit
+from walking_control.simulation.parameters import CompliantParameters, RigidParameters
 from walking_control.simulation.plant import Plant, Truth
 from walking_control.simulation.rigid import model as rm
 from walking_control.simulation.rigid.events import foot_heights
@@ -42,34 +42,22 @@ from walking_control.simulation.rigid.forces import accelerate, collide, find_re
 from walking_control.simulation.rigid.motion import advance, MOST_EVENTS
 from walking_control.simulation.rigid.profile import begin_uneven, lay_ahead
 
-RIGID = ParameterTable('rigid', [
-    Parameter('tolerance', 1e-10, '1', 'Local error of the integration.', 1e-14, 1e-3),
-    Parameter('max_step', 0.1, 's', 'Longest integration step.', 1e-5, 0.2),
-    Parameter('scuff_length', -10.0, 'm',
-              'Touchdowns less far ahead of the stance foot pass through the floor.', -10.0, 1.0),
-    Parameter('scuff_depth', 0.001, 'm',
-              'A foot deeper than this under the floor and further ahead of the stance foot than '
-              'scuff_length, or than 0 where no scuff is forgiven, has tripped.', 1e-6, 10.0),
-    Parameter('fall_height', 0.3, '1', 'Fraction of the standing height that counts as fallen.',
-              0.01, 0.9),
-    Parameter('friction_fade', FADE, 'rad/s', 'Rate of a joint below which dry friction and gear '
-              'losses fade to nothing.', 1e-6, 1.0),
-])
 DISTURBANCES = ('step_down', 'step_up', 'push', 'slope_change')
 FAILURES = {rm.DIVERGED: 'the integration diverged', rm.CHATTERED: 'contacts chatter without end'}
 
 FloorChange = tuple[int, float, float]   # step, drop in m, tilt in rad
 
 
-def build_rigid_model(support: SupportDynamics, world: SimpleNamespace, values: SimpleNamespace,
+def build_rigid_model(support: SupportDynamics, world: World,
+                      values: RigidParameters | CompliantParameters,
                       parameters: np.ndarray | None = None,
                       steps: Sequence[FloorChange] = ()) -> rm.RigidModel:
     """Return the `RigidModel` of a robot.
 
     Args:
         support: `SupportDynamics` of the robot.
-        world: Validated values of `WORLD`.
-        values: Validated values of `RIGID`.
+        world: `World`.
+        values: Of the plant.
         parameters: Of generated support terms; gravity alone where Pinocchio serves.
         steps: Floor changes ``(step, drop, tilt)``: at that touchdown the floor is lower by drop,
             m, and from there on steeper by tilt, rad.
@@ -124,8 +112,8 @@ class RigidPlant(Plant):
 
     Args:
         robot: The `Robot`.
-        world: Validated values of `WORLD`.
-        values: Validated values of `RIGID`.
+        world: `World`.
+        values: `RigidParameters`.
         steps: Floor changes, see `build_rigid_model`.
 
     Attributes:
@@ -136,9 +124,9 @@ class RigidPlant(Plant):
     """
 
     name = 'rigid'
-    parameters = RIGID
+    parameters = RigidParameters
 
-    def __init__(self, robot: Robot, world: SimpleNamespace, values: SimpleNamespace,
+    def __init__(self, robot: Robot, world: World, values: RigidParameters,
                  steps: Sequence[FloorChange] = ()) -> None:
         if robot.base is not Base.PLANAR or not robot.coordinates:
             raise IncompatiblePlant(f'plant rigid on {robot.name}',

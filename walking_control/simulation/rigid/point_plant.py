@@ -8,7 +8,6 @@ other rigid plant feet do not slip, and the friction this takes is reported.
 
 from collections.abc import Iterator
 import math
-from types import SimpleNamespace
 
 import numpy as np
 
@@ -19,10 +18,12 @@ from walking_control.models.floor import require_level
 from walking_control.models.friction import passive_elements
 from walking_control.models.pendulum import clearance, leg_direction, leg_rates, stand, tension
 from walking_control.models.robot import Robot, Start
+from walking_control.models.robot_file import World
 from walking_control.models.signals import Command, Measurement
 from walking_control.models.support.compiled import compile_where_possible
 from walking_control.simulation.disturbance import Disturbance, How, PLAIN, require_plain
 from walking_control.simulation.inertial import InertialUnit
+from walking_control.simulation.parameters import RigidParameters
 from walking_control.simulation.plant import Plant, Truth
 from walking_control.simulation.rigid.model import (
     CHATTERED,
@@ -35,7 +36,6 @@ from walking_control.simulation.rigid.model import (
     TIME,
     WORK,
 )
-from walking_control.simulation.rigid.plant import RIGID
 from walking_control.simulation.rigid.point_model import (
     advance_point,
     make_point_state,
@@ -101,15 +101,15 @@ class PointLegs:
                                         'from one point and turn about y, then about their own x')
 
 
-def build_point_model(robot: Robot, legs: PointLegs, world: SimpleNamespace,
-                      values: SimpleNamespace) -> PointModel:
+def build_point_model(robot: Robot, legs: PointLegs, world: World,
+                      values: RigidParameters) -> PointModel:
     """Return the `PointModel` of a robot.
 
     Args:
         robot: The `Robot`.
         legs: Its `PointLegs`.
-        world: Validated values of `WORLD`.
-        values: Validated values of `RIGID`.
+        world: `World`.
+        values: `RigidParameters`.
     """
     require_level(world, f'plant rigid on {robot.name}')
     limits = [[robot.limits[robot.joints[i]] for i in pair] for pair in legs.joints]
@@ -150,8 +150,8 @@ class PointPlant(Plant):
 
     Args:
         robot: The `Robot`.
-        world: Validated values of `WORLD`.
-        values: Validated values of `RIGID`.
+        world: `World`.
+        values: `RigidParameters`.
 
     Attributes:
         disturbances: Every `Disturbance` planned so far.
@@ -161,9 +161,9 @@ class PointPlant(Plant):
     """
 
     name = 'rigid'
-    parameters = RIGID
+    parameters = RigidParameters
 
-    def __init__(self, robot: Robot, world: SimpleNamespace, values: SimpleNamespace) -> None:
+    def __init__(self, robot: Robot, world: World, values: RigidParameters) -> None:
         self.robot, self.world = robot, world
         self._legs = PointLegs(robot)
         self.model = build_point_model(robot, self._legs, world, values)

@@ -16,10 +16,11 @@ from walking_control.exceptions import IncompatibleController
 from walking_control.models.array_functions import array_function
 from walking_control.models.pendulum import leg_rates
 from walking_control.models.robot import Robot, Start
-from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.support.compiled import compile_where_possible
+from walking_control.simulation.parameters import RigidParameters
 from walking_control.simulation.rigid.model import DONE, SUPPORT
-from walking_control.simulation.rigid.plant import FloorChange, RIGID
+from walking_control.simulation.rigid.plant import FloorChange
 from walking_control.simulation.rigid.point_model import (
     advance_point,
     make_point_state,
@@ -121,7 +122,7 @@ class PointWalker:
 
     def __init__(self, robot_file: RobotFile, controller: str | None = None,
                  steps: Sequence[FloorChange] = ()) -> None:
-        robot, world = robot_file.robot, robot_file.values(WORLD)
+        robot, world = robot_file.robot, robot_file.values(World)
         chosen = make_controller(robot_file, controller)
         law = chosen.array_law()
         if law is None:
@@ -129,7 +130,7 @@ class PointWalker:
         self.robot: Robot = robot
         self._legs = PointLegs(robot)
         self.leg_length = self._legs.length
-        model = build_point_model(robot, self._legs, world, robot_file.values(RIGID))
+        model = build_point_model(robot, self._legs, world, robot_file.values(RigidParameters))
         for step, drop, _ in steps:
             model.drops[step] += drop
         n = len(robot.coordinates)

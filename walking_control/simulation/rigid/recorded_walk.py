@@ -8,7 +8,7 @@ the law knows the state, and nothing but a fall or a trip ends the walk.
 import numpy as np
 
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot_file import RobotFile, WORLD
+from walking_control.models.robot_file import RobotFile, World
 from walking_control.runs.run import Run
 from walking_control.safety.faults import FALL, Fault
 from walking_control.simulation.rigid import model as rm
@@ -37,7 +37,7 @@ def record_run(walker: CompiledWalker | PlainWalker, robot_file: RobotFile, cont
     robot, start = robot_file.robot, robot_file.start
     walker.start(robot.feet.index(start.support), start.q, start.v)
     rows, status = walker.record(duration)
-    run = Run(robot, controller, 'rigid', robot_file.values(WORLD), columns=_columns(
+    run = Run(robot, controller, 'rigid', robot_file.values(World), columns=_columns(
         walker, rows, dynamics))
     if status in ENDINGS:
         run.fell, run.fall_reason = True, ENDINGS[status]

@@ -7,7 +7,6 @@ HiGHS as a linear program.
 """
 
 import numpy as np
-from scipy.optimize import linprog
 
 from walking_control.statics.solvers.problem import (
     NO_BOUND,
@@ -49,6 +48,7 @@ class Decider:
 
 
 def _solve_linear(problem: Problem) -> np.ndarray | None:
+    from scipy.optimize import linprog
     m, rows, bound = problem.equalities, problem.rows, problem.bound
     bounded = m + np.flatnonzero(bound[m:] > -NO_BOUND)
     found = linprog(problem.gradient, -rows[bounded], -bound[bounded], rows[:m], bound[:m],
