@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The controller node records what it hears and answers."""
 
+import signal
+import sys
+
 import numpy as np
+from programs import Program
 import pytest
 
 from walking_control.loading import load_robot
@@ -42,6 +46,26 @@ def test_a_recording_that_cannot_be_made_refuses_activation(bench, tmp_path):
     node.trigger_configure()
     node.trigger_activate()
     assert node._latch.state.name == 'INACTIVE'
+
+
+def test_a_killed_node_leaves_its_recording(bench, robot, tmp_path):
+    """If it failed, the recording would lose the crash, or the next start would delete it."""
+    path = tmp_path / 'walk.mcap'
+    with Program(sys.executable, '-m', 'walking_control.nodes.controller_node', '--ros-args',
+                 '-p', 'realtime:=true', '-p', 'autostart:=true', '-p', 'require_watchdog:=false',
+                 '-p', f'record:={path}', '-p', 'safety.state_timeout:=10.0') as program:
+        robot.wait(180.0)   # a program starts slowly on a busy machine
+        assert robot.stream_until(lambda: len(robot.efforts) > 5, 60.0)
+        answered = len(robot.efforts)
+        size = path.stat().st_size
+        assert robot.stream_until(lambda: path.stat().st_size > size, 60.0)
+        program.send_signal(signal.SIGKILL)
+        program.wait()
+    bag, kept = open_bag(path), path.read_bytes()
+    assert 'was not closed' in bag.remark
+    assert len(list(read_rows(bag, recorded_robot(bag).robot))) >= answered - 5
+    bench.controller(namespace='/next', record=str(path)).trigger_deactivate()
+    assert path.read_bytes() == kept and (tmp_path / 'walk-2.mcap').exists()
 
 
 @pytest.mark.parametrize('realtime', [True, False])

@@ -14,6 +14,7 @@ from programs import Program
 import pytest
 
 from walking_control.cli import main
+from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
 from walking_control.models.signals import Command, Measurement, Reference
 from walking_control.recording.bag import open_bag, read_rows
@@ -44,6 +45,14 @@ simulate(robot_file, duration=60.0, listen=listen)
 def stamps_of(bag):
     """Return the stamps of the ticks in a bag that holds its robot."""
     return [row.measurement.stamp for row in read_rows(bag, recorded_robot(bag).robot)]
+
+
+def recorded(path):
+    """Return how many ticks can be read of a file, also while it is written."""
+    try:
+        return len(stamps_of(open_bag(path)))
+    except InvalidInput:   # no tick yet
+        return 0
 
 
 def numbers(robot, time):
@@ -105,8 +114,7 @@ def test_a_clock_that_goes_back_keeps_the_order(tmp_path):
         times = [1.0, 1.01, 0.2, 0.21, -0.5, 3.0]
         for stamp in times:
             recorder.write(*numbers(robot_file.robot, stamp), Reference())
-        wait_until(lambda: not recorder._queue)
-        time.sleep(2.0 * FLUSH)
+        wait_until(lambda: recorded(tmp_path / f'{closed}.mcap') == len(times))
         if closed:
             recorder.close()
         assert stamps_of(open_bag(tmp_path / f'{closed}.mcap')) == pytest.approx(times)
@@ -122,9 +130,7 @@ def test_a_torn_file_is_read_up_to_its_last_whole_chunk(tmp_path, capsys):
     for part in range(4):
         for k in range(20):
             recorder.write(*numbers(robot_file.robot, part + 0.01 * k), Reference())
-        wait_until(lambda: not recorder._queue)
-        wait_until(lambda: not ends or path.stat().st_size > ends[-1])
-        time.sleep(FLUSH)
+        wait_until(lambda: recorded(path) == 20 * (part + 1))
         ends.append(path.stat().st_size)
     recorder.close()
     whole = path.read_bytes()
@@ -132,8 +138,8 @@ def test_a_torn_file_is_read_up_to_its_last_whole_chunk(tmp_path, capsys):
     cuts = sorted(random.Random(0).sample(range(ends[0], len(whole)), 20))
     for cut in [*ends, *cuts]:
         torn.write_bytes(whole[:cut])
-        kept = len(stamps_of(open_bag(torn)))
-        assert kept % 20 == 0 and kept >= 20 * sum(end <= cut for end in ends), cut
+        kept = recorded(torn)
+        assert 20 * sum(end <= cut for end in ends) <= kept <= 80, cut
     capsys.readouterr()
     for verb in ('replay', 'plot'):
         assert main([verb, str(torn), '--out', str(tmp_path), '--json']) in (0, 1)
