@@ -40,9 +40,10 @@ def test_every_activation_has_its_bag(bench, robot, tmp_path):
     assert sorted(each.name for each in tmp_path.iterdir()) == ['walk-2.mcap', 'walk.mcap']
 
 
-def test_a_recording_that_cannot_be_made_refuses_activation(bench, tmp_path):
+@pytest.mark.parametrize('name', ['record', 'record_faults'])
+def test_a_recording_that_cannot_be_made_refuses_activation(bench, tmp_path, name):
     """If it failed, a robot would walk unrecorded whose owner believes it to be recorded."""
-    node = bench.controller(activate=False, record=str(tmp_path / 'walk.txt'))
+    node = bench.controller(activate=False, **{name: str(tmp_path / 'walk.txt')})
     node.trigger_configure()
     node.trigger_activate()
     assert node._latch.state.name == 'INACTIVE'

@@ -7,7 +7,7 @@ from pathlib import Path
 from rclpy.logging import get_logging_directory
 
 from walking_control.exceptions import MissingDependency
-from walking_control.recording.recorder import bag_path, numbered, Recorder
+from walking_control.recording.recorder import numbered, Recorder
 from walking_control.recording.ticks import type_store
 
 LOG = 'log'
@@ -52,8 +52,6 @@ class TickRecorder:
         """
         path = None if self._path is None else next(
             path for path in numbered(self._path) if not path.exists())
-        if self._faults is not None:
-            bag_path(self._faults.with_stem('_'))   # only the suffix is judged
         if path is None and self._faults is None:
             return
         self._recorder = Recorder(*self._parts, path, self._faults, self._say)

@@ -51,12 +51,16 @@ def bag_path(path: Path) -> Path:
     Raises:
         InvalidInput: It is no ``.mcap``, or something lies there already.
     """
-    if path.suffix != SUFFIX:
-        raise InvalidInput(f'recording {path}', limit=f'must end in {SUFFIX}')
+    _check_suffix(path)
     if path.exists():
         raise InvalidInput(f'recording {path}', limit='exists', remedy='choose another name, or '
                            'take it away')
     return path
+
+
+def _check_suffix(path: Path) -> None:
+    if path.suffix != SUFFIX:
+        raise InvalidInput(f'recording {path}', limit=f'must end in {SUFFIX}')
 
 
 class Recorder:
@@ -84,6 +88,8 @@ class Recorder:
                  say: Callable[[str, bool], None] = lambda words, complaint: None) -> None:
         self.path, self._faults, self._say = path, faults, say
         self.problem: str | None = None
+        if faults is not None:
+            _check_suffix(faults)
         self._content = _Content(robot_file, controller)
         self._all = None if path is None else _Bag(bag_path(path), self._content)
         self._fault: _Bag | None = None
