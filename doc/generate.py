@@ -114,6 +114,11 @@ sends zero, `fade` lets the last effort fade at `fade_rate`, `zero` sends zero a
 can only make the reaction stronger (fade, damping, zero); the first one stays the one that is shown,
 the others follow in the log and in `/diagnostics`.
 
+What a sensor cannot say is refused. The last good values stand in for it, positions and orientation
+going on at their last rate, for `bridge_time` (0.015 s for a robot of 1 m); if it lasts, it is a fault. So
+a single bad message does not end a walk; `/diagnostics` counts `bridged measurements`. Before the first
+good value nothing can stand in: there it is a fault at once. [What is possible](safety.md#what-a-sensor-can-say).
+
 In real time every reaction runs on the steady clock (beside a simulator, with `use_sim_time`, on the
 simulated one, by which silence is judged then, too), whatever the stamps do: zero is reached within
 `damping_time`, or the largest effort divided by `fade_rate`, and two control periods; if sensors stop

@@ -21,8 +21,6 @@ from walking_control.safety.latch import Latch
 from walking_control.safety.parameters import SafetyParameters
 from walking_control.safety.supervisor import Supervisor
 
-PLENTY = 1e6   # N: a force that counts as contact on any robot
-
 
 class ControlLoop:
     """Everything between a `Measurement` and a `Command`.
@@ -48,6 +46,7 @@ class ControlLoop:
         self.period = 1.0 / self.controller.values.rate
         safety = robot_file.values(SafetyParameters)
         gravity = robot_file.values(World).gravity
+        self._weight = robot_file.scale.mass * gravity   # counts as contact on any robot
         self._safety = safety, gravity
         self.supervisor = self._supervise(latch)
         self.command = Command(robot)
@@ -85,7 +84,7 @@ class ControlLoop:
         else:
             measurement.position[:] = start.posture
         measurement.locked[:] = True
-        measurement.foot_force[:, 2] = PLENTY
+        measurement.foot_force[:, 2] = self._weight
         for _ in range(2):
             self.tick(measurement)
             # a fault would have kept the law from its part
@@ -142,9 +141,9 @@ class ControlLoop:
             now: Steady clock, s; None where only stamps count, in scripts and in lockstep.
         """
         supervisor, command = self.supervisor, self.command
-        supervisor.check_measurement(measurement, now)
+        told = supervisor.check_measurement(measurement, now)
         if supervisor.fault is None:
-            state = self.estimator.update(measurement, command.effort)
+            state = self.estimator.update(told, command.effort)
             supervisor.check_state(state)
             if supervisor.fault is None and self._due(measurement.stamp):
                 self._control(state, measurement.stamp)

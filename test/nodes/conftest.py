@@ -121,18 +121,19 @@ class HandDrivenRobot:
 
     def send(self, stamp, names=None, position=(-0.3, 0.0, 0.0), velocity=(0.0, 0.0, 0.0),
              pitch_half=-0.075, forces=(90.0, 0.0), norm=1.0, mute=(), lags=None,
-             force_axes='xyz', engaged=(1.0, 1.0), acceleration=(0.0, 0.0, 0.0)):
+             force_axes='xyz', engaged=(1.0, 1.0), acceleration=(0.0, 0.0, 0.0),
+             rate=0.0):
         """Publish one set of sensors, Dribbel just after touchdown unless told otherwise.
 
         `mute` names sensors that are not sent, `lags` by how much the stamps of some are behind,
-        `force_axes` the axes that a force cell has, `engaged` the states of the locks. An
-        acceleration of zero is an IMU without accelerometer.
+        `force_axes` the axes that a force cell has, `engaged` the states of the locks, `rate` how
+        fast the base pitches. An acceleration of zero is an IMU without accelerometer.
         """
         self._stamp = stamp
         imu, locks, joints = Imu(), JointState(), JointState()
         imu.orientation.y = norm * pitch_half
         imu.orientation.w = norm * (1.0 - pitch_half ** 2) ** 0.5
-        felt = imu.linear_acceleration
+        imu.angular_velocity.y, felt = rate, imu.linear_acceleration
         felt.x, felt.y, felt.z = acceleration
         locks.name, locks.position = ['outer_knee', 'inner_knee'], list(engaged)
         joints.name = list(self.joints if names is None else names)

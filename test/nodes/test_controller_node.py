@@ -59,16 +59,18 @@ def test_repeated_measurement_gets_the_same_answer(bench, robot):
     ({'velocity': (0.0, math.inf, 0.0)}, 'not_finite'),
     ({'names': ('hip', 'outer_knee'), 'position': (0.0, 0.0), 'velocity': (0.0, 0.0)},
      'joint_state'),
-    ({'pitch_half': 0.6}, 'fall'),
+    ({'pitch_half': 0.6}, 'jump'),
 ])
 def test_faults_are_latched_and_cleared(bench, robot, sensors, code):
     """After a fault no torque but damping may be sent until somebody clears it."""
     node = bench.controller()
     robot.wait()
     assert robot.ask(1.0) != 0.0
-    assert robot.ask(1.01, **sensors) == 0.0
+    for stamp in (1.01, 1.02):   # longer than bridge_time
+        effort = robot.ask(stamp, **sensors)
+    assert effort == 0.0
     assert node.loop.fault.code == code
-    assert robot.ask(1.02) == 0.0
+    assert robot.ask(1.025) == 0.0
     client = robot.node.create_client(Trigger, 'walking_controller/clear_fault')
     assert client.wait_for_service(40.0), f'nobody offers {client.srv_name}'
     future = client.call_async(Trigger.Request())

@@ -12,6 +12,7 @@ import numpy as np
 from walking_control.control_loop import ControlLoop
 from walking_control.loading import load_robot
 from walking_control.models.signals import Measurement
+from walking_control.safety.parameters import SafetyParameters
 from walking_control.simulation.registry import make_plant
 
 
@@ -44,11 +45,11 @@ def _lose_time(measurement, rng):
 
 
 def _flip_contact(measurement, rng):
-    """One sample of a loose wire: to be bridged, not a fault."""
+    """A few samples of a loose wire: to be bridged, not a fault."""
     measurement.foot_force[:] = 0.0
 
 
-# name -> (what happens to one measurement, whether it must latch a fault)
+# name -> (what happens to measurements in a row, longer than bridge_time; whether it must latch)
 FAULTS = {'position': (_spoil_position, True), 'velocity': (_spoil_velocity, True),
           'imu': (_spoil_imu, True), 'force': (_spoil_force, True), 'jump': (_jump, True),
           'clock': (_turn_back_clock, True), 'silence': (_lose_time, True),
@@ -99,6 +100,7 @@ def soak(robot_file, duration, seed=0, mean_interval=3.0, progress=None):
     measurement, result = Measurement(plant.robot), SoakResult()
     ticks, names = round(duration / loop.period), list(FAULTS)
     limits = np.array(loop.supervisor.effort_limits)
+    lasting, name = robot_file.values(SafetyParameters).bridge_time + 1.5 * loop.period, None
 
     def set_up():
         plant.reset(robot_file.start)
@@ -110,20 +112,23 @@ def soak(robot_file, duration, seed=0, mean_interval=3.0, progress=None):
     baseline = 0
     for tick in range(ticks):
         plant.measure(measurement)
-        name = None
-        if plant.time >= due and loop.fault is None:
-            name = names[rng.integers(len(names))]
+        if name is None and plant.time >= due and loop.fault is None:
+            name, draw, began = names[rng.integers(len(names))], rng.integers(2 ** 32), plant.time
             due = plant.time + rng.exponential(mean_interval)
             result.injected[name] = result.injected.get(name, 0) + 1
-            FAULTS[name][0](measurement, rng)
+        if name is not None:
+            FAULTS[name][0](measurement, np.random.default_rng(draw))
         command = loop.tick(measurement)
         if not np.isfinite(command.effort).all() or (np.abs(command.effort) > limits).any():
             result.unsafe.append((tick, name, command.effort.tolist()))
         if loop.fault is not None and reacting is None:
             reacting = plant.time
             result.faults[loop.fault.code] = result.faults.get(loop.fault.code, 0) + 1
-        elif name is not None and FAULTS[name][1] and loop.fault is None:
-            result.unnoticed.append((tick, name))
+            name = None
+        elif name is not None and plant.time - began > lasting:
+            if FAULTS[name][1]:
+                result.unnoticed.append((tick, name))
+            name = None
         plant.step(command, loop.period)
         if reacting is not None and plant.time - reacting > 1.5:
             due, reacting = set_up()

@@ -69,8 +69,9 @@ class CombinedReader:
         if self._sign != 1.0:
             measurement.foot_force *= self._sign
         locks = numbers[n:len(self._expected)]
-        if not np.isfinite(locks).all():   # would be read as open
-            raise MeasurementError('combined state', limit='the state of a lock is not finite')
+        if not (np.abs(locks - 0.5) <= 0.6).all():   # NaN would be read as open
+            raise MeasurementError('state of a lock in the combined state', value=locks.tolist(),
+                                   limit='must be 0, open, or 1, engaged')
         measurement.locked[:] = locks > 0.5
         return stamp_of(raw)
 

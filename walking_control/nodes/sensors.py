@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The sensors of a robot on their topics: read into the measurement of an `Operation`."""
 
+import math
 import time
 
 from geometry_msgs.msg import WrenchStamped
@@ -112,8 +113,12 @@ class SensorSet:
                 return
         except MeasurementError as error:
             self._operation.problem = 'joint_state', str(error)
-        if not np.isfinite(self._lock_positions).all():   # would be read as open
-            self._operation.problem = 'not_finite', 'the state of a lock is not finite'
+        for lock, told in zip(self._robot.locks, self._lock_positions.tolist()):
+            if not math.isfinite(told):   # would be read as open
+                self._operation.problem = 'not_finite', 'the state of a lock is not finite'
+            elif not -0.1 <= told <= 1.1:
+                self._operation.problem = 'lock', f'the state of the lock of joint {lock.joint} ' \
+                    f'is {told:.3g}; 0 is open, 1 engaged'
         self._operation.measurement.locked[:] = self._lock_positions > 0.5
         self._heard(LOCKS, message.header.stamp)
 

@@ -274,6 +274,7 @@ class Session:
         steering = self.operation.steering
         self._diagnostics.publish(state.name.lower(), self._latch.fault, self.times, {
             'clamped commands': self.loop.supervisor.clamped,
+            'bridged measurements': self.loop.supervisor.bridged,
             'pace of time': self.clock.pace, 'velocity by': steering.source,
             'cmd_vel refused': steering.refused, 'cmd_vel clipped': steering.clipped,
             'later faults': ', '.join(self._latch.later)}, warnings)

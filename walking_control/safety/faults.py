@@ -35,6 +35,12 @@ class FaultKind:
 _KINDS = (
     FaultKind('not_finite', 'a measured value is NaN or infinite', 'damping'),
     FaultKind('joint_state', 'a joint is missing from the joint states', 'zero', ('zero',)),
+    FaultKind('lock', 'a lock says engaged where it cannot be, or no lock state', 'damping'),
+    FaultKind('gyroscope', 'the base is measured turning faster than it can', 'damping'),
+    FaultKind('accelerometer', 'the specific force is larger than an impact makes it', 'damping'),
+    FaultKind('foot_force', 'a foot force is larger than an impact makes it', 'damping'),
+    FaultKind('contradiction', 'angles change otherwise than their measured rates say',
+              'damping'),
     FaultKind('orientation', 'the IMU quaternion has not norm 1', 'damping'),
     FaultKind('imu_gravity', 'the IMU feels gravity elsewhere than its orientation says',
               'damping'),

@@ -6,42 +6,48 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from walking_control.models.scale import scale_of
 from walking_control.safety.parameters import SafetyParameters
 
 if TYPE_CHECKING:
+    from walking_control.models.robot import Robot
     from walking_control.models.signals import Measurement
 
 GRAVITY_TIME = 0.5   # s over which the specific force is averaged: longer than an impact or a fall
+# s of load before the average counts: an impact changes the velocity of the base by less than 2 m/s
+SETTLING = 0.2
+LOADED = 0.2         # of the weight, on all feet together: less is a fall
 
 
 class ImuCheck:
     """Compares what an IMU says with gravity and with the joints.
 
     Gravity: the specific force, turned by the orientation into the world, is g upward at rest and,
-    averaged over impacts, near it in motion; in free fall it is g away. More is an IMU that lies
-    otherwise than the robot's description says, or whose orientation means something else. The
-    first measurement counts by itself. An acceleration of exactly zero on all axes is an IMU
-    without accelerometer, and not looked at.
+    averaged over impacts, near it in motion. More than g away is an IMU that lies otherwise than
+    the robot's description says, or whose orientation means something else. Only what is felt while
+    the feet carry the robot counts: it may start in a fall. An acceleration of exactly zero on all
+    axes is an IMU without accelerometer, and not looked at.
 
     Frozen: noise alone changes what a live IMU says; one that repeats itself to the last bit while
     joints move is dead.
 
     Args:
+        robot: The `Robot`.
         values: `SafetyParameters`.
         gravity: m/s^2.
     """
 
-    _mean: list[float] | None
     _said: bytes
     _position: list[float]
 
-    def __init__(self, values: SafetyParameters, gravity: float) -> None:
+    def __init__(self, robot: Robot, values: SafetyParameters, gravity: float) -> None:
         self._values, self._gravity = values, gravity
+        self._loaded = LOADED * scale_of(robot, gravity).mass * gravity
         self.forget()
 
     def forget(self) -> None:
         """Forget the past."""
-        self._mean = None
+        self._mean, self._felt = [0.0, 0.0, 0.0], 0.0   # m/s^2, s
         self._said, self._position = b'', []
         self._since = 0.0
 
@@ -53,16 +59,16 @@ class ImuCheck:
             age: Time since the last one, s.
         """
         force = measurement.linear_acceleration.tolist()
-        if not any(force):
+        carried = sum(math.hypot(*foot) for foot in measurement.foot_force.tolist())
+        if not any(force) or carried < self._loaded:
             return None
-        upward = _turn(measurement.orientation.tolist(), force)
-        mean = self._mean
-        if mean is None:
-            self._mean = mean = upward
-        else:
-            share = 1.0 - math.exp(-age / GRAVITY_TIME)
-            for i in range(3):
-                mean[i] += share * (upward[i] - mean[i])
+        upward, mean = _turn(measurement.orientation.tolist(), force), self._mean
+        self._felt += age
+        share = min(age / min(GRAVITY_TIME, self._felt), 1.0) if self._felt else 0.0
+        for i in range(3):
+            mean[i] += share * (upward[i] - mean[i])
+        if self._felt < SETTLING - 1e-6:   # stamps are rounded
+            return None
         error = math.hypot(mean[0], mean[1], mean[2] - self._gravity)
         limit = self._values.gravity_error * self._gravity
         if error <= limit:

@@ -22,10 +22,18 @@ class SafetyParameters(Parameters, section='safety', more=REACTIONS):
         0.15, 'rad', 'How far beyond its URDF limits a joint may be measured.', 0.0, 10.0)
     velocity_limit_factor: float = parameter(
         1.0, '1', 'Largest measured joint speed, of its URDF limit.', 0.01, 100.0)
+    bridge_time: float = parameter(
+        0.015, 's', 'How long the last good values of a sensor stand for impossible ones before '
+        'these are a fault.', 0.0, 1.0, scaled=True)
     jump_margin: float = parameter(
         0.1, 'rad', 'How much farther than its velocity limit allows a joint or the base may move '
         'from one measurement to the next.', 0.0, 10.0)
-    base_rate_limit: float = parameter(10.0, 'rad/s', 'Fastest turning of the base.', 0.1, 1e3)
+    base_rate_limit: float = parameter(
+        20.0, 'rad/s', 'Fastest turning of the base, about each axis.', 0.1, 1e3, scaled=True)
+    specific_force_limit: float = parameter(
+        1000.0, 'm/s^2', 'Largest specific force of the IMU, along each axis.', 10.0, 1e6)
+    foot_force_limit: float = parameter(
+        10000.0, 'N', 'Largest force under a foot, along each axis.', 0.1, 1e7, scaled=True)
     gravity_error: float = parameter(
         1.0, '1', 'How far from gravity the averaged specific force of the IMU may be, of '
         'gravity.', 0.1, 100.0)

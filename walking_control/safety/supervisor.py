@@ -13,6 +13,7 @@ from walking_control.safety.imu import ImuCheck
 from walking_control.safety.latch import Latch
 from walking_control.safety.machine import Event, State
 from walking_control.safety.parameters import SafetyParameters
+from walking_control.safety.plausibility import Plausibility
 
 
 class Supervisor:
@@ -34,7 +35,6 @@ class Supervisor:
     _passed: float | None
     _now: float | None
     _heard: float | None
-    _pitch: float | None
     _airborne_since: float | None
     _impossible_since: list[float | None]
 
@@ -45,15 +45,10 @@ class Supervisor:
         self._robot = robot
         self._values = values
         self._fall = FallDetector(robot, values)
-        self._imu = ImuCheck(values, gravity)
+        self._imu = ImuCheck(robot, values, gravity)
+        self._plausibility = Plausibility(robot, values, self.latch)
         self._joints = [robot.joint_index(joint) for joint in robot.actuators]
         self._limits = robot.effort_limits.tolist()
-        limits = [robot.limits[joint] for joint in robot.joints]
-        margin = values.joint_limit_margin
-        self._lower = [joint.lower - margin for joint in limits]
-        self._upper = [joint.upper + margin for joint in limits]
-        self._velocity = [joint.velocity * values.velocity_limit_factor for joint in limits]
-        self._position = [0.0] * len(limits)
         self.clamped = 0   # commands that were larger than a limit
         self.forget()
 
@@ -61,6 +56,11 @@ class Supervisor:
     def fault(self) -> Fault | None:
         """The latched `Fault`, or None."""
         return self.machine.fault
+
+    @property
+    def bridged(self) -> int:
+        """Measurements so far of which something was impossible."""
+        return self._plausibility.bridged
 
     @property
     def effort_limits(self) -> list[float]:
@@ -78,8 +78,8 @@ class Supervisor:
         self._faded = list(self._last)
         self._stamp = self._passed = self._now = self._heard = None
         self._age = 0.0
-        self._pitch = None
         self._imu.forget()
+        self._plausibility.forget()
         self._airborne_since = None
         self._forces = np.zeros((1, 3))
         self._overruns = 0
@@ -87,27 +87,27 @@ class Supervisor:
 
     # -- measurement -----------------------------------------------------------------------------
 
-    def check_measurement(self, measurement: Measurement, now: float | None = None) -> None:
-        """Latch a fault when a measurement must not reach the estimator.
+    def check_measurement(self, measurement: Measurement,
+                          now: float | None = None) -> Measurement:
+        """Return the `Measurement` to believe; latch a fault when there is none.
 
         Args:
             measurement: The `Measurement`.
             now: Steady clock, s; None where only stamps count.
         """
-        stamp, values = measurement.stamp, measurement.values
-        self._forces = measurement.foot_force
+        stamp, self._forces = measurement.stamp, measurement.foot_force
         self._pass_time(stamp, now)
         self.machine.handle(Event.SENSORS)
-        # a sum of squares is finite if all values are, and costs one call
-        if not math.isfinite(stamp) or not math.isfinite(values @ values):
-            self.latch('not_finite', f'{self._name_not_finite(measurement)} is not finite', stamp)
-            return
-        norm = math.sqrt(measurement.orientation @ measurement.orientation)
-        if not 0.99 < norm < 1.01:
-            self.latch('orientation', f'the IMU quaternion has norm {norm:.3g}, not 1', stamp)
+        if not math.isfinite(stamp):
+            self.latch('not_finite', 'the stamp is not finite', stamp)
         elif self._check_clock(stamp, now):
-            self._check_joints(measurement)
-            self._check_imu(measurement)
+            told = self._plausibility.judge(measurement)
+            for code, words in (('imu_gravity', self._imu.feel_gravity(told, self._age)),
+                                ('imu_frozen', self._imu.stand_still(measurement))):
+                if words is not None:
+                    self.latch(code, words, stamp)
+            return told
+        return measurement
 
     def _pass_time(self, stamp: float, now: float | None) -> None:
         """Let the reaction, if any, grow older."""
@@ -149,48 +149,6 @@ class Supervisor:
         else:
             self.latch('stale_joint_state', f'{words}; limit {limit:g} s', stamp)
 
-    def _check_joints(self, measurement: Measurement) -> None:
-        positions, velocities = measurement.position.tolist(), measurement.velocity.tolist()
-        first, margin, age = self._pitch is None, self._values.jump_margin, self._age
-        for i, (position, velocity) in enumerate(zip(positions, velocities)):
-            limit = self._velocity[i]
-            reach = margin + limit * age
-            if not -limit <= velocity <= limit:
-                self._latch_joint('velocity_limit', i, f'moves at {velocity:.3g} rad/s; limit '
-                                  f'{limit:g}{_degrees(velocity, -limit, limit)}', measurement)
-            elif not self._lower[i] <= position <= self._upper[i]:
-                self._latch_joint('joint_limit', i, f'is at {position:.3g} rad; limits with '
-                                  f'margin {self._lower[i]:.3g} to {self._upper[i]:.3g}'
-                                  + _degrees(position, self._lower[i], self._upper[i]),
-                                  measurement)
-            elif not first and not -reach <= position - self._position[i] <= reach:
-                self._latch_joint('jump', i, f'moved from {self._position[i]:.3g} to '
-                                  f'{position:.3g} rad at once; possible {reach:.3g}', measurement)
-        self._position = positions
-
-    def _check_imu(self, measurement: Measurement) -> None:
-        for code, words in (('imu_gravity', self._imu.feel_gravity(measurement, self._age)),
-                            ('imu_frozen', self._imu.stand_still(measurement))):
-            if words is not None:
-                self.latch(code, words, measurement.stamp)
-
-    def _latch_joint(self, code: str, joint: int, words: str, measurement: Measurement) -> None:
-        self.latch(code, f'joint {self._robot.joints[joint]} {words}', measurement.stamp)
-
-    def _name_not_finite(self, measurement: Measurement) -> str:
-        for what, values in (('the position', measurement.position),
-                             ('the velocity', measurement.velocity)):
-            finite = np.isfinite(values)
-            if not finite.all():
-                return f'{what} of joint {self._robot.joints[int(np.argmin(finite))]}'
-        for what, values in (('the IMU orientation', measurement.orientation),
-                             ('the IMU angular velocity', measurement.angular_velocity),
-                             ('the IMU acceleration', measurement.linear_acceleration),
-                             ('a foot force', measurement.foot_force)):
-            if not np.isfinite(values).all():
-                return what
-        return 'the measurement'
-
     def check_age(self, sensor: str, age: float, stamp: float) -> None:
         """Latch a fault when a sensor is silent for too long.
 
@@ -212,14 +170,6 @@ class Supervisor:
         if reason is not None:
             self.latch('fall', reason, state.stamp)
             return
-        pitch = float(state.base.pitch)
-        if self._pitch is not None:
-            moved = abs(pitch - self._pitch)
-            allowed = self._values.jump_margin + self._values.base_rate_limit * self._age
-            if moved > allowed:
-                self.latch('jump', f'the base turned {moved:.3g} rad at once; possible '
-                           f'{allowed:.3g}', state.stamp)
-        self._pitch = pitch
         self._check_contacts(state)
 
     def _check_contacts(self, state: WalkerState) -> None:
@@ -306,14 +256,10 @@ class Supervisor:
                 else 0.0 for effort in self._faded]
 
     def _damping(self, measurement: Measurement) -> list[float]:
-        efforts = []
+        efforts, speeds = [], self._plausibility.speeds
         for joint, limit in zip(self._joints, self._limits):
-            effort = -self._values.damping * float(measurement.velocity[joint])
-            efforts.append(max(min(effort, limit), -limit) if math.isfinite(effort) else 0.0)
+            speed, fastest = float(measurement.velocity[joint]), float(speeds[joint])
+            # no more than a joint that can be: a sensor may lie
+            effort = -self._values.damping * max(min(speed, fastest), -fastest)
+            efforts.append(max(min(effort, limit), -limit) if math.isfinite(speed) else 0.0)
         return efforts + [0.0] * (len(self._limits) - len(efforts))   # virtual efforts rest
-
-
-def _degrees(value: float, lower: float, upper: float) -> str:
-    """Return a guess of the unit, for a value far beyond limits in which its radians lie."""
-    far = abs(value) > 2.0 * max(abs(lower), abs(upper))
-    return ': in degrees?' if far and lower <= math.radians(value) <= upper else ''

@@ -30,7 +30,12 @@ SENSOR_FAULTS = {
     'jump': 'the base is measured turned by 0.35 rad',
     'joint_limit': 'the first joint is measured 1 rad beyond its limit',
     'velocity_limit': 'the first joint is measured at ten times its fastest speed',
-    'fall': 'the base is measured lying on the floor',
+    'gyroscope': 'the base is measured turning at a million rad/s',
+    'accelerometer': 'a specific force of a million m/s^2 is measured',
+    'foot_force': 'a million N are measured under the first foot',
+    'contradiction': 'the gyroscope measures 8 rad/s too much',
+    'lock': 'all locks say engaged; only where a knee is bent',
+    'fall': 'the base is measured turning until it lies on the floor',
     'clock_stopped': 'all stamps stand still',
     'clock_backwards': 'all stamps go back by half a second',
 }
@@ -48,6 +53,8 @@ INJECTIONS = {**SENSOR_FAULTS, **LAW_FAULTS, **TOPIC_FAULTS}
 
 FLICKER = 0.02   # s, from contact to contact: longer than one bad reading, shorter than debouncing
 IMU_VALUES = 10   # of a measurement, after the joints
+LIE = 1e6     # rad/s, m/s^2, N: no robot
+FALLING = 5.0   # rad/s
 JUMP = 0.35   # rad; more than a base can turn in a measurement, less than a fall
 
 
@@ -89,7 +96,16 @@ def spoil_sensors(kind: str, robot: Robot, measurement: Measurement, elapsed: fl
     elif kind == 'jump':
         measurement.orientation[:] = turned(measurement.orientation, JUMP)
     elif kind == 'fall':
-        measurement.orientation[:] = turned(measurement.orientation, 0.5 * math.pi)
+        measurement.orientation[:] = turned(measurement.orientation,
+                                            min(0.5 * math.pi, FALLING * elapsed))
+        measurement.angular_velocity[1] += FALLING
+    elif kind == 'contradiction':
+        measurement.angular_velocity[1] += 8.0
+    elif kind == 'lock':
+        measurement.locked[:] = True
+    elif kind in ('gyroscope', 'accelerometer', 'foot_force'):
+        {'gyroscope': measurement.angular_velocity, 'foot_force': measurement.foot_force[0],
+         'accelerometer': measurement.linear_acceleration}[kind][1] = LIE
 
 
 def turned(orientation: np.ndarray, angle: float) -> tuple[float, float, float, float]:

@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What measured numbers can be: every one that reaches a law lies within a bound of this table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from walking_control.models.robot import Robot
+from walking_control.models.signals import Measurement
+from walking_control.safety.parameters import SafetyParameters
+
+FAR = 1e4       # rad, m, per s: no joint without limits goes farther or faster
+MEMORY = 0.1    # s over which rates are added up and compared with the change of angles
+LAG = 0.01      # s by which velocities from a drive's low-pass follow positions, 16 Hz
+UNIT = 0.01     # how far from 1 the norm of a quaternion may be
+
+Latch = Callable[[str, str, float], None]   # code, words, stamp
+
+
+class Channel(NamedTuple):
+    """Numbers of one sensor that are believed or refused together.
+
+    Attributes:
+        what: How messages call it.
+        part: Its part of `Measurement.values`.
+        beyond: Code of the fault when it is beyond its bounds.
+        jumped: Code of the fault when it changes faster than it can.
+        lower, upper: Bounds.
+        jump, slope: It may change by ``jump + slope t`` in a time t.
+        unit: Its unit.
+    """
+
+    what: str
+    part: slice
+    beyond: str
+    jumped: str
+    lower: float
+    upper: float
+    jump: float
+    slope: float
+    unit: str
+
+
+def channels_of(robot: Robot, values: SafetyParameters) -> list[Channel]:
+    """Return the `Channel`s of a robot's `Measurement`, in its order.
+
+    A change of velocity by more than half the limit is believed once it lasts: a spike does not.
+
+    Args:
+        robot: The `Robot`.
+        values: `SafetyParameters`.
+    """
+    rows: list[Channel] = []
+
+    def add(what: str, size: int, beyond: str, jumped: str, lower: float, upper: float,
+            jump: float, slope: float, unit: str) -> None:
+        start = rows[-1].part.stop if rows else 0
+        rows.append(Channel(what, slice(start, start + size), beyond, jumped, lower, upper, jump,
+                            slope, unit))
+
+    swing = 2.0 / max(values.bridge_time, 1e-9)   # from one limit to the other meanwhile
+    margin, rate = values.joint_limit_margin, values.base_rate_limit
+    joints = [(joint, robot.limits[joint], min(FAR, robot.limits[joint].velocity
+                                               * values.velocity_limit_factor))
+              for joint in robot.joints]
+    for joint, limit, most in joints:
+        add(f'the position of joint {joint}', 1, 'joint_limit', 'jump',
+            max(limit.lower - margin, -FAR), min(limit.upper + margin, FAR), values.jump_margin,
+            most, 'rad')
+    for joint, _, most in joints:
+        add(f'the velocity of joint {joint}', 1, 'velocity_limit', 'velocity_limit', -most, most,
+            0.5 * most, swing * most, 'rad/s')
+    add('the IMU orientation', 4, 'orientation', 'jump', -1.0 - UNIT, 1.0 + UNIT, math.inf, 0.0,
+        '')
+    add('the IMU angular velocity', 3, 'gyroscope', 'gyroscope', -rate, rate, 0.5 * rate,
+        swing * rate, 'rad/s')
+    most = values.specific_force_limit
+    add('the IMU acceleration', 3, 'accelerometer', 'accelerometer', -most, most, math.inf, 0.0,
+        'm/s^2')
+    most = values.foot_force_limit
+    for foot in robot.feet:
+        add(f'the foot force of {foot}', 3, 'foot_force', 'foot_force', -most, most, math.inf,
+            0.0, 'N')
+    return rows
+
+
+class Plausibility:
+    """Refuses what cannot be; bridges it for a short time, then it is a fault.
+
+    In place of refused numbers the last good ones hold for `bridge_time`, positions and orientation
+    going on at their last rate. Numbers that are each possible but contradict each other, rates
+    and the change of angles, are a fault once their difference has added up; a single message
+    cannot do that.
+
+    Args:
+        robot: The `Robot`.
+        values: `SafetyParameters`.
+        latch: Called with code, words and stamp of a fault.
+
+    Attributes:
+        bridged: Measurements so far of which something was refused.
+    """
+
+    def __init__(self, robot: Robot, values: SafetyParameters, latch: Latch) -> None:
+        self._robot, self._values, self._latch = robot, values, latch
+        self._channels = channels_of(robot, values)
+        sizes = [channel.part.stop - channel.part.start for channel in self._channels]
+        self._lower, self._upper, self._jump, self._slope = (
+            np.repeat([getattr(channel, name) for channel in self._channels], sizes)
+            for name in ('lower', 'upper', 'jump', 'slope'))
+        n = self._n = len(robot.joints)
+        self.speeds = self._upper[n:2 * n]   # largest of each joint, rad/s
+        self._locks = [(i, robot.joint_index(lock.joint), lock.angle,
+                        lock.capture + values.jump_margin) for i, lock in enumerate(robot.locks)]
+        self._good, self._told = Measurement(robot), Measurement(robot)
+        self.bridged = 0   # measurements of which something was refused
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget the past, not the count."""
+        self._good_at = [-math.inf] * (len(self._channels) + len(self._locks))
+        self._is_clean = False   # whether all channels were good in the last measurement
+        self._known: float | None = None   # stamp of the last word that was compared
+        self._positions = self._velocities = np.zeros(0)
+        self._drift, self._turned = np.zeros(self._n), np.zeros(3)
+
+    def judge(self, measurement: Measurement) -> Measurement:
+        """Return the `Measurement` to believe: the one given, or one with gaps bridged.
+
+        Args:
+            measurement: The `Measurement`; its stamp is finite and not before the last one's.
+        """
+        good, values = self._good, measurement.values
+        if self._is_clean and self._is_fine(measurement):
+            told = measurement
+            self._good_at = [measurement.stamp] * len(self._good_at)
+            good.values[:], good.locked[:], good.stamp = values, measurement.locked, \
+                measurement.stamp
+        else:
+            told = self._sort(measurement)
+        self._compare(told)
+        return told
+
+    def _is_fine(self, measurement: Measurement) -> bool:
+        values, good = measurement.values, self._good
+        age = measurement.stamp - good.stamp
+        return bool(((self._lower <= values) & (values <= self._upper)).all()
+                    and (np.abs(values - good.values) <= self._jump + self._slope * age).all()) \
+            and self._wrong_turn(measurement.orientation, age) is None \
+            and not any(self._is_elsewhere(measurement, *lock) for lock in self._locks)
+
+    @staticmethod
+    def _is_elsewhere(measurement: Measurement, i: int, joint: int, angle: float,
+                      reach: float) -> bool:
+        return bool(measurement.locked[i]) and abs(measurement.position[joint] - angle) > reach
+
+    def _wrong_turn(self, orientation: np.ndarray, age: float) -> tuple[str, str] | None:
+        """Return code and words if a quaternion is none or jumped from the last good one."""
+        norm = math.hypot(*orientation.tolist())   # of any size
+        if not abs(norm - 1.0) < UNIT:
+            return 'orientation', f'the IMU quaternion has norm {norm:.3g}, not 1'
+        if not math.isfinite(age):
+            return None
+        values = self._values
+        turn = rotation_between(self._good.orientation, orientation)
+        moved = math.dist(turn, (age * self._good.angular_velocity).tolist())
+        possible = values.jump_margin + 0.5 * values.base_rate_limit * age
+        if moved <= possible:
+            return None
+        return 'jump', f'the base turned {moved:.3g} rad farther than its gyroscope said; ' \
+            f'possible {possible:.3g}'
+
+    # -- one channel after the other -------------------------------------------------------------
+
+    def _sort(self, measurement: Measurement) -> Measurement:
+        """Take what is good of a measurement; bridge the rest, or latch a fault."""
+        stamp, good, told = measurement.stamp, self._good, self._told
+        self._is_clean = True
+        for i, channel in enumerate(self._channels):
+            wrong = self._judge_channel(channel, measurement, stamp - self._good_at[i])
+            if self._settle(i, stamp, wrong):
+                good.values[channel.part] = measurement.values[channel.part]
+        told.values[:], told.stamp = good.values, stamp
+        for k, lock in enumerate(self._locks):
+            wrong = None
+            if self._is_elsewhere(told, *lock) or self._is_elsewhere(measurement, *lock):
+                name = self._robot.locks[lock[0]].joint
+                wrong = 'lock', f'the lock of joint {name} says engaged, but the joint is at ' \
+                    f'{told.position[lock[1]]:.3g} rad, not {lock[2]:g}'
+            if self._settle(len(self._channels) + k, stamp, wrong):
+                good.locked[lock[0]] = measurement.locked[lock[0]]
+        told.locked[:] = good.locked
+        self._carry_on(told, stamp)
+        self.bridged += not self._is_clean
+        good.stamp = stamp
+        return told
+
+    def _judge_channel(self, channel: Channel, measurement: Measurement,
+                       age: float) -> tuple[str, str] | None:
+        """Return code and words of what is wrong with a channel, or None."""
+        values = measurement.values[channel.part]
+        worst = int(np.argmax(np.where(np.isfinite(values), np.abs(values), math.inf)))
+        value, what = float(values[worst]), channel.what
+        if not np.isfinite(values).all():
+            return 'not_finite', f'{what} is not finite'
+        if channel.beyond == 'orientation':
+            return self._wrong_turn(values, age)
+        if not channel.lower <= values.min() <= values.max() <= channel.upper:
+            return channel.beyond, f'{what} is {value:.3g} {channel.unit}; possible ' \
+                f'{channel.lower:.3g} to {channel.upper:.3g}' + _degrees(value, channel)
+        reach = channel.jump + channel.slope * age if math.isfinite(age) else math.inf
+        moved = np.abs(values - self._good.values[channel.part])
+        if (moved <= reach).all():
+            return None
+        worst = int(moved.argmax())
+        return channel.jumped, f'{what} went from ' \
+            f'{self._good.values[channel.part][worst]:.3g} to {values[worst]:.3g} ' \
+            f'{channel.unit} at once; possible {reach:.3g}'
+
+    def _settle(self, i: int, stamp: float, wrong: tuple[str, str] | None) -> bool:
+        """Note whether a channel is good; latch a fault of one that has been wrong for too long."""
+        if wrong is None:
+            self._good_at[i] = stamp
+            return True
+        self._is_clean = False
+        lasted = stamp - self._good_at[i]
+        if lasted > self._values.bridge_time:
+            more = f', for {lasted:.3f} s' if math.isfinite(lasted) else ''
+            self._latch(wrong[0], wrong[1] + more, stamp)
+        return False
+
+    def _carry_on(self, told: Measurement, stamp: float) -> None:
+        """Let what is bridged go on at its last rate."""
+        n = self._n
+        for i in range(n):
+            age = stamp - self._good_at[i]
+            if 0.0 < age < math.inf:
+                ahead = told.position[i] + age * told.velocity[i]
+                told.position[i] = min(max(ahead, self._lower[i]), self._upper[i])
+        age = stamp - self._good_at[2 * n]
+        if 0.0 < age < math.inf:
+            told.orientation[:] = turned_by(told.orientation, age * told.angular_velocity)
+
+    # -- one sensor against the other ------------------------------------------------------------
+
+    def _compare(self, told: Measurement) -> None:
+        """Latch a fault when rates and the change of angles contradict each other."""
+        n, values = self._n, self._values
+        angles, rates = told.values[:n], told.values[n:2 * n]
+        before, self._known = self._known, told.stamp
+        if before is None:
+            self._last, self._imu_known = told.values.copy(), told.stamp
+            return
+        age, last = told.stamp - before, self._last
+        drift = self._drift
+        drift *= math.exp(-age / MEMORY)
+        drift += 0.5 * age * (rates + last[n:2 * n]) - (angles - last[:n])
+        allowed = values.jump_margin + (0.5 * age + LAG) * self.speeds
+        if (np.abs(drift) > allowed).any():
+            worst = int((np.abs(drift) - allowed).argmax())
+            self._latch('contradiction', f'joint {self._robot.joints[worst]} moved '
+                        f'{abs(drift[worst]):.3g} rad otherwise than its velocity says within '
+                        f'{MEMORY:g} s; possible {allowed[worst]:.3g}', told.stamp)
+        last[:2 * n] = told.values[:2 * n]
+        self._compare_imu(told, last)
+
+    def _compare_imu(self, told: Measurement, last: np.ndarray) -> None:
+        imu = slice(2 * self._n, 2 * self._n + 7)
+        if (told.values[imu] == last[imu]).all():   # no news: it ticks more rarely than the joints
+            return
+        age, self._imu_known = told.stamp - self._imu_known, told.stamp
+        turn = rotation_between(last[imu][:4], told.orientation)
+        self._turned *= math.exp(-age / MEMORY)
+        self._turned += 0.5 * age * (told.angular_velocity + last[imu][4:]) - turn
+        last[imu] = told.values[imu]
+        off = math.hypot(*self._turned.tolist())
+        allowed = self._values.jump_margin + 0.5 * age * self._values.base_rate_limit
+        if off > allowed:
+            self._latch('contradiction', f'the base turned {off:.3g} rad otherwise than its '
+                        f'gyroscope says within {MEMORY:g} s; possible {allowed:.3g}', told.stamp)
+
+
+def _degrees(value: float, channel: Channel) -> str:
+    """Return a guess of the unit, for an angle far beyond bounds in which its radians lie."""
+    lower, upper = channel.lower, channel.upper
+    far = channel.unit.startswith('rad') and abs(value) > 2.0 * max(abs(lower), abs(upper))
+    return ': in degrees?' if far and lower <= math.radians(value) <= upper else ''
+
+
+def rotation_between(before: np.ndarray, after: np.ndarray) -> tuple[float, float, float]:
+    """Return the rotation vector, in its own axes, that turns one quaternion xyzw into another."""
+    a, b, c, d = before.tolist()
+    x, y, z, w = after.tolist()
+    s = d * w + a * x + b * y + c * z
+    u = (d * x - a * w - b * z + c * y, d * y + a * z - b * w - c * x,
+         d * z - a * y + b * x - c * w)
+    half = math.hypot(*u)
+    if half < 1e-12:
+        return 0.0, 0.0, 0.0
+    share = 2.0 * math.atan2(half, abs(s)) / half
+    share = share if s >= 0.0 else -share   # q and -q are one
+    return share * u[0], share * u[1], share * u[2]
+
+
+def turned_by(orientation: np.ndarray, turn: np.ndarray) -> np.ndarray:
+    """Return a quaternion xyzw turned on by a rotation vector in its own axes, rad."""
+    x, y, z, w = orientation.tolist()
+    angle = math.hypot(*turn.tolist())
+    share = 0.5 * np.sinc(0.5 * angle / math.pi)
+    (a, b, c), d = (share * turn).tolist(), math.cos(0.5 * angle)
+    return np.array([w * a + d * x + y * c - z * b, w * b + d * y + z * a - x * c,
+                     w * c + d * z + x * b - y * a, w * d - x * a - y * b - z * c])
