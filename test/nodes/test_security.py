@@ -53,7 +53,7 @@ def test_every_topic_of_every_node_is_allowed(bench, robot, namespace, given):
         combined_state=given.get('combined_state', ''))))
     controller = bench.controller(robot_file=robot, namespace=namespace, lockstep_timeout=20.0,
                                   require_watchdog=True, **given)
-    bench.add(WatchdogNode(**parameters()))
+    bench.add(WatchdogNode(**parameters(priority=0)))   # this process is the tests'
     others = [Listener(robot_file.robot, namespace)]
     if robot == 'humanoid':
         others.append(CentroidalMonitorNode(**parameters()))
