@@ -3,6 +3,7 @@
 
 import time
 
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 import numpy as np
 import pytest
 import rclpy
@@ -169,3 +170,15 @@ def test_a_running_system_is_diagnosed(bench, robot):
     found = diagnose(robot_file, listener.seen, listener.record.position[-1])
     assert 'steady' in found.facts['clock'] and 'Hz' in found.facts['rates']
     assert any('/motors' in str(problem) for problem in found.problems)
+
+
+def test_sensors_that_stand_still_under_torque_are_said(bench, robot):
+    """If it failed, mock components would pass for a robot that walks."""
+    bench.controller(realtime=True)
+    heard = []
+    robot.node.create_subscription(
+        DiagnosticArray, '/diagnostics', lambda message: heard.append(message.status[0]), 10)
+    robot.wait()
+    assert robot.stream_until(lambda: any('mock components?' in status.message
+                                          for status in heard), 20.0)
+    assert heard[-1].level == DiagnosticStatus.WARN

@@ -81,6 +81,7 @@ class Session:
         self._recorder = TickRecorder(node.get_logger(), values, robot_file, controller)
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timers = []
+        self._looked = None, None   # stamp and values of the sensors, one look ago
         self._reported = self._fault_state()
         self._rehearse()
 
@@ -251,6 +252,13 @@ class Session:
         self._watch_timer.timer_period_ns = int(1e9 * delay)
         self._watch_timer.reset()
 
+    def _is_mocked(self):
+        """Return whether no sensor has changed to the last bit since a look ago, under torque."""
+        measurement, (stamp, before) = self.operation.measurement, self._looked
+        self._looked = measurement.stamp, measurement.values.copy()
+        return stamp != measurement.stamp and self.loop.command.effort.any() \
+            and np.array_equal(before, measurement.values)
+
     def _on_neighbours(self):
         self._claims.ask()
         conflict = self._conflict()
@@ -270,6 +278,10 @@ class Session:
             now = self.clock.now()
             waited = now - self.operation.arrivals.waiting_since
             warnings.insert(0, f'waiting for {waited:.1f} s: {self.operation.wants(now)}')
+            self._node.get_logger().warning(warnings[0], throttle_duration_sec=5.0)
+        elif self._is_mocked():
+            warnings.insert(0, 'no sensor has changed in the last digit, under '
+                            f'{abs(self.loop.command.effort).max():.3g} N m: mock components?')
             self._node.get_logger().warning(warnings[0], throttle_duration_sec=5.0)
         steering = self.operation.steering
         self._diagnostics.publish(state.name.lower(), self._latch.fault, self.times, {
