@@ -72,12 +72,12 @@ def mujoco_speed(seconds):
     import mujoco
     robot_file = load_robot('dribbel')
     plant = make_plant(robot_file, 'mujoco')
-    substeps = round(0.01 / plant.model.opt.timestep)
+    substeps = round(0.01 / plant.engine.model.opt.timestep)
 
     def walk():
         plant.reset(robot_file.start)
         for _ in range(int(seconds / 0.01)):
-            mujoco.mj_step(plant.model, plant.data, substeps)
+            mujoco.mj_step(plant.engine.model, plant.engine.data, substeps)
     return seconds / timed(walk, 2)
 
 

@@ -84,11 +84,12 @@ def mujoco_rollout(seconds):
     plant = make_plant(robot_file, 'mujoco', replace(robot_file.robot, ground_torque=None))
     plant.reset(robot_file.start)
     kind = mjtState.mjSTATE_FULLPHYSICS
-    state = np.zeros(mj_stateSize(plant.model, kind))
-    mj_getState(plant.model, plant.data, state, kind)
-    steps = round(seconds / plant.model.opt.timestep)
-    rollout.rollout(plant.model, plant.data, state[None], nstep=10)
-    return timed(lambda: rollout.rollout(plant.model, plant.data, state[None], nstep=steps))[2]
+    engine = plant.engine
+    state = np.zeros(mj_stateSize(engine.model, kind))
+    mj_getState(engine.model, engine.data, state, kind)
+    steps = round(seconds / engine.model.opt.timestep)
+    rollout.rollout(engine.model, engine.data, state[None], nstep=10)
+    return timed(lambda: rollout.rollout(engine.model, engine.data, state[None], nstep=steps))[2]
 
 
 def scipy_stride(cycle):

@@ -28,6 +28,7 @@ _PUBLIC = {
     'find_controllers': 'controllers.registry:fitting_controllers',
     'ControlLoop': 'control_loop',
     'Plant': 'simulation.plant',
+    'Engine': 'simulation.engine',
     'make_plant': 'simulation.registry',
     'simulate': 'simulation.simulate',
     'Run': 'runs.run',

@@ -16,14 +16,15 @@ from walking_control.models.robot_file import World
 from walking_control.models.signals import Command
 from walking_control.reports.reproduction.contacts import asymmetry, fitted_walk
 from walking_control.simulation.compliant import model as cm
+from walking_control.simulation.compliant.engine import CompliantEngine
 from walking_control.simulation.compliant.law import (
     friction_force,
     HUNT_CROSSLEY,
     KELVIN_VOIGT,
     normal_force,
 )
-from walking_control.simulation.compliant.plant import CompliantPlant
 from walking_control.simulation.parameters import CompliantParameters
+from walking_control.simulation.plant import Plant
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.simulate import run_plant
 
@@ -33,15 +34,16 @@ LOSSES = ('damped', 'slipped', 'released', 'joints', 'impacts')
 
 def balance(plant):
     """Return what does not change: what is there and what was lost, less what came in, J."""
-    energies = plant.energies()
+    energies = plant.engine.energies()
     return sum(energies[name] for name in (*STORES, *LOSSES)) - energies['work']
 
 
 def plain(name, *overrides):
     """Return the plant of a shipped robot by plain Python, for short motions."""
     robot_file = load_robot(name, overrides)
-    return robot_file, CompliantPlant(robot_file.robot, robot_file.values(World),
-                                      robot_file.values(CompliantParameters), compiled=False)
+    return robot_file, Plant(CompliantEngine(
+        robot_file.robot, robot_file.values(World), robot_file.values(CompliantParameters),
+        compiled=False))
 
 
 def restitution(kind, damping, dissipation, mass=2.0, stiffness=5e4, speed=0.7):
@@ -104,9 +106,9 @@ def test_foot_at_rest_sinks_by_weight_over_stiffness():
     _, plant = plain('compass', ('slope', 0.0), ('compliant.damping', 1300.0))
     plant.reset(Start('left_foot', np.zeros(2), np.zeros(2)))
     plant.step(Command(plant.robot), 0.12)
-    weight = plant._support.dynamics.weight
+    weight = plant.engine._support.dynamics.weight
     assert plant.truth.foot_force[0, 2] == pytest.approx(weight, rel=1e-3)
-    assert -plant.truth.foot_height[0] * plant.floor.stiffness \
+    assert -plant.truth.foot_height[0] * plant.engine.floor.stiffness \
         == pytest.approx(weight, rel=1e-3)
 
 
@@ -140,7 +142,7 @@ def test_every_joule_of_a_walk_is_accounted_for(walked):
     """If it failed, the contact would make or swallow energy unseen."""
     plant, before, run = walked
     assert not run.fell and run.summary()['steps'] >= 15
-    energies = plant.energies()
+    energies = plant.engine.energies()
     assert balance(plant) == pytest.approx(before, rel=1e-6)
     assert min(energies[name] for name in LOSSES) >= 0.0
     assert energies['damped'] > 1.0 and energies['released'] > 0.0
@@ -184,8 +186,8 @@ def test_plain_and_compiled_agree():
     for plant in (slow, fast):
         plant.reset(robot_file.start)
         plant.step(command, 0.004)
-    assert slow.state.y == pytest.approx(fast.state.y, rel=1e-10, abs=1e-12)
-    assert slow.feet.flags.tolist() == fast.feet.flags.tolist()
+    assert slow.engine.state.y == pytest.approx(fast.engine.state.y, rel=1e-10, abs=1e-12)
+    assert slow.engine.feet.flags.tolist() == fast.engine.feet.flags.tolist()
 
 
 def test_round_feet_roll():
@@ -197,10 +199,10 @@ def test_round_feet_roll():
         plant.step(Command(plant.robot), 0.01)
     leaned = 0.1 - (-plant.truth.q[2])
     # the centre of the arc moves by the radius per angle
-    centre = plant.feet.touch[0, cm.PLACE] + 0.3 * math.sin(plant.truth.q[2])
+    centre = plant.engine.feet.touch[0, cm.PLACE] + 0.3 * math.sin(plant.truth.q[2])
     begun = 0.3 * math.sin(-0.1)
     assert centre - begun == pytest.approx(0.3 * leaned, rel=0.02)
-    assert plant.energies()['slipped'] == pytest.approx(0.0, abs=1e-9)
+    assert plant.engine.energies()['slipped'] == pytest.approx(0.0, abs=1e-9)
 
 
 @pytest.mark.parametrize('name, overrides, words', [

@@ -55,7 +55,7 @@ def test_rotors_take_part_in_impacts(dart, inertia):
     q, v = dynamics.base_from_coordinates('left_foot', np.array([0.2, -0.5]), np.zeros(2))
     q[1] -= 1e-7   # the foot touches
     v[:] = [0.3, -0.5, -0.4, 1.5]
-    plant._set_state(q, v)
+    plant.engine._set_state(q, v)
     command = Command(robot_file.robot)
     plant.step(command, 1e-5)
     A = dynamics.foot_jacobian(q, 'left_foot').T
@@ -74,7 +74,7 @@ def test_free_flight_is_that_of_the_equations(dart, name):
     dynamics = Dynamics(robot, plant.world.gravity, plant.world.slope)
     q, v = plant.truth.q.copy(), np.random.default_rng(4).normal(size=dynamics.nv)
     q[len(robot.base.axes) - 1] += 2.0
-    plant._set_state(q, v)
+    plant.engine._set_state(q, v)
     command = Command(robot)
     command.effort[:] = 0.5
     plant.step(command, plant.resolution)
@@ -95,7 +95,7 @@ def test_a_lock_keeps_the_momentum_about_the_others(dart):
     dynamics = Dynamics(robot_file.robot)
     q = np.array([0.0, 2.0, 0.1, 0.3, 0.0, -0.005])
     v = np.array([0.2, 0.0, 0.5, -1.0, 0.0, 3.0])
-    plant._set_state(q, v)
+    plant.engine._set_state(q, v)
     command = Command(robot_file.robot)
     command.lock[:] = True
     plant.truth.locked[:] = [True, False]

@@ -47,17 +47,18 @@ def test_mujoco_has_the_same_mass_matrix_and_bias(plant, dribbel):
     import mujoco
     dynamics = Dynamics(dribbel.robot)
     rng = np.random.default_rng(2)
-    model, data = plant.model, plant.data
-    order = np.ix_(plant._dof, plant._dof)
+    engine = plant.engine
+    model, data = engine.model, engine.data
+    order = np.ix_(engine._dof, engine._dof)
     for _ in range(20):
         q, v = rng.uniform(-1.0, 1.0, 6), rng.uniform(-2.0, 2.0, 6)
         q[1] = 5.0
-        data.qpos[plant._qpos], data.qvel[plant._dof] = q, v
+        data.qpos[engine._qpos], data.qvel[engine._dof] = q, v
         mujoco.mj_forward(model, data)
         full = np.zeros((model.nv, model.nv))
         mujoco.mj_fullM(model, data, full)
         assert np.allclose(full[order], dynamics.mass_matrix(q), atol=1e-11)
-        assert np.allclose(data.qfrc_bias[plant._dof], dynamics.bias(q, v), atol=1e-11)
+        assert np.allclose(data.qfrc_bias[engine._dof], dynamics.bias(q, v), atol=1e-11)
 
 
 def test_energy_is_conserved_in_free_fall(dribbel):
@@ -67,9 +68,10 @@ def test_energy_is_conserved_in_free_fall(dribbel):
     plant = make_plant(robot_file, 'mujoco')
     plant.reset(robot_file.start)
     dynamics = Dynamics(robot_file.robot)
-    plant.data.qpos[plant._qpos[1]] = 10.0
-    plant.data.qpos[plant._qpos[4:]] = -0.5
-    plant.data.qvel[plant._dof] = [0.3, 0.0, 1.0, -2.0, 1.5, -1.0]
+    engine = plant.engine
+    engine.data.qpos[engine._qpos[1]] = 10.0
+    engine.data.qpos[engine._qpos[4:]] = -0.5
+    engine.data.qvel[engine._dof] = [0.3, 0.0, 1.0, -2.0, 1.5, -1.0]
     command = Command(robot_file.robot)   # nothing locked, no torque
     plant.step(command, 1e-5)
     energies = []
@@ -97,8 +99,9 @@ def test_lock_holds_and_releases(plant, dribbel):
     """A lock that does not hold lets the stance knee buckle; one that does not open, no step."""
     command = Command(dribbel.robot)
     plant.reset(dribbel.start)
-    plant.data.qpos[plant._qpos[1]] = 10.0
-    plant.data.qvel[plant._dof[3:]] = [0.0, -3.0, -3.0]
+    engine = plant.engine
+    engine.data.qpos[engine._qpos[1]] = 10.0
+    engine.data.qvel[engine._dof[3:]] = [0.0, -3.0, -3.0]
     command.lock[:] = [True, False]
     for _ in range(20):
         plant.step(command, 0.01)
@@ -122,7 +125,7 @@ def test_reset_gives_the_same_run(plant, dribbel):
 def test_push_changes_momentum(plant, dribbel):
     """A push must add its impulse to the horizontal momentum, no more and no less."""
     plant.reset(dribbel.start)
-    plant.data.qpos[plant._qpos[1]] = 10.0
+    plant.engine.data.qpos[plant.engine._qpos[1]] = 10.0
     dynamics = Dynamics(dribbel.robot)
     before = (dynamics.mass_matrix(plant.truth.q) @ plant.truth.v)[0]
     plant.push(1.5)

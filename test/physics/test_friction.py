@@ -124,23 +124,24 @@ def test_power_flows_the_way_the_mode_says():
     plant, ideal = make_plant(robot_file, 'rigid'), make_plant(
         load_robot('dribbel', [('rotor_inertia', 0.0)]), 'rigid')
     (armature, driving, back), = gear_table(robot_file.robot)
-    rng, size = np.random.default_rng(5), plant.model.n + 2
+    engine = plant.engine
+    rng, size = np.random.default_rng(5), engine.model.n + 2
     modes = []
     for _ in range(50):
         q, v = rng.normal(0.0, 0.4, 4), rng.normal(0.0, 2.0, 4)
         plant.reset(Start('outer_foot', q, v))
-        plant.state.mode[4:] = 0
+        engine.state.mode[4:] = 0
         ideal.reset(Start('outer_foot', q, v))
         for effort in rng.normal(0.0, 8.0, 20):
-            plant.state.effort[:] = effort
-            accelerate(plant.terms, plant.model, plant.state.y, plant.state.mode,
-                       plant.state.effort, plant._work)
-            a = plant._work.acceleration
+            engine.state.effort[:] = effort
+            accelerate(engine.terms, engine.model, engine.state.y, engine.state.mode,
+                       engine.state.effort, engine._work)
+            a = engine._work.acceleration
             entering = effort - armature * a[4]
             leaving = entering * (1.0 + gear_change(driving, back, entering, v[2], FADE))
             modes.append(entering * v[2] > 0.0)
             # the links alone, without rotor
-            terms = ideal._support.layout.split(ideal._support.terms(0, q, v))
+            terms = ideal.engine._support.layout.split(ideal.engine._support.terms(0, q, v))
             wanted = terms['mass'][2:] @ a + terms['bias'][2:]
             assert wanted == pytest.approx(np.array([0.0, 0.0, leaving, 0.0]),
                                            abs=1e-9 * max(1.0, np.abs(terms['bias']).max()))
@@ -163,14 +164,15 @@ def test_plant_accelerates_as_the_exact_joints():
                             rng.normal(0.0, 8.0, 200)):
         v[2:] += 0.05 * np.sign(v[2:])   # well above the fade
         plant.reset(Start('outer_foot', q, v))
-        plant.state.mode[4:] = 0
-        plant.state.effort[:] = effort
-        accelerate(plant.terms, plant.model, plant.state.y, plant.state.mode, plant.state.effort,
-                   plant._work)
-        terms = ideal._support.layout.split(ideal._support.terms(0, q, v))
+        engine = plant.engine
+        engine.state.mode[4:] = 0
+        engine.state.effort[:] = effort
+        accelerate(engine.terms, engine.model, engine.state.y, engine.state.mode,
+                   engine.state.effort, engine._work)
+        terms = ideal.engine._support.layout.split(ideal.engine._support.terms(0, q, v))
         motion = solve_joints(terms['mass'][2:, 2:], terms['bias'][2:],
                               np.array([0.0, 0.0, effort, 0.0]), v, joints)
-        assert plant._work.acceleration[2:] == pytest.approx(motion.acceleration, rel=1e-8,
+        assert engine._work.acceleration[2:] == pytest.approx(motion.acceleration, rel=1e-8,
                                                              abs=1e-8)
 
 
@@ -216,7 +218,7 @@ def test_none_is_none():
         plant = make_plant(load_robot('dribbel', overrides), 'rigid')
         plant.reset(load_robot('dribbel').start)
         plant.step(Command(plant.robot), 0.05)
-        ends.append(plant.state.y.tobytes())
+        ends.append(plant.engine.state.y.tobytes())
     assert ends[0] == ends[1]
 
 

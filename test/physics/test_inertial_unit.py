@@ -78,16 +78,17 @@ def test_mujoco_agrees_with_its_own_accelerometer():
     """In smooth motion the average over a step must be MuJoCo's specific force at the link."""
     import mujoco
     world, command, measurement = at_start('mujoco', 'dribbel', ('slope', SLOPE))
-    link = mujoco.mj_name2id(world.model, mujoco.mjtObj.mjOBJ_BODY, world.robot.imu_link)
+    engine = world.engine
+    link = mujoco.mj_name2id(engine.model, mujoco.mjtObj.mjOBJ_BODY, world.robot.imu_link)
     limits = [world.robot.limits[joint] for joint in world.robot.joints]
     middle = [0.5 * (limit.lower + limit.upper) for limit in limits]
-    world.data.qpos[world._qpos[1:]] = 10.0, 0.3, *middle   # in the air, swinging, off the stops
-    world.data.qvel[world._dof[2:]] = 1.0, -2.0, 0.5, 0.3
+    engine.data.qpos[engine._qpos[1:]] = 10.0, 0.3, *middle   # in the air, swinging, off the stops
+    engine.data.qvel[engine._dof[2:]] = 1.0, -2.0, 0.5, 0.3
 
     def theirs():
         out = np.zeros(6)
-        mujoco.mj_rnePostConstraint(world.model, world.data)
-        mujoco.mj_objectAcceleration(world.model, world.data, mujoco.mjtObj.mjOBJ_BODY, link, out,
+        mujoco.mj_rnePostConstraint(engine.model, engine.data)
+        mujoco.mj_objectAcceleration(engine.model, engine.data, mujoco.mjtObj.mjOBJ_BODY, link, out,
                                      1)
         return out[3:]
 
@@ -101,7 +102,7 @@ def test_mujoco_agrees_with_its_own_accelerometer():
         assert measurement.linear_acceleration == pytest.approx(
             0.5 * (before + theirs()), abs=0.02)
         velocity = np.zeros(6)
-        mujoco.mj_objectVelocity(world.model, world.data, mujoco.mjtObj.mjOBJ_BODY, link,
+        mujoco.mj_objectVelocity(engine.model, engine.data, mujoco.mjtObj.mjOBJ_BODY, link,
                                  velocity, 1)
         assert measurement.angular_velocity == pytest.approx(velocity[:3], abs=1e-9)
     assert np.abs(measurement.linear_acceleration).max() > 0.1

@@ -16,6 +16,7 @@ from walking_control.models.robot_file import World
 from walking_control.models.support.compiled import compile_law, compile_terms
 from walking_control.models.support.dynamics import SupportDynamics
 from walking_control.simulation.parameters import RigidParameters
+from walking_control.simulation.rigid.engine import build_rigid_model, set_start
 from walking_control.simulation.rigid.model import (
     as_record,
     DONE,
@@ -26,7 +27,6 @@ from walking_control.simulation.rigid.model import (
     SUPPORT,
 )
 from walking_control.simulation.rigid.motion import advance
-from walking_control.simulation.rigid.plant import build_rigid_model, set_start
 
 pytest.importorskip('casadi')
 pytest.importorskip('numba')

@@ -104,7 +104,7 @@ def test_control_loop_and_array_law_are_one(name):
     walker = PlainWalker(robot_file)
     walker.start(0, robot_file.start.q, robot_file.start.v)
     walker.walk(2.0)
-    assert plant.state.y == pytest.approx(walker.state.y, abs=1e-9)
+    assert plant.engine.state.y == pytest.approx(walker.state.y, abs=1e-9)
 
 
 def passive_dribbel():

@@ -9,13 +9,12 @@ from walking_control.loading import load_robot
 from walking_control.models import contact
 from walking_control.models.robot_file import Start, World
 from walking_control.models.signals import Command
-from walking_control.simulation.parameters import RigidParameters
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.rigid import model as rm
+from walking_control.simulation.rigid.engine import push_direction
 from walking_control.simulation.rigid.events import kinetic_energy
 from walking_control.simulation.rigid.forces import collide, evaluate
 from walking_control.simulation.rigid.motion import advance
-from walking_control.simulation.rigid.plant import push_direction, RigidPlant
 
 
 def rigid(name, *overrides):
@@ -28,7 +27,7 @@ def rigid(name, *overrides):
 
 def energy(plant):
     """Return the mechanical energy, J."""
-    dynamics = plant._support.dynamics
+    dynamics = plant.engine._support.dynamics
     return dynamics.kinetic_energy(plant.truth.q, plant.truth.v) \
         + dynamics.potential_energy(plant.truth.q)
 
@@ -49,7 +48,7 @@ def test_energy_is_conserved_in_swing(name, lock):
     for _ in range(10):
         idle(plant, 0.02, lock)
         assert energy(plant) == pytest.approx(before, rel=1e-9)
-    assert plant.state.mode[rm.STEPS] == 0
+    assert plant.engine.state.mode[rm.STEPS] == 0
 
 
 def test_spring_stores_and_damper_takes_energy():
@@ -79,24 +78,25 @@ def test_touchdown_loses_what_the_projection_says(name, q, v):
     """If it failed, impacts would lose other energy than (3.45), or leave other velocities."""
     plant = rigid(name)
     plant.reset(Start(plant.robot.feet[0], np.array(q), np.array(v)))
-    support, state, n = plant._support, plant.state, plant.model.n
-    status = advance(plant.terms, plant.model, state, plant._work, 1.0, True)
+    engine = plant.engine
+    support, state, n = engine._support, engine.state, engine.model.n
+    status = advance(engine.terms, engine.model, state, engine._work, 1.0, True)
     assert status == rm.STEPPED
     # back to the configuration at touchdown, then the velocity from the energy that was left
     q_end = np.linalg.solve(support.relabel(0), state.y[2:n + 2])
     plant.reset(Start(plant.robot.feet[0], np.array(q), np.array(v)))
-    advance(plant.terms, plant.model, state, plant._work, touchdown_time(plant), False)
+    advance(engine.terms, engine.model, state, engine._work, touchdown_time(plant), False)
     before = state.y.copy()
     assert before[2:n + 2] == pytest.approx(q_end, abs=1e-9)
     terms = support.layout.split(support.terms(0, before[2:n + 2], before[n + 4:]))
-    model = plant.model
+    model = engine.model
     locks = [model.lift[0, 1 + model.lock_joint[i]] for i in range(model.n_locks)]
     rows = [np.vstack((np.eye(2), terms['jacobian'].T))] \
         + [np.concatenate(([0.0, 0.0], row))[:, None] for row in locks]
     A = np.hstack(rows)
     kinetic = 0.5 * before[n + 2:] @ terms['mass'] @ before[n + 2:]
     after = contact.project_velocity(terms['mass'], A, before[n + 2:])
-    advance(plant.terms, plant.model, state, plant._work, 1e-9, True)
+    advance(engine.terms, engine.model, state, engine._work, 1e-9, True)
     assert state.mode[rm.STEPS] == 1
     lost = state.memo[rm.LOSS]
     assert lost == pytest.approx(-contact.energy_change(terms['mass'], A, before[n + 2:]),
@@ -106,10 +106,11 @@ def test_touchdown_loses_what_the_projection_says(name, q, v):
 
 def touchdown_time(plant):
     """Return a time a hair before the first touchdown, the plant back at its start."""
-    kept = [array.copy() for array in plant.state]
-    advance(plant.terms, plant.model, plant.state, plant._work, 1.0, True)
+    engine = plant.engine
+    kept = [array.copy() for array in engine.state]
+    advance(engine.terms, engine.model, engine.state, engine._work, 1.0, True)
     time = plant.time
-    for array, values in zip(plant.state, kept):
+    for array, values in zip(engine.state, kept):
         array[:] = values
     return time - 1e-10
 
@@ -118,23 +119,24 @@ def test_collision_is_the_projection():
     """If it failed, compiled impacts would differ from (3.44) and the energy from (3.45)."""
     rng = np.random.default_rng(2)
     plant = rigid('dribbel')
-    n, support = plant.model.n, plant._support
+    engine = plant.engine
+    n, support = engine.model.n, engine._support
     for _ in range(10):
         q, v = rng.uniform(-0.4, 0.4, n), rng.uniform(-1, 1, n + 2)
-        plant.state.y[2:n + 2], plant.state.y[n + 2:] = q, v
-        plant.state.mode[:] = 0
-        plant.state.mode[-1] = 1   # one lock engaged, both feet free
-        work = plant._work
-        evaluate(plant.terms, plant.model, plant.state.y, plant.state.mode, work)
+        engine.state.y[2:n + 2], engine.state.y[n + 2:] = q, v
+        engine.state.mode[:] = 0
+        engine.state.mode[-1] = 1   # one lock engaged, both feet free
+        work = engine._work
+        evaluate(engine.terms, engine.model, engine.state.y, engine.state.mode, work)
         terms = support.layout.split(support.terms(0, q, v[2:]))
         A = np.hstack((np.vstack((np.eye(2), terms['jacobian'].T)),
-                       np.concatenate(([0.0, 0.0], plant.model.lift[0, 3]))[:, None]))
-        before = kinetic_energy(plant.model, plant.state, work)
+                       np.concatenate(([0.0, 0.0], engine.model.lift[0, 3]))[:, None]))
+        before = kinetic_energy(engine.model, engine.state, work)
         work.impulse[:] = 0.0
-        collide(plant.model, plant.state, work, work.impulse, True)
+        collide(engine.model, engine.state, work, work.impulse, True)
         expected = contact.project_velocity(terms['mass'], A, v)
-        assert plant.state.y[n + 2:] == pytest.approx(expected, abs=1e-12)
-        lost = before - kinetic_energy(plant.model, plant.state, work)
+        assert engine.state.y[n + 2:] == pytest.approx(expected, abs=1e-12)
+        lost = before - kinetic_energy(engine.model, engine.state, work)
         assert lost == pytest.approx(-contact.energy_change(terms['mass'], A, v), abs=1e-12)
 
 
@@ -146,7 +148,7 @@ def test_stance_foot_rests_and_carries_the_weight_on_average():
     momentum, impulse, dt = [], 0.0, 1e-3
 
     def vertical():
-        dynamics = plant._support.dynamics
+        dynamics = plant.engine._support.dynamics
         return (dynamics.mass_matrix(plant.truth.q) @ plant.truth.v)[1]
 
     momentum.append(vertical())
@@ -164,21 +166,22 @@ def test_fast_hip_takes_off_flies_and_lands():
     plant = make_plant(robot_file, 'rigid')
     plant.reset(Start('left_foot', np.array([0.1, 0.2]), np.array([-3.4, 0.0])))
     idle(plant, 0.002)
-    assert plant.state.mode[rm.STANCE] == 0
+    engine = plant.engine
+    assert engine.state.mode[rm.STANCE] == 0
     assert np.all(plant.truth.foot_force == 0.0)
     before = energy(plant)
-    M = plant._support.dynamics.mass_matrix(plant.truth.q)
+    M = engine._support.dynamics.mass_matrix(plant.truth.q)
     horizontal = (M @ plant.truth.v)[0]
     idle(plant, 0.02)
-    assert plant.state.mode[rm.STANCE] == 0
+    assert engine.state.mode[rm.STANCE] == 0
     assert energy(plant) == pytest.approx(before, rel=1e-9)
-    M = plant._support.dynamics.mass_matrix(plant.truth.q)
+    M = engine._support.dynamics.mass_matrix(plant.truth.q)
     assert (M @ plant.truth.v)[0] == pytest.approx(horizontal, rel=1e-9)
     for _ in range(10):
         idle(plant, 0.01)
-    assert plant.state.mode[rm.STANCE] == 1
-    assert plant.state.mode[rm.STEPS] == 1
-    assert plant.state.y[1] == pytest.approx(0.0, abs=1e-12)
+    assert engine.state.mode[rm.STANCE] == 1
+    assert engine.state.mode[rm.STEPS] == 1
+    assert engine.state.y[1] == pytest.approx(0.0, abs=1e-12)
 
 
 def test_ground_torque_goes_with_the_contact():
@@ -191,7 +194,7 @@ def test_ground_torque_goes_with_the_contact():
     command = Command(plant.robot)
     command.effort[:] = -0.77, -9.5
     plant.step(command, 0.004)
-    assert plant.state.mode[rm.STANCE] == 1 and plant.truth.foot_force[1, 2] > 20.0
+    assert plant.engine.state.mode[rm.STANCE] == 1 and plant.truth.foot_force[1, 2] > 20.0
 
 
 def test_unlocked_knee_stops_at_the_kneecap():
@@ -214,15 +217,16 @@ def test_armed_lock_holds_the_knee():
 def test_step_down_lowers_the_floor_once():
     """If it failed, a disturbance of the floor would not be where it was asked for."""
     robot_file = load_robot('compass')
-    plant = RigidPlant(robot_file.robot, robot_file.values(World),
-                       robot_file.values(RigidParameters), ((2, 0.01, 0.0),))
+    plant = make_plant(robot_file, 'rigid')
+    plant.disturb('step_down', 0.01, 2)
     plant.reset(robot_file.start)
     heights = []
     while plant.time < 4.0:
-        steps = plant.state.mode[rm.STEPS]
+        engine = plant.engine
+        steps = engine.state.mode[rm.STEPS]
         idle(plant, 0.05)
-        if plant.state.mode[rm.STEPS] > steps:
-            heights.append(plant.state.y[1])
+        if engine.state.mode[rm.STEPS] > steps:
+            heights.append(engine.state.y[1])
     assert heights == pytest.approx([0.0] + [-0.01] * (len(heights) - 1), abs=1e-12)
 
 
@@ -230,14 +234,15 @@ def test_push_changes_momentum_of_the_free_directions_only():
     """If it failed, a push would move the stance foot or give less than its impulse."""
     plant = rigid('compass')
     idle(plant, 0.1)
-    before = plant.state.y.copy()
+    engine = plant.engine
+    before = engine.state.y.copy()
     plant.push(1.0)
-    n = plant.model.n
-    assert plant.state.y[n + 2:n + 4] == pytest.approx([0.0, 0.0], abs=1e-12)
-    terms = plant._support.layout.split(
-        plant._support.terms(int(plant.state.mode[rm.SUPPORT]), before[2:n + 2], before[n + 4:]))
-    direction = push_direction(plant._support, plant.state)[2:]
-    change = plant.state.y[n + 4:] - before[n + 4:]
+    n = engine.model.n
+    assert engine.state.y[n + 2:n + 4] == pytest.approx([0.0, 0.0], abs=1e-12)
+    terms = engine._support.layout.split(
+        engine._support.terms(int(engine.state.mode[rm.SUPPORT]), before[2:n + 2], before[n + 4:]))
+    direction = push_direction(engine._support, engine.state)[2:]
+    change = engine.state.y[n + 4:] - before[n + 4:]
     assert terms['mass'][2:, 2:] @ change == pytest.approx(direction, abs=1e-12)
 
 
@@ -281,10 +286,10 @@ def test_planned_disturbances_come_at_their_step():
     for _ in range(2):   # a second run has the same disturbances
         plant.reset(robot_file.start)
         speeds = []
-        while plant.state.mode[rm.STEPS] < 2 and plant.time < 3.0:
+        while plant.engine.state.mode[rm.STEPS] < 2 and plant.time < 3.0:
             idle(plant, 0.01)
             speeds.append(plant.truth.v[0])
-        assert plant.state.y[1] == pytest.approx(-0.008, abs=1e-12)
+        assert plant.engine.state.y[1] == pytest.approx(-0.008, abs=1e-12)
         before = plant.truth.v[0]
         idle(plant, 1e-6)
         assert plant.truth.v[0] > before + 0.005

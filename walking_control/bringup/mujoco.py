@@ -18,7 +18,7 @@ from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, World
-from walking_control.simulation.mujoco.plant import MujocoPlant
+from walking_control.simulation.mujoco.engine import MujocoEngine
 
 KEYFRAME = 'start'
 
@@ -47,8 +47,8 @@ def write_mjcf(robot_file: RobotFile, wiring: Wiring) -> str:
     """
     mj = import_optional('mujoco', 'an MJCF')
     # a plant without the errors of sensors
-    plant = MujocoPlant(offered_by_hardware(robot_file), robot_file.values(World),
-                        robot_file.values(MujocoPlant.parameters))
+    plant = MujocoEngine(offered_by_hardware(robot_file), robot_file.values(World),
+                        robot_file.values(MujocoEngine.parameters))
     spec = plant.make_spec()
     spec.modelname = wiring.robot.name
     spec.option.gravity = [0.0, 0.0, -wiring.gravity]

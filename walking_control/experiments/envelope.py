@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from walking_control.control_loop import ControlLoop
-from walking_control.exceptions import IncompatiblePlant, Interrupted, InvalidInput, NotAchieved
+from walking_control.exceptions import Interrupted, InvalidInput, NotAchieved
 from walking_control.experiments.branches import Branches, count_processors
 from walking_control.experiments.robustness import KINDS
 from walking_control.experiments.sizes import size_grid
@@ -30,8 +30,6 @@ from walking_control.models.base import Base
 from walking_control.models.registry import Choice
 from walking_control.models.robot_file import RobotFile
 from walking_control.simulation.disturbance import Disturbance, How, plan_disturbances
-from walking_control.simulation.engine import EnginePlant
-from walking_control.simulation.instrumented import InstrumentedPlant
 from walking_control.simulation.pushes import DURATION, Touchdowns
 from walking_control.simulation.registry import choose_parts, make_plant
 from walking_control.simulation.sensors import has_errors, SensorParameters
@@ -301,12 +299,7 @@ class _Trial:
     def _begin(self, disturbances: Sequence[Disturbance]) -> tuple[Walk, Touchdowns]:
         plant = make_plant(self._file, self._plant)
         plan_disturbances(plant, disturbances)
-        inner = plant.inner if isinstance(plant, InstrumentedPlant) else plant
-        if not isinstance(inner, EnginePlant):
-            raise IncompatiblePlant(f'envelope on plant {inner.name}',
-                                    limit='robots in space are disturbed on plants mujoco and '
-                                    'dart alone', remedy='choose --plant mujoco')
-        return Walk(plant, self._loop, self._file.start, self._ticks(60.0)), inner.touchdowns
+        return Walk(plant, self._loop, self._file.start, self._ticks(60.0)), plant.touchdowns
 
     def settle(self) -> dict[str, float]:
         """Walk to the touchdown before the disturbance; return speed and time of the last steps."""

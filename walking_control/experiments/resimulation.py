@@ -28,8 +28,8 @@ from walking_control.models.support.dynamics import SupportDynamics
 from walking_control.simulation.parameters import RigidParameters
 from walking_control.simulation.pinned_step import simulate_pinned_step
 from walking_control.simulation.rigid import model as rm
+from walking_control.simulation.rigid.engine import build_rigid_model, FAILURES, set_start
 from walking_control.simulation.rigid.motion import advance
-from walking_control.simulation.rigid.plant import build_rigid_model, FAILURES, set_start
 
 LONGEST_TICK = 8e-3   # s, for which torques are held at first
 HALVINGS = (2, 4)     # of the ticks: at least, at most

@@ -16,7 +16,7 @@ import pinocchio as pin
 from walking_control.exceptions import InvalidInput, UrdfError
 from walking_control.models.base import Base
 from walking_control.models.pose import joint_positions, unit_quaternion
-from walking_control.models.robot import Robot
+from walking_control.models.robot import Robot, Start
 from walking_control.models.urdf import MOVING, moving_joints, parse
 from walking_control.models.urdf_structure import root_link
 
@@ -330,6 +330,18 @@ class Dynamics:
         full_q[:len(axes)] = [-foot_place[axis] for axis in axes]
         full_v[:len(axes)] = -(self.foot_jacobian(full_q, foot) @ full_v)
         return full_q, full_v
+
+    def start_state(self, start: Start) -> tuple[np.ndarray, np.ndarray]:
+        """Return generalised coordinates ``(nq,)`` and velocities ``(nv,)`` of a `Start`.
+
+        A posture begins at rest, the base upright, the lowest foot on the floor.
+        """
+        if start.posture is None:
+            return self.base_from_coordinates(start.support, start.q, start.v)
+        q = self.configuration(start.posture)
+        self.place(q)
+        q[len(self._axes) - 1] = -min(self.foot_position(foot)[2] for foot in self.robot.feet)
+        return q, np.zeros(self.nv)
 
     def standing_height(self) -> float:
         """Return the height of the base above the lowest foot at zero angles, m."""

@@ -15,7 +15,6 @@ from typing import NamedTuple, TYPE_CHECKING
 import numpy as np
 
 from walking_control.exceptions import InvalidInput
-from walking_control.models.robot_file import World
 
 if TYPE_CHECKING:
     from walking_control.simulation.plant import Plant
@@ -95,7 +94,7 @@ def plan_disturbances(plant: Plant, disturbances: Iterable[Disturbance | str]) -
     """Plan disturbances on a plant.
 
     Args:
-        plant: A `Plant` that can `disturb`, unless there is nothing to plan.
+        plant: A `Plant`.
         disturbances: Each a `Disturbance` or a text of the form ``step_down=0.05@3``: at the third
             touchdown.
 
@@ -157,27 +156,3 @@ def _number(text: str) -> float:
         return float(text)
     except ValueError:
         return math.nan
-
-
-def require_even(world: World, kind: str) -> None:
-    """Raise `InvalidInput` for steps and slopes where the floor itself has places and heights."""
-    if world.floor_places and kind not in ('push', 'side_push'):
-        raise InvalidInput('disturbance', value=kind, limit='the floor is given by heights already',
-                           remedy='put it into world.floor_heights')
-
-
-def require_plain(how: How, plant: str) -> None:
-    """Refuse what a plant knows at touchdowns and along the walk alone.
-
-    Args:
-        how: The `How` asked for.
-        plant: The plant and robot, in words.
-
-    Raises:
-        InvalidInput: It is not `PLAIN`.
-    """
-    if how != PLAIN:
-        raise InvalidInput('disturbance', value=str(Disturbance('', 0.0, 0, how)).lstrip('=0'),
-                           limit=f'{plant} knows disturbances of a touchdown alone',
-                           remedy='write KIND=SIZE@STEP; phases, times, places, directions and '
-                           'durations are of plants mujoco and dart and robots with base: free')

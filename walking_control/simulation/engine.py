@@ -1,211 +1,221 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What plants share that an engine with contacts and a fixed step of the physics advances."""
+"""What an engine must write: the physics of one robot on one floor, and nothing else.
 
-from abc import abstractmethod
+A `Plant` is built around an engine. The plant has the clock of the walk, the supply of the motors,
+pushes and planned floors, sensors, wires and books; the engine moves the robot on by a step under
+given efforts and says where it is. An engine that cannot do something names it in `lacks`, with the
+reason: the plant refuses it there and then, and the page of plants is made from it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
 import math
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 import numpy as np
 
-from walking_control.exceptions import IncompatiblePlant, InvalidInput
-from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.floor import read_profile, STEEPEST
+from walking_control.models.parameters import Parameters
+from walking_control.models.registry import choose_or_make
 from walking_control.models.robot import Robot, Start
 from walking_control.models.robot_file import World
-from walking_control.models.signals import Command
-from walking_control.simulation.disturbance import (
-    Disturbance,
-    How,
-    PLAIN,
-    require_even,
-    require_plain,
-)
-from walking_control.simulation.inertial import InertialUnit
-from walking_control.simulation.levels import LATEST, Levels
-from walking_control.simulation.parameters import EngineParameters
-from walking_control.simulation.plant import Plant, Truth
-from walking_control.simulation.pushes import make_push, Pushes, Touchdowns
-from walking_control.simulation.terrain import Change, lay_floor, lay_profile, Piece
-
-DISTURBANCES = ('step_down', 'step_up', 'push')
-IN_SPACE = (*DISTURBANCES, 'side_push', 'slope_change')   # to robots with a free base
-SCUFF_DEPTH = 0.001   # m: a foot ahead of the other that is deeper under a step up has tripped
-FAR = 10.0            # m: feet higher than this count as that high
+from walking_control.models.signals import BaseState, Measurement
 
 
-class EnginePlant(Plant):
-    """A plant on an engine: clock, efforts, disturbances; see `simulation.plant.Plant`.
+class Feature(Enum):
+    """What a floor or a push may be, in words for the page of plants and for refusals."""
+
+    STEPS = 'step_down, step_up at a touchdown'
+    TILTS = 'slope_change at a touchdown'
+    EDGES = 'step_down, step_up at a place'
+    BENDS = 'slope_change at a place'
+    UNEVEN = 'uneven floor (world.floor_heights)'
+    SIDEWAYS = 'side_push, and pushes in any direction'
+    LINKS = 'push of another link than the base'
+    FORCES = 'push that lasts, as a constant force'
+
+
+REMEDIES = {
+    Feature.TILTS: 'say where it begins, for example slope_change=0.1@2m',
+    Feature.EDGES: 'let it come with a touchdown, for example step_up=0.03@5',
+    Feature.SIDEWAYS: 'push along the walk: direction=0, or 180 against it',
+    Feature.LINKS: 'leave the link out: the base is pushed',
+}
+
+
+class Truth:
+    """The plant's own state, for records and judgement, never for the controller.
+
+    Attributes:
+        q: Generalised coordinates: the base's as its `Base` has them, then the joints, m and rad.
+        v: Generalised velocities, likewise.
+        foot_force: Force of the floor on each foot in the floor frame, N, ``(n_feet, 3)``.
+        foot_height: Height of each foot over the floor below it, m, ``(n_feet,)``; negative inside
+            the floor, NaN where the plant does not know it.
+        trip: Why a foot that met the floor from the side ended the walk, or None.
+        locked: Engaged locks, ``(n_locks,)``.
+        work: Mechanical work of each effort so far, J, ``(n_efforts,)``.
+        electrical_energy: Energy drawn at the motor terminals so far, J (no recuperation).
+    """
+
+    __slots__ = ('_base', 'q', 'v', 'foot_force', 'foot_height', 'trip', 'locked', 'work',
+                 'electrical_energy')
+    trip: str | None
+
+    def __init__(self, robot: Robot) -> None:
+        self._base = robot.base
+        self.q = np.zeros(robot.base.nq + len(robot.joints))
+        self.v = np.zeros(robot.base.nv + len(robot.joints))
+        self.foot_force = np.zeros((len(robot.feet), 3))
+        self.foot_height = np.full(len(robot.feet), np.nan)
+        self.trip = None
+        self.locked = np.zeros(len(robot.locks), dtype=bool)
+        self.work = np.zeros(len(robot.efforts))
+        self.electrical_energy = 0.0
+
+    @property
+    def base(self) -> BaseState:
+        """The `BaseState` now."""
+        return self._base.state(self.q, self.v)
+
+    def measure(self, time: float, rotations: Iterable[np.ndarray],
+                measurement: Measurement) -> None:
+        """Fill a `Measurement` with what ideal sensors of joints, locks and feet say.
+
+        Args:
+            time: s.
+            rotations: From the axes of each foot to the floor's, ``(3, 3)``.
+            measurement: Changed.
+        """
+        measurement.stamp = time
+        measurement.position[:] = self.q[self._base.nq:]
+        measurement.velocity[:] = self.v[self._base.nv:]
+        measurement.locked[:] = self.locked
+        for force, rotation, felt in zip(self.foot_force, rotations, measurement.foot_force):
+            np.dot(force, rotation, out=felt)
+
+
+Forces = Sequence[tuple[int, np.ndarray]]   # index of a link, and the force on its centre, N
+
+
+class Engine(ABC):
+    """The physics of a robot; a subclass writes the abstract methods, and what else it offers.
 
     Args:
         robot: The `Robot`.
         world: `World`.
-        values: Of the class `parameters`.
+        values: Validated values of `parameters`.
+
+    Attributes:
+        name: Of the plant, on the command line and in robot files.
+        parameters: The one table of its parameters.
+        lacks: `Feature` -> why the engine has it not; all others are offered.
+        dynamics: The robot's `Dynamics`, which the plant's sensors share.
+        time: Since the last `reset`, s; `advance` moves it on, the plant where there is a
+            longest step.
+        resolution: `advance` goes on by this, s; 0: by any time.
+        longest_step: `advance` goes on by this at most, s.
+        push_duration: How long a push lasts unless told otherwise, s.
+        last_step: Touchdowns up to which floors can be planned.
 
     Raises:
-        IncompatiblePlant: The robot has efforts that no engine offers.
+        IncompatiblePlant: It cannot simulate this robot; raised on construction.
     """
 
-    def __init__(self, robot: Robot, world: World, values: EngineParameters) -> None:
-        if robot.servos or robot.virtual_efforts:
-            raise IncompatiblePlant(f'plant {self.name} on {robot.name}',
-                                    value=', '.join((*robot.servos, *robot.virtual_efforts)),
-                                    limit='offered by plant rigid alone')
+    name: ClassVar[str]
+    parameters: ClassVar[type[Parameters]]
+    lacks: Mapping[Feature, str] = MappingProxyType({})
+    dynamics: Dynamics
+    time: float = 0.0
+    resolution: float = 0.0
+    longest_step: float = math.inf
+    push_duration: float = 0.0
+    last_step: int = 62
+
+    def __new__(cls, *args: Any, **parameters: Any) -> Any:
+        """Return an object; of parameters by name alone, the class chosen with them."""
+        return choose_or_make(cls, *args, **parameters)
+
+    def __init__(self, robot: Robot, world: World, values: Any) -> None:
         self.robot, self.world, self._values = robot, world, values
-        self.resolution = values.timestep
-        self._profile = read_profile(world)
-        self._changes: list[Change] = []
-        self._motors = list(robot.actuators.values())
-        self._prepare()
-        self._dynamics = Dynamics(robot, world.gravity, world.slope)
-        self._imu = InertialUnit(self._dynamics, world.slope)
-        self.truth = Truth(robot)
-        self._levels = Levels(SCUFF_DEPTH)
-        self._pushes: list[tuple[int, float]] = []   # (step, impulse), still to come
-        self._planned_pushes: list[tuple[int, float]] = []
-        self._pushes_in_space = Pushes(len(robot.feet), self._dynamics.weight, values.timestep)
-        self.disturbances: list[Disturbance] = []
-        self._begin()
+
+    @classmethod
+    def kind_for(cls, robot: Robot) -> type[Engine]:
+        """Return the class that simulates a robot; itself, unless there are several."""
+        return cls
 
     @abstractmethod
-    def _prepare(self) -> None:
-        """Build the engine's model of the robot and the floor as it is planned."""
+    def reset(self, start: Start) -> None:
+        """Put the robot into a `Start` state at time zero, locked joints engaged."""
 
     @abstractmethod
-    def _find_body(self, link: str) -> int:
-        """Return the engine's index of a link, below 0 of what is none."""
-
-    def _lay_pieces(self) -> list[Piece]:
-        """Return the boxes of one floor for all; none where each foot has a plane of its own."""
-        if self._profile is not None:
-            return lay_profile(self._profile)
-        return lay_floor(self._changes) if self._changes else []
-
-    @property
-    def touchdowns(self) -> Touchdowns:
-        """The touchdowns of this run, by which pushes in space are timed."""
-        return self._pushes_in_space.touchdowns
-
-    def _begin(self) -> None:
-        """Begin a run at time zero; all that is planned is still to come."""
-        truth = self.truth
-        self.time, self._steps = 0.0, 0
-        self._pushes = sorted(self._planned_pushes)
-        self._pushes_in_space.reset()
-        truth.trip, truth.electrical_energy = None, 0.0
-        truth.work[:] = 0.0
-
-    def _start_state(self, start: Start) -> tuple[np.ndarray, np.ndarray]:
-        """Return generalised coordinates and velocities of a `Start`; the floors are level."""
-        dynamics = self._dynamics
-        if self._levels.planned:
-            self._levels.reset(self.robot.feet.index(start.support))
-        if start.posture is None:
-            return dynamics.base_from_coordinates(start.support, start.q, start.v)
-        # at rest, the base upright, the lowest foot on the floor
-        q = dynamics.configuration(start.posture)
-        dynamics.place(q)
-        q[len(self.robot.base.axes) - 1] = -min(dynamics.foot_position(foot)[2]
-                                                for foot in self.robot.feet)
-        return q, np.zeros(dynamics.nv)
-
-    def _count_steps(self, duration: float) -> int:
-        """Return how many steps of the physics a duration in s has."""
-        timestep = self._values.timestep
-        steps = round(duration / timestep)
-        if steps < 1 or not math.isclose(steps * timestep, duration, rel_tol=1e-6):
-            raise InvalidInput('duration of a tick', value=duration,
-                               limit=f'must be a multiple of {self.name}.timestep '
-                               f'({timestep:g} s)',
-                               remedy=f'change {self.name}.timestep or the rate')
-        return steps
-
-    def _begin_pushes(self) -> bool:
-        """Push at once what is due; return whether forces are to be applied in space."""
-        while self._pushes and self._levels.steps >= self._pushes[0][0]:
-            self.push(self._pushes.pop(0)[1])
-        if self._pushes_in_space.are_over:
-            return False
-        rotation = self.truth.base.rotation
-        yaw = math.atan2(rotation[1, 0], rotation[0, 0])
-        for impulse, direction in self._pushes_in_space.begin(self.time, yaw):
-            self.push(impulse, direction)
-        return True
-
-    def _supply(self, command: Command, efforts: list[float], rates: list[float]) -> None:
-        """Limit efforts to what the supply voltages cause at the joints' rates, in place."""
-        for i, motor in enumerate(self._motors):
-            if motor.supply_voltage > 0.0:
-                efforts[i] = motor.supplied(float(command.effort[i]), rates[i],
-                                            self._values.timestep)
-
-    def _account(self, efforts: list[float], before: list[float], after: list[float]) -> None:
-        """Add the work of one physics step; no energy flows back to the supply."""
-        power, dt = 0.0, self._values.timestep
-        for i, effort in enumerate(efforts):
-            velocity = 0.5 * (before[i] + after[i])
-            self.truth.work[i] += effort * velocity * dt
-            power += self._motors[i].electrical_power(effort, velocity)
-        self.truth.electrical_energy += max(0.0, power) * dt
-
-    def _follow(self, places: list[float], heights: list[float]) -> None:
-        """Bring the floor of each foot to its level, see `Levels`.
+    def advance(self, effort: np.ndarray, armed: np.ndarray, h: float, forces: Forces
+                ) -> str | None:
+        """Move on by a step.
 
         Args:
-            places: Of the feet along the floor, m.
-            heights: Of their lowest points over their floors, m.
+            effort: Held meanwhile, N m, ``(n_efforts,)``.
+            armed: Which locks are, ``(n_locks,)``.
+            h: The step, s: `resolution`, if that is not zero.
+            forces: On links, constant; empty where the engine lacks `Feature.FORCES`.
+
+        Returns:
+            Why the walk ended here, as when a foot tripped, or None.
+
+        Raises:
+            NotAchieved: The physics cannot go on.
         """
-        levels = self._levels
-        depth = levels.follow(places, [float(a + b) for a, b in zip(heights, levels.heights)])
-        if depth > 0.0 and self.truth.trip is None:
-            self.truth.trip = f'a foot tripped: {1000.0 * depth:.3g} mm under a step up where it ' \
-                f'passes the stance foot; limit {1000.0 * SCUFF_DEPTH:.3g} mm'
 
-    def disturb(self, kind: str, size: float, step: int, how: How = PLAIN) -> None:
-        """Plan a one-off disturbance; see `Plant.disturb`.
+    @abstractmethod
+    def read(self, truth: Truth) -> None:
+        """Fill all of a `Truth` but its books and its trip."""
 
-        Pushes of robots in space that are still to come act in a run under way, too.
+    @abstractmethod
+    def impulse(self, impulse: np.ndarray) -> None:
+        """Push the base at once by an impulse in the floor frame, N s, ``(3,)``."""
+
+    @abstractmethod
+    def rates(self) -> list[float]:
+        """Return how fast the joints of the motors turn now, rad/s."""
+
+    def book(self, effort: np.ndarray, before: list[float], after: list[float], h: float
+             ) -> tuple[Iterable[float], Iterable[float]]:
+        """Return the work of each effort in the step just made, J, and the motors' mean rates.
+
+        Args:
+            effort: As given to `advance`.
+            before: `rates` before it.
+            after: `rates` after it.
+            h: Its length, s.
         """
-        robot, space, plant = self.robot, self.robot.base is Base.FREE, f'plant {self.name}'
-        offered = IN_SPACE if space else DISTURBANCES
-        if kind not in offered or self.robot.base is Base.TRANSLATING or len(robot.feet) != 2:
-            raise InvalidInput('disturbance', value=kind, limit=f'is not offered by {plant} on '
-                               f'{robot.name}', remedy='it offers ' + ', '.join(DISTURBANCES)
-                               + ' to planar robots on two feet, ' + ', '.join(IN_SPACE[3:])
-                               + ' besides to those in space; or choose plant rigid')
-        if not space:
-            require_plain(how, f'{plant} on {robot.name}')
-        if how.time is None and how.place is None and not 1 <= step <= LATEST - 2:
-            raise InvalidInput('step of the disturbance', value=step,
-                               limit=f'must be 1 to {LATEST - 2}')
-        if not math.isfinite(size):
-            raise InvalidInput('size of the disturbance', value=size, limit='must be finite')
-        require_even(self.world, kind)
-        if kind in ('push', 'side_push') and space:
-            turn = 0.5 * math.pi if kind == 'side_push' else 0.0
-            self._pushes_in_space.plan(make_push(
-                robot, self._find_body, self._values.timestep, size * self._dynamics.mass, step,
-                how._replace(direction=how.direction + turn)))
-        elif kind == 'push':
-            self._planned_pushes.append((step, size * self._dynamics.mass))
-            self._levels.plan(0.0, step)
-        elif space and (how != PLAIN or kind == 'slope_change'):
-            self._plan_change(kind, size, how)
-        else:
-            self._levels.plan({'step_down': size, 'step_up': -size}[kind], step)
-        if self._changes and self._levels.planned:
-            raise InvalidInput('disturbance', value=kind, limit='steps at touchdowns and changes '
-                               'of the floor at places do not mix', remedy='give all with @...m')
-        self.disturbances.append(Disturbance(kind, size, step, how))
+        mean = [0.5 * (a + b) for a, b in zip(before, after)]
+        return [effort * rate * h for effort, rate in zip(effort.tolist(), mean)], mean
 
-    def _plan_change(self, kind: str, size: float, how: How) -> None:
-        if how.place is None or how != PLAIN._replace(place=how.place):
-            raise InvalidInput('disturbance', value=kind, limit='floors in space change at a '
-                               'touchdown (steps alone) or at a place, and nothing else is asked',
-                               remedy=f'for example {kind}=0.05@2m')
-        drops = {'step_down': size, 'step_up': -size, 'slope_change': 0.0}
-        tilt = size if kind == 'slope_change' else 0.0
-        if abs(sum(change.tilt for change in self._changes) + tilt) > STEEPEST:
-            raise InvalidInput('slope_change', value=size, limit='floors lean by at most '
-                               f'{STEEPEST:g} rad')
-        self._changes.append(Change(how.place, drops[kind], tilt))
-        self._prepare()
+    @property
+    def steps(self) -> int | None:
+        """Touchdowns so far, where the engine itself knows; None leaves that to the plant."""
+        return None
+
+    def foot_rotations(self) -> Iterable[np.ndarray]:
+        """Return what turns the axes of each foot to the floor's; `dynamics` is placed."""
+        return map(self.dynamics.foot_rotation, self.robot.feet)
+
+    def link_index(self, link: str) -> int:
+        """Return the number of a link in `Forces`, below 0 of what is none."""
+        return -1
+
+    def drop(self, step: int, size: float) -> None:
+        """Plan a floor that is lower from a touchdown on, m; size 0 asks to count to it."""
+        raise NotImplementedError
+
+    def tilt(self, step: int, size: float) -> None:
+        """Plan a floor that leans more from a touchdown on, rad, downhill positive."""
+        raise NotImplementedError
+
+    def change(self, place: float, drop: float, tilt: float) -> None:
+        """Plan a floor that is lower by drop, m, and leans more by tilt, rad, from a place on."""
+        raise NotImplementedError

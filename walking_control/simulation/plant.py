@@ -1,150 +1,294 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every plant offers, and the truth only a plant knows."""
+"""The robot and its world, advanced by commands: around every engine the same plant."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+import math
 from types import MappingProxyType
-from typing import Any, ClassVar, Protocol
+from typing import Any
 
 import numpy as np
 
-from walking_control.exceptions import IncompatiblePlant
-from walking_control.models.parameters import Parameters
-from walking_control.models.registry import choose_or_make
+from walking_control.exceptions import IncompatiblePlant, InvalidInput
+from walking_control.models.floor import STEEPEST
 from walking_control.models.robot import Robot, Start
-from walking_control.models.robot_file import World
-from walking_control.models.signals import BaseState, Command, Measurement
+from walking_control.models.signals import Command, Measurement
 from walking_control.simulation.disturbance import Disturbance, How, PLAIN
+from walking_control.simulation.engine import Engine, Feature, Forces, REMEDIES, Truth
+from walking_control.simulation.inertial import InertialUnit
+from walking_control.simulation.pushes import along_floor, make_push, Pushes, Touchdowns
+from walking_control.simulation.sensors import SensorParameters
+from walking_control.simulation.wires import Wires
+
+__all__ = ['Plant', 'Truth']
+PUSHES = ('push', 'side_push')
+KINDS = ('step_down', 'step_up', 'slope_change', *PUSHES)
+ALONG = 1e-9   # sine of a direction that is along the walk
 
 
-class Truth:
-    """The plant's own state, for records and judgement, never for the controller.
+class Plant:
+    """A robot on its floor: clock, supply, pushes, floors, sensors, wires and books.
 
-    Attributes:
-        q: Generalised coordinates: the base's as its `Base` has them, then the joints, m and rad.
-        v: Generalised velocities, likewise.
-        foot_force: Force of the floor on each foot in the floor frame, N, ``(n_feet, 3)``.
-        foot_height: Height of each foot over the floor below it, m, ``(n_feet,)``; negative inside
-            the floor, NaN where the plant does not know it.
-        trip: Why a foot that met the floor from the side ended the walk, or None.
-        locked: Engaged locks, ``(n_locks,)``.
-        work: Mechanical work of each effort so far, J, ``(n_efforts,)``.
-        electrical_energy: Energy drawn at the motor terminals so far, J (no recuperation).
-    """
-
-    __slots__ = ('_base', 'q', 'v', 'foot_force', 'foot_height', 'trip', 'locked', 'work',
-                 'electrical_energy')
-    trip: str | None
-
-    def __init__(self, robot: Robot) -> None:
-        self._base = robot.base
-        self.q = np.zeros(robot.base.nq + len(robot.joints))
-        self.v = np.zeros(robot.base.nv + len(robot.joints))
-        self.foot_force = np.zeros((len(robot.feet), 3))
-        self.foot_height = np.full(len(robot.feet), np.nan)
-        self.trip = None
-        self.locked = np.zeros(len(robot.locks), dtype=bool)
-        self.work = np.zeros(len(robot.efforts))
-        self.electrical_energy = 0.0
-
-    @property
-    def base(self) -> BaseState:
-        """The `BaseState` now."""
-        return self._base.state(self.q, self.v)
-
-    def measure(self, time: float, rotations: Iterable[np.ndarray],
-                measurement: Measurement) -> None:
-        """Fill a `Measurement` with what ideal sensors of joints, locks and feet say.
-
-        Args:
-            time: s.
-            rotations: From the axes of each foot to the floor's, ``(3, 3)``.
-            measurement: Changed.
-        """
-        measurement.stamp = time
-        measurement.position[:] = self.q[self._base.nq:]
-        measurement.velocity[:] = self.v[self._base.nv:]
-        measurement.locked[:] = self.locked
-        for force, rotation, felt in zip(self.foot_force, rotations, measurement.foot_force):
-            np.dot(force, rotation, out=felt)
-
-
-class Plant(Protocol):
-    """The robot and its world, advanced by commands: the contract of every plant.
-
-    Write a plant as a subclass: then what it does not offer has the default given here.
+    What moves the robot is its `Engine`; everything else is here, once for all engines.
 
     Args:
-        robot: The `Robot`.
-        world: `World`.
-        values: Of the class `parameters`.
+        engine: The `Engine`, which knows robot and world.
+        sensors: `SensorParameters`; None: ideal sensors and wires.
 
     Attributes:
-        name: Name on the command line and in robot files.
-        parameters: The class of its parameters.
-        time: Simulated time, s.
-        truth: The `Truth`, updated by `reset` and `step`.
+        engine: As given.
+        name: On the command line and in robot files.
+        robot, world: Of the engine.
+        truth: The `Truth`, updated by `reset`, `step` and `push`.
+        touchdowns: The `Touchdowns` of this run.
         disturbances: Every `Disturbance` planned so far.
-        resolution: Durations of steps are whole multiples of this, s; 0: any will do.
         sensors: name -> value of `SensorParameters` where they are not perfect.
-        lost: Whether the newest measurement never arrives, and nothing answers it.
 
     Raises:
-        IncompatiblePlant: It cannot simulate this robot; raised on construction.
+        IncompatiblePlant: The world's floor is uneven, and the engine has none such.
     """
 
-    name: ClassVar[str]
-    parameters: ClassVar[type[Parameters]]
-    robot: Robot
-    world: World
-    time: float
-    truth: Truth
-    disturbances: Sequence[Disturbance] = ()
-    resolution: float = 0.0
-    sensors: Mapping[str, Any] = MappingProxyType({})
-    lost: bool = False
+    def __init__(self, engine: Engine, sensors: SensorParameters | None = None) -> None:
+        self.engine, self.name = engine, engine.name
+        self.robot: Robot = engine.robot
+        self.world = engine.world
+        if self.world.floor_places:
+            self._require(Feature.UNEVEN, 'world.floor_heights')
+        self.truth = Truth(self.robot)
+        self.disturbances: list[Disturbance] = []
+        self._motors = list(self.robot.actuators.values())
+        self._is_supplied = any(motor.supply_voltage > 0.0 for motor in self._motors)
+        self._imu = InertialUnit(engine.dynamics, self.world.slope)
+        self.touchdowns = Touchdowns(len(self.robot.feet), engine.dynamics.weight)
+        self._pushes = Pushes(self.touchdowns)
+        self._tilted = 0.0
+        self._wires = None if sensors is None else Wires(self.robot, sensors, engine.resolution)
+        self.sensors: Mapping[str, Any] = MappingProxyType({}) if self._wires is None \
+            else self._wires.errors
 
-    def __new__(cls, *args: Any, **parameters: Any) -> Any:
-        """Return an object; of parameters by name alone, the class chosen with them."""
-        return choose_or_make(cls, *args, **parameters)
+    @property
+    def time(self) -> float:
+        """Simulated time, s."""
+        return self.engine.time
 
-    def __init__(self, robot: Robot, world: World, values: Parameters) -> None:
-        """Do everything slow here."""
+    @property
+    def resolution(self) -> float:
+        """Durations of steps are whole multiples of this, s; 0: any will do."""
+        return self.engine.resolution
 
-    @classmethod
-    def kind_for(cls, robot: Robot) -> 'type[Plant]':
-        """Return the class that simulates a robot; itself, unless there are several."""
-        return cls
+    @property
+    def lost(self) -> bool:
+        """Whether the newest measurement never arrives, and nothing answers it."""
+        return self._wires is not None and self._wires.lost
 
     def reset(self, start: Start) -> None:
-        """Put the robot into a `Start` state at time zero."""
-
-    def step(self, command: Command, duration: float) -> None:
-        """Hold a `Command` for a duration in s."""
+        """Put the robot into a `Start` state at time zero; nothing is under way."""
+        truth = self.truth
+        truth.trip, truth.electrical_energy = None, 0.0
+        truth.work[:] = 0.0
+        self.touchdowns.reset()
+        self._pushes.reset()
+        self.engine.reset(start)
+        self.engine.read(truth)
+        self._imu.reset()
+        if self._wires is not None:
+            self._wires.reset()
 
     def measure(self, measurement: Measurement) -> None:
-        """Fill a `Measurement` with what the sensors say now."""
+        """Fill a `Measurement` with what the sensors say now, unless it gets lost."""
+        if self._wires is None:
+            self._sense(measurement)
+        else:
+            self._wires.measure(self._sense, self.time, measurement)
+
+    def _sense(self, measurement: Measurement) -> None:
+        """Fill a `Measurement` with what ideal sensors say."""
+        truth = self.truth
+        self._imu.measure(truth.q, truth.v, self.time, measurement)   # places the robot
+        truth.measure(self.time, self.engine.foot_rotations(), measurement)
+
+    def step(self, command: Command, duration: float) -> None:
+        """Hold a `Command` for a duration in s, once it has arrived.
+
+        Raises:
+            InvalidInput: The duration is no multiple of `resolution`.
+            NotAchieved: The physics cannot go on.
+        """
+        if self._wires is None:
+            self._hold(command, duration)
+            return
+        for held, part in self._wires.carry(command, lambda: self.time, duration):
+            self._hold(held, part)
+
+    def _hold(self, command: Command, duration: float) -> None:
+        """Hold a command for a duration in s, at once."""
+        engine, truth = self.engine, self.truth
+        count, now = self._count_steps(duration), engine.time
+        h = engine.resolution or duration / count
+        self._begin_pushes()
+        before, effort = engine.rates(), command.effort
+        for left in range(count, 0, -1):
+            if self._is_supplied:
+                effort = self._supply(command.effort, before, h)
+            forces = () if self._pushes.are_over else self._press(h)
+            trip = engine.advance(effort, command.lock, h, forces)
+            if trip is not None and truth.trip is None:
+                truth.trip = trip
+            if left == 1:
+                engine.read(truth)
+            after = engine.rates()
+            self._book(effort, *engine.book(effort, before, after, h), h)
+            before = after
+        if engine.longest_step < math.inf:   # a sum of steps would round
+            engine.time = now + duration
+        if engine.steps is None:
+            self.touchdowns.follow(self.time, truth.foot_force[:, 2].tolist())
+        else:
+            self.touchdowns.count_to(self.time, engine.steps)
+
+    def _count_steps(self, duration: float) -> int:
+        """Return how many steps of the engine a duration in s has."""
+        step = self.engine.resolution
+        if step == 0.0:
+            return max(1, math.ceil(duration / self.engine.longest_step - 1e-9))
+        steps = round(duration / step)
+        if steps < 1 or not math.isclose(steps * step, duration, rel_tol=1e-6):
+            raise InvalidInput('duration of a tick', value=duration,
+                               limit=f'must be a multiple of {self.name}.timestep ({step:g} s)',
+                               remedy=f'change {self.name}.timestep or the rate')
+        return steps
+
+    def _supply(self, wanted: np.ndarray, rates: list[float], h: float) -> np.ndarray:
+        """Return efforts limited to what the supply voltages cause at the joints' rates."""
+        effort = wanted.copy()
+        for i, motor in enumerate(self._motors):
+            if motor.supply_voltage > 0.0:
+                effort[i] = motor.supplied(float(wanted[i]), rates[i], h)
+        return effort
+
+    def _book(self, effort: np.ndarray, work: Iterable[float], rates: Iterable[float], h: float
+              ) -> None:
+        """Book the work of a step; no energy flows back to the supply."""
+        truth, power = self.truth, 0.0
+        for i, done in enumerate(work):
+            truth.work[i] += done
+        for motor, torque, rate in zip(self._motors, effort.tolist(), rates):
+            power += motor.electrical_power(torque, rate)
+        truth.electrical_energy += max(0.0, power) * h
+
+    def _begin_pushes(self) -> None:
+        if self._pushes.are_over:
+            return
+        rotation = self.truth.base.rotation
+        yaw = math.atan2(rotation[1, 0], rotation[0, 0])
+        for impulse in self._pushes.begin(self.time, yaw):
+            self._push(impulse)
+
+    def _press(self, h: float) -> Forces:
+        """Return the forces of the coming step; give their impulse now to an engine without."""
+        forces = self._pushes.forces(h)
+        if Feature.FORCES not in self.engine.lacks:
+            return forces
+        for _, force in forces:
+            self._push(h * force)
+        return ()
+
+    def _push(self, impulse: np.ndarray) -> None:
+        self.engine.impulse(impulse)
+        self.engine.read(self.truth)
 
     def push(self, impulse: float, direction: float = 0.0) -> None:
         """Add an impulse in N s along the floor to the base, at once.
 
         Args:
             impulse: N s.
-            direction: Where it points, rad from x towards y; plants of the plane know 0 alone.
+            direction: Where it points, rad from x towards y.
+
+        Raises:
+            InvalidInput: The direction leaves the plane of a planar robot.
         """
+        if abs(math.sin(direction)) > ALONG:
+            self._require(Feature.SIDEWAYS, f'direction={math.degrees(direction):g}')
+        self._push(along_floor(impulse, direction))
 
     def disturb(self, kind: str, size: float, step: int, how: How = PLAIN) -> None:
         """Plan a one-off disturbance for every run from the next `reset` on.
+
+        Pushes that are still to come act in a run under way, too.
 
         Args:
             kind: ``'step_down'``, ``'step_up'`` (m), ``'slope_change'`` (rad), ``'push'`` (N s
                 per kg of robot, along the walk) or ``'side_push'`` (likewise, to the left).
             size: Its size.
             step: The touchdown it comes with, counted from 1; 0 where `how` says when or where.
-            how: Phase, time or place, and direction and duration of a push, where the plant
-                knows such.
+            how: Phase, time or place, and direction, duration and link of a push.
 
         Raises:
-            InvalidInput: Unknown kind, a step or size out of range, or a plant without.
+            InvalidInput: Unknown kind, or a step or size out of range.
+            IncompatiblePlant: The engine has none such.
         """
-        raise IncompatiblePlant(f'disturbance {kind} on plant {self.name}',
-                                limit='this plant has none', remedy='choose plant rigid')
+        disturbance = Disturbance(kind, size, step, how)
+        if kind not in KINDS:
+            raise InvalidInput('disturbance', value=kind, limit='unknown',
+                               remedy='known: ' + ', '.join(KINDS))
+        if not math.isfinite(size):
+            raise InvalidInput('size of the disturbance', value=size, limit='must be finite')
+        last = self.engine.last_step
+        if how.time is None and how.place is None and not 1 <= step <= last:
+            raise InvalidInput('step of the disturbance', value=step, limit=f'must be 1 to {last}')
+        if kind in PUSHES:
+            self._plan_push(disturbance)
+        else:
+            self._plan_floor(disturbance)
+        self.disturbances.append(disturbance)
+
+    def _plan_push(self, planned: Disturbance) -> None:
+        engine, how = self.engine, planned.how
+        if planned.kind == 'side_push':
+            how = how._replace(direction=how.direction + 0.5 * math.pi)
+        if abs(math.sin(how.direction)) > ALONG:
+            self._require(Feature.SIDEWAYS, planned)
+        if how.link not in ('', self.robot.base_link):
+            self._require(Feature.LINKS, planned)
+        self._pushes.plan(make_push(engine, planned.size * engine.dynamics.mass, planned.step, how))
+        if planned.step > 0 and engine.steps is not None:
+            engine.drop(planned.step, 0.0)
+
+    def _plan_floor(self, planned: Disturbance) -> None:
+        kind, size, step, how = planned
+        drop = {'step_down': size, 'step_up': -size, 'slope_change': 0.0}[kind]
+        tilt = size if kind == 'slope_change' else 0.0
+        if self.world.floor_places:
+            raise InvalidInput('disturbance', value=kind, limit='the floor is given by heights '
+                               'already', remedy='put it into world.floor_heights')
+        if how not in (PLAIN, PLAIN._replace(place=how.place)):
+            raise InvalidInput('disturbance', value=str(planned), limit='floors change at a '
+                               'touchdown or at a place, and nothing else is asked',
+                               remedy=f'for example {kind}=0.05@3 or {kind}=0.05@2m')
+        self._tilted += tilt
+        if abs(self._tilted) > STEEPEST:
+            raise InvalidInput('slope_change', value=size, limit='floors lean by at most '
+                               f'{STEEPEST:g} rad')
+        if any((other.how.place is None) != (how.place is None) for other in self.disturbances
+               if other.kind not in PUSHES):
+            raise InvalidInput('disturbance', value=kind, limit='changes of the floor at '
+                               'touchdowns and at places do not mix',
+                               remedy='give all with @...m')
+        self._require({(True, True): Feature.TILTS, (True, False): Feature.STEPS,
+                       (False, True): Feature.BENDS, (False, False): Feature.EDGES}[
+                           how.place is None, kind == 'slope_change'], planned)
+        if how.place is not None:
+            self.engine.change(how.place, drop, tilt)
+        elif kind == 'slope_change':
+            self.engine.tilt(step, tilt)
+        else:
+            self.engine.drop(step, drop)
+
+    def _require(self, feature: Feature, asked: object) -> None:
+        """Refuse what the engine lacks, with its reason."""
+        if feature in self.engine.lacks:
+            raise IncompatiblePlant(
+                f'{asked} on plant {self.name} with {self.robot.name}',
+                limit=f'it has no {feature.value}: {self.engine.lacks[feature]}',
+                remedy=REMEDIES.get(feature, 'doc/engines.md lists what each plant has'))

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pushes on robots in space: when they begin, and the force that acts meanwhile.
+"""Pushes: when they begin, and the force that acts meanwhile.
 
-A push is a constant force along the floor at the centre of mass of a link, for a time. It begins
-at a time, or at a touchdown or a part of a step after one. What a touchdown is, the plant itself
-says: a foot carries that had carried nothing for a while.
+A push is a constant force along the floor at the centre of mass of a link, for a time, or an
+impulse on the base. It begins at a time, or at a touchdown or a part of a step after one. What a
+touchdown is, the engine says where it knows; elsewhere a foot carries that had carried nothing for
+a while.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 import math
 from typing import NamedTuple
 
 import numpy as np
 
 from walking_control.exceptions import InvalidInput
-from walking_control.models.robot import Robot
 from walking_control.simulation.disturbance import How
+from walking_control.simulation.engine import Engine, Forces
 
-DURATION = 0.1     # s: how long a push lasts unless told otherwise
 FIRST_WITH_PHASE = 3
 CARRIES = 0.02     # of the weight: a foot with less stands on nothing
 AIRBORNE = 0.05    # s: a foot that was off the floor for less has bounced, not stepped
@@ -53,11 +53,19 @@ class Touchdowns:
             if force < self._least:
                 continue
             if time - self._left[foot] > AIRBORNE:
-                self.count, self.last = self.count + 1, time
-                self._times = [*self._times[-2:], time]
-                if len(self._times) > 1:
-                    self.period = (time - self._times[0]) / (len(self._times) - 1)
+                self._note(time)
             self._left[foot] = time
+
+    def count_to(self, time: float, count: int) -> None:
+        """Take note of how many the engine has counted at a time."""
+        while self.count < count:
+            self._note(time)
+
+    def _note(self, time: float) -> None:
+        self.count, self.last = self.count + 1, time
+        self._times = [*self._times[-2:], time]
+        if len(self._times) > 1:
+            self.period = (time - self._times[0]) / (len(self._times) - 1)
 
 
 class Push(NamedTuple):
@@ -66,8 +74,8 @@ class Push(NamedTuple):
     Attributes:
         impulse: N s.
         direction: rad from ahead of the base to the left.
-        steps: Physics steps it lasts; 0: at once.
-        body: Index of the pushed body in the engine.
+        duration: s; 0: at once.
+        link: Index of the pushed link in the engine.
         touchdown: The touchdown it comes with; 0 where `time` says when.
         phase: Part of a step by which it comes later.
         time: When it comes, s.
@@ -75,8 +83,8 @@ class Push(NamedTuple):
 
     impulse: float
     direction: float
-    steps: int
-    body: int
+    duration: float
+    link: int
     touchdown: int = 0
     phase: float = 0.0
     time: float = 0.0
@@ -91,28 +99,21 @@ class Push(NamedTuple):
 
 
 class Pushes:
-    """All pushes of a robot in space: planned, still to come, acting.
+    """All pushes of a robot: planned, still to come, acting.
 
     Args:
-        feet: Number of feet.
-        weight: Of the robot, N.
-        timestep: Of the physics, s.
-
-    Attributes:
-        touchdowns: The `Touchdowns`.
+        touchdowns: The `Touchdowns` of the walk.
     """
 
-    def __init__(self, feet: int, weight: float, timestep: float) -> None:
-        self._timestep = timestep
-        self.touchdowns = Touchdowns(feet, weight)
+    def __init__(self, touchdowns: Touchdowns) -> None:
+        self._touchdowns = touchdowns
         self._planned: list[Push] = []
         self.reset()
 
     def reset(self) -> None:
         """Begin a run: all that is planned is still to come."""
-        self.touchdowns.reset()
         self._waiting = list(self._planned)
-        self._acting: list[tuple[np.ndarray, int, int]] = []   # (force, body, steps left)
+        self._acting: list[tuple[int, np.ndarray, float]] = []   # (link, force, time left)
 
     def plan(self, push: Push) -> None:
         """Plan a push for every run, that under way included."""
@@ -124,41 +125,42 @@ class Pushes:
         """Whether nothing acts and nothing is still to come."""
         return not self._waiting and not self._acting
 
-    def begin(self, time: float, yaw: float) -> list[tuple[float, float]]:
-        """Begin what is due; return (impulse, direction in the floor frame) of pushes at once.
+    def begin(self, time: float, yaw: float) -> list[np.ndarray]:
+        """Begin what is due; return the impulses of pushes at once, N s, ``(3,)`` each.
 
         Args:
             time: Now, s.
             yaw: Of the base, rad.
         """
         at_once = []
-        for push in [push for push in self._waiting if push.is_due(time, self.touchdowns)]:
+        for push in [push for push in self._waiting if push.is_due(time, self._touchdowns)]:
             self._waiting.remove(push)
-            direction = push.direction + yaw
-            if push.steps == 0:
-                at_once.append((push.impulse, direction))
-                continue
-            size = push.impulse / (push.steps * self._timestep)
-            force = size * np.array([math.cos(direction), math.sin(direction), 0.0])
-            self._acting.append((force, push.body, push.steps))
+            if push.duration == 0.0:
+                at_once.append(along_floor(push.impulse, push.direction + yaw))
+            else:
+                self._acting.append((push.link, along_floor(
+                    push.impulse / push.duration, push.direction + yaw), push.duration))
         return at_once
 
-    def apply(self, applied: np.ndarray) -> None:
-        """Set the external forces ``(n_bodies, 6)`` of the coming physics step."""
-        applied[:] = 0.0
-        for force, body, _ in self._acting:
-            applied[body, :3] += force
-        self._acting = [(force, body, left - 1) for force, body, left in self._acting if left > 1]
+    def forces(self, h: float) -> Forces:
+        """Return the mean forces of the coming time h, s, which then is over."""
+        acting = [(link, force if left >= h - EARLY else force * (left / h))
+                  for link, force, left in self._acting]
+        self._acting = [(link, force, left - h) for link, force, left in self._acting
+                        if left > h + EARLY]
+        return acting
 
 
-def make_push(robot: Robot, find_body: Callable[[str], int], timestep: float, impulse: float,
-              step: int, how: How) -> Push:
+def along_floor(size: float, direction: float) -> np.ndarray:
+    """Return a vector along the floor, ``(3,)``; direction in rad from x towards y."""
+    return size * np.array([math.cos(direction), math.sin(direction), 0.0])
+
+
+def make_push(engine: Engine, impulse: float, step: int, how: How) -> Push:
     """Return the `Push` of a disturbance.
 
     Args:
-        robot: The `Robot`.
-        find_body: Gives the index of a link's body in the engine, below 0 of what is none.
-        timestep: Of the physics, s.
+        engine: The `Engine` whose robot is pushed.
         impulse: N s.
         step: Its touchdown.
         how: The rest.
@@ -173,18 +175,22 @@ def make_push(robot: Robot, find_body: Callable[[str], int], timestep: float, im
         raise InvalidInput('touchdown of the push', value=step + how.phase,
                            limit='a part of a step is told by the two before: must be from '
                            f'{FIRST_WITH_PHASE}')
-    link = how.link or robot.base_link
-    body = find_body(link)
-    if body < 0:
-        raise InvalidInput('link of the push', value=link, limit=f'is none of {robot.name}',
+    base, timestep = engine.robot.base_link, engine.resolution
+    link = how.link or base
+    index = engine.link_index(link)
+    if index < 0 and link != base:
+        raise InvalidInput('link of the push', value=link, limit=f'is none of {engine.robot.name}',
                            remedy='leave it out to push the base, or take a link of the URDF')
-    duration = DURATION if how.duration is None else how.duration
-    steps = round(duration / timestep)
-    if duration > 0.0 and steps < 1:
-        raise InvalidInput('duration of the push', value=duration, limit='is shorter than '
-                           f'the timestep of the plant ({timestep:g} s)',
-                           remedy='give duration=0: at once')
-    if steps == 0 and link != robot.base_link:
+    duration = engine.push_duration if how.duration is None else how.duration
+    if timestep > 0.0:
+        steps = round(duration / timestep)
+        if duration > 0.0 and steps < 1:
+            raise InvalidInput('duration of the push', value=duration, limit='is shorter than '
+                               f'the timestep of the plant ({timestep:g} s)',
+                               remedy='give duration=0: at once')
+        duration = steps * timestep
+    if duration == 0.0 and link != base:
         raise InvalidInput('link of the push', value=link, limit='a push at once is of the base',
                            remedy='give a duration above 0')
-    return Push(impulse, how.direction, steps, body, step, how.phase, how.time or 0.0)
+    return Push(impulse, how.direction, duration, index, step, how.phase, how.time or 0.0)
+

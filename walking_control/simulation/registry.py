@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from walking_control.controllers.registry import CONTROLLERS
 from walking_control.exceptions import MissingDependency
@@ -15,15 +15,16 @@ from walking_control.safety.parameters import SafetyParameters
 from walking_control.simulation.sensors import has_errors, SensorParameters
 
 if TYPE_CHECKING:
+    from walking_control.simulation.engine import Engine
     from walking_control.simulation.plant import Plant
 
 _ROOM = 'walking_control.simulation'
 PLANTS = Registry('plant', {
-    'dart': f'{_ROOM}.dart.plant:DartPlant',
-    'mujoco': f'{_ROOM}.mujoco.plant:MujocoPlant',
-    'rigid': f'{_ROOM}.rigid.plant:RigidPlant',
-    'compliant': f'{_ROOM}.compliant.plant:CompliantPlant',
-}, 'walking_control.plants', f'{_ROOM}.plant:Plant')
+    'dart': f'{_ROOM}.dart.engine:DartEngine',
+    'mujoco': f'{_ROOM}.mujoco.engine:MujocoEngine',
+    'rigid': f'{_ROOM}.rigid.engine:RigidEngine',
+    'compliant': f'{_ROOM}.compliant.engine:CompliantEngine',
+}, 'walking_control.plants', f'{_ROOM}.engine:Engine')
 REGISTRIES = {'controller': CONTROLLERS, 'plant': PLANTS}   # by the key of robot files
 
 
@@ -41,16 +42,17 @@ def make_plant(robot_file: RobotFile, name: Choice = None,
     Raises:
         InvalidInput: Unknown plant, or one that cannot simulate this robot.
     """
-    from walking_control.simulation.instrumented import check_delays, InstrumentedPlant
+    from walking_control.simulation.plant import Plant
+    from walking_control.simulation.wires import check_delays
     robot_file, name = robot_file.choose(PLANTS, name)
-    chosen: type[Plant] = PLANTS.find(name or robot_file.plant)
+    chosen: type[Engine] = PLANTS.find(name or robot_file.plant)
     robot, sensors = robot or robot_file.robot, robot_file.values(SensorParameters)
     kind = chosen.kind_for(robot)
-    plant = kind(robot, robot_file.values(World), robot_file.values(kind.parameters))
+    engine = kind(robot, robot_file.values(World), robot_file.values(kind.parameters))
     if not has_errors(sensors):
-        return plant
+        return Plant(engine)
     check_delays(sensors, robot_file.values(SafetyParameters).state_timeout)
-    return InstrumentedPlant(plant, sensors)
+    return Plant(engine, sensors)
 
 
 def choose_parts(robot_file: RobotFile, controller: Choice, plant: Choice
@@ -77,12 +79,10 @@ def make_fast_plant(robot_file: RobotFile, name: Choice = None,
 
     The same to rounding; the first use of a robot's structure compiles for some time.
     """
-    from walking_control.simulation.instrumented import InstrumentedPlant
-    from walking_control.simulation.rigid.compiled import compile_plant
-    from walking_control.simulation.rigid.plant import RigidPlant
-    plant: Any = make_plant(robot_file, name, robot)
-    inner = plant.inner if isinstance(plant, InstrumentedPlant) else plant
-    if type(inner) is RigidPlant:
+    from walking_control.simulation.rigid.compiled import compile_engine
+    from walking_control.simulation.rigid.engine import RigidEngine
+    plant = make_plant(robot_file, name, robot)
+    if type(plant.engine) is RigidEngine:
         with contextlib.suppress(MissingDependency):
-            compile_plant(inner)
+            compile_engine(plant.engine)
     return plant

@@ -10,9 +10,12 @@ from collections.abc import Sequence
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from walking_control.models.floor import FloorProfile
 
 WIDTH, FAR, DEPTH = 100.0, 200.0, 2.0   # m: half width, length before and after, half thickness
+EDGE = 1e-9   # m: the length of an edge where a floor is told by heights
 
 
 class Change(NamedTuple):
@@ -41,6 +44,24 @@ class Piece(NamedTuple):
     size: tuple[float, float, float]
     middle: tuple[float, float, float]
     pitch: float
+
+
+def profile_of(changes: Sequence[Change]) -> FloorProfile:
+    """Return the heights of a floor that is at height zero and level before its first change.
+
+    An edge is a piece of `EDGE`, on which no foot comes down but by a chance of one in a million.
+    """
+    places, heights, tilt = [-FAR], [0.0], 0.0
+    for change in sorted(changes):
+        heights.append(heights[-1] - math.tan(tilt) * (change.place - places[-1]))
+        places.append(change.place)
+        if change.drop != 0.0:
+            places.append(change.place + EDGE)
+            heights.append(heights[-1] - change.drop)
+        tilt += change.tilt
+    places.append(places[-1] + FAR)
+    heights.append(heights[-1] - math.tan(tilt) * FAR)
+    return FloorProfile(np.array(places), np.array(heights))
 
 
 def lay_floor(changes: Sequence[Change]) -> list[Piece]:

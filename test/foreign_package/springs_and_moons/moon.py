@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from walking_control.models.parameters import parameter, Parameters
 from walking_control.simulation.parameters import RigidParameters
-from walking_control.simulation.rigid.plant import RigidPlant
+from walking_control.simulation.rigid.engine import RigidEngine
 
 
 class MoonParameters(Parameters, section='moon'):
@@ -13,7 +13,7 @@ class MoonParameters(Parameters, section='moon'):
     share: float = parameter(0.9, '1', "Share of the world's gravity.", 0.1, 1.0)
 
 
-class Moon(RigidPlant):
+class Moon(RigidEngine):
     """A planar robot under less gravity than its law believes."""
 
     name = 'moon'

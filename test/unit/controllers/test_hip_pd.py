@@ -66,7 +66,7 @@ def test_ankle_stays_on_its_foot():
     state, command, lengths = WalkerState(robot_file.robot), Command(robot_file.robot), []
     state.contact[0] = True
     for _ in range(40):
-        state.q[:], state.v[:] = plant.state.y[2:4], plant.state.y[6:8]
+        state.q[:], state.v[:] = plant.engine.state.y[2:4], plant.engine.state.y[6:8]
         law.update(state, Reference(), 0.002, command)
         plant.step(command, 1e-9)   # the force of the floor under just this effort
         lengths.append(abs(command.effort[1]) / plant.truth.foot_force[0, 2])

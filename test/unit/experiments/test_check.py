@@ -100,7 +100,7 @@ def test_meshes_beside_the_urdf_reach_mujoco(tmp_path, monkeypatch):
         path = write_rabbit(folder, change_urdf=lambda text, name=name: text.replace(
             '<sphere radius="0.02"/>', f'<mesh filename="{name}"/>', 1))
         plant = make_plant(load_robot(path), 'mujoco')
-        assert plant.model.nmesh == 1
+        assert plant.engine.model.nmesh == 1
 
 
 def test_controllers_are_judged_by_the_file(tmp_path):

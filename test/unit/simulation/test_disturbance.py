@@ -41,8 +41,10 @@ def test_other_words_are_refused(text):
     ('walker3d', None, 'slope_change=0.1@3', '2m'),
     ('walker3d', None, 'step_up=0.1@2.5s', '2m'),
     ('walker3d', None, 'slope_change=2@1m', '1 rad'),
-    ('dribbel', 'mujoco', 'push=0.5@3.5', 'base: free'),
-    ('compass', 'rigid', 'push=0.5@3:direction=30', 'base: free')])
+    ('dribbel', 'mujoco', 'side_push=0.5@3', 'plane'),
+    ('compass', 'rigid', 'push=0.5@3:direction=30', 'against it'),
+    ('compass', 'compliant', 'step_up=0.01@1m', 'touchdown'),
+    ('dribbel', 'mujoco', 'slope_change=0.1@3', '2m')])
 def test_what_a_plant_does_not_know_is_refused_with_the_remedy(robot, plant, text, remedy):
     """The wrong disturbance would act, or a reader would not know what to write instead."""
     with pytest.raises(InvalidInput, match=remedy):
@@ -89,7 +91,7 @@ def test_a_push_gives_its_impulse(how):
     dynamics, command = Dynamics(plant.robot), Command(plant.robot)
     for _ in range(2):   # a second run like the first one
         plant.reset(load_robot('walker3d').start)
-        plant.data.qpos[2] += 1.0   # in the air, where nothing else pushes along the floor
+        plant.engine.data.qpos[2] += 1.0   # in the air, where nothing else pushes along the floor
         for _ in range(100):
             plant.step(command, 0.002)
         before = dynamics.center_of_mass(plant.truth.q)
@@ -109,7 +111,7 @@ def test_a_floor_of_boxes_carries_like_a_plane(robot):
         plant = make_plant(robot_file)
         plan_disturbances(plant, disturb)
         plant.reset(robot_file.start)
-        plant.data.qpos[2] -= 0.002   # pressed into it
+        plant.engine.data.qpos[2] -= 0.002   # pressed into it
         plant.step(Command(plant.robot), 0.002)
         forces.append(plant.truth.foot_force.copy())
         assert np.isfinite(plant.truth.foot_height).all()

@@ -23,6 +23,14 @@ from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.support.compiled import compile_law, compile_terms
 from walking_control.models.support.dynamics import SupportDynamics
 from walking_control.simulation.parameters import RigidParameters
+from walking_control.simulation.rigid.engine import (
+    build_rigid_model,
+    FloorChange,
+    push,
+    push_direction,
+    RigidEngine,
+    set_start,
+)
 from walking_control.simulation.rigid.model import (
     as_record,
     make_state,
@@ -32,14 +40,6 @@ from walking_control.simulation.rigid.model import (
     Workspace,
 )
 from walking_control.simulation.rigid.motion import advance
-from walking_control.simulation.rigid.plant import (
-    build_rigid_model,
-    FloorChange,
-    push,
-    push_direction,
-    RigidPlant,
-    set_start,
-)
 from walking_control.simulation.rigid.point_walk import PointWalker
 from walking_control.simulation.rigid.walk import (
     LawData,
@@ -198,15 +198,15 @@ def make_walker(robot_file: RobotFile, controller: str | None = None,
         return PlainWalker(robot_file, controller, steps)
 
 
-def compile_plant(plant: RigidPlant) -> None:
-    """Let a plant step by compiled code from now on: the same to rounding, much faster.
+def compile_engine(engine: RigidEngine) -> None:
+    """Let an engine move by compiled code from now on: the same to rounding, much faster.
 
     Raises:
         MissingDependency: CasADi or numba is missing.
     """
-    terms, parameters = compile_terms(plant._support.dynamics)
-    model, plant.model = as_record(plant.model._replace(parameters=parameters))
-    state, plant.state = as_record(plant.state)
-    work, plant._work = as_record(plant._work)
+    terms, parameters = compile_terms(engine.dynamics)
+    model, engine.model = as_record(engine.model._replace(parameters=parameters))
+    state, engine.state = as_record(engine.state)
+    work, engine._work = as_record(engine._work)
     compiled = compile_law(advance)
-    plant.advance = lambda duration: compiled(terms, model, state, work, duration, False)
+    engine.move = lambda duration: compiled(terms, model, state, work, duration, False)

@@ -14,13 +14,15 @@ from walking_control.controllers.controller import LawFunction
 from walking_control.controllers.registry import make_controller
 from walking_control.exceptions import IncompatibleController
 from walking_control.models.array_functions import array_function
+from walking_control.models.floor import require_level
 from walking_control.models.pendulum import leg_rates
 from walking_control.models.robot import Robot, Start
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.support.compiled import compile_where_possible
 from walking_control.simulation.parameters import RigidParameters
+from walking_control.simulation.rigid.engine import FloorChange
 from walking_control.simulation.rigid.model import DONE, SUPPORT
-from walking_control.simulation.rigid.plant import FloorChange
+from walking_control.simulation.rigid.point_engine import build_point_model, PointLegs, start_point
 from walking_control.simulation.rigid.point_model import (
     advance_point,
     make_point_state,
@@ -28,7 +30,6 @@ from walking_control.simulation.rigid.point_model import (
     PointState,
     push_point,
 )
-from walking_control.simulation.rigid.point_plant import build_point_model, PointLegs, start_point
 from walking_control.simulation.rigid.walk import Motion
 
 NO_TERMS: Any = 0   # of support: such laws have their own model
@@ -130,6 +131,7 @@ class PointWalker:
         self.robot: Robot = robot
         self._legs = PointLegs(robot)
         self.leg_length = self._legs.length
+        require_level(world, f'compiled walk of {robot.name}')
         model = build_point_model(robot, self._legs, world, robot_file.values(RigidParameters))
         for step, drop, _ in steps:
             model.drops[step] += drop

@@ -10,7 +10,7 @@ reflected inertia (see `rotors`). Dry friction holds a joint at rest; a gear's l
 as large as its load of the step before makes it (see `models.friction`).
 """
 
-import math
+from collections.abc import Iterator
 
 import numpy as np
 import pinocchio as pin
@@ -21,19 +21,19 @@ from walking_control.models.dynamics import floor_gravity
 from walking_control.models.friction import BACK_LOSS, DRIVING_LOSS, gear_table
 from walking_control.models.robot import Robot, Start
 from walking_control.models.robot_file import World
-from walking_control.models.signals import Command, Measurement
 from walking_control.simulation.dart.floor import Floors, support_balls
 from walking_control.simulation.dart.model import build_skeleton, root_joints
 from walking_control.simulation.dart.rotors import Stepper
 from walking_control.simulation.dart.torsion import Torsion
-from walking_control.simulation.engine import EnginePlant, FAR
+from walking_control.simulation.engine import Forces, Truth
 from walking_control.simulation.parameters import DartParameters
+from walking_control.simulation.stepped import FAR, SteppedEngine
 
 FIRST = 4   # steps by which the forces at the start are found
 
 
-class DartPlant(EnginePlant):
-    """The robot and a floor, sloped, with steps or uneven; see `simulation.plant.Plant`.
+class DartEngine(SteppedEngine):
+    """The robot and a floor, sloped, with steps or uneven; see `simulation.engine.Engine`.
 
     Args:
         robot: The `Robot`.
@@ -96,7 +96,8 @@ class DartPlant(EnginePlant):
         self._foot_of_body = {foot: i for i, foot in enumerate(robot.feet)}
         self._balls = [support_balls(robot, foot) for foot in robot.feet]
 
-    def _find_body(self, link: str) -> int:
+    def link_index(self, link: str) -> int:
+        """Return the number of a link's body, below 0 of what is none."""
         names = [self._links.getBodyNode(i).getName() for i in range(self._links.getNumBodyNodes())]
         return names.index(link) if link in names else -1
 
@@ -105,11 +106,9 @@ class DartPlant(EnginePlant):
         q, v = self._start_state(start)
         self._floors.lower(self._levels.heights)
         self._begin()
-        self.truth.locked[:] = False
+        self._locked = np.zeros(len(self.robot.locks), dtype=bool)
         self._set_state(q, v)
         self._feel_start()
-        self._update_truth()
-        self._imu.reset()
 
     def _set_state(self, q: np.ndarray, v: np.ndarray) -> None:
         base, links = self.robot.base, self._links
@@ -133,57 +132,40 @@ class DartPlant(EnginePlant):
         self._arm(np.ones(len(self.robot.locks), dtype=bool))
         for _ in range(FIRST):   # a foot that just touches is inside the floor after one
             self.stepper.step(force)
-            self._feel(1.0 / FIRST)
+            self._force += 1.0 / FIRST * self._forces()
+        self._felt: list[np.ndarray] = []   # forces of the steps since they were last read
         links.setPositions(positions)
         links.setVelocities(velocities)
         self.stepper.reset()
         self._torsion.reset(self.stepper.mass_matrix())
 
-    def step(self, command: Command, duration: float) -> None:
-        """Hold a `Command` for a duration in s, a whole number of timesteps."""
-        steps = self._count_steps(duration)
-        pushing = self._begin_pushes()
-        links, motors = self._links, self._motor_dof
-        force, efforts = np.zeros(links.getNumDofs()), command.effort.tolist()
-        before = links.getVelocities()[motors].tolist()
-        felt = min(steps, max(1, round(self._values.force_time / self._values.timestep)))
-        self._force[:] = 0.0
-        for left in range(steps, 0, -1):
-            self._arm(command.lock)
-            self._supply(command, efforts, before)
-            force[motors] = efforts
-            if pushing or self._torsion.acts:
-                links.clearExternalForces()
-                self._push_bodies()
-                self._torsion.apply()
-            self.stepper.step(force)
-            after = links.getVelocities()[motors].tolist()
-            self._account(efforts, before, after)
-            if self._gears:
-                self._brake_gears(efforts, before, after)
-            before = after
-            if left <= felt:
-                self._feel(1.0 / felt)
-            if self._torsion.acts:
-                self._torsion.follow(self._forces()[:, 2])
-            if self._levels.planned:
-                self._follow_feet()
+    def advance(self, effort: np.ndarray, armed: np.ndarray, h: float, forces: Forces
+                ) -> str | None:
+        """Make a timestep; see `Engine.advance`."""
+        links, force = self._links, np.zeros(self._links.getNumDofs())
+        self._arm(armed)
+        force[self._motor_dof] = effort
+        if forces or self._torsion.acts:
+            links.clearExternalForces()
+            for body, push in forces:
+                node = links.getBodyNode(body)
+                node.addExtForce(push, node.getLocalCOM(), False, True)
+            self._torsion.apply()
+        before = self.rates() if self._gears else []
+        self.stepper.step(force)
+        if self._gears:
+            self._brake_gears(effort.tolist(), before, self.rates())
+        felt = self._forces()
+        self._felt.append(felt)
+        if self._torsion.acts:
+            self._torsion.follow(felt[:, 2])
         links.clearExternalForces()
-        self._steps += steps
-        self.time = self._steps * self._values.timestep
-        self._update_truth()
-        self.touchdowns.follow(self.time, self.truth.foot_force[:, 2].tolist())
+        self._tick()
+        return self._follow_feet() if self._levels.planned else None
 
-    def _push_bodies(self) -> None:
-        """Apply what pushes for a time to the centres of mass of its links."""
-        links = self._links
-        if self._pushes_in_space.are_over:
-            return
-        applied = np.zeros((links.getNumBodyNodes(), 6))
-        self._pushes_in_space.apply(applied)
-        for body in np.flatnonzero(applied.any(axis=1)):
-            node = links.getBodyNode(int(body))
-            node.addExtForce(applied[body, :3], node.getLocalCOM(), False, True)
+    def rates(self) -> list[float]:
+        """Return how fast the joints of the motors turn now, rad/s."""
+        return self._links.getVelocities()[self._motor_dof].tolist()   # type: ignore[no-any-return]
 
     def _brake_gears(self, efforts: list[float], before: list[float], after: list[float]) -> None:
         """Let each gear brake by the share it loses of the torque that enters it."""
@@ -191,10 +173,6 @@ class DartPlant(EnginePlant):
             entering = efforts[i] - armature * (after[i] - before[i]) / self._values.timestep
             loss = driving if entering * after[i] > 0.0 else back
             self._contact.getDof(name).setCoulombFriction(friction + loss * abs(entering))
-
-    def _feel(self, share: float) -> None:
-        """Add a share of the forces on the feet in the step just made."""
-        self._force += share * self._forces()
 
     def _forces(self) -> np.ndarray:
         """Return the forces on the feet in the step just made, N, ``(n_feet, 3)``."""
@@ -211,7 +189,7 @@ class DartPlant(EnginePlant):
 
     def _arm(self, armed: np.ndarray) -> None:
         """Release locks that are not armed; engage armed ones whose joint has arrived."""
-        locked, kinds = self.truth.locked, self._dart.dynamics
+        locked, kinds = self._locked, self._dart.dynamics
         for i, (lock, dof, joint) in enumerate(self._locks):
             away = lock.angle - dof.getPosition()
             holds = bool(armed[i]) and (bool(locked[i]) or abs(away) <= lock.capture)
@@ -223,8 +201,10 @@ class DartPlant(EnginePlant):
             if holds:
                 joint.setCommand(0, away / self._values.lock_time)
 
-    def _update_truth(self) -> None:
-        truth, links, base = self.truth, self._links, self.robot.base
+    def read(self, truth: Truth) -> None:
+        """Fill a `Truth`; forces are means over `force_time`."""
+        links, base = self._links, self.robot.base
+        truth.locked[:] = self._locked
         positions, velocities = links.getPositions(), links.getVelocities()
         truth.q[base.nq:] = positions[self._joint_dof]
         truth.v[base.nv:] = velocities[self._joint_dof]
@@ -234,6 +214,12 @@ class DartPlant(EnginePlant):
             truth.v[:3], truth.v[3:6] = velocities[3:6] @ rotation, velocities[:3] @ rotation
         else:
             truth.q[:3], truth.v[:3] = positions[self._root_dof], velocities[self._root_dof]
+        if self._felt:
+            count = min(len(self._felt), max(1, round(self._values.force_time / self.resolution)))
+            self._force[:] = 0.0
+            for force in self._felt[-count:]:
+                self._force += 1.0 / count * force
+            self._felt.clear()
         truth.foot_force[:] = self._force
         truth.foot_height[:] = self._foot_heights()
 
@@ -246,30 +232,22 @@ class DartPlant(EnginePlant):
                 points @ place[:3, :3].T + place[:3, 3], radii, float(level))))
         return heights
 
-    def _follow_feet(self) -> None:
+    def _follow_feet(self) -> str | None:
         """Bring the floor of each foot to its level, see `Levels`."""
         places = [float(body.getWorldTransform().matrix()[0, 3]) for body in self._feet]
-        self._follow(places, self._foot_heights())
+        trip = self._follow(places, self._foot_heights())
         self._floors.lower(self._levels.heights)
+        return trip
 
-    def measure(self, measurement: Measurement) -> None:
-        """Fill a `Measurement` with what the sensors say now."""
-        self._imu.measure(self.truth.q, self.truth.v, self.time, measurement)
-        self.truth.measure(self.time, (body.getWorldTransform().matrix()[:3, :3]
-                                       for body in self._feet), measurement)
+    def foot_rotations(self) -> Iterator[np.ndarray]:
+        """Return what turns the axes of each foot to the floor's."""
+        return (body.getWorldTransform().matrix()[:3, :3] for body in self._feet)
 
-    def push(self, impulse: float, direction: float = 0.0) -> None:
-        """Add an impulse in N s along the floor to the base, at once.
-
-        Args:
-            impulse: N s.
-            direction: Where it points, rad from x towards y.
-        """
+    def impulse(self, impulse: np.ndarray) -> None:
+        """Push the base at once by an impulse in the floor frame, N s, ``(3,)``."""
         links = self._links
         generalised = np.zeros(links.getNumDofs())
-        along = impulse * math.cos(direction), impulse * math.sin(direction), 0.0
         for dof, axis in zip(self._root_dof, self.robot.base.axes):
-            generalised[dof] = along[axis]
+            generalised[dof] = impulse[axis]
         change = np.linalg.solve(self.stepper.mass_matrix(), generalised)
         links.setVelocities(links.getVelocities() + change)
-        self._update_truth()

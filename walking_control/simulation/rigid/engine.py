@@ -11,7 +11,7 @@ ahead has tripped, which ends the walk as a fall does.
 """
 
 from collections.abc import Callable, Sequence
-import math
+from types import MappingProxyType
 
 import numpy as np
 
@@ -24,25 +24,16 @@ from walking_control.models.floor import read_profile
 from walking_control.models.friction import friction_table, gear_table
 from walking_control.models.robot import Robot, Start
 from walking_control.models.robot_file import World
-from walking_control.models.signals import Command, Measurement
 from walking_control.models.support.dynamics import SupportDynamics
-from walking_control.simulation.disturbance import (
-    Disturbance,
-    How,
-    PLAIN,
-    require_even,
-    require_plain,
-)
-from walking_control.simulation.inertial import InertialUnit
+from walking_control.simulation.engine import Engine, Feature, Forces, Truth
 from walking_control.simulation.parameters import CompliantParameters, RigidParameters
-from walking_control.simulation.plant import Plant, Truth
 from walking_control.simulation.rigid import model as rm
 from walking_control.simulation.rigid.events import foot_heights
 from walking_control.simulation.rigid.forces import accelerate, collide, find_reactions
 from walking_control.simulation.rigid.motion import advance, MOST_EVENTS
 from walking_control.simulation.rigid.profile import begin_uneven, lay_ahead
+from walking_control.simulation.terrain import Change, profile_of
 
-DISTURBANCES = ('step_down', 'step_up', 'push', 'slope_change')
 FAILURES = {rm.DIVERGED: 'the integration diverged', rm.CHATTERED: 'contacts chatter without end'}
 
 FloorChange = tuple[int, float, float]   # step, drop in m, tilt in rad
@@ -107,17 +98,13 @@ def floor_changes(steps: Sequence[FloorChange]) -> tuple[np.ndarray, np.ndarray]
     return drops, tilts
 
 
-class RigidPlant(Plant):
-    """The robot on a rigid floor; see `simulation.plant.Plant`.
+class RigidEngine(Engine):
+    """The robot on a rigid floor; see `simulation.engine.Engine`.
 
     Args:
         robot: The `Robot`.
         world: `World`.
         values: `RigidParameters`.
-        steps: Floor changes, see `build_rigid_model`.
-
-    Attributes:
-        disturbances: Every `Disturbance` planned so far.
 
     Raises:
         IncompatiblePlant: The robot is not a planar walker on two feet.
@@ -125,43 +112,40 @@ class RigidPlant(Plant):
 
     name = 'rigid'
     parameters = RigidParameters
+    lacks = MappingProxyType({
+        Feature.SIDEWAYS: 'it moves in a plane',
+        Feature.LINKS: 'pushes are impulses, which it knows of the base',
+        Feature.FORCES: 'it is given as one impulse a tick'})
 
-    def __init__(self, robot: Robot, world: World, values: RigidParameters,
-                 steps: Sequence[FloorChange] = ()) -> None:
+    def __init__(self, robot: Robot, world: World, values: RigidParameters) -> None:
         if robot.base is not Base.PLANAR or not robot.coordinates:
             raise IncompatiblePlant(f'plant rigid on {robot.name}',
                                     limit='needs a planar robot with minimal coordinates')
-        self.robot, self.world = robot, world
-        self._support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
-        self.model = build_rigid_model(self._support, world, values, steps=steps)
+        super().__init__(robot, world, values)
+        self.dynamics = Dynamics(robot, world.gravity, world.slope)
+        self._support = SupportDynamics(self.dynamics)
+        self.model = build_rigid_model(self._support, world, values)
+        self.last_step = len(self.model.drops) - 2
         self.state = rm.make_state(self.model)
         self._work = rm.make_workspace(self.model, self._support.layout.size)
-        self.truth = Truth(robot)
-        self._imu = InertialUnit(self._support.dynamics, world.slope)
         self._profile = read_profile(world)
-        self.advance: Callable[[float], int] = self._advance   # see `compiled.compile_plant`
-        self._joints = [robot.joint_index(joint) for joint in robot.actuators]
-        self._motors = list(robot.actuators.values())
-        self._mass = self._support.dynamics.mass
+        self._changes: list[Change] = []
+        self.move: Callable[[float], int] = self._move   # see `compiled.compile_engine`
+        self._joints = [3 + robot.joint_index(joint) for joint in robot.actuators]
         self._turns = [foot_turn(self._support, i) for i in range(2)]
+        self._q, self._v = np.zeros((2, 3 + len(robot.joints)))   # as last read
         self._fallen = False
-        self._pushes: list[tuple[int, float]] = []   # (step, impulse), still to come
-        self._planned_pushes: list[tuple[int, float]] = []
-        self.disturbances: list[Disturbance] = [
-            Disturbance(*change) for step, drop, tilt in steps
-            for change in (('step_down', drop, step), ('slope_change', tilt, step))
-            if change[1] != 0.0]
 
     @classmethod
-    def kind_for(cls, robot: Robot) -> type[Plant]:
-        """Return the plant of a robot: that with all mass in the hip where the base does not turn.
+    def kind_for(cls, robot: Robot) -> type[Engine]:
+        """Return the engine of a robot: that with all mass in the hip where the base does not turn.
         """
         if robot.base is Base.TRANSLATING and robot.coordinates:
-            from walking_control.simulation.rigid.point_plant import PointPlant
-            return PointPlant
+            from walking_control.simulation.rigid.point_engine import PointEngine
+            return PointEngine
         return cls
 
-    def _advance(self, duration: float) -> int:
+    def _move(self, duration: float) -> int:
         return advance(self.terms, self.model, self.state, self._work, duration, False)
 
     def terms(self, support: int, q: np.ndarray, v: np.ndarray, parameters: np.ndarray,
@@ -174,67 +158,66 @@ class RigidPlant(Plant):
         """Simulated time, s."""
         return float(self.state.memo[rm.TIME])
 
+    @property
+    def steps(self) -> int:
+        """Touchdowns so far."""
+        return int(self.state.mode[rm.STEPS])
+
     def reset(self, start: Start) -> None:
         """Put the robot into a `Start` state at time zero, locked joints engaged."""
         set_start(self.model, self.state, self.robot.feet.index(start.support), start.q, start.v)
-        self._fallen, self.truth.trip = False, None
-        self._pushes = sorted(self._planned_pushes)
-        self.truth.work[:] = 0.0
-        self.truth.electrical_energy = 0.0
+        self._fallen = False
         if self._profile is not None:
             begin_uneven(self.model, self._profile)
-        self._update_truth()
-        self._imu.reset()
 
-    def disturb(self, kind: str, size: float, step: int, how: How = PLAIN) -> None:
-        """Plan a one-off disturbance; see `Plant.disturb`."""
-        require_plain(how, f'plant rigid on {self.robot.name}')
-        if kind not in DISTURBANCES:
-            raise InvalidInput('disturbance', value=kind, limit='unknown',
-                               remedy='known: ' + ', '.join(DISTURBANCES))
-        last = len(self.model.drops) - 2
-        if not 1 <= step <= last:
-            raise InvalidInput('step of the disturbance', value=step, limit=f'must be 1 to {last}')
-        if not math.isfinite(size):
-            raise InvalidInput('size of the disturbance', value=size, limit='must be finite')
-        require_even(self.world, kind)
-        if kind == 'push':
-            self._planned_pushes.append((step, size * self._mass))
-        elif kind == 'slope_change':
-            self.model.tilts[step:] += size
-        else:
-            self.model.drops[step] += size if kind == 'step_down' else -size
-        self.disturbances.append(Disturbance(kind, size, step))
+    def drop(self, step: int, size: float) -> None:
+        """Plan a floor that is lower from a touchdown on, m."""
+        self.model.drops[step] += size
 
-    def step(self, command: Command, duration: float) -> None:
-        """Hold a `Command` for a duration in s.
+    def tilt(self, step: int, size: float) -> None:
+        """Plan a floor that leans more from a touchdown on, rad, downhill positive."""
+        self.model.tilts[step:] += size
+
+    def change(self, place: float, drop: float, tilt: float) -> None:
+        """Plan a floor that is lower by drop, m, and leans more by tilt, rad, from a place on."""
+        self._changes.append(Change(place, drop, tilt))
+        self._profile = profile_of(self._changes)
+
+    def advance(self, effort: np.ndarray, armed: np.ndarray, h: float, forces: Forces
+                ) -> str | None:
+        """Integrate from event to event; see `Engine.advance`.
 
         Raises:
             NotAchieved: The integration diverges.
         """
-        while self._pushes and self.state.mode[rm.STEPS] >= self._pushes[0][0]:
-            self.push(self._pushes.pop(0)[1])
-        state, before = self.state, self.truth.q.copy()
-        state.effort[:] = command.effort
-        for i, motor in enumerate(self._motors):
-            if motor.supply_voltage > 0.0:
-                state.effort[i] = motor.supplied(
-                    float(command.effort[i]), float(self.truth.v[3 + self._joints[i]]), duration)
-        state.armed[:self.model.n_locks] = command.lock
+        state, self._before = self.state, self._q.copy()
+        state.effort[:] = effort
+        state.armed[:self.model.n_locks] = armed
         if self._profile is not None:
             lay_ahead(self.model, state, self._work, self._profile)
-        status = rm.FELL
-        if not self._fallen:
-            status = self.advance(duration)
+        status = rm.FELL if self._fallen else self.move(h)
         if status in FAILURES:
             raise self._failure(status)
-        if status == rm.TRIPPED:
-            self.truth.trip = self._trip()
+        trip = self._trip() if status == rm.TRIPPED else None
         if status in (rm.FELL, rm.TRIPPED):
             self._fallen = True
             state.y[self.model.n + 2:] = 0.0
-        self._update_truth()
-        self._account(state.effort, before, duration)
+        return trip
+
+    def rates(self) -> list[float]:
+        """Return how fast the joints of the motors turned when last read, rad/s."""
+        return self._v[self._joints].tolist()   # type: ignore[no-any-return]
+
+    def book(self, effort: np.ndarray, before: list[float], after: list[float], h: float
+             ) -> tuple[list[float], list[float]]:
+        """Return work and mean rates, see `Engine.book`: exact, for efforts are held."""
+        moved = (self._q - self._before)[self._joints]
+        work = (effort[:len(moved)] * moved).tolist()
+        if self.robot.ground_torque is not None and self.state.mode[rm.STANCE]:
+            turn = self._turns[int(self.state.mode[rm.SUPPORT])]
+            work += [0.0] * (len(effort) - len(work) - 1)
+            work.append(float(effort[-1] * (turn @ (self._q[2:] - self._before[2:]))))
+        return work, (moved / h).tolist()
 
     def _trip(self) -> str:
         """Return in words where the swing foot met the floor."""
@@ -257,20 +240,9 @@ class RigidPlant(Plant):
         return NotAchieved(where, limit=FAILURES[status],
                            remedy='loosen rigid.tolerance or check efforts')
 
-    def _account(self, effort: np.ndarray, before: np.ndarray, duration: float) -> None:
-        """Add the work of a tick: exact for held efforts; recuperation within a tick only."""
-        power = 0.0
-        for i, joint in enumerate(self._joints):
-            moved = self.truth.q[3 + joint] - before[3 + joint]
-            self.truth.work[i] += effort[i] * moved
-            power += self._motors[i].electrical_power(float(effort[i]), moved / duration)
-        if self.robot.ground_torque is not None and self.state.mode[rm.STANCE]:
-            turn = self._turns[int(self.state.mode[rm.SUPPORT])]
-            self.truth.work[-1] += effort[-1] * (turn @ (self.truth.q[2:] - before[2:]))
-        self.truth.electrical_energy += max(0.0, power) * duration
-
-    def _update_truth(self) -> None:
-        truth, state, n = self.truth, self.state, self.model.n
+    def read(self, truth: Truth) -> None:
+        """Fill a `Truth`; foot forces are those of the instant."""
+        state, n = self.state, self.model.n
         mode, z, v = state.mode, state.y[:n + 2], state.y[n + 2:]
         support = int(mode[rm.SUPPORT])
         foot = self.robot.feet[support]
@@ -278,6 +250,7 @@ class RigidPlant(Plant):
         truth.q[:], truth.v[:] = q, rate
         truth.q[:2] += z[:2]
         truth.v[:2] += v[:2]
+        self._q[:], self._v[:] = truth.q, truth.v
         truth.locked[:] = mode[rm.FIRST_STOP + self.model.n_joints:]
         accelerate(self.terms, self.model, state.y, mode, state.effort, self._work)
         find_reactions(self.model, mode, self._work)
@@ -287,28 +260,10 @@ class RigidPlant(Plant):
         truth.foot_height[support], truth.foot_height[1 - support] = foot_heights(
             self.model, state, self._work)
 
-    def measure(self, measurement: Measurement) -> None:
-        """Fill a `Measurement` with what the sensors say now."""
-        self._imu.measure(self.truth.q, self.truth.v, self.time, measurement)   # places the robot
-        self.truth.measure(self.time, map(self._support.dynamics.foot_rotation, self.robot.feet),
-                           measurement)
-
-    def push(self, impulse: float, direction: float = 0.0) -> None:
-        """Add an impulse in N s along the floor to the base, at once; closed contacts hold.
-
-        Args:
-            impulse: N s.
-            direction: 0, along x: there is no other in the plane.
-
-        Raises:
-            InvalidInput: The direction leaves the plane.
-        """
-        if direction != 0.0:
-            raise InvalidInput('direction of the push', value=direction,
-                               limit='must be 0 rad in the plane')
+    def impulse(self, impulse: np.ndarray) -> None:
+        """Push the base at once by an impulse in the floor frame, N s; closed contacts hold."""
         push(self.terms, self.model, self.state, self._work,
-             push_direction(self._support, self.state), impulse)
-        self._update_truth()
+             push_direction(self._support, self.state), float(impulse[0]))
 
 
 def push_direction(support: SupportDynamics, state: rm.RigidState) -> np.ndarray:

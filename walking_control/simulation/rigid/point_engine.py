@@ -8,23 +8,20 @@ other rigid plant feet do not slip, and the friction this takes is reported.
 
 from collections.abc import Iterator
 import math
+from types import MappingProxyType
 
 import numpy as np
 
-from walking_control.exceptions import IncompatiblePlant, InvalidInput, NotAchieved
+from walking_control.exceptions import IncompatiblePlant, NotAchieved
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics, floor_gravity
-from walking_control.models.floor import require_level
 from walking_control.models.friction import passive_elements
 from walking_control.models.pendulum import clearance, leg_direction, leg_rates, stand, tension
 from walking_control.models.robot import Robot, Start
 from walking_control.models.robot_file import World
-from walking_control.models.signals import Command, Measurement
 from walking_control.models.support.compiled import compile_where_possible
-from walking_control.simulation.disturbance import Disturbance, How, PLAIN, require_plain
-from walking_control.simulation.inertial import InertialUnit
+from walking_control.simulation.engine import Engine, Feature, Forces, Truth
 from walking_control.simulation.parameters import RigidParameters
-from walking_control.simulation.plant import Plant, Truth
 from walking_control.simulation.rigid.model import (
     CHATTERED,
     FELL,
@@ -46,7 +43,6 @@ from walking_control.simulation.rigid.point_model import (
     push_point,
 )
 
-DISTURBANCES = ('step_down', 'step_up', 'push', 'side_push')
 PLACES = 64   # steps at which the floor may change
 
 
@@ -111,7 +107,6 @@ def build_point_model(robot: Robot, legs: PointLegs, world: World,
         world: `World`.
         values: `RigidParameters`.
     """
-    require_level(world, f'plant rigid on {robot.name}')
     limits = [[robot.limits[robot.joints[i]] for i in pair] for pair in legs.joints]
     return PointModel(
         float(Dynamics(robot).mass), legs.length, floor_gravity(world.gravity, world.slope),
@@ -145,16 +140,13 @@ def start_point(model: PointModel, state: PointState, legs: PointLegs, start: St
     state.memo[MIN_NORMAL], state.memo[SCUFF_REACH] = np.inf, -np.inf
 
 
-class PointPlant(Plant):
-    """A robot with all mass in the hip on a rigid floor; see `simulation.plant.Plant`.
+class PointEngine(Engine):
+    """A robot with all mass in the hip on a rigid floor; see `simulation.engine.Engine`.
 
     Args:
         robot: The `Robot`.
         world: `World`.
         values: `RigidParameters`.
-
-    Attributes:
-        disturbances: Every `Disturbance` planned so far.
 
     Raises:
         IncompatiblePlant: The robot's legs are built otherwise.
@@ -162,25 +154,32 @@ class PointPlant(Plant):
 
     name = 'rigid'
     parameters = RigidParameters
+    last_step = PLACES - 2
+    lacks = MappingProxyType({
+        **dict.fromkeys((Feature.TILTS, Feature.EDGES, Feature.BENDS, Feature.UNEVEN),
+                        'the swing of a massless leg is solved over level floors'),
+        Feature.LINKS: 'all mass is in the hip',
+        Feature.FORCES: 'it is given as one impulse a tick'})
 
     def __init__(self, robot: Robot, world: World, values: RigidParameters) -> None:
-        self.robot, self.world = robot, world
+        super().__init__(robot, world, values)
         self._legs = PointLegs(robot)
         self.model = build_point_model(robot, self._legs, world, values)
         self.state = make_point_state()
-        self.truth = Truth(robot)
-        self._imu = InertialUnit(Dynamics(robot, world.gravity, world.slope), world.slope)
+        self.dynamics = Dynamics(robot, world.gravity, world.slope)
         self._advance = compile_where_possible(advance_point)
         self._still = np.zeros(len(robot.joints))
-        self._fallen = False
-        self._pushes: list[tuple[int, float, float]] = []   # (step, impulse, direction), to come
-        self._planned: list[tuple[int, float, float]] = []
-        self.disturbances: list[Disturbance] = []
+        self._fallen, self._worked = False, 0.0
 
     @property
     def time(self) -> float:   # type: ignore[override]   # nobody sets a clock
         """Simulated time, s."""
         return float(self.state.memo[TIME])
+
+    @property
+    def steps(self) -> int:
+        """Touchdowns so far."""
+        return int(self.state.mode[STEPS])
 
     def reset(self, start: Start) -> None:
         """Put the robot into a `Start` state at time zero."""
@@ -189,43 +188,21 @@ class PointPlant(Plant):
         start_point(self.model, self.state, self._legs, start,
                     self.robot.feet.index(start.support), lift)
         self._fallen = False
-        self._pushes = sorted(self._planned)
-        self.truth.work[:] = 0.0
-        self.truth.electrical_energy = 0.0
-        self._update_truth()
-        self._imu.reset()
 
-    def disturb(self, kind: str, size: float, step: int, how: How = PLAIN) -> None:
-        """Plan a one-off disturbance; see `Plant.disturb`.
+    def drop(self, step: int, size: float) -> None:
+        """Plan a floor that is lower from a touchdown on, m."""
+        self.model.drops[step] += size
 
-        Besides, ``side_push`` is a push to the left (N s per kg of robot).
-        """
-        require_plain(how, f'plant rigid on {self.robot.name}')
-        if kind not in DISTURBANCES:
-            raise InvalidInput('disturbance', value=kind, limit='unknown',
-                               remedy='known: ' + ', '.join(DISTURBANCES))
-        if not 1 <= step <= PLACES - 2:
-            raise InvalidInput('step of the disturbance', value=step,
-                               limit=f'must be 1 to {PLACES - 2}')
-        if not math.isfinite(size):
-            raise InvalidInput('size of the disturbance', value=size, limit='must be finite')
-        if kind in ('push', 'side_push'):
-            direction = 0.0 if kind == 'push' else 0.5 * math.pi
-            self._planned.append((step, size * self.model.mass, direction))
-        else:
-            self.model.drops[step] += size if kind == 'step_down' else -size
-        self.disturbances.append(Disturbance(kind, size, step))
-
-    def step(self, command: Command, duration: float) -> None:
-        """Hold a `Command` for a duration in s.
+    def advance(self, effort: np.ndarray, armed: np.ndarray, h: float, forces: Forces
+                ) -> str | None:
+        """Go on by h; see `Engine.advance`.
 
         Raises:
             NotAchieved: Landings follow each other without end.
         """
-        while self._pushes and self.state.mode[STEPS] >= self._pushes[0][0]:
-            self.push(*self._pushes.pop(0)[1:])
-        for place, effort in enumerate(self._legs.efforts):
-            self.state.effort[place] = command.effort[effort] if effort >= 0 else 0.0
+        self._worked, duration = float(self.state.memo[WORK]), h
+        for place, index in enumerate(self._legs.efforts):
+            self.state.effort[place] = effort[index] if index >= 0 else 0.0
         status = FELL if self._fallen else self._advance(self.model, self.state, duration, False)
         if status == CHATTERED:
             raise NotAchieved(f'events within one tick of plant rigid on {self.robot.name} at '
@@ -237,10 +214,23 @@ class PointPlant(Plant):
             if self._fallen:
                 self.state.memo[TIME] += duration
             self._fallen = True
-        self._update_truth()
+        return None
 
-    def _update_truth(self) -> None:
-        truth, state, legs = self.truth, self.state, self._legs
+    def rates(self) -> list[float]:
+        """Return nothing: no motor is modelled."""
+        return []
+
+    def book(self, effort: np.ndarray, before: list[float], after: list[float], h: float
+             ) -> tuple[np.ndarray, list[float]]:
+        """Return the work of the push-off, see `Engine.book`; legs without mass take none."""
+        work, push_off = np.zeros(len(effort)), self._legs.efforts[PUSH_OFF]
+        if push_off >= 0:
+            work[push_off] = self.state.memo[WORK] - self._worked
+        return work, []
+
+    def read(self, truth: Truth) -> None:
+        """Fill a `Truth`."""
+        state, legs = self.state, self._legs
         base = self.robot.base.nq
         support = int(state.mode[SUPPORT])
         truth.q[:3] = state.anchor + state.y[:3]
@@ -260,32 +250,18 @@ class PointPlant(Plant):
             truth.foot_force[support] = self._load() * state.y[:3]
         elif self._fallen:
             truth.v[:] = 0.0
-        effort = legs.efforts[PUSH_OFF]
-        if effort >= 0:
-            truth.work[effort] = state.memo[WORK]
 
     def _load(self) -> float:
         """Return the push of the stance leg on the hip per leg length, N/m."""
         return self.model.mass * tension(self.state.y, self.model.gravity)
 
-    def measure(self, measurement: Measurement) -> None:
-        """Fill a `Measurement` with what the sensors say now."""
-        self._imu.measure(self.truth.q, self.truth.v, self.time, measurement)
-        self.truth.measure(self.time, self._foot_rotations(), measurement)
-
-    def _foot_rotations(self) -> Iterator[np.ndarray]:
+    def foot_rotations(self) -> Iterator[np.ndarray]:
+        """Return what turns the axes of each foot to the floor's."""
         for pitch, roll in self.state.angles:
             c, s = math.cos(pitch), math.sin(pitch)
             cr, sr = math.cos(roll), math.sin(roll)
             yield np.array([[c, s * sr, s * cr], [0.0, cr, -sr], [-s, c * sr, c * cr]])
 
-    def push(self, impulse: float, direction: float = 0.0) -> None:
-        """Add an impulse in N s along the floor to the hip, at once.
-
-        Args:
-            impulse: N s.
-            direction: Where it points, rad from x towards y.
-        """
-        push_point(self.model, self.state, np.array([impulse * math.cos(direction),
-                                                     impulse * math.sin(direction), 0.0]))
-        self._update_truth()
+    def impulse(self, impulse: np.ndarray) -> None:
+        """Push the hip at once by an impulse in the floor frame, N s, ``(3,)``."""
+        push_point(self.model, self.state, impulse)

@@ -6,10 +6,12 @@ import pytest
 
 from walking_control.control_loop import ControlLoop
 from walking_control.loading import load_robot
+from walking_control.models.dynamics import Dynamics
+from walking_control.models.robot_file import World
 from walking_control.models.signals import Command, Measurement, whole_nanoseconds
-from walking_control.simulation.instrumented import InstrumentedPlant
+from walking_control.simulation.engine import Engine
 from walking_control.simulation.noise import noise_overrides
-from walking_control.simulation.plant import Plant, Truth
+from walking_control.simulation.plant import Plant
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.sensors import SensorParameters
 from walking_control.simulation.simulate import run_plant
@@ -17,29 +19,35 @@ from walking_control.simulation.simulate import run_plant
 ROBOT = load_robot('dribbel').robot
 
 
-class Listener(Plant):
-    """A plant that writes down what it is told to hold, and for how long."""
+class Listener(Engine):
+    """An engine that writes down what it is told to hold, and for how long: all one must write."""
 
     name, parameters = 'listener', SensorParameters
 
     def __init__(self, resolution=0.0):
-        self.robot, self.world, self.truth = ROBOT, None, Truth(ROBOT)
-        self.resolution, self.time, self.held = resolution, 0.0, []
+        super().__init__(ROBOT, load_robot('dribbel').values(World), None)
+        self.resolution, self.dynamics, self.held = resolution, Dynamics(ROBOT), []
 
     def reset(self, start):
         self.time, self.held = 0.0, []
 
-    def step(self, command, duration):
-        self.time += duration
-        self.held.append((round(duration, 9), float(command.effort[0])))
+    def advance(self, effort, armed, h, forces):
+        self.time += h
+        self.held.append((round(h, 9), float(effort[0])))
 
-    def measure(self, measurement):
-        measurement.stamp = self.time
+    def read(self, truth):
+        truth.q[:], truth.v[:] = 0.0, 0.0
+
+    def impulse(self, impulse):
+        raise AssertionError('nobody pushes')
+
+    def rates(self):
+        return [0.0]
 
 
 def drive(ticks, period=0.01, resolution=0.0, **values):
     """Send the tick's number as effort at each tick; return (tick's measurement, held)."""
-    plant = InstrumentedPlant(Listener(resolution), SensorParameters.read(values))
+    plant = Plant(Listener(resolution), SensorParameters.read(values))
     plant.reset(None)
     command, measurement, stamps = Command(ROBOT), Measurement(ROBOT), []
     for tick in range(ticks):
@@ -48,7 +56,7 @@ def drive(ticks, period=0.01, resolution=0.0, **values):
             command.effort[:] = tick
         stamps.append(measurement.stamp)
         plant.step(command, period)
-    return np.array(stamps), plant.inner.held
+    return np.array(stamps), plant.engine.held
 
 
 def timeline(held):

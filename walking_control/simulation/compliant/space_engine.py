@@ -13,26 +13,22 @@ joints fades below 0.01 rad/s; friction along the floor of a point that slips is
 force one iteration before.
 """
 
-import math
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
 
-from walking_control.exceptions import IncompatiblePlant, InvalidInput, NotAchieved
+from walking_control.exceptions import IncompatiblePlant, NotAchieved
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.floor import require_level
 from walking_control.models.friction import friction_table
 from walking_control.models.robot import Robot, Start
 from walking_control.models.robot_file import World
-from walking_control.models.signals import Command, Measurement
 from walking_control.simulation.compliant.law import HUNT_CROSSLEY
 from walking_control.simulation.compliant.soles import contact_points
-from walking_control.simulation.disturbance import Disturbance, How, PLAIN
-from walking_control.simulation.inertial import InertialUnit
+from walking_control.simulation.engine import Engine, Feature, Forces, Truth
 from walking_control.simulation.parameters import CompliantParameters, FLOORS
-from walking_control.simulation.plant import Plant, Truth
-from walking_control.simulation.pushes import make_push, Pushes
+from walking_control.simulation.stepped import PUSH_DURATION
 
 STOP_TIME = 0.004   # s: time constant of joint stops
 FADE = 0.01         # rad/s: dry friction of joints fades below
@@ -49,8 +45,8 @@ class _Forces(NamedTuple):
     depth: np.ndarray      # (m,), before it
 
 
-class SpacePlant(Plant):
-    """The robot on a compliant floor in space; see `simulation.plant.Plant`.
+class SpaceEngine(Engine):
+    """The robot on a compliant floor in space; see `simulation.engine.Engine`.
 
     Args:
         robot: The `Robot`.
@@ -64,6 +60,10 @@ class SpacePlant(Plant):
 
     name = 'compliant'
     parameters = CompliantParameters
+    push_duration = PUSH_DURATION
+    lacks = MappingProxyType(dict.fromkeys(
+        (Feature.STEPS, Feature.TILTS, Feature.EDGES, Feature.BENDS, Feature.UNEVEN),
+        'its floor in space is one level plane'))
 
     def __init__(self, robot: Robot, world: World, values: CompliantParameters) -> None:
         beyond = [*robot.servos, *robot.virtual_efforts, *(lock.joint for lock in robot.locks)]
@@ -72,25 +72,20 @@ class SpacePlant(Plant):
                                     value=', '.join(beyond) or 'efficiency below 1',
                                     limit='a free base is simulated without locks, gear losses '
                                     'and virtual efforts')
-        self.robot, self.world, self._values = robot, world, values
+        super().__init__(robot, world, values)
+        self.longest_step = values.timestep
         if values.foot_radius > 0.0:
             raise IncompatiblePlant('plant compliant of a free base', value='foot_radius',
                                     limit='its feet are those of the URDF')
-        require_level(world, f'plant compliant on {robot.name}')
-        self._dynamics = Dynamics(robot, world.gravity, world.slope)
+        self.dynamics = self._dynamics = Dynamics(robot, world.gravity, world.slope)
         model = self._dynamics.model
         self._points = contact_points(robot)
         self._frames = [self._dynamics.frames[foot] for foot in robot.feet]
         self._index_joints()
-        self._imu = InertialUnit(self._dynamics, world.slope)
         self._pin = model, model.createData()
         self._q, self._v = pin.neutral(model), np.zeros(model.nv)
         self._slides = np.zeros((len(self._points.foot), 3))
-        self.truth = Truth(robot)
-        self.time = 0.0
-        self._pushes = Pushes(len(robot.feet), self._dynamics.weight, values.timestep)
-        self._applied = np.zeros((len(model.frames), 6))
-        self.disturbances: list[Disturbance] = []
+        self._foot_force = np.zeros((len(robot.feet), 3))
         self._booked = dict.fromkeys(('work', 'damped', 'slipped', 'released', 'joints'), 0.0)
         self._begun = 0.0
 
@@ -99,7 +94,6 @@ class SpacePlant(Plant):
         self._dof = self._dynamics.order[base.nv:]
         self._motor_dof = np.array([self._dof[robot.joint_index(joint)]
                                     for joint in robot.actuators], dtype=int)
-        self._motors = list(robot.actuators.values())
         limits = [robot.limits[joint] for joint in robot.joints]
         self._lower = np.array([limit.lower for limit in limits])
         self._upper = np.array([limit.upper for limit in limits])
@@ -113,56 +107,31 @@ class SpacePlant(Plant):
     def reset(self, start: Start) -> None:
         """Put the robot into a `Start` state at time zero."""
         dynamics = self._dynamics
-        if start.posture is None:
-            q, v = dynamics.base_from_coordinates(start.support, start.q, start.v)
-        else:   # at rest, the base upright, the lowest foot on the floor
-            q, v = dynamics.configuration(start.posture), np.zeros(dynamics.nv)
-            dynamics.place(q)
-            q[2] = -min(dynamics.foot_position(foot)[2] for foot in self.robot.feet)
+        q, v = dynamics.start_state(start)
         self._q[:] = dynamics.to_pinocchio(q)
         self._v[:] = dynamics.to_pinocchio_velocity(v)
         self.time = 0.0
         self._slides[:] = 0.0
-        self._pushes.reset()
-        self.truth.trip = None
-        self.truth.work[:] = 0.0
-        self.truth.electrical_energy = 0.0
-        self.truth.foot_force[:] = 0.0
+        self._foot_force[:] = 0.0
         for name in self._booked:
             self._booked[name] = 0.0
-        self._update_truth()
         self._begun = 0.0
         self._begun = -self.energies()['integration']
-        self._imu.reset()
 
-    def step(self, command: Command, duration: float) -> None:
-        """Hold a `Command` for a duration in s, in equal steps no longer than the timestep."""
-        count = max(1, math.ceil(duration / self._values.timestep - 1e-9))
-        h, end = duration / count, self.time + duration
-        self._begin_pushes()
-        for _ in range(count):
-            efforts = command.effort.copy()
-            for k, motor in enumerate(self._motors):
-                if motor.supply_voltage > 0.0:
-                    efforts[k] = motor.supplied(float(efforts[k]),
-                                                float(self._v[self._motor_dof[k]]), h)
-            self._move(efforts, h)
-        self.time = end
+    def advance(self, effort: np.ndarray, armed: np.ndarray, h: float, forces: Forces
+                ) -> str | None:
+        """Go on by a step; see `Engine.advance`."""
+        self._move(effort, h, forces)
         if not np.isfinite(self._v).all():
             raise NotAchieved(f'plant compliant on {self.robot.name} at {self.time:.4g} s',
                               limit='the integration diverged', remedy='check efforts')
-        self._update_truth()
-        self._pushes.touchdowns.follow(self.time, self.truth.foot_force[:, 2].tolist())
+        return None
 
-    def _begin_pushes(self) -> None:
-        if self._pushes.are_over:
-            return
-        state = self.truth.base.rotation
-        for impulse, direction in self._pushes.begin(self.time,
-                                                     math.atan2(state[1, 0], state[0, 0])):
-            self.push(impulse, direction)
+    def rates(self) -> list[float]:
+        """Return how fast the joints of the motors turn now, rad/s."""
+        return self._v[self._motor_dof].tolist()   # type: ignore[no-any-return]
 
-    def _move(self, efforts: np.ndarray, h: float) -> None:
+    def _move(self, efforts: np.ndarray, h: float, forces: Forces) -> None:
         """Move on by one step."""
         model, data = self._pin
         q, v = self._q, self._v
@@ -171,7 +140,7 @@ class SpacePlant(Plant):
         force[self._motor_dof] += efforts
         pin.computeJointJacobians(model, data, q)
         pin.updateFramePlacements(model, data)
-        pushed = self._pushed() * (self._values.timestep / h)   # their steps are the longest ones
+        pushed = self._pushed(forces)
         force += pushed
         A = M.copy()
         brake = self._brake_joints(A, force, h, M)
@@ -183,19 +152,15 @@ class SpacePlant(Plant):
         self._v[:] = new
         self._q[:] = pin.integrate(model, q, new * h)
 
-    def _pushed(self) -> np.ndarray:
-        """Return the generalised forces of pushes that act."""
+    def _pushed(self, forces: Forces) -> np.ndarray:
+        """Return the generalised forces of forces on links."""
         model, data = self._pin
         total = np.zeros(model.nv)
-        if self._pushes.are_over:
-            return total
-        self._pushes.apply(self._applied)
-        for frame in np.flatnonzero(self._applied.any(axis=1)).tolist():
+        for frame, push in forces:
             joint = model.frames[frame].parentJoint
             place = data.oMi[joint].act(model.inertias[joint].lever)
             J = pin.getJointJacobian(model, data, joint, pin.LOCAL_WORLD_ALIGNED)
             arm = place - data.oMi[joint].translation
-            push = self._applied[frame, :3]
             total += J[:3].T @ push + J[3:].T @ np.cross(arm, push)
         return total
 
@@ -301,7 +266,7 @@ class SpacePlant(Plant):
     def _account(self, efforts: np.ndarray, mean: np.ndarray, found: _Forces, brake: np.ndarray,
                  new: np.ndarray, h: float) -> None:
         """Book work and losses of a step, and let the deformations along the floor follow."""
-        values, booked, truth = self._values, self._booked, self.truth
+        values, booked = self._values, self._booked
         kt, ct = values.sliding_stiffness, values.sliding_damping
         drag = np.zeros_like(self._slides)   # with which the feet drag the floor
         drag[found.points] = -found.force[:, ALONG]
@@ -318,27 +283,24 @@ class SpacePlant(Plant):
             booked['slipped'] += h * float((drag[found.points] * slip).sum())
         self._slides[:] = after
         booked['joints'] += h * float(brake @ new[self._dof] ** 2)
-        power = 0.0
-        for i, (effort, rate) in enumerate(zip(efforts.tolist(),
-                                               mean[self._motor_dof].tolist())):
-            truth.work[i] += effort * rate * h
+        for effort, rate in zip(efforts.tolist(), mean[self._motor_dof].tolist()):
             booked['work'] += effort * rate * h
-            power += self._motors[i].electrical_power(effort, rate)
-        truth.electrical_energy += max(0.0, power) * h
-        truth.foot_force[:] = 0.0
+        self._foot_force[:] = 0.0
         for i, force in zip(found.points, found.force):
-            truth.foot_force[self._points.foot[i]] += force[:3]
+            self._foot_force[self._points.foot[i]] += force[:3]
 
     def _heights(self) -> np.ndarray:
         """Return the height of the lowest point of each ball or corner over the floor, m."""
-        self._dynamics.place(self.truth.q)
+        self._dynamics.place(self._dynamics.from_pinocchio(self._q))
         data = self._dynamics.data
         return np.array([
             (data.oMf[self._frames[foot]].act(place))[2] - radius
             for foot, place, radius in zip(*self._points)])
 
-    def _update_truth(self) -> None:
-        truth, dynamics = self.truth, self._dynamics
+    def read(self, truth: Truth) -> None:
+        """Fill a `Truth`; foot forces are those of the step just made."""
+        dynamics = self._dynamics
+        truth.foot_force[:] = self._foot_force
         truth.q[:] = dynamics.from_pinocchio(self._q)
         truth.v[:] = self._v[dynamics.order]
         heights = self._heights()
@@ -350,12 +312,13 @@ class SpacePlant(Plant):
 
         ``integration`` is what the method itself has taken, found as what is missing.
         """
-        dynamics, truth, values = self._dynamics, self.truth, self._values
+        dynamics, values = self._dynamics, self._values
+        q = dynamics.from_pinocchio(self._q)
         depths = np.maximum(0.0, -self._heights())
-        angle = truth.q[self.robot.base.nq:]
+        angle = q[self.robot.base.nq:]
         there = {
-            'kinetic': dynamics.kinetic_energy(truth.q, truth.v),
-            'potential': dynamics.potential_energy(truth.q),
+            'kinetic': self._kinetic(),
+            'potential': dynamics.potential_energy(q),
             'joint springs': float(0.5 * self._stiffness @ (angle - self._rest) ** 2),
             'stored': float(0.5 * values.stiffness * depths @ depths
                             + 0.5 * values.sliding_stiffness * (self._slides ** 2).sum())}
@@ -364,40 +327,20 @@ class SpacePlant(Plant):
             - booked['released'] - booked['joints']
         return {**there, **booked, 'integration': missing + self._begun}
 
-    def measure(self, measurement: Measurement) -> None:
-        """Fill a `Measurement` with what the sensors say now."""
-        self._imu.measure(self.truth.q, self.truth.v, self.time, measurement)   # places the robot
-        self.truth.measure(self.time, map(self._dynamics.foot_rotation, self.robot.feet),
-                           measurement)
+    def _kinetic(self) -> float:
+        dynamics = self._dynamics
+        return dynamics.kinetic_energy(dynamics.from_pinocchio(self._q), self._v[dynamics.order])
 
-    def push(self, impulse: float, direction: float = 0.0) -> None:
-        """Add an impulse in N s along the floor to the base, at once; see `Plant.push`."""
+    def impulse(self, impulse: np.ndarray) -> None:
+        """Push the base at once by an impulse in the floor frame, N s, ``(3,)``."""
         model, data = self._pin
-        along = np.array([math.cos(direction), math.sin(direction), 0.0])
         generalised = np.zeros(model.nv)
-        generalised[:3] = impulse * pin.Quaternion(self._q[3:7]).matrix().T @ along
-        before = self._dynamics.kinetic_energy(self.truth.q, self.truth.v)
+        generalised[:3] = pin.Quaternion(self._q[3:7]).matrix().T @ impulse
+        before = self._kinetic()
         self._v += np.linalg.solve(pin.crba(model, data, self._q), generalised)
-        self._update_truth()
-        self._booked['work'] += \
-            self._dynamics.kinetic_energy(self.truth.q, self.truth.v) - before
+        self._booked['work'] += self._kinetic() - before
 
-    def disturb(self, kind: str, size: float, step: int, how: How = PLAIN) -> None:
-        """Plan a one-off disturbance; see `Plant.disturb`."""
-        if kind not in ('push', 'side_push'):
-            raise InvalidInput('disturbance', value=kind, limit='is not offered by plant compliant '
-                               f'on {self.robot.name}', remedy='it offers push and side_push; '
-                               'steps and slopes are of plant mujoco')
-        if how.time is None and how.place is None and step < 1:
-            raise InvalidInput('step of the disturbance', value=step, limit='counts from 1')
-        if not math.isfinite(size):
-            raise InvalidInput('size of the disturbance', value=size, limit='must be finite')
-        turn = 0.5 * math.pi if kind == 'side_push' else 0.0
-        self._pushes.plan(make_push(self.robot, self._find_body, self._values.timestep,
-                                    size * self._dynamics.mass, step,
-                                    how._replace(direction=how.direction + turn)))
-        self.disturbances.append(Disturbance(kind, size, step, how))
-
-    def _find_body(self, link: str) -> int:
+    def link_index(self, link: str) -> int:
+        """Return the number of a link's frame, below 0 of what is none."""
         model = self._dynamics.model
         return int(model.getBodyId(link)) if model.existBodyName(link) else -1

@@ -1,25 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A plant seen through its sensors and driven through its wires."""
+"""What lies between a plant and the loop that drives it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator
 import math
 
 import numpy as np
 
 from walking_control.exceptions import ParameterError
-from walking_control.models.robot import Start
+from walking_control.models.robot import Robot
 from walking_control.models.signals import Command, Measurement
-from walking_control.simulation.disturbance import Disturbance, How, PLAIN
-from walking_control.simulation.plant import Plant
 from walking_control.simulation.sensors import SensorParameters, Sensors
 
 SLIVER = 1e-9   # s: a shorter piece of a step is none
 
 
-class InstrumentedPlant(Plant):
-    """A `Plant` whose measurements have errors, and whose messages take time or get lost.
+class Wires:
+    """Between a plant and what drives it: errors of sensors, delays and losses of messages.
 
     A measurement that is lost leaves the `Measurement` as it was, stamp and all, and nothing
     answers it. What a measurement takes to arrive is booked with the command that answers it: a
@@ -28,34 +26,22 @@ class InstrumentedPlant(Plant):
     Commands take effect within a step, at whole physics steps of a plant that has such.
 
     Args:
-        plant: The `Plant`.
+        robot: The `Robot`.
         values: `SensorParameters`.
+        resolution: Commands take effect at whole multiples of this, s; 0: at any time.
 
     Attributes:
-        inner: The plant.
+        errors: name -> value of `SensorParameters` where they are not perfect.
         lost: Whether the newest measurement never arrives.
     """
 
-    def __init__(self, plant: Plant, values: SensorParameters) -> None:
-        self.inner, self._values = plant, values
-        self.name, self.parameters = plant.name, plant.parameters
-        self.robot, self.world, self.truth = plant.robot, plant.world, plant.truth
-        self.resolution = plant.resolution
-        self.sensors = {name: value for name, value in vars(values).items()
-                        if value != SensorParameters.rows[name].default or name == 'seed'}
-        self._sensors = Sensors(plant.robot, values)
-        self._told, self._held = Measurement(plant.robot), Command(plant.robot)
+    def __init__(self, robot: Robot, values: SensorParameters, resolution: float) -> None:
+        self._values, self._resolution = values, resolution
+        self.errors = {name: value for name, value in vars(values).items()
+                       if value != SensorParameters.rows[name].default or name == 'seed'}
+        self._sensors = Sensors(robot, values)
+        self._told, self._held = Measurement(robot), Command(robot)
         self._forget()
-
-    @property
-    def time(self) -> float:   # type: ignore[override]   # nobody sets a clock
-        """Simulated time, s."""
-        return self.inner.time
-
-    @property
-    def disturbances(self) -> Sequence[Disturbance]:   # type: ignore[override]
-        """Every `Disturbance` planned so far."""
-        return self.inner.disturbances
 
     def _forget(self) -> None:
         self._luck = np.random.default_rng((self._values.seed, 2))
@@ -64,37 +50,53 @@ class InstrumentedPlant(Plant):
         self._measured = -math.inf  # time of the newest measurement
         self._is_driven = self.lost = False
 
-    def reset(self, start: Start) -> None:
-        """Put the robot into a `Start` state at time zero; nothing is under way."""
-        self.inner.reset(start)
+    def reset(self) -> None:
+        """Begin a run: nothing is under way."""
         self._sensors.reset()
         self._forget()
 
-    def measure(self, measurement: Measurement) -> None:
-        """Fill a `Measurement` with what the sensors say now, unless it gets lost."""
+    def measure(self, sense: Callable[[Measurement], None], time: float,
+                measurement: Measurement) -> None:
+        """Fill a `Measurement` with what arrives, unless it gets lost.
+
+        Args:
+            sense: Fills a `Measurement` as ideal sensors do.
+            time: Now, s.
+            measurement: Changed.
+        """
         told = self._told
-        if self.time > self._measured:
+        if time > self._measured:
             unlucky = self._luck.random() < self._values.lost_measurements
             self.lost = unlucky and self._measured >= 0.0   # the first arrives
-            self._measured = self.time
-            self.inner.measure(told)
+            self._measured = time
+            sense(told)
             self._sensors.spoil(told)
         if not self.lost:
             measurement.stamp = told.stamp
             measurement.values[:] = told.values
             measurement.locked[:] = told.locked
 
-    def step(self, command: Command, duration: float) -> None:
-        """Hold a `Command` for a duration in s, once it has arrived."""
-        now = self.time
+    def carry(self, command: Command, clock: Callable[[], float], duration: float
+              ) -> Iterator[tuple[Command, float]]:
+        """Send a command; give what is held in the coming time, one after the other.
+
+        Args:
+            command: The `Command`.
+            clock: Gives the plant's time, s, which moves on by what was given.
+            duration: s.
+
+        Yields:
+            A `Command` that has arrived, and for how long it is held, s.
+        """
+        now = clock()
         self._send(command, now)
         end, held = now + duration, self._held
         while self._under_way and self._under_way[0][0] < end - SLIVER:
             arrival, effort, lock = self._under_way.pop(0)
-            if arrival > self.time + SLIVER:
-                self.inner.step(held, arrival - self.time)
+            if arrival > clock() + SLIVER:
+                yield held, arrival - clock()
             held.effort[:], held.lock[:] = effort, lock
-        self.inner.step(held, end - self.time if self.time > now else duration)
+        yield held, end - clock() if clock() > now else duration
 
     def _send(self, command: Command, now: float) -> None:
         values, luck = self._values, self._luck.random(3)
@@ -107,18 +109,10 @@ class InstrumentedPlant(Plant):
             self._is_driven, delay = True, 0.0
         elif luck[2] < values.lost_commands:
             return
-        if self.resolution > 0.0:
-            delay = self.resolution * math.ceil(delay / self.resolution - SLIVER)
+        if self._resolution > 0.0:
+            delay = self._resolution * math.ceil(delay / self._resolution - SLIVER)
         self._newest = max(self._newest, now + delay)
         self._under_way.append((self._newest, command.effort.copy(), command.lock.copy()))
-
-    def push(self, impulse: float, direction: float = 0.0) -> None:
-        """Add an impulse in N s along the floor to the base, at once."""
-        self.inner.push(impulse, direction)
-
-    def disturb(self, kind: str, size: float, step: int, how: How = PLAIN) -> None:
-        """Plan a one-off disturbance; see `Plant.disturb`."""
-        self.inner.disturb(kind, size, step, how)
 
 
 def check_delays(values: SensorParameters, timeout: float) -> None:

@@ -7,6 +7,7 @@ friction of joints is MuJoCo's `frictionloss`, which holds a joint at rest; a ge
 friction as large as its load of the step before makes it (see `models.friction`).
 """
 
+from collections.abc import Iterator
 import math
 from typing import Any
 
@@ -20,15 +21,15 @@ from walking_control.models.friction import BACK_LOSS, DRIVING_LOSS, gear_table
 from walking_control.models.meshes import place_meshes
 from walking_control.models.robot import Robot, Start
 from walking_control.models.robot_file import World
-from walking_control.models.signals import Command, Measurement
-from walking_control.simulation.engine import EnginePlant, FAR
+from walking_control.simulation.engine import Forces, Truth
 from walking_control.simulation.parameters import MujocoParameters
+from walking_control.simulation.stepped import FAR, SteppedEngine
 
 NO_SPRING, NO_FRICTION = JointSpring(0.0, 0.0, 0.0), JointFriction(0.0, 0.0)
 
 
-class MujocoPlant(EnginePlant):
-    """The robot and a floor, sloped, with steps or uneven; see `simulation.plant.Plant`.
+class MujocoEngine(SteppedEngine):
+    """The robot and a floor, sloped, with steps or uneven; see `simulation.engine.Engine`.
 
     Args:
         robot: The `Robot`.
@@ -170,8 +171,8 @@ class MujocoPlant(EnginePlant):
                        if min(motor.efficiency, motor.back_efficiency) < 1.0]
         self._lock_qpos = [int(self._joint_qpos[robot.joint_index(lock.joint)])
                            for lock in robot.locks]
-        self._base_body = self._find_body(robot.base_link)
-        self._foot_body = [self._find_body(foot) for foot in robot.feet]
+        self._base_body = self.link_index(robot.base_link)
+        self._foot_body = [self.link_index(foot) for foot in robot.feet]
         self._foot_of_geom = {geom: foot for geom in range(model.ngeom)
                               for foot, body in enumerate(self._foot_body)
                               if model.geom_bodyid[geom] == body and model.geom_conaffinity[geom]}
@@ -184,7 +185,7 @@ class MujocoPlant(EnginePlant):
         if set(self._foot_of_geom.values()) != set(range(len(robot.feet))):
             raise UrdfError(f'URDF of {robot.name}', value=list(robot.feet),
                             limit='every foot link needs a collision geometry for MuJoCo')
-        self._wrench = np.zeros(6)
+        self._wrench, self._pressed = np.zeros(6), False
 
     def reset(self, start: Start) -> None:
         """Put the robot into a `Start` state at time zero, locked joints engaged."""
@@ -192,42 +193,33 @@ class MujocoPlant(EnginePlant):
         self.data.qpos[self._qpos], self.data.qvel[self._dof] = self._start_state(start)
         self._begin()
         self._arm(np.ones(len(self.robot.locks), dtype=bool))
-        self._refresh()
-        self._imu.reset()
+        self._pressed = False
 
-    def step(self, command: Command, duration: float) -> None:
-        """Hold a `Command` for a duration in s, a whole number of timesteps."""
-        steps = self._count_steps(duration)
-        pushing = self._begin_pushes()
-        mj, model, data = self._mj, self.model, self.data
-        velocity, motors = data.qvel, self._motor_dof
-        efforts = command.effort.tolist()
-        before = velocity[motors].tolist()
-        for _ in range(steps):
-            self._arm(command.lock)
-            self._supply(command, efforts, before)
-            data.qfrc_applied[motors] = efforts
-            if self._gears:
-                self._brake_gears(efforts)
-            if pushing:
-                self._pushes_in_space.apply(data.xfrc_applied)
-            mj.mj_step(model, data)
-            after = velocity[motors].tolist()
-            self._account(efforts, before, after)
-            before = after
-            if self._levels.planned:
-                self._follow_feet()
-        if pushing:
-            data.xfrc_applied[:] = 0.0
-        self._steps += steps
-        self.time = self._steps * self._values.timestep
-        self._refresh()
-        self.touchdowns.follow(self.time, self.truth.foot_force[:, 2].tolist())
+    def advance(self, effort: np.ndarray, armed: np.ndarray, h: float, forces: Forces
+                ) -> str | None:
+        """Make a timestep; see `Engine.advance`."""
+        data = self.data
+        self._arm(armed)
+        data.qfrc_applied[self._motor_dof] = effort
+        if self._gears:
+            self._brake_gears(effort.tolist())
+        if forces or self._pressed:
+            self._press(forces)
+        self._mj.mj_step(self.model, data)
+        self._tick()
+        return self._follow_feet() if self._levels.planned else None
 
-    def _refresh(self) -> None:
-        """Bring everything derived from the state up to date, so that all sensors agree."""
-        self._mj.mj_forward(self.model, self.data)
-        self._update_truth()
+    def _press(self, forces: Forces) -> None:
+        """Let forces act on links from now on."""
+        applied = self.data.xfrc_applied
+        applied[:] = 0.0
+        for body, force in forces:
+            applied[body, :3] += force
+        self._pressed = len(forces) > 0
+
+    def rates(self) -> list[float]:
+        """Return how fast the joints of the motors turn now, rad/s."""
+        return self.data.qvel[self._motor_dof].tolist()   # type: ignore[no-any-return]
 
     def _brake_gears(self, efforts: list[float]) -> None:
         """Let each gear brake by the share it loses of the torque that enters it."""
@@ -247,8 +239,12 @@ class MujocoPlant(EnginePlant):
                 arrived = abs(float(self.data.qpos[self._lock_qpos[i]]) - lock.angle)
                 active[i] = arrived <= lock.capture
 
-    def _update_truth(self) -> None:
-        truth, data = self.truth, self.data
+    def read(self, truth: Truth) -> None:
+        """Bring everything derived from the state up to date and fill a `Truth`."""
+        if self._pressed:   # sensors agree on the robot without what pushes it
+            self._press(())
+        self._mj.mj_forward(self.model, self.data)
+        data = self.data
         truth.q[:] = data.qpos[self._qpos]
         truth.v[:] = data.qvel[self._dof]
         if self.robot.base is Base.FREE:   # MuJoCo moves the origin in the floor's axes
@@ -284,37 +280,29 @@ class MujocoPlant(EnginePlant):
         first, last = self._profile.piece(np.array([x - reach, x + reach])).tolist()
         return self._floors[first:last + 1]
 
-    def _follow_feet(self) -> None:
+    def _follow_feet(self) -> str | None:
         """Bring the floor of each foot to its level, see `Levels`."""
-        self._follow(self.data.xpos[self._foot_body, 0].tolist(), self._foot_heights())
-        if self._one_floor:   # its height is where it is; touchdowns are counted
-            return
-        self.data.mocap_pos[self._mocaps, 2] = self._levels.heights
+        trip = self._follow(self.data.xpos[self._foot_body, 0].tolist(), self._foot_heights())
+        if not self._one_floor:   # its height is where it is; touchdowns are counted
+            self.data.mocap_pos[self._mocaps, 2] = self._levels.heights
+        return trip
 
-    def _find_body(self, link: str) -> int:
+    def link_index(self, link: str) -> int:
+        """Return the number of a link's body, below 0 of what is none."""
         return int(self._mj.mj_name2id(self.model, self._mj.mjtObj.mjOBJ_BODY, link))
 
-    def measure(self, measurement: Measurement) -> None:
-        """Fill a `Measurement` with what the sensors say now."""
-        self._imu.measure(self.truth.q, self.truth.v, self.time, measurement)
-        self.truth.measure(self.time, (self.data.xmat[body].reshape(3, 3)
-                                       for body in self._foot_body), measurement)
+    def foot_rotations(self) -> Iterator[np.ndarray]:
+        """Return what turns the axes of each foot to the floor's."""
+        return (self.data.xmat[body].reshape(3, 3) for body in self._foot_body)
 
-    def push(self, impulse: float, direction: float = 0.0) -> None:
-        """Add an impulse in N s along the floor to the base, at once.
-
-        Args:
-            impulse: N s.
-            direction: Where it points, rad from x towards y.
-        """
+    def impulse(self, impulse: np.ndarray) -> None:
+        """Push the base at once by an impulse in the floor frame, N s, ``(3,)``."""
         generalised = np.zeros((1, self.model.nv))
-        along = impulse * math.cos(direction), impulse * math.sin(direction), 0.0
         for i, axis in enumerate(self.robot.base.axes):
-            generalised[0, self._dof[i]] = along[axis]
+            generalised[0, self._dof[i]] = impulse[axis]
         change = np.zeros((1, self.model.nv))
         self._mj.mj_solveM(self.model, self.data, change, generalised)
         self.data.qvel += change[0]
-        self._refresh()
 
 
 def _linear(like: float | np.ndarray, value: float) -> float | np.ndarray:

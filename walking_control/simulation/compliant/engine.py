@@ -7,7 +7,7 @@ feels a foot where its arc is nearest; only feet touch it; other simplifications
 """
 
 from collections.abc import Callable
-import math
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -18,35 +18,25 @@ from walking_control.models.dynamics import Dynamics
 from walking_control.models.efforts import foot_turn
 from walking_control.models.robot import Robot, Start
 from walking_control.models.robot_file import World
-from walking_control.models.signals import Command, Measurement
 from walking_control.models.support.compiled import compile_law, compile_terms
 from walking_control.models.support.dynamics import SupportDynamics
 from walking_control.simulation.compliant import model as cm
 from walking_control.simulation.compliant.law import fastest_rate
 from walking_control.simulation.compliant.motion import advance
-from walking_control.simulation.disturbance import (
-    Disturbance,
-    How,
-    PLAIN,
-    require_even,
-    require_plain,
-)
-from walking_control.simulation.inertial import InertialUnit
+from walking_control.simulation.engine import Engine, Feature, Forces, Truth
 from walking_control.simulation.parameters import CompliantParameters, FLOORS
-from walking_control.simulation.plant import Plant, Truth
 from walking_control.simulation.rigid import model as rm
+from walking_control.simulation.rigid.engine import build_rigid_model, push_direction
 from walking_control.simulation.rigid.events import kinetic_energy
 from walking_control.simulation.rigid.forces import collide
-from walking_control.simulation.rigid.plant import build_rigid_model, push_direction
+from walking_control.simulation.terrain import Change, profile_of
 
 STABLE = 5.9   # the method is stable up to this product of step and fastest rate
-DISTURBANCES = ('step_down', 'step_up', 'push')
 FAILURES = {rm.DIVERGED: 'the integration diverged', rm.CHATTERED: 'joints chatter without end'}
 
 
-
-class CompliantPlant(Plant):
-    """The robot on a compliant floor; see `simulation.plant.Plant`.
+class CompliantEngine(Engine):
+    """The robot on a compliant floor; see `simulation.engine.Engine`.
 
     Args:
         robot: The `Robot`.
@@ -62,21 +52,29 @@ class CompliantPlant(Plant):
 
     name = 'compliant'
     parameters = CompliantParameters
+    lacks = MappingProxyType({
+        Feature.SIDEWAYS: 'it moves in a plane',
+        Feature.TILTS: 'both feet share one floor, which cannot lean under one of them',
+        Feature.EDGES: 'feet roll over the floor, and an upright edge has no normal',
+        Feature.LINKS: 'pushes are impulses, which it knows of the base',
+        Feature.FORCES: 'it is given as one impulse a tick'})
 
     def __init__(self, robot: Robot, world: World, values: CompliantParameters,
                  compiled: bool = True) -> None:
         if robot.base is not Base.PLANAR or not robot.coordinates:
             raise IncompatiblePlant(f'plant compliant on {robot.name}',
                                     limit='needs a planar robot with minimal coordinates')
-        self.robot, self.world = robot, world
-        self._support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
+        super().__init__(robot, world, values)
+        self.dynamics = Dynamics(robot, world.gravity, world.slope)
+        self._support = SupportDynamics(self.dynamics)
+        self._changes: list[Change] = []
         terms, parameters = compile_terms(self._support.dynamics) if compiled \
             else (self._plain_terms, None)
         model = build_rigid_model(self._support, world, values, parameters)
         state, feet = cm.make_soft_state(model)
         work = cm.make_soft_workspace(model, self._support.layout.size)
         model_record, self.model = rm.as_record(model)
-        floor_record, self.floor = rm.as_record(self._lay_floor(model, world, values))
+        floor_record, self.floor = rm.as_record(self._lay_floor(model, values))
         state_record, self.state = rm.as_record(state)
         feet_record, self.feet = rm.as_record(feet)
         work_record, self._work = rm.as_record(work)
@@ -85,32 +83,30 @@ class CompliantPlant(Plant):
         given: tuple[Any, ...] = self.model, self.floor, self.state, self.feet, self._work
         if compiled:
             given = model_record, floor_record, state_record, feet_record, work_record
-        self._advance: Callable[[float], int] = lambda duration: move(terms, *given, duration)
-        self.truth = Truth(robot)
-        self._imu = InertialUnit(self._support.dynamics, world.slope)
-        self._joints = [robot.joint_index(joint) for joint in robot.actuators]
-        self._motors = list(robot.actuators.values())
-        self._mass = self._support.dynamics.mass
+        self._move: Callable[[float], int] = lambda duration: move(terms, *given, duration)
+        self.last_step = len(self.floor.levels) - 2
+        self._joints = [3 + robot.joint_index(joint) for joint in robot.actuators]
+        self._q, self._v = np.zeros((2, 3 + len(robot.joints)))   # as last read
         self._fallen = False
-        self._pushes: list[tuple[int, float]] = []   # (step, impulse), still to come
-        self._planned_pushes: list[tuple[int, float]] = []
-        self.disturbances: list[Disturbance] = []
 
     @classmethod
-    def kind_for(cls, robot: Robot) -> type[Plant]:
-        """Return the plant of a robot: of a free base `SpacePlant`."""
+    def kind_for(cls, robot: Robot) -> type[Engine]:
+        """Return the engine of a robot: of a free base `SpaceEngine`."""
         if robot.base is Base.FREE:
-            from walking_control.simulation.compliant.space_plant import SpacePlant
-            return SpacePlant
+            from walking_control.simulation.compliant.space_engine import SpaceEngine
+            return SpaceEngine
         return cls
 
     def _plain_terms(self, support: int, q: np.ndarray, v: np.ndarray, _: object,
                      out: np.ndarray) -> None:
         self._support.terms(support, q, v[:len(q)], out)   # more of the state follows
 
-    def _lay_floor(self, model: rm.RigidModel, world: World,
-                   values: CompliantParameters) -> cm.Floor:
-        places, heights = list(world.floor_places), list(world.floor_heights)
+    def _places(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return where the height of the floor is given, and the height there, m."""
+        places, heights = list(self.world.floor_places), list(self.world.floor_heights)
+        if self._changes:
+            profile = profile_of(self._changes)
+            places, heights = profile.places.tolist(), profile.heights.tolist()
         if not places:   # level as far as anything goes
             places, heights = [-1e4, 1e4], [0.0, 0.0]
         if len(places) < 64:   # one length for most floors: compiled code depends on it
@@ -118,6 +114,9 @@ class CompliantPlant(Plant):
             for _ in range(64 - len(places)):
                 places.append(places[-1] + 1.0)
                 heights.append(heights[-1] + slope)
+        return np.array(places), np.array(heights)
+
+    def _lay_floor(self, model: rm.RigidModel, values: CompliantParameters) -> cm.Floor:
         damping = np.zeros(len(self.robot.joints))
         for joint, spring in self.robot.springs.items():
             damping[self.robot.joint_index(joint)] = spring.damping
@@ -126,7 +125,7 @@ class CompliantPlant(Plant):
         return cm.Floor(
             FLOORS.index(values.kind), values.stiffness, values.damping, values.dissipation,
             values.sliding_stiffness, values.sliding_damping, values.rolling_relief,
-            values.foot_radius, turns, np.array(places), np.array(heights),
+            values.foot_radius, turns, *self._places(),
             np.zeros(len(model.drops)), damping)
 
     def longest_stable_step(self) -> float:
@@ -177,65 +176,74 @@ class CompliantPlant(Plant):
             state.mode[rm.FIRST_STOP + self.model.n_joints + i] = \
                 distance <= self.model.lock_capture[i]
         self.feet.flags[cm.LAST], self.feet.flags[support] = support, cm.INSIDE
-        self._fallen, self.truth.trip = False, None
-        self._pushes = sorted(self._planned_pushes)
-        self.truth.work[:] = 0.0
-        self.truth.electrical_energy = 0.0
-        self._advance(0.0)
-        self._update_truth()
-        self._imu.reset()
+        self._fallen = False
+        self._move(0.0)
 
-    def step(self, command: Command, duration: float) -> None:
-        """Hold a `Command` for a duration in s.
+    @property
+    def steps(self) -> int:
+        """Touchdowns so far."""
+        return int(self.state.mode[rm.STEPS])
+
+    def drop(self, step: int, size: float) -> None:
+        """Plan a floor that is lower from a touchdown on, m."""
+        self.floor.levels[step:] += -size
+
+    def change(self, place: float, drop: float, tilt: float) -> None:
+        """Plan a floor that leans more by tilt, rad, from a place on."""
+        self._changes.append(Change(place, drop, tilt))
+        self.floor.places[:], self.floor.heights[:] = self._places()
+
+    def advance(self, effort: np.ndarray, armed: np.ndarray, h: float, forces: Forces
+                ) -> str | None:
+        """Integrate for a time h; see `Engine.advance`.
 
         Raises:
             NotAchieved: The integration diverges.
         """
-        while self._pushes and self.state.mode[rm.STEPS] >= self._pushes[0][0]:
-            self.push(self._pushes.pop(0)[1])
-        state, before = self.state, self.truth.q.copy()
-        start = float(state.y[2 * self.model.n + 4 + cm.FEET + cm.WORK])
-        state.effort[:] = command.effort
-        for i, motor in enumerate(self._motors):
-            if motor.supply_voltage > 0.0:
-                state.effort[i] = motor.supplied(
-                    float(command.effort[i]), float(self.truth.v[3 + self._joints[i]]), duration)
-        state.armed[:self.model.n_locks] = command.lock
-        status = rm.FELL if self._fallen else self._advance(duration)
+        state, self._before, self._worked = self.state, self._q.copy(), self._work_so_far
+        state.effort[:] = effort
+        state.armed[:self.model.n_locks] = armed
+        status = rm.FELL if self._fallen else self._move(h)
         if status in FAILURES:
             raise NotAchieved(f'plant compliant on {self.robot.name} at {self.time:.4g} s',
                               limit=FAILURES[status],
                               remedy='loosen compliant.tolerance or check efforts')
-        if status == rm.TRIPPED:
-            self.truth.trip = 'a foot tripped: it is under the floor ahead of the other foot; ' \
-                f'limit {1000.0 * self.model.scuff_depth:.3g} mm'
         if status in (rm.FELL, rm.TRIPPED):
             self._fallen = True
             state.y[self.model.n + 2:2 * self.model.n + 4] = 0.0
-        self._update_truth()
-        self._account(state.effort, before, duration, start)
+        return None if status != rm.TRIPPED else \
+            'a foot tripped: it is under the floor ahead of the other foot; ' \
+            f'limit {1000.0 * self.model.scuff_depth:.3g} mm'
 
-    def _account(self, effort: np.ndarray, before: np.ndarray, duration: float,
-                 work: float) -> None:
-        """Add the work of a tick: exact for held efforts; recuperation within a tick only."""
-        power, truth = 0.0, self.truth
-        total = float(self.state.y[2 * self.model.n + 4 + cm.FEET + cm.WORK]) - work
-        for i, joint in enumerate(self._joints):
-            moved = truth.q[3 + joint] - before[3 + joint]
-            truth.work[i] += effort[i] * moved
-            total -= effort[i] * moved
-            power += self._motors[i].electrical_power(float(effort[i]), moved / duration)
+    @property
+    def _work_so_far(self) -> float:
+        return float(self.state.y[2 * self.model.n + 4 + cm.FEET + cm.WORK])
+
+    def rates(self) -> list[float]:
+        """Return how fast the joints of the motors turned when last read, rad/s."""
+        return self._v[self._joints].tolist()   # type: ignore[no-any-return]
+
+    def book(self, effort: np.ndarray, before: list[float], after: list[float], h: float
+             ) -> tuple[list[float], list[float]]:
+        """Return work and mean rates, see `Engine.book`: exact, for efforts are held."""
+        moved = (self._q - self._before)[self._joints]
+        work = (effort[:len(moved)] * moved).tolist()
         if self.robot.ground_torque is not None:   # what is left is the floor's
-            truth.work[-1] += total
-        truth.electrical_energy += max(0.0, power) * duration
+            left = self._work_so_far - self._worked
+            for done in work:
+                left -= done
+            work.append(left)
+        return work, (moved / h).tolist()
 
-    def _update_truth(self) -> None:
-        truth, state, n = self.truth, self.state, self.model.n
+    def read(self, truth: Truth) -> None:
+        """Fill a `Truth`; foot forces are those of the instant."""
+        state, n = self.state, self.model.n
         z, v = state.y[:n + 2], state.y[n + 2:2 * n + 4]
         q, rate = self._support.dynamics.base_from_coordinates(self.robot.feet[0], z[2:], v[2:])
         truth.q[:], truth.v[:] = q, rate
         truth.q[:2] += z[:2]
         truth.v[:2] += v[:2]
+        self._q[:], self._v[:] = truth.q, truth.v
         truth.locked[:] = state.mode[rm.FIRST_STOP + self.model.n_joints:]
         truth.foot_force[:, 0] = self.feet.touch[:, cm.FORCE_X]
         truth.foot_force[:, 2] = self.feet.touch[:, cm.FORCE_Z]
@@ -249,16 +257,16 @@ class CompliantPlant(Plant):
         left), ``joints`` (friction, gears, dampers) and ``impacts`` (of stops and locks) does not
         change while the robot walks.
         """
-        dynamics, truth, floor = self._support.dynamics, self.truth, self.floor
+        dynamics, floor = self.dynamics, self.floor
         first = 2 * self.model.n + 4
         slides = self.state.y[first:first + cm.FEET]
         depths = np.where(self.feet.flags[:cm.FEET] == cm.INSIDE, self.feet.touch[:, cm.GAP], 0.0)
         booked = self.state.y[first + cm.FEET:]
         return {
-            'kinetic': dynamics.kinetic_energy(truth.q, truth.v),
-            'potential': dynamics.potential_energy(truth.q),
+            'kinetic': dynamics.kinetic_energy(self._q, self._v),
+            'potential': dynamics.potential_energy(self._q),
             'joint springs': sum(0.5 * spring.stiffness * (
-                truth.q[3 + self.robot.joint_index(joint)] - spring.rest) ** 2
+                self._q[3 + self.robot.joint_index(joint)] - spring.rest) ** 2
                 for joint, spring in self.robot.springs.items()),
             'stored': float(0.5 * floor.stiffness * depths @ depths
                             + 0.5 * floor.sliding_stiffness * slides @ slides),
@@ -266,47 +274,15 @@ class CompliantPlant(Plant):
             'slipped': float(booked[cm.SLIPPED]), 'released': float(booked[cm.RELEASED]),
             'joints': float(booked[cm.PASSIVE]), 'impacts': float(self.state.memo[rm.LOSS])}
 
-    def measure(self, measurement: Measurement) -> None:
-        """Fill a `Measurement` with what the sensors say now."""
-        self._imu.measure(self.truth.q, self.truth.v, self.time, measurement)   # places the robot
-        self.truth.measure(self.time, map(self._support.dynamics.foot_rotation, self.robot.feet),
-                           measurement)
-
-    def push(self, impulse: float, direction: float = 0.0) -> None:
-        """Add an impulse in N s along the floor to the base, at once; see `Plant.push`.
-
-        Raises:
-            InvalidInput: The direction leaves the plane.
-        """
-        if direction != 0.0:
-            raise InvalidInput('direction of the push', value=direction,
-                               limit='must be 0 rad in the plane')
+    def impulse(self, impulse: np.ndarray) -> None:
+        """Push the base at once by an impulse in the floor frame, N s, ``(3,)``."""
         n, state, work = self.model.n, self.state, self._work
         parts = self._support.layout.split(self._support.terms(
             0, state.y[2:n + 2], state.y[n + 4:2 * n + 4]))
         work.M[:] = parts['mass']
-        work.impulse[:] = impulse * push_direction(self._support, state)
+        work.impulse[:] = float(impulse[0]) * push_direction(self._support, state)
         before = kinetic_energy(self.model, state, work)
         collide(self.model, state, work, work.impulse, False)
         gained = kinetic_energy(self.model, state, work) - before
         state.y[2 * n + 4 + cm.FEET + cm.WORK] += gained
-        self._advance(0.0)
-        self._update_truth()
-
-    def disturb(self, kind: str, size: float, step: int, how: How = PLAIN) -> None:
-        """Plan a one-off disturbance; see `Plant.disturb`."""
-        require_plain(how, f'plant compliant on {self.robot.name}')
-        if kind not in DISTURBANCES:
-            raise InvalidInput('disturbance', value=kind, limit='unknown',
-                               remedy='known: ' + ', '.join(DISTURBANCES))
-        last = len(self.floor.levels) - 2
-        if not 1 <= step <= last:
-            raise InvalidInput('step of the disturbance', value=step, limit=f'must be 1 to {last}')
-        if not math.isfinite(size):
-            raise InvalidInput('size of the disturbance', value=size, limit='must be finite')
-        require_even(self.world, kind)
-        if kind == 'push':
-            self._planned_pushes.append((step, size * self._mass))
-        else:
-            self.floor.levels[step:] += -size if kind == 'step_down' else size
-        self.disturbances.append(Disturbance(kind, size, step))
+        self._move(0.0)

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What engines share that have contacts of their own and a fixed step of the physics."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+
+from walking_control.exceptions import IncompatiblePlant
+from walking_control.models.base import Base
+from walking_control.models.dynamics import Dynamics
+from walking_control.models.floor import read_profile
+from walking_control.models.robot import Robot, Start
+from walking_control.models.robot_file import World
+from walking_control.simulation.engine import Engine, Feature
+from walking_control.simulation.levels import LATEST, Levels
+from walking_control.simulation.parameters import EngineParameters
+from walking_control.simulation.terrain import Change, lay_floor, lay_profile, Piece
+
+SCUFF_DEPTH = 0.001   # m: a foot ahead of the other that is deeper under a step up has tripped
+FAR = 10.0            # m: feet higher than this count as that high
+PUSH_DURATION = 0.1   # s: of robots in space
+
+
+class SteppedEngine(Engine):
+    """An engine with a fixed step: its clock, its floors, its start; see `simulation.engine`.
+
+    Args:
+        robot: The `Robot`.
+        world: `World`.
+        values: Validated values of `parameters`; ``timestep`` is among them.
+
+    Raises:
+        IncompatiblePlant: The robot has efforts that no such engine offers.
+    """
+
+    last_step = LATEST - 2
+
+    def __init__(self, robot: Robot, world: World, values: EngineParameters) -> None:
+        if robot.servos or robot.virtual_efforts:
+            raise IncompatiblePlant(f'plant {self.name} on {robot.name}',
+                                    value=', '.join((*robot.servos, *robot.virtual_efforts)),
+                                    limit='offered by plant rigid alone')
+        super().__init__(robot, world, values)
+        self.resolution = values.timestep
+        in_space = 1 in robot.base.axes
+        self.push_duration = PUSH_DURATION if in_space else 0.0
+        self.lacks = {Feature.TILTS: 'the floor below each foot is a level plane'}
+        if len(robot.feet) != 2:
+            self.lacks[Feature.STEPS] = 'levels are told apart for two feet alone'
+        if not in_space:
+            self.lacks[Feature.SIDEWAYS] = 'it moves in a plane'
+        self._profile = read_profile(world)
+        self._changes: list[Change] = []
+        self._motors = list(robot.actuators.values())
+        self._prepare()
+        self.dynamics = Dynamics(robot, world.gravity, world.slope)
+        self._levels = Levels(SCUFF_DEPTH)
+        self._begin()
+
+    @abstractmethod
+    def _prepare(self) -> None:
+        """Build the engine's model of the robot and the floor as it is planned."""
+
+    def _lay_pieces(self) -> list[Piece]:
+        """Return the boxes of one floor for all; none where each foot has a plane of its own."""
+        if self._profile is not None:
+            return lay_profile(self._profile)
+        return lay_floor(self._changes) if self._changes else []
+
+    def _begin(self) -> None:
+        """Begin a run at time zero."""
+        self.time, self._made = 0.0, 0
+
+    def _tick(self) -> None:
+        """Count a step of the physics."""
+        self._made += 1
+        self.time = self._made * self.resolution
+
+    def _start_state(self, start: Start) -> tuple[np.ndarray, np.ndarray]:
+        """Return generalised coordinates and velocities of a `Start`; the floors are level."""
+        if self._levels.planned:
+            self._levels.reset(self.robot.feet.index(start.support))
+        return self.dynamics.start_state(start)
+
+    @property
+    def steps(self) -> int | None:
+        """Touchdowns of planar walkers so far; None in space."""
+        return None if self.robot.base is Base.FREE else self._levels.steps
+
+    def drop(self, step: int, size: float) -> None:
+        """Plan a floor that is lower from a touchdown on, m; size 0 asks to count to it."""
+        self._levels.plan(size, step)
+
+    def change(self, place: float, drop: float, tilt: float) -> None:
+        """Plan a floor that is lower by drop, m, and leans more by tilt, rad, from a place on."""
+        self._changes.append(Change(place, drop, tilt))
+        self._prepare()
+
+    def _follow(self, places: list[float], heights: list[float]) -> str | None:
+        """Bring the floor of each foot to its level, see `Levels`.
+
+        Args:
+            places: Of the feet along the floor, m.
+            heights: Of their lowest points over their floors, m.
+
+        Returns:
+            Why a foot tripped, or None.
+        """
+        levels = self._levels
+        depth = levels.follow(places, [float(a + b) for a, b in zip(heights, levels.heights)])
+        return None if depth <= 0.0 else \
+            f'a foot tripped: {1000.0 * depth:.3g} mm under a step up where it passes the ' \
+            f'stance foot; limit {1000.0 * SCUFF_DEPTH:.3g} mm'
