@@ -30,7 +30,7 @@ from walking_control.models.base import Base
 from walking_control.models.registry import Choice
 from walking_control.models.robot_file import RobotFile
 from walking_control.simulation.disturbance import Disturbance, How, plan_disturbances
-from walking_control.simulation.pushes import DURATION, Touchdowns
+from walking_control.simulation.pushes import Touchdowns
 from walking_control.simulation.registry import choose_parts, make_plant
 from walking_control.simulation.sensors import has_errors, SensorParameters
 from walking_control.simulation.simulate import Walk
@@ -337,7 +337,7 @@ class _Trial:
     @property
     def duration(self) -> float:
         """How long a trial lasts from the start, s."""
-        before = self._step_time + DURATION if self._kind == 'push' \
+        before = self._step_time + self._walk.plant.engine.push_duration if self._kind == 'push' \
             else (AHEAD + 1.0) * self._step_time
         return round(self._time + before + self._grid.after, 3)
 

@@ -3,7 +3,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -89,12 +89,18 @@ class Run:
 class Recorded(Protocol):
     """What of a `Plant` is recorded."""
 
-    name: ClassVar[str]
+    name: str
     world: World
-    time: float
     truth: Any
-    disturbances: Sequence[Any]
     sensors: Mapping[str, Any]
+
+    @property
+    def time(self) -> float:
+        """Simulated time, s."""
+
+    @property
+    def disturbances(self) -> Sequence[Any]:
+        """What was planned."""
 
 
 FIRST_CAPACITY = 6000   # rows: a minute of walking at 100 Hz

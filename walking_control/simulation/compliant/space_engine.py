@@ -129,7 +129,7 @@ class SpaceEngine(Engine):
 
     def rates(self) -> list[float]:
         """Return how fast the joints of the motors turn now, rad/s."""
-        return self._v[self._motor_dof].tolist()   # type: ignore[no-any-return]
+        return self._v[self._motor_dof].tolist()
 
     def _move(self, efforts: np.ndarray, h: float, forces: Forces) -> None:
         """Move on by one step."""

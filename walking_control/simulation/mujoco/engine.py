@@ -219,7 +219,7 @@ class MujocoEngine(SteppedEngine):
 
     def rates(self) -> list[float]:
         """Return how fast the joints of the motors turn now, rad/s."""
-        return self.data.qvel[self._motor_dof].tolist()   # type: ignore[no-any-return]
+        return self.data.qvel[self._motor_dof].tolist()
 
     def _brake_gears(self, efforts: list[float]) -> None:
         """Let each gear brake by the share it loses of the torque that enters it."""

@@ -108,7 +108,7 @@ class PointWalker:
     Args:
         robot_file: The `RobotFile`.
         controller: Name of the controller; None takes the robot file's default.
-        steps: Floor changes ``(step, drop, 0)``, see `rigid.plant.build_rigid_model`.
+        steps: Floor changes ``(step, drop, 0)``, see `rigid.engine.build_rigid_model`.
 
     Attributes:
         robot: The `Robot`.
