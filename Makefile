@@ -41,7 +41,8 @@ help:
 	@echo 'make site    the pages as a site in out/site; a dead link or anchor is an error'
 	@echo 'make bench   run the benchmarks'
 	@echo 'make soak    walk 30 minutes of simulated time with random faults;'
-	@echo '             then 10 minutes of random bytes and requests to the nodes of three robots'
+	@echo '             then 10 minutes of random bytes and requests to the nodes of three robots,'
+	@echo '             and 10 minutes in real time beside two busy processes'
 	@echo 'make setup   only the environment, $(VENV)'
 	@echo 'make clean   remove what these make'
 	@echo 'PYTHON=python3.12 picks the interpreter; a sourced ROS 2 is used if that interpreter has it.'
@@ -73,7 +74,8 @@ bench: setup
 
 soak: setup
 	$(BIN)/python -m walking_control.experiments.soak $(ARGS)
-	WALKING_CONTROL_SOAK=200 $(BIN)/pytest -o timeout=550 test/nodes/test_random_input.py
+	WALKING_CONTROL_SOAK=200 $(BIN)/pytest -o timeout=550 -m 'slow or not slow' \
+		test/nodes/test_random_input.py test/nodes/test_realtime.py
 
 setup: $(VENV)/installed
 

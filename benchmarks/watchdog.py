@@ -19,7 +19,8 @@ import time
 import numpy as np
 import rclpy
 
-from walking_control.nodes.runtime import isolate_domain, raise_priority
+from walking_control.nodes.realtime import raise_priority
+from walking_control.nodes.runtime import isolate_domain
 
 sys.path.insert(0, str(Path(__file__).parents[1] / 'test' / 'nodes'))
 from outside_robot import OutsideRobot, Program  # noqa: E402

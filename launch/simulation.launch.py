@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Simulator, controller and, where installed, robot_state_publisher.
 
-The controller is configured and activated; everything ends when the simulator or the controller
-does, or when the controller cannot be brought up. `walking_control.launch_arguments` holds the
-arguments.
+The controller is configured and activated; everything ends when the simulator, the controller or
+the watchdog does, or when the controller cannot be brought up. `walking_control.launch_arguments`
+holds the arguments.
 """
 
 from pathlib import Path
@@ -79,8 +79,10 @@ def _watchdog(values, place):
         timeout = max(timeout, 2.0 * values['lockstep_timeout'])
     if values['watchdog_timeout'] != '':
         timeout = values['watchdog_timeout']
-    return [Node(package='walking_control', executable='watchdog_node', name='watchdog',
-                 parameters=[{'timeout': timeout, 'use_sim_time': values['realtime']}], **place)]
+    watchdog = Node(
+        package='walking_control', executable='watchdog_node', name='watchdog',
+        parameters=[{'timeout': timeout, 'use_sim_time': values['realtime']}], **place)
+    return [end_with(watchdog, 'the watchdog'), watchdog]
 
 
 def _robot_state_publisher(robot, place):

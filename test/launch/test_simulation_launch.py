@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The launch file with real processes; needs a ROS 2 installation and the package installed."""
 
+import os
+import signal
 import time
 
 import pytest
@@ -8,7 +10,13 @@ import pytest
 for module in ('launch.actions', 'launch_ros.actions', 'launch_pytest'):
     pytest.importorskip(module, reason=f'{module} is missing: it comes with a ROS 2 installation')
 
-from launch.actions import IncludeLaunchDescription, OpaqueFunction, TimerAction  # noqa: E402
+from launch.actions import (  # noqa: E402
+    IncludeLaunchDescription,
+    OpaqueFunction,
+    RegisterEventHandler,
+    TimerAction,
+)
+from launch.event_handlers import OnProcessStart  # noqa: E402
 from launch.launch_description_sources import PythonLaunchDescriptionSource  # noqa: E402
 import launch_pytest  # noqa: E402
 from launch_pytest.actions import ReadyToTest  # noqa: E402
@@ -35,7 +43,7 @@ def include(**arguments):
                                     launch_arguments=arguments.items())
 
 
-def run_to_end(**arguments):
+def run_to_end(*others, **arguments):
     """Return launch's exit status; a launch that does not end by itself is a failure."""
     hung = []
 
@@ -45,7 +53,7 @@ def run_to_end(**arguments):
 
     service = LaunchService(noninteractive=True)
     service.include_launch_description(LaunchDescription([
-        include(**arguments),
+        *others, include(**arguments),
         TimerAction(period=PATIENCE, actions=[OpaqueFunction(function=give_up)])]))
     status = service.run()
     assert not hung
@@ -93,6 +101,14 @@ def test_launched_robot_walks_in_its_namespace():
 def test_launch_ends_with_the_simulator():
     """If it failed, the controller would outlive the simulation, or leaving would be an error."""
     assert run_to_end(duration='1.0') == 0
+
+
+def test_launch_ends_with_a_killed_watchdog():
+    """If it failed, a robot would walk on with nobody to stop it, and nobody would know."""
+    def kill(event, context):
+        if 'watchdog' in event.process_name:
+            os.kill(event.pid, signal.SIGKILL)
+    assert run_to_end(RegisterEventHandler(OnProcessStart(on_start=kill))) != 0
 
 
 def test_launch_fails_with_a_controller_that_cannot_start():

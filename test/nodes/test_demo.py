@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Simulator and controller over topics: the same walk as without ROS, to the last bit."""
 
+import os
+from pathlib import Path
 import random
+import signal
+import sys
 import time
 
 import numpy as np
+from programs import Program
 import pytest
 from rclpy.parameter import Parameter
 from stranger import write_rabbit
@@ -141,6 +146,41 @@ def test_real_time_demo_walks():
     assert not result.run.fell, result.run.fall_reason
     assert result.run.steps[-1] > 4
     assert result.wall_time > 3.9
+
+
+@pytest.mark.skipif(not Path('/proc/self/stat').is_file(), reason='children are found in /proc')
+def test_a_killed_demo_leaves_no_controller_behind():
+    """It would go on for ever, in everybody's way, and on a robot with the motors on."""
+    with Program(sys.executable, '-m', 'walking_control', 'demo', '--processes', '2',
+                 '--duration', '1000') as demo:
+        demo.wait_for('configured: dribbel')
+        children = [int(path.parent.name) for path in Path('/proc').glob('[0-9]*/stat')
+                    if _parent(path) == demo.pid]
+        assert children
+        os.kill(demo.pid, signal.SIGKILL)
+        end = time.monotonic() + 60.0
+        while any(map(_alive, children)):
+            assert time.monotonic() < end, 'the controller lives on'
+            time.sleep(0.05)
+
+
+def _status(path):
+    """Return state and parent of a process, None of one that has gone."""
+    try:
+        state, parent, *_ = path.read_text().rpartition(')')[2].split()
+        return state, int(parent)
+    except OSError:
+        return None
+
+
+def _parent(path):
+    status = _status(path)
+    return status and status[1]
+
+
+def _alive(pid):
+    status = _status(Path(f'/proc/{pid}/stat'))
+    return status is not None and status[0] != 'Z'
 
 
 @pytest.mark.parametrize('options', [{}, {'processes': 2}, {'realtime': True}])

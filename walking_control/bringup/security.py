@@ -54,7 +54,7 @@ def accesses(robot: Robot) -> dict[str, Access]:
             (f'{names.MANAGER}/switch_controller',)),
         'simulator': Access(
             (*sensors, names.LOCK_STATES, names.COMBINED_STATE, names.CLOCK, names.SIMULATION_END,
-             names.EMERGENCY_STOP, names.CMD_VEL),
+             names.EMERGENCY_STOP, names.CMD_VEL, '/diagnostics'),
             (*commands, names.FAULT, names.TELEMETRY), (), _TO_CONTROLLER),
         'centroidal_monitor': Access(('~/index', '~/rotom', '~/ellipsoid'), sensors),
         'monitor': Access((), ('*', '/diagnostics', '/tf', '/tf_static'), (), (*_TO_CONTROLLER, *(

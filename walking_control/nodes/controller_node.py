@@ -15,10 +15,10 @@ from walking_control.controllers.registry import CONTROLLERS
 from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.exceptions import InvalidInput, WalkingControlError
 from walking_control.loading import load_robot
-from walking_control.models.parameters import parameter, Parameters
+from walking_control.models.parameters import parameter
 from walking_control.models.robot_file import World
 from walking_control.models.urdf import differences
-from walking_control.nodes import topics
+from walking_control.nodes import realtime, topics
 from walking_control.nodes.combined_state import KINDS
 from walking_control.nodes.guard import GuardedNode
 from walking_control.nodes.neighbours import Neighbours
@@ -30,7 +30,7 @@ from walking_control.safety.machine import Event, State
 from walking_control.safety.parameters import SafetyParameters
 
 
-class Settings(Parameters, section='node'):
+class Settings(realtime.RealTimeParameters, section='node'):
     """Of the node, beside those of the sections."""
 
     robot_file: str = parameter('dribbel', '', 'Robot: a name or the path of a robot file.')
@@ -217,6 +217,9 @@ class ControllerNode(GuardedNode, LifecycleNode):
         except InvalidInput as error:
             self.get_logger().error(str(error))
             return TransitionCallbackReturn.FAILURE
+        values = self._node_parameters.read()
+        if values.realtime:
+            realtime.begin(self, values)
         return super().on_activate(state)
 
     def on_deactivate(self, state):

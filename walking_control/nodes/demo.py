@@ -34,6 +34,9 @@ MADE_HERE = {'robot_file', 'controller', 'plant', 'realtime', 'duration', 'distu
              'route', 'record_telemetry', 'virtual_efforts', 'require_watchdog', 'fault'}
 # Both sides are this command's own and their end is noticed: a busy machine may take its time.
 PATIENCE = {'lockstep_timeout': 20.0}
+# a controller that does not outlive us, however we end
+CONTROLLER = 'from walking_control.nodes import controller_node, runtime; ' \
+    'runtime.end_with_parent(); controller_node.main()'
 LAST_WORDS = 20   # messages looked for after the end
 
 
@@ -158,7 +161,7 @@ def _start_process(stack, namespace, parameters):
     for name, value in parameters.items():
         arguments += ['-p', f'{name}:={str(value).lower() if isinstance(value, bool) else value}']
     process = subprocess.Popen(
-        [sys.executable, '-m', 'walking_control.nodes.controller_node', *arguments],
+        [sys.executable, '-c', CONTROLLER, *arguments], stdin=subprocess.PIPE,
         stdout=sys.stderr, start_new_session=True)   # Ctrl-C reaches it through us, once
 
     def leave():

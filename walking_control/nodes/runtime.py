@@ -13,6 +13,7 @@ from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 
 from walking_control.exceptions import InvalidInput, WalkingControlError
 from walking_control.models.resources import share_directory
+from walking_control.nodes import realtime
 from walking_control.nodes.guard import report
 
 GRACE = 10.0   # s that a process which is asked to end may take for it
@@ -123,6 +124,15 @@ def bound_end():
     threading.Thread(target=watch, daemon=True).start()
 
 
+def end_with_parent():
+    """End this process by SIGTERM once nobody holds the other end of its standard input."""
+    def watch():
+        while os.read(0, 1024):
+            pass
+        os.kill(os.getpid(), signal.SIGTERM)
+    threading.Thread(target=watch, daemon=True).start()
+
+
 def run_node(make_node, args=None):
     """Run one node as a program; it ends soon after SIGINT or SIGTERM, see `bound_end`.
 
@@ -138,6 +148,7 @@ def run_node(make_node, args=None):
     stop = StopSignal()
     bound_end()
     node, executor, status = None, None, 0
+    realtime.own_process = True
     try:
         _init(args)
         node = make_node()
@@ -158,20 +169,6 @@ def run_node(make_node, args=None):
             node.destroy_node()
         rclpy.try_shutdown()
     return status
-
-
-def raise_priority(priority):
-    """Give every thread of this process, and those they start, a real-time priority.
-
-    Args:
-        priority: Of SCHED_FIFO, from 1 to 99.
-
-    Raises:
-        OSError: The right to it is missing.
-        AttributeError: The system knows no such priorities.
-    """
-    for thread in os.listdir('/proc/self/task'):
-        os.sched_setscheduler(int(thread), os.SCHED_FIFO, os.sched_param(priority))
 
 
 def avoid_shared_memory():

@@ -22,10 +22,10 @@ from walking_control.estimation.estimator import make_estimator
 from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
-from walking_control.models.parameters import parameter, Parameters
+from walking_control.models.parameters import parameter
 from walking_control.models.robot_file import World
 from walking_control.models.signals import Command, Measurement, whole_nanoseconds
-from walking_control.nodes import topics
+from walking_control.nodes import realtime, topics
 from walking_control.nodes.combined_state import CombinedWriter, JOINT_STATE
 from walking_control.nodes.guard import describe, GuardedNode
 from walking_control.nodes.messages import JointStateWriter, set_stamp, write_force, write_imu
@@ -50,7 +50,7 @@ from walking_control.simulation.registry import make_plant, PLANTS
 from walking_control.simulation.sensors import SensorParameters
 
 
-class Settings(Parameters, section='node'):
+class Settings(realtime.RealTimeParameters, section='node'):
     """Of the node, beside those of the sections."""
 
     robot_file: str = parameter('dribbel', '', 'Robot: a name or the path of a robot file.')
@@ -239,6 +239,8 @@ class SimulatorNode(GuardedNode, Node):
         return self._started is not None
 
     def _start(self):
+        if self._values.realtime:
+            realtime.begin(self, self._values)
         self._started = self._waiting_since = self._sent = time.monotonic()
         self._commanded = None
         interval = self.period / self._values.speed if self._values.realtime \
@@ -471,13 +473,14 @@ class SimulatorNode(GuardedNode, Node):
         if code is not None and self.fault is None:
             self.fault = Fault(code, reason, self.plant.time)
         self.finished = True
+        # first: a line in the log may take longer than a controller waits for sensors
+        self._end_publisher.publish(String(data=reason or 'as long as it was to'))
         self.wall_time = time.monotonic() - (self._started or self._created)
         distance = self.plant.truth.q[0] - self._origin
         self.get_logger().info(f'{self._observer.state.steps} steps, {distance:.2f} m in '
                                f'{self.plant.time:.2f} s')
         if reason is not None:
             self.get_logger().error(reason)
-        self._end_publisher.publish(String(data=reason or 'as long as it was to'))
 
     @property
     def exit_status(self):

@@ -13,18 +13,18 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray
 
-from walking_control.models.parameters import parameter, Parameters
-from walking_control.nodes import topics
+from walking_control.models.parameters import parameter
+from walking_control.nodes import realtime, topics
 from walking_control.nodes.fallback import FallbackSwitch
 from walking_control.nodes.guard import GuardedNode
 from walking_control.nodes.heartbeat import HeartbeatWriter
 from walking_control.nodes.messages import ArrayWriter
 from walking_control.nodes.parameters import NodeParameters
-from walking_control.nodes.runtime import raise_priority, run_node
+from walking_control.nodes.runtime import run_node
 from walking_control.nodes.watch_clock import WatchClock
 
 
-class Settings(Parameters, section='node'):
+class Settings(realtime.RealTimeParameters, section='node'):
     """Of the watchdog."""
 
     timeout: float = parameter(
@@ -88,18 +88,7 @@ class WatchdogNode(GuardedNode, Node):
         self._watch = self.create_timer(self._timeout, self._on_watch, clock=steady)
         self.create_timer(HEARTBEAT_PERIOD, self._on_heartbeat, clock=steady)
         self.create_timer(1.0, self._on_diagnostics, clock=steady)
-        self._priority = self._raise_priority(values.priority)
-
-    def _raise_priority(self, priority):
-        """Return the real-time priority in force after trying to get one."""
-        if priority:
-            try:
-                raise_priority(priority)
-            except (AttributeError, OSError) as error:
-                self.get_logger().info(f'no real-time priority {priority}: {error}; a busy machine '
-                                       'makes zero effort late')
-                return 0
-        return priority
+        realtime.begin(self, values)
 
     def _on_command(self, message):
         at_work = message.layout.data_offset != 0 or any(message.data)
@@ -150,8 +139,7 @@ class WatchdogNode(GuardedNode, Node):
         elif age > max(self._timeout, 1.0):
             level, words = DiagnosticStatus.WARN, 'no controller is heard'
         figures = {'timeout (s)': self._timeout, 'silence (s)': age, 'trips': self.trips,
-                   'receivers': self._publisher.get_subscription_count(),
-                   'real-time priority': self._priority}
+                   'receivers': self._publisher.get_subscription_count()}
         if self._fallback is not None:
             figures['fallback'] = self._fallback.outcome
         status = DiagnosticStatus(

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Real-time scheduling of a node's program: priority, processors, memory; said on /diagnostics.
+
+An ordinary process waits its turn behind whatever else the machine does, for tens of milliseconds,
+and a full garbage collection takes as long: more than `safety.state_timeout` either way.
+"""
+
+import ctypes
+import gc
+import os
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.clock import Clock, ClockType
+
+from walking_control.models.parameters import parameter, Parameters
+
+LIMITS = '@realtime - {} in /etc/security/limits.conf'
+LOCK = 1 | 2 | 4   # MCL_CURRENT, MCL_FUTURE, MCL_ONFAULT
+own_process = False   # of a node alone; the process of whoever imports us is not ours to raise
+
+
+class RealTimeParameters(Parameters):
+    """What a node that runs in real time may ask of the machine."""
+
+    # below watchdog and ros2_control
+    priority: int = parameter(
+        45, '1', 'Real-time priority (SCHED_FIFO) of the process; 0: none. Needs the right to it, '
+        'e.g. rtprio in /etc/security/limits.conf.', 0, 90)
+    cpu_affinity: tuple[float, ...] = parameter(
+        (), '', 'Numbers of the processors that the process may use; empty: all.', 0.0, 4095.0)
+    lock_memory: bool = parameter(
+        True, '', 'Keep the memory of the process from being swapped out. Needs the right to it, '
+        'e.g. memlock in /etc/security/limits.conf.')
+
+
+def begin(node, values):
+    """Ask the machine for what a node needs that has to be on time, once, and say what it got.
+
+    Nothing happens in a process that is not the node's own.
+
+    Args:
+        node: The rclpy node.
+        values: Its `RealTimeParameters`.
+    """
+    global own_process
+    if not own_process:
+        return
+    own_process = False
+    gc.collect()   # from now on only what is new is looked at
+    gc.freeze()
+    asked = (('priority', values.priority, raise_priority, LIMITS.format('rtprio 90')),
+             ('cpu_affinity', values.cpu_affinity, _pin, f'this machine has {os.cpu_count()}'),
+             ('lock_memory', values.lock_memory, _lock_memory, LIMITS.format('memlock unlimited')))
+    status, refused = DiagnosticStatus(name=f'{node.get_fully_qualified_name()}: real time'), []
+    for name, value, ask, remedy in asked:
+        status.values.append(KeyValue(key=name, value=str(value)))
+        if value:
+            try:
+                ask(value)
+            except (AttributeError, OSError, ValueError) as error:
+                refused.append(f'{name} {value} refused: {error}; {remedy}')
+    status.message = '; '.join(refused) or 'as asked for'
+    if refused:
+        status.level = DiagnosticStatus.WARN
+        node.get_logger().warning(f'{status.message}; a busy machine makes this node late')
+    publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
+
+    def publish():
+        message = DiagnosticArray(status=[status])
+        message.header.stamp = node.get_clock().now().to_msg()
+        publisher.publish(message)
+    node.create_timer(1.0, publish, clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+
+def raise_priority(priority):
+    """Give every thread of this process, and those they start, a real-time priority.
+
+    Args:
+        priority: Of SCHED_FIFO, from 1 to 99.
+
+    Raises:
+        OSError: The right to it is missing.
+        AttributeError: The system knows no such priorities.
+    """
+    for thread in os.listdir('/proc/self/task'):
+        os.sched_setscheduler(int(thread), os.SCHED_FIFO, os.sched_param(priority))
+
+
+def _pin(processors):
+    for thread in os.listdir('/proc/self/task'):
+        os.sched_setaffinity(int(thread), {int(number) for number in processors})
+
+
+def _lock_memory(wanted):
+    if ctypes.CDLL(None, use_errno=True).mlockall(LOCK):
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
