@@ -113,8 +113,8 @@ class Recorder:
         robot: The `Robot`.
         controller: Name of the controller.
         plant: The `Plant`.
-        capacity: Expected number of rows. However many, memory is taken as they come: the record
-            grows by doubling.
+        capacity: Expected number of rows. However many, memory is taken as they come, in blocks
+            that are joined at the end: nothing is copied while the robot walks.
         settings: name -> value of the controller's parameters.
         fields: (name, unit) of each entry of the controller's telemetry, if it is recorded.
     """
@@ -138,6 +138,7 @@ class Recorder:
         self._arrays = {name: np.zeros((capacity, *shape), dtype=kinds.get(name, float))
                         for name, shape in shapes.items()}
         self._rows = 0
+        self._blocks: list[dict[str, np.ndarray]] = []   # that are full
 
     def record(self, plant: Recorded, state: WalkerState, command: Command,
                write_telemetry: Callable[[np.ndarray], None] | None = None) -> None:
@@ -151,8 +152,9 @@ class Recorder:
         """
         row = self._rows
         if row == len(self._arrays['time']):
-            for name, array in self._arrays.items():
-                self._arrays[name] = np.concatenate((array, np.zeros_like(array)))
+            self._blocks.append(self._arrays)
+            self._arrays = {name: np.zeros_like(array) for name, array in self._arrays.items()}
+            self._rows = row = 0
         arrays, truth = self._arrays, plant.truth
         arrays['time'][row] = plant.time
         arrays['q'][row] = truth.q
@@ -169,7 +171,8 @@ class Recorder:
         estimate[7:10], estimate[10:] = base.linear, base.angular
         if state.covariance is not None:
             if 'covariance' not in arrays:
-                arrays['covariance'] = np.zeros((len(arrays['time']), 9, 9))
+                for block in (*self._blocks, arrays):
+                    block['covariance'] = np.zeros((len(block['time']), 9, 9))
             arrays['covariance'][row] = state.covariance
         arrays['support'][row] = state.support
         arrays['steps'][row] = state.steps
@@ -186,7 +189,9 @@ class Recorder:
             fault: The `Fault` that ended it, if any.
             fall_reason: Why the robot fell, if it did after a fault of another kind.
         """
-        columns = {name: array[:self._rows] for name, array in self._arrays.items()}
+        blocks = [*self._blocks, {name: array[:self._rows] for name, array in self._arrays.items()}]
+        columns = {name: np.concatenate([block[name] for block in blocks])
+                   for name in self._arrays}
         self.run.telemetry = dict(zip(self.run.units, columns.pop('telemetry').T, strict=True))
         self.run.columns = columns
         if fault is not None and fault.code == FALL:
