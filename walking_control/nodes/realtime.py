@@ -27,7 +27,7 @@ class RealTimeParameters(Parameters):
         45, '1', 'Real-time priority (SCHED_FIFO) of the process; 0: none. Needs the right to it, '
         'e.g. rtprio in /etc/security/limits.conf.', 0, 90)
     cpu_affinity: tuple[float, ...] = parameter(
-        (), '', 'Numbers of the processors that the process may use; empty: all.', 0.0, 4095.0)
+        (), '1', 'Numbers of the processors that the process may use; empty: all.', 0.0, 4095.0)
     lock_memory: bool = parameter(
         True, '', 'Keep the memory of the process from being swapped out. Needs the right to it, '
         'e.g. memlock in /etc/security/limits.conf.')
