@@ -15,7 +15,7 @@ from rclpy.parameter import Parameter  # noqa: E402
 from sensor_msgs.msg import Imu, JointState  # noqa: E402
 from std_msgs.msg import Float64MultiArray  # noqa: E402
 
-from walking_control.nodes import topics, watchdog_node  # noqa: E402
+from walking_control.nodes import topics  # noqa: E402
 from walking_control.nodes.controller_node import ControllerNode  # noqa: E402
 from walking_control.nodes.messages import set_stamp  # noqa: E402
 from walking_control.nodes.runtime import isolate_domain, make_executor  # noqa: E402
@@ -77,8 +77,6 @@ def bench(monkeypatch):
     """Return a `Bench` in its own domain."""
     number, give_back = reserve_domain()
     monkeypatch.setenv('ROS_DOMAIN_ID', str(number))   # for processes a test starts, too
-    # a watchdog in this process would give it a priority above all that runs beside the tests
-    monkeypatch.setattr(watchdog_node, 'raise_priority', lambda priority: None)
     rclpy.init(args=[])
     bench = Bench()
     yield bench
