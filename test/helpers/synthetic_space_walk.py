@@ -10,6 +10,7 @@ from walking_control.runs.run import Run
 TICK, STEP, ROWS = 0.01, 0.4, 1601   # s, s, rows: 16 s
 AHEAD, LEFT, TURN = 0.5, -0.1, 0.2   # m/s, m/s, rad/s
 SWAY = 0.02                          # m, once a stride
+YAW = 0.05                           # rad: the base looks to where it sways, likewise
 OFF = 0.03                           # rad, the base looks to the left of where it shall
 
 
@@ -27,7 +28,8 @@ def synthetic_space_walk(route=None, rows=ROWS, **telemetry):
     q[:, 0] = AHEAD * s - LEFT * c - sway * np.sin(looks)
     q[:, 1] = AHEAD * c + LEFT * s + sway * np.cos(looks)
     q[:, 2] = 0.7
-    q[:, 5], q[:, 6] = np.sin(0.5 * looks), np.cos(0.5 * looks)
+    turned = 0.5 * (looks + YAW * np.cos(np.pi * time / STEP))
+    q[:, 5], q[:, 6] = np.sin(turned), np.cos(turned)
     steps = np.floor(time / STEP + 1e-9).astype(int)
     contact = np.zeros((rows, 2), dtype=bool)
     contact[np.arange(rows), steps % 2] = True

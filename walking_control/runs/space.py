@@ -39,6 +39,24 @@ def yaw(run: Run) -> np.ndarray:
     return np.unwrap(np.arctan2(rotation[:, 1, 0], rotation[:, 0, 0]))
 
 
+def heading(run: Run) -> np.ndarray:
+    """Return where the robot looks without the sway of its steps, rad, ``(T,)``.
+
+    That is the mean of `yaw` over a stride; the base sways to the side it leans to, so that what it
+    looks at in a moment makes a walk slower and wider than it is. Before the first stride and after
+    the last one it goes on as within them; without a stride it is the yaw itself.
+    """
+    looks, time, rows = yaw(run), run.time, touchdowns(run)[1:]
+    if len(rows) < 3:
+        return looks
+    sums = np.cumsum([time, looks], axis=1)
+    begins, ends = rows[:-2], rows[2:]
+    middle, means = (sums[:, ends - 1] - sums[:, begins - 1]) / (ends - begins)
+    rates = (looks[ends] - looks[begins]) / (time[ends] - time[begins])
+    first, last = means[[0, -1]] + rates[[0, -1]] * (time[rows[[0, -1]]] - middle[[0, -1]])
+    return np.interp(time, [time[rows[0]], *middle, time[rows[-1]]], [first, *means, last])
+
+
 def heading_error(run: Run) -> np.ndarray:
     """Return how far the base looks to the left of where it shall, rad, ``(T,)``.
 
@@ -52,19 +70,18 @@ def heading_error(run: Run) -> np.ndarray:
 def mean_velocity(run: Run, first: int, last: int) -> np.ndarray:
     """Return the mean velocity between two rows: ahead, to the left (m/s), turning (rad/s).
 
-    Ahead is where the base looks on the average of a moment: its sway within a step does not count
-    over whole strides.
+    Ahead is the `heading`.
     """
-    time, place, looks = run.time[first:last + 1], run.base.position[first:last + 1], \
-        yaw(run)[first:last + 1]
-    duration, middle = time[-1] - time[0], 0.5 * (looks[1:] + looks[:-1])
+    place, looks = run.base.position[first:last + 1], yaw(run)[[first, last]]
+    along = heading(run)[first:last + 1]
+    duration, middle = run.time[last] - run.time[first], 0.5 * (along[1:] + along[:-1])
     way, c, s = np.diff(place[:, :2], axis=0), np.cos(middle), np.sin(middle)
     return np.array([(c * way[:, 0] + s * way[:, 1]).sum(),
-                     (c * way[:, 1] - s * way[:, 0]).sum(), looks[-1] - looks[0]]) / duration
+                     (c * way[:, 1] - s * way[:, 0]).sum(), looks[1] - looks[0]]) / duration
 
 
 def step_sizes(run: Run) -> dict[str, np.ndarray]:
-    """Measure every completed step in the direction in which the robot looks.
+    """Measure every completed step along the `heading` at its touchdown.
 
     Returns:
         name -> ``(n_steps,)``: ``row`` where it begins, ``time`` of that (s), ``duration`` (s),
@@ -72,7 +89,7 @@ def step_sizes(run: Run) -> dict[str, np.ndarray]:
     """
     rows = touchdowns(run)
     places = footholds(run, foot_positions(Dynamics(run.robot), run.q))
-    looks, way = yaw(run)[rows[1:]], np.diff(places[:, :2], axis=0)
+    looks, way = heading(run)[rows[1:]], np.diff(places[:, :2], axis=0)
     c, s = np.cos(looks), np.sin(looks)
     stance = run.support[rows]
     # the first foot is the left one: the other lands to its right

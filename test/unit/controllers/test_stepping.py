@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parts of the stepping law, each against what it is derived from."""
 
+import cmath
 from dataclasses import replace
 import math
 
@@ -38,20 +39,34 @@ def pendulum(x, v, time):
 
 def test_the_wanted_gait_repeats_itself():
     """The offset of the gait would not be that of a walk with this speed, time and width."""
-    wanted, side = np.array([0.5, 0.1]), 1.0
+    wanted, side = np.array([0.5, 0.1, 0.0]), 1.0
     way, xi = np.zeros(2), steady_offset(wanted, -side, RATE, LIMITS)
     for _ in range(2):   # two steps: the width comes back
         grown = xi * math.exp(RATE * LIMITS.time)
         foothold = grown - steady_offset(wanted, side, RATE, LIMITS)
         way += foothold
         xi, side = grown - foothold, -side
-    np.testing.assert_allclose(way, 2.0 * LIMITS.time * wanted, atol=1e-12)
+    np.testing.assert_allclose(way, 2.0 * LIMITS.time * wanted[:2], atol=1e-12)
     np.testing.assert_allclose(xi, steady_offset(wanted, -1.0, RATE, LIMITS), atol=1e-12)
+
+
+def test_a_turning_gait_goes_where_it_looks():
+    """Turning, the robot would drift to the outside: each step it would be aimed as if ahead."""
+    wanted, time = np.array([0.5, 0.1, 0.9]), LIMITS.time
+    turn = cmath.exp(1j * wanted[2] * time)
+
+    def offset(side, left=0.0):
+        return complex(*steady_offset(wanted, side, RATE, LIMITS, left))
+    for side in (-1.0, 1.0):
+        foothold = offset(-side) * math.exp(RATE * time) - offset(side, time)
+        np.testing.assert_allclose(   # seen from the heading in which it lands
+            foothold / turn, complex(*wanted[:2]) * time + 1j * side * LIMITS.width, atol=1e-12)
+    assert offset(1.0, time) == pytest.approx(offset(1.0) * turn)
 
 
 def test_a_push_is_caught_in_one_step():
     """Within its reach one foothold must end the disturbance: the pendulum is simulated to it."""
-    wanted = np.array([0.3, 0.0])
+    wanted = np.array([0.3, 0.0, 0.0])
     x, v = np.array([0.02, -0.06]), np.array([0.9, -0.4])
     step = plan_step(x, v, RATE, wanted, -1.0, 0.1, np.array([0.0, -0.1, 0.03]), HIP, HIP, LIMITS)
     x, v = pendulum(x, v, step.remaining)
@@ -63,7 +78,7 @@ def test_a_push_is_caught_in_one_step():
 def test_time_gives_what_reach_cannot():
     """A push beyond the reach must hasten the step: waiting makes the fall grow."""
     near = LIMITS._replace(reach=0.35, hip_reach=0.35)
-    calm, pushed = (plan_step(np.zeros(2), np.array([speed, -0.3]), RATE, np.zeros(2), -1.0, 0.0,
+    calm, pushed = (plan_step(np.zeros(2), np.array([speed, -0.3]), RATE, np.zeros(3), -1.0, 0.0,
                               np.array([0.0, -0.16, 0.0]), HIP, HIP, near) for speed in (0.1, 0.75))
     assert pushed.remaining < calm.remaining - 0.05
     assert pushed.missing < 0.02
@@ -71,7 +86,7 @@ def test_time_gives_what_reach_cannot():
 
 def test_the_sole_ends_what_the_foothold_does_not():
     """The ankle would push the wrong way, or too far: the pendulum is simulated on its pressure."""
-    wanted, side = np.array([0.3, 0.0]), -1.0
+    wanted, side = np.array([0.3, 0.0, 0.0]), -1.0
     near = LIMITS._replace(reach=0.2)
     x, v = np.array([0.02, -0.06]), np.array([1.0, -0.4])
     step = plan_step(x, v, RATE, wanted, side, 0.1, np.array([0.0, -0.1, 0.03]), HIP, HIP, near)
@@ -105,7 +120,7 @@ def test_legs_do_not_cross_and_reach_no_further_than_they_can():
         side = rng.choice((-1.0, 1.0))
         hip = np.array([0.0, 0.07 * side])
         com, velocity = rng.normal(0.0, 0.1, 2), rng.normal(0.0, 1.0, 2)
-        step = plan_step(com, velocity, RATE, rng.normal(0.0, 0.5, 2), side, 0.1,
+        step = plan_step(com, velocity, RATE, rng.normal(0.0, 0.5, 3), side, 0.1,
                          np.array([0.0, 0.1 * side, 0.02]), HIP, hip, limits)
         x, _ = pendulum(com, velocity, step.remaining)
         assert np.hypot(*(step.foothold - x - hip)) <= 0.3 + 1e-9
@@ -115,7 +130,7 @@ def test_legs_do_not_cross_and_reach_no_further_than_they_can():
 
 def test_a_landing_that_is_near_is_not_put_off():
     """A foothold that runs away with the fall would be chased until the robot is down."""
-    args = (np.array([0.1, -0.1]), np.array([0.6, -0.2]), RATE, np.zeros(2), -1.0, 0.25,
+    args = (np.array([0.1, -0.1]), np.array([0.6, -0.2]), RATE, np.zeros(3), -1.0, 0.25,
             np.array([0.1, -0.1, 0.01]), HIP, HIP, LIMITS._replace(acceleration=50.0))
     assert plan_step(*args).remaining > 0.1
     assert plan_step(*args, last=0.05).remaining <= 0.05

@@ -297,7 +297,7 @@ class Stepping(Controller):
         step, values = self.step, self.values
         if not self._soles or values.placement == 'velocity':   # the rival knows of no such thing
             return np.zeros(2)
-        place = pressure_place(self._capture, step, self._rate, self._aim[:2] + self._trim.value,
+        place = pressure_place(self._capture, step, self._rate, self._wanted_gait(),
                                SIDE[1 - self.stance], step_limits(values))
         most = 0.5 * ANKLE * np.array([values.sole_length, values.sole_width])
         return np.clip(place, -most, most)
@@ -309,6 +309,10 @@ class Stepping(Controller):
         mean, rate = self._sway.add(off, dt, sum(self._stride))
         turning = -values.pivot_stiffness * mean - values.pivot_damping * rate
         self._program.want_torsion(self.stance, body.yaw_inertia * turning, TORSION)
+
+    def _wanted_gait(self) -> np.ndarray:
+        """Return what steps are planned for: speed ahead, to the left and of turning."""
+        return np.append(self._aim[:2] + self._trim.value, self._aim[2])
 
     def _plan(self, dt: float) -> None:
         """Plan foothold and time; shortly before touchdown they are kept."""
@@ -325,12 +329,12 @@ class Stepping(Controller):
         if -LATE < step.remaining <= self.values.early:
             self.step = step._replace(remaining=step.remaining - dt)
             return
-        aim, side, limits = self._aim[:2] + self._trim.value, SIDE[1 - self.stance], \
+        aim, side, limits = self._wanted_gait(), SIDE[1 - self.stance], \
             step_limits(self.values)
         hip = self._to_heading((swing.hip - body.com)[:2])
         if self.values.placement == 'velocity':
             self.step = plan_by_velocity(
-                ahead, self._to_heading(body.momentum[:2] / body.mass), rate, aim, side,
+                ahead, self._to_heading(body.momentum[:2] / body.mass), rate, aim[:2], side,
                 self._elapsed, hip, limits, self.values.velocity_gain)
             return
         foot = self._swing.position.copy()

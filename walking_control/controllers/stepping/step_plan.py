@@ -10,14 +10,22 @@ tau leaves xi e^(w tau) - p; the walk goes on for ever if that is the offset b o
 
     b_x = v_x T / (e^(w T) - 1),        b_y = v_y T / (e^(w T) - 1) -+ d / (e^(w T) + 1)
 
-with step time T and step width d: the upper sign for a left swing foot. So for each time tau left
-there is one foothold; the plan takes the time whose foothold the leg can reach, in a time near T.
+with step time T and step width d: the upper sign for a left swing foot. A body that turns at r
+passes between its feet when one of them lands: seen from the heading of that time the foothold is
+v T -+ i d in complex numbers, and since the offset turns by r T from step to step
+
+    b = e^(i r T) (v T / (e^(w T) - e^(i r T)) -+ i d / (e^(w T) + e^(i r T))).
+
+Who leaves the turning out walks to its outside, at v r T e^(w T) / (e^(w T) - 1) sideways. So for
+each time tau left there is one foothold; the plan takes the time whose foothold the leg can reach,
+in a time near T.
 
 Where none can be reached a sole does the rest. With the centre of pressure at c instead of the
 middle of the sole xi - c grows as e^(w t): the foot leaves xi e^(w tau) - c (e^(w tau) - 1) - p. So
 c = m / (e^(w tau) - 1) ends what the foothold leaves, m, as far as the sole goes.
 """
 
+import cmath
 import math
 from typing import NamedTuple
 
@@ -84,19 +92,23 @@ SOONEST = 0.05     # s: no pressure moves anything in less
 QUINTIC_PEAK = 10.0 / math.sqrt(3.0)   # largest acceleration of a minimum-jerk move, D / T^2
 
 
-def steady_offset(velocity: np.ndarray, side: float, rate: float, limits: StepLimits) -> np.ndarray:
-    """Return b: the divergent component just after a touchdown of the wanted gait, m, ``(2,)``.
+def steady_offset(wanted: np.ndarray, side: float, rate: float, limits: StepLimits,
+                  left: float | np.ndarray = 0.0) -> np.ndarray:
+    """Return b: the divergent component just after a touchdown of the wanted gait, m, ``(2, ...)``.
 
     Args:
-        velocity: Wanted velocity ahead and to the left, m/s, ``(2,)``.
+        wanted: Velocity ahead and to the left (m/s) and of turning (rad/s), ``(3,)``.
         side: 1 if the foot that lands is the left one, -1 if the right one.
         rate: w, 1/s.
         limits: The `StepLimits`.
+        left: Time until that touchdown, s: the heading is the one of now.
     """
-    growth = math.exp(rate * limits.time)
-    offset = np.asarray(velocity) * limits.time / (growth - 1.0)
-    offset[1] -= side * limits.width / (growth + 1.0)
-    return offset
+    ahead, sideways, turning = wanted
+    growth, turn = math.exp(rate * limits.time), cmath.rect(1.0, turning * limits.time)
+    offset = complex(ahead, sideways) * limits.time / (growth - turn) \
+        - complex(0.0, side * limits.width) / (growth + turn)
+    turned = offset * turn * np.exp(1j * turning * np.asarray(left))
+    return np.array([turned.real, turned.imag])
 
 
 def pressure_place(capture: np.ndarray, step: Step, rate: float, wanted: np.ndarray, side: float,
@@ -107,12 +119,13 @@ def pressure_place(capture: np.ndarray, step: Step, rate: float, wanted: np.ndar
         capture: Divergent component from the stance foot, heading frame, m, ``(2,)``.
         step: The `Step`.
         rate: w, 1/s.
-        wanted: Wanted velocity, m/s, ``(2,)``.
+        wanted: Velocity, see `steady_offset`, ``(3,)``.
         side: 1 if the left foot swings, -1 if the right.
         limits: The `StepLimits`.
     """
     growth = math.exp(rate * max(step.remaining, 0.0))
-    left = capture * growth - steady_offset(wanted, side, rate, limits) - step.foothold
+    offset = steady_offset(wanted, side, rate, limits, max(step.remaining, 0.0))
+    left = capture * growth - offset - step.foothold
     return left / max(growth - 1.0, rate * SOONEST)
 
 
@@ -125,7 +138,7 @@ def plan_step(com: np.ndarray, velocity: np.ndarray, rate: float, wanted: np.nda
         com: Centre of mass from the stance foot, heading frame, m, ``(2,)``.
         velocity: Its velocity as the angular momentum has it, m/s, ``(2,)``.
         rate: w, 1/s.
-        wanted: Wanted velocity, m/s, ``(2,)``.
+        wanted: Velocity, see `steady_offset`, ``(3,)``.
         side: 1 if the left foot swings, -1 if the right.
         elapsed: Time since the last touchdown, s.
         foot: The swing foot from the stance foot, m, ``(3,)``.
@@ -142,7 +155,7 @@ def plan_step(com: np.ndarray, velocity: np.ndarray, rate: float, wanted: np.nda
     times = np.linspace(soonest, latest, CANDIDATES)
     growth = np.exp(rate * times)
     capture = np.multiply.outer(com + velocity / rate, growth) \
-        - steady_offset(wanted, side, rate, limits)[:, None]
+        - steady_offset(wanted, side, rate, limits, times)
     decay = 1.0 / growth
     cosh, sinh = 0.5 * (growth + decay), 0.5 * (growth - decay)
     hips = np.multiply.outer(com, cosh) + np.multiply.outer(velocity / rate, sinh) + hip[:, None]
