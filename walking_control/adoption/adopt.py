@@ -18,6 +18,7 @@ from walking_control.adoption.heading import find_base, find_forward
 from walking_control.adoption.mirror import find_mirror, Mirror
 from walking_control.adoption.names import side_of
 from walking_control.adoption.robot_tree import (
+    FASTER,
     fill_hollow,
     motors_of,
     sections_of,
@@ -28,6 +29,7 @@ from walking_control.adoption.standing import find_standing, MAY_BE_OFF, Standin
 from walking_control.adoption.stride import find_stride, support_maps
 from walking_control.adoption.suspicion import find_suspicions
 from walking_control.exceptions import InvalidInput
+from walking_control.models.robot_section import check_name
 from walking_control.models.urdf import moving_joints, parse, UrdfJoint
 from walking_control.models.urdf_structure import root_link
 
@@ -92,6 +94,8 @@ def adopt(path: Path | str, told: Told) -> Adoption:
     Raises:
         InvalidInput: It cannot be read, or what was told does not fit it.
     """
+    if told.name is not None:
+        check_name(told.name, 'option --name')
     description = read_description(path)
     fix_joints(description, told.fixed, told.efforts, told.armatures)
     tree = BodyTree(description)
@@ -221,6 +225,10 @@ def _complete(description: Description, tree: BodyTree, soles: list[Sole], mirro
         'static_torque', 'plant': 'rigid' if base == 'planar' else 'mujoco',
         **sections_of(tree.mass, soles, base == 'planar', standing.height, apart, efforts,
                       lays_flat)}
+    if base == 'free':
+        guesses.append(Guess('speed limits', f'{FASTER:g} times those of the description', MEDIUM,
+                             'the robot is stopped beyond them, and feet that land turn their '
+                             'ankles faster', 'safety.velocity_limit_factor of the robot file'))
     guesses.append(Guess('thresholds', f'contact from {parameters["estimator"]["contact_on"]:g} N',
                          MEDIUM, f'a tenth of the weight of {9.81 * tree.mass:.4g} N', ''))
     return Adoption(name, description, tree, soles, links, mirror, base, standing,

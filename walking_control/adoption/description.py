@@ -15,7 +15,14 @@ from walking_control.adoption.sdf import urdf_of_sdf
 from walking_control.adoption.urdf_parts import origin_of, placement_of
 from walking_control.exceptions import InvalidInput, UrdfError
 from walking_control.models.meshes import find_meshes, place_meshes
-from walking_control.models.urdf import check_urdf, load_urdf, moving_joints, parse
+from walking_control.models.urdf import (
+    check_urdf,
+    load_urdf,
+    moving_joints,
+    parse,
+    parse_xml,
+    require_room,
+)
 from walking_control.models.urdf_structure import mimic_joints, root_link
 
 _ANCHORS = ('world', 'map', 'odom', 'ground', 'universe')
@@ -33,8 +40,8 @@ def read_description(path: Path | str) -> Description:
     if path.suffix == '.xacro':
         return _finish(load_urdf(path), path, 'URDF', [], {})
     try:
-        root = ElementTree.parse(path).getroot()
-    except (ElementTree.ParseError, UnicodeDecodeError, OSError) as error:
+        root = parse_xml(path.read_bytes(), f'robot description {path}')
+    except OSError as error:
         raise UrdfError(f'robot description {path}', limit=f'cannot be read: {error}') from error
     if root.tag == 'mujoco':
         urdf, guesses, armatures = urdf_of_mjcf(path)
@@ -88,7 +95,7 @@ def fix_joints(description: Description, fixed: Mapping[str, float],
         armatures: joint -> inertia of its rotor, as told.
 
     Raises:
-        InvalidInput: A name is no moving joint.
+        InvalidInput: A name is no moving joint, or one that stays has no room to move.
     """
     root = parse(description.urdf)
     joints = {joint.name: joint for joint in moving_joints(description.urdf)}
@@ -123,6 +130,7 @@ def fix_joints(description: Description, fixed: Mapping[str, float],
             continue
         description.guesses.append(guess)
     description.urdf = ElementTree.tostring(root, encoding='unicode')
+    require_room(description.urdf)
 
 
 def _fix(joint: ElementTree.Element, position: float) -> None:

@@ -11,7 +11,8 @@ import pinocchio as pin
 
 from walking_control.adoption.guess import Guess, HIGH, LOW
 from walking_control.adoption.urdf_parts import numbers_text, origin_of
-from walking_control.exceptions import import_optional, UrdfError
+from walking_control.exceptions import UrdfError
+from walking_control.simulation.mujoco import import_mujoco
 
 UNLIMITED = 1e9   # N m: no motor has it, so that another limit is guessed
 _SHAPES = {'SPHERE': lambda s: ('sphere', {'radius': f'{s[0]:.9g}'}),
@@ -32,7 +33,7 @@ def urdf_of_mjcf(path: Path) -> tuple[str, list[Guess], dict[str, float]]:
         UrdfError: MuJoCo cannot compile it, it has no body or a ball joint.
         MissingDependency: MuJoCo is not installed.
     """
-    mj = import_optional('mujoco', 'adopting MJCF', 'walking_control[sim]')
+    mj = import_mujoco('adopting MJCF', 'walking_control[sim]')
     try:
         model = mj.MjModel.from_xml_path(str(path))
     except ValueError as error:

@@ -19,6 +19,7 @@ THICK = 0.01     # m: of the box under a sole
 RELIED = 0.85    # of a sole: what laws rely on
 # of the weight: what counts as contact, what ends it, how much of it is noise
 CONTACT_ON, CONTACT_OFF, CONTACT_NOISE = 0.1, 0.05, 0.04
+FASTER = 2.0     # than the description's speed limits: where the robot is stopped
 RISE = 0.002     # s: in which a motor may go from nothing to its limit
 
 
@@ -149,7 +150,7 @@ def sections_of(mass: float, soles: Sequence[Sole], planar: bool, height: float,
         'mujoco': {}}
     if planar:
         return {**sections, 'none': {}, 'rigid': {}}
-    sections['safety']['velocity_limit_factor'] = 2.0
+    sections['safety']['velocity_limit_factor'] = FASTER
     sections['mujoco'] = {'timestep': 0.001}
     stepping = {'height': _short(height), 'step_width': _short(apart),
                 'narrowest': _short(0.6 * apart), 'widest': _short(4.0 * apart)}

@@ -13,11 +13,11 @@ import pinocchio as pin
 from walking_control.bringup.gazebo import gazebo_description, LOCK_EFFORT
 from walking_control.bringup.tags import MUJOCO, tags, with_tags
 from walking_control.bringup.wiring import Wiring
-from walking_control.exceptions import import_optional
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, World
+from walking_control.simulation.mujoco import import_mujoco
 from walking_control.simulation.mujoco.engine import MujocoEngine
 
 KEYFRAME = 'start'
@@ -45,7 +45,7 @@ def write_mjcf(robot_file: RobotFile, wiring: Wiring) -> str:
         MissingDependency: MuJoCo is not installed.
         InvalidInput: Plant `mujoco` cannot simulate the robot.
     """
-    mj = import_optional('mujoco', 'an MJCF')
+    mj = import_mujoco('an MJCF')
     # a plant without the errors of sensors
     plant = MujocoEngine(offered_by_hardware(robot_file), robot_file.values(World),
                         robot_file.values(MujocoEngine.parameters))

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line: thin verbs over the rooms; see `walking_control <verb> --help`."""
 
+from argparse import Namespace
 from collections.abc import Sequence
+from contextlib import suppress
 import os
 import sys
 
@@ -11,6 +13,7 @@ from walking_control.exceptions import WalkingControlError
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status: 0 done, 1 not achieved, 2 bad input."""
+    options = Namespace()
     try:
         from walking_control.cli.parser import make_parser  # slow: Ctrl-C may come meanwhile
         options = make_parser().parse_args(arguments)
@@ -22,6 +25,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except WalkingControlError as error:
+        with suppress(OSError):   # a folder that holds something stays
+            for folder in getattr(options, 'made', ()):
+                folder.rmdir()
         print(f'error: {error}', file=sys.stderr)
         return error.exit_status
     except KeyboardInterrupt:

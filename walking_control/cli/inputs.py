@@ -33,9 +33,14 @@ def needing_ros(verb: str, otherwise: str = '') -> Iterator[None]:
 
 
 def make_folder(options: Namespace) -> None:
-    """Make the folder a verb writes to; better now than after a long run."""
+    """Make the folder a verb writes to; better now than after a long run.
+
+    Notes the folders made in ``options.made``, the innermost first: who is refused leaves none.
+    """
     if options.out is None:
         return
+    options.made = [folder for folder in (options.out, *options.out.parents)
+                    if not folder.exists()]
     try:
         options.out.mkdir(parents=True, exist_ok=True)
     except OSError as error:

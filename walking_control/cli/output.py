@@ -44,7 +44,19 @@ def report_run(run: Run, options: Namespace, extra: Mapping[str, Any]) -> int:
         reason = 'did not keep to its route; ' + '; '.join(missed)
     if reason is not None:
         print(f'error: {run.robot.name} {reason}', file=sys.stderr)
+    elif run.route is None:
+        _say_standing(run)
     return 0 if reason is None else 1
+
+
+def _say_standing(run: Run) -> None:
+    """Say on stderr of a law that can walk and has only stood how it is asked to."""
+    walking, height = run.telemetry.get('walking'), run.settings.get('height')
+    if walking is None or walking.any() or run.settings.get('speed') != 0.0 or not height:
+        return
+    slow = 0.1 * math.sqrt(run.world.gravity * height)
+    print(f'{run.robot.name} took no step: {run.controller}.speed is 0; --set '
+          f'{run.controller}.speed={slow:.1g} (m/s) asks it to walk', file=sys.stderr)
 
 
 def say_interrupted(result: Mapping[str, Any], when: str) -> int:

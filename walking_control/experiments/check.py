@@ -12,7 +12,6 @@ from walking_control.exceptions import Findings, InvalidInput, MissingDependency
 from walking_control.experiments.check_posture import check_posture
 from walking_control.experiments.check_walk import find_walk_obstacles
 from walking_control.experiments.obstacles import (
-    check_limits,
     check_meshes,
     find_obstacles,
     remarks,
@@ -22,7 +21,7 @@ from walking_control.models.base import Base
 from walking_control.models.meshes import find_meshes
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile
-from walking_control.models.urdf import link_names, load_urdf
+from walking_control.models.urdf import link_names, load_urdf, require_room
 from walking_control.simulation.registry import make_plant, PLANTS
 
 _TIPS = {Base.PLANAR: 'the robot moves in the x-z plane; nothing tips it sideways',
@@ -66,7 +65,7 @@ def _check_bare_urdf(path: Path, problems: list[dict[str, Any]], facts: dict[str
     findings.errors.append(InvalidInput(
         'robot file', limit='a URDF alone names no feet, coordinates or motors',
         remedy='write a robot file, see doc/robot_file.md'))
-    findings.attempt(check_limits, urdf)
+    findings.attempt(require_room, urdf)
     findings.attempt(check_meshes, urdf, find_meshes(urdf, path.parent))
     problems += [error.as_dict() for error in findings.errors]
 

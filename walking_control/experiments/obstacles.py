@@ -11,7 +11,7 @@ from walking_control.models.meshes import missing_meshes
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile
 from walking_control.models.symmetry import leg_difference
-from walking_control.models.urdf import moving_joints
+from walking_control.models.urdf import require_room
 
 _DEEP = 1e-3        # of the leg: how deep in the floor the swing foot may begin, as rounding has it
 _SINGULAR = 1e-12   # smallest over largest eigenvalue of a mass matrix
@@ -20,7 +20,7 @@ _SINGULAR = 1e-12   # smallest over largest eigenvalue of a mass matrix
 def find_obstacles(robot_file: RobotFile) -> list[InvalidInput]:
     """Return the errors, all of them, that make a loaded robot file unusable."""
     robot, findings = robot_file.robot, Findings()
-    findings.attempt(check_limits, robot.urdf)
+    findings.attempt(require_room, robot.urdf)
     findings.attempt(_check_efforts, robot)
     findings.attempt(check_meshes, robot.urdf, robot.meshes)
     findings.attempt(_check_legs, robot)
@@ -29,17 +29,6 @@ def find_obstacles(robot_file: RobotFile) -> list[InvalidInput]:
         findings.attempt(_check_inertia, robot_file)
         findings.attempt(_check_swing_foot, robot_file)
     return findings.errors
-
-
-def check_limits(urdf: str) -> None:
-    """Refuse joints without room to move; carries all of them."""
-    findings = Findings()
-    for joint in moving_joints(urdf):
-        if joint.kind != 'continuous' and joint.lower >= joint.upper:
-            findings.errors.append(InvalidInput(
-                f'limits of joint {joint.name}', value=f'{joint.lower:g} to {joint.upper:g}',
-                limit='leave no room to move', remedy='set lower below upper'))
-    findings.raise_first()
 
 
 def check_meshes(urdf: str, found: dict[str, str]) -> None:

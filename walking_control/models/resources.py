@@ -10,6 +10,7 @@ from typing import NoReturn
 from walking_control.exceptions import InvalidInput
 
 _PACKAGE = 'walking_control'
+DESCRIPTIONS = ('.urdf', '.xacro', '.xml', '.mjcf', '.sdf')
 
 
 @cache
@@ -108,8 +109,12 @@ def robot_path(name_or_path: str | Path) -> Path:
     """Return the path of a robot file given its name or its path.
 
     Raises:
-        InvalidInput: There is no such robot.
+        InvalidInput: There is no such robot, or it is a URDF.
     """
+    if Path(name_or_path).suffix in DESCRIPTIONS:
+        raise InvalidInput('robot file', value=str(name_or_path), limit='is the description of a '
+                           'robot, which says nothing of feet, motors and start', remedy='make a '
+                           f'robot file of it: walking_control adopt {name_or_path} --out DIR')
     path = _given_or_shipped(name_or_path, 'robots', 'robot', 'robot file', 'a robot file')
     return path.resolve() if path == Path(name_or_path) else path
 

@@ -142,10 +142,15 @@ def _check_robot_keys(section: Section, path: Path) -> None:
         elif kind is list and not all(isinstance(item, str) for item in section[key]):
             raise RobotFileError(f'robot.{key}', value=section[key],
                                  limit='must be a list of names')
-    if not _NAME.fullmatch(section['name']):
-        raise RobotFileError('robot.name', value=section['name'], limit='must be at most 64 '
-                             'letters, digits, _, - and ., a letter or digit first',
-                             remedy='files are named after the robot')
+    check_name(section['name'], 'robot.name')
+
+
+def check_name(name: str, what: str) -> None:
+    """Refuse a name of a robot that names no file, or one in another folder."""
+    if not _NAME.fullmatch(name):
+        raise RobotFileError(what, value=name, limit='must be at most 64 letters, digits, _, - '
+                             'and ., a letter or digit first', remedy='files are named after the '
+                             'robot')
 
 
 def _base(section: Section) -> Base:

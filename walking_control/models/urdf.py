@@ -2,10 +2,14 @@
 """Read a URDF or xacro file and refuse what describes no physical robot."""
 
 from collections.abc import Mapping
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 import math
+import os
 from pathlib import Path
-from typing import Any
+import sys
+import tempfile
+from typing import Any, NoReturn
 from xml.etree import ElementTree
 
 import numpy as np
@@ -17,6 +21,7 @@ from walking_control.models.urdf_structure import check_numbers, check_structure
 _LIMITS = ('lower', 'upper', 'effort', 'velocity')
 _EFFORT = _LIMITS.index('effort')
 _MOTE = 1e-3   # of the robot's mass
+DEEPEST = 200  # elements within each other; a body within a body counts too in other formats
 
 
 @dataclass(frozen=True)
@@ -97,16 +102,35 @@ def declared_arguments(path: Path | str) -> list[str]:
     return [element.get('name', '') for element in root.iter('{http://www.ros.org/wiki/xacro}arg')]
 
 
+def parse_xml(text: str | bytes, what: str) -> ElementTree.Element:
+    """Return the root element of an XML text.
+
+    Args:
+        text: The text.
+        what: What it is, for the message.
+
+    Raises:
+        UrdfError: It is not XML, or nested deeper than any robot.
+    """
+    try:
+        root = ElementTree.fromstring(text)
+    except (ElementTree.ParseError, ValueError, LookupError) as error:   # of an encoding
+        raise UrdfError(what, limit=f'not well-formed XML: {error}') from error
+    level = [root]
+    for _ in range(DEEPEST):
+        level = [child for element in level for child in element]
+        if not level:
+            return root
+    raise UrdfError(what, limit=f'is nested deeper than {DEEPEST} elements')
+
+
 def parse(text: str, path: Path | str = 'text') -> ElementTree.Element:
     """Return the root element of a URDF text.
 
     Raises:
         UrdfError: It is not XML or not a ``<robot>``.
     """
-    try:
-        root = ElementTree.fromstring(text)
-    except ElementTree.ParseError as error:
-        raise UrdfError(f'URDF {path}', limit=f'not well-formed XML: {error}') from error
+    root = parse_xml(text, f'URDF {path}')
     if root.tag != 'robot':
         raise UrdfError(f'URDF {path}', value=root.tag, limit='the root element must be <robot>')
     return root
@@ -127,7 +151,8 @@ def check_urdf(text: str, path: Path | str = 'text') -> None:
               for link in root.findall('link') if link.find('inertial') is not None]
     if not findings.errors:
         for joint in root.findall('joint'):
-            findings.attempt(_resistance, joint)
+            if joint.get('type') in MOVING:
+                findings.attempt(_moving_joint, joint)
     if not findings.errors and sum(masses) <= 0.0:
         raise UrdfError(f'total mass of the robot in {path}', value=sum(masses),
                         limit='must be positive (kg)', remedy='give its links an <inertial>')
@@ -137,10 +162,34 @@ def check_urdf(text: str, path: Path | str = 'text') -> None:
 
 def _check_readable(text: str, path: Path | str) -> None:
     """Refuse what Pinocchio cannot read, should it be stricter than the checks before."""
-    try:
-        pin.buildModelFromXML(text)
-    except ValueError as error:
-        raise UrdfError(f'URDF {path}', limit=f'is not read by Pinocchio: {error}') from error
+    error, remarks = _read(text)
+    if remarks:
+        said = f'urdfdom makes {len(remarks)} remarks, the first: {remarks[0]}'
+        error = error and f'{error}; {said}'
+    if error:
+        raise UrdfError(f'URDF {path}', limit=f'is not read by Pinocchio: {error}')
+    if remarks:
+        print(said, file=sys.stderr)
+
+
+def _read(text: str) -> tuple[str, list[str]]:
+    """Return why Pinocchio does not read a URDF, or ``''``, and what its reader remarks.
+
+    The reader writes past Python, a line or more for each link.
+    """
+    error = ''
+    with tempfile.TemporaryFile() as caught, ExitStack() as after:
+        with suppress(OSError):   # whoever started us has closed it
+            before = os.dup(2)
+            after.callback(os.close, before)
+            after.callback(os.dup2, before, 2)
+            os.dup2(caught.fileno(), 2)
+        try:
+            pin.buildModelFromXML(text)
+        except ValueError as problem:
+            error = str(problem)
+        caught.seek(0)
+        return error, caught.read().decode(errors='replace').splitlines()
 
 
 def _check_inertial(link: str | None, inertial: ElementTree.Element) -> float:
@@ -192,11 +241,27 @@ def _moving_joint(element: ElementTree.Element) -> UrdfJoint:
             return default
         return _number(limit, attribute, f'{attribute} limit of joint {name}')
 
-
     lower = read('lower', -math.inf if kind == 'continuous' else 0.0)
     upper = read('upper', math.inf if kind == 'continuous' else 0.0)
+    if lower > upper and kind != 'continuous':
+        _refuse_limits(name, lower, upper)
     return UrdfJoint(name, kind, lower, upper, read('effort', math.inf),
                      read('velocity', math.inf), *_resistance(element))
+
+
+def require_room(text: str) -> None:
+    """Refuse joints of a URDF without room to move; carries all of them."""
+    findings = Findings()
+    for joint in moving_joints(text):
+        if joint.kind != 'continuous' and joint.lower >= joint.upper:
+            findings.attempt(_refuse_limits, joint.name, joint.lower, joint.upper)
+    findings.raise_first()
+
+
+def _refuse_limits(name: str, lower: float, upper: float) -> NoReturn:
+    raise UrdfError(f'limits of joint {name}', value=f'{lower:g} to {upper:g}',
+                    limit='leave no room to move', remedy='set lower below upper, or make it '
+                    'continuous (a wheel) or fixed')
 
 
 def _resistance(joint: ElementTree.Element) -> list[float]:

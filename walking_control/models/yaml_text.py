@@ -2,7 +2,8 @@
 """YAML without surprises.
 
 A key that stands twice is refused instead of the first one lost; so are whole numbers beyond any
-float and nodes that hold themselves, which end the code behind in tracebacks.
+float, nodes that hold themselves and aliases of aliases that make a book of a few lines, which end
+the code behind in tracebacks, or never.
 """
 
 from collections.abc import Hashable
@@ -11,8 +12,17 @@ from typing import Any
 
 import yaml
 
+MOST = 200_000   # values, those behind aliases counted wherever they stand
+
 
 class _Loader(yaml.SafeLoader):
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Refuse a mapping that merges (``<<``) more than anybody writes."""
+        super().flatten_mapping(node)
+        if len(node.value) > MOST:
+            raise yaml.constructor.ConstructorError(
+                None, None, f'merged keys make more than {MOST} values', node.start_mark)
+
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         """Refuse a mapping in which a key stands twice; merged (``<<``) keys may be overridden."""
         seen = set()
@@ -43,21 +53,28 @@ def load_yaml(text: str) -> Any:
     """Return what a YAML text says, in plain types.
 
     Raises:
-        yaml.YAMLError: It is not YAML, a key of a mapping stands twice, a number is too large or a
-            node holds itself.
+        yaml.YAMLError: It is not YAML, a key of a mapping stands twice, a number is too large, a
+            node holds itself or aliases make more than `MOST` values.
     """
     try:
         document = yaml.load(text, _Loader)
-        _refuse_loops(document, ())
+        _count(document, {})
     except (ValueError, RecursionError) as error:   # of a date that is none, or nested too deep
         raise yaml.YAMLError(f'{type(error).__name__}: {error}') from error
     return document
 
 
-def _refuse_loops(node: object, above: tuple[int, ...]) -> None:
+def _count(node: object, counted: dict[int, int | None]) -> int:
+    """Return how many values a node holds; counted: id -> number of a node, None of one above."""
     if not isinstance(node, (dict, list)):
-        return
-    if id(node) in above:
+        return 1
+    if id(node) not in counted:
+        counted[id(node)] = None
+        counted[id(node)] = 1 + sum(_count(child, counted) for child in (
+            node.values() if isinstance(node, dict) else node))
+    number = counted[id(node)]
+    if number is None:
         raise yaml.YAMLError('a node holds itself')
-    for child in node.values() if isinstance(node, dict) else node:
-        _refuse_loops(child, (*above, id(node)))
+    if number > MOST:
+        raise yaml.YAMLError(f'aliases make more than {MOST} values')
+    return number

@@ -40,6 +40,8 @@ class How(NamedTuple):
     link: str = ''
 
 
+LARGEST = {'push': (100.0, 'N s/kg'), 'side_push': (100.0, 'N s/kg'), 'step_down': (10.0, 'm'),
+           'step_up': (10.0, 'm')}   # beyond it a size is a slip
 PLAIN = How()   # at a touchdown, along the walk
 
 
@@ -99,10 +101,16 @@ def plan_disturbances(plant: Plant, disturbances: Iterable[Disturbance | str]) -
             touchdown.
 
     Raises:
-        InvalidInput: A text has another form, or the plant knows no such disturbance.
+        InvalidInput: A text has another form, a size is beyond `LARGEST`, or the plant knows no
+            such disturbance.
     """
     for item in disturbances:
-        plant.disturb(*(parse_disturbance(item) if isinstance(item, str) else item))
+        disturbance = parse_disturbance(item) if isinstance(item, str) else item
+        largest, unit = LARGEST.get(disturbance.kind, (math.inf, ''))
+        if not abs(disturbance.size) <= largest:
+            raise InvalidInput(f'size of {disturbance.kind}', value=disturbance.size,
+                               limit=f'must be from {-largest:g} to {largest:g} {unit}')
+        plant.disturb(*disturbance)
 
 
 _WHEN = re.compile(r'(\d+)(\.\d*)?|([0-9.eE+-]+)(s|m)')

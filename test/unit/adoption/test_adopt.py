@@ -217,7 +217,7 @@ def test_description_without_its_meshes(tmp_path):
 
 @pytest.mark.parametrize('text, words', [
     ('<robot name="a"><link name="b"/></robot>', 'total mass'),
-    ('<hello/>', 'must be <robot>'), ('<robot', 'cannot be read'),
+    ('<hello/>', 'must be <robot>'), ('<robot', 'not well-formed'),
     ('<mujoco><worldbody/></mujoco>', 'has no body'), ('<sdf version="1.6"/>', 'no <model>'),
 ])
 def test_what_is_no_robot_is_refused_in_one_line(tmp_path, capsys, text, words):

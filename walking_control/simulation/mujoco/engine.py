@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.exceptions import import_optional, UrdfError
+from walking_control.exceptions import UrdfError
 from walking_control.models.actuators import JointFriction, JointSpring
 from walking_control.models.base import Base
 from walking_control.models.dynamics import floor_gravity
@@ -22,6 +22,7 @@ from walking_control.models.meshes import place_meshes
 from walking_control.models.robot import Robot, Start
 from walking_control.models.robot_file import World
 from walking_control.simulation.engine import Forces, Truth
+from walking_control.simulation.mujoco import import_mujoco
 from walking_control.simulation.parameters import MujocoParameters
 from walking_control.simulation.stepped import FAR, SteppedEngine
 
@@ -46,10 +47,13 @@ class MujocoEngine(SteppedEngine):
     _values: MujocoParameters
 
     def __init__(self, robot: Robot, world: World, values: MujocoParameters) -> None:
-        self._mj = import_optional('mujoco', 'plant mujoco')
+        self._mj = import_mujoco('plant mujoco')
         super().__init__(robot, world, values)
 
     def _prepare(self) -> None:
+        kind = self._mj.mjtWarning
+        self._unstable = [int(bad) for bad in (
+            kind.mjWARN_BADQPOS, kind.mjWARN_BADQVEL, kind.mjWARN_BADQACC)]
         self.model = self._build()
         self.data = self._mj.MjData(self.model)
         self._index()
@@ -197,7 +201,10 @@ class MujocoEngine(SteppedEngine):
 
     def advance(self, effort: np.ndarray, armed: np.ndarray, h: float, forces: Forces
                 ) -> str | None:
-        """Make a timestep; see `Engine.advance`."""
+        """Make a timestep; see `Engine.advance`.
+
+        A simulation that becomes unstable ends the walk: MuJoCo then begins anew by itself.
+        """
         data = self.data
         self._arm(armed)
         data.qfrc_applied[self._motor_dof] = effort
@@ -207,6 +214,8 @@ class MujocoEngine(SteppedEngine):
             self._press(forces)
         self._mj.mj_step(self.model, data)
         self._tick()
+        if any(data.warning[kind].number for kind in self._unstable):   # it has begun anew
+            return 'the simulation became unstable: positions or accelerations beyond all bounds'
         return self._follow_feet() if self._levels.planned else None
 
     def _press(self, forces: Forces) -> None:
