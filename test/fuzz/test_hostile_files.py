@@ -86,7 +86,7 @@ def test_physics_that_end_are_told(tmp_path, monkeypatch):
     command = Command(plant.robot)
     plant.step(command, 0.01)
     assert plant.truth.trip is None
-    plant.data.qvel[:] = 1e30
+    plant.engine.data.qvel[:] = 1e30
     plant.step(command, 0.01)
     assert 'unstable' in plant.truth.trip
     assert not list(tmp_path.iterdir())

@@ -83,7 +83,8 @@ def test_sensors_survive_any_joint_state(robot, names, position, lock):
     operation = SimpleNamespace(loop=SimpleNamespace(robot=robot), problem=None,
                                 measurement=Measurement(robot), arrived=lambda *_: False)
     node = SimpleNamespace(create_subscription=lambda *_: None)
-    sensors = SensorSet(node, operation, lambda now: None)
+    clock = SimpleNamespace(now=lambda stamp: stamp)
+    sensors = SensorSet(node, operation, clock, lambda now: None)
     sensors.subscribe()
     sensors._on_joints(JointState(name=names, position=position, velocity=position))
     sensors._on_locks(JointState(name=names, position=lock))

@@ -179,7 +179,7 @@ def test_feet_and_fall_are_drawn(bench):
     power, work, push = (pilot.listen(Float64, f'walking_controller/telemetry/{name}')
                          for name in ('mechanical_power', 'step_work', 'step_push'))
     plant = pilot.simulator.plant
-    begin = plant.data.xpos[plant._foot_body].copy()
+    begin = plant.engine.data.xpos[plant.engine._foot_body].copy()
     pilot.send(0.4)
     pilot.walk(1.6)
     markers = heard[-1].markers
@@ -192,7 +192,7 @@ def test_feet_and_fall_are_drawn(bench):
     x = [marker.pose.position.x for marker in placed]
     y = [marker.pose.position.y for marker in placed]
     stance = pilot.law.stance   # the first footprints are those of the feet in their order
-    way = plant.data.xpos[plant._foot_body][stance] - begin[stance]
+    way = plant.engine.data.xpos[plant.engine._foot_body][stance] - begin[stance]
     assert (x[-1] - x[stance], y[-1] - y[stance]) == pytest.approx(way[:2], abs=0.03)
     assert way[0] > 0.2
     planned, = named['planned']

@@ -444,7 +444,7 @@ class SimulatorNode(GuardedNode, Node):
         for each in parameters:
             if each.name == 'fault':
                 try:
-                    self._provoke(parameter.value)
+                    self._provoke(each.value)
                 except InvalidInput as error:
                     return SetParametersResult(successful=False, reason=str(error))
         return SetParametersResult(successful=True)
