@@ -164,6 +164,12 @@ class HandDrivenRobot:
         assert self._bench.spin_until(answered), 'no command came back'
         return self.efforts[-1].data[0]
 
+    def lose_joints(self, stamp):
+        """Publish joints that are not finite for longer than is bridged; return the last effort."""
+        for _ in range(3):
+            effort = self.ask(stamp, position=(math.nan, 0.0, 0.0))
+            stamp += 0.01
+        return effort
 
     def stream_until(self, condition, timeout=10.0, step=0.01, every=0.01,
                      **sensors):

@@ -57,7 +57,7 @@ def test_a_fault_survives_reactivation(bench, robot):
     node = bench.controller()
     robot.wait()
     assert robot.ask(1.0) != 0.0
-    assert robot.ask(1.01, position=(float('nan'), 0.0, 0.0)) == 0.0
+    assert robot.lose_joints(1.01) == 0.0
     heard = []
     robot.node.create_subscription(String, f'{NODE}/fault', heard.append, topics.LATCHED)
     node.trigger_deactivate()
@@ -95,7 +95,7 @@ def test_gains_set_while_not_walking_are_kept(bench, robot, moment):
         node.trigger_activate()
         robot.wait()
     else:
-        robot.ask(1.01, position=(float('nan'), 0.0, 0.0))
+        robot.lose_joints(1.01)
         assert node.set_parameters([gain])[0].successful
         assert call(bench, robot, Trigger, 'clear_fault', Trigger.Request()).success
     assert robot.ask(2.0) == pytest.approx(EFFORT / 2)
@@ -161,7 +161,7 @@ def test_a_fault_survives_cleanup(bench, robot):
     node = bench.controller()
     robot.wait()
     robot.ask(1.0)
-    robot.ask(1.01, position=(float('nan'), 0.0, 0.0))
+    robot.lose_joints(1.01)
     for transition in (node.trigger_deactivate, node.trigger_cleanup, node.trigger_configure,
                        node.trigger_activate):
         transition()

@@ -147,6 +147,8 @@ class StepWork:
         """Take the power of a tick."""
         state, command = self._loop.state, self._loop.command
         elapsed = 0.0 if self._stamp is None else stamp - self._stamp
+        if elapsed < 0.0 or state.steps < self._steps:   # another walk
+            self._sums, elapsed = [0.0, 0.0], 0.0
         # what was commanded a tick ago has acted since
         self._sums[0] += elapsed * self.power
         self._sums[1] += elapsed * max(self.power, 0.0)
