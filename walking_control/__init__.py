@@ -31,20 +31,33 @@ _PUBLIC = {
     'Engine': 'simulation.engine',
     'make_plant': 'simulation.registry',
     'simulate': 'simulation.simulate',
+    'Walk': 'simulation.simulate',
     'Run': 'runs.run',
     'summarize': 'runs.metrics',
+    'write_report': 'reports.report',
+    'plot_run': 'reports.report',
+    'read_route': 'runs.route',
+    'Route': 'runs.route',
+    'Estimator': 'estimation.estimator',
+    'make_estimator': 'estimation.estimator',
+    'Parameters': 'models.parameters',
+    'parameter': 'models.parameters',
     'find_first_failure': 'experiments.robustness',
-    'robustness': 'experiments.robustness:find_first_failure',
     'find_cycles': 'experiments.cycles:find_robot_cycles',
     'search_gait': 'experiments.gait_search:find_gait',
     'StaticTorque': 'statics.distributor',
     'Dynamics': 'models.dynamics',
     'bare_robot': 'models.dynamics',
+    'adopt': 'adoption.adopt',
+    'Told': 'adoption.guess',
+    'bring_up': 'experiments.bring_up.run',
+    'Site': 'experiments.bring_up.step',
     'load_urdf': 'models.urdf',
     'Contact': 'statics.contacts',
     'WalkingControlError': 'exceptions',
     'InvalidInput': 'exceptions',
 }
+_RENAMED = {'robustness': 'find_first_failure'}   # the old name serves for one release
 __all__ = [*_PUBLIC, '__version__']
 
 
@@ -64,6 +77,10 @@ def __getattr__(name):
     """Import a public name on first use."""
     if name == '__version__':
         value = _version()
+    elif name in _RENAMED:
+        from warnings import warn
+        warn(f'{__name__}.{name} is now {_RENAMED[name]}', DeprecationWarning, stacklevel=2)
+        return __getattr__(_RENAMED[name])
     elif name in _PUBLIC:
         module, _, other = _PUBLIC[name].partition(':')
         value = getattr(import_module(f'{__name__}.{module}'), other or name)

@@ -84,16 +84,17 @@ class Adoption:
         return [robot_file, urdf]
 
 
-def adopt(path: Path | str, told: Told) -> Adoption:
+def adopt(path: Path | str, told: Told | None = None) -> Adoption:
     """Return the `Adoption` of a URDF, xacro, MJCF or SDF.
 
     Args:
         path: Its path.
-        told: What is not to be guessed.
+        told: What is not to be guessed; None: nothing.
 
     Raises:
         InvalidInput: It cannot be read, or what was told does not fit it.
     """
+    told = told or Told()
     if told.name is not None:
         check_name(told.name, 'option --name')
     description = read_description(path)

@@ -45,6 +45,7 @@ class World(Parameters, section='world'):
         check_floor(self)
 
 
+DESCRIPTIONS = ('.urdf', '.xacro', '.xml', '.mjcf', '.sdf')
 GAIT = 'gait'   # parameter of controllers that names a gait file
 
 # Keys beside the sections that belong to classes of `Parameters`.
@@ -130,6 +131,9 @@ def read_robot_file(name_or_path: str | Path, overrides: Iterable[tuple[str, Any
         InvalidInput: The file, its URDF or an override is unusable; carries all that was found.
     """
     path = robot_path(name_or_path)
+    if path.suffix in DESCRIPTIONS:
+        raise RobotFileError(f'robot file {path}', limit='is a description of a robot, not a robot '
+                             'file', remedy=f'make one of it: walking_control adopt {path}')
     tree = read_parameters(path)
     for key in ('robot', 'start', 'controller', 'plant'):
         if key not in tree:

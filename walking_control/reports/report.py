@@ -5,7 +5,9 @@ from html import escape
 import json
 import math
 from pathlib import Path
+from typing import Any
 
+from walking_control.exceptions import InvalidInput
 from walking_control.models.robot import in_words
 from walking_control.reports.animations.canvas import import_pillow
 from walking_control.reports.animations.film import describe_animation, write_animation
@@ -14,10 +16,11 @@ from walking_control.reports.plots.style import import_matplotlib, save
 from walking_control.reports.posture_section import POSTURE
 from walking_control.reports.space_section import SPACE
 from walking_control.reports.walk_section import WALK
+from walking_control.runs.run import Run
 from walking_control.runs.table import write_run_table
 
 
-def write_report(run, summary, directory):
+def write_report(run: Run, summary: dict[str, Any], directory: Path | str) -> list[str]:
     """Write all files of a run into a directory, which is made if need be.
 
     Args:
@@ -40,7 +43,33 @@ def write_report(run, summary, directory):
         return _write_files(run, summary, directory)
 
 
-def _write_files(run, summary, directory):
+def plot_run(run: Run, name: str | None = None) -> Any:
+    """Return a figure of the report.
+
+    Args:
+        run: The `Run`.
+        name: Of the figure, as its file in a report is called; None takes the first.
+
+    Returns:
+        A matplotlib ``Figure``.
+
+    Raises:
+        InvalidInput: The run has no such figure; says which it has.
+        MissingDependency: matplotlib is not installed.
+    """
+    import_matplotlib()
+    plots = {each: plot for section in _sections(run.summary()) if len(run.time) > 1
+             for each, plot, _ in section.figures}
+    if name is None and plots:
+        name = next(iter(plots))
+    figure = plots[name](run) if name in plots else None
+    if figure is None:
+        raise InvalidInput('figure of a run', value=name, limit='this run has none of that name',
+                           remedy='figures of such runs: ' + ', '.join(plots))
+    return figure
+
+
+def _write_files(run: Run, summary: dict[str, Any], directory: Path) -> list[str]:
     sections = _sections(summary)
     animation, table = directory / 'animation.gif', directory / 'run.csv'
     write_animation(run, animation)
@@ -65,14 +94,15 @@ def _write_files(run, summary, directory):
     return files
 
 
-def _sections(summary):
+def _sections(summary: dict[str, Any]) -> list[Any]:
     """Return what there is to say of a run: of a walk, of a kept posture, or of both."""
     sections = [] if summary['steady'] is None else \
         [SPACE] if 'sideways' in summary['steady'] else [WALK]
     return [*sections, POSTURE] if 'posture' in summary else sections
 
 
-def _page(sections, summary, film, figures):
+def _page(sections: list[Any], summary: dict[str, Any], film: str,
+          figures: list[tuple[Path, str]]) -> str:
     title = f'{summary["robot"]} {sections[0].verb(summary)}'
     world = (f'{in_words(summary["controller"])} on plant {summary["plant"]}, '
              f'{_floor(summary)}, friction {summary["friction"]:.3g}, '
@@ -84,7 +114,7 @@ def _page(sections, summary, film, figures):
     return write_page(title, [*parts, *(section.definitions(summary) for section in sections)])
 
 
-def _floor(summary):
+def _floor(summary: dict[str, Any]) -> str:
     slope = math.degrees(summary['slope'])
     if slope == 0.0:
         return 'level floor'

@@ -3,10 +3,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
+import walking_control  # whose front door knows what comes after a run
+from walking_control.exceptions import import_optional
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import World
 from walking_control.models.signals import BaseState, Command, WalkerState
@@ -84,6 +87,23 @@ class Run:
         """Return what the run was worth, ready for JSON; see `runs.metrics.summarize`."""
         from walking_control.runs.metrics import summarize
         return summarize(self)
+
+    def report(self, directory: Path | str) -> list[str]:
+        """Write page, figures, animation and table into a directory, see `write_report`."""
+        return walking_control.write_report(self, self.summary(), directory)
+
+    def plot(self, name: str | None = None) -> Any:
+        """Return a matplotlib figure, see `plot_run`."""
+        return walking_control.plot_run(self, name)
+
+    def to_dataframe(self) -> Any:
+        """Return the table of the run, one row a tick, units in the header, as pandas has it.
+
+        Raises:
+            MissingDependency: pandas is not installed.
+        """
+        from walking_control.runs.table import run_columns
+        return import_optional('pandas', 'a data frame').DataFrame(run_columns(self))
 
 
 class Recorded(Protocol):
