@@ -28,6 +28,7 @@ import llvmlite
 import numba
 from numba.core import bytecode, caching, compiler, config, serialize, sigutils, types
 from numba.core.dispatcher import Dispatcher
+import numba.extending
 import numpy as np
 
 from walking_control.models.array_functions import Function, OPTIONS, register
@@ -72,6 +73,42 @@ def compile_function(function: Function, **options: Any) -> Function:
     if dispatcher is not function:   # as it is with NUMBA_DISABLE_JIT
         dispatcher._cache = _Entries(dispatcher)
     return dispatcher
+
+
+class Pointer(types.WrapperAddressProtocol):
+    """A compiled function as compiled code takes it by its address, whichever function it is.
+
+    A function handed over as such is compiled into whatever takes it, once more at every level;
+    what takes an address is compiled once for all functions of one kind, and without them.
+
+    Args:
+        function: From `compile_function`.
+        arguments: Types of numba that it is called with.
+
+    Attributes:
+        kind: Its type.
+    """
+
+    def __init__(self, function: Any, arguments: tuple[types.Type, ...]) -> None:
+        function.compile(arguments)
+        result = function.overloads[arguments]
+        self._function, self._signature = function, result.signature
+        self._address = result.library.get_pointer_to_function(
+            result.fndesc.llvm_cfunc_wrapper_name)
+        self.kind = types.FunctionType(result.signature)
+
+    def __wrapper_address__(self) -> int:
+        """Return the address."""
+        return self._address
+
+    def signature(self) -> Any:
+        """Return the signature, with types of numba."""
+        return self._signature
+
+
+@numba.extending.typeof_impl.register(Pointer)
+def _type_of_pointer(pointer: Pointer, _: Any) -> types.Type:
+    return pointer.kind
 
 
 def _compile_part(function: Function) -> Dispatcher:
@@ -206,6 +243,10 @@ class _Digest:
     def _add_type(self, kind: types.Type) -> None:
         if isinstance(kind, types.Dispatcher):
             self.add(kind.dispatcher)
+        elif isinstance(kind, types.FunctionType):
+            self._note('pointer')
+            for argument in (*kind.signature.args, kind.signature.return_type):
+                self._add_type(argument)
         elif isinstance(kind, types.BaseTuple):
             self._note(*_named(getattr(kind, 'instance_class', tuple)))
             for item in kind:

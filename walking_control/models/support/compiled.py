@@ -79,6 +79,27 @@ def make_terms(dynamics: Dynamics) -> tuple[Terms, np.ndarray | None]:
     return lambda foot, q, v, _, out: support.terms(foot, q, v, out), None
 
 
+def point_to_terms(terms: Terms) -> Any:
+    """Return compiled support terms by their address: whom they are handed to is compiled once."""
+    from numba import float64, int64
+
+    from walking_control.models.code_cache import Pointer
+    return Pointer(terms, (int64, *4 * (float64[::1],)))
+
+
+def point_to(function: Function, *arguments: object) -> Any:
+    """Return a shared function compiled and by its address.
+
+    Args:
+        function: The function.
+        arguments: It is called with such; arrays of a record come as plain arrays.
+    """
+    import numba
+
+    from walking_control.models.code_cache import Pointer
+    return Pointer(compile_law(function), tuple(map(numba.typeof, arguments)))
+
+
 @cache
 def compile_law(function: Function) -> Function:
     """Return a shared function compiled, with everything it calls."""

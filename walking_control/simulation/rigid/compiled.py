@@ -20,7 +20,12 @@ from walking_control.models.dynamics import Dynamics
 from walking_control.models.floor import require_level
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, World
-from walking_control.models.support.compiled import compile_law, compile_terms
+from walking_control.models.support.compiled import (
+    compile_law,
+    compile_terms,
+    point_to,
+    point_to_terms,
+)
 from walking_control.models.support.dynamics import SupportDynamics
 from walking_control.simulation.parameters import RigidParameters
 from walking_control.simulation.rigid.engine import (
@@ -74,6 +79,11 @@ class Walker:
         return function
 
     @staticmethod
+    def _by_address(function: Callable[..., Any], *arguments: object) -> Any:
+        """Return a shared function as others that are handed it call it, with such arguments."""
+        return function
+
+    @staticmethod
     def _keep(data: Any) -> tuple[Any, Any]:
         """Return a tuple of arrays as functions take it, and with arrays to look at."""
         return data, data
@@ -85,8 +95,10 @@ class Walker:
     def _take_law(self, law: ArrayLaw, data: LawData) -> None:
         self._memory = data.memory.copy()
         record, self.data = self._keep(data)
-        self._arguments = (self._ready(advance), self._terms, self._ready(law.function),
-                           law.knowledge, *self._records, record)
+        q, locks = np.zeros(self.model.n), np.zeros(1, bool)
+        motion = self._by_address(advance, self._terms, *self._records, 0.0, True)
+        tick = self._by_address(law.function, self._terms, law.knowledge, q, 0, locks, q, q, q)
+        self._arguments = motion, self._terms, tick, law.knowledge, *self._records, record
 
     def walk(self, duration: float, stop_at_step: bool = False) -> int:
         """Walk on; see `walk.walk`."""
@@ -139,6 +151,7 @@ class CompiledWalker(Walker):
     """
 
     _ready = staticmethod(compile_law)
+    _by_address = staticmethod(point_to)
 
     @staticmethod
     def _keep(data: Any) -> tuple[Any, Any]:
@@ -151,7 +164,8 @@ class CompiledWalker(Walker):
         chosen = make_controller(robot_file, controller)
         support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
         self.robot, self.leg_length = robot, support.dynamics.standing_height()
-        self._terms, parameters = compile_terms(support.dynamics)
+        terms, parameters = compile_terms(support.dynamics)
+        self._terms = point_to_terms(terms)
         model, self.model = as_record(build_rigid_model(
             support, world, robot_file.values(RigidParameters), parameters, steps))
         state, self.state = as_record(make_state(self.model))
@@ -208,5 +222,5 @@ def compile_engine(engine: RigidEngine) -> None:
     model, engine.model = as_record(engine.model._replace(parameters=parameters))
     state, engine.state = as_record(engine.state)
     work, engine._work = as_record(engine._work)
-    compiled = compile_law(advance)
-    engine.move = lambda duration: compiled(terms, model, state, work, duration, False)
+    compiled, pointer = compile_law(advance), point_to_terms(terms)
+    engine.move = lambda duration: compiled(pointer, model, state, work, duration, False)
