@@ -7,6 +7,7 @@ acts on it.
 """
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -148,7 +149,7 @@ def test_errors_shrink_at_the_bound_and_grow_beyond(loop):
     that work."""
     kept, values = LOOPS[loop]
     said, law, q, v = build(rate=5000.0, **{**values, 'integral_gain': 0.0})
-    said.integral_gain = values.get('integral_gain', 0.0)
+    said = SimpleNamespace(**{**vars(said), 'integral_gain': values.get('integral_gain', 0.0)})
     speed = np.array([math.sqrt(b @ inertia_and_bias(a, b)[0] @ b)
                       for a, b in zip(q, v, strict=True)])
     rates = loop_rates(said, speed, closing_rate(law.field, q, v), 2)

@@ -49,7 +49,7 @@ def built(monkeypatch):
 
     def make(robot_file, name, robot):
         plant = make_plant(robot_file, name, robot)
-        seen.append((plant.robot, plant.world, getattr(plant, '_values', None)))
+        seen.append((plant.robot, plant.world, getattr(plant._wires, '_values', None)))
         return plant
     run = Run(load_robot('humanoid').robot, 'none', 'mujoco', None)
     monkeypatch.setattr(margins, 'make_fast_plant', make)

@@ -124,6 +124,7 @@ class Plausibility:
         """Forget the past, not the count."""
         self._good_at = [-math.inf] * (len(self._channels) + len(self._locks))
         self._is_clean = False   # whether all channels were good in the last measurement
+        self._is_new = True      # whether nothing was measured so far
         self._known: float | None = None   # stamp of the last word that was compared
         self._positions = self._velocities = np.zeros(0)
         self._drift, self._turned = np.zeros(self._n), np.zeros(3)
@@ -135,21 +136,23 @@ class Plausibility:
             measurement: The `Measurement`; its stamp is finite and not before the last one's.
         """
         good, values = self._good, measurement.values
-        if self._is_clean and self._is_fine(measurement):
-            told = measurement
+        if (self._is_clean or self._is_new) and self._is_fine(measurement):
+            told, self._is_clean = measurement, True
             self._good_at = [measurement.stamp] * len(self._good_at)
             good.values[:], good.locked[:], good.stamp = values, measurement.locked, \
                 measurement.stamp
         else:
             told = self._sort(measurement)
+        self._is_new = False
         self._compare(told)
         return told
 
     def _is_fine(self, measurement: Measurement) -> bool:
         values, good = measurement.values, self._good
-        age = measurement.stamp - good.stamp
+        age = math.inf if self._is_new else measurement.stamp - good.stamp
         return bool(((self._lower <= values) & (values <= self._upper)).all()
-                    and (np.abs(values - good.values) <= self._jump + self._slope * age).all()) \
+                    and (self._is_new or (np.abs(values - good.values)
+                                          <= self._jump + self._slope * age).all())) \
             and self._wrong_turn(measurement.orientation, age) is None \
             and not any(self._is_elsewhere(measurement, *lock) for lock in self._locks)
 

@@ -178,7 +178,7 @@ def test_mjcf_is_the_same_robot(tmp_path, biped):
     """An MJCF would become another robot than the URDF it says the same as."""
     urdf = adopt_text(tmp_path, biped)
     robot = load_robot('walker3d')
-    spec = make_plant(robot).make_spec()
+    spec = make_plant(robot).engine.make_spec()
     spec.compile()
     path = tmp_path / 'stranger.xml'
     path.write_text(spec.to_xml())

@@ -153,7 +153,7 @@ def test_a_full_disk_keeps_what_was_written(tmp_path):
     """If it failed, a full disk would end the walk, or spoil what was recorded before."""
     robot_file = load_robot('dribbel')
     recorder = Recorder(robot_file, 'hip_switching', tmp_path / 'walk.mcap')
-    with small_disk(150_000):
+    with small_disk(400_000):
         written = 0
         while recorder.problem is None and written < 10_000:
             recorder.write(*numbers(robot_file.robot, 0.001 * written), Reference())
