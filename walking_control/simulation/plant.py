@@ -62,7 +62,6 @@ class Plant:
         self._imu = InertialUnit(engine.dynamics, self.world.slope)
         self.touchdowns = Touchdowns(len(self.robot.feet), engine.dynamics.weight)
         self._pushes = Pushes(self.touchdowns)
-        self._tilted = 0.0
         self._wires = None if sensors is None else Wires(self.robot, sensors, engine.resolution)
         self.sensors: Mapping[str, Any] = MappingProxyType({}) if self._wires is None \
             else self._wires.errors
@@ -266,8 +265,8 @@ class Plant:
             raise InvalidInput('disturbance', value=str(planned), limit='floors change at a '
                                'touchdown or at a place, and nothing else is asked',
                                remedy=f'for example {kind}=0.05@3 or {kind}=0.05@2m')
-        self._tilted += tilt
-        if abs(self._tilted) > STEEPEST:
+        tilted = sum(other.size for other in self.disturbances if other.kind == 'slope_change')
+        if abs(tilted + tilt) > STEEPEST:
             raise InvalidInput('slope_change', value=size, limit='floors lean by at most '
                                f'{STEEPEST:g} rad')
         if any((other.how.place is None) != (how.place is None) for other in self.disturbances
