@@ -114,7 +114,7 @@ class ControlLoop:
         if self._retuned is not None:
             self.controller.values = self._retuned
         if clear_fault:
-            self.supervisor.machine.clear()
+            self.supervisor.fault_latch.clear()
         self.estimator.reset(self._support)
         self.supervisor.forget()
         self.controller.reset(self.state)

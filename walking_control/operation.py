@@ -171,7 +171,7 @@ class Operation:
 
     def _judge_set(self, stamp: float) -> None:
         supervisor = self.loop.supervisor
-        supervisor.machine.handle(Event.SENSORS)
+        supervisor.fault_latch.handle(Event.SENSORS)
         if self.problem is not None:
             supervisor.latch(*self.problem, stamp)
         if self._patience.lockstep:

@@ -19,10 +19,10 @@ from launch.actions import IncludeLaunchDescription, OpaqueFunction, TimerAction
 from launch.launch_description_sources import PythonLaunchDescriptionSource  # noqa: E402
 
 from launch import LaunchDescription, LaunchService  # noqa: E402
-from walking_control.bringup.launching import Process  # noqa: E402
 from walking_control.exceptions import InvalidInput  # noqa: E402
 from walking_control.models.resources import share_directory  # noqa: E402
 from walking_control.nodes.launch_actions import actions  # noqa: E402
+from walking_control.ros2_control.launching import Process  # noqa: E402
 
 PATIENCE = 90.0  # s of wall time, for slow machines; nothing is asserted about it
 PROGRAM = '''#!{python}

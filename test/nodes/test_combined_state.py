@@ -7,12 +7,12 @@ from rclpy.serialization import deserialize_message, serialize_message
 from rosbags.typesys import get_types_from_msg, get_typestore, Stores
 from sensor_msgs.msg import JointState
 
-from walking_control.bringup.wiring import state_interfaces
 from walking_control.exceptions import MeasurementError
 from walking_control.loading import load_robot
 from walking_control.models.signals import Measurement
 from walking_control.nodes.combined_state import CombinedReader, CombinedWriter
 from walking_control.nodes.demo import run_demo
+from walking_control.ros2_control.wiring import state_interfaces
 from walking_control.simulation.simulate import simulate
 
 ROBOT = load_robot('dribbel').robot

@@ -27,9 +27,12 @@ from ament_index_python.packages import (  # noqa: E402
 )
 from programs import Program  # noqa: E402
 
-from walking_control.bringup.controllers import commanding  # noqa: E402
-from walking_control.bringup.files import CONTROLLERS, shipped_folder  # noqa: E402
-from walking_control.bringup.launching import (  # noqa: E402
+from walking_control.launch_arguments import HARDWARE as ARGUMENTS  # noqa: E402
+from walking_control.launch_arguments import MUJOCO, read_arguments  # noqa: E402
+from walking_control.nodes import topics  # noqa: E402
+from walking_control.ros2_control.controllers import commanding  # noqa: E402
+from walking_control.ros2_control.files import CONTROLLERS, shipped_folder  # noqa: E402
+from walking_control.ros2_control.launching import (  # noqa: E402
     Call,
     find_place,
     plan_hardware,
@@ -37,10 +40,7 @@ from walking_control.bringup.launching import (  # noqa: E402
     Process,
     US,
 )
-from walking_control.bringup.tags import HARDWARE, tags, with_tags  # noqa: E402
-from walking_control.launch_arguments import HARDWARE as ARGUMENTS  # noqa: E402
-from walking_control.launch_arguments import MUJOCO, read_arguments  # noqa: E402
-from walking_control.nodes import topics  # noqa: E402
+from walking_control.ros2_control.tags import HARDWARE, tags, with_tags  # noqa: E402
 
 PATIENCE = 60.0   # s for anything to come up; nothing is asserted about it
 BUSY = 0.5        # s that a busy machine may be silent

@@ -16,11 +16,11 @@ from rosgraph_msgs.msg import Clock
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
-from walking_control.bringup.files import shipped_folder
 from walking_control.nodes import topics
 from walking_control.nodes.messages import ArrayWriter, set_stamp
 from walking_control.nodes.watch_clock import WatchClock
 from walking_control.nodes.watchdog_node import WatchdogNode
+from walking_control.ros2_control.files import shipped_folder
 
 TICK = {'step': 0.01, 'every': 0.05}   # simulated s, and s of the wall: a fifth of real time
 PAUSE = 0.4   # s, eight times state_timeout

@@ -228,7 +228,7 @@ def test_floor_away_from_the_start_is_refused(height, word):
 
 
 def test_dribbel_walks_the_printed_figures_by_the_printed_rule():
-    """If it failed, doc/contact.md would promise a fit of [DS09] 5.3.1 that is none any more."""
+    """If it failed, the page would promise a fit of [DS09] 5.3.1 that is none any more."""
     summary = fitted_walk()[1]
     assert summary['steady']['speed'] == pytest.approx(0.54, rel=0.1)
     assert summary['steady']['cost_of_transport'] == pytest.approx(0.22, rel=0.1)

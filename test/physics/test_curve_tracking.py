@@ -48,7 +48,8 @@ def law(robot_file, **values):
 def tick(controller, robot_file, q, v, support=0):
     """Return the effort at a state just after a touchdown."""
     state, command = WalkerState(robot_file.robot), Command(robot_file.robot)
-    state.q[:], state.v[:], state.support, state.contact[support] = q, v, support, True
+    state.coordinates[:], state.rates[:] = q, v
+    state.support, state.contact[support] = support, True
     controller.reset(state)
     controller.update(state, Reference(), 0.002, command)
     return command.effort.copy()
@@ -81,7 +82,8 @@ def test_kneed_gait_needs_no_effort_in_any_piece():
     to_joints = np.linalg.inv(robot.supports[robot.feet[0]])
 
     def update(q, v, locked, contact):
-        state.q[:], state.v[:], state.locked[:], state.contact[:] = q, v, locked, contact
+        state.coordinates[:], state.rates[:] = q, v
+        state.locked[:], state.contact[:] = locked, contact
         state.position[:], state.velocity[:] = (to_joints @ q)[1:], (to_joints @ v)[1:]
         controller.update(state, Reference(), 0.002, command)
         return abs(command.effort[0])
@@ -228,7 +230,7 @@ def test_foot_in_the_air_gets_no_effort(compass):
     """The law takes the stance foot as fixed; in flight its efforts would be nonsense."""
     controller = law(compass)
     state, command = WalkerState(compass.robot), Command(compass.robot)
-    state.q[:], state.v[:] = (0.05, 0.1), (-0.7, 1.9)
+    state.coordinates[:], state.rates[:] = (0.05, 0.1), (-0.7, 1.9)
     efforts = []
     for stands in (True, False):
         state.contact[:] = stands, True
@@ -301,10 +303,10 @@ def test_time_pd_is_quiet_on_the_gait(compass):
     rival.reset(state)
     for time, q, v in zip(piece.time, piece.q, piece.v, strict=True):
         if 0.0 <= time <= gait.period:
-            state.stamp, state.q[:], state.v[:] = time, q, v
+            state.stamp, state.coordinates[:], state.rates[:] = time, q, v
             rival.update(state, Reference(), 0.002, command)
             assert np.abs(command.effort).max() < 1e-3
-    state.q[1] += 0.1
+    state.coordinates[1] += 0.1
     rival.update(state, Reference(), 0.002, command)
     assert abs(command.effort[0]) > 0.5
 
@@ -320,12 +322,13 @@ def test_time_pd_plays_the_phases_of_a_kneed_walker():
     rates = []
     for piece in gait.pieces:
         for i in np.flatnonzero(piece.inside)[:-1]:   # the last one belongs to the next piece
-            state.stamp, state.q[:], state.v[:] = piece.time[i], piece.q[i], piece.v[i]
+            state.stamp = piece.time[i]
+            state.coordinates[:], state.rates[:] = piece.q[i], piece.v[i]
             rival.update(state, Reference(), 0.002, command)
             assert np.abs(command.effort).max() < 1e-3
             rates.append(piece.v[i, 3])
     assert np.abs(np.diff(rates)).max() > 1.0   # the strike is in it
-    state.q[2] += 0.1
+    state.coordinates[2] += 0.1
     rival.update(state, Reference(), 0.002, command)
     assert abs(command.effort[0]) > 0.5
 

@@ -8,14 +8,14 @@ from mujoco_place import HANDED_ON
 import numpy as np
 import pytest
 
-from walking_control.bringup.controllers import controllers_of
-from walking_control.bringup.mujoco import KEYFRAME, write_mjcf
-from walking_control.bringup.names import wrench_broadcaster
-from walking_control.bringup.tags import MUJOCO
-from walking_control.bringup.wiring import wire
 from walking_control.control_loop import ControlLoop
 from walking_control.loading import load_robot
 from walking_control.models.signals import Measurement
+from walking_control.ros2_control.controllers import controllers_of
+from walking_control.ros2_control.mujoco import KEYFRAME, write_mjcf
+from walking_control.ros2_control.names import wrench_broadcaster
+from walking_control.ros2_control.tags import MUJOCO
+from walking_control.ros2_control.wiring import wire
 from walking_control.simulation.lock_emulation import LockEmulator
 
 TICK = 0.001   # s, of controller manager and emulator

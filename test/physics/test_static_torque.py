@@ -33,7 +33,8 @@ def with_contact_wrenches(dynamics, q, frames, wrenches, acceleration=None):
         external[joint] += model.frames[frame].placement.act(pin.Force(wrench))
     zero = np.zeros(model.nv)
     return pin.rnea(model, data, dynamics.to_pinocchio(q), zero,
-                    zero if acceleration is None else acceleration, external)[dynamics.order]
+                    zero if acceleration is None else acceleration,
+                    external)[dynamics.pinocchio_order]
 
 
 def jacobians(dynamics, q, distributor):

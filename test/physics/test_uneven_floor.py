@@ -7,14 +7,14 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from walking_control.bringup.gazebo import gazebo_world
-from walking_control.bringup.wiring import wire
 from walking_control.cli.parser import make_parser
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.floor import FloorProfile, sample_floor
+from walking_control.ros2_control.gazebo import gazebo_world
+from walking_control.ros2_control.wiring import wire
 from walking_control.runs.floor import floor_profile
 from walking_control.simulation.disturbance import plan_disturbances
 from walking_control.simulation.registry import make_fast_plant, make_plant

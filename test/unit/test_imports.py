@@ -12,7 +12,7 @@ PACKAGE = Path(walking_control.__file__).parent
 
 # Each room and what it may import of the package, besides itself and exceptions.
 ROOMS = ('models', 'statics', 'gaits', 'estimation', 'controllers', 'safety', 'control_loop',
-         'operation', 'runs', 'simulation', 'loading', 'adoption', 'bringup', 'recording',
+         'operation', 'runs', 'simulation', 'loading', 'adoption', 'ros2_control', 'recording',
          'experiments', 'design', 'reports', 'nodes', 'cli', '__main__')
 ALLOWED = {room: set(ROOMS[:i]) for i, room in enumerate(ROOMS)}
 # side by side: neither may know the other

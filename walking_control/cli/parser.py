@@ -28,7 +28,6 @@ from walking_control.cli.argument_types import (
     words,
 )
 from walking_control.cli.bring_up import add_bring_up_arguments, bring_up
-from walking_control.cli.bringup import ros2_control
 from walking_control.cli.design import rotom, transmission
 from walking_control.cli.fault import fault
 from walking_control.cli.gait import cycle, impact, search
@@ -37,6 +36,7 @@ from walking_control.cli.identification import identify
 from walking_control.cli.monitor import monitor
 from walking_control.cli.recording import plot, replay
 from walking_control.cli.reproduce import reproduce
+from walking_control.cli.ros2_control import ros2_control
 from walking_control.cli.statics import check, statics
 from walking_control.cli.sweep import sweep
 from walking_control.cli.tune import tune

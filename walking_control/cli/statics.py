@@ -43,7 +43,7 @@ def check(options: Namespace) -> int:
     make_folder(options)
     result = {**check_robot(options.robot, options.set), 'files': []}
     if options.bringup is not None or options.live:
-        _check_bringup(options, result)
+        _check_ros2_control(options, result)
     if options.out is not None:
         result['files'] = [write_json(result, options.out / 'check.json')]
     if options.json:
@@ -62,17 +62,17 @@ def check(options: Namespace) -> int:
     return 0 if result['ok'] else 2
 
 
-def _check_bringup(options: Namespace, result: dict[str, Any]) -> None:
+def _check_ros2_control(options: Namespace, result: dict[str, Any]) -> None:
     """Add what is wrong with the bring-up, on file and live, to the result of a check."""
-    from walking_control.bringup.check import check_bringup
     from walking_control.loading import load_robot
+    from walking_control.ros2_control.check import check_ros2_control
     if not result['ok']:
         result['assumptions'].append('not looked at, for the robot file comes first: bring-up')
         return
     robot_file = load_robot(options.robot, options.set)
     problems = []
     if options.bringup is not None:
-        problems += check_bringup(robot_file, options.bringup)
+        problems += check_ros2_control(robot_file, options.bringup)
     if options.live:
         with needing_ros('check --live'):
             from walking_control.nodes.live_check import check_live

@@ -141,7 +141,7 @@ class HipPd(Controller):
         self._locks.update(state, command)
         if self._needs_terms:
             ankle_law(self._terms, self._ankle(), NOTHING, state.support, self._locks.held,
-                      state.q, state.v, command.effort)
+                      state.coordinates, state.rates, command.effort)
             # until the first contact is reported the start's stance foot counts as standing
             if not state.contact[state.support] and state.contact.any():
                 command.effort[self._joints:] = 0.0
@@ -149,8 +149,8 @@ class HipPd(Controller):
             values, i = self.values, self._coordinate
             command.effort[:] = 0.0
             command.effort[0] = self._signs[state.support] * clamped_pd(
-                float(state.q[i]), float(state.v[i]), values.hip_angle, values.hip_stiffness,
-                values.hip_damping, self._limit)
+                float(state.coordinates[i]), float(state.rates[i]), values.hip_angle,
+                values.hip_stiffness, values.hip_damping, self._limit)
 
     def array_law(self) -> ArrayLaw:
         """Return the law as an `ArrayLaw`."""

@@ -138,7 +138,8 @@ class HipSwitching(Controller):
         """
         values = self.values
         set_point = self.set_point = self._set_point(state, reference)
-        foot, q5, dq5 = state.support, state.q[self._coordinate], state.v[self._coordinate]
+        foot, i = state.support, self._coordinate
+        q5, dq5 = state.coordinates[i], state.rates[i]
         if values.switching == 'printed':
             foot = 0 if state.contact[0] and not state.contact[1] else 1
             if foot != state.support:   # the hip seen from the other leg

@@ -156,8 +156,8 @@ class TimePd(Controller):
         """Fill the `Command` for this tick."""
         if state.steps != self._steps:
             self._steps, self._since = state.steps, state.stamp
-        play(self._terms, self.data, state.support, state.stamp - self._since, state.q, state.v,
-             command.effort)
+        play(self._terms, self.data, state.support, state.stamp - self._since, state.coordinates,
+             state.rates, command.effort)
         self._locks.update(state, command)
 
     def array_law(self) -> ArrayLaw:

@@ -207,7 +207,7 @@ class RotorModel:
             data = self.model.createData()
             self._q = np.append(self._q, 0.0)
         self._data, self._spin = data, transmission.to_rotors
-        self._places = np.concatenate([dynamics.order[mechanism.moving],
+        self._places = np.concatenate([dynamics.pinocchio_order[mechanism.moving],
                                        np.arange(dynamics.nv, self.model.nv)])
         self._joints = mechanism.velocity_places(transmission.joints)
 

@@ -90,7 +90,7 @@ class Mechanism:
         """Return the mass matrix, ``(n, n)``, with or without the rotors' inertia."""
         full = self.dynamics.mass_matrix(self.q)
         if not rotors:
-            full = full - np.diag(self.dynamics.model.armature[self.dynamics.order])
+            full = full - np.diag(self.dynamics.model.armature[self.dynamics.pinocchio_order])
         return full[np.ix_(self.moving, self.moving)]
 
     def momentum_map(self) -> np.ndarray:
@@ -98,7 +98,7 @@ class Mechanism:
         dynamics = self.dynamics
         jacobian = pin.jacobianCenterOfMass(dynamics.model, dynamics.data,
                                             dynamics.to_pinocchio(self.q))
-        return dynamics.mass * jacobian[:, dynamics.order][:, self.moving]
+        return dynamics.mass * jacobian[:, dynamics.pinocchio_order][:, self.moving]
 
     def center_of_mass(self) -> np.ndarray:
         """Return the centre of mass of what moves, ``(3,)``, m."""
@@ -122,7 +122,7 @@ class Mechanism:
         full = pin.computeFrameJacobian(self.dynamics.model, self.dynamics.data,
                                         self.dynamics.to_pinocchio(self.q), frame,
                                         pin.LOCAL_WORLD_ALIGNED)
-        return full[:, self.dynamics.order][:, self.moving]
+        return full[:, self.dynamics.pinocchio_order][:, self.moving]
 
     def place_of(self, frame: int) -> np.ndarray:
         """Return where a frame is, ``(3,)``, m."""

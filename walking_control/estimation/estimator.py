@@ -106,8 +106,8 @@ class Estimator:
         self._odometry.update(state, places)
         mapping = self._maps[state.support]
         if mapping is not None:
-            np.dot(mapping, self._angles, out=state.q)
-            np.dot(mapping, self._rates, out=state.v)
+            np.dot(mapping, self._angles, out=state.coordinates)
+            np.dot(mapping, self._rates, out=state.rates)
         return state
 
     def _average(self, measurement: Measurement) -> np.ndarray:

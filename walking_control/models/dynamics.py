@@ -74,7 +74,8 @@ class Dynamics:
 
     Attributes:
         model, data: Pinocchio's.
-        joints: Names, in the robot's order.
+        joints: Names, in the robot's order, which is meant wherever no other is named.
+        pinocchio_order: Place of each of our velocities among Pinocchio's, ``(nv,)``.
         frames: foot -> id of its frame.
 
     Raises:
@@ -118,9 +119,9 @@ class Dynamics:
                                     remedy='make it revolute with limits')
             order_q.append(place.idx_q)
             order.append(place.idx_v)
-        self._order_q, self.order = np.array(order_q), np.array(order)
+        self._order_q, self.pinocchio_order = np.array(order_q), np.array(order)
         self._wound = tuple(wound)
-        self._is_ordered = np.array_equal(self.order, np.arange(len(self.order)))
+        self._is_ordered = np.array_equal(order, np.arange(len(order)))
 
     def configuration(self, positions: Mapping[str, float] | Sequence[float] | np.ndarray,
                       orientation: Sequence[float] | np.ndarray = (0.0, 0.0, 0.0, 1.0),
@@ -159,11 +160,11 @@ class Dynamics:
 
     def to_pinocchio_velocity(self, v: np.ndarray) -> np.ndarray:
         """Return Pinocchio's velocity of v; a buffer that the next call overwrites."""
-        self._v[self.order] = v
+        self._v[self.pinocchio_order] = v
         return self._v
 
     def _columns(self, matrix: np.ndarray) -> np.ndarray:
-        return matrix if self._is_ordered else matrix[:, self.order]
+        return matrix if self._is_ordered else matrix[:, self.pinocchio_order]
 
     def effort_limits(self) -> np.ndarray:
         """Return the URDF's effort limits, ``(n_joints,)``, N m or N (inf where it gives none)."""
@@ -204,17 +205,17 @@ class Dynamics:
     def mass_matrix(self, q: np.ndarray) -> np.ndarray:
         """Return the mass matrix, ``(nv, nv)``, kg m^2 and mixed."""
         full = pin.crba(self.model, self.data, self.to_pinocchio(q))
-        return full[np.ix_(self.order, self.order)]
+        return full[np.ix_(self.pinocchio_order, self.pinocchio_order)]
 
     def bias(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Return Coriolis, centrifugal and gravity efforts, ``(nv,)``, N and N m."""
         return pin.nonLinearEffects(self.model, self.data, self.to_pinocchio(q),
-                                    self.to_pinocchio_velocity(v))[self.order]
+                                    self.to_pinocchio_velocity(v))[self.pinocchio_order]
 
     def gravity_efforts(self, q: np.ndarray) -> np.ndarray:
         """Return the generalised gravity g(q), ``(nv,)``: on the base, then joints, N and N m."""
         efforts = pin.computeGeneralizedGravity(self.model, self.data, self.to_pinocchio(q))
-        return efforts if self._is_ordered else efforts[self.order]
+        return efforts if self._is_ordered else efforts[self.pinocchio_order]
 
     def accelerate(self, acceleration: np.ndarray) -> None:
         """Weigh everything from now on as in a body that accelerates, floor axes, m/s^2.
@@ -293,7 +294,7 @@ class Dynamics:
         """Return the Jacobian of a foot in the floor's axes, ``(6, nv)``, linear rows first."""
         full = pin.computeFrameJacobian(self.model, self.data, self.to_pinocchio(q),
                                         self.frames[foot], pin.LOCAL_WORLD_ALIGNED)
-        return full[:, self.order]
+        return full[:, self.pinocchio_order]
 
     def foot_jacobian(self, q: np.ndarray, foot: str) -> np.ndarray:
         """Return the foot's velocity along the axes of the base per v, ``(len(axes), nv)``."""

@@ -22,7 +22,8 @@ WalkerState.steps                 1        touchdowns that changed the stance fo
 WalkerState.touchdown             s        stamp of the last of them
 WalkerState.step_length           m        between the feet at that touchdown
 WalkerState.step_time             s        time between the last two touchdowns
-WalkerState.q, v                  rad      minimal coordinates of the current support, rates
+WalkerState.coordinates, rates    rad      minimal, of the current support; `Run` has them by the
+                                           same names, its q, v are those of base and joints
 WalkerState.contact               bool     debounced foot contacts, ``(n_feet,)``
 WalkerState.base                  ...      `BaseState`; its place counts from the first foothold
 WalkerState.foothold              m        place of the stance foot, sum of the steps, ``(3,)``
@@ -132,9 +133,9 @@ class WalkerState:
         robot: The `Robot`.
     """
 
-    __slots__ = ('stamp', 'support', 'steps', 'touchdown', 'step_length', 'step_time', 'q',
-                 'v', 'position', 'velocity', 'contact', 'locked', 'base', 'foothold',
-                 'foot_height', 'covariance', 'flicker')
+    __slots__ = ('stamp', 'support', 'steps', 'touchdown', 'step_length', 'step_time',
+                 'coordinates', 'rates', 'position', 'velocity', 'contact', 'locked', 'base',
+                 'foothold', 'foot_height', 'covariance', 'flicker')
 
     def __init__(self, robot: Robot) -> None:
         self.stamp = 0.0
@@ -143,8 +144,8 @@ class WalkerState:
         self.touchdown = 0.0
         self.step_length = 0.0
         self.step_time = 0.0
-        self.q = np.zeros(len(robot.coordinates))
-        self.v = np.zeros(len(robot.coordinates))
+        self.coordinates = np.zeros(len(robot.coordinates))
+        self.rates = np.zeros(len(robot.coordinates))
         self.position = np.zeros(len(robot.joints))
         self.velocity = np.zeros(len(robot.joints))
         self.contact = np.zeros(len(robot.feet), dtype=bool)
@@ -154,6 +155,9 @@ class WalkerState:
         self.foot_height = [0.0] * len(robot.feet)
         self.covariance: np.ndarray | None = None
         self.flicker = 0
+
+    q = property(lambda self: self.coordinates, doc='`coordinates`, by the name of old laws.')
+    v = property(lambda self: self.rates, doc='`rates`, by the name of old laws.')
 
 
 class Command:

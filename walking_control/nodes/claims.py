@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether ros2_control has given our joints to somebody else."""
 
-from walking_control.bringup import names
+from walking_control.ros2_control import names
 
 
 class Claims:

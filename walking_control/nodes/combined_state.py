@@ -12,10 +12,10 @@ import numpy as np
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
-from walking_control.bringup.wiring import state_interfaces
 from walking_control.exceptions import MeasurementError, MissingDependency
 from walking_control.nodes import topics
 from walking_control.nodes.messages import allocate, set_stamp
+from walking_control.ros2_control.wiring import state_interfaces
 
 LITTLE_ENDIAN = b'\x00\x01\x00\x00'
 STAMP = struct.Struct('<iI')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From the tables of `bringup.launching` to actions of launch."""
+"""From the tables of `ros2_control.launching` to actions of launch."""
 
 from pathlib import Path
 import sys
@@ -26,9 +26,9 @@ from launch_ros.parameter_descriptions import ParameterValue
 from lifecycle_msgs.msg import Transition
 
 from launch import LaunchDescription
-from walking_control.bringup.launching import Call, find_place, Include, Lifecycle, Say
 from walking_control.exceptions import InvalidInput
 from walking_control.launch_arguments import read_arguments, refuse_unknown
+from walking_control.ros2_control.launching import Call, find_place, Include, Lifecycle, Say
 
 # Where a failed configure, a failed activate and an error in either lead.
 FAILURES = (('configuring', 'unconfigured'), ('activating', 'inactive'),

@@ -17,9 +17,6 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Float64MultiArray, String
 
-from walking_control.bringup.doctor import diagnose, Seen
-from walking_control.bringup.live import judge_record, LiveRecord
-from walking_control.bringup.names import MANAGER
 from walking_control.exceptions import InvalidInput, MeasurementError
 from walking_control.models.signals import Measurement
 from walking_control.models.urdf import differences
@@ -28,6 +25,9 @@ from walking_control.nodes.messages import ForceReader, JointStateReader, read_i
 from walking_control.nodes.runtime import avoid_shared_memory, log_arguments, make_executor
 from walking_control.nodes.sensors import sensor_topics
 from walking_control.operation import LOCKS
+from walking_control.ros2_control.doctor import diagnose, Seen
+from walking_control.ros2_control.live import judge_record, LiveRecord
+from walking_control.ros2_control.names import MANAGER
 
 LEAST_ROWS = 2
 DISCOVERY = 1.0   # s after which whom we do not see is not there

@@ -8,12 +8,12 @@ from geometry_msgs.msg import WrenchStamped
 import numpy as np
 from sensor_msgs.msg import Imu, JointState
 
-from walking_control.bringup.names import tick_number_of
 from walking_control.exceptions import MeasurementError
 from walking_control.nodes import topics
 from walking_control.nodes.combined_state import AFTER, stamp_of, subscribe
 from walking_control.nodes.messages import ForceReader, JointStateReader, read_imu, seconds
 from walking_control.operation import LOCKS
+from walking_control.ros2_control.names import tick_number_of
 
 
 def sensor_topics(robot):

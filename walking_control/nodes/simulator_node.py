@@ -15,8 +15,6 @@ from rosgraph_msgs.msg import Clock as ClockMessage
 from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Bool, Float64MultiArray, String
 
-from walking_control.bringup import names
-from walking_control.bringup.stand_in import HABITS, Place, read_controllers, StandIn
 from walking_control.controllers.registry import CONTROLLERS
 from walking_control.estimation.estimator import make_estimator
 from walking_control.estimation.parameters import EstimatorParameters
@@ -32,6 +30,8 @@ from walking_control.nodes.messages import JointStateWriter, set_stamp, write_fo
 from walking_control.nodes.parameters import declare_section, NodeParameters, read_section
 from walking_control.nodes.route_topics import RouteTopics
 from walking_control.nodes.runtime import run_node
+from walking_control.ros2_control import names
+from walking_control.ros2_control.stand_in import HABITS, Place, read_controllers, StandIn
 from walking_control.runs.route import read_route
 from walking_control.runs.run import Recorder
 from walking_control.safety.fall import FallDetector

@@ -100,9 +100,9 @@ class Telemetry(Output):
     def _figures(self):
         loop = self._loop
         robot, state = loop.robot, loop.state
-        yield from zip(robot.coordinates, state.q.tolist())
+        yield from zip(robot.coordinates, state.coordinates.tolist())
         yield from ((f'{name}_rate', rate)
-                    for name, rate in zip(robot.coordinates, state.v.tolist()))
+                    for name, rate in zip(robot.coordinates, state.rates.tolist()))
         yield 'support', state.support
         yield 'step_length', state.step_length
         yield 'step_time', state.step_time if math.isfinite(state.step_time) else 0.0

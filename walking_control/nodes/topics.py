@@ -7,7 +7,8 @@ and command controllers; see doc/topics.md.
 
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
-from walking_control.bringup.names import (  # noqa: F401
+from walking_control.models.robot import topic_word
+from walking_control.ros2_control.names import (  # noqa: F401
     CLOCK,
     CMD_VEL,
     COMBINED_STATE,
@@ -30,7 +31,6 @@ from walking_control.bringup.names import (  # noqa: F401
     TICKS,
     WATCHDOG,
 )
-from walking_control.models.robot import topic_word
 
 
 def telemetry(name):

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.bringup import names
 from walking_control.exceptions import import_optional, InvalidInput
 from walking_control.models.robot import Robot
 from walking_control.models.signals import Measurement, Reference
@@ -29,6 +28,7 @@ from walking_control.recording.ticks import (
     SUPPORT,
     type_store,
 )
+from walking_control.ros2_control import names
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 import yaml
 
-from walking_control.bringup import names
 from walking_control.exceptions import InvalidInput
 from walking_control.models.robot_file import RobotFile
 from walking_control.models.signals import Command, Measurement, Reference
@@ -33,6 +32,7 @@ from walking_control.recording.ticks import (
     Wanted,
     wanted,
 )
+from walking_control.ros2_control import names
 
 SUFFIX = '.mcap'
 ROBOT_FILE = 'walking_controller/robot_file'

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import yaml
 
-from walking_control.bringup.names import ROBOT_DESCRIPTION
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
 from walking_control.models.robot_file import RobotFile
 from walking_control.recording.bag import Bag, read_rows
 from walking_control.recording.recorder import CONTROLLER, ROBOT_FILE
+from walking_control.ros2_control.names import ROBOT_DESCRIPTION
 
 
 def recorded_robot(bag: Bag, overrides: Iterable[tuple[str, Any]] = ()) -> RobotFile:

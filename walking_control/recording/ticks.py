@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from walking_control.bringup import names
 from walking_control.exceptions import import_optional
 from walking_control.models.robot import Robot
 from walking_control.models.signals import Command, Measurement, Reference
 from walking_control.recording.mcap import HEAD, MESSAGE
+from walking_control.ros2_control import names
 
 REFERENCE = 'walking_controller/reference'   # speed, then ahead, left, turn; NaN: not wanted
 POSTURE, SUPPORT, BOTH = 'posture', 'support', 'both'

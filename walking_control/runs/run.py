@@ -184,8 +184,8 @@ class Recorder:
         arrays['locked'][row] = truth.locked
         arrays['work'][row] = truth.work
         arrays['electrical_energy'][row] = truth.electrical_energy
-        arrays['coordinates'][row] = state.q
-        arrays['rates'][row] = state.v
+        arrays['coordinates'][row] = state.coordinates
+        arrays['rates'][row] = state.rates
         base, estimate = state.base, arrays['estimate'][row]
         estimate[:3], estimate[3:7] = base.position, base.orientation
         estimate[7:10], estimate[10:] = base.linear, base.angular

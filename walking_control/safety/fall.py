@@ -27,7 +27,7 @@ class FallDetector:
     def reason(self, state: WalkerState) -> str | None:
         """Return why the robot counts as fallen, or None."""
         if self._has_leg:
-            what, lean = 'stance leg', abs(float(state.q[0]))
+            what, lean = 'stance leg', abs(float(state.coordinates[0]))
         else:
             x, y = state.base.orientation[:2].tolist()
             what, lean = 'base', math.acos(max(-1.0, 1.0 - 2.0 * (x * x + y * y)))

@@ -18,7 +18,7 @@ MEMORY = 0.1    # s over which rates are added up and compared with the change o
 LAG = 0.01      # s by which velocities from a drive's low-pass follow positions, 16 Hz
 UNIT = 0.01     # how far from 1 the norm of a quaternion may be
 
-Latch = Callable[[str, str, float], None]   # code, words, stamp
+LatchFault = Callable[[str, str, float], None]   # code, words, stamp
 
 
 class Channel(NamedTuple):
@@ -105,7 +105,7 @@ class Plausibility:
         bridged: Measurements so far of which something was refused.
     """
 
-    def __init__(self, robot: Robot, values: SafetyParameters, latch: Latch) -> None:
+    def __init__(self, robot: Robot, values: SafetyParameters, latch: LatchFault) -> None:
         self._robot, self._values, self._latch = robot, values, latch
         self._channels = channels_of(robot, values)
         sizes = [channel.part.stop - channel.part.start for channel in self._channels]

@@ -40,7 +40,7 @@ class Supervisor:
 
     def __init__(self, robot: Robot, values: SafetyParameters, latch: Latch | None = None,
                  period: float = 0.01, gravity: float = 9.81) -> None:
-        self.machine = Latch() if latch is None else latch
+        self.fault_latch = Latch() if latch is None else latch
         self._period = period
         self._robot = robot
         self._values = values
@@ -55,7 +55,7 @@ class Supervisor:
     @property
     def fault(self) -> Fault | None:
         """The latched `Fault`, or None."""
-        return self.machine.fault
+        return self.fault_latch.fault
 
     @property
     def bridged(self) -> int:
@@ -69,7 +69,7 @@ class Supervisor:
 
     def latch(self, code: str, message: str, stamp: float) -> None:
         """Latch a fault of a kind in `KINDS`; a second one can only make the reaction stronger."""
-        if self.machine.catch(code, message, stamp, getattr(self._values, f'on_{code}')):
+        if self.fault_latch.catch(code, message, stamp, getattr(self._values, f'on_{code}')):
             self._faded = list(self._last)
 
     def forget(self) -> None:
@@ -97,7 +97,7 @@ class Supervisor:
         """
         stamp, self._forces = measurement.stamp, measurement.foot_force
         self._pass_time(stamp, now)
-        self.machine.handle(Event.SENSORS)
+        self.fault_latch.handle(Event.SENSORS)
         if not math.isfinite(stamp):
             self.latch('not_finite', 'the stamp is not finite', stamp)
         elif self._check_clock(stamp, now):
@@ -112,13 +112,13 @@ class Supervisor:
     def _pass_time(self, stamp: float, now: float | None) -> None:
         """Let the reaction, if any, grow older."""
         if now is not None:
-            self.machine.pass_time(0.0 if self._now is None else now - self._now)
+            self.fault_latch.pass_time(0.0 if self._now is None else now - self._now)
             self._now = now
             return
         if self.fault is not None:
             step = math.nan if self._passed is None else stamp - self._passed
             # sensors may be faster than the law, but not without bound; an infinite step ends it
-            self.machine.pass_time(step if step > 0.02 * self._period else self._period)
+            self.fault_latch.pass_time(step if step > 0.02 * self._period else self._period)
         self._passed = stamp   # of a measurement that is refused, too
 
     def _check_clock(self, stamp: float, now: float | None) -> bool:
@@ -239,16 +239,16 @@ class Supervisor:
         """
         if now is not None:
             self._pass_time(measurement.stamp, now)
-        machine, command.lock[:] = self.machine, True
-        if machine.state is State.DAMPING and machine.elapsed >= self._values.damping_time:
-            machine.handle(Event.OVER)
+        latch, command.lock[:] = self.fault_latch, True
+        if latch.state is State.DAMPING and latch.elapsed >= self._values.damping_time:
+            latch.handle(Event.OVER)
         self._last = [0.0] * len(self._limits)
-        if machine.state is State.DAMPING and live:
+        if latch.state is State.DAMPING and live:
             self._last = self._damping(measurement)
-        elif machine.state is State.FADING:
-            self._last = self._fade(machine.elapsed * self._values.fade_rate)
+        elif latch.state is State.FADING:
+            self._last = self._fade(latch.elapsed * self._values.fade_rate)
             if not any(self._last):
-                machine.handle(Event.OVER)
+                latch.handle(Event.OVER)
         command.effort[:] = self._last
 
     def _fade(self, faded: float) -> list[float]:

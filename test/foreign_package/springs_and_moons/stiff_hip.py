@@ -33,7 +33,7 @@ class StiffHip(Controller):
         self._locks.reset()
 
     def update(self, state, reference, dt, command):
-        lead = self.values.angle - state.q[self._hip]
+        lead = self.values.angle - state.coordinates[self._hip]
         command.effort[:] = 0.0
         command.effort[0] = self._signs[state.support] * self.values.stiffness * lead
         self._locks.update(state, command)

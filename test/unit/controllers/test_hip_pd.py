@@ -30,7 +30,8 @@ def efforts(robot_file, q, v, support=0):
     """Return what the law asks for in a state."""
     law, state = make_controller(robot_file, 'hip_pd'), WalkerState(robot_file.robot)
     command = Command(robot_file.robot)
-    state.q[:], state.v[:], state.support, state.contact[support] = q, v, support, True
+    state.coordinates[:], state.rates[:] = q, v
+    state.support, state.contact[support] = support, True
     law.update(state, Reference(), 0.002, command)
     return command.effort
 
@@ -66,7 +67,7 @@ def test_ankle_stays_on_its_foot():
     state, command, lengths = WalkerState(robot_file.robot), Command(robot_file.robot), []
     state.contact[0] = True
     for _ in range(40):
-        state.q[:], state.v[:] = plant.engine.state.y[2:4], plant.engine.state.y[6:8]
+        state.coordinates[:], state.rates[:] = plant.engine.state.y[2:4], plant.engine.state.y[6:8]
         law.update(state, Reference(), 0.002, command)
         plant.step(command, 1e-9)   # the force of the floor under just this effort
         lengths.append(abs(command.effort[1]) / plant.truth.foot_force[0, 2])
@@ -79,7 +80,8 @@ def test_no_ankle_in_the_air_or_without_being_asked():
     robot_file = compass()
     law, state = make_controller(robot_file, 'hip_pd'), WalkerState(robot_file.robot)
     command = Command(robot_file.robot)
-    state.q[:], state.contact[:] = (0.2, -0.4), (False, True)   # the stance foot is in the air
+    state.coordinates[:] = 0.2, -0.4
+    state.contact[:] = False, True   # the stance foot is in the air
     law.update(state, Reference(), 0.002, command)
     assert command.effort[0] != 0.0 and command.effort[1] == 0.0
     plain = efforts(compass(ankle_energy_gain=0.0, limiting='off'), (0.2, -0.4), (-1.0, 2.0))

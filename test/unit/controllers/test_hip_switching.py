@@ -28,7 +28,7 @@ def law(dribbel):
 def test_sign_changes_with_the_stance_foot(law, dribbel):
     """The same hip angle from the stance leg must give the opposite joint torque."""
     state, command = WalkerState(dribbel.robot), Command(dribbel.robot)
-    state.q[2] = -0.3
+    state.coordinates[2] = -0.3
     efforts = []
     for support in (0, 1):
         state.support = support

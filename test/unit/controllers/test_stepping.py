@@ -200,7 +200,8 @@ def test_momentum_about_a_foot(robot_file):
     body.update(q, v)
     point = body.feet[0].position
     model, data = dynamics.model, dynamics.data
-    pin.forwardKinematics(model, data, dynamics.to_pinocchio(q), v[np.argsort(dynamics.order)])
+    pin.forwardKinematics(model, data, dynamics.to_pinocchio(q),
+                          v[np.argsort(dynamics.pinocchio_order)])
     total = np.zeros(3)
     for joint in range(1, model.njoints):   # body by body
         inertia, motion = model.inertias[joint], data.v[joint]
@@ -299,9 +300,9 @@ def test_prediction_is_the_motion_with_planned_accelerations(robot_file):
     for acceleration in planned:
         prediction.remember(acceleration, dt)
     for acceleration in planned[-5:]:   # of more than the delay the oldest are over
-        mine = acceleration[dynamics.order]
+        mine = acceleration[dynamics.pinocchio_order]
         Q = pin.integrate(dynamics.model, dynamics.to_pinocchio(then_q),
-                          (then_v + 0.5 * dt * mine)[np.argsort(dynamics.order)] * dt)
+                          (then_v + 0.5 * dt * mine)[np.argsort(dynamics.pinocchio_order)] * dt)
         then_q, then_v = dynamics.from_pinocchio(Q), then_v + mine * dt
     q, v = prediction.predict(q, v)
     np.testing.assert_allclose(v, then_v, atol=1e-12)

@@ -76,11 +76,11 @@ def test_coordinates_of_both_supports(estimator, dribbel):
     """q3 and q5 must mean the same leg angles whichever foot stands."""
     robot = dribbel.robot
     state = estimator.update(measurement_of(robot, 0.0, -0.15, [-0.3, 0.0, 0.0], [90.0, 0.0]))
-    assert np.allclose(state.q, [0.15, 0.0, -0.3, 0.0])
+    assert np.allclose(state.coordinates, [0.15, 0.0, -0.3, 0.0])
     # inner foot 0.27 m ahead: it takes over, its leg leans back by 0.15
     state = estimator.update(measurement_of(robot, 1.0, 0.15, [0.3, 0.0, 0.0], [90.0, 90.0]))
     assert robot.feet[state.support] == 'inner_foot' and state.steps == 1
-    assert np.allclose(state.q, [0.15, 0.0, -0.3, 0.0])
+    assert np.allclose(state.coordinates, [0.15, 0.0, -0.3, 0.0])
     assert state.step_length == pytest.approx(2 * 0.9 * math.sin(0.15))
     assert state.base.position[2] == pytest.approx(0.9 * math.cos(0.15))
 
@@ -90,7 +90,7 @@ def test_slope_is_subtracted(dribbel):
     estimator = Estimator(dribbel.robot, dribbel.values(EstimatorParameters), slope=0.05)
     state = estimator.update(measurement_of(dribbel.robot, 0.0, -0.15, [-0.3, 0.0, 0.0],
                                             [90.0, 0.0], slope=0.05))
-    assert state.q[0] == pytest.approx(0.15)
+    assert state.coordinates[0] == pytest.approx(0.15)
 
 
 @pytest.mark.parametrize('stamp, hip, knee, why', [
@@ -194,5 +194,5 @@ def test_base_in_space_of_every_robot(name):
     assert state.base.rotation == pytest.approx(truth.rotation, abs=1e-12)
     if robot.coordinates:
         angles = np.concatenate(([truth.pitch] * len(robot.base.angles), measurement.position))
-        assert state.q == pytest.approx(robot.supports[robot.feet[1]] @ angles, abs=1e-12)
-        assert np.abs(state.v).max() > 0.0
+        assert state.coordinates == pytest.approx(robot.supports[robot.feet[1]] @ angles, abs=1e-12)
+        assert np.abs(state.rates).max() > 0.0

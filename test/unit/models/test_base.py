@@ -28,7 +28,8 @@ def test_state_moves_as_the_coordinates_do(name):
     base, h = dynamics.base, 1e-6
     q, v = motion_of(dynamics, np.random.default_rng(0))
     later, earlier = (base.state(dynamics.from_pinocchio(
-        pin.integrate(dynamics.model, dynamics.to_pinocchio(q).copy(), step * v[dynamics.order])),
+        pin.integrate(dynamics.model, dynamics.to_pinocchio(q).copy(),
+                      step * v[dynamics.pinocchio_order])),
         v) for step in (h, -h))
     state = base.state(q, v)
     assert (later.position - earlier.position) / (2 * h) == pytest.approx(state.linear, abs=1e-8)

@@ -262,8 +262,8 @@ class CurveTracking(Controller):
         period = min(dt, 1.0 / self.values.rate)
         self._locks.update(state, command)
         self._follow(self._terms, *self._pieces, self._memory, state.support, self._locks.held,
-                     grounded, fresh, state.q, state.v, period, command.effort, self.report,
-                     self.parts)
+                     grounded, fresh, state.coordinates, state.rates, period,
+                     command.effort, self.report, self.parts)
 
     def array_law(self) -> ArrayLaw:
         """Return the law as an `ArrayLaw`."""

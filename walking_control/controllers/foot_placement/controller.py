@@ -138,8 +138,8 @@ class FootPlacement(Controller):
             self._shifted += float(reference.velocity[1]) * dt
             self._turned += float(reference.velocity[2]) * dt
         self._wish(state.stamp - self._start, speed)
-        self._law(NO_TERMS, self.data, self.memory, state.support, self._held, state.q, state.v,
-                  command.effort)
+        self._law(NO_TERMS, self.data, self.memory, state.support, self._held, state.coordinates,
+                  state.rates, command.effort)
 
     def _wish(self, time: float, speed: float | None = None) -> None:
         """Write what is wanted at a time since the start."""

@@ -51,7 +51,7 @@ class BodyMotion:
         if base is not None:
             v[:3] = base.linear @ base.rotation
             v[3:ROOT] = base.angular
-            v[dynamics.order[ROOT:]] = velocity
+            v[dynamics.pinocchio_order[ROOT:]] = velocity
         pin.centerOfMass(model, data, place, v)
         for i, frame in enumerate(self._frames):
             pin.updateFramePlacement(model, data, frame)

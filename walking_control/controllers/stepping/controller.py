@@ -84,7 +84,7 @@ class Stepping(Controller):
         self._downhill = np.array([math.tan(world.slope), 0.0])
         self._dynamics = Dynamics(robot, world.gravity, world.slope)
         self._body = Body(self._dynamics)
-        order = self._dynamics.order[ROOT:] - ROOT
+        order = self._dynamics.pinocchio_order[ROOT:] - ROOT
         self._to_command = np.array([order[robot.joint_index(joint)] for joint in robot.actuators])
         self._contact = FootContact(values.sole_length, values.sole_width, values.friction,
                                     values.torsion, 0.02 * self._dynamics.weight)

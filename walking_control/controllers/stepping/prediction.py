@@ -54,4 +54,4 @@ class Prediction:
             way += acceleration * (dt * (left + 0.5 * dt))
         V = dynamics.to_pinocchio_velocity(v)
         Q = pin.integrate(dynamics.model, dynamics.to_pinocchio(q), V * self._span + way)
-        return dynamics.from_pinocchio(Q), (V + change)[dynamics.order]
+        return dynamics.from_pinocchio(Q), (V + change)[dynamics.pinocchio_order]

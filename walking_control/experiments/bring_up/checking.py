@@ -5,13 +5,13 @@ from collections.abc import Callable
 import time
 from typing import Any
 
-from walking_control.bringup.files import write_bringup
-from walking_control.bringup.wiring import wire
 from walking_control.exceptions import NotAchieved, WalkingControlError
 from walking_control.experiments.bring_up.step import Outcome, Site
 from walking_control.experiments.check import check_robot
 from walking_control.experiments.margins import find_margin, why_it_stopped
 from walking_control.models.robot_file import RobotFile
+from walking_control.ros2_control.files import write_ros2_control
+from walking_control.ros2_control.wiring import wire
 from walking_control.runs.metrics import summarize
 from walking_control.runs.run import Run
 from walking_control.simulation.simulate import simulate
@@ -38,7 +38,7 @@ def files_step(site: Site) -> Outcome:
     robot_file = site.load()
     folder = site.folder / 'ros2_control'
     folder.mkdir(exist_ok=True)
-    files = [str(path) for path in write_bringup(robot_file, wire(robot_file), folder)]
+    files = [str(path) for path in write_ros2_control(robot_file, wire(robot_file), folder)]
     return Outcome(True, f'{len(files)} files', len(files), files=files)
 
 

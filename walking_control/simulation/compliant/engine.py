@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A planar walker on a compliant floor ([DS09] section 3.2); see doc/contact.md.
+"""A planar walker on a compliant floor ([DS09] section 3.2); see doc/compliant_floor.md.
 
 Simplifications: the bodies and the stops and locks of joints are rigid; a foot is one point, or an
 arc about a centre on the leg; the floor is straight between the places its height is given at and

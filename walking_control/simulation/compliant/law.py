@@ -14,7 +14,7 @@ the sliding velocity v as long as ``F = kt s + ct ds`` stays below ``mu N``; bey
 ``mu N`` and the rest of v slips. So ``ds = (F - kt s) / ct`` in either case, a smooth enough
 equation without modes, and the deformation saturates at ``mu N / kt`` as [DS09] (3.26) wants.
 [DS09] puts the saturation into a power-continuous transformer, whose force vanishes as the foot
-slips; here the force stays and the slipping heats the floor (see doc/contact.md).
+slips; here the force stays and the slipping heats the floor (see doc/compliant_floor.md).
 
 Rolling at the rate w brings undeformed surface into the contact: the deformation fades by
 ``beta |w| F / kt`` ([DS09] (3.25)), whose power is heat as well.

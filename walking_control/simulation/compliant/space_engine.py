@@ -91,7 +91,7 @@ class SpaceEngine(Engine):
 
     def _index_joints(self) -> None:
         robot, base = self.robot, self.robot.base
-        self._dof = self._dynamics.order[base.nv:]
+        self._dof = self._dynamics.pinocchio_order[base.nv:]
         self._motor_dof = np.array([self._dof[robot.joint_index(joint)]
                                     for joint in robot.actuators], dtype=int)
         limits = [robot.limits[joint] for joint in robot.joints]
@@ -302,7 +302,7 @@ class SpaceEngine(Engine):
         dynamics = self._dynamics
         truth.foot_force[:] = self._foot_force
         truth.q[:] = dynamics.from_pinocchio(self._q)
-        truth.v[:] = self._v[dynamics.order]
+        truth.v[:] = self._v[dynamics.pinocchio_order]
         heights = self._heights()
         for foot in range(len(self._frames)):
             truth.foot_height[foot] = heights[self._points.foot == foot].min()
@@ -329,7 +329,8 @@ class SpaceEngine(Engine):
 
     def _kinetic(self) -> float:
         dynamics = self._dynamics
-        return dynamics.kinetic_energy(dynamics.from_pinocchio(self._q), self._v[dynamics.order])
+        return dynamics.kinetic_energy(dynamics.from_pinocchio(self._q),
+                                       self._v[dynamics.pinocchio_order])
 
     def impulse(self, impulse: np.ndarray) -> None:
         """Push the base at once by an impulse in the floor frame, N s, ``(3,)``."""

@@ -4,11 +4,11 @@
 import pytest
 import yaml
 
-from walking_control.bringup.teleop import plan_teleop
 from walking_control.controllers.stepping.parameters import SteppingParameters
 from walking_control.exceptions import InvalidInput
 from walking_control.launch_arguments import read_arguments, TELEOP
 from walking_control.models.resources import share_directory
+from walking_control.ros2_control.teleop import plan_teleop
 
 HOLD = 0.5   # s: default of cmd_vel_timeout
 

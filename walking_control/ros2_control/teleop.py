@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from walking_control.bringup.launching import Process, Step
 from walking_control.exceptions import InvalidInput
 from walking_control.models.resources import share_directory
+from walking_control.ros2_control.launching import Process, Step
 
 GAME_CONTROLLER = Path('config') / 'teleop' / 'game_controller.yaml'
 INPUTS = ('joystick', 'keyboard')

@@ -21,14 +21,14 @@ from typing import Any
 import numpy as np
 import yaml
 
-from walking_control.bringup import controllers as plugins
-from walking_control.bringup import names
 from walking_control.exceptions import InvalidInput
 from walking_control.models.entries import mapping
 from walking_control.models.robot import Robot
 from walking_control.models.signals import Measurement
 from walking_control.models.urdf import moving_joints, parse, UrdfJoint
 from walking_control.models.yaml_text import load_yaml
+from walking_control.ros2_control import controllers as plugins
+from walking_control.ros2_control import names
 
 WILDCARD = '/**/'
 

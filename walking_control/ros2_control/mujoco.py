@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from walking_control.bringup.gazebo import gazebo_description, LOCK_EFFORT
-from walking_control.bringup.tags import MUJOCO, tags, with_tags
-from walking_control.bringup.wiring import Wiring
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, World
+from walking_control.ros2_control.gazebo import gazebo_description, LOCK_EFFORT
+from walking_control.ros2_control.tags import MUJOCO, tags, with_tags
+from walking_control.ros2_control.wiring import Wiring
 from walking_control.simulation.mujoco import import_mujoco
 from walking_control.simulation.mujoco.engine import MujocoEngine
 

@@ -14,30 +14,30 @@ import shlex
 import tempfile
 from typing import Any
 
-from walking_control.bringup import names
-from walking_control.bringup.controllers import commanding, controllers_of
-from walking_control.bringup.files import (
+from walking_control.exceptions import InvalidInput
+from walking_control.loading import load_robot
+from walking_control.models.resources import share_directory
+from walking_control.models.robot_file import RobotFile
+from walking_control.ros2_control import names
+from walking_control.ros2_control.controllers import commanding, controllers_of
+from walking_control.ros2_control.files import (
     BRIDGE,
     CONTROLLERS,
     GAZEBO_WORLD,
     shipped_folder,
-    write_bringup,
+    write_ros2_control,
 )
-from walking_control.bringup.gazebo import (
+from walking_control.ros2_control.gazebo import (
     at_speed,
     gazebo_description,
     gazebo_model,
     spawn_arguments,
     WORLD,
 )
-from walking_control.bringup.mujoco import KEYFRAME, mujoco_description, write_mjcf
-from walking_control.bringup.stand_in import read_controllers
-from walking_control.bringup.tags import GAZEBO, HARDWARE, MUJOCO
-from walking_control.bringup.wiring import wire, Wiring
-from walking_control.exceptions import InvalidInput
-from walking_control.loading import load_robot
-from walking_control.models.resources import share_directory
-from walking_control.models.robot_file import RobotFile
+from walking_control.ros2_control.mujoco import KEYFRAME, mujoco_description, write_mjcf
+from walking_control.ros2_control.stand_in import read_controllers
+from walking_control.ros2_control.tags import GAZEBO, HARDWARE, MUJOCO
+from walking_control.ros2_control.wiring import wire, Wiring
 from walking_control.runs.kinematics import sole_corners
 
 US = 'walking_control'
@@ -204,7 +204,7 @@ def find_place(values: Mapping[str, Any]) -> Place:
         folder = shipped
     else:
         folder = scratch
-        write_bringup(robot_file, wiring, folder)
+        write_ros2_control(robot_file, wiring, folder)
     return Place(robot_file, wiring, folder, scratch, values)
 
 

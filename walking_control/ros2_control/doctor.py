@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.bringup import names
 from walking_control.exceptions import InvalidInput
 from walking_control.models.robot_file import RobotFile
+from walking_control.ros2_control import names
 from walking_control.safety.arrivals import RATE_MARGIN
 from walking_control.safety.parameters import SafetyParameters
 

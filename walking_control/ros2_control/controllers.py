@@ -9,9 +9,9 @@ told as a position.
 from collections.abc import Iterator
 from typing import Any
 
-from walking_control.bringup import names
-from walking_control.bringup.tags import HARDWARE
-from walking_control.bringup.wiring import state_interfaces, Wiring
+from walking_control.ros2_control import names
+from walking_control.ros2_control.tags import HARDWARE
+from walking_control.ros2_control.wiring import state_interfaces, Wiring
 
 UPDATE_RATE = 1000   # Hz
 AT_LIMIT = 0.02      # rad

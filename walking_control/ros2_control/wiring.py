@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.bringup.names import IMU_INTERFACES, LOCK, WRENCH_INTERFACES
 from walking_control.exceptions import IncompatiblePlant
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.floor import FloorProfile, read_profile
@@ -14,6 +13,7 @@ from walking_control.models.robot import Robot, topic_word
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.signals import Measurement
 from walking_control.models.urdf import parse
+from walking_control.ros2_control.names import IMU_INTERFACES, LOCK, WRENCH_INTERFACES
 from walking_control.simulation.inertial import InertialUnit
 
 IMU_SENSOR = 'imu_sensor'

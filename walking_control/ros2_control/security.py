@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-from walking_control.bringup import names
 from walking_control.exceptions import InvalidInput
 from walking_control.models.robot import Robot
+from walking_control.ros2_control import names
 
 _TO_CONTROLLER = tuple(f'{names.CONTROLLER}/{name}'
                        for name in ('start', 'stop', 'emergency_stop', 'clear_fault'))

@@ -6,9 +6,9 @@ import time
 import numpy as np
 import pytest
 
-from walking_control.bringup import names
-from walking_control.bringup.doctor import diagnose, Seen
 from walking_control.loading import load_robot
+from walking_control.ros2_control import names
+from walking_control.ros2_control.doctor import diagnose, Seen
 
 
 def running(rate=500.0, pace=None, seconds=2.0):

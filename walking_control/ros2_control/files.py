@@ -7,12 +7,12 @@ from xml.sax.saxutils import quoteattr
 
 import yaml
 
-from walking_control.bringup.controllers import controllers_file
-from walking_control.bringup.gazebo import bridge_file, gazebo_world
-from walking_control.bringup.tags import GAZEBO, HARDWARE, include, MUJOCO
-from walking_control.bringup.wiring import Wiring
 from walking_control.models.resources import robot_names, share_directory
 from walking_control.models.robot_file import RobotFile
+from walking_control.ros2_control.controllers import controllers_file
+from walking_control.ros2_control.gazebo import bridge_file, gazebo_world
+from walking_control.ros2_control.tags import GAZEBO, HARDWARE, include, MUJOCO
+from walking_control.ros2_control.wiring import Wiring
 
 CONTROLLERS = {HARDWARE: 'controllers.yaml', GAZEBO: 'gazebo_controllers.yaml',
                MUJOCO: 'mujoco_controllers.yaml'}
@@ -36,7 +36,7 @@ def tags_name(robot: str) -> str:
     return f'{robot}.ros2_control.xacro'
 
 
-def bringup_files(robot_file: RobotFile, wiring: Wiring) -> dict[str, str]:
+def ros2_control_files(robot_file: RobotFile, wiring: Wiring) -> dict[str, str]:
     """Return name of file -> text."""
     robot = wiring.robot.name
     head = f'# Written by `walking_control ros2_control {robot}`; do not edit.\n'
@@ -55,10 +55,10 @@ def to_yaml(tree: Any) -> str:
     return yaml.dump(tree, Dumper=_Dumper, sort_keys=False, width=100)
 
 
-def write_bringup(robot_file: RobotFile, wiring: Wiring, folder: Path) -> list[Path]:
+def write_ros2_control(robot_file: RobotFile, wiring: Wiring, folder: Path) -> list[Path]:
     """Write the files of a robot into a folder that is there; return their paths."""
     paths = []
-    for name, text in bringup_files(robot_file, wiring).items():
+    for name, text in ros2_control_files(robot_file, wiring).items():
         paths.append(folder / name)
         paths[-1].write_text(text, encoding='utf-8')
     return paths

@@ -13,24 +13,24 @@ import pytest
 from stranger import write_rabbit
 import yaml
 
-from walking_control.bringup.controllers import controllers_of
-from walking_control.bringup.files import bringup_files, CONTROLLERS, shipped_folder
-from walking_control.bringup.gazebo import (
-    gazebo_description,
-    gazebo_model,
-    gazebo_world,
-    spawn_pose,
-)
-from walking_control.bringup.mujoco import KEYFRAME, mujoco_description, write_mjcf
-from walking_control.bringup.names import wrench_broadcaster
-from walking_control.bringup.tags import GAZEBO, HARDWARE, MUJOCO, PLUGINS, tags
-from walking_control.bringup.wiring import wire
 from walking_control.cli import main
 from walking_control.loading import load_robot
 from walking_control.models.base import Base
 from walking_control.models.resources import robot_names
 from walking_control.models.robot_file import World
 from walking_control.models.urdf import differences, parse
+from walking_control.ros2_control.controllers import controllers_of
+from walking_control.ros2_control.files import CONTROLLERS, ros2_control_files, shipped_folder
+from walking_control.ros2_control.gazebo import (
+    gazebo_description,
+    gazebo_model,
+    gazebo_world,
+    spawn_pose,
+)
+from walking_control.ros2_control.mujoco import KEYFRAME, mujoco_description, write_mjcf
+from walking_control.ros2_control.names import wrench_broadcaster
+from walking_control.ros2_control.tags import GAZEBO, HARDWARE, MUJOCO, PLUGINS, tags
+from walking_control.ros2_control.wiring import wire
 
 ROBOTS = [name for name in robot_names() if name != 'walker3d_point']
 SOLID = {'compass': [('leg_inertia', 0.05), ('hip_mass', 5.0)]}   # simulators refuse point masses
@@ -58,7 +58,7 @@ def test_shipped_files_are_what_the_generator_writes(wired):
     """If it failed, a robot would come up on files that no longer fit it."""
     robot_file, wiring = wired
     folder = shipped_folder(wiring.robot.name)
-    texts = bringup_files(robot_file, wiring)
+    texts = ros2_control_files(robot_file, wiring)
     assert {path.name for path in folder.iterdir()} == set(texts)
     for name, text in texts.items():
         assert (folder / name).read_text(encoding='utf-8') == text, \

@@ -12,23 +12,6 @@ import pytest
 from stranger import write_rabbit
 import yaml
 
-from walking_control.bringup import names
-from walking_control.bringup.controllers import commanding, controllers_of
-from walking_control.bringup.files import CONTROLLERS, write_bringup
-from walking_control.bringup.launching import (
-    Call,
-    find_place,
-    Include,
-    Lifecycle,
-    plan_gazebo,
-    plan_hardware,
-    plan_monitor,
-    plan_mujoco,
-    Process,
-    US,
-)
-from walking_control.bringup.tags import GAZEBO, HARDWARE, MUJOCO, PLUGINS
-from walking_control.bringup.wiring import state_interfaces, wire
 from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.exceptions import InvalidInput
 from walking_control.launch_arguments import (
@@ -49,6 +32,23 @@ from walking_control.launch_arguments import (
 from walking_control.loading import load_robot
 from walking_control.models.resources import share_directory
 from walking_control.models.urdf import parse
+from walking_control.ros2_control import names
+from walking_control.ros2_control.controllers import commanding, controllers_of
+from walking_control.ros2_control.files import CONTROLLERS, write_ros2_control
+from walking_control.ros2_control.launching import (
+    Call,
+    find_place,
+    Include,
+    Lifecycle,
+    plan_gazebo,
+    plan_hardware,
+    plan_monitor,
+    plan_mujoco,
+    Process,
+    US,
+)
+from walking_control.ros2_control.tags import GAZEBO, HARDWARE, MUJOCO, PLUGINS
+from walking_control.ros2_control.wiring import state_interfaces, wire
 
 PLANS = {GAZEBO: (plan_gazebo, GAZEBO_ARGUMENTS), MUJOCO: (plan_mujoco, MUJOCO_ARGUMENTS),
          HARDWARE: (plan_hardware, HARDWARE_ARGUMENTS)}
@@ -328,7 +328,7 @@ def test_arming_at_once_is_asked_for():
 
 def test_one_message_of_all_sensors_is_asked_for(tmp_path):
     """If it failed, `combined` would start nothing, or forget the sign of the force sensors."""
-    write_bringup(load_robot('dribbel'), wire(load_robot('dribbel'), -1.0), tmp_path)
+    write_ros2_control(load_robot('dribbel'), wire(load_robot('dribbel'), -1.0), tmp_path)
     steps, _ = steps_of(HARDWARE, robot='dribbel', combined='true', bringup=str(tmp_path))
     assert names.STATE_BROADCASTER in spawned(steps['sensors'])[0]
     given = steps['controller'].parameters[-1]

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 from xml.sax.saxutils import quoteattr
 
-from walking_control.bringup.names import EFFORT, IMU_INTERFACES, LOCK, WRENCH_INTERFACES
-from walking_control.bringup.wiring import Wiring
 from walking_control.models.robot import topic_word
 from walking_control.models.urdf import parse
+from walking_control.ros2_control.names import EFFORT, IMU_INTERFACES, LOCK, WRENCH_INTERFACES
+from walking_control.ros2_control.wiring import Wiring
 
 HARDWARE, GAZEBO, MUJOCO = 'hardware', 'gazebo', 'mujoco'
 TARGETS = (HARDWARE, GAZEBO, MUJOCO)

@@ -14,20 +14,20 @@ if TYPE_CHECKING:
 
 def ros2_control(options: Namespace) -> int:
     """Write controllers, URDF tags, bridge and launch file of a robot on ros2_control."""
-    from walking_control.bringup.controllers import controllers_of
-    from walking_control.bringup.files import write_bringup
-    from walking_control.bringup.security import write_policy
-    from walking_control.bringup.tags import HARDWARE
-    from walking_control.bringup.wiring import wire
     from walking_control.loading import load_robot
     from walking_control.reports.page import writing_to
+    from walking_control.ros2_control.controllers import controllers_of
+    from walking_control.ros2_control.files import write_ros2_control
+    from walking_control.ros2_control.security import write_policy
+    from walking_control.ros2_control.tags import HARDWARE
+    from walking_control.ros2_control.wiring import wire
     robot_file = load_robot(options.robot, options.set)
     wiring = wire(robot_file, options.force_sign)
     files = []
     if options.out is not None:
         make_folder(options)
         with writing_to(options.out):
-            files = [str(path) for path in write_bringup(robot_file, wiring, options.out)]
+            files = [str(path) for path in write_ros2_control(robot_file, wiring, options.out)]
     if options.policy is not None:
         files.append(str(write_policy(robot_file.robot, options.namespace, options.policy)))
     virtual = wiring.robot.virtual_efforts

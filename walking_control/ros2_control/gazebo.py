@@ -17,12 +17,12 @@ from xml.sax.saxutils import escape
 import numpy as np
 import pinocchio as pin
 
-from walking_control.bringup.tags import GAZEBO, tags, with_tags
-from walking_control.bringup.wiring import Wiring
 from walking_control.exceptions import UrdfError
 from walking_control.models.base import Base
 from walking_control.models.robot import Robot
 from walking_control.models.urdf import parse
+from walking_control.ros2_control.tags import GAZEBO, tags, with_tags
+from walking_control.ros2_control.wiring import Wiring
 from walking_control.simulation.terrain import lay_profile, Piece
 
 PLUGIN_FILE = 'gz_ros2_control-system'

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import yaml
 
-from walking_control.bringup.check import check_bringup
-from walking_control.bringup.files import shipped_folder
-from walking_control.bringup.live import judge_record, LiveRecord
-from walking_control.bringup.wiring import wire
 from walking_control.cli import main
 from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
+from walking_control.ros2_control.check import check_ros2_control
+from walking_control.ros2_control.files import shipped_folder
+from walking_control.ros2_control.live import judge_record, LiveRecord
+from walking_control.ros2_control.wiring import wire
 from walking_control.simulation.simulate import simulate
 
 G = 9.81
@@ -33,7 +33,7 @@ def changed(tmp_path, robot, change):
                                    'walker3d_points'])
 def test_shipped_files_fit_their_robots(robot):
     """If it failed, good files would be called bad."""
-    assert check_bringup(load_robot(robot), shipped_folder(robot)) == []
+    assert check_ros2_control(load_robot(robot), shipped_folder(robot)) == []
 
 
 @pytest.mark.parametrize('change, words', [
@@ -47,7 +47,7 @@ def test_shipped_files_fit_their_robots(robot):
 ])
 def test_slips_in_a_file_are_found(tmp_path, change, words):
     """If it failed, efforts would go to other joints, or frames be mixed up, without a word."""
-    found = check_bringup(load_robot('humanoid'), changed(tmp_path, 'humanoid', change))
+    found = check_ros2_control(load_robot('humanoid'), changed(tmp_path, 'humanoid', change))
     assert any(words in str(problem) for problem in found), found
 
 

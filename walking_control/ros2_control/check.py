@@ -8,17 +8,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from walking_control.bringup import names
-from walking_control.bringup.files import CONTROLLERS
-from walking_control.bringup.stand_in import read_controllers, StandIn
-from walking_control.bringup.tags import HARDWARE
 from walking_control.controllers.registry import CONTROLLERS as LAWS
 from walking_control.exceptions import Findings, InvalidInput
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile
+from walking_control.ros2_control import names
+from walking_control.ros2_control.files import CONTROLLERS
+from walking_control.ros2_control.stand_in import read_controllers, StandIn
+from walking_control.ros2_control.tags import HARDWARE
 
 
-def check_bringup(robot_file: RobotFile, path: Path) -> list[InvalidInput]:
+def check_ros2_control(robot_file: RobotFile, path: Path) -> list[InvalidInput]:
     """Return what is wrong with a robot's controllers.yaml.
 
     Args:
