@@ -124,13 +124,13 @@ class Rig:
         return {line.split()[0] for line in told.splitlines() if ' active' in line}
 
 
-@pytest.fixture
-def rig(bench, tmp_path):
-    """Return a `Rig` of Dribbel on mock components, armed and walking."""
+@contextlib.contextmanager
+def mock_rig(bench, scratch, **words):
+    """Yield a `Rig` of Dribbel on mock components, told what `hardware.launch.py` is; the steps."""
     need('controller_manager', 'ros2_controllers', 'robot_state_publisher', 'ros2controlcli')
     with contextlib.ExitStack() as stack:
-        place = find_place(read_arguments({'robot': 'dribbel', 'arm': 'true'}, ARGUMENTS))
-        rig = Rig(bench, place, tmp_path, stack)
+        place = find_place(read_arguments({'robot': 'dribbel', **words}, ARGUMENTS))
+        rig = Rig(bench, place, scratch, stack)
         path = str(shipped_folder('dribbel') / CONTROLLERS[HARDWARE])
         description = with_tags(place.wiring.robot.urdf, tags(place.wiring, HARDWARE))
         rig.start(Process('description', 'robot_state_publisher', 'robot_state_publisher',
@@ -139,13 +139,32 @@ def rig(bench, tmp_path):
                           parameters=(path,)))
         steps = {step.key: step for step in plan_hardware(place)}
         for key in ('sensors', 'load'):
-            rig.do('ros2', 'run', steps[key].package, steps[key].executable,
-                   *steps[key].arguments)
+            if key in steps:
+                rig.do('ros2', 'run', steps[key].package, steps[key].executable,
+                       *steps[key].arguments)
         rig.watchdog, rig.controller = rig.start(steps['watchdog']), rig.start(steps['controller'])
+        yield rig, steps
+
+
+@pytest.fixture
+def rig(bench, tmp_path):
+    """Return a `Rig` of Dribbel on mock components, armed and walking."""
+    with mock_rig(bench, tmp_path, arm='true') as (rig, steps):
         rig.until(lambda: len(rig.efforts) > 10)
         rig.do(*steps['arm'].command)
         rig.until(lambda: any(rig.effort))
         yield rig
+
+
+def test_a_dry_run_moves_nothing(bench, tmp_path):
+    """If it failed, whoever wants to see the commands first would move the robot by them."""
+    shadows = []
+    with mock_rig(bench, tmp_path, dry_run='true') as (rig, _):
+        rig.node.create_subscription(Float64MultiArray, f'dry_run/{topics.EFFORT_COMMANDS}',
+                                     lambda message: shadows.append(any(message.data)), 10)
+        rig.until(lambda: any(shadows))
+        rig.listen(1.0)
+        assert not rig.efforts and 'effort_controller' not in rig.active()
 
 
 def test_it_walks_on_mock_components(rig):

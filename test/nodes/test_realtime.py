@@ -94,11 +94,12 @@ def test_beside_busy_processes_no_time_is_lost(bench, said, robot):
             programs.enter_context(Program(sys.executable, '-c', BUSY))
         simulator = programs.enter_context(start(
             'simulator_node', *words, 'state_rate:=500.0', f'duration:={DURATION}'))
-        programs.enter_context(start('controller_node', *words, 'autostart:=true',
-                                     'require_watchdog:=false'))
+        controller = programs.enter_context(start('controller_node', *words, 'autostart:=true',
+                                                  'require_watchdog:=false'))
         assert bench.spin_until(lambda: simulator.poll() is not None, 90.0 + DURATION)
+        error = f'{simulator.error}{controller.error}'
     refused = [status.message for (_, kind), status in said.items()
                if kind == 'real time' and 'priority' in status.message]
     if refused:
         pytest.skip(f'this user may not raise a priority: {refused[0]}')
-    assert simulator.returncode == 0, simulator.error
+    assert simulator.returncode == 0, error

@@ -25,14 +25,21 @@ def replay(options: Namespace) -> int:
     """Give a controller what another heard, and compare what they answer."""
     from walking_control.recording.bag import open_bag
     from walking_control.recording.replay import replay as give
+    from walking_control.recording.replay import retell
     make_folder(options)
     bag = open_bag(options.recording)
-    result = give(bag, _robot(options, bag), options.controller)
+    robot_file, files = _robot(options, bag), []
+    if options.out is None:
+        result = give(bag, robot_file, options.controller)
+    else:
+        from walking_control.reports.report import write_report
+        result, run = retell(bag, robot_file, options.controller)
+        files = [str(file) for file in write_report(run, run.summary(), options.out)]
     say_remark(bag.remark)
     if options.json:
-        print_json({**result, 'recording': str(options.recording), 'files': []})
+        print_json({**result, 'recording': str(options.recording), 'files': files})
     else:
-        print_summary({**result, 'files': []})
+        print_summary({**result, 'files': files})
     return 0 if result['identical'] or not result['compared'] else 1
 
 

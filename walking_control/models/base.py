@@ -71,6 +71,17 @@ class Base(Enum):
             return [x, z, pitch_of(*orientation)]
         return [x, y, z, *orientation] if self is Base.FREE else [x, y, z]
 
+    def velocities(self, state: BaseState) -> np.ndarray:
+        """Return the base's generalised velocities; what it cannot do is left out.
+
+        Args:
+            state: One `BaseState`.
+        """
+        if self is Base.FREE:
+            return np.concatenate((state.linear @ state.rotation, state.angular))
+        along = state.linear[list(self.axes)]
+        return np.append(along, state.angular[1]) if self is Base.PLANAR else along
+
     def state(self, q: np.ndarray, v: np.ndarray) -> BaseState:
         """Return the `BaseState` of generalised coordinates and velocities.
 

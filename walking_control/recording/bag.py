@@ -116,11 +116,14 @@ class Row:
         measurement: The `Measurement`, filled anew for every row.
         reference: The `Reference`, likewise.
         command: What was answered, None where that was not recorded.
+        truth: Position, quaternion xyzw, linear and angular velocity of the base, ``(13,)``, both
+            linear ones in world axes (z up), the angular one in base axes; None where nobody said.
     """
 
     measurement: Measurement
     reference: Reference
     command: tuple[np.ndarray, np.ndarray | None] | None
+    truth: np.ndarray | None
 
 
 def read_rows(bag: Bag, robot: Robot) -> Iterator[Row]:
@@ -156,8 +159,10 @@ class _RowReader:
                         *((names.LOCK_STATES,) if robot.locks else ())}
         self._take: dict[str, Callable[[Any], None]] = {
             names.JOINT_STATES: self._joints, names.IMU: self._imu, REFERENCE: self._refer,
-            names.LOCK_STATES: self._locks, POSTURE: self._posture, SUPPORT: self._support}
+            names.LOCK_STATES: self._locks, POSTURE: self._posture, SUPPORT: self._support,
+            names.TRUTH: self._base}
         self.tick: int | None = None
+        self._truth: np.ndarray | None = None
 
     @property
     def complete(self) -> bool:
@@ -167,7 +172,7 @@ class _RowReader:
         effort, lock = (answers.get(topic) for topic in (names.EFFORT_COMMANDS,
                                                          names.LOCK_COMMANDS))
         return Row(self.measurement, self.reference, None if effort is None else (
-            effort, None if lock is None else lock > 0.5))
+            effort, None if lock is None else lock > 0.5), self._truth)
 
     def take(self, topic: str, message: Any) -> None:
         if topic in self._feet:
@@ -203,6 +208,12 @@ class _RowReader:
         self.measurement.orientation[:] = q.x, q.y, q.z, q.w
         self.measurement.angular_velocity[:] = w.x, w.y, w.z
         self.measurement.linear_acceleration[:] = a.x, a.y, a.z
+
+    def _base(self, message: Any) -> None:
+        pose, twist = message.pose.pose, message.twist.twist
+        self._truth = np.array([getattr(part, axis) for part, axes in (
+            (pose.position, 'xyz'), (pose.orientation, 'xyzw'), (twist.linear, 'xyz'),
+            (twist.angular, 'xyz')) for axis in axes])
 
     def _refer(self, message: Any) -> None:
         speed, *velocity = np.array(message.data).tolist()

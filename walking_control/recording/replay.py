@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Give a controller what another was given, and compare what they answer."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 import tempfile
 from typing import Any
@@ -13,9 +13,11 @@ from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
 from walking_control.models.robot_file import RobotFile
-from walking_control.recording.bag import Bag, read_rows
+from walking_control.recording.bag import Bag, read_rows, Row
 from walking_control.recording.recorder import CONTROLLER, ROBOT_FILE
+from walking_control.recording.retold import RetoldWalk
 from walking_control.ros2_control.names import ROBOT_DESCRIPTION
+from walking_control.runs.run import Run
 
 
 def recorded_robot(bag: Bag, overrides: Iterable[tuple[str, Any]] = ()) -> RobotFile:
@@ -38,6 +40,26 @@ def recorded_robot(bag: Bag, overrides: Iterable[tuple[str, Any]] = ()) -> Robot
         return load_robot(path, overrides)
 
 
+def retell(bag: Bag, robot_file: RobotFile, controller: str | None = None
+           ) -> tuple[dict[str, Any], Run]:
+    """Return what `replay` does, and the `Run` that the recording is of, see `RetoldWalk`.
+
+    Args:
+        bag: The `Bag`.
+        robot_file: The `RobotFile` of the controller.
+        controller: As in `replay`.
+
+    Raises:
+        InvalidInput: As `replay`.
+    """
+    loop = _loop(bag, robot_file, controller)
+    walk = RetoldWalk(robot_file, loop)
+    result = _compare(bag, robot_file, loop, walk.add)
+    run = walk.finish()
+    assert run is not None   # else it would have been refused
+    return result, run
+
+
 def replay(bag: Bag, robot_file: RobotFile, controller: str | None = None) -> dict[str, Any]:
     """Return how the answers of a controller compare with those recorded.
 
@@ -53,9 +75,18 @@ def replay(bag: Bag, robot_file: RobotFile, controller: str | None = None) -> di
     Raises:
         InvalidInput: The bag is of another robot, or holds no measurements.
     """
-    name = controller or bag.texts.get(CONTROLLER) or robot_file.controller
-    loop = ControlLoop(robot_file, name)
+    return _compare(bag, robot_file, _loop(bag, robot_file, controller))
+
+
+def _loop(bag: Bag, robot_file: RobotFile, controller: str | None) -> ControlLoop:
+    loop = ControlLoop(robot_file, controller or bag.texts.get(CONTROLLER)
+                       or robot_file.controller)
     loop.reset()
+    return loop
+
+
+def _compare(bag: Bag, robot_file: RobotFile, loop: ControlLoop,
+             listen: Callable[[Row], None] = lambda row: None) -> dict[str, Any]:
     ticks = compared = 0
     largest, first = np.zeros(len(robot_file.robot.efforts)), None
     for row in read_rows(bag, robot_file.robot):
@@ -63,6 +94,7 @@ def replay(bag: Bag, robot_file: RobotFile, controller: str | None = None) -> di
         for field in ('speed', 'velocity', 'posture', 'support'):
             setattr(loop.reference, field, getattr(row.reference, field))
         command = loop.tick(row.measurement)
+        listen(row)
         if row.command is None:
             continue
         compared += 1
@@ -78,7 +110,7 @@ def replay(bag: Bag, robot_file: RobotFile, controller: str | None = None) -> di
     if not ticks:
         raise InvalidInput(f'recording {bag.path}', limit='holds no complete set of sensors of '
                            f'robot {robot_file.robot.name}')
-    return {'robot': robot_file.robot.name, 'controller': name, 'ticks': ticks,
+    return {'robot': robot_file.robot.name, 'controller': loop.controller.name, 'ticks': ticks,
             'compared': compared, 'identical': compared > 0 and first is None,
             'first_difference': first,
             'largest_difference': dict(zip(robot_file.robot.efforts, largest.tolist())),

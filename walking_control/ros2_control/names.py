@@ -30,6 +30,8 @@ COMBINED_STATE = 'combined_state'   # the same from our simulator, as a JointSta
 ROBOT_DESCRIPTION = 'robot_description'
 CLOCK = '/clock'
 TELEMETRY = 'controller_telemetry'
+# where mujoco_ros2_control says how a free base moves: Odometry, its linear velocity in world axes
+TRUTH = 'simulator/floating_base_state'
 CMD_VEL = 'cmd_vel'
 EMERGENCY_STOP = 'emergency_stop'
 SIMULATION_END = 'simulation_end'

@@ -10,6 +10,7 @@ from static_robots import humanoid_file
 
 from walking_control.controllers.static_torque.body_motion import (
     BodyMotion,
+    hull_of,
     margin_inside,
     share_inside,
 )
@@ -53,7 +54,7 @@ def standing(control, push=(0.0, 0.0)):
 
 def test_margin_of_a_square():
     """A point would be inside that is outside, or its distance to the edge be another's."""
-    square = np.array([[0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])
+    square = hull_of(np.array([[0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 1.0], [0.5, 0.5]]))
     assert margin_inside(square, np.array([0.3, 0.5])) == pytest.approx(0.3)
     assert margin_inside(square, np.array([0.5, 1.25])) == pytest.approx(-0.25)
     assert margin_inside(square, np.array([1.3, 1.4])) == pytest.approx(-0.5)   # from a corner
@@ -145,7 +146,7 @@ def test_margin_on_a_slope():
                                          ((0.0, -1.0), 0.5), ((0.0, 0.0), 1.0)])
 def test_share_of_a_move(move, share):
     """Braking would take the centre of pressure over an edge of the soles, or not up to it."""
-    square = np.array([[0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
+    square = hull_of(np.array([[0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 1.0]]))
     assert share_inside(square, np.array([0.3, 0.5]), np.array(move)) == pytest.approx(share)
     assert share_inside(square, np.array([-0.1, 0.5]), np.array(move)) == 0.0
 
@@ -162,12 +163,12 @@ def test_sway_is_braked_within_the_soles(control, speed):
     now = balance._now
     height = now.com[2] - now.feet[0][2]
     pressure = now.com[:2] + height / control.dynamics.weight * -total[:2]
-    rest = margin_inside(balance._corners, now.com[:2])
+    rest = margin_inside(balance._hull, now.com[:2])
     if balance.margin > 0.01:   # under the capture point
         reach = balance._velocity[:2] / np.sqrt(9.81 / height)   # what has come through the filter
         assert pressure - now.com[:2] == pytest.approx(reach, rel=1e-3, abs=1e-6)
     else:
-        assert 0.0 < margin_inside(balance._corners, pressure) < 0.15 * rest
+        assert 0.0 < margin_inside(balance._hull, pressure) < 0.15 * rest
     assert total[:2] @ ahead < 0.0 and solution.feasible
 
 

@@ -5,8 +5,9 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pinocchio as pin
 import pytest
-from rosbags.rosbag2 import Reader
+from rosbags.rosbag2 import Reader, StoragePlugin, Writer
 from rosbags.typesys import get_typestore, Stores
 
 from walking_control.cli import main
@@ -15,7 +16,7 @@ from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
 from walking_control.recording.bag import open_bag, read_rows
 from walking_control.recording.recorder import Recorder
-from walking_control.recording.replay import recorded_robot, replay
+from walking_control.recording.replay import recorded_robot, replay, retell
 from walking_control.simulation.noise import noise_overrides
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.simulate import run_plant, simulate
@@ -128,3 +129,57 @@ def test_unusable_recordings_are_refused(tmp_path, walk, capsys):
     assert 'no complete set of sensors of robot compass' in capsys.readouterr().err
     with pytest.raises(InvalidInput, match='must end in'):
         Recorder(load_robot('dribbel'), 'hip_switching', tmp_path / 'walk.bag')
+
+
+def test_a_recording_becomes_a_report_by_what_the_simulator_said_of_the_base(tmp_path, capsys):
+    """If it failed, a walk in another simulator could not be judged by where the robot was."""
+    path = tmp_path / 'walk.mcap'
+    robot_file = load_robot('walker3d', [('world.slope', 0.05)])
+    run = record(path, robot_file, 0.1)
+    floor = pin.utils.rotate('y', run.world.slope)
+    told, types = tmp_path / 'told', STORE.types
+    with Writer(told, version=8, storage_plugin=StoragePlugin.MCAP) as writer, \
+            Reader(path) as reader:
+        channels = {}
+        odometry = writer.add_connection('/simulator/floating_base_state',
+                                         'nav_msgs/msg/Odometry', typestore=STORE)
+        rows = iter(range(len(run.time)))
+        for connection, time, data in reader.messages():
+            if connection.topic not in channels:
+                channels[connection.topic] = writer.add_connection(
+                    connection.topic, connection.msgtype, typestore=STORE)
+            if connection.topic == '/joint_states':
+                row = next(rows)
+                writer.write(odometry, time, STORE.serialize_cdr(
+                    make_odometry(types, run.base, row, floor), 'nav_msgs/msg/Odometry'))
+            writer.write(channels[connection.topic], time, data)
+    assert main(['replay', str(told), '--out', str(tmp_path / 'report'), '--json']) == 0
+    assert any(file.endswith('report.html') for file in json.loads(
+        capsys.readouterr().out)['files'])
+    bag = open_bag(told)
+    result, again = retell(bag, recorded_robot(bag))
+    assert result['identical'] and again.plant == 'recording'
+    for name in ('q', 'v', 'time', 'effort', 'estimate'):
+        assert np.allclose(again.columns[name], run.columns[name], atol=1e-9), name
+    # a tick is two steps of the plant there, one here
+    assert again.electrical_energy[-1] == pytest.approx(run.electrical_energy[-1], rel=0.05)
+
+
+def make_odometry(types, base, row, floor):
+    """Return what mujoco_ros2_control says of a base: all in the world's axes but the rates."""
+    turn = pin.Quaternion(floor) * pin.Quaternion(base.orientation[row])
+
+    def named(kind, axes, values):
+        return types[f'geometry_msgs/msg/{kind}'](**dict(zip(axes, map(float, values))))
+    stamp = types['builtin_interfaces/msg/Time'](sec=0, nanosec=0)
+    pose = types['geometry_msgs/msg/Pose'](
+        position=named('Point', 'xyz', floor @ base.position[row]),
+        orientation=named('Quaternion', 'xyzw', turn.coeffs()))
+    twist = types['geometry_msgs/msg/Twist'](
+        linear=named('Vector3', 'xyz', floor @ base.linear[row]),
+        angular=named('Vector3', 'xyz', base.angular[row]))
+    return types['nav_msgs/msg/Odometry'](
+        header=types['std_msgs/msg/Header'](stamp=stamp, frame_id='odom'), child_frame_id='base',
+        pose=types['geometry_msgs/msg/PoseWithCovariance'](pose=pose, covariance=np.zeros(36)),
+        twist=types['geometry_msgs/msg/TwistWithCovariance'](twist=twist,
+                                                             covariance=np.zeros(36)))

@@ -41,6 +41,7 @@ import pinocchio as pin
 from walking_control.controllers.static_torque.body_motion import (
     BodyMotion,
     heading,
+    hull_of,
     margin_inside,
     share_inside,
 )
@@ -121,10 +122,9 @@ class Balance:
         # where the pressure holds it at rest: under it along gravity, not along the floor's normal
         self._ground = now.com[:2] - height * self._gravity[:2] / self._gravity[2]
         capture = self._ground + self._velocity[:2] / self._frequency
-        corners = now.corners(self._feet)
-        self._corners = corners
-        self.margin = margin_inside(corners, capture)
-        self.rest_margin = margin_inside(corners, self._ground + self._error()[:2])
+        self._hull = hull_of(now.corners(self._feet))
+        self.margin = margin_inside(self._hull, capture)
+        self.rest_margin = margin_inside(self._hull, self._ground + self._error()[:2])
 
     def _follow_plan(self, dt: float) -> None:
         """Find how fast the centre of mass of the held posture moves over each foot."""
@@ -148,7 +148,7 @@ class Balance:
         planned = np.mean([heading(self._now.turns[foot]) @ self._rates[foot]
                            for foot in self._feet], axis=0)
         ahead = damping / self._frequency * (self._velocity - planned)[:2]
-        share = share_inside(self._corners, self._ground, ahead / _REACH)
+        share = share_inside(self._hull, self._ground, ahead / _REACH)
         if share <= 0.0:
             return None
         return np.array([*(-share * self._frequency ** 2 * ahead), 0.0])

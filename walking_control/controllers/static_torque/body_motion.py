@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 import math
-from typing import TYPE_CHECKING
+from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 import pinocchio as pin
@@ -82,14 +82,23 @@ class BodyMotion:
         return np.array(points)
 
 
-def margin_inside(points: np.ndarray, point: np.ndarray) -> float:
-    """Return how far a point lies inside the convex hull of others, m; below zero outside.
+class Hull(NamedTuple):
+    """A convex polygon, counter-clockwise; each edge begins at its corner.
 
-    Args:
-        points: ``(n, 2)``, n >= 3 and not all on one line.
-        point: ``(2,)``.
+    Attributes:
+        corners: ``(n, 2)``, m.
+        inwards: Normals of the edges, ``(n, 2)``.
+        lengths: Of the edges, ``(n,)``, m.
     """
-    corners, inwards, lengths = _edges(points)
+
+    corners: np.ndarray
+    inwards: np.ndarray
+    lengths: np.ndarray
+
+
+def margin_inside(hull: Hull, point: np.ndarray) -> float:
+    """Return how far a point, ``(2,)``, lies inside a `Hull`, m; below zero outside."""
+    corners, inwards, lengths = hull
     to = point - corners
     least = float((inwards * to).sum(axis=1).min())
     if least >= 0.0:
@@ -99,30 +108,30 @@ def margin_inside(points: np.ndarray, point: np.ndarray) -> float:
     return -float(np.hypot(*(to - along[:, None] * edges).T).min())
 
 
-def share_inside(points: np.ndarray, point: np.ndarray, move: np.ndarray) -> float:
-    """Return which share of a move, at most 1, ends inside the convex hull; 0 from outside.
+def share_inside(hull: Hull, point: np.ndarray, move: np.ndarray) -> float:
+    """Return which share of a move, at most 1, ends inside a `Hull`; 0 from outside.
 
     Args:
-        points: As of `margin_inside`.
+        hull: The `Hull`.
         point: Where the move begins, ``(2,)``.
         move: ``(2,)``.
     """
-    corners, inwards, _ = _edges(points)
+    corners, inwards, _ = hull
     room, rate = (inwards * (point - corners)).sum(axis=1), inwards @ move
     if room.min() < 0.0:
         return 0.0
     return float(min([1.0, *(room[rate < 0.0] / -rate[rate < 0.0])]))
 
 
-def _edges(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return corners, inward normals and lengths of a convex hull's edges."""
-    hull = _hull(points)
-    edges = np.roll(hull, -1, axis=0) - hull
+def hull_of(points: np.ndarray) -> Hull:
+    """Return the convex `Hull` of points, ``(n, 2)``, n >= 3 and not all on one line."""
+    hull = _chain(points)
+    edges = np.concatenate((hull[1:], hull[:1])) - hull
     lengths = np.hypot(edges[:, 0], edges[:, 1])
-    return hull, np.stack((-edges[:, 1], edges[:, 0]), axis=1) / lengths[:, None], lengths
+    return Hull(hull, np.stack((-edges[:, 1], edges[:, 0]), axis=1) / lengths[:, None], lengths)
 
 
-def _hull(points: np.ndarray) -> np.ndarray:
+def _chain(points: np.ndarray) -> np.ndarray:
     """Return the corners of the convex hull, counter-clockwise (Andrew's chain)."""
     ordered = sorted(map(tuple, points.tolist()))
     chain: list[tuple[float, ...]] = []

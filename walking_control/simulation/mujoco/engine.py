@@ -28,6 +28,8 @@ from walking_control.simulation.stepped import FAR, SteppedEngine
 
 NO_SPRING, NO_FRICTION = JointSpring(0.0, 0.0, 0.0), JointFriction(0.0, 0.0)
 
+FREE_JOINT = 'floating_base_joint'   # by this name mujoco_ros2_control says how the base moves
+
 
 class MujocoEngine(SteppedEngine):
     """The robot and a floor, sloped, with steps or uneven; see `simulation.engine.Engine`.
@@ -87,8 +89,8 @@ class MujocoEngine(SteppedEngine):
         link, base, kind = spec.body(self.robot.base_link), self.robot.base, self._mj.mjtJoint
         self._root = []
         if base is Base.FREE:
-            link.add_freejoint(name='root')
-            self._root.append('root')
+            self._root.append(FREE_JOINT)
+            link.add_freejoint(name=FREE_JOINT)
             return
         for axis in base.axes:
             self._root.append(f'root_{"xyz"[axis]}')
