@@ -73,7 +73,7 @@ bench: setup
 	@set -e; for file in benchmarks/[!_]*.py; do echo "$$file"; $(BIN)/python "$$file"; done
 
 soak: setup
-	$(BIN)/python -m walking_control.experiments.soak $(ARGS)
+	$(BIN)/python test/helpers/soak.py $(ARGS)
 	WALKING_CONTROL_SOAK=200 $(BIN)/pytest -o timeout=550 -m 'slow or not slow' \
 		test/nodes/test_random_input.py test/nodes/test_realtime.py
 

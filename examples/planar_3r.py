@@ -7,10 +7,10 @@ end the arm is let go: with the printed friction, zero at rest, it creeps off un
 friction that sticks it stays.
 """
 
+from joint_modes import GearedJoints, Mode, solve_joints
 import numpy as np
 
 from walking_control.models.dynamics import bare_robot, Dynamics
-from walking_control.models.joint_modes import GearedJoints, Mode, solve_joints
 
 LENGTHS = np.array([0.5, 0.4])           # m, O1 O2 and O2 O3
 MASSES = np.array([3.0, 2.0, 1.0])       # kg

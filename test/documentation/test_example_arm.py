@@ -4,10 +4,9 @@
 import importlib.util
 from pathlib import Path
 
+from joint_modes import GearedJoints, solve_joints
 import numpy as np
 import pytest
-
-from walking_control.models.joint_modes import GearedJoints, solve_joints
 
 EXAMPLE = Path(__file__).parents[2] / 'examples' / 'planar_3r.py'
 

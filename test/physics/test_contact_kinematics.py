@@ -3,29 +3,31 @@
 
 import math
 
-import numpy as np
-import pytest
-
-from walking_control.exceptions import InvalidInput, NotAchieved
-from walking_control.models.surfaces.closest import ClosestPair, move
-from walking_control.models.surfaces.over_plane import (
+from contact_kinematics.closest import ClosestPair, move
+from contact_kinematics.over_plane import (
     disc_over_plane,
     ellipsoid_over_plane,
     point_over_plane,
     Pose,
     Twist,
 )
-from walking_control.models.surfaces.spring import (
+from contact_kinematics.spring import (
     check_spring,
     contact_wrench,
-    deform,
-    deforming_motions,
     interconnection,
     spring_energy,
+)
+from contact_kinematics.surface import ellipsoid, plane, sine_floor, Surface
+import numpy as np
+import pytest
+
+from walking_control.exceptions import InvalidInput, NotAchieved
+from walking_control.models.contact_spring import (
+    deform,
+    deforming_motions,
     SpringModel,
     undeformed,
 )
-from walking_control.models.surfaces.surface import ellipsoid, plane, sine_floor, Surface
 from walking_control.reports.reproduction.contacts import ball_on_plane
 
 

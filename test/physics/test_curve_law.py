@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decoupling, transfer and partial compensation, each against a second derivation."""
 
+from momentum_frame import junction, momentum_frame
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from systems import Arm, filled, Pinned, PointMass, split
 
 from walking_control.controllers.curve_tracking import forces as curve_law
-from walking_control.controllers.curve_tracking.momentum_frame import junction, momentum_frame
 from walking_control.controllers.curve_tracking.vector_field import apply_field, make_field
 
 SYSTEMS = {'mass_2d': lambda: PointMass(2, 1.7), 'mass_3d': lambda: PointMass(3, 0.6),

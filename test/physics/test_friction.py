@@ -3,6 +3,7 @@
 
 from dataclasses import replace
 
+from joint_modes import GearedJoints, solve_joints
 import numpy as np
 import pytest
 
@@ -11,7 +12,6 @@ from walking_control.experiments.resimulation import simulate_pinned_step
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.friction import entering_torque, gear_change, gear_table
-from walking_control.models.joint_modes import GearedJoints, solve_joints
 from walking_control.models.robot_file import Start
 from walking_control.models.signals import Command
 from walking_control.simulation.registry import make_plant

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Momentum coordinates: snakeboard, a closed loop, and quasi-velocities of a rigid body."""
 
+import momentum
 import numpy as np
 import pytest
 
-from walking_control.models import contact, momentum
+from walking_control.models import contact
 
 M_BODY, R, J_TORSO, J_WHEELS = 6.0, 0.4, 0.3, 0.05
 

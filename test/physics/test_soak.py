@@ -2,8 +2,7 @@
 """A minute of walking with random faults."""
 
 import pytest
-
-from walking_control.experiments.soak import soak
+from soak import soak
 
 pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
 

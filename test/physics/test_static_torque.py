@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Static torques against inverse dynamics, least squares, linear programs, the printed chain."""
 
+from least_squares import minimum_force, minimum_torque
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -19,7 +20,6 @@ from walking_control.models.dynamics import bare_robot, Dynamics
 from walking_control.statics import solvers
 from walking_control.statics.contacts import Contact, wrench_limits
 from walking_control.statics.distributor import Objective, StaticTorque
-from walking_control.statics.least_squares import minimum_force, minimum_torque
 
 WIDE = {'length': 20.0, 'width': 20.0, 'friction': 100.0}   # a sole without limits that matter
 

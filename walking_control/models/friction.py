@@ -21,8 +21,8 @@ which an integrator with error control resolves: with 0.1 N m, 0.1 kg m^2 and 1e
 Which way the power flows depends on a, and a on the way. With one motor the sign of x is that of
 the gear without losses: ``x + p I y(x) = tau - I a_0`` with p > 0 and a_0 the acceleration at
 y = 0, whose left side grows with x through zero for any efficiency. With several,
-`simulation.rigid` tries until the signs agree; `models.joint_modes` shows that they do for one set
-of signs only, and solves joints that truly stick.
+`simulation.rigid` tries until the signs agree; `examples/joint_modes.py` shows that they do for one
+set of signs only, and solves joints that truly stick.
 """
 
 import math

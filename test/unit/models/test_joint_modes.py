@@ -3,12 +3,12 @@
 
 from itertools import product
 
+from joint_modes import GearedJoints, Mode, solve_joints
 import numpy as np
 import pinocchio as pin
 import pytest
 
 from walking_control.exceptions import InvalidInput
-from walking_control.models.joint_modes import GearedJoints, Mode, solve_joints
 
 
 def random_joints(rng, n):

@@ -7,9 +7,9 @@ import math
 
 import numpy as np
 
+from contact_kinematics.over_plane import Pose, Twist
+from contact_kinematics.surface import Surface
 from walking_control.exceptions import InvalidInput, NotAchieved
-from walking_control.models.surfaces.over_plane import Pose, Twist
-from walking_control.models.surfaces.surface import Surface
 
 PARTS = 23         # samples along each coordinate of a global search
 OPPOSED = 1e-6     # by how much normals at closest points may miss to be opposite

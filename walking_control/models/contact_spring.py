@@ -11,8 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from walking_control.exceptions import InvalidInput
-
 
 class SpringModel(NamedTuple):
     """A spring, a damper and what lets them slip.
@@ -57,36 +55,6 @@ def undeformed() -> Deformation:
     return Deformation(np.zeros(4), np.zeros(4))
 
 
-def check_spring(spring: SpringModel) -> SpringModel:
-    """Return a spring as it is.
-
-    Raises:
-        InvalidInput: A stiffness or a limit is not above zero, or a loss below it.
-    """
-    for name in ('translation', 'rotation', 'most_slide', 'most_twist'):
-        if not getattr(spring, name) > 0.0:
-            raise InvalidInput(f'{name} of the contact spring', value=getattr(spring, name),
-                               limit='must be above 0')
-    for name in ('damping', 'relief'):
-        if not 0.0 <= getattr(spring, name) < math.inf:
-            raise InvalidInput(f'{name} of the contact spring', value=getattr(spring, name),
-                               limit='must be from 0')
-    if not 0.0 <= spring.share <= 1.0:
-        raise InvalidInput('share of the contact spring', value=spring.share,
-                           limit='must be from 0 to 1')
-    return spring
-
-
-def interconnection(distance: float) -> np.ndarray:
-    """Return the matrix of (3.20): (T1, T2, Wc) to (W1, W2, T of body 2 against 1), ``(18, 18)``.
-
-    It is skew-symmetric: contact is made and broken without power.
-    """
-    closed = 1.0 if distance < 0.0 else 0.0
-    one, none = closed * np.eye(6), np.zeros((6, 6))
-    return np.block([[none, none, one], [none, none, -one], [-one, one, none]])
-
-
 def slip_share(slide: float, velocity: float, most: float) -> float:
     """Return the share of a velocity that still deforms, (3.26): 1 far from saturation, 0 at it."""
     return 1.0 - abs(slide) / most if slide * velocity > 0.0 else 1.0
@@ -113,38 +81,6 @@ def deforming_motions(spring: SpringModel, deformation: Deformation,
     X[4, 0] = -spring.relief * y * np.sign(twist[0])
     X[5, 5] = 1.0
     return X
-
-
-def deformation_map(deformation: Deformation) -> np.ndarray:
-    """Return the matrix of (3.33): twist of deformation to rates of turn, x, y, z, ``(4, 6)``."""
-    turn = deformation.first[0]
-    x, y = deformation.second[1:3]
-    c, s = math.cos(turn), math.sin(turn)
-    return np.array([[0.0, 0.0, 1.0, 0.0, 0.0, 0.0],
-                     [0.0, 0.0, -x * s - y * c, c, -s, 0.0],
-                     [0.0, 0.0, x * c - y * s, s, c, 0.0],
-                     [0.0, 0.0, 0.0, 0.0, 0.0, 1.0]])
-
-
-def spring_energy(spring: SpringModel, deformation: Deformation) -> float:
-    """Return the stored energy (3.32), J."""
-    turn, *places = deformation.total
-    return 0.5 * spring.translation * float(np.dot(places, places)) \
-        + 0.5 * spring.rotation * float(turn) ** 2
-
-
-def contact_wrench(spring: SpringModel, deformation: Deformation,
-                   deforming: np.ndarray) -> np.ndarray:
-    """Return the wrench of spring (3.34) and damper on the deformation, ``(6,)``, N m and N.
-
-    Args:
-        spring: `SpringModel`.
-        deformation: `Deformation`.
-        deforming: Twist of deformation, for the damper.
-    """
-    stiffness = np.array([spring.rotation, *[spring.translation] * 3])
-    elastic = deformation_map(deformation).T @ (stiffness * deformation.total)
-    return elastic + spring.damping * deforming
 
 
 def deformation_rates(spring: SpringModel, deformation: Deformation,
