@@ -12,6 +12,7 @@ from typing import Any
 from walking_control.controllers.registry import sections as sections_of_laws
 from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.gaits.search.parameters import SearchParameters
+from walking_control.gaits.search.space_parameters import SpaceSearchParameters
 from walking_control.models.parameters import Parameters
 from walking_control.models.registry import Chosen
 from walking_control.models.robot_file import read_robot_file, RobotFile
@@ -58,8 +59,8 @@ def sections(names: Mapping[str, list[Any]] = MappingProxyType({})) -> list[type
     """
     own: list[type[Parameters]] = [
         EstimatorParameters, SafetyParameters, SensorParameters, SearchParameters,
-        *sections_of_laws(), DartParameters, MujocoParameters, RigidParameters,
-        CompliantParameters]
+        SpaceSearchParameters, *sections_of_laws(), DartParameters, MujocoParameters,
+        RigidParameters, CompliantParameters]
     unknown = set(names.get('section', ())) - {kind.section for kind in own}
     return own + [found for kind, registry in REGISTRIES.items()
                   for found in registry.sections(names.get(kind, []), sorted(unknown))]

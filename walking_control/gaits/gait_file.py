@@ -5,7 +5,7 @@ The file is refused where it does not fit: another version, other coordinates, a
 masses, another floor. Polynomials are stored by their values at Chebyshev points of each phase.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 import math
 from pathlib import Path
@@ -25,6 +25,7 @@ from walking_control.models.yaml_text import load_yaml
 VERSION = 1
 TOLERANCE = 1e-6     # relative, of masses, springs and gravity
 SLOPE_TOLERANCE = 1e-6   # rad
+KINDS = {'robot': Mapping, 'world': Mapping, 'phases': list}
 FIND_ONE = 'find one for this robot: walking_control gait cycle ROBOT --out DIR, or gait search'
 
 
@@ -43,10 +44,7 @@ def gait_document(robot_file: RobotFile, gait: Gait, found: dict[str, Any],
         provenance: How it was found, name -> value.
     """
     robot, world = robot_file.robot, robot_file.values(World)
-    phases = [{'duration': phase.duration,
-               'held': [robot.coordinates[i] for i in phase.held],
-               'values': {name: [float(value) for value in phase.values[:, i]]
-                          for i, name in enumerate(robot.coordinates)}} for phase in gait.phases]
+    phases = [phase_document(phase, robot.coordinates) for phase in gait.phases]
     return {'walking_control_gait': VERSION,
             'robot': {'name': robot.name, 'coordinates': list(robot.coordinates),
                       'feet': list(robot.feet), 'joints': list(robot.joints),
@@ -60,6 +58,13 @@ def gait_document(robot_file: RobotFile, gait: Gait, found: dict[str, Any],
             'phases': phases}
 
 
+def phase_document(phase: Phase, names: Sequence[str]) -> dict[str, Any]:
+    """Return a phase as a tree of plain values, its coordinates by these names."""
+    return {'duration': phase.duration, 'held': [names[i] for i in phase.held],
+            'values': {name: [float(value) for value in phase.values[:, i]]
+                       for i, name in enumerate(names)}}
+
+
 def write_gait(document: Mapping[str, Any], path: Path | str) -> None:
     """Write a gait document as YAML."""
     text = yaml.safe_dump(document, sort_keys=False, default_flow_style=None, width=99)
@@ -67,11 +72,17 @@ def write_gait(document: Mapping[str, Any], path: Path | str) -> None:
                           'points of each phase, rad.\n' + text, encoding='utf-8')
 
 
-def read_gait(path: Path | str) -> Mapping[str, Any]:
-    """Return the checked document of a gait file.
+def read_document(path: Path | str, key: str = 'walking_control_gait',
+                  kinds: Mapping[str, type] = KINDS) -> Mapping[str, Any]:
+    """Return the document of a file of gaits, checked for its version and parts.
+
+    Args:
+        path: Of the file.
+        key: What its first line says it is.
+        kinds: What it must hold, and of which type.
 
     Raises:
-        GaitFileError: Unreadable, not a gait, or of another version.
+        GaitFileError: Unreadable, not such a file, or of another version.
     """
     try:
         document = load_yaml(Path(path).read_text(encoding='utf-8'))
@@ -81,18 +92,28 @@ def read_gait(path: Path | str) -> Mapping[str, Any]:
             getattr(error, 'strerror', None) or 'not YAML in UTF-8'
         raise GaitFileError(f'gait file {path}', limit=f'cannot be read: {reason}',
                             remedy='give a file that gait cycle or gait search wrote') from error
-    if not isinstance(document, Mapping) or 'walking_control_gait' not in document:
-        raise GaitFileError(f'gait file {path}', limit='is not a gait file',
+    if not isinstance(document, Mapping) or key not in document:
+        raise GaitFileError(f'gait file {path}', limit='is not a gait file'
+                            if key == 'walking_control_gait' else 'is not a file of gaits in space',
                             remedy='make one with walking_control gait cycle ROBOT --out DIR, '
                             'or gait search')
-    version = document['walking_control_gait']
-    if version != VERSION:
-        raise GaitFileError(f'gait file {path}', value=version,
+    if document[key] != VERSION:
+        raise GaitFileError(f'gait file {path}', value=document[key],
                             limit=f'is of another version than {VERSION}',
                             remedy='find the gait again')
-    for key, kind in (('robot', Mapping), ('world', Mapping), ('phases', list)):
-        if not isinstance(document.get(key), kind) or not document[key]:
-            raise GaitFileError(f'gait file {path}', limit=f'has no {key}')
+    for name, kind in kinds.items():
+        if not isinstance(document.get(name), kind) or not document[name]:
+            raise GaitFileError(f'gait file {path}', limit=f'has no {name}')
+    return document
+
+
+def read_gait(path: Path | str) -> Mapping[str, Any]:
+    """Return the checked document of a gait file.
+
+    Raises:
+        GaitFileError: Unreadable, not a gait, or of another version.
+    """
+    document = read_document(path)
     for name in ('slope', 'gravity'):
         value = document['world'].get(name)
         if isinstance(value, bool) or not isinstance(value, (int, float)) \
@@ -158,7 +179,7 @@ def fit_gait(document: Mapping[str, Any], path: Path | str, robot: Robot, world:
                             limit='was found for other masses, springs or rotors',
                             remedy=f'set {adapted}' if adapted else FIND_ONE)
     require_equal_legs(robot, f'gait file {path} on {robot.name}')
-    return Gait(tuple(_phase(phase, robot, path) for phase in document['phases']))
+    return Gait(tuple(read_phase(phase, robot.coordinates, path) for phase in document['phases']))
 
 
 def _numbers(values: object, name: str, path: Path | str) -> np.ndarray:
@@ -172,10 +193,11 @@ def _numbers(values: object, name: str, path: Path | str) -> np.ndarray:
     return array
 
 
-def _phase(entry: Mapping[str, Any], robot: Robot, path: Path | str) -> Phase:
+def read_phase(entry: Mapping[str, Any], names: Sequence[str], path: Path | str) -> Phase:
+    """Return the `Phase` that an entry of a gait file says, its coordinates by these names."""
     try:
-        values = np.array([entry['values'][name] for name in robot.coordinates], dtype=float).T
-        held = tuple(robot.coordinates.index(name) for name in entry['held'])
+        values = np.array([entry['values'][name] for name in names], dtype=float).T
+        held = tuple(names.index(name) for name in entry['held'])
         duration = float(entry['duration'])
     except (KeyError, TypeError, ValueError) as error:
         raise GaitFileError(f'gait file {path}', limit=f'has a broken phase: {error!r}') from error

@@ -143,7 +143,8 @@ class _Skeleton:
         self.relabel = robot.supports[other] @ robot.lifts[stance]
         by_joint = {model.getJointId(name): rows[i] for i, name in enumerate(robot.joints)}
         self.tree = [(model.parents[i], model.jointPlacements[i].rotation.copy(),
-                      model.jointPlacements[i].translation.copy(), *_axis(model, i), by_joint[i])
+                      model.jointPlacements[i].translation.copy(), *joint_axis(model, i),
+                      by_joint[i])
                      for i in range(2, model.njoints)]
         self.friction = friction_table(robot)
         frames = [model.frames[model.getFrameId(foot)] for foot in robot.feet]
@@ -161,7 +162,7 @@ class _Skeleton:
         return isinstance(other, _Skeleton) and self.key == other.key
 
 
-def _axis(model: pin.Model, i: int) -> tuple[np.ndarray, bool]:
+def joint_axis(model: pin.Model, i: int) -> tuple[np.ndarray, bool]:
     """Return the unit axis of a joint and whether it slides."""
     joint = model.joints[i]
     data = joint.createData()
@@ -173,7 +174,7 @@ def _axis(model: pin.Model, i: int) -> tuple[np.ndarray, bool]:
     return motion[:3, 0] if slides else motion[3:, 0], slides
 
 
-def _turn(axis: Sequence[float] | np.ndarray, angle: ca.SX) -> ca.SX:
+def rotation_about(axis: Sequence[float] | np.ndarray, angle: ca.SX) -> ca.SX:
     """Return the rotation about a constant unit axis (Rodrigues)."""
     K = ca.DM(pin.skew(np.asarray(axis, dtype=float)))
     return ca.sparsify(ca.SX.eye(3) + ca.sin(angle) * K + (1.0 - ca.cos(angle)) * (K @ K))
@@ -184,27 +185,28 @@ class _Walk:
 
     def __init__(self, skeleton: _Skeleton, q: ca.SX, v: ca.SX, slip: ca.SX) -> None:
         pitch = _combine(skeleton.pitch, q)
-        rotations = {1: _turn([0.0, 1.0, 0.0], pitch)}
+        rotations = {1: rotation_about([0.0, 1.0, 0.0], pitch)}
         spins = {1: ca.DM([0.0, 1.0, 0.0]) * _combine(skeleton.pitch, v)}
         places = {1: ca.SX(3, 1)}
         for i, (parent, turn, shift, axis, slides, row) in enumerate(skeleton.tree, start=2):
             angle, rate = _combine(row, q), _combine(row, v)
-            rotation = rotations[parent] @ _tidy(turn)
-            place = places[parent] + rotations[parent] @ _tidy(shift)
-            spin = _tidy(turn).T @ spins[parent]
+            rotation = rotations[parent] @ tidy(turn)
+            place = places[parent] + rotations[parent] @ tidy(shift)
+            spin = tidy(turn).T @ spins[parent]
             if slides:
-                place = place + rotation @ _tidy(axis) * angle
+                place = place + rotation @ tidy(axis) * angle
             else:
-                relative = _turn(axis, angle)
-                rotation, spin = rotation @ relative, relative.T @ spin + _tidy(axis) * rate
+                relative = rotation_about(axis, angle)
+                rotation, spin = rotation @ relative, relative.T @ spin + tidy(axis) * rate
             rotations[i], places[i], spins[i] = rotation, place, spin
-        feet = [places[joint] + rotations[joint] @ _tidy(point) for joint, point in skeleton.feet]
+        feet = [places[joint] + rotations[joint] @ tidy(point) for joint, point in skeleton.feet]
         self.foot = feet[1] - feet[0]
         self.bodies = [(places[i] - feet[0], rotations[i], spins[i]) for i in rotations]
         self.velocities = [slip + ca.jtimes(place, q, v) for place, _, _ in self.bodies]
 
 
-def _tidy(array: ArrayLike) -> ca.DM:
+def tidy(array: ArrayLike) -> ca.DM:
+    """Return constants without what rounding leaves of zeros."""
     array = np.asarray(array, dtype=float)
     return ca.sparsify(ca.DM(np.where(abs(array) < 1e-14, 0.0, array)))
 
@@ -230,7 +232,7 @@ def _energies(walk: _Walk, inertias: ca.SX, gravity: ca.SX) -> tuple[ca.SX, ca.S
     return kinetic, potential, momentum
 
 
-def _friction(table: np.ndarray, rates: ca.SX) -> ca.SX | None:
+def smooth_friction(table: np.ndarray, rates: ca.SX) -> ca.SX | None:
     """Return the torque of friction on every joint, opposing, None without any."""
     if not table.any():
         return None
@@ -250,14 +252,14 @@ def _build(skeleton: _Skeleton) -> StepEquations:
     inertias = ca.reshape(theta[3 + 4 * joints:], 10, bodies)
     walk = _Walk(skeleton, q, v, slip)
     kinetic, potential, momentum = _energies(walk, inertias, gravity)
-    rows = _tidy(skeleton.rows)
+    rows = tidy(skeleton.rows)
     rotors = 0.5 * ca.dot(armature, (rows @ v) ** 2)
     standing = ca.substitute(kinetic, slip, ca.DM.zeros(3)) + rotors
     axes = skeleton.axes
 
     momenta = ca.gradient(standing, v)
     passive = rows.T @ (stiffness * (rows @ q - rest) + damping * (rows @ v))
-    rubbing = _friction(skeleton.friction, rows @ v)
+    rubbing = smooth_friction(skeleton.friction, rows @ v)
     if rubbing is not None:
         passive += rows.T @ rubbing
     effort = (ca.jtimes(momenta, v, a) + ca.jtimes(momenta, q, v) - ca.gradient(standing, q)

@@ -88,7 +88,7 @@ class Block:
         return self.extra.shape[1]
 
 
-class _Rows:
+class Rows:
     """Constraints of one block under construction."""
 
     def __init__(self) -> None:
@@ -98,6 +98,7 @@ class _Rows:
         self.names: list[str] = []
 
     def add(self, name: str, expression: ca.SX, lower: float = 0.0, upper: float = 0.0) -> None:
+        """Add what of an expression lies between bounds, by default none of it."""
         expression = ca.densify(ca.vec(expression))
         size = expression.shape[0]
         self.rows.append(expression)
@@ -136,7 +137,7 @@ def _places(shape: Shape, n: int) -> list[tuple[int, int]]:
     return places
 
 
-def _selection(shape: Shape, n: int, phase: int, s: np.ndarray | Sequence[float],
+def selection(shape: Shape, n: int, phase: int, s: np.ndarray | Sequence[float],
                orders: Sequence[int]) -> np.ndarray:
     """Return G for columns ``[derivatives..., duration, adapted]`` at each s of a phase."""
     total = unknowns(shape, n)
@@ -154,7 +155,7 @@ def _selection(shape: Shape, n: int, phase: int, s: np.ndarray | Sequence[float]
     return G
 
 
-class _Column:
+class Column:
     """A column u of a phase: derivatives of the free coordinates, duration, adapted parameters.
 
     Held coordinates are plain zeros, so that what depends on them vanishes from the functions.
@@ -179,10 +180,21 @@ class _Column:
         return self.part(0, 0), self.part(1, 1), self.part(2, 2)
 
 
-def _block(u: ca.SX, numbers: Numbers, extra: ca.SX, cost: ca.SX, rows: _Rows, G: np.ndarray,
-           constants: np.ndarray, lower: np.ndarray | None = None) -> Block:
-    function = ca.Function('block', [u, numbers.symbol, extra],
-                           [cost, ca.cse(ca.vertcat(*rows.rows))])
+def make_block(u: ca.SX, numbers: ca.SX, extra: ca.SX, cost: ca.SX, rows: Rows, G: np.ndarray,
+               constants: np.ndarray, lower: np.ndarray | None = None) -> Block:
+    """Return the `Block` of a cost and rows of constraints.
+
+    Args:
+        u: Symbol of a column.
+        numbers: Symbol of the program's parameters.
+        extra: Symbol of what else differs from column to column.
+        cost: In these symbols.
+        rows: `Rows`, likewise.
+        G: From the unknowns to each column, ``(count, n_u, n_x)``.
+        constants: Values of extra, ``(n_extra, count)``.
+        lower: Bounds of the rows, ``(n_g, count)``; None takes theirs for every column.
+    """
+    function = ca.Function('block', [u, numbers, extra], [cost, ca.cse(ca.vertcat(*rows.rows))])
     count = constants.shape[1]
     lower = np.tile(np.array(rows.lower)[:, None], count) if lower is None else lower
     sparse = ca.sparsify(ca.DM(G.reshape(-1, G.shape[-1])))
@@ -194,13 +206,13 @@ def nodes_block(equations: StepEquations, shape: Shape, phase: int, numbers: Num
     """Return what holds on the nodes of a phase: cost, floor, clearance."""
     n, last = equations.n, len(shape.held) - 1
     nodes, weights = QUADRATURES[shape.quadrature](shape.intervals)
-    column, extra = _Column(shape, n, phase, 3), ca.SX.sym('extra', 2)
+    column, extra = Column(shape, n, phase, 3), ca.SX.sym('extra', 2)
     q, v, a = column.motion()
     theta = numbers.adapted_theta(column.adapted)
     effort = equations.effort(q, v, a, theta)
     effort[list(shape.held[phase])] = 0.0
     cost = column.duration * extra[0] * ca.dot(effort, numbers.weights @ effort)
-    rows = _Rows()
+    rows = Rows()
     if shape.contact:
         force = equations.force(q, v, a, theta)
         rows.add('normal force', force[-1] - numbers.min_normal_force, 0.0, np.inf)
@@ -215,8 +227,8 @@ def nodes_block(equations: StepEquations, shape: Shape, phase: int, numbers: Num
         # the foot leaves and meets the floor at the ends of the step
         lower[-1, (nodes == 0.0) & (phase == 0)] = -1.0
         lower[-1, (nodes == 1.0) & (phase == last)] = -1.0
-    return _block(column.symbol, numbers, extra, cost, rows,
-                  _selection(shape, n, phase, nodes, range(3)),
+    return make_block(column.symbol, numbers.symbol, extra, cost, rows,
+                  selection(shape, n, phase, nodes, range(3)),
                   np.array([weights, clear.astype(float)]), lower)
 
 
@@ -224,15 +236,15 @@ def passive_block(equations: StepEquations, shape: Shape, phase: int, numbers: N
     """Return what holds where no motor is: no torque, at as many points as polynomials allow."""
     n = equations.n
     inner = 0.5 * (1.0 + legendre.leggauss(shape.degree - 1)[0])
-    column, extra = _Column(shape, n, phase, 3), ca.SX.sym('extra', 1)
+    column, extra = Column(shape, n, phase, 3), ca.SX.sym('extra', 1)
     effort = equations.effort(*column.motion(), numbers.adapted_theta(column.adapted))
-    rows = _Rows()
+    rows = Rows()
     rows.add('torque of joints without a motor', ca.DM(np.array(shape.passive[phase])) @ effort)
-    return _block(column.symbol, numbers, extra, ca.SX(1, 1), rows,
-                  _selection(shape, n, phase, inner, range(3)), np.zeros((1, len(inner))))
+    return make_block(column.symbol, numbers.symbol, extra, ca.SX(1, 1), rows,
+                  selection(shape, n, phase, inner, range(3)), np.zeros((1, len(inner))))
 
 
-def _add_friction(rows: _Rows, force: ca.SX, friction: ca.SX) -> None:
+def _add_friction(rows: Rows, force: ca.SX, friction: ca.SX) -> None:
     if force.shape[0] == 2:
         for sign in (1.0, -1.0):
             rows.add('friction', friction * force[1] + sign * force[0], 0.0, np.inf)
@@ -245,15 +257,15 @@ def ends_block(equations: StepEquations, shape: Shape, numbers: Numbers) -> Bloc
     """Return what ties the phases together: jumps, touchdown, speed, step length."""
     n, phases = equations.n, len(shape.held)
     # of each phase: q, dq/ds at its beginning, likewise at its end, duration, adapted
-    columns = [_Column(shape, n, phase, 4, f'u{phase}') for phase in range(phases)]
+    columns = [Column(shape, n, phase, 4, f'u{phase}') for phase in range(phases)]
     pieces = []
     for phase, column in enumerate(columns):
-        G = _selection(shape, n, phase, [0.0, 1.0], range(2))
+        G = selection(shape, n, phase, [0.0, 1.0], range(2))
         pieces.append(np.concatenate([G[0, :2 * len(column.free)], G[1]]))
     starts = [(column.part(0, 0), column.part(1, 1)) for column in columns]
     ends = [(column.part(2, 0), column.part(3, 1)) for column in columns]
     theta = numbers.adapted_theta(columns[0].adapted)
-    rows = _Rows()
+    rows = Rows()
     for phase in range(phases - 1):
         _add_strike(rows, equations, shape.held[phase], shape.held[phase + 1], ends[phase],
                     starts[phase + 1], theta)
@@ -264,12 +276,12 @@ def ends_block(equations: StepEquations, shape: Shape, numbers: Numbers) -> Bloc
     rows.add('step length', foot[0] - numbers.min_step_length, 0.0, np.inf)
     if shape.keeps_mass:
         rows.add('total mass', ca.sum1(theta[equations.masses]) - numbers.mass)
-    return _block(ca.vertcat(*(column.symbol for column in columns)), numbers,
+    return make_block(ca.vertcat(*(column.symbol for column in columns)), numbers.symbol,
                   ca.SX.sym('extra', 1), ca.SX(1, 1), rows,
                   np.concatenate(pieces)[None], np.zeros((1, 1)))
 
 
-def _add_strike(rows: _Rows, equations: StepEquations, held: Collection[int],
+def _add_strike(rows: Rows, equations: StepEquations, held: Collection[int],
                 held_new: Collection[int], before: tuple[ca.SX, ca.SX], after: tuple[ca.SX, ca.SX],
                 theta: ca.SX) -> None:
     """Add the jump as locks stop their joints: momentum along what stays free goes on (4.27)."""
@@ -279,7 +291,7 @@ def _add_strike(rows: _Rows, equations: StepEquations, held: Collection[int],
     rows.add('momentum at the knee strike', jump[free_coordinates(n, held_new)])
 
 
-def _add_touchdown(rows: _Rows, equations: StepEquations, shape: Shape,
+def _add_touchdown(rows: Rows, equations: StepEquations, shape: Shape,
                    before: tuple[ca.SX, ca.SX], after: tuple[ca.SX, ca.SX], theta: ca.SX,
                    numbers: Numbers) -> None:
     """Add the jump at touchdown ([DS09] (4.12)) with left and right exchanged (4.10)."""

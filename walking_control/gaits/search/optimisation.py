@@ -153,7 +153,7 @@ class _Search:
         self.solve_time += time.perf_counter() - begin
         statistics = program.solver.stats()
         x = np.array(solution['x']).ravel()
-        return _attempt(program, x, numbers, float(solution['f']), statistics)
+        return attempt_of(program, x, numbers, float(solution['f']), statistics)
 
     def _bounds(self, shape: Shape) -> tuple[np.ndarray, np.ndarray]:
         from walking_control.gaits.search.problem import LONGEST, SHORTEST
@@ -167,8 +167,9 @@ class _Search:
                 np.concatenate([upper, self.adaptation.upper]))
 
 
-def _attempt(program: Program, x: np.ndarray, numbers: np.ndarray, cost: float,
-             statistics: dict[str, Any]) -> Attempt:
+def attempt_of(program: Program, x: np.ndarray, numbers: np.ndarray, cost: float,
+               statistics: dict[str, Any]) -> Attempt:
+    """Return the `Attempt` that a solver's x is, its constraints checked again."""
     g = np.array(program.constraints(x, numbers)).ravel()
     excess = np.maximum(program.lower - g, g - program.upper)
     worst = int(np.argmax(np.where(np.isfinite(excess), excess, np.inf)))

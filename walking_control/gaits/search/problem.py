@@ -106,8 +106,22 @@ def build_program(equations: StepEquations, shape: Shape, size_of_theta: int,
         blocks.append(nodes_block(equations, shape, phase, numbers))
         if shape.passive and len(shape.passive[phase]):
             blocks.append(passive_block(equations, shape, phase, numbers))
-    x = ca.MX.sym('x', unknowns(shape, equations.n))
-    p = ca.MX.sym('p', numbers.symbol.shape[0])
+    return assemble(blocks, unknowns(shape, equations.n), numbers.symbol.shape[0], options, begin)
+
+
+def assemble(blocks: list[Block], size: int, numbers: int, options: tuple[tuple[str, Any], ...],
+             begin: float) -> Program:
+    """Return the `Program` of blocks.
+
+    Args:
+        blocks: Each a `Block`.
+        size: Number of unknowns.
+        numbers: Number of parameters.
+        options: Pairs of IPOPT options.
+        begin: When building began, by `time.perf_counter`.
+    """
+    x = ca.MX.sym('x', size)
+    p = ca.MX.sym('p', numbers)
     cost, g = 0.0, []
     for block in blocks:
         costs, rows = _mapped(block.function, block.count)(_columns(block, x), p, block.extra)

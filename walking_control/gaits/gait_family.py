@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gaits in space of one robot over its speed: a file of them, and what lies between.
+
+A member is a step on the robot's first foot, which stands flat at the origin of the floor frame:
+its joints as polynomials of s, 0 just after one touchdown and 1 just before the next. Pressure
+point and efforts follow by inverse dynamics. Between members everything is a spline over speed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.interpolate import make_interp_spline
+
+from walking_control.gaits.gait import Gait, GaitError, Phase
+from walking_control.gaits.gait_file import (
+    GaitFileError,
+    phase_document,
+    read_document,
+    read_phase,
+    TOLERANCE,
+    VERSION,
+    write_gait,
+)
+from walking_control.gaits.polynomials import evaluation, points
+from walking_control.gaits.search.space_judgement import judge_step
+from walking_control.models.dynamics import Dynamics
+from walking_control.models.legs import mirrored_joints
+from walking_control.models.robot_file import World
+
+if TYPE_CHECKING:
+    from walking_control.models.robot import Robot
+    from walking_control.models.robot_file import RobotFile
+
+KEY = 'walking_control_gait_family'
+HOLE = 0.11        # of sqrt(g l): neighbours farther apart leave a hole between them
+FORCES = 16        # degree of the polynomials of pressure point and efforts
+FIND_ONE = 'find one for this robot: walking_control gait search ROBOT --speeds LO:HI:N --out DIR'
+COSTS = ('cost_of_transport_electrical', 'cost_of_transport_each_joint')
+
+
+@dataclass(frozen=True)
+class SpaceGait:
+    """A periodic step in space on the robot's first foot; see `GaitFamily.at`.
+
+    Attributes:
+        joints: Names, in the order of all that follows.
+        stance: The foot that stands.
+        mirror: Partner of each joint, and its sign: joints of the step on the other foot are
+            ``signs * q[partners]``; places are mirrored at the x-z plane.
+        speed: m/s.
+        duration: Of a step, s.
+        step_width: Distance between the soles sideways, m.
+        costs: `COSTS`: joints exchanging power at the supply, and each paying alone.
+        posture: Joints at Chebyshev points, ``(degree + 1, n)``, rad.
+        forces: Pressure point (m) and efforts (N m) at Chebyshev points, ``(FORCES + 1, 2 + n)``.
+    """
+
+    joints: tuple[str, ...]
+    stance: str
+    mirror: tuple[np.ndarray, np.ndarray] = field(repr=False)
+    speed: float
+    duration: float
+    step_width: float
+    costs: Mapping[str, float]
+    posture: np.ndarray = field(repr=False)
+    forces: np.ndarray = field(repr=False)
+
+    @property
+    def step_length(self) -> float:
+        """Return the distance between the soles ahead, m."""
+        return self.speed * self.duration
+
+    @property
+    def gait(self) -> Gait:
+        """Return the step as a `Gait`."""
+        return Gait((Phase(self.duration, self.posture),))
+
+    @cached_property
+    def _series(self) -> tuple[np.ndarray, ...]:
+        """Return Chebyshev series of the joints, of two derivatives, and of the forces."""
+        chebyshev = np.polynomial.chebyshev
+        degree = len(self.posture) - 1
+        q = _to_series(degree) @ self.posture
+        dq = 2.0 * chebyshev.chebder(q)
+        return q, dq, 2.0 * chebyshev.chebder(dq), _to_series(FORCES) @ self.forces
+
+    def sample(self, s: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the joints at s in [0, 1] and their first and second derivatives in s.
+
+        Rates are ``dq sdot``, accelerations ``ddq sdot^2 + dq sddot``; sdot is 1 / duration.
+
+        Args:
+            s: A number, or ``(m,)``.
+
+        Returns:
+            Each ``(n,)``, or ``(m, n)``; rad.
+        """
+        x = 2.0 * np.asarray(s, dtype=float) - 1.0
+        q, dq, ddq = (np.polynomial.chebyshev.chebval(x, series).T for series in self._series[:3])
+        return q, dq, ddq
+
+    def pressure(self, s: ArrayLike) -> np.ndarray:
+        """Return the pressure point in the frame of the stance sole, ``(2,)`` or ``(m, 2)``, m."""
+        return self._forces(s)[..., :2]
+
+    def efforts(self, s: ArrayLike) -> np.ndarray:
+        """Return the motors' efforts of the motion at its own speed, ``(n,)`` or ``(m, n)``."""
+        return self._forces(s)[..., 2:]
+
+    def _forces(self, s: ArrayLike) -> np.ndarray:
+        x = 2.0 * np.asarray(s, dtype=float) - 1.0
+        return np.polynomial.chebyshev.chebval(x, self._series[3]).T
+
+
+def _to_series(degree: int) -> np.ndarray:
+    """Return the matrix from values at `points` to a Chebyshev series."""
+    return np.linalg.inv(np.polynomial.chebyshev.chebvander(2.0 * points(degree) - 1.0, degree))
+
+
+class GaitFamily:
+    """Gaits in space of one robot over its speed.
+
+    Args:
+        robot_file: The `RobotFile` they belong to.
+        members: `Gait` of each speed, of one phase and one degree.
+
+    Raises:
+        GaitError: A gait asks for more than the motors give.
+    """
+
+    def __init__(self, robot_file: RobotFile, members: Sequence[Gait]) -> None:
+        robot, gravity = robot_file.robot, robot_file.values(World).gravity
+        self.joints, self.stance = robot.joints, robot.feet[0]
+        self._hole = HOLE * np.sqrt(gravity * robot_file.scale.length)
+        legs, mirror = mirrored_joints(robot)
+        partners = np.argmax(np.abs(mirror), axis=1)
+        self.mirror = partners, mirror[np.arange(len(partners)), partners]
+        self.judgements = [judge_step(robot, gait, gravity) for gait in members]
+        speeds = np.array([judgement.step[0] / gait.period for gait, judgement
+                           in zip(members, self.judgements, strict=True)])
+        self.speeds: tuple[float, ...] = tuple(speeds.tolist())
+        for speed, judgement in zip(speeds, self.judgements, strict=True):
+            _require_motors(robot, float(speed), judgement.effort)
+        rows, self._sizes = [], (1, 1, 2, members[0].phases[0].values.size)
+        for gait, judgement in zip(members, self.judgements, strict=True):
+            fit = np.linalg.pinv(evaluation(FORCES, judgement.s))
+            forces = fit @ np.hstack([judgement.pressure, judgement.effort])
+            rows.append(np.concatenate([
+                [gait.period, -judgement.step[1]], [getattr(judgement, name) for name in COSTS],
+                gait.phases[0].values.ravel(), forces.ravel()]))
+        self._rows = np.array(rows)
+        self._spline = make_interp_spline(speeds, self._rows, min(3, len(rows) - 1)) \
+            if len(rows) > 1 else None
+
+    @classmethod
+    def read(cls, path: Path | str, robot_file: RobotFile) -> GaitFamily:
+        """Return the family of a file, checked against the robot.
+
+        Raises:
+            GaitFileError: It cannot be read, or belongs to another robot: says what differs.
+            GaitError: A gait asks for more than the motors give.
+        """
+        document = read_document(path, KEY, {'robot': Mapping, 'members': list})
+        robot = robot_file.robot
+        _require_same(document['robot'], fingerprint(robot_file), path)
+        members = [Gait((read_phase(entry, robot.joints, path),))
+                   for entry in document['members']]
+        if len({len(gait.phases[0].values) for gait in members}) > 1:
+            raise GaitFileError(f'gait file {path}', limit='has members of different degrees')
+        return cls(robot_file, members)
+
+    def at(self, speed: float) -> SpaceGait:
+        """Return the `SpaceGait` of a speed, between members by splines.
+
+        Raises:
+            GaitError: The family does not reach to this speed, or has a hole there.
+        """
+        speeds, exact = np.array(self.speeds), np.abs(np.array(self.speeds) - speed) < 1e-9
+        above = int(np.searchsorted(speeds, speed))
+        if not exact.any():
+            ends = f'goes from {speeds[0]:.3g} to {speeds[-1]:.3g} m/s'
+            if not speeds[0] < speed < speeds[-1]:   # also of what is not finite
+                raise GaitError('speed of the gait', value=speed, limit=f'the family {ends}')
+            if speeds[above] - speeds[above - 1] > self._hole:
+                raise GaitError('speed of the gait', value=speed, limit='the family has a hole '
+                                f'from {speeds[above - 1]:.3g} to {speeds[above]:.3g} m/s',
+                                remedy='search gaits in between')
+        row = self._rows[int(np.argmax(exact))] if exact.any() or self._spline is None \
+            else self._spline(speed)
+        n = len(self.joints)
+        size = self._sizes[3]
+        return SpaceGait(self.joints, self.stance, self.mirror, float(speed), float(row[0]),
+                         float(row[1]), dict(zip(COSTS, row[2:4].tolist(), strict=True)),
+                         row[4:4 + size].reshape(-1, n), row[4 + size:].reshape(-1, 2 + n))
+
+
+def _require_motors(robot: Robot, speed: float, effort: np.ndarray) -> None:
+    """Refuse efforts beyond those of the motors."""
+    limits, peak = robot.effort_limits[:len(robot.joints)], np.abs(effort).max(axis=0)
+    worst = int(np.argmax(peak / limits))
+    if peak[worst] > limits[worst]:
+        raise GaitError(f'gait of {robot.name} at {speed:.3g} m/s', value=float(peak[worst]),
+                        limit=f'asks for more than the {limits[worst]:.4g} N m of '
+                        f'{robot.joints[worst]}', remedy='search one for these motors')
+
+
+def fingerprint(robot_file: RobotFile) -> dict[str, Any]:
+    """Return what of a robot its gaits depend on, in words and numbers."""
+    robot = robot_file.robot
+    model = Dynamics(robot).model
+    names = ['base', *list(model.names)[2:]]
+    springs = {joint: [spring.stiffness, spring.damping, spring.rest]
+               for joint, spring in robot.springs.items() if spring.stiffness or spring.damping}
+    return {
+        'name': robot.name, 'joints': list(robot.joints), 'feet': list(robot.feet),
+        'gravity [m/s^2]': robot_file.values(World).gravity,
+        'mass [kg]': float(sum(model.inertias[i].mass for i in range(1, model.njoints))),
+        'places of joints [m]': {name: model.jointPlacements[i].translation.tolist()
+                                 for i, name in enumerate(names[1:], start=2)},
+        'rotor inertias [kg m^2]': {joint: motor.armature
+                                    for joint, motor in robot.actuators.items()},
+        'springs': springs,
+        'masses, first moments and inertias of bodies': {
+            name: model.inertias[i].toDynamicParameters().tolist()
+            for i, name in enumerate(names, start=1)}}
+
+
+def _require_same(theirs: Mapping[str, Any], mine: Mapping[str, Any], path: Path | str) -> None:
+    """Refuse another robot; says what differs first."""
+    for key, own in mine.items():
+        given = theirs.get(key)
+        pairs = [('', given, own)]
+        if isinstance(own, Mapping) and isinstance(given, Mapping):
+            pairs = [(f' {name}', given.get(name), own.get(name))
+                     for name in dict.fromkeys([*own, *given])]
+        for name, one, other in pairs:
+            if not _alike(one, other):
+                raise GaitFileError(f'{key}{name} of gait file {path}', value=one,
+                                    limit=f'the robot {mine["name"]} has {other}', remedy=FIND_ONE)
+
+
+def _alike(one: object, other: object) -> bool:
+    try:
+        a, b = np.array(one, dtype=float), np.array(other, dtype=float)
+    except (TypeError, ValueError):
+        return one == other
+    return a.shape == b.shape and bool(np.allclose(a, b, TOLERANCE, 1e-9))
+
+
+def family_document(robot_file: RobotFile, members: Sequence[Gait], figures: Sequence[Any],
+                    provenance: Any) -> dict[str, Any]:
+    """Return a family as a tree of plain values.
+
+    Args:
+        robot_file: The `RobotFile`, adapted mechanics applied.
+        members: `Gait` of each speed.
+        figures: Of each search, name -> number.
+        provenance: How they were found, name -> value.
+    """
+    joints = robot_file.robot.joints
+    return {KEY: VERSION, 'robot': fingerprint(robot_file), 'provenance': provenance,
+            'members': [{'found': found, **phase_document(gait.phases[0], joints)}
+                        for gait, found in zip(members, figures, strict=True)]}
+
+
+write_family = write_gait

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Efficient gaits of bipeds on soles in space: what of the motors' energy a step costs least.
+
+The robot stands on one flat sole, its joints are polynomials of time, and left and right change
+places at each touchdown. The cost is copper loss and positive power of each joint per weight and
+distance. The search begins from a compass of bent legs that the start posture of the robot file
+bends, and, over a family of speeds, from the gait of the speed before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from walking_control.exceptions import InvalidInput
+from walking_control.gaits.gait import Gait, Phase
+from walking_control.gaits.polynomials import evaluation, points
+from walking_control.gaits.search.adaptation import Adaptation, find_adaptation
+from walking_control.gaits.search.optimisation import Attempt, attempt_of
+from walking_control.gaits.search.parameters import SearchParameters
+from walking_control.gaits.search.space_parameters import SpaceSearchParameters
+from walking_control.models.robot_file import RobotFile, World
+from walking_control.models.step_equations import step_parameters
+
+if TYPE_CHECKING:
+    from walking_control.gaits.search.problem import Program
+    from walking_control.models.space_equations import SpaceEquations
+
+SMOOTH = 0.002    # of weight times sqrt(g l): power below which a joint's sign of power is blurred
+STOP = 0.02       # rad: how far a gait stays from joint stops
+CROUCH = 0.94     # of the height of the base over the soles at zero angles: where a guess walks
+PERIODS = 0.4, 3.0   # of sqrt(l / g): shortest and longest step of a free time
+
+
+@dataclass(frozen=True)
+class SpaceResult:
+    """What a search in space found, converged or not.
+
+    Attributes:
+        attempt: The solver's, see `Attempt`.
+        gait: `Gait` of one phase: the robot's joints on its first foot.
+        speed: m/s.
+        values: `SpaceSearchParameters`.
+        parameters: Adapted numbers by their name in the robot file.
+        solve_time, build_time: s.
+    """
+
+    attempt: Attempt
+    gait: Gait
+    speed: float
+    values: SpaceSearchParameters
+    parameters: dict[str, float]
+    solve_time: float
+    build_time: float
+
+
+@lru_cache(maxsize=4)
+def _program(equations: SpaceEquations, degree: int, nodes: int, adapted: int, size: int,
+             width: bool, iterations: int) -> Program:
+    """Return the program; robots with one skeleton share it."""
+    from walking_control.gaits.search.blocks import Shape, unknowns
+    from walking_control.gaits.search.problem import assemble
+    from walking_control.gaits.search.space_blocks import (
+        SpaceNumbers,
+        step_block,
+        touchdown_block,
+    )
+    begin = time.perf_counter()
+    shape = Shape(degree, nodes, 'lobatto', ((),), adapted)
+    numbers = SpaceNumbers(equations.n, size, adapted)
+    blocks = [step_block(equations, shape, numbers),
+              touchdown_block(equations, shape, numbers, width)]
+    return assemble(blocks, unknowns(shape, equations.n), numbers.symbol.shape[0],
+                    (('max_iter', iterations), ('mu_strategy', 'monotone'), ('mu_init', 1e-3),
+                     ('tol', 1e-7), ('acceptable_iter', 0)), begin)
+
+
+class SpaceSearch:
+    """A biped on soles and what its gaits are searched with.
+
+    Args:
+        robot_file: The `RobotFile`.
+        optimise: Of ``'spring'``, ``'damper'``, ``'mass'``: what of the mechanics may change.
+        progress: Called with a line of text now and then.
+
+    Raises:
+        InvalidInput: The robot is no biped with two mirrored legs of six joints on soles.
+        MissingDependency: CasADi is not installed.
+    """
+
+    def __init__(self, robot_file: RobotFile, optimise: Sequence[str] = (),
+                 progress: Callable[[str], None] | None = None) -> None:
+        from walking_control.models.space_equations import space_equations
+        self.robot_file, self.robot = robot_file, robot_file.robot
+        self.equations = space_equations(self.robot)
+        self.gravity = robot_file.values(World).gravity
+        self.theta = step_parameters(self.robot, self.gravity, 0.0)
+        self.general = robot_file.values(SearchParameters)
+        self.adaptation: Adaptation = find_adaptation(robot_file, self.theta, optimise,
+                                                      self.general)
+        self.sole = sole_size(robot_file)
+        self.scale = robot_file.scale
+        self.weight = self.scale.mass * self.gravity
+        self.progress = progress or (lambda text: None)
+
+    def find(self, values: SpaceSearchParameters, speed: float,
+             start: Gait | None = None) -> SpaceResult:
+        """Return the gait of one speed.
+
+        Args:
+            values: What it shall be.
+            speed: m/s.
+            start: `Gait` to start from, e.g. that of a neighbouring speed.
+        """
+        if not 0.0 < speed < np.inf:
+            raise InvalidInput('speed of a gait in space', value=speed,
+                               limit='must be above 0 m/s')
+        general = self.general
+        program = _program(self.equations, general.degree, general.nodes,
+                           len(self.adaptation.start), len(self.theta), values.gait_width > 0.0,
+                           general.max_iterations)
+        gait = self.guess(values, speed) if start is None else start
+        grid = evaluation(gait.phases[0].degree, points(general.degree)) @ gait.phases[0].values
+        x = np.concatenate([grid.ravel(order='F'), [gait.period], self.adaptation.start])
+        lower, upper = self._bounds(values)
+        begin, numbers = time.perf_counter(), self._numbers(values, speed)
+        solution = program.solver(x0=np.clip(x, lower, upper), p=numbers, lbx=lower, ubx=upper,
+                                  lbg=program.lower, ubg=program.upper)
+        spent = time.perf_counter() - begin
+        x = np.array(solution['x']).ravel()
+        attempt = attempt_of(program, x, numbers, float(solution['f']), program.solver.stats())
+        self.progress(f'{speed:.3g} m/s: {attempt.status}, cost {attempt.cost:.4g}, '
+                      f'{attempt.iterations} iterations, {spent:.1f} s')
+        n = self.equations.n
+        size = (general.degree + 1) * n
+        found = Gait((Phase(float(x[size]), x[:size].reshape(-1, n, order='F')),))
+        return SpaceResult(attempt, found, speed, values, self.adaptation.name(x[size + 1:]), spent,
+                           program.build_time)
+
+    def _numbers(self, values: SpaceSearchParameters, speed: float) -> np.ndarray:
+        """Return the parameters of the program."""
+        motors = [self.robot.actuators[joint] for joint in self.robot.joints]
+        copper = [motor.resistance / motor.torque_per_ampere ** 2 for motor in motors]
+        limits = values.motor_share * self.robot.effort_limits[:len(motors)]
+        half = 0.5 * values.sole_share * np.array(self.sole)
+        smooth = SMOOTH * self.weight * np.sqrt(self.gravity * self.scale.length)
+        task = [speed, values.gait_width, values.sole_clearance, values.least_gap,
+                values.base_tilt, values.fastest_landing, values.landing_slip,
+                values.relied_friction, *half,
+                *(0.5 * np.array(self.sole)), self.weight, smooth]
+        still = self.theta - self.adaptation.columns @ self.adaptation.base
+        return np.concatenate([still, np.ravel(self.adaptation.columns, order='F'), copper, limits,
+                               task])
+
+    def _bounds(self, values: SpaceSearchParameters) -> tuple[np.ndarray, np.ndarray]:
+        """Return the bounds of the unknowns: joint limits, knees bent, time, mechanics."""
+        limits = [self.robot.limits[joint] for joint in self.robot.joints]
+        low = np.array([limit.lower + STOP for limit in limits])
+        high = np.array([limit.upper - STOP for limit in limits])
+        for knee, way in self._knees():
+            if way > 0.0:
+                low[knee] = max(low[knee], values.least_bend)
+            else:
+                high[knee] = min(high[knee], -values.least_bend)
+        times = (values.gait_time,) * 2 if values.gait_time > 0.0 else \
+            [factor * self.scale.time for factor in PERIODS]
+        return (np.concatenate([np.repeat(low, self.general.degree + 1), [times[0]],
+                                self.adaptation.lower]),
+                np.concatenate([np.repeat(high, self.general.degree + 1), [times[1]],
+                                self.adaptation.upper]))
+
+    def _knees(self) -> list[tuple[int, float]]:
+        """Return of each leg the joint that the start posture bends most, and which way."""
+        posture = self.robot_file.start.posture
+        if posture is None or min(np.abs(posture[list(leg)]).max()
+                                  for leg in self.equations.legs) < 0.05:
+            raise InvalidInput('start.posture', limit='must bend the knees: a gait search begins '
+                               'there', remedy='write the angle of each knee')
+        knees = [leg[int(np.argmax(np.abs(posture[list(leg)])))] for leg in self.equations.legs]
+        return [(knee, float(posture[knee])) for knee in knees]
+
+    def guess(self, values: SpaceSearchParameters, speed: float) -> Gait:
+        """Return a first guess: base and foot on smooth paths, joints by inverse kinematics."""
+        from walking_control.gaits.search.space_guess import follow_poses
+        period = values.gait_time or 1.4 * self.scale.time
+        width = values.gait_width or 1.3 * values.least_gap
+        length, s = speed * period, points(self.general.degree)
+        height = self.scale.length * min(CROUCH, np.sqrt(1.0 - (0.35 * length) ** 2))
+        rise = 1.5 * values.sole_clearance * np.sin(np.pi * s) ** 2
+        swing = np.stack([length * (1.0 - 2.0 * (0.5 + 0.5 * np.cos(np.pi * s))),
+                          np.full_like(s, -width), rise], axis=1)
+        base = np.stack([length * (s - 0.5), -0.5 * width + 0.1 * width * np.sin(np.pi * s),
+                         np.full_like(s, height)], axis=1)
+        assert self.robot_file.start.posture is not None
+        return Gait((Phase(period, follow_poses(self.equations, swing, base,
+                                                self.robot_file.start.posture)),))
+
+
+def sole_size(robot_file: RobotFile) -> tuple[float, float]:
+    """Return length and width of the soles that a law may rely on, m.
+
+    Raises:
+        InvalidInput: The robot file says nothing of them.
+    """
+    section = robot_file.sections.get('stepping', {})
+    length, width = (float(section.get(name, 0.0)) for name in ('sole_length', 'sole_width'))
+    if min(length, width) <= 0.0:
+        raise InvalidInput('stepping.sole_length, stepping.sole_width', value=(length, width),
+                           limit='must be the size of the soles for a gait in space')
+    return length, width
+
+
+def find_family(robot_file: RobotFile, speeds: Iterable[float],
+                values: SpaceSearchParameters | None = None, optimise: Sequence[str] = (),
+                progress: Callable[[str], None] | None = None) -> list[SpaceResult]:
+    """Return the gaits of several speeds, each searched from that of the speed before.
+
+    Args:
+        robot_file: The `RobotFile`.
+        speeds: m/s.
+        values: What else they shall be; None takes the robot file's.
+        optimise: See `SpaceSearch`.
+        progress: Called with a line of text now and then.
+    """
+    values = robot_file.values(SpaceSearchParameters) if values is None else values
+    case, start, results = SpaceSearch(robot_file, optimise, progress), None, []
+    for speed in speeds:
+        results.append(case.find(values, float(speed), start))
+        if results[-1].attempt.converged:
+            start = results[-1].gait
+    return results
