@@ -10,6 +10,7 @@ from walking_control.controllers.foot_placement.parameters import (
     FootPlacementParameters,
     PushOffParameters,
 )
+from walking_control.controllers.natural_walking.parameters import NaturalWalkingParameters
 from walking_control.controllers.parameters import (
     HipPdParameters,
     HipSwitchingParameters,
@@ -32,6 +33,7 @@ CONTROLLERS = Registry('controller', {
     'foot_placement': f'{_ROOM}.foot_placement.controller:FootPlacement',
     'hip_pd': f'{_ROOM}.hip_pd:HipPd',
     'hip_switching': f'{_ROOM}.hip_switching:HipSwitching',
+    'natural_walking': f'{_ROOM}.natural_walking.controller:NaturalWalking',
     'none': f'{_ROOM}.none:NoControl',
     'push_off': f'{_ROOM}.foot_placement.controller:PushOff',
     'stepping': f'{_ROOM}.stepping.controller:Stepping',
@@ -41,7 +43,7 @@ CONTROLLERS = Registry('controller', {
 # what stands apart from its law
 SECTIONS: dict[str, type[Parameters]] = {each.section: each for each in (
     CurveTrackingParameters, FootPlacementParameters, HipPdParameters, HipSwitchingParameters,
-    NoControlParameters, PushOffParameters, StaticTorqueParameters, SteppingParameters,
+    NaturalWalkingParameters, NoControlParameters, PushOffParameters, StaticTorqueParameters, SteppingParameters,
     TimePdParameters)}
 
 

@@ -16,6 +16,7 @@ from walking_control.controllers.stepping.prediction import Prediction
 from walking_control.controllers.stepping.step_plan import (
     plan_step,
     pressure_place,
+    steady_aim,
     steady_offset,
     StepLimits,
 )
@@ -64,11 +65,17 @@ def test_a_turning_gait_goes_where_it_looks():
     assert offset(1.0, time) == pytest.approx(offset(1.0) * turn)
 
 
+def plan(com, velocity, wanted, side, elapsed, foot, pace, hip, limits, **more):
+    """Return the step of the pendulum's own gait."""
+    aim = steady_aim(wanted, side, RATE, limits)
+    return plan_step(com, velocity, RATE, aim, side, elapsed, foot, pace, hip, limits, **more)
+
+
 def test_a_push_is_caught_in_one_step():
     """Within its reach one foothold must end the disturbance: the pendulum is simulated to it."""
     wanted = np.array([0.3, 0.0, 0.0])
     x, v = np.array([0.02, -0.06]), np.array([0.9, -0.4])
-    step = plan_step(x, v, RATE, wanted, -1.0, 0.1, np.array([0.0, -0.1, 0.03]), HIP, HIP, LIMITS)
+    step = plan(x, v, wanted, -1.0, 0.1, np.array([0.0, -0.1, 0.03]), HIP, HIP, LIMITS)
     x, v = pendulum(x, v, step.remaining)
     assert step.missing < 1e-9
     np.testing.assert_allclose(x - step.foothold + v / RATE,
@@ -78,7 +85,7 @@ def test_a_push_is_caught_in_one_step():
 def test_time_gives_what_reach_cannot():
     """A push beyond the reach must hasten the step: waiting makes the fall grow."""
     near = LIMITS._replace(reach=0.35, hip_reach=0.35)
-    calm, pushed = (plan_step(np.zeros(2), np.array([speed, -0.3]), RATE, np.zeros(3), -1.0, 0.0,
+    calm, pushed = (plan(np.zeros(2), np.array([speed, -0.3]), np.zeros(3), -1.0, 0.0,
                               np.array([0.0, -0.16, 0.0]), HIP, HIP, near) for speed in (0.1, 0.75))
     assert pushed.remaining < calm.remaining - 0.05
     assert pushed.missing < 0.02
@@ -89,7 +96,7 @@ def test_the_sole_ends_what_the_foothold_does_not():
     wanted, side = np.array([0.3, 0.0, 0.0]), -1.0
     near = LIMITS._replace(reach=0.2)
     x, v = np.array([0.02, -0.06]), np.array([1.0, -0.4])
-    step = plan_step(x, v, RATE, wanted, side, 0.1, np.array([0.0, -0.1, 0.03]), HIP, HIP, near)
+    step = plan(x, v, wanted, side, 0.1, np.array([0.0, -0.1, 0.03]), HIP, HIP, near)
     assert step.missing > 0.01
     place = pressure_place(x + v / RATE, step, RATE, wanted, side, near)
     end, speed = pendulum(x - place, v, step.remaining)
@@ -120,7 +127,7 @@ def test_legs_do_not_cross_and_reach_no_further_than_they_can():
         side = rng.choice((-1.0, 1.0))
         hip = np.array([0.0, 0.07 * side])
         com, velocity = rng.normal(0.0, 0.1, 2), rng.normal(0.0, 1.0, 2)
-        step = plan_step(com, velocity, RATE, rng.normal(0.0, 0.5, 3), side, 0.1,
+        step = plan(com, velocity, rng.normal(0.0, 0.5, 3), side, 0.1,
                          np.array([0.0, 0.1 * side, 0.02]), HIP, hip, limits)
         x, _ = pendulum(com, velocity, step.remaining)
         assert np.hypot(*(step.foothold - x - hip)) <= 0.3 + 1e-9
@@ -130,10 +137,10 @@ def test_legs_do_not_cross_and_reach_no_further_than_they_can():
 
 def test_a_landing_that_is_near_is_not_put_off():
     """A foothold that runs away with the fall would be chased until the robot is down."""
-    args = (np.array([0.1, -0.1]), np.array([0.6, -0.2]), RATE, np.zeros(3), -1.0, 0.25,
+    args = (np.array([0.1, -0.1]), np.array([0.6, -0.2]), np.zeros(3), -1.0, 0.25,
             np.array([0.1, -0.1, 0.01]), HIP, HIP, LIMITS._replace(acceleration=50.0))
-    assert plan_step(*args).remaining > 0.1
-    assert plan_step(*args, last=0.05).remaining <= 0.05
+    assert plan(*args).remaining > 0.1
+    assert plan(*args, last=0.05).remaining <= 0.05
 
 
 def test_the_swing_foot_arrives():

@@ -18,10 +18,13 @@ from walking_control.controllers.stepping.heading import StrideMean
 from walking_control.controllers.stepping.parameters import SteppingParameters
 from walking_control.controllers.stepping.prediction import Prediction
 from walking_control.controllers.stepping.step_plan import (
+    Aim,
     plan_step,
     pressure_place,
+    steady_aim,
     Step,
     step_limits,
+    StepLimits,
 )
 from walking_control.controllers.stepping.swing import LATE, swing_shape, SwingFoot
 from walking_control.controllers.stepping.trim import SpeedTrim
@@ -174,6 +177,15 @@ class Stepping(Controller):
         self._aim += np.clip(wanted - self._aim, -step, step)
         self._heading += self._aim[2] * dt
 
+    @property
+    def _manner(self) -> SteppingParameters:
+        """The height, width, time and clearance it steps with now."""
+        return self.values
+
+    def _base_height(self) -> float:
+        """Return the height of the base wanted now, m."""
+        return self._manner.height
+
     def velocity_limits(self) -> tuple[float, float, float]:
         """Return the largest speed ahead or back, sideways (m/s) and of turning (rad/s)."""
         values = self.values
@@ -189,7 +201,7 @@ class Stepping(Controller):
         swing, elapsed = self._body.feet[1 - self.stance], self._elapsed
         speed = swing.velocity[2]
         carries = self._lifted and contact[1 - self.stance] \
-            and elapsed > EARLIEST * self.values.step_time
+            and elapsed > EARLIEST * self._manner.step_time
         lag = swing.position[2] - self._body.feet[self.stance].position[2] \
             - self._swing.position[2]
         stopped = self.step.remaining <= 0.0 and lag > STOPPED
@@ -265,17 +277,14 @@ class Stepping(Controller):
 
     def _want_step(self, dt: float) -> None:
         body, values = self._body, self.values
-        stance, swing = body.feet[self.stance], body.feet[1 - self.stance]
+        swing = body.feet[1 - self.stance]
+        self._find_fall()
         self._plan(dt)
         self._swing.advance(self._from_heading(self.step.foothold), self._elapsed,
-                            self.step.remaining, dt, swing_shape(values))
-        program, desired = self._program, self._swing
+                            self.step.remaining, dt, swing_shape(self._manner))
+        program = self._program
         program.begin((self.stance,))
-        place = swing.position - stance.position
-        acceleration = desired.acceleration \
-            + values.swing_stiffness * (desired.position - place) \
-            + values.swing_damping * (desired.velocity - swing.velocity[:3]) - swing.drift[:3]
-        program.want(swing.jacobian[:3], acceleration, SWING)
+        self._want_swing(values.swing_stiffness, values.swing_damping)
         if self._soles or self._contact.size == 4:
             yaw = self._heading + self._aim[2] * max(self.step.remaining, 0.0)
             twist = math.remainder(yaw - body.yaw, 2.0 * math.pi)
@@ -288,17 +297,29 @@ class Stepping(Controller):
             program.want(swing.jacobian[3 + first:], turning[first:], TILT)
         program.want_pressure(self.stance, self._from_heading(self._pressure()), PRESSURE)
 
+    def _want_swing(self, stiffness: float, damping: float) -> None:
+        """Let the swing foot move as desired."""
+        swing, desired = self._body.feet[1 - self.stance], self._swing
+        place = swing.position - self._body.feet[self.stance].position
+        acceleration = desired.acceleration + stiffness * (desired.position - place) \
+            + damping * (desired.velocity - swing.velocity[:3]) - swing.drift[:3]
+        self._program.want(swing.jacobian[:3], acceleration, SWING)
+
     def _pressure(self) -> np.ndarray:
         """Return where on the sole the floor shall press, from its middle, m, ``(2,)``.
 
         `step_plan` says how that moves the divergent component; what the foothold leaves of the
         fall is asked of it, as far as the sole reaches.
         """
-        step, values = self.step, self.values
-        if not self._soles or values.placement == 'velocity':   # the rival knows of no such thing
+        if not self._soles or self.values.placement == 'velocity':   # the rival has no such thing
             return np.zeros(2)
-        place = pressure_place(self._capture, step, self._rate, self._wanted_gait(),
-                               SIDE[1 - self.stance], step_limits(values))
+        place = pressure_place(self._capture, self.step, self._rate, self._wanted_gait(),
+                               SIDE[1 - self.stance], step_limits(self._manner))
+        return self._on_sole(place)
+
+    def _on_sole(self, place: np.ndarray) -> np.ndarray:
+        """Return the nearest place within the share of the sole that is pressed on, m."""
+        values = self.values
         most = 0.5 * ANKLE * np.array([values.sole_length, values.sole_width])
         return np.clip(place, -most, most)
 
@@ -314,36 +335,45 @@ class Stepping(Controller):
         """Return what steps are planned for: speed ahead, to the left and of turning."""
         return np.append(self._aim[:2] + self._trim.value, self._aim[2])
 
-    def _plan(self, dt: float) -> None:
-        """Plan foothold and time; shortly before touchdown they are kept."""
-        body, step = self._body, self.step
-        stance, swing = body.feet[self.stance], body.feet[1 - self.stance]
+    def _find_fall(self) -> None:
+        """Find centre of mass and its divergent component, from the stance foot, heading frame."""
+        body, stance = self._body, self._body.feet[self.stance]
         com = body.com - stance.position
         momentum = body.momentum_about(stance.position)
         com[2] = self._pendulum(com[2])
         velocity = np.array([momentum[1], -momentum[0]]) / (body.mass * com[2])
         self._rate = rate = math.sqrt(self._gravity / com[2])
-        ahead = self._to_heading(com[:2] + com[2] * self._downhill)
-        pace = self._to_heading(velocity)
-        self._capture = ahead + pace / rate
+        self._ahead = self._to_heading(com[:2] + com[2] * self._downhill)
+        self._pace = self._to_heading(velocity)
+        self._capture = self._ahead + self._pace / rate
+
+    def _plan(self, dt: float) -> None:
+        """Plan foothold and time; shortly before touchdown they are kept."""
+        body, step = self._body, self.step
         if -LATE < step.remaining <= self.values.early:
             self.step = step._replace(remaining=step.remaining - dt)
             return
-        aim, side, limits = self._wanted_gait(), SIDE[1 - self.stance], \
-            step_limits(self.values)
-        hip = self._to_heading((swing.hip - body.com)[:2])
+        wanted, side, limits = self._wanted_gait(), SIDE[1 - self.stance], \
+            step_limits(self._manner)
         if self.values.placement == 'velocity':
+            hip = self._to_heading((body.feet[1 - self.stance].hip - body.com)[:2])
             self.step = plan_by_velocity(
-                ahead, self._to_heading(body.momentum[:2] / body.mass), rate, aim[:2], side,
-                self._elapsed, hip, limits, self.values.velocity_gain)
+                self._ahead, self._to_heading(body.momentum[:2] / body.mass), self._rate,
+                wanted[:2], side, self._elapsed, hip, limits, self.values.velocity_gain)
             return
+        self._plan_to(steady_aim(wanted, side, self._rate, limits), np.zeros(2), limits, dt)
+
+    def _plan_to(self, aim: Aim, center: np.ndarray, limits: StepLimits, dt: float) -> None:
+        """Plan the step to an `Aim` from where the floor presses, m, heading frame, ``(2,)``."""
+        body, last = self._body, self.step.remaining - dt
+        hip = self._to_heading((body.feet[1 - self.stance].hip - body.com)[:2])
         foot = self._swing.position.copy()
-        foot[:2] = self._to_heading(foot[:2])
-        self.step = plan_step(ahead, pace, rate, aim, side, self._elapsed, foot,
-                              self._to_heading(self._swing.velocity[:2]), hip, limits,
-                              step.remaining - dt)
-        if step.remaining <= -LATE:
-            self.step = self.step._replace(remaining=step.remaining - dt)
+        foot[:2] = self._to_heading(foot[:2]) - center
+        step = plan_step(self._ahead - center, self._pace, self._rate, aim,
+                         SIDE[1 - self.stance], self._elapsed, foot,
+                         self._to_heading(self._swing.velocity[:2]), hip, limits, last)
+        self.step = step._replace(foothold=step.foothold + center,
+                                  remaining=last if self.step.remaining <= -LATE else step.remaining)
 
     def _want_standing(self) -> None:
         """Both feet carry; the centre of mass is brought above their middle."""
@@ -373,7 +403,7 @@ class Stepping(Controller):
         # while the floor is late the base goes down after the foot
         lower = min(self._swing.position[2], 0.0) if self.walking else 0.0
         above = -float(body.rotation[:, 2] @ stance.hip)   # the base over its hips
-        height = min(values.height + lower, above + math.sqrt(max(
+        height = min(self._base_height() + lower, above + math.sqrt(max(
             longest ** 2 - way[0] ** 2 - way[1] ** 2, 0.25 * longest ** 2)))
         up = body.rotation[2]
         acceleration = values.height_stiffness * (height + stance.position[2]) \

@@ -26,6 +26,8 @@ c = m / (e^(w tau) - 1) ends what the foothold leaves, m, as far as the sole goe
 """
 
 import cmath
+from collections.abc import Callable
+from functools import partial
 import math
 from typing import NamedTuple
 
@@ -83,6 +85,20 @@ class Step(NamedTuple):
     missing: float
 
 
+class Aim(NamedTuple):
+    """What steps are planned for.
+
+    Attributes:
+        offset: Gives b, m, ``(2, k)``, of touchdowns after times left, s, ``(k,)``.
+        foothold: Where an undisturbed step lands, m, ``(2,)``.
+        remaining: A time left to be tried besides those of a grid, s; None: none.
+    """
+
+    offset: Callable[[np.ndarray], np.ndarray]
+    foothold: np.ndarray
+    remaining: float | None = None
+
+
 CANDIDATES = 25
 # What a metre of missing foothold, a second off the nominal time, a metre off the nominal foothold
 # and a second too little for the swing foot's way cost, each squared.
@@ -111,6 +127,12 @@ def steady_offset(wanted: np.ndarray, side: float, rate: float, limits: StepLimi
     return np.array([turned.real, turned.imag])
 
 
+def steady_aim(wanted: np.ndarray, side: float, rate: float, limits: StepLimits) -> Aim:
+    """Return the `Aim` of the pendulum's own gait; arguments as of `steady_offset`."""
+    usual = np.array([wanted[0] * limits.time, wanted[1] * limits.time + side * limits.width])
+    return Aim(partial(steady_offset, wanted, side, rate, limits), usual)
+
+
 def pressure_place(capture: np.ndarray, step: Step, rate: float, wanted: np.ndarray, side: float,
                    limits: StepLimits) -> np.ndarray:
     """Return c: the centre of pressure that ends what the foothold leaves, m, ``(2,)``.
@@ -129,7 +151,7 @@ def pressure_place(capture: np.ndarray, step: Step, rate: float, wanted: np.ndar
     return left / max(growth - 1.0, rate * SOONEST)
 
 
-def plan_step(com: np.ndarray, velocity: np.ndarray, rate: float, wanted: np.ndarray,
+def plan_step(com: np.ndarray, velocity: np.ndarray, rate: float, aim: Aim,
               side: float, elapsed: float, foot: np.ndarray, pace: np.ndarray, hip: np.ndarray,
               limits: StepLimits, last: float = math.inf) -> Step:
     """Return the best `Step`.
@@ -138,7 +160,7 @@ def plan_step(com: np.ndarray, velocity: np.ndarray, rate: float, wanted: np.nda
         com: Centre of mass from the stance foot, heading frame, m, ``(2,)``.
         velocity: Its velocity as the angular momentum has it, m/s, ``(2,)``.
         rate: w, 1/s.
-        wanted: Velocity, see `steady_offset`, ``(3,)``.
+        aim: The `Aim`.
         side: 1 if the left foot swings, -1 if the right.
         elapsed: Time since the last touchdown, s.
         foot: The swing foot from the stance foot, m, ``(3,)``.
@@ -153,9 +175,11 @@ def plan_step(com: np.ndarray, velocity: np.ndarray, rate: float, wanted: np.nda
         latest = min(latest, last)
     latest = max(latest, soonest + 0.002)
     times = np.linspace(soonest, latest, CANDIDATES)
+    if aim.remaining is not None and soonest < aim.remaining < latest:
+        times = np.append(times, aim.remaining)
     growth = np.exp(rate * times)
     capture = np.multiply.outer(com + velocity / rate, growth) \
-        - steady_offset(wanted, side, rate, limits, times)
+        - aim.offset(times)
     decay = 1.0 / growth
     cosh, sinh = 0.5 * (growth + decay), 0.5 * (growth - decay)
     hips = np.multiply.outer(com, cosh) + np.multiply.outer(velocity / rate, sinh) + hip[:, None]
@@ -166,10 +190,9 @@ def plan_step(com: np.ndarray, velocity: np.ndarray, rate: float, wanted: np.nda
     share = np.minimum(1.0, limits.hip_reach / np.maximum(np.hypot(*away), 1e-9))
     places = hips + away * share
     missing = np.hypot(*(capture - places))
-    usual = np.array([wanted[0] * limits.time, wanted[1] * limits.time + side * limits.width])
     way = np.hypot(*(places - foot[:2, None] - 0.5 * np.multiply.outer(pace, times)))
     late = np.maximum(0.0, np.sqrt(QUINTIC_PEAK * way / limits.acceleration) - times)
-    off = capture - usual[:, None]
+    off = capture - aim.foothold[:, None]
     cost = (MISSING * missing ** 2 + TIMING * (elapsed + times - limits.time) ** 2
             + NOMINAL * (off ** 2).sum(axis=0) + HURRY * late ** 2)
     best = int(np.argmin(cost))

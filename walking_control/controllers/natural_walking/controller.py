@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Walk a biped in space on a gait of its own, and leave it when pushed.
+
+The gait is the natural motion of the robot: a curve in the space of its poses along which it
+falls, held by hardly more than gravity and its own inertia. As in section 5.2 of [DS09] the
+momentum is split into that along the curve and that across it.
+
+- Across it the law regulates: turn of the trunk, knee of the stance leg, pose of the swing foot,
+  ten wishes with the gait's own accelerations as feed-forward and mild gains. On the gait they ask
+  for the gait's torques and no more.
+- Along it the robot falls: two directions of the floor that only the sole's pressure reaches. There
+  gravity is not compensated, which is the partial compensation (5.25): where the floor presses is
+  the gait's, moved by the deviation delta of the divergent component from the gait's own. That is
+  the energy along the curve, and this its regulation (5.27).
+- What is left of the deviation the next step takes, by its place and its time; the part s of the
+  step under way runs with that time, s' = (1 - s) / tau.
+
+Beyond what the sole and a step can take the gait is left within the step: plain stepping catches
+the fall, with the base sunk. Then it rises again, and enters the gait at a touchdown.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+import math
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+from walking_control.controllers.natural_walking.parameters import NaturalWalkingParameters
+from walking_control.controllers.natural_walking.reference import (
+    CAPTURE,
+    FOOT,
+    FOOT_TURN,
+    GaitTable,
+    KNEE,
+    PRESSURE,
+    RATE,
+    Stride,
+    TURN,
+)
+from walking_control.controllers.stepping.controller import (
+    HEIGHT,
+    LEFT,
+    PRESSURE as PRESSING,
+    SIDE,
+    Stepping,
+    SWING,
+    TILT,
+    TRUNK,
+    YAW,
+)
+from walking_control.controllers.stepping.parameters import SteppingParameters
+from walking_control.controllers.stepping.step_plan import Aim, step_limits, steady_offset
+from walking_control.controllers.stepping.swing import LATE
+from walking_control.gaits.gait_family import GaitFamily
+from walking_control.models.base import ROOT
+from walking_control.models.robot import Robot
+from walking_control.models.robot_file import RobotFile
+from walking_control.models.signals import Reference
+
+CALM = 0.06          # m: deviation at a touchdown within which a step was calm
+TO_RISE, TO_ENTER = 2, 4   # calm steps
+MATCHED = 0.05       # m/s: of a gait that is entered
+LAST = 0.92          # part of the step from which its landing moves the divergent component
+FROZEN = 0.06        # s before the end, from which the gait's mean pressure is kept
+FOOT_ERROR, KNEE_ERROR = 0.5, 0.9   # parts of the step over which errors of a touchdown fade
+FOLLOW = 40.0        # 1/s: how fast the swing foot follows its foothold
+STRAIGHT = 0.999     # share of its length that a leg may get
+
+
+class NaturalWalking(Stepping):
+    """Natural walking for a biped whose every joint has a motor.
+
+    Args:
+        robot_file: The `RobotFile`; the left foot is the first.
+        values: `NaturalWalkingParameters`.
+
+    Attributes:
+        on_gait: Whether it walks on the gait; it stands or steps otherwise.
+
+    Raises:
+        IncompatibleController: As `Stepping`, or the robot stands on points.
+        GaitError: The library is of another robot.
+    """
+
+    name = 'natural_walking'
+    parameters = NaturalWalkingParameters
+    values: NaturalWalkingParameters
+
+    def __init__(self, robot_file: RobotFile, values: NaturalWalkingParameters) -> None:
+        super().__init__(robot_file, values)
+        family = GaitFamily.read(values.gait, robot_file)
+        self._table = GaitTable(family, self._dynamics, self._gravity)
+        foot = self._dynamics.frames[robot_file.robot.feet[LEFT]]
+        self._ankle = self._dynamics.model.frames[foot].placement.translation.copy()
+        self._leg = self._body.leg_length - float(np.linalg.norm(self._ankle))
+
+    def _clear(self) -> None:
+        super()._clear()
+        self.on_gait, self._calm, self._height = False, TO_ENTER, 0.0
+        self._s, self._deviation, self._center = 0.0, np.zeros(2), np.zeros(2)
+        self._drift = np.zeros(2)   # deviation at the last touchdown that belongs to the command
+        self._shift, self._shift_rate = np.zeros(2), np.zeros(2)
+        self._foot_error, self._turn_error = np.zeros(3), np.zeros(3)
+        self._knee_error = 0.0
+        self._manners: tuple[Any, ...] = (None,)
+
+    @property
+    def _manner(self) -> SteppingParameters:
+        values = self.values
+        if self._manners[0] is not values:
+            self._manners = values, replace(values, height=values.tall,
+                                            clearance=values.tall_clearance)
+        return self._manners[self._calm >= TO_RISE]
+
+    def _base_height(self) -> float:
+        return self._height
+
+    def _follow(self, reference: Reference, dt: float) -> None:
+        super()._follow(reference, dt)
+        stance = self._body.feet[self.stance]
+        if self.on_gait or self._height == 0.0:
+            self._height = -float(stance.position[2])
+        else:
+            values, aim = self.values, self._manner.height
+            self._height += min(max(aim - self._height, -values.sinking_down * dt),
+                                values.rising * dt)
+
+    def _change_feet(self) -> None:
+        if not self.on_gait:
+            self._find_fall()
+            left = self._capture - self.step.foothold - steady_offset(
+                self._wanted_gait(), SIDE[1 - self.stance], self._rate, step_limits(self._manner))
+            self._calm = self._calm + 1 if math.hypot(*left) < CALM else 0
+        super()._change_feet()
+        self.on_gait = self.on_gait and self.walking
+
+    def _begin_step(self) -> None:
+        super()._begin_step()
+        self._s = 0.0
+        wanted, side = self._wanted_gait(), SIDE[self.stance]
+        gait = self._table.choose(float(wanted[0]))
+        row = self._table.row(0.0, self.stance)
+        self._find_fall()
+        self._drift = self._offset_of_command(side)(np.zeros(1))[:, 0]
+        self._deviation = self._capture - row[CAPTURE] - self._drift
+        fits = self._table.speeds[0] - MATCHED < self._aim[0] < self._table.speeds[-1] + MATCHED
+        if not self.on_gait:
+            near = math.hypot(*self._deviation) < self.values.entering
+            high = self._height > self.values.tall - 0.01
+            self.on_gait = fits and near and high and self._calm >= TO_ENTER
+        else:
+            self.on_gait = fits
+        if self.on_gait:
+            self._fade_from(row)
+
+    def _offset_of_command(self, side: float) -> Callable[[np.ndarray], np.ndarray]:
+        """Return what going sideways and turning add to b after times left, ``(2, k)``."""
+        wanted, gait = self._wanted_gait(), self._table.stride
+        limits = step_limits(self._manner)._replace(time=gait.duration, width=abs(gait.way[1]))
+        ahead = np.array([wanted[0], 0.0, 0.0])
+
+        def offset(times: np.ndarray) -> np.ndarray:
+            return steady_offset(wanted, side, self._rate, limits, times) \
+                - steady_offset(ahead, side, self._rate, limits, times)
+        return offset
+
+    def _fade_from(self, row: np.ndarray) -> None:
+        """Note how far foot and knee are from the gait: that fades within the step."""
+        feet, joints = self._body.feet, self._table.knees
+        stance, swing = feet[self.stance], feet[1 - self.stance]
+        self._shift[:] = self._shift_rate[:] = 0.0
+        self._foot_error = self._level(swing.position - stance.position) - row[FOOT][:3]
+        turn = pin.utils.rotate('z', -self._heading) @ swing.rotation
+        self._turn_error = pin.log3(turn @ pin.exp3(row[FOOT_TURN][:3]).T)
+        self._knee_error = self._knee()[0] - row[KNEE][0]
+
+    def _knee(self) -> tuple[float, float]:
+        """Return angle and rate of the stance knee, rad and rad/s."""
+        place = self._table.knees[self.stance]
+        return float(self._q[place + 1]), float(self._v[place])
+
+    def _level(self, vector: np.ndarray) -> np.ndarray:
+        """Return a vector in the heading frame, ``(3,)``."""
+        return np.array([*self._to_heading(vector), vector[2]])
+
+    def _unlevel(self, vector: np.ndarray) -> np.ndarray:
+        """Return a vector of the heading frame in floor axes, ``(3,)``."""
+        return np.array([*self._from_heading(vector), vector[2]])
+
+    def _want_step(self, dt: float) -> None:
+        if self.on_gait:
+            self._find_fall()
+            self._advance(dt)
+        if not self.on_gait:
+            super()._want_step(dt)
+            return
+        self._program.begin((self.stance,))
+        row = self._table.row(self._s, self.stance)
+        rate = (1.0 - self._s) / self.step.remaining if self.step.remaining > dt else \
+            1.0 / self._table.stride.duration
+        self._want_trunk(row[TURN], rate)
+        self._want_knee(row[KNEE], rate)
+        self._want_foot(row, rate, dt)
+        place = self._on_sole(row[PRESSURE] + self._deviation)
+        self._program.want_pressure(self.stance, self._from_heading(place), PRESSING)
+
+    def _want_posture(self) -> None:
+        if not self.on_gait:
+            super()._want_posture()
+
+    def _advance(self, dt: float) -> None:
+        """Find the deviation; leave the gait, or go on along it and plan the step."""
+        gait = self._table.stride
+        row = self._table.row(self._s, self.stance)
+        growth = math.exp(row[RATE] * self._elapsed)
+        self._deviation = self._capture - row[CAPTURE] - self._drift * growth
+        if self._s < LAST and math.hypot(*self._deviation) > self.values.leaving \
+                or self.step.remaining < -3.0 * LATE:
+            self.on_gait, self._calm = False, 0
+            return
+        if self.step.remaining <= self.values.early:
+            self.step = self.step._replace(remaining=self.step.remaining - dt)
+        else:
+            self._plan_on(gait, row, dt)
+        left = max(self.step.remaining, 0.0)
+        self._s += (1.0 - self._s) * min(1.0, dt / (left + dt))
+
+    def _plan_on(self, gait: Stride, row: np.ndarray, dt: float) -> None:
+        """Plan the step: an undisturbed one is the gait's own."""
+        mirror = np.array([1.0, SIDE[self.stance]])
+        end, way = gait.end * mirror, gait.way * mirror
+        left = (1.0 - self._s) * gait.duration
+        if left > FROZEN:
+            growth = math.exp(row[RATE] * left)
+            self._center = (end - row[CAPTURE] * growth) / (1.0 - growth)
+        command = self._offset_of_command(SIDE[1 - self.stance])
+        limits = step_limits(self._manner)._replace(time=gait.duration, width=abs(gait.way[1]))
+
+        def offset(times: np.ndarray) -> np.ndarray:
+            return (end - way)[:, None] + command(times)
+        self._plan_to(Aim(offset, way - self._center, gait.duration - self._elapsed), self._center, limits, dt)
+
+    def _want_trunk(self, turn: np.ndarray, rate: float) -> None:
+        body, values, program = self._body, self.values, self._program
+        level = pin.utils.rotate('z', self._heading)
+        error = pin.log3(body.rotation.T @ level @ pin.exp3(turn[:3]))
+        spin = level @ turn[3:6] * rate
+        spin[2] += self._aim[2]
+        wanted = body.rotation.T @ (level @ turn[6:] * rate ** 2) \
+            + values.gait_trunk_stiffness * error \
+            + values.gait_trunk_damping * (body.rotation.T @ spin - body.velocity[3:ROOT])
+        program.want(np.eye(3)[:2], wanted[:2], TRUNK, 3)
+        program.want(np.eye(3)[2:], wanted[2:], YAW, 3)
+
+    def _want_knee(self, knee: np.ndarray, rate: float) -> None:
+        values, column = self.values, self._table.knees[self.stance]
+        fade = (self._knee_error * each for each in fading(self._s / KNEE_ERROR))
+        angle, first, second = (each + more / KNEE_ERROR ** order for order, (each, more)
+                                in enumerate(zip(knee, fade)))
+        now, speed = self._knee()
+        wanted = second * rate ** 2 + values.gait_knee_stiffness * (angle - now) \
+            + values.gait_knee_damping * (first * rate - speed)
+        self._program.want(np.eye(1), np.array([wanted]), HEIGHT, column)
+
+    def _want_foot(self, row: np.ndarray, rate: float, dt: float) -> None:
+        """Let the swing foot go where the gait has it, moved to the foothold."""
+        values, desired = self.values, self._swing
+        swing = self._body.feet[1 - self.stance]
+        place, speed, acceleration = row[FOOT].reshape(3, 3) \
+            * np.array([1.0, rate, rate ** 2])[:, None]
+        fade = fading(self._s / FOOT_ERROR)
+        scale = rate / FOOT_ERROR
+        place = place + self._foot_error * fade[0]
+        speed = speed + self._foot_error * fade[1] * scale
+        acceleration = acceleration + self._foot_error * fade[2] * scale ** 2
+        mirror = np.array([1.0, SIDE[self.stance]])
+        far = self.step.foothold - self._table.stride.way * mirror
+        jump = FOLLOW ** 2 * (far - self._shift) - 2.0 * FOLLOW * self._shift_rate
+        self._shift_rate += dt * jump
+        self._shift += dt * self._shift_rate
+        share, first, second = 1.0 - fading(self._s)[0], *(-each for each in fading(self._s)[1:])
+        place[:2] += share * self._shift
+        speed[:2] += first * rate * self._shift + share * self._shift_rate
+        acceleration[:2] += second * rate ** 2 * self._shift \
+            + 2.0 * first * rate * self._shift_rate + share * jump
+        if self.step.remaining < 0.0:   # the floor is late
+            place[2] += speed[2] * -self.step.remaining
+            speed[:2] = acceleration[:] = 0.0
+        place = self._unlevel(place)
+        hip = swing.hip - self._body.feet[self.stance].position
+        leg = place - swing.rotation @ self._ankle - hip
+        long = float(np.linalg.norm(leg))
+        place -= leg * max(0.0, 1.0 - STRAIGHT * self._leg / long)
+        desired.position[:], desired.velocity[:] = place, self._unlevel(speed)
+        desired.acceleration[:] = self._unlevel(acceleration)
+        self._want_swing(values.gait_swing_stiffness, values.gait_swing_damping)
+        level = pin.utils.rotate('z', self._heading + self._aim[2] * max(self.step.remaining, 0.0))
+        turn, spin, gain = row[FOOT_TURN].reshape(3, 3)
+        wanted = level @ pin.exp3(self._turn_error * fade[0]) @ pin.exp3(turn)
+        error = swing.rotation @ pin.log3(swing.rotation.T @ wanted)
+        spin = level @ (spin * rate + self._turn_error * fade[1] * scale)
+        gain = level @ (gain * rate ** 2 + self._turn_error * fade[2] * scale ** 2)
+        self._program.want(swing.jacobian[3:], gain + values.gait_swing_stiffness * error
+                           + values.gait_swing_damping * (spin - swing.velocity[3:])
+                           - swing.drift[3:], TILT)
+
+    @staticmethod
+    def telemetry_fields(robot: Robot) -> tuple[tuple[str, str], ...]:
+        return (*Stepping.telemetry_fields(robot), ('on_gait', 'bool'), ('part', '1'),
+                ('deviation_x', 'm'), ('deviation_y', 'm'))
+
+    def write_telemetry(self, out: np.ndarray) -> None:
+        super().write_telemetry(out[:-4])
+        out[-4:] = self.on_gait, self._s, *self._deviation
+
+
+def fading(part: float) -> tuple[float, float, float]:
+    """Return what of an error is left at a part of its time, and two derivatives in the part."""
+    u = min(max(part, 0.0), 1.0)
+    return (1.0 - u ** 3 * (10.0 - u * (15.0 - 6.0 * u)), -30.0 * u ** 2 * (1.0 - u) ** 2,
+            -60.0 * u * (1.0 - u) * (1.0 - 2.0 * u))

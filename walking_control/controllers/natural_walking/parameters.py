@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parameters of natural walking."""
+
+from walking_control.controllers.stepping.parameters import SteppingParameters
+from walking_control.models.parameters import parameter
+
+
+class NaturalWalkingParameters(SteppingParameters, section='natural_walking'):
+    """Of natural walking; the others are those of the stepping it starts with and falls back to."""
+
+    gait: str = parameter(
+        '', '', 'Library of gaits, or name of one in config/gaits; empty takes that of the robot.')
+    tall: float = parameter(
+        0.97, 'm', 'Height of the base with which it stands, starts and comes back to the gait; '
+        'height is the one it sinks to when pushed off it.', 0.05, 3.0, scaled=True)
+    tall_clearance: float = parameter(
+        0.044, 'm', 'Height of the swing foot half-way there.', 0.0, 1.0, scaled=True)
+    leaving: float = parameter(
+        0.0625, 'm', 'Deviation of the divergent component beyond which the gait is left.', 0.0,
+        1.0, live=True, scaled=True)
+    entering: float = parameter(
+        0.125, 'm', 'Deviation at a touchdown within which it is entered.', 0.0, 1.0, live=True,
+        scaled=True)
+    sinking_down: float = parameter(
+        1.0, 'm/s', 'How fast the base sinks when pushed off the gait.', 0.01, 10.0)
+    rising: float = parameter(0.08, 'm/s', 'How fast it rises again.', 0.001, 10.0)
+    gait_trunk_stiffness: float = parameter(
+        300.0, '1/s^2', 'On the gait: angular acceleration per turn of the trunk.', 0.0, 1e4,
+        live=True)
+    gait_trunk_damping: float = parameter(35.0, '1/s', 'The same per rate.', 0.0, 1e3, live=True)
+    gait_knee_stiffness: float = parameter(
+        400.0, '1/s^2', 'On the gait: acceleration of the stance knee per error.', 0.0, 1e4,
+        live=True)
+    gait_knee_damping: float = parameter(40.0, '1/s', 'The same per rate.', 0.0, 1e3, live=True)
+    gait_swing_stiffness: float = parameter(
+        500.0, '1/s^2', 'On the gait: acceleration of the swing foot per error; angular too.', 0.0,
+        1e4, live=True)
+    gait_swing_damping: float = parameter(45.0, '1/s', 'The same per rate.', 0.0, 1e3, live=True)

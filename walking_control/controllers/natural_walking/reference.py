@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a family of gaits asks of a robot, over the part s of a step: a table, read every tick.
+
+The gaits say joint angles q(s). What the law tracks follows from them with the stance foot flat at
+the origin: the turn of the base, the angle of the stance knee (not the height: where a leg is
+straight no force changes it), the pose of the swing foot, where the floor presses, and the
+divergent component xi(s) that all this makes. Each with two derivatives in s, so that
+
+    x' = x_s s',    x'' = x_ss s'^2.
+
+All is of a step on the first foot, and seen in a mirror of one on the other.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import pinocchio as pin
+
+from walking_control.controllers.stepping.body import Body
+from walking_control.gaits.gait_family import GaitFamily, SpaceGait
+from walking_control.models.base import ROOT
+from walking_control.models.dynamics import Dynamics
+
+SAMPLES = 201       # along a step
+SPACING = 0.05      # m/s between the speeds the table has
+# columns: values, first and second derivatives, vectors in floor axes
+TURN, KNEE, FOOT, FOOT_TURN = slice(0, 9), slice(9, 12), slice(12, 21), slice(21, 30)
+PRESSURE, CAPTURE, RATE = slice(30, 32), slice(32, 34), 34
+COLUMNS = 35
+_VECTOR, _TURNING = [1.0, -1.0, 1.0], [-1.0, 1.0, -1.0]
+MIRROR = np.array([*_TURNING * 3, 1.0, 1.0, 1.0, *_VECTOR * 3, *_TURNING * 3,
+                   1.0, -1.0, 1.0, -1.0, 1.0])
+
+
+class Stride(NamedTuple):
+    """A gait's step as a whole, on the first foot.
+
+    Attributes:
+        speed: m/s.
+        duration: s.
+        way: From foot to foot, m, ``(2,)``.
+        end: Divergent component just before touchdown, from the stance foot, m, ``(2,)``.
+    """
+
+    speed: float
+    duration: float
+    way: np.ndarray
+    end: np.ndarray
+
+
+class GaitTable:
+    """The gaits of a family at all speeds between its slowest and fastest.
+
+    Args:
+        family: The `GaitFamily`.
+        dynamics: The robot's `Dynamics`, whose first foot is that of the gaits.
+        gravity: Along the floor's normal, m/s^2.
+
+    Attributes:
+        speeds: Ascending, m/s, ``(n,)``.
+        knees: Column of each leg's knee among the accelerations, in Pinocchio's order.
+    """
+
+    def __init__(self, family: GaitFamily, dynamics: Dynamics, gravity: float) -> None:
+        low, high = family.speeds[0], family.speeds[-1]
+        count = math.ceil((high - low) / SPACING) + 1
+        self.speeds = np.linspace(low, high, count)
+        gaits = [family.at(float(speed)) for speed in self.speeds]
+        body = Body(dynamics)
+        self.knees = [_find_knee(body, dynamics, gaits[0], foot) for foot in (0, 1)]
+        self._rows = np.array([_tabulate(gait, body, dynamics, self.knees[0], gravity)
+                               for gait in gaits])
+        self._strides = np.array([[gait.speed, gait.duration, gait.step_length, -gait.step_width,
+                                   *rows[-1, CAPTURE]] for gait, rows in zip(gaits, self._rows)])
+        self.choose(low)
+
+    def choose(self, speed: float) -> Stride:
+        """Read the gait of a speed, or the nearest one, from now on; return its `Stride`."""
+        speeds = self.speeds
+        if len(speeds) == 1:
+            self._step, stride = self._rows[0], self._strides[0]
+        else:
+            place = float(np.clip((speed - speeds[0]) / (speeds[1] - speeds[0]),
+                                  0.0, len(speeds) - 1.0))
+            lower = min(int(place), len(speeds) - 2)
+            share = place - lower
+            below, above = self._rows[lower:lower + 2]
+            self._step = below + share * (above - below)
+            stride = self._strides[lower] + share * (self._strides[lower + 1]
+                                                     - self._strides[lower])
+        self.stride = Stride(float(stride[0]), float(stride[1]), stride[2:4], stride[4:6])
+        return self.stride
+
+    def row(self, s: float, foot: int) -> np.ndarray:
+        """Return the columns at a part of the step on a foot, ``(COLUMNS,)``."""
+        place = min(max(s, 0.0), 1.0) * (SAMPLES - 1)
+        lower = min(int(place), SAMPLES - 2)
+        below, above = self._step[lower:lower + 2]
+        row = below + (place - lower) * (above - below)
+        return row if foot == 0 else row * MIRROR
+
+
+def _find_knee(body: Body, dynamics: Dynamics, gait: SpaceGait, foot: int) -> int:
+    """Return the joint that shortens a leg most, as a column of Pinocchio's accelerations."""
+    q = np.zeros(dynamics.nq)
+    joints = [dynamics.joints.index(joint) for joint in gait.joints]
+    q[6], q[ROOT + 1 + np.array(joints)] = 1.0, gait.sample(0.5)[0]
+    body.update(q, np.zeros(dynamics.nv))
+    leg = body.feet[foot].position - body.feet[foot].hip
+    return ROOT + int(np.argmax(np.abs(leg @ body.feet[foot].jacobian[:3, ROOT:])))
+
+
+def _tabulate(gait: SpaceGait, body: Body, dynamics: Dynamics, knee: int, gravity: float
+              ) -> np.ndarray:
+    """Return the table of one gait, ``(SAMPLES, COLUMNS)``."""
+    s = np.linspace(0.0, 1.0, SAMPLES)
+    rows = np.zeros((SAMPLES, COLUMNS))
+    angles = gait.sample(s)
+    joints = ROOT + 1 + np.array([dynamics.joints.index(joint) for joint in gait.joints])
+    for row, here, *motion in zip(rows, s, *angles):
+        q, v = np.zeros(dynamics.nq), np.zeros(dynamics.nv)
+        q[6], q[joints], v[joints - 1] = 1.0, motion[0], motion[1]
+        _stand(body, q, v)
+        stance, swing = body.feet
+        row[TURN][:6] = *pin.log3(body.rotation), *(body.rotation @ body.velocity[3:ROOT])
+        row[FOOT][:6] = *(swing.position - stance.position), *swing.velocity[:3]
+        row[FOOT_TURN][:6] = *pin.log3(swing.rotation), *swing.velocity[3:]
+        com, momentum = body.com - stance.position, body.momentum_about(stance.position)
+        row[RATE] = (gravity / com[2]) ** 0.5
+        row[CAPTURE] = com[:2] + np.array([momentum[1], -momentum[0]]) \
+            / (gait.duration * body.mass * com[2] * row[RATE])
+        row[PRESSURE] = gait.pressure(float(here))
+    mine = dynamics.order.tolist().index(knee) - ROOT
+    mine = gait.joints.index(dynamics.joints[mine])
+    rows[:, KNEE] = np.stack([each[:, mine] for each in angles], axis=1)
+    for part in (TURN, FOOT, FOOT_TURN):
+        rows[:, part][:, 6:] = np.gradient(rows[:, part][:, 3:6], s, axis=0, edge_order=2)
+    return rows
+
+
+def _stand(body: Body, q: np.ndarray, v: np.ndarray) -> None:
+    """Compute a body whose first foot is flat on the floor and at rest."""
+    body.update(q, v)
+    q[3:7] = pin.Quaternion(body.feet[0].rotation.T).coeffs()
+    body.update(q, v)
+    jacobian = body.feet[0].jacobian
+    v[:ROOT] = np.linalg.solve(jacobian[:, :ROOT], -body.feet[0].velocity)
+    body.update(q, v)
