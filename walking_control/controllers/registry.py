@@ -43,8 +43,8 @@ CONTROLLERS = Registry('controller', {
 # what stands apart from its law
 SECTIONS: dict[str, type[Parameters]] = {each.section: each for each in (
     CurveTrackingParameters, FootPlacementParameters, HipPdParameters, HipSwitchingParameters,
-    NaturalWalkingParameters, NoControlParameters, PushOffParameters, StaticTorqueParameters, SteppingParameters,
-    TimePdParameters)}
+    NaturalWalkingParameters, NoControlParameters, PushOffParameters, StaticTorqueParameters,
+    SteppingParameters, TimePdParameters)}
 
 
 def make_controller(robot_file: RobotFile, name: Choice = None) -> Controller:

@@ -42,19 +42,21 @@ from walking_control.controllers.natural_walking.reference import (
 from walking_control.controllers.stepping.controller import (
     HEIGHT,
     LEFT,
-    PRESSURE as PRESSING,
     SIDE,
     Stepping,
-    SWING,
     TILT,
     TRUNK,
     YAW,
 )
+from walking_control.controllers.stepping.controller import (
+    PRESSURE as PRESSING,
+)
 from walking_control.controllers.stepping.parameters import SteppingParameters
-from walking_control.controllers.stepping.step_plan import Aim, step_limits, steady_offset
+from walking_control.controllers.stepping.step_plan import Aim, steady_offset, step_limits
 from walking_control.controllers.stepping.swing import LATE
 from walking_control.gaits.gait_family import GaitFamily
 from walking_control.models.base import ROOT
+from walking_control.models.resources import gait_path
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile
 from walking_control.models.signals import Reference
@@ -90,7 +92,7 @@ class NaturalWalking(Stepping):
 
     def __init__(self, robot_file: RobotFile, values: NaturalWalkingParameters) -> None:
         super().__init__(robot_file, values)
-        family = GaitFamily.read(values.gait, robot_file)
+        family = GaitFamily.read(gait_path(values.gait or robot_file.robot.name), robot_file)
         self._table = GaitTable(family, self._dynamics, self._gravity)
         foot = self._dynamics.frames[robot_file.robot.feet[LEFT]]
         self._ankle = self._dynamics.model.frames[foot].placement.translation.copy()
@@ -132,15 +134,17 @@ class NaturalWalking(Stepping):
             self._find_fall()
             left = self._capture - self.step.foothold - steady_offset(
                 self._wanted_gait(), SIDE[1 - self.stance], self._rate, step_limits(self._manner))
-            self._calm = self._calm + 1 if math.hypot(*left) < CALM else 0
+            calm = math.hypot(*left) < CALM
+            if self._calm < TO_ENTER:
+                self._calm = self._calm + 1 if calm else 0
         super()._change_feet()
         self.on_gait = self.on_gait and self.walking
 
     def _begin_step(self) -> None:
         super()._begin_step()
         self._s = 0.0
-        wanted, side = self._wanted_gait(), SIDE[self.stance]
-        gait = self._table.choose(float(wanted[0]))
+        side = SIDE[self.stance]
+        self._table.choose(float(self._wanted_gait()[0]))
         row = self._table.row(0.0, self.stance)
         self._find_fall()
         self._drift = self._offset_of_command(side)(np.zeros(1))[:, 0]
@@ -148,8 +152,7 @@ class NaturalWalking(Stepping):
         fits = self._table.speeds[0] - MATCHED < self._aim[0] < self._table.speeds[-1] + MATCHED
         if not self.on_gait:
             near = math.hypot(*self._deviation) < self.values.entering
-            high = self._height > self.values.tall - 0.01
-            self.on_gait = fits and near and high and self._calm >= TO_ENTER
+            self.on_gait = fits and near and self._calm >= TO_ENTER
         else:
             self.on_gait = fits
         if self.on_gait:
@@ -168,7 +171,7 @@ class NaturalWalking(Stepping):
 
     def _fade_from(self, row: np.ndarray) -> None:
         """Note how far foot and knee are from the gait: that fades within the step."""
-        feet, joints = self._body.feet, self._table.knees
+        feet = self._body.feet
         stance, swing = feet[self.stance], feet[1 - self.stance]
         self._shift[:] = self._shift_rate[:] = 0.0
         self._foot_error = self._level(swing.position - stance.position) - row[FOOT][:3]
@@ -178,8 +181,8 @@ class NaturalWalking(Stepping):
 
     def _knee(self) -> tuple[float, float]:
         """Return angle and rate of the stance knee, rad and rad/s."""
-        place = self._table.knees[self.stance]
-        return float(self._q[place + 1]), float(self._v[place])
+        place, (q, v) = self._table.knees[self.stance], self._now
+        return float(q[ROOT + 1 + place]), float(v[ROOT + place])
 
     def _level(self, vector: np.ndarray) -> np.ndarray:
         """Return a vector in the heading frame, ``(3,)``."""
@@ -240,7 +243,8 @@ class NaturalWalking(Stepping):
 
         def offset(times: np.ndarray) -> np.ndarray:
             return (end - way)[:, None] + command(times)
-        self._plan_to(Aim(offset, way - self._center, gait.duration - self._elapsed), self._center, limits, dt)
+        aim = Aim(offset, way - self._center, gait.duration - self._elapsed)
+        self._plan_to(aim, self._center, limits, dt)
 
     def _want_trunk(self, turn: np.ndarray, rate: float) -> None:
         body, values, program = self._body, self.values, self._program
@@ -255,7 +259,8 @@ class NaturalWalking(Stepping):
         program.want(np.eye(3)[2:], wanted[2:], YAW, 3)
 
     def _want_knee(self, knee: np.ndarray, rate: float) -> None:
-        values, column = self.values, self._table.knees[self.stance]
+        values, place = self.values, self._table.knees[self.stance]
+        column = int(self._dynamics.pinocchio_order[ROOT + place])
         fade = (self._knee_error * each for each in fading(self._s / KNEE_ERROR))
         angle, first, second = (each + more / KNEE_ERROR ** order for order, (each, more)
                                 in enumerate(zip(knee, fade)))
@@ -308,10 +313,12 @@ class NaturalWalking(Stepping):
 
     @staticmethod
     def telemetry_fields(robot: Robot) -> tuple[tuple[str, str], ...]:
+        """Return (name, unit) of what is said of each tick."""
         return (*Stepping.telemetry_fields(robot), ('on_gait', 'bool'), ('part', '1'),
                 ('deviation_x', 'm'), ('deviation_y', 'm'))
 
     def write_telemetry(self, out: np.ndarray) -> None:
+        """Say what `Stepping` does, and where it is on the gait, or how far off."""
         super().write_telemetry(out[:-4])
         out[-4:] = self.on_gait, self._s, *self._deviation
 

@@ -59,7 +59,7 @@ class GaitTable:
 
     Attributes:
         speeds: Ascending, m/s, ``(n,)``.
-        knees: Column of each leg's knee among the accelerations, in Pinocchio's order.
+        knees: Each leg's knee, an index of the robot's joints.
     """
 
     def __init__(self, family: GaitFamily, dynamics: Dynamics, gravity: float) -> None:
@@ -102,13 +102,14 @@ class GaitTable:
 
 
 def _find_knee(body: Body, dynamics: Dynamics, gait: SpaceGait, foot: int) -> int:
-    """Return the joint that shortens a leg most, as a column of Pinocchio's accelerations."""
+    """Return the joint that shortens a leg most, an index of the robot's joints."""
     q = np.zeros(dynamics.nq)
     joints = [dynamics.joints.index(joint) for joint in gait.joints]
     q[6], q[ROOT + 1 + np.array(joints)] = 1.0, gait.sample(0.5)[0]
     body.update(q, np.zeros(dynamics.nv))
     leg = body.feet[foot].position - body.feet[foot].hip
-    return ROOT + int(np.argmax(np.abs(leg @ body.feet[foot].jacobian[:3, ROOT:])))
+    shortening = leg @ body.feet[foot].jacobian[:3]
+    return int(np.argmax(np.abs(shortening[dynamics.pinocchio_order[ROOT:]])))
 
 
 def _tabulate(gait: SpaceGait, body: Body, dynamics: Dynamics, knee: int, gravity: float
@@ -131,9 +132,8 @@ def _tabulate(gait: SpaceGait, body: Body, dynamics: Dynamics, knee: int, gravit
         row[CAPTURE] = com[:2] + np.array([momentum[1], -momentum[0]]) \
             / (gait.duration * body.mass * com[2] * row[RATE])
         row[PRESSURE] = gait.pressure(float(here))
-    mine = dynamics.order.tolist().index(knee) - ROOT
-    mine = gait.joints.index(dynamics.joints[mine])
-    rows[:, KNEE] = np.stack([each[:, mine] for each in angles], axis=1)
+    column = gait.joints.index(dynamics.joints[knee])
+    rows[:, KNEE] = np.stack([each[:, column] for each in angles], axis=1)
     for part in (TURN, FOOT, FOOT_TURN):
         rows[:, part][:, 6:] = np.gradient(rows[:, part][:, 3:6], s, axis=0, edge_order=2)
     return rows

@@ -8,6 +8,7 @@ to walk.
 """
 
 import math
+from typing import ClassVar
 
 import numpy as np
 import pinocchio as pin
@@ -76,7 +77,7 @@ class Stepping(Controller):
     """
 
     name = 'stepping'
-    parameters = SteppingParameters
+    parameters: ClassVar[type[SteppingParameters]] = SteppingParameters
 
     def __init__(self, robot_file: RobotFile, values: SteppingParameters) -> None:
         robot, world = robot_file.robot, robot_file.values(World)
@@ -159,7 +160,8 @@ class Stepping(Controller):
         dynamics.configuration(state.position, base.orientation, out=self._q)
         v[:3] = base.linear @ base.rotation
         v[3:ROOT], v[ROOT:] = base.angular, state.velocity
-        self._body.update(*self._prediction.predict(self._q, v))
+        self._now = self._prediction.predict(self._q, v)
+        self._body.update(*self._now)
 
     def _follow(self, reference: Reference, dt: float) -> None:
         """Move the aim towards what is commanded, within the limits, and the heading with it."""
@@ -372,8 +374,9 @@ class Stepping(Controller):
         step = plan_step(self._ahead - center, self._pace, self._rate, aim,
                          SIDE[1 - self.stance], self._elapsed, foot,
                          self._to_heading(self._swing.velocity[:2]), hip, limits, last)
-        self.step = step._replace(foothold=step.foothold + center,
-                                  remaining=last if self.step.remaining <= -LATE else step.remaining)
+        self.step = step._replace(
+            foothold=step.foothold + center,
+            remaining=last if self.step.remaining <= -LATE else step.remaining)
 
     def _want_standing(self) -> None:
         """Both feet carry; the centre of mass is brought above their middle."""

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Natural walking in space: tracked gaits, and the law as a whole."""
+
+import numpy as np
+import pytest
+
+from walking_control.controllers.natural_walking.reference import CAPTURE, FOOT, GaitTable, RATE
+from walking_control.controllers.registry import make_controller
+from walking_control.loading import load_robot
+from walking_control.simulation.simulate import simulate
+
+
+@pytest.fixture(scope='module')
+def walk():
+    """Return seven seconds of walking at 0.8 m/s."""
+    robot_file = load_robot('walker3d', controller='natural_walking', speed=0.8)
+    return simulate(robot_file, duration=7.0)
+
+
+def test_it_walks_on_the_gait_at_its_price(walk):
+    """The law would squat, fall, or fight its own gait: at a price far above the gait's."""
+    assert walk.fault is None
+    on = walk.telemetry['on_gait'] > 0.0
+    assert on[walk.time > 2.5].all()
+    rows = np.flatnonzero(np.diff(walk.steps))[-7:]   # six steps
+    way = np.hypot(*(walk.base.position[rows[-1]] - walk.base.position[rows[0]])[:2])
+    energy = np.ptp(walk.electrical_energy[rows[[0, -1]]])
+    assert way / np.ptp(walk.time[rows[[0, -1]]]) == pytest.approx(0.8, abs=0.03)
+    assert energy / (10.0 * 9.81 * way) < 0.08
+
+
+def test_the_robot_stays_within_millimetres_of_the_gait(walk):
+    """Place and time of steps would not be the gait's own on the gait."""
+    late = (walk.time > 5.0) & (walk.telemetry['part'] < 0.9)
+    off = np.hypot(walk.telemetry['deviation_x'], walk.telemetry['deviation_y'])
+    assert off[late].max() < 0.01
+
+
+@pytest.fixture(scope='module')
+def table():
+    """Return the table of the shipped gaits."""
+    return make_controller(load_robot('walker3d', controller='natural_walking'))._table
+
+
+def test_a_step_of_the_table_ends_where_the_next_begins(table):
+    """Rows of the two feet would not be each other's mirror, or derivatives in the wrong unit."""
+    assert isinstance(table, GaitTable)
+    stride = table.choose(0.8)
+    end, begin = table.row(1.0, 0), table.row(0.0, 1)
+    np.testing.assert_allclose(end[FOOT][:2], stride.way, atol=2e-3)
+    np.testing.assert_allclose(begin[FOOT][:2], -end[FOOT][:2], atol=2e-3)
+    # but for the way down, that ends with the impact
+    np.testing.assert_allclose(begin[CAPTURE], end[CAPTURE] - stride.way, atol=2e-2)
+    place = [table.row(s, 0)[FOOT][:3] for s in (0.49, 0.51)]
+    np.testing.assert_allclose((place[1] - place[0]) / 0.02, table.row(0.5, 0)[FOOT][3:6],
+                               atol=2e-2)
+    assert end[RATE] == pytest.approx(begin[RATE], rel=2e-2)
