@@ -2,6 +2,7 @@
 """Walking with random faults: every command must be safe, every fault must end in one."""
 
 import argparse
+from collections.abc import Callable
 from dataclasses import dataclass, field
 import math
 import sys
@@ -11,40 +12,41 @@ import numpy as np
 
 from walking_control.control_loop import ControlLoop
 from walking_control.loading import load_robot
+from walking_control.models.robot_file import RobotFile
 from walking_control.models.signals import Measurement
 from walking_control.safety.parameters import SafetyParameters
 from walking_control.simulation.registry import make_plant
 
 
-def _spoil_position(measurement, rng):
+def _spoil_position(measurement: Measurement, rng: np.random.Generator) -> None:
     measurement.position[rng.integers(len(measurement.position))] = math.nan
 
 
-def _spoil_velocity(measurement, rng):
+def _spoil_velocity(measurement: Measurement, rng: np.random.Generator) -> None:
     measurement.velocity[rng.integers(len(measurement.velocity))] = rng.choice([math.inf, 1e6])
 
 
-def _spoil_imu(measurement, rng):
+def _spoil_imu(measurement: Measurement, rng: np.random.Generator) -> None:
     measurement.orientation[:] = rng.choice([0.0, math.nan])
 
 
-def _spoil_force(measurement, rng):
+def _spoil_force(measurement: Measurement, rng: np.random.Generator) -> None:
     measurement.foot_force[rng.integers(len(measurement.foot_force)), 2] = math.nan
 
 
-def _jump(measurement, rng):
+def _jump(measurement: Measurement, rng: np.random.Generator) -> None:
     measurement.position[rng.integers(len(measurement.position))] += rng.choice([-1.0, 1.0]) * 2.0
 
 
-def _turn_back_clock(measurement, rng):
+def _turn_back_clock(measurement: Measurement, rng: np.random.Generator) -> None:
     measurement.stamp -= 0.5
 
 
-def _lose_time(measurement, rng):
+def _lose_time(measurement: Measurement, rng: np.random.Generator) -> None:
     measurement.stamp += 0.3
 
 
-def _flip_contact(measurement, rng):
+def _flip_contact(measurement: Measurement, rng: np.random.Generator) -> None:
     """A few samples of a loose wire: to be bridged, not a fault."""
     measurement.foot_force[:] = 0.0
 
@@ -70,19 +72,20 @@ class SoakResult:
     """
 
     ticks: int = 0
-    injected: dict = field(default_factory=dict)
-    faults: dict = field(default_factory=dict)
-    unnoticed: list = field(default_factory=list)
-    unsafe: list = field(default_factory=list)
+    injected: dict[str, int] = field(default_factory=dict)
+    faults: dict[str, int] = field(default_factory=dict)
+    unnoticed: list[tuple[int, str]] = field(default_factory=list)
+    unsafe: list[tuple[int, str | None, list[float]]] = field(default_factory=list)
     growth: int = 0
 
     @property
-    def passed(self):
+    def passed(self) -> bool:
         """Whether every command was safe, every fault noticed and memory flat."""
         return not self.unnoticed and not self.unsafe and self.growth < 100_000
 
 
-def soak(robot_file, duration, seed=0, mean_interval=3.0, progress=None):
+def soak(robot_file: RobotFile, duration: float, seed: int = 0, mean_interval: float = 3.0,
+         progress: Callable[[float], None] | None = None) -> SoakResult:
     """Walk with random faults; after each one's reaction the robot is set up and cleared again.
 
     Args:
@@ -102,7 +105,7 @@ def soak(robot_file, duration, seed=0, mean_interval=3.0, progress=None):
     limits = np.array(loop.supervisor.effort_limits)
     lasting, name = robot_file.values(SafetyParameters).bridge_time + 1.5 * loop.period, None
 
-    def set_up():
+    def set_up() -> tuple[float, None]:
         plant.reset(robot_file.start)
         loop.reset()
         return rng.exponential(mean_interval), None
@@ -142,7 +145,7 @@ def soak(robot_file, duration, seed=0, mean_interval=3.0, progress=None):
     return result
 
 
-def main():
+def main() -> int:
     """Soak a robot and print what happened."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('robot', nargs='?', default='dribbel')

@@ -56,7 +56,7 @@ def task_inertia(limb: Limb) -> TaskInertia:
     return TaskInertia(lossless, forward, results[BACKWARD], _symmetric_forward(limb))
 
 
-def _symmetric_forward(limb):
+def _symmetric_forward(limb: Limb) -> np.ndarray:
     """Return FGIE with the root of E on either side of the inertia ([SR20], appendix)."""
     shares = limb.transmission.efficiency
     root = limb.motor_map(np.sqrt(shares)) @ limb.transmission.topology.T
@@ -132,7 +132,7 @@ def impact_mitigation(limb: Limb, direction: np.ndarray,
                             float(1.0 - masses[0][1] / masses[1][1]))
 
 
-def _mobility(limb, shares):
+def _mobility(limb: Limb, shares: np.ndarray) -> np.ndarray:
     """Return acceleration of the end per force on it; gears with infinite shares are locked."""
     open_ = np.isfinite(shares)
     if open_.all():

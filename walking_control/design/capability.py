@@ -118,5 +118,5 @@ def asymmetric_capability(limb: Limb, velocity: np.ndarray) -> ForcePolytope:
                          np.where(rates > still, drive, hold))
 
 
-def _torque_map(limb):
+def _torque_map(limb: Limb) -> np.ndarray:
     return limb.transmission.topology.T @ limb.own_jacobian.T

@@ -147,7 +147,7 @@ class Limb:
         return self.inertia(shares), bias, motors
 
 
-def _axes(axes, jacobian, frame):
+def _axes(axes: str | None, jacobian: np.ndarray, frame: str) -> str:
     """Return the axes asked for, or those along which a limb moves its end."""
     if axes is None:
         norms = np.linalg.norm(jacobian, axis=1)
@@ -211,7 +211,8 @@ class RotorModel:
                                        np.arange(dynamics.nv, self.model.nv)])
         self._joints = mechanism.velocity_places(transmission.joints)
 
-    def _efforts(self, velocity, spin, acceleration):
+    def _efforts(self, velocity: np.ndarray, spin: np.ndarray,
+                 acceleration: np.ndarray) -> np.ndarray:
         # of the whole: by recursion from the bodies, which asks for no order of the joints
         v, a = np.zeros(self.model.nv), np.zeros(self.model.nv)
         v[self._places], a[self._places] = np.concatenate([velocity, spin]), acceleration

@@ -153,7 +153,7 @@ def rotom_gradient(mechanism: Mechanism, direction: Sequence[float] | np.ndarray
     """
     u, space = unit_direction(direction), np.eye(3)
 
-    def rotom(velocity):
+    def rotom(velocity: np.ndarray) -> float:
         return transmissibility(mechanism.moved(velocity), contacts, space).rotom(u)
     return np.array([(rotom(_STEP * unit) - rotom(-_STEP * unit)) / (2.0 * _STEP)
                      for unit in np.eye(len(mechanism.moving))])
@@ -228,7 +228,7 @@ def rotom_zeros(mechanism: Mechanism, direction: Sequence[float] | np.ndarray, s
     return [posture for posture, _ in sorted(found, key=lambda entry: -entry[1])]
 
 
-def _ranges(mechanism):
+def _ranges(mechanism: Mechanism) -> tuple[np.ndarray, np.ndarray]:
     """Return lower and upper positions to look between, one turn of joints without limits."""
     limits = [mechanism.dynamics.robot.limits[joint] for joint in mechanism.joints]
     low = np.array([max(limit.lower, -np.pi) for limit in limits])
@@ -236,7 +236,7 @@ def _ranges(mechanism):
     return low, np.maximum(high, low + 1e-9)
 
 
-def _turn(angle):
+def _turn(angle: np.ndarray) -> np.ndarray:
     """Return angles from -pi to pi."""
     return (np.asarray(angle) + np.pi) % (2.0 * np.pi) - np.pi
 

@@ -106,7 +106,7 @@ def study_transmission(limb: Limb, direction: Sequence[float] | np.ndarray) -> d
     }
 
 
-def _motors(limb):
+def _motors(limb: Limb) -> dict[str, dict[str, float]]:
     gears = limb.transmission
     return {joint: {'reduction': float(gears.reduction[i]),
                     'rotor_inertia': float(gears.rotor_inertia[i]),
@@ -208,7 +208,7 @@ def study_rotom(mechanism: Mechanism, direction: Sequence[float] | np.ndarray,
     }
 
 
-def _in_words(space):
+def _in_words(space: np.ndarray) -> str:
     """Return axes' names of a space along them, else its dimension."""
     if np.array_equal(space, np.eye(3)[:, np.abs(space).max(axis=1) > 0.0]):
         return ''.join(axis for axis, row in zip(AXES, space) if row.any())

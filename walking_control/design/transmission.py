@@ -65,14 +65,14 @@ def backward_efficiency(forward: float, reduction: float) -> float:
                / ((1.0 - square) * forward + 2.0 * square))
 
 
-def _check_share(name, value):
+def _check_share(name: str, value: float) -> None:
     if not 0.0 < value <= 1.0:
         raise InvalidInput(name, value=float(value), limit='must be above 0 and at most 1')
     if value < LEAST:
         raise InvalidInput(name, value=float(value), limit=f'must be at least {LEAST:g}')
 
 
-def _check_reduction(joint, value):
+def _check_reduction(joint: str, value: float) -> None:
     if 0.0 < value < LEAST:
         raise InvalidInput('reduction' + (f' of {joint}' if joint else ''), value=float(value),
                            limit=f'must be at least {LEAST:g}')
@@ -142,7 +142,7 @@ class Transmission:
                                limit=f'must be an invertible matrix of {size} x {size} numbers')
         object.__setattr__(self, 'topology', topology)
 
-    def with_(self, **changes) -> Transmission:
+    def with_(self, **changes: Any) -> Transmission:
         """Return the same with other numbers; the back efficiency follows the efficiency."""
         kept = {name: getattr(self, name) for name in self.__dataclass_fields__}
         if {'efficiency', 'reduction'} & set(changes):
@@ -173,7 +173,7 @@ class Transmission:
             return 1.0 / self.back_efficiency
 
 
-def _one_each(name, given, size):
+def _one_each(name: str, given: Any, size: int) -> np.ndarray:
     values = np.atleast_1d(np.asarray(given, float))
     if values.shape not in ((1,), (size,)):
         raise InvalidInput(name.replace('_', ' '), value=values.tolist(),

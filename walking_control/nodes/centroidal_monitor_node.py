@@ -5,24 +5,26 @@ Listens to the joints, the orientation and the loads of the feet, on the topics 
 sends nothing but figures and a marker. What a foot carries counts as contact.
 """
 
+from collections.abc import Callable
 import math
 import sys
+from typing import Any
 
 from geometry_msgs.msg import WrenchStamped
 import numpy as np
 import pinocchio as pin
 from rclpy.clock import Clock, ClockType
-from rclpy.node import Node
 from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Float64
 from visualization_msgs.msg import Marker
 
-from walking_control.design.mechanism import load_mechanism, unit_direction
-from walking_control.design.rotom import Contacts, motion_space, transmissibility
+from walking_control.design.mechanism import load_mechanism, Mechanism, unit_direction
+from walking_control.design.rotom import Contacts, motion_space, Transmissibility, transmissibility
 from walking_control.design.study import usual_contacts
 from walking_control.exceptions import MeasurementError, WalkingControlError
 from walking_control.models.parameters import parameter, Parameters
 from walking_control.models.pose import unit_quaternion
+from walking_control.models.robot import Robot
 from walking_control.nodes import topics
 from walking_control.nodes.guard import GuardedNode
 from walking_control.nodes.messages import ForceReader, JointStateReader, write_axes
@@ -49,7 +51,7 @@ class Settings(Parameters, section='node'):
 THIN = 1e-3   # m: RViz draws no flat ellipsoid
 
 
-class CentroidalMonitorNode(GuardedNode, Node):
+class CentroidalMonitorNode(GuardedNode):
     """Publishes ``~/index``, ``~/rotom`` (Float64) and ``~/ellipsoid`` (Marker, base frame).
 
     Without an orientation the base counts as upright; a foot from which nothing was ever heard
@@ -66,7 +68,7 @@ class CentroidalMonitorNode(GuardedNode, Node):
     finished = False
     exit_status = 0
 
-    def __init__(self, name='centroidal_monitor', **kwargs):
+    def __init__(self, name: str = 'centroidal_monitor', **kwargs: Any) -> None:
         super().__init__(name, **kwargs)
         self._values = NodeParameters(self, Settings).read()
         self._mechanism = load_mechanism(self._values.robot_file, held=False)
@@ -77,14 +79,14 @@ class CentroidalMonitorNode(GuardedNode, Node):
         self._reader = JointStateReader(robot.joints)
         self._positions = np.full(len(robot.joints), math.nan)
         self._heard = -math.inf
-        self._imu = None   # rotation from the IMU's axes to the world's
-        self._forces = {foot: None for foot in robot.feet}
+        self._imu: np.ndarray | None = None   # rotation from the IMU's axes to the world's
+        self._forces: dict[str, np.ndarray | None] = {foot: None for foot in robot.feet}
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._publish_to()
         self._listen_to(robot)
         self.create_timer(1.0 / self._values.rate, self._on_timer, clock=self._steady)
 
-    def _publish_to(self):
+    def _publish_to(self) -> None:
         self._index = self.create_publisher(Float64, '~/index', topics.LATEST)
         self._rotom = self.create_publisher(Float64, '~/rotom', topics.LATEST)
         self._marker_publisher = self.create_publisher(Marker, '~/ellipsoid', topics.LATEST)
@@ -93,7 +95,7 @@ class CentroidalMonitorNode(GuardedNode, Node):
         colour = self._marker.color
         colour.r, colour.g, colour.b, colour.a = 0.0, 0.45, 0.7, 0.5
 
-    def _listen_to(self, robot):
+    def _listen_to(self, robot: Robot) -> None:
         self.create_subscription(JointState, topics.JOINT_STATES, self._on_joints,
                                  topics.SENSOR_IN)
         self.create_subscription(Imu, topics.IMU, self._on_imu, topics.SENSOR_IN)
@@ -103,7 +105,7 @@ class CentroidalMonitorNode(GuardedNode, Node):
 
     # -- messages ------------------------------------------------------------------------------
 
-    def _on_joints(self, message):
+    def _on_joints(self, message: JointState) -> None:
         try:
             if not self._reader.read(message, self._positions):
                 return
@@ -112,7 +114,7 @@ class CentroidalMonitorNode(GuardedNode, Node):
             return
         self._stamp, self._heard = message.header.stamp, self._now()
 
-    def _on_imu(self, message):
+    def _on_imu(self, message: Imu) -> None:
         q = message.orientation
         try:
             orientation = unit_quaternion((q.x, q.y, q.z, q.w))
@@ -121,26 +123,26 @@ class CentroidalMonitorNode(GuardedNode, Node):
             return
         self._imu = pin.Quaternion(np.array(orientation)).matrix()
 
-    def _wrench_callback(self, foot):
+    def _wrench_callback(self, foot: str) -> Callable[[WrenchStamped], None]:
         reader, force = ForceReader(), np.zeros(3)
 
-        def on_wrench(message):
+        def on_wrench(message: WrenchStamped) -> None:
             reader.read(message, force)
             self._forces[foot] = force
         return on_wrench
 
     # -- figures -------------------------------------------------------------------------------
 
-    def _now(self):
-        return self._steady.now().nanoseconds * 1e-9
+    def _now(self) -> float:
+        return float(self._steady.now().nanoseconds * 1e-9)
 
-    def standing(self):
+    def standing(self) -> tuple[str, ...]:
         """Return the feet that carry something, or have never been heard of."""
         least = self._values.load * self._mechanism.dynamics.weight
         return tuple(foot for foot, force in self._forces.items()
                      if force is None or np.linalg.norm(force) >= least)
 
-    def _on_timer(self):
+    def _on_timer(self) -> None:
         if self._now() - self._heard > self._values.timeout \
                 or not np.isfinite(self._positions).all():
             return
@@ -151,7 +153,7 @@ class CentroidalMonitorNode(GuardedNode, Node):
         self._rotom.publish(Float64(data=found.rotom(self._to_base(mechanism))))
         self._marker_publisher.publish(self._drawn(mechanism, found))
 
-    def _to_base(self, mechanism):
+    def _to_base(self, mechanism: Mechanism) -> np.ndarray:
         """Return the direction in the base's axes."""
         if self._imu is None:
             return self._direction
@@ -159,7 +161,7 @@ class CentroidalMonitorNode(GuardedNode, Node):
         turned = dynamics.placement(mechanism.q, dynamics.frame(dynamics.robot.imu_link))[1]
         return turned @ self._imu.T @ self._direction
 
-    def _drawn(self, mechanism, found):
+    def _drawn(self, mechanism: Mechanism, found: Transmissibility) -> Marker:
         lengths, axes = found.axes
         if np.linalg.det(axes) < 0.0:
             axes = axes * np.array([1.0, 1.0, -1.0])
@@ -171,17 +173,17 @@ class CentroidalMonitorNode(GuardedNode, Node):
         return marker
 
     @staticmethod
-    def _in_base(mechanism):
+    def _in_base(mechanism: Mechanism) -> np.ndarray:
         """Return the centre of mass in the base's axes, m."""
         dynamics = mechanism.dynamics
         place = dynamics.placement(mechanism.q, dynamics.frame(dynamics.robot.base_link))[0]
         return mechanism.center_of_mass() - place
 
-    def stop(self):
+    def stop(self) -> None:
         """Nothing to send."""
 
 
-def main(args=None):
+def main(args: Any = None) -> None:
     """Run the centroidal monitor."""
     sys.exit(run_node(CentroidalMonitorNode, args))
 

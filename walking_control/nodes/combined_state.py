@@ -6,13 +6,18 @@ whether its layout is the one learned from the first; if not, it is read the nor
 anew. The numbers are then taken where they lie. CDR, little endian (the first four bytes).
 """
 
+from collections.abc import Callable, Sequence
 import struct
+from typing import Any
 
 import numpy as np
+from rclpy.node import Node
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
 from walking_control.exceptions import MeasurementError, MissingDependency
+from walking_control.models.robot import Robot
+from walking_control.models.signals import Measurement
 from walking_control.nodes import topics
 from walking_control.nodes.messages import allocate, set_stamp
 from walking_control.ros2_control.wiring import state_interfaces
@@ -33,17 +38,21 @@ class CombinedReader:
         force_sign: 1 where the force sensors tell the force of the floor on the foot, else -1.
     """
 
-    def __init__(self, robot, read, force_sign=1.0):
+    def __init__(self, robot: Robot, read: Callable[[bytes], tuple[Any, Any]],
+                 force_sign: float = 1.0) -> None:
         self._expected = state_interfaces(robot)
         self._read, self._sign = read, force_sign
-        self._layout = self._where = self._order = self._names = None
+        self._layout: bytes | None = None
+        self._where = 0
+        self._order: np.ndarray | None = None
+        self._names: list[str] | None = None
         self.learned = 0   # how often the normal path was taken
 
-    def name(self, names):
+    def name(self, names: Sequence[str]) -> None:
         """Take the names of the numbers, where messages do not hold them."""
         self._names, self._layout = list(names), None
 
-    def read(self, raw, measurement):
+    def read(self, raw: bytes, measurement: Measurement) -> int | None:
         """Fill a measurement but for its stamp; return the stamp in ns, None without names yet.
 
         Raises:
@@ -57,7 +66,7 @@ class CombinedReader:
             raise MeasurementError('combined state', value=f'{len(raw)} bytes',
                                    limit=f'cannot be read: {reason}') from error
 
-    def _fill(self, raw, measurement):
+    def _fill(self, raw: bytes, measurement: Measurement) -> int | None:
         if self._layout is None or raw[AFTER:self._where] != self._layout:
             if not self._learn(raw):
                 return None
@@ -75,7 +84,7 @@ class CombinedReader:
         measurement.locked[:] = locks > 0.5
         return stamp_of(raw)
 
-    def _learn(self, raw):
+    def _learn(self, raw: bytes) -> bool:
         names, numbers = self._read(raw)
         names = self._names if names is None else list(names)
         if names is None:
@@ -93,7 +102,7 @@ class CombinedReader:
         return True
 
 
-def _find(raw, numbers):
+def _find(raw: bytes, numbers: Any) -> int:
     """Return where in a message its numbers lie: behind their count, at a multiple of 8."""
     if raw[:BEFORE] != LITTLE_ENDIAN:
         raise MeasurementError('combined state', limit='must be little endian CDR')
@@ -106,13 +115,14 @@ def _find(raw, numbers):
     return where
 
 
-def stamp_of(raw):
+def stamp_of(raw: bytes) -> int:
     """Return the stamp of a serialized message with a header, ns."""
     seconds, nanoseconds = STAMP.unpack_from(raw, BEFORE)
-    return seconds * 1_000_000_000 + nanoseconds
+    return int(seconds * 1_000_000_000 + nanoseconds)
 
 
-def subscribe(node, kind, robot, force_sign, on_raw):
+def subscribe(node: Node, kind: Any, robot: Robot, force_sign: float,
+              on_raw: Callable[..., None]) -> list[Any]:
     """Listen to a combined state; return the subscriptions.
 
     Args:
@@ -126,7 +136,7 @@ def subscribe(node, kind, robot, force_sign, on_raw):
         MissingDependency: control_msgs is not installed.
     """
     if kind == JOINT_STATE:
-        def read_joint_state(raw):
+        def read_joint_state(raw: bytes) -> tuple[Any, Any]:
             message = deserialize_message(raw, JointState)
             return message.name, message.position
         reader = CombinedReader(robot, read_joint_state, force_sign)
@@ -153,11 +163,11 @@ class CombinedWriter:
         robot: The `Robot`.
     """
 
-    def __init__(self, robot):
+    def __init__(self, robot: Robot) -> None:
         self.message = JointState(name=state_interfaces(robot))
         self._numbers = allocate(self.message, 'position', len(self.message.name))
 
-    def write(self, measurement):
+    def write(self, measurement: Measurement) -> JointState:
         """Return the message of a measurement."""
         set_stamp(self.message.header.stamp, measurement.stamp)
         n = len(measurement.values)

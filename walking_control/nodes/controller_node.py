@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lifecycle node that runs a control loop on ros2_control topics."""
 
+from collections.abc import Callable
 import sys
+from typing import Any
 
 from lifecycle_msgs.srv import ChangeState
 from rcl_interfaces.msg import SetParametersResult
@@ -11,6 +13,7 @@ from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
+from walking_control.control_loop import ControlLoop
 from walking_control.controllers.registry import CONTROLLERS
 from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.exceptions import InvalidInput, WalkingControlError
@@ -25,6 +28,7 @@ from walking_control.nodes.neighbours import Neighbours
 from walking_control.nodes.parameters import frozen_error, NodeParameters, SectionParameters
 from walking_control.nodes.runtime import run_node
 from walking_control.nodes.session import Session
+from walking_control.safety.faults import Fault
 from walking_control.safety.latch import Latch
 from walking_control.safety.machine import Event, State
 from walking_control.safety.parameters import SafetyParameters
@@ -96,12 +100,15 @@ class ControllerNode(GuardedNode, LifecycleNode):
 
     finished = False
     exit_status = 0
+    _session: Session | None = None
+    _sections: SectionParameters | None = None   # None while they are being declared
+    _loaded: tuple[str, str] | None = None
+    _description: str | None = None
+    _logged: tuple[Fault | None, tuple[str, ...]] | None = None
 
-    def __init__(self, name='walking_controller', **kwargs):
+    def __init__(self, name: str = 'walking_controller', **kwargs: Any) -> None:
         super().__init__(name, **kwargs)
         self._latch = Latch(State.UNCONFIGURED)
-        self._session = self._sections = self._loaded = self._description = None
-        self._logged = None
         self._neighbours = Neighbours(self)
         self._refuse_illegal_transitions()
         self._node_parameters = NodeParameters(self, Settings)
@@ -126,21 +133,21 @@ class ControllerNode(GuardedNode, LifecycleNode):
                                                 clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     @property
-    def loop(self):
+    def loop(self) -> ControlLoop | None:
         """The `ControlLoop`, or None while unconfigured."""
         return None if self._session is None else self._session.loop
 
     @property
-    def fault(self):
+    def fault(self) -> Fault | None:
         """The latched `Fault`, or None."""
         return self._latch.fault
 
-    def _load(self):
-        """Read the robot file and declare what its controller can be told."""
+    def _load(self) -> SectionParameters:
+        """Read the robot file and declare what its controller can be told; return that."""
         values = self._node_parameters.read()
         loaded = values.robot_file, values.controller
-        if loaded == self._loaded:
-            return
+        if loaded == self._loaded and self._sections is not None:
+            return self._sections
         robot_file = load_robot(values.robot_file)
         controller = values.controller or robot_file.controller
         kinds = [World, EstimatorParameters, SafetyParameters,
@@ -150,8 +157,9 @@ class ControllerNode(GuardedNode, LifecycleNode):
             self._sections = self._loaded = None
         self._sections = SectionParameters(self, kinds, robot_file)
         self._robot_file, self._controller, self._loaded = robot_file, controller, loaded
+        return self._sections
 
-    def _on_autostart(self):
+    def _on_autostart(self) -> None:
         self.destroy_timer(self._autostart)
         for transition in (self.trigger_configure, self.trigger_activate):
             if transition() != TransitionCallbackReturn.SUCCESS:
@@ -160,7 +168,7 @@ class ControllerNode(GuardedNode, LifecycleNode):
 
     # -- lifecycle -------------------------------------------------------------------------------
 
-    def _refuse_illegal_transitions(self):
+    def _refuse_illegal_transitions(self) -> None:
         """Answer a transition that is not possible now with success false.
 
         rclpy raises in the callback of its service, which would end the process in mid-step.
@@ -168,7 +176,7 @@ class ControllerNode(GuardedNode, LifecycleNode):
         service = self._service_change_state
         change = service.callback
 
-        def on_change_state(request, response):
+        def on_change_state(request: Any, response: Any) -> ChangeState.Response:
             wanted = request.transition
             possible = [(number, label) for number, label, *_
                         in self._state_machine.available_transitions]
@@ -182,7 +190,7 @@ class ControllerNode(GuardedNode, LifecycleNode):
             return ChangeState.Response(success=False)
         service.callback = on_change_state
 
-    def on_configure(self, state):
+    def on_configure(self, state: Any) -> TransitionCallbackReturn:
         """Build the session from the parameters as they are now."""
         try:
             self._configure()
@@ -194,10 +202,10 @@ class ControllerNode(GuardedNode, LifecycleNode):
             raise
         return super().on_configure(state)
 
-    def _configure(self):
-        self._load()
+    def _configure(self) -> None:
+        sections = self._load()
         robot_file, values = self._robot_file, self._node_parameters.read()
-        self._sections.read_into(robot_file)
+        sections.read_into(robot_file)
         self._check_description()
         virtual = robot_file.robot.virtual_efforts
         if virtual and not values.virtual_efforts:
@@ -209,9 +217,10 @@ class ControllerNode(GuardedNode, LifecycleNode):
         self._latch.handle(Event.CONFIGURE)
         self._freeze(True)
 
-    def on_activate(self, state):
+    def on_activate(self, state: Any) -> TransitionCallbackReturn:
         """Begin to answer measurements; a fault that nobody has cleared stays."""
         try:
+            assert self._session is not None   # inactive is configured
             self._session.check_neighbours()
             self._session.activate()
         except InvalidInput as error:
@@ -222,32 +231,32 @@ class ControllerNode(GuardedNode, LifecycleNode):
             realtime.begin(self, values)
         return super().on_activate(state)
 
-    def on_deactivate(self, state):
+    def on_deactivate(self, state: Any) -> TransitionCallbackReturn:
         """Send zero effort, then stop answering."""
-        self._session.deactivate()
+        self.stop()
         return super().on_deactivate(state)
 
-    def on_cleanup(self, state):
+    def on_cleanup(self, state: Any) -> TransitionCallbackReturn:
         """Forget the session, not a fault."""
         self._release(Event.CLEANUP)
         return super().on_cleanup(state)
 
-    def on_shutdown(self, state):
+    def on_shutdown(self, state: Any) -> TransitionCallbackReturn:
         """Send zero effort and forget the session."""
         self._release(Event.SHUTDOWN)
         return super().on_shutdown(state)
 
-    def on_error(self, state):
+    def on_error(self, state: Any) -> TransitionCallbackReturn:
         """Send zero effort and forget the session."""
         self._release(Event.CLEANUP)
         return super().on_error(state)
 
-    def stop(self):
+    def stop(self) -> None:
         """Send zero effort as the last command and stop answering, if active."""
         if self._session is not None:
             self._session.deactivate()
 
-    def _release(self, event):
+    def _release(self, event: Any) -> None:
         self.stop()
         self._latch.handle(event)
         if self._session is not None:
@@ -257,22 +266,22 @@ class ControllerNode(GuardedNode, LifecycleNode):
 
     # -- walking ---------------------------------------------------------------------------------
 
-    def _on_start_walking(self, request, response):
+    def _on_start_walking(self, request: Any, response: Any) -> Any:
         """Obey velocities again after a stop."""
-        return self._steer(response, lambda operation: 'velocity by '
-                           + operation.start_walking())
+        return self._steer(response, lambda session: 'velocity by '
+                           + session.operation.start_walking())
 
-    def _on_stop_walking(self, request, response):
+    def _on_stop_walking(self, request: Any, response: Any) -> Any:
         """Walk to a stand, and stay there whatever cmd_vel says."""
-        return self._steer(response, lambda operation: 'slows down, then '
-                           + operation.stop_walking(self._session.clock.now()))
+        return self._steer(response, lambda session: 'slows down, then '
+                           + session.operation.stop_walking(session.clock.now()))
 
-    def _steer(self, response, ask):
+    def _steer(self, response: Any, ask: Callable[[Session], str]) -> Any:
         try:
             if self._session is None:
                 raise InvalidInput('controller', limit='is unconfigured',
                                    remedy='configure and activate it')
-            response.message, response.success = ask(self._session.operation), True
+            response.message, response.success = ask(self._session), True
         except InvalidInput as error:
             response.message, response.success = str(error), False
         self.get_logger().info(response.message)
@@ -280,27 +289,27 @@ class ControllerNode(GuardedNode, LifecycleNode):
 
     # -- faults ----------------------------------------------------------------------------------
 
-    def on_broken(self, words):
+    def on_broken(self, words: str) -> None:
         """Stop the robot: something broke in a callback."""
         self._stop_now('internal', words)
 
-    def _on_stop_service(self, request, response):
+    def _on_stop_service(self, request: Any, response: Any) -> Any:
         self._stop_now('emergency_stop', 'emergency stop')
         response.success, response.message = True, 'stopped'
         return response
 
-    def _on_stop_topic(self, message):
+    def _on_stop_topic(self, message: Bool) -> None:
         if message.data:
             self._stop_now('emergency_stop', 'emergency stop')
 
-    def _stop_now(self, code, words):
+    def _stop_now(self, code: str, words: str) -> None:
         if self._session is not None:
             self._session.stop(code, words)
         else:
             self._latch.catch(code, words, 0.0)
             self._report()
 
-    def _on_clear(self, request, response):
+    def _on_clear(self, request: Any, response: Any) -> Any:
         """Clear a fault unless its cause lasts; without a fault nothing happens."""
         if self._latch.fault is None:
             response.success, response.message = True, 'no fault is latched; nothing has changed'
@@ -316,7 +325,7 @@ class ControllerNode(GuardedNode, LifecycleNode):
         response.message = 'cleared' if obstacle is None else f'not cleared: {obstacle}'
         return response
 
-    def _report(self):
+    def _report(self) -> None:
         """Publish the fault, and log it once."""
         fault, later = self._latch.fault, self._latch.later
         text = '' if fault is None else str(fault)
@@ -325,7 +334,7 @@ class ControllerNode(GuardedNode, LifecycleNode):
         self._logged = fault, later
         self._fault_publisher.publish(String(data=text))
 
-    def _on_simulation_end(self, message):
+    def _on_simulation_end(self, message: String) -> None:
         """Leave the active state when the simulator says that it has ended: no sensor is lost."""
         if self._latch.state not in (State.WAITING, State.WALKING):
             return
@@ -334,18 +343,19 @@ class ControllerNode(GuardedNode, LifecycleNode):
 
     # -- parameters and description --------------------------------------------------------------
 
-    def _freeze(self, configured):
+    def _freeze(self, configured: bool) -> None:
         """Show as read-only what cannot change while configured, so that rqt offers no slider."""
-        self._sections.freeze(configured)
+        if self._sections is not None:
+            self._sections.freeze(configured)
         self._node_parameters.freeze(configured)
 
-    def set_parameters_atomically(self, parameters):
+    def set_parameters_atomically(self, parameters: Any) -> SetParametersResult:
         """Set parameters, all or none; one that is read-only for now says until when."""
         for error in filter(None, (frozen_error(self, each) for each in parameters)):
             return SetParametersResult(successful=False, reason=str(error))
         return super().set_parameters_atomically(parameters)
 
-    def _on_set_parameters(self, parameters):
+    def _on_set_parameters(self, parameters: Any) -> SetParametersResult:
         if self._sections is None:   # they are being declared
             return SetParametersResult(successful=True)
         loop = self.loop
@@ -357,20 +367,20 @@ class ControllerNode(GuardedNode, LifecycleNode):
             loop.retune(changes[loop.controller.name])
         return SetParametersResult(successful=True)
 
-    def _on_description(self, message):
+    def _on_description(self, message: String) -> None:
         self._description = message.data
-        problem = self._description_problem() if self._session is not None else None
-        if problem is not None:
+        problem = self._description_problem()
+        if problem is not None and self._session is not None:
             self._session.stop('description', problem)
 
-    def _check_description(self):
+    def _check_description(self) -> None:
         """Refuse another robot than the one on /robot_description."""
         problem = self._description_problem()
         if problem is not None:
             raise InvalidInput('robot_description', limit=problem,
                                remedy='give robot_file the robot that is there')
 
-    def _description_problem(self):
+    def _description_problem(self) -> str | None:
         """Return in words how /robot_description is another robot than ours, or None."""
         if self._description is None:
             return None
@@ -378,7 +388,7 @@ class ControllerNode(GuardedNode, LifecycleNode):
         return 'is another robot than the robot file: ' + '; '.join(found) if found else None
 
 
-def main(args=None):
+def main(args: Any = None) -> None:
     """Run the controller node."""
     sys.exit(run_node(ControllerNode, args))
 

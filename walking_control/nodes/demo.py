@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Simulator node and controller node together, over ROS 2 topics, in one process or two."""
 
+from collections.abc import Callable, Sequence
 import contextlib
 from dataclasses import dataclass
 import os
@@ -9,12 +10,17 @@ import signal
 import subprocess
 import sys
 import tempfile
+from typing import Any
 
 import rclpy
 from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from walking_control.exceptions import NotAchieved, ParameterError
+from walking_control.models.parameters import Parameters
+from walking_control.models.registry import Choice
+from walking_control.models.robot_file import RobotFile
 from walking_control.nodes import controller_node, simulator_node
 from walking_control.nodes.controller_node import ControllerNode
 from walking_control.nodes.demo_place import announce, DemoPlace
@@ -27,9 +33,11 @@ from walking_control.nodes.runtime import (
     StopSignal,
 )
 from walking_control.nodes.simulator_node import SimulatorNode
+from walking_control.runs.run import Run
 from walking_control.simulation.registry import choose_parts
 
-TABLES = {'controller': controller_node.Settings, 'simulator': simulator_node.Settings}
+TABLES: dict[str, type[Parameters]] = {
+    'controller': controller_node.Settings, 'simulator': simulator_node.Settings}
 MADE_HERE = {'robot_file', 'controller', 'plant', 'realtime', 'duration', 'disturb', 'autostart',
              'route', 'record_telemetry', 'virtual_efforts', 'require_watchdog', 'fault'}
 # Both sides are this command's own and their end is noticed: a busy machine may take its time.
@@ -52,15 +60,17 @@ class DemoResult:
         rmw: Name of the ROS middleware.
     """
 
-    run: object
+    run: Run
     ticks: int
     missed_ticks: int
     wall_time: float
     rmw: str
 
 
-def run_demo(robot_file, controller, plant, duration, realtime=False, processes=1, disturb=(),
-             progress=None, settings=(), route=''):
+def run_demo(robot_file: RobotFile, controller: Choice, plant: Choice, duration: float,
+             realtime: bool = False, processes: int = 1, disturb: Sequence[str] = (),
+             progress: Callable[[float], None] | None = None,
+             settings: Sequence[tuple[str, Any]] = (), route: str | Path = '') -> DemoResult:
     """Walk a robot over ROS 2 topics.
 
     Args:
@@ -82,18 +92,18 @@ def run_demo(robot_file, controller, plant, duration, realtime=False, processes=
         NotAchieved: The controller could not be configured or activated.
         ParameterError: A setting that no node has or that the demo makes itself, or a bad value.
     """
-    robot_file, controller, plant = choose_parts(robot_file, controller, plant)
+    robot_file, law, world = choose_parts(robot_file, controller, plant)
     isolate_domain()
     chosen = {node: _settings_for(table, settings) for node, table in TABLES.items()}
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / f'{robot_file.robot.name}.yaml'
         robot_file.write(path)
         shared = {**PATIENCE, 'robot_file': str(path),
-                  'controller': controller or robot_file.controller,
+                  'controller': law or robot_file.controller,
                   'realtime': realtime, 'record_telemetry': True}
         control = {**shared, 'virtual_efforts': True, 'require_watchdog': False,
                    **chosen['controller']}
-        simulation = {**shared, 'discovery_timeout': 600.0, 'plant': plant or robot_file.plant,
+        simulation = {**shared, 'discovery_timeout': 600.0, 'plant': world or robot_file.plant,
                       'duration': float(duration), 'disturb': ','.join(disturb),
                       'route': str(route),
                       **chosen['simulator']}
@@ -120,7 +130,7 @@ def run_demo(robot_file, controller, plant, duration, realtime=False, processes=
             rclpy.try_shutdown()
 
 
-def _settings_for(table, settings):
+def _settings_for(table: type[Parameters], settings: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     """Return name -> value of the settings that a node has."""
     for name, value in settings:
         if name in MADE_HERE or not any(name in other.rows for other in TABLES.values()):
@@ -133,19 +143,20 @@ def _settings_for(table, settings):
             for name, value in settings if name in table.rows}
 
 
-def _overrides(parameters):
+def _overrides(parameters: Any) -> list[Parameter]:
     return [Parameter(name, value=value) for name, value in parameters.items()]
 
 
-def _add(stack, node):
-    def leave():
+def _add(stack: contextlib.ExitStack, node: Node) -> Any:
+    def leave() -> None:
         node.stop()
         node.destroy_node()
     stack.callback(leave)
     return node
 
 
-def _start_here(stack, namespace, parameters):
+def _start_here(stack: contextlib.ExitStack, namespace: str,
+                parameters: Any) -> tuple[list[Any], Callable[[], bool]]:
     """Start a controller in this process; return it to be spun, and whether it lives."""
     controller = _add(stack, ControllerNode(
         namespace=namespace, parameter_overrides=_overrides(parameters)))
@@ -155,7 +166,8 @@ def _start_here(stack, namespace, parameters):
     return [controller], lambda: True
 
 
-def _start_process(stack, namespace, parameters):
+def _start_process(stack: contextlib.ExitStack, namespace: str,
+                   parameters: Any) -> tuple[list[Any], Callable[[], bool]]:
     """Start a controller in a process of its own; return nothing to spin, and whether it lives."""
     arguments = ['--ros-args', '-r', f'__ns:={namespace}', '-p', 'autostart:=true']
     for name, value in parameters.items():
@@ -164,7 +176,7 @@ def _start_process(stack, namespace, parameters):
         [sys.executable, '-c', CONTROLLER, *arguments], stdin=subprocess.PIPE,
         stdout=sys.stderr, start_new_session=True)   # Ctrl-C reaches it through us, once
 
-    def leave():
+    def leave() -> None:
         process.send_signal(signal.SIGINT)
         try:
             process.wait(5.0)
@@ -175,13 +187,14 @@ def _start_process(stack, namespace, parameters):
     return [], lambda: process.poll() is None
 
 
-def _walk(simulator, others, alive, stop, progress):
+def _walk(simulator: SimulatorNode, others: Sequence[Any], alive: Callable[[], bool],
+          stop: StopSignal, progress: Callable[[float], None] | None) -> DemoResult:
     executor = make_executor()
     for node in (simulator, *others):
         executor.add_node(node)
     shown = 0.0
 
-    def done():
+    def done() -> bool:
         nonlocal shown
         if progress is not None and simulator.plant.time - shown >= 1.0:
             shown = simulator.plant.time

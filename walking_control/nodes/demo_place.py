@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the demos of this user run, so that another shell finds them."""
 
+from collections.abc import Iterator
 import contextlib
 from dataclasses import asdict, dataclass
 import json
@@ -24,12 +25,12 @@ class DemoPlace:
     namespace: str
 
 
-def _folder():
+def _folder() -> Path:
     return Path(tempfile.gettempdir()) / f'walking_control-{os.getuid()}'
 
 
 @contextlib.contextmanager
-def announce(place):
+def announce(place: DemoPlace) -> Iterator[None]:
     """Let others find a demo of this process while the context lasts."""
     path = _folder() / f'{os.getpid()}.json'
     try:
@@ -44,7 +45,7 @@ def announce(place):
             path.unlink()
 
 
-def find_demo():
+def find_demo() -> DemoPlace:
     """Return the `DemoPlace` of the one demo that runs.
 
     Raises:
@@ -60,7 +61,7 @@ def find_demo():
     return next(iter(places.values()))
 
 
-def _read(path):
+def _read(path: Path) -> DemoPlace | None:
     """Return the place in a file, or None if its process is gone."""
     try:
         os.kill(int(path.stem), 0)

@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """How well a node keeps its time: `/diagnostics` once a second, for rqt_robot_monitor."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 import numpy as np
+from rclpy.node import Node
+
+from walking_control.safety.faults import Fault
 
 WINDOW = 1000  # ticks that the figures look back on
 
@@ -10,13 +16,13 @@ WINDOW = 1000  # ticks that the figures look back on
 class TickTimes:
     """Periods and compute times of the last ticks; allocates nothing in the tick."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._periods, self._computes = np.zeros(WINDOW), np.zeros(WINDOW)
         self.ticks = 0
         self.missed = 0
-        self._last = None
+        self._last: float | None = None
 
-    def add(self, start, end, expected):
+    def add(self, start: float, end: float, expected: float) -> None:
         """Note a tick.
 
         Args:
@@ -31,7 +37,7 @@ class TickTimes:
             self.missed += start - self._last > 1.5 * expected
         self._last = start
 
-    def figures(self):
+    def figures(self) -> dict[str, float]:
         """Return name -> value in ms, or an empty dict before the first tick."""
         n = min(self.ticks, WINDOW)
         if n == 0:
@@ -51,13 +57,14 @@ class DiagnosticsPublisher:
         robot: Name of the robot, the hardware id.
     """
 
-    def __init__(self, node, robot):
+    def __init__(self, node: Node, robot: str) -> None:
         self._node = node
         self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._status = DiagnosticStatus(name=f'{node.get_fully_qualified_name()}: control loop',
                                         hardware_id=robot)
 
-    def publish(self, state, fault, times, counts, warnings=()):
+    def publish(self, state: str, fault: Fault | None, times: TickTimes, counts: dict[str, Any],
+                warnings: Sequence[str] = ()) -> None:
         """Publish the node's health.
 
         Args:
@@ -67,12 +74,12 @@ class DiagnosticsPublisher:
             counts: name -> number or text, further figures.
             warnings: What is wrong but no fault, in words.
         """
-        status, warnings = self._status, '; '.join(warnings)
+        status, wrong = self._status, '; '.join(warnings)
         status.level = DiagnosticStatus.ERROR if fault is not None else \
-            DiagnosticStatus.WARN if warnings else DiagnosticStatus.OK
-        status.message = str(fault) if fault is not None else warnings or state
+            DiagnosticStatus.WARN if wrong else DiagnosticStatus.OK
+        status.message = str(fault) if fault is not None else wrong or state
         values = {'state': state, 'fault': '' if fault is None else fault.code,
-                  'warnings': warnings,
+                  'warnings': wrong,
                   'ticks': times.ticks, 'missed ticks': times.missed, **counts,
                   **times.figures()}
         status.values = [KeyValue(key=key, value=f'{value:.4g}' if isinstance(value, float)
@@ -81,6 +88,6 @@ class DiagnosticsPublisher:
         message.header.stamp = self._node.get_clock().now().to_msg()
         self._publisher.publish(message)
 
-    def destroy(self):
+    def destroy(self) -> None:
         """Take the publisher away."""
         self._node.destroy_publisher(self._publisher)

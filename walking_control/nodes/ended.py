@@ -5,6 +5,7 @@ DDS remembers what crashed for some twenty seconds. Fast DDS writes machine and 
 identity of an endpoint (https://fast-dds.docs.eprosima.com, GUID), so that nobody need wait.
 """
 
+from collections.abc import Iterable, Iterator
 import os
 from pathlib import Path
 
@@ -21,12 +22,13 @@ class EndedProcesses:
         own: Identities of endpoints of this process.
     """
 
-    def __init__(self, own):
+    def __init__(self, own: Iterable[bytes]) -> None:
         ours = os.getpid() % HALF
         self._machines = {gid[MACHINE] for gid in own if _process(gid) == ours}
-        self._seen = {}   # participant -> numbers of the processes that it may have been
+        # participant -> numbers of the processes that it may have been
+        self._seen: dict[bytes, list[int]] = {}
 
-    def has_ended(self, gid):
+    def has_ended(self, gid: bytes) -> bool:
         """Return whether the process of an endpoint's identity has ended; remember it if not."""
         participant = gid[WHOLE]
         if participant not in self._seen:
@@ -37,15 +39,15 @@ class EndedProcesses:
         return bool(numbers) and not any(map(_runs, numbers))
 
 
-def _process(gid):
+def _process(gid: bytes) -> int:
     return int.from_bytes(gid[PROCESS], 'little')
 
 
-def _numbers():
+def _numbers() -> Iterator[int]:
     return (int(path.name) for path in Path('/proc').glob('[0-9]*'))
 
 
-def _runs(number):
+def _runs(number: int) -> bool:
     try:
         state = Path(f'/proc/{number}/stat').read_text().rpartition(')')[2].split()[0]
     except OSError:

@@ -2,6 +2,12 @@
 """Asks the controller manager of ros2_control to let another controller take the joints over."""
 
 
+from typing import Any
+
+from rclpy.node import Node
+from rclpy.task import Future
+
+
 class FallbackSwitch:
     """One request to ``<controller_manager>/switch_controller``, made when it is needed.
 
@@ -12,7 +18,7 @@ class FallbackSwitch:
         values: `fallback_controller`, `effort_controller` and `controller_manager`.
     """
 
-    def __init__(self, node, values):
+    def __init__(self, node: Node, values: Any) -> None:
         self._node, self._values = node, values
         self.outcome = 'ready'
         self._client = None
@@ -26,11 +32,11 @@ class FallbackSwitch:
         self._client = node.create_client(SwitchController,
                                           f'{values.controller_manager}/switch_controller')
 
-    def _fail(self, words):
+    def _fail(self, words: str) -> None:
         self.outcome = f'{self._values.fallback_controller} not activated: {words}'
         self._node.get_logger().error(self.outcome)
 
-    def request(self):
+    def request(self) -> None:
         """Ask for the switch; the answer comes later and is kept in `outcome`."""
         if self._client is None:
             return
@@ -46,7 +52,7 @@ class FallbackSwitch:
         self.outcome = 'asked for'
         self._client.call_async(request).add_done_callback(self._on_answer)
 
-    def _on_answer(self, future):
+    def _on_answer(self, future: Future) -> None:
         error = future.exception()
         if error is not None:
             self._fail(str(error))

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """One WebSocket for Foxglove and Lichtblick: channels, parameters, buttons and files."""
 
+from collections.abc import Mapping
 import json
 from pathlib import Path
 import queue
+from typing import Any
 
 from walking_control.exceptions import import_optional, InvalidInput, WalkingControlError
-from walking_control.nodes.controller_client import BUTTONS
+from walking_control.nodes.controller_client import BUTTONS, ControllerClient
 from walking_control.nodes.topics import CONTROLLER
-from walking_control.nodes.web_gate import hidden_address
+from walking_control.nodes.web_gate import hidden_address, WebGate
 
 PACKAGE = 'foxglove-sdk'
 REQUEST = {'type': 'object', 'properties': {}}
@@ -31,15 +33,16 @@ class FoxgloveServer:
         InvalidInput: Nobody can listen on this machine.
     """
 
-    def __init__(self, client, gate):
+    def __init__(self, client: ControllerClient, gate: WebGate) -> None:
         self._foxglove = import_optional('foxglove', 'monitor', PACKAGE)
         socket = import_optional('foxglove.websocket', 'monitor', PACKAGE)
         typesys = import_optional('rosbags.typesys', 'monitor', 'rosbags')
         self._store = typesys.get_typestore(typesys.Stores.ROS2_JAZZY)
         self._client, self._level = client, socket.StatusLevel
         self._context = self._foxglove.Context()
-        self._files, self._refused = {}, set()
-        self.wanted = queue.SimpleQueue()
+        self._files: dict[str, str] = {}
+        self._refused: set[str] = set()
+        self.wanted: queue.SimpleQueue[str] = queue.SimpleQueue()
         host = hidden_address()
         try:
             self._server = self._foxglove.start_server(
@@ -57,7 +60,7 @@ class FoxgloveServer:
 
     # -- channels --------------------------------------------------------------------------------
 
-    def channel(self, topic, kind):
+    def channel(self, topic: str, kind: Any) -> Any:
         """Return a channel of serialized ROS messages, or None of a type nobody can describe.
 
         Args:
@@ -71,12 +74,12 @@ class FoxgloveServer:
         return self._foxglove.Channel(topic, message_encoding='cdr', schema=schema,
                                       context=self._context)
 
-    def frames_channel(self, topic):
+    def frames_channel(self, topic: str) -> Any:
         """Return a channel of transforms, to log with `log_frames`."""
         channels = import_optional('foxglove.channels', 'monitor', PACKAGE)
         return channels.FrameTransformsChannel(topic, context=self._context)
 
-    def log_frames(self, channel, frames, stamp):
+    def log_frames(self, channel: Any, frames: Any, stamp: float) -> None:
         """Log transforms (parent, child, translation, quaternion xyzw) of a time in ns."""
         messages = import_optional('foxglove.messages', 'monitor', PACKAGE)
         when = messages.Timestamp(stamp // 1_000_000_000, stamp % 1_000_000_000)
@@ -90,38 +93,38 @@ class FoxgloveServer:
                 rotation=messages.Quaternion(**rotation)))
         channel.log(messages.FrameTransforms(transforms=made), log_time=stamp)
 
-    def tell_time(self, stamp, anew):
+    def tell_time(self, stamp: float, anew: bool) -> None:
         """Tell viewers the robot's time in ns; anew: it has gone back, forget what was."""
         if anew:
             self._server.clear_session()
         self._server.broadcast_time(stamp)
 
-    def offer_files(self, files):
+    def offer_files(self, files: Mapping[str, str]) -> None:
         """Set name -> path of the files that viewers may read, and no others."""
         self._files = dict(files)
 
-    def tell_parameters(self, values):
+    def tell_parameters(self, values: Any) -> None:
         """Tell viewers of parameters that have changed: name -> value."""
         self._server.publish_parameter_values(self._parameters(values))
 
-    def stop(self):
+    def stop(self) -> None:
         """Close the sockets."""
         self._gate.close()
         self._server.stop()
 
     # -- called by threads of the server ---------------------------------------------------------
 
-    def _read_file(self, name):
+    def _read_file(self, name: str) -> bytes | None:
         path = self._files.get(name)
         return None if path is None else Path(path).read_bytes()
 
-    def _button(self, socket, name):
-        def message(schema):
+    def _button(self, socket: Any, name: str) -> Any:
+        def message(schema: Any) -> Any:
             return socket.MessageSchema(encoding='json', schema=self._foxglove.Schema(
                 name='std_srvs/srv/Trigger', encoding='jsonschema',
                 data=json.dumps(schema).encode()))
 
-        def press(request):
+        def press(request: Any) -> bytes:
             try:
                 success, words = self._client.press(name)
             except WalkingControlError as error:
@@ -133,14 +136,15 @@ class FoxgloveServer:
             f'/{CONTROLLER}/{name}', handler=press, schema=socket.ServiceSchema(
                 name='std_srvs/srv/Trigger', request=message(REQUEST), response=message(ANSWER)))
 
-    def on_subscribe(self, client, channel):
+    def on_subscribe(self, client: Any, channel: Any) -> None:
         """Note that somebody wants a topic."""
         self.wanted.put(channel.topic)
 
-    def on_unsubscribe(self, client, channel):
+    def on_unsubscribe(self, client: Any, channel: Any) -> None:
         """Nothing: channels know whether anybody listens."""
 
-    def on_get_parameters(self, client, param_names, request_id=None):
+    def on_get_parameters(self, client: Any, param_names: list[str],
+                          request_id: str | None = None) -> list[Any]:
         """Return the controller's parameters, all without names."""
         try:
             return self._parameters(self._client.values(param_names))
@@ -148,7 +152,8 @@ class FoxgloveServer:
             self._complain('parameters', str(error))
             return []
 
-    def on_set_parameters(self, client, parameters, request_id=None):
+    def on_set_parameters(self, client: Any, parameters: Any,
+                          request_id: str | None = None) -> list[Any]:
         """Let the controller judge changes; return the values it has then."""
         try:
             for parameter in parameters:
@@ -159,16 +164,16 @@ class FoxgloveServer:
             self._complain('parameters', str(error))
             return []
 
-    def on_parameters_subscribe(self, param_names):
+    def on_parameters_subscribe(self, param_names: list[str]) -> None:
         """Nothing: changes are told to whoever wants them."""
 
     on_parameters_unsubscribe = on_parameters_subscribe
 
-    def _parameters(self, values):
+    def _parameters(self, values: Any) -> list[Any]:
         return [self._foxglove.Parameter(name, value=_plain(value))
                 for name, value in values.items()]
 
-    def _settle(self, what, reason):
+    def _settle(self, what: str, reason: str) -> None:
         """Show why something is refused until it is accepted."""
         if reason:
             self._complain(what, reason)
@@ -176,12 +181,12 @@ class FoxgloveServer:
             self._refused.discard(what)
             self._server.remove_status([what])
 
-    def _complain(self, what, words):
+    def _complain(self, what: str, words: str) -> None:
         self._refused.add(what)
         self._server.publish_status(words, self._level.Error, what)
 
 
-def _plain(value):
+def _plain(value: Any) -> Any:
     """Return a value of a ROS parameter as Python's own types."""
     if isinstance(value, (str, bytes, bool, int, float)):
         return value

@@ -6,10 +6,13 @@ reaches the robot. So a controller that needs one sends zeros until the watchdog
 tick of its own and reaches as many receivers as it does.
 """
 
+from collections.abc import Callable
 import math
 import time
+from typing import Any
 
 from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 
 from walking_control.nodes import topics
@@ -21,12 +24,12 @@ FIELDS = ('tick', 'age', 'receivers', 'tripped')
 class HeartbeatWriter:
     """A heartbeat, filled in place: `FIELDS`, named in its layout."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._writer = ArrayWriter(len(FIELDS))
         self._writer.message.layout.dim = [
             MultiArrayDimension(label=name, size=1, stride=1) for name in FIELDS]
 
-    def write(self, tick, age, receivers, tripped):
+    def write(self, tick: int, age: float, receivers: float, tripped: bool) -> Float64MultiArray:
         """Return the message.
 
         Args:
@@ -48,10 +51,12 @@ class WatchdogGuard:
         on_lost: Called with a sentence when a watchdog that listened no longer does.
     """
 
-    def __init__(self, node, count, timeout, on_lost):
-        self._count, self._timeout, self._on_lost = count, timeout, on_lost
+    def __init__(self, node: Node, count: Callable[[], int], timeout: float | None,
+                 on_lost: Callable[[str], None]) -> None:
+        self._count, self._on_lost = count, on_lost
+        self._timeout = math.inf if timeout is None else timeout
         self.begin()
-        self._parts = ()
+        self._parts: tuple[tuple[Any, Any], ...] = ()
         if timeout is not None:
             subscription = node.create_subscription(Float64MultiArray, topics.WATCHDOG,
                                                     self._on_heartbeat, topics.LATEST)
@@ -59,22 +64,23 @@ class WatchdogGuard:
                                       clock=Clock(clock_type=ClockType.STEADY_TIME))
             self._parts = ((node.destroy_subscription, subscription), (node.destroy_timer, timer))
 
-    def begin(self):
+    def begin(self) -> None:
         """Begin anew: only an answer to what is sent from now on counts."""
-        self.listens = self._timeout is None
-        self._first = self._last = None
+        self.listens = self._timeout == math.inf
+        self._first: int | None = None
+        self._last = 0
         self._answered = -math.inf   # when the watchdog last said that it hears us
-        self._heartbeat = None       # when and what it last said
+        self._heartbeat: tuple[float, Any] | None = None   # when and what it last said
         self._since = time.monotonic()
 
-    def note(self, tick):
+    def note(self, tick: int) -> None:
         """Remember the tick of a command that is about to be sent."""
         if self._first is None:
             self._first = tick
         self._last = tick
 
     @property
-    def missing(self):
+    def missing(self) -> str:
         """Why the effort must stay zero, half a sentence; empty when it need not."""
         if self.listens:
             return ''
@@ -89,10 +95,10 @@ class WatchdogGuard:
             return f'the watchdog reaches {receivers:g} of {self._needed()} receivers {waited}'
         return f'the watchdog does not hear this controller {waited}'
 
-    def _needed(self):
+    def _needed(self) -> int:
         return max(2, self._count())   # the robot and the watchdog
 
-    def _on_heartbeat(self, message):
+    def _on_heartbeat(self, message: Float64MultiArray) -> None:
         if len(message.data) != len(FIELDS):   # somebody else's
             return
         tick, age, receivers, _ = message.data
@@ -108,13 +114,13 @@ class WatchdogGuard:
         if self.listens or receivers >= self._needed():
             self.listens, self._answered = True, now
 
-    def _on_watch(self):
+    def _on_watch(self) -> None:
         silent = time.monotonic() - self._answered
         if self.listens and silent > self._timeout:
             self.begin()
             self._on_lost(f'the watchdog has not heard this controller for {silent:.2f} s')
 
-    def destroy(self):
+    def destroy(self) -> None:
         """Stop listening."""
         for destroy, part in self._parts:
             destroy(part)

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """From the tables of `ros2_control.launching` to actions of launch."""
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 import sys
+from typing import Any
 
 from ament_index_python.packages import get_package_share_directory, PackageNotFoundError
 from launch.actions import (
@@ -27,15 +29,16 @@ from lifecycle_msgs.msg import Transition
 
 from launch import LaunchDescription
 from walking_control.exceptions import InvalidInput
-from walking_control.launch_arguments import read_arguments, refuse_unknown
-from walking_control.ros2_control.launching import Call, find_place, Include, Lifecycle, Say
+from walking_control.launch_arguments import LaunchArgument, read_arguments, refuse_unknown
+from walking_control.ros2_control.launching import Call, find_place, Include, Lifecycle, Place, Say
 
 # Where a failed configure, a failed activate and an error in either lead.
 FAILURES = (('configuring', 'unconfigured'), ('activating', 'inactive'),
             ('errorprocessing', 'unconfigured'), ('errorprocessing', 'finalized'))
 
 
-def describe(file, arguments, plan):
+def describe(file: str, arguments: Sequence[LaunchArgument],
+             plan: Callable[[dict[str, Any]], list[Any]]) -> LaunchDescription:
     """Return the launch description of a launch file.
 
     Args:
@@ -43,7 +46,7 @@ def describe(file, arguments, plan):
         arguments: Its table of `LaunchArgument`.
         plan: From the values of the arguments to a list of steps.
     """
-    def start(context):
+    def start(context: Any) -> list[Any]:
         if any(Path(text).name == Path(file).name for text in sys.argv):
             refuse_unknown(context.argv, arguments)   # who includes it has arguments of its own
         values = read_arguments(context.launch_configurations, arguments)
@@ -55,12 +58,12 @@ def describe(file, arguments, plan):
     ])
 
 
-def on_robot(plan):
+def on_robot(plan: Callable[[Place], list[Any]]) -> Callable[[dict[str, Any]], list[Any]]:
     """Return a plan for `describe` that is made for the robot of the arguments."""
     return lambda values: plan(find_place(values))
 
 
-def actions(steps, namespace=''):
+def actions(steps: Sequence[Any], namespace: str = '') -> list[Any]:
     """Return the actions of a list of steps, what waits for others behind its event handlers."""
     made = {step.key: _make(step, namespace) for step in steps}
     handlers, now = [], []
@@ -75,7 +78,7 @@ def actions(steps, namespace=''):
     return [*handlers, *now, *begin]
 
 
-def _make(step, namespace):
+def _make(step: Any, namespace: str) -> Any:
     if isinstance(step, Include):
         return IncludeLaunchDescription(
             PythonLaunchDescriptionSource(str(_share(step.package) / 'launch' / step.file)),
@@ -92,7 +95,7 @@ def _make(step, namespace):
                 remappings=list(step.remappings), output='screen', prefix=step.prefix or None)
 
 
-def _share(package):
+def _share(package: str) -> Path:
     try:
         return Path(get_package_share_directory(package))
     except PackageNotFoundError as error:
@@ -100,7 +103,7 @@ def _share(package):
                            f'install ros-$ROS_DISTRO-{package.replace("_", "-")}') from error
 
 
-def _text_stays_text(parameters):
+def _text_stays_text(parameters: Any) -> Any:
     """Return parameters of which launch does not read the texts as YAML."""
     if isinstance(parameters, str):
         return parameters
@@ -108,7 +111,7 @@ def _text_stays_text(parameters):
             for name, value in parameters.items()}
 
 
-def _behind(before, name, step, action):
+def _behind(before: Any, name: str, step: Any, action: Any) -> RegisterEventHandler:
     """Return what starts a step once another has ended well."""
     if getattr(step, 'delay', 0.0):
         action = TimerAction(period=step.delay, actions=[action])
@@ -118,7 +121,7 @@ def _behind(before, name, step, action):
             target_lifecycle_node=before, start_state='activating', goal_state='active',
             entities=[action]))
 
-    def go(event, context):
+    def go(event: Any, context: Any) -> list[Any] | None:
         if context.is_shutdown:
             return None
         if event.returncode != 0:
@@ -128,7 +131,7 @@ def _behind(before, name, step, action):
     return RegisterEventHandler(OnProcessExit(target_action=before, on_exit=go))
 
 
-def _watch(step, action, made):
+def _watch(step: Any, action: Any, made: dict[str, Any]) -> list[RegisterEventHandler]:
     """Return the handlers by which everything ends with what is needed, and lifecycles go on."""
     handlers = []
     if getattr(step, 'needed', False):
@@ -142,12 +145,12 @@ def _watch(step, action, made):
     return handlers
 
 
-def _activate_behind(node, before, name):
+def _activate_behind(node: Node, before: Any, name: str) -> list[RegisterEventHandler]:
     """Return what activates a node once it is configured and another step has ended well."""
     missing = {'configured', 'before'}
 
-    def done(part):
-        def go(context):
+    def done(part: str) -> OpaqueFunction:
+        def go(context: Any) -> list[Any] | None:
             missing.discard(part)
             return [] if missing else [_change_state(node, Transition.TRANSITION_ACTIVATE)]
         return OpaqueFunction(function=go)
@@ -157,9 +160,9 @@ def _activate_behind(node, before, name):
         _behind(before, name, None, done('before'))]
 
 
-def end_with(process, what):
+def end_with(process: Any, what: str) -> RegisterEventHandler:
     """Return what ends everything when a process does, with its failure if it failed."""
-    def end(event, context):
+    def end(event: Any, context: Any) -> Shutdown | None:
         # a second shutdown while the first is under way is an error of launch
         if context.is_shutdown:
             return None
@@ -169,19 +172,19 @@ def end_with(process, what):
     return RegisterEventHandler(OnProcessExit(target_action=process, on_exit=end))
 
 
-def activate_when_configured(node):
+def activate_when_configured(node: Node) -> RegisterEventHandler:
     """Return what activates a lifecycle node once it is configured."""
     return RegisterEventHandler(OnStateTransition(
         target_lifecycle_node=node, start_state='configuring', goal_state='inactive',
         entities=[_change_state(node, Transition.TRANSITION_ACTIVATE)]))
 
 
-def configure(node):
+def configure(node: Node) -> EmitEvent:
     """Return what configures a lifecycle node."""
     return _change_state(node, Transition.TRANSITION_CONFIGURE)
 
 
-def give_up(node):
+def give_up(node: Node) -> list[RegisterEventHandler]:
     """Return what ends everything when a lifecycle node cannot be brought up."""
     return [RegisterEventHandler(OnStateTransition(
         target_lifecycle_node=node, start_state=start, goal_state=goal,
@@ -189,11 +192,11 @@ def give_up(node):
         for start, goal in FAILURES]
 
 
-def _fail(context, start, goal):
+def _fail(context: Any, start: float, goal: str) -> None:
     # raising is the one way to make `ros2 launch` end with an exit status that is not zero
     raise RuntimeError(f'the controller went from {start} to {goal}; its messages say why')
 
 
-def _change_state(node, transition):
+def _change_state(node: Node, transition: int) -> EmitEvent:
     return EmitEvent(event=ChangeState(
         lifecycle_node_matcher=matches_action(node), transition_id=transition))

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Listens to a running robot and judges its sensors, for `walking_control check --live`."""
 
+from collections.abc import Callable
 import os
 import resource
 import time
+from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
@@ -18,6 +20,8 @@ from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Float64MultiArray, String
 
 from walking_control.exceptions import InvalidInput, MeasurementError
+from walking_control.models.robot import Robot
+from walking_control.models.robot_file import RobotFile
 from walking_control.models.signals import Measurement
 from walking_control.models.urdf import differences
 from walking_control.nodes import topics
@@ -25,7 +29,7 @@ from walking_control.nodes.messages import ForceReader, JointStateReader, read_i
 from walking_control.nodes.runtime import avoid_shared_memory, log_arguments, make_executor
 from walking_control.nodes.sensors import sensor_topics
 from walking_control.operation import LOCKS
-from walking_control.ros2_control.doctor import diagnose, Seen
+from walking_control.ros2_control.doctor import diagnose, Diagnosis, Seen
 from walking_control.ros2_control.live import judge_record, LiveRecord
 from walking_control.ros2_control.names import MANAGER
 
@@ -44,9 +48,12 @@ class Listener(Node):
         **kwargs: Passed to `rclpy.node.Node`.
     """
 
-    def __init__(self, robot, namespace='', **kwargs):
+    def __init__(self, robot: Robot, namespace: str = '', **kwargs: Any) -> None:
         super().__init__('live_check', namespace=namespace, **kwargs)
-        self.record, self.heard, self.description, self.problem = LiveRecord(), set(), None, None
+        self.record = LiveRecord()
+        self.heard: set[str] = set()
+        self.description: str | None = None
+        self.problem: MeasurementError | None = None
         self._measurement = Measurement(robot)
         self._reader = JointStateReader(robot.joints)
         self._sensors = sensor_topics(robot)
@@ -67,38 +74,39 @@ class Listener(Node):
                 (Float64MultiArray, topics.EFFORT_COMMANDS, self._on_command),
                 (DiagnosticArray, '/diagnostics', self._on_diagnostics)):
             self.create_subscription(kind, topic, hear, topics.SENSOR_IN)
-        self._asked = {node: (self.create_client(GetParameters, f'{node}/get_parameters'), {})
+        self._asked: dict[str, tuple[Any, dict[str, Any]]] = {
+            node: (self.create_client(GetParameters, f'{node}/get_parameters'), {})
                        for node in ASKED}
 
     @property
-    def missing(self):
+    def missing(self) -> list[str]:
         """Topics that have not been heard."""
         return [topic for sensor, (_, topic) in self._sensors.items() if sensor not in self.heard]
 
-    def _on_description(self, message):
+    def _on_description(self, message: String) -> None:
         self.description = message.data
 
     # -- what the system does ----------------------------------------------------------------
 
-    def _timed(self, topic, read):
+    def _timed(self, topic: str, read: Any) -> Callable[[Any], None]:
         rows = self.seen.arrivals.setdefault(topic, [])
 
-        def hear(message):
+        def hear(message: Any) -> None:
             rows.append((time.monotonic(), seconds(message.header.stamp)))
             read(message)
         return hear
 
-    def _on_clock(self, message):
+    def _on_clock(self, message: Any) -> None:
         self.seen.clock.append((time.monotonic(), seconds(message.clock)))
 
-    def _on_command(self, message):
+    def _on_command(self, message: Float64MultiArray) -> None:
         self.seen.commands.append((time.monotonic(), any(message.data)))
 
-    def _on_diagnostics(self, message):
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
         self.seen.statuses.update({status.name: (ord(status.level), status.message)
                                    for status in message.status})
 
-    def ask(self):
+    def ask(self) -> None:
         """Ask nodes that are there for their parameters; keep what they answered."""
         if time.monotonic() > self._found and not self.count_publishers(topics.EFFORT_COMMANDS):
             self.seen.alone = True
@@ -112,7 +120,7 @@ class Listener(Node):
                     self.seen.parameters.setdefault(node, {})[name] = parameter_value_to_python(
                         futures[name].result().values[0])
 
-    def look(self):
+    def look(self) -> None:
         """Find publishers that a subscriber cannot hear."""
         for topic in (*(topic for _, topic in self._sensors.values()), topics.EFFORT_COMMANDS,
                       topics.LOCK_COMMANDS, topics.CMD_VEL, topics.EMERGENCY_STOP):
@@ -127,19 +135,19 @@ class Listener(Node):
                     f'{topic} of {told.node_name} ({told.topic_type}) cannot be heard by {node}'
                     for node in sorted(deaf)]
 
-    def _on_imu(self, message):
+    def _on_imu(self, message: Imu) -> None:
         read_imu(message, self._measurement)
         self.heard.add('imu')
 
-    def _wrench_reader(self, foot, force):
+    def _wrench_reader(self, foot: str, force: np.ndarray) -> Callable[[WrenchStamped], None]:
         reader = ForceReader()
 
-        def on_wrench(message):
+        def on_wrench(message: WrenchStamped) -> None:
             reader.read(message, force)
             self.heard.add(foot)
         return on_wrench
 
-    def _on_joints(self, message):
+    def _on_joints(self, message: JointState) -> None:
         measurement = self._measurement
         try:
             if not self._reader.read(message, measurement.position, measurement.velocity):
@@ -165,7 +173,8 @@ class Listener(Node):
             getattr(record, name).append(values.copy())
 
 
-def check_live(robot_file, namespace, wait, listen):
+def check_live(robot_file: RobotFile, namespace: str, wait: float,
+               listen: float) -> tuple[list[InvalidInput], list[str], Diagnosis]:
     """Listen to a running robot.
 
     Args:
@@ -203,12 +212,13 @@ def check_live(robot_file, namespace, wait, listen):
         rclpy.try_shutdown()
 
 
-def _allowed_priority():
+def _allowed_priority() -> int:
     """Return the highest real-time priority that this user may have."""
     return 99 if os.geteuid() == 0 else resource.getrlimit(resource.RLIMIT_RTPRIO)[0]
 
 
-def judge(robot_file, listener, waited):
+def judge(robot_file: RobotFile, listener: Listener,
+          waited: float) -> tuple[list[InvalidInput], list[str]]:
     """Return problems and what could not be judged of what a `Listener` heard."""
     problems, left_out = [], []
     if listener.description is None:

@@ -2,9 +2,9 @@
 """Plays the locks of a robot in a simulator that has none: commands in, efforts and states out."""
 
 import sys
+from typing import Any
 
 import numpy as np
-from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
@@ -25,7 +25,7 @@ class Settings(Parameters, section='node'):
     robot_file: str = parameter('dribbel', '', 'Robot: a name or the path of a robot file.')
 
 
-class LockEmulatorNode(GuardedNode, Node):
+class LockEmulatorNode(GuardedNode):
     """A `LockEmulator` at the rate of the joint states.
 
     Locks are armed until they are told otherwise, as those of our plants are.
@@ -41,7 +41,7 @@ class LockEmulatorNode(GuardedNode, Node):
     finished = False
     exit_status = 0
 
-    def __init__(self, name='lock_emulator', **kwargs):
+    def __init__(self, name: str = 'lock_emulator', **kwargs: Any) -> None:
         super().__init__(name, **kwargs)
         robot = load_robot(NodeParameters(self, Settings).read().robot_file).robot
         if not robot.locks:
@@ -61,7 +61,7 @@ class LockEmulatorNode(GuardedNode, Node):
         self.create_subscription(JointState, topics.JOINT_STATES, self._on_joints,
                                  topics.SENSOR_IN)
 
-    def _on_command(self, message):
+    def _on_command(self, message: Float64MultiArray) -> None:
         data = np.asarray(message.data)
         if data.shape != self._armed.shape or not np.isfinite(data).all():
             self.get_logger().error(f'{topics.LOCK_COMMANDS}: {list(data)} dropped',
@@ -69,7 +69,7 @@ class LockEmulatorNode(GuardedNode, Node):
             return
         self._armed[:] = data > 0.5
 
-    def _on_joints(self, message):
+    def _on_joints(self, message: JointState) -> None:
         try:
             if not self._reader.read(message, self._position, self._velocity):
                 return
@@ -83,12 +83,12 @@ class LockEmulatorNode(GuardedNode, Node):
         self._state_publisher.publish(self._states.write(
             seconds(message.header.stamp), self._emulator.engaged))
 
-    def stop(self):
+    def stop(self) -> None:
         """Leave zero effort behind."""
         self._effort_publisher.publish(self._efforts.write(0.0, 0))
 
 
-def main(args=None):
+def main(args: Any = None) -> None:
     """Run the lock emulator node."""
     sys.exit(run_node(LockEmulatorNode, args))
 

@@ -2,32 +2,36 @@
 """Between messages and signals: joints by name, arrays reused from tick to tick."""
 
 from array import array
+from collections.abc import Sequence
 import math
+from typing import Any
 
+from builtin_interfaces.msg import Time
 import numpy as np
 from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Float64MultiArray
 
 from walking_control.exceptions import MeasurementError
+from walking_control.models.signals import Measurement
 
 
-def seconds(stamp):
+def seconds(stamp: Time) -> float:
     """Return a builtin_interfaces Time in s."""
-    return (stamp.sec * 1_000_000_000 + stamp.nanosec) * 1e-9
+    return float((stamp.sec * 1_000_000_000 + stamp.nanosec) * 1e-9)
 
 
-def set_stamp(stamp, time):
+def set_stamp(stamp: Time, time: float) -> None:
     """Write a time in s to a builtin_interfaces Time."""
     stamp.sec, stamp.nanosec = divmod(round(time * 1e9), 1_000_000_000)
 
 
-def write_axes(target, values):
+def write_axes(target: Any, values: Any) -> None:
     """Write an array into the fields x, y, z and, of a quaternion, w."""
     for axis, value in zip('xyzw', values.tolist()):
         setattr(target, axis, value)
 
 
-def allocate(message, field, size):
+def allocate(message: Any, field: str, size: int) -> np.ndarray:
     """Give a float64[] field its length and return a numpy view of the message's own memory."""
     setattr(message, field, array('d', bytes(8 * size)))
     # the setter may copy, so the view is taken from the message
@@ -41,12 +45,12 @@ class JointStateReader:
         joints: Names in the robot's order.
     """
 
-    def __init__(self, joints):
+    def __init__(self, joints: Sequence[str]) -> None:
         self._joints = joints
-        self._names = None
-        self._index = None
+        self._names: list[str] = []
+        self._index: list[int] = []
 
-    def read(self, message, position, velocity=None):
+    def read(self, message: Any, position: np.ndarray, velocity: np.ndarray | None = None) -> bool:
         """Copy positions and velocities in the robot's order.
 
         Returns:
@@ -64,7 +68,7 @@ class JointStateReader:
             self._copy(message.velocity, velocity, 'velocities')
         return True
 
-    def _learn(self, names):
+    def _learn(self, names: Sequence[str]) -> None:
         missing = [joint for joint in self._joints if joint not in names]
         if missing:
             raise MeasurementError('JointState', value=list(names),
@@ -73,14 +77,14 @@ class JointStateReader:
         self._names = list(names)
         self._index = [names.index(joint) for joint in self._joints]
 
-    def _copy(self, values, out, what):
+    def _copy(self, values: Any, out: np.ndarray, what: str) -> None:
         if len(values) < len(self._names):
             raise MeasurementError(f'JointState {what}', value=len(values),
                                    limit=f'must be {len(self._names)} numbers, one per name')
         out[:] = [values[i] for i in self._index]
 
 
-def read_imu(message, measurement):
+def read_imu(message: Any, measurement: Measurement) -> None:
     """Copy orientation, angular velocity and acceleration of an Imu message."""
     q, w, a = message.orientation, message.angular_velocity, message.linear_acceleration
     measurement.orientation[:] = q.x, q.y, q.z, q.w
@@ -95,10 +99,10 @@ class ForceReader:
     becomes NaN later is broken and stays NaN.
     """
 
-    def __init__(self):
-        self._absent = None
+    def __init__(self) -> None:
+        self._absent: list[int] | None = None
 
-    def read(self, message, out):
+    def read(self, message: Any, out: np.ndarray) -> None:
         """Copy the force; a sensor without any axis stays NaN."""
         force = message.wrench.force
         values = force.x, force.y, force.z
@@ -118,14 +122,15 @@ class JointStateWriter:
         velocity: Whether to send velocities too.
     """
 
-    def __init__(self, names, velocity=True):
+    def __init__(self, names: Sequence[str], velocity: bool = True) -> None:
         self.message = JointState(name=list(names))
         self._position = allocate(self.message, 'position', len(names))
         self._velocity = None
         if velocity:
             self._velocity = allocate(self.message, 'velocity', len(names))
 
-    def write(self, time, position, velocity=None):
+    def write(self, time: float, position: np.ndarray,
+              velocity: np.ndarray | None = None) -> JointState:
         """Return the message with these values."""
         set_stamp(self.message.header.stamp, time)
         self._position[:] = position
@@ -134,7 +139,7 @@ class JointStateWriter:
         return self.message
 
 
-def write_imu(message: Imu, measurement):
+def write_imu(message: Imu, measurement: Measurement) -> None:
     """Fill an Imu message from a `Measurement`."""
     set_stamp(message.header.stamp, measurement.stamp)
     for field, values in (('orientation', measurement.orientation),
@@ -143,7 +148,7 @@ def write_imu(message: Imu, measurement):
         write_axes(getattr(message, field), values)
 
 
-def write_force(message, stamp, force):
+def write_force(message: Any, stamp: float, force: np.ndarray) -> None:
     """Fill a WrenchStamped with a force."""
     set_stamp(message.header.stamp, stamp)
     target = message.wrench.force
@@ -157,11 +162,11 @@ class ArrayWriter:
         size: Number of values.
     """
 
-    def __init__(self, size):
+    def __init__(self, size: int) -> None:
         self.message = Float64MultiArray()
         self._data = allocate(self.message, 'data', size)
 
-    def write(self, values, tick):
+    def write(self, values: Any, tick: int) -> Float64MultiArray:
         """Return the message with these values, tied to a tick number."""
         self._data[:] = values
         self.message.layout.data_offset = tick

@@ -7,9 +7,11 @@ rate. Sensors are left alone until a controller listens to them: a simulator wou
 for one.
 """
 
+from collections.abc import Callable, Iterator, Sequence
 import importlib
 import sys
 import time
+from typing import Any
 
 from nav_msgs.msg import Odometry
 from rcl_interfaces.msg import ParameterEvent
@@ -25,6 +27,7 @@ from std_msgs.msg import String
 from walking_control.exceptions import InvalidInput, WalkingControlError
 from walking_control.loading import load_robot
 from walking_control.models.meshes import place_meshes
+from walking_control.models.robot import Robot
 from walking_control.nodes import topics
 from walking_control.nodes.combined_state import stamp_of
 from walking_control.nodes.controller_client import ControllerClient
@@ -55,11 +58,13 @@ class Topic:
         last: The last one that was passed on or taken.
     """
 
-    def __init__(self, node, name, kind, channel):
+    def __init__(self, node: Node, name: str, kind: Any, channel: Any) -> None:
         self._node, self.name, self._kind, self.channel = node, name, kind, channel
-        self.subscription = self.newest = self.last = None
+        self.subscription: Any = None
+        self.newest: bytes | None = None
+        self.last: bytes | None = None
 
-    def listen(self, again=False):
+    def listen(self, again: Any = False) -> None:
         """Begin to listen; again: as if for the first time, to hear what is latched."""
         if self.subscription is not None:
             if not again:
@@ -72,17 +77,17 @@ class Topic:
             self._kind, self.name, self._on_message,
             topics.LATCHED if latched else topics.SENSOR_IN, raw=True)
 
-    def _on_message(self, raw):
+    def _on_message(self, raw: bytes) -> None:
         self.newest = self.last = raw
 
-    def rest(self):
+    def rest(self) -> None:
         """Listen no more."""
         if self.subscription is not None:
             self._node.destroy_subscription(self.subscription)
             self.subscription = None
 
 
-class MonitorNode(GuardedNode, Node):
+class MonitorNode(GuardedNode):
     """Finds topics, passes messages on, and computes where the links are.
 
     Args:
@@ -100,16 +105,19 @@ class MonitorNode(GuardedNode, Node):
         InvalidInput: Nobody can listen there, or the robot file is unusable.
     """
 
-    def __init__(self, host='127.0.0.1', port=8765, rate=30.0, robot='', origins=(), token='',
-                 name='monitor', **kwargs):
+    def __init__(self, host: str = '127.0.0.1', port: int = 8765, rate: float = 30.0,
+                 robot: str = '', origins: Sequence[str] = (), token: str = '',
+                 name: str = 'monitor', **kwargs: Any) -> None:
         super().__init__(name, **kwargs)
         self._namespace = self.get_namespace().rstrip('/')
         self._controller = f'{self._namespace}/{topics.CONTROLLER}'
         self._client = ControllerClient(self)
-        self._topics, self._unknown = {}, set()
+        self._topics: dict[str, Topic] = {}
+        self._unknown: set[str] = set()
         # until the robot tells its own: that of a simulation is earlier, so that viewers begin anew
         self._stamp = time.time_ns()
-        self._frames = self._asked = None
+        self._frames: RobotFrames | None = None
+        self._asked: Any = None
         robot_file = load_robot(robot) if robot else None
         gate = WebGate(host, port, origins, token, self.get_logger().warning)
         self.port = gate.port
@@ -130,7 +138,7 @@ class MonitorNode(GuardedNode, Node):
 
     # -- what there is ---------------------------------------------------------------------------
 
-    def _look(self):
+    def _look(self) -> None:
         """Offer topics that have come; find the robot."""
         for name, kinds in self.get_topic_names_and_types():
             shown = name.removeprefix(self._namespace)
@@ -142,7 +150,7 @@ class MonitorNode(GuardedNode, Node):
         if self._frames is None:
             self._find_robot()
 
-    def _listen(self, again=()):
+    def _listen(self, again: Any = ()) -> None:
         """Listen to what is wanted, to some topics again, and rest from the others."""
         heard = self._controller_hears()
         for shown, topic in self._topics.items():
@@ -152,7 +160,7 @@ class MonitorNode(GuardedNode, Node):
             else:
                 topic.rest()
 
-    def _offer(self, shown, name, kind):
+    def _offer(self, shown: str, name: str, kind: Any) -> None:
         try:
             package, _, leaf = kind.split('/')
             message = getattr(importlib.import_module(f'{package}.msg'), leaf)
@@ -164,20 +172,20 @@ class MonitorNode(GuardedNode, Node):
             return
         self._topics[shown] = Topic(self, name, message, channel)
 
-    def _controller_hears(self):
+    def _controller_hears(self) -> bool:
         return any(self._is_controller(info) for topic in
                    (topics.JOINT_STATES, topics.COMBINED_STATE, topics.STATES)
                    for info in self.get_subscriptions_info_by_topic(topic))
 
-    def _from_controller(self, name):
+    def _from_controller(self, name: str) -> bool:
         return any(self._is_controller(info) for info in self.get_publishers_info_by_topic(name))
 
-    def _is_controller(self, info):
+    def _is_controller(self, info: Any) -> bool:
         return f'{info.node_namespace.rstrip("/")}/{info.node_name}' == self._controller
 
     # -- the robot -------------------------------------------------------------------------------
 
-    def _find_robot(self):
+    def _find_robot(self) -> None:
         """Ask the controller which robot it walks, and load that."""
         if self._asked is None:
             self._asked = self._client.ask_later('robot_file')
@@ -186,14 +194,14 @@ class MonitorNode(GuardedNode, Node):
             if answer is not None and answer.values:
                 self._load(answer.values[0].string_value)
 
-    def _load(self, path):
+    def _load(self, path: str) -> None:
         try:
             self._show(load_robot(path).robot)
         except WalkingControlError as error:
             self.get_logger().warning(f'no robot model: {error}; give --robot',
                                       throttle_duration_sec=60.0)
 
-    def _show(self, robot):
+    def _show(self, robot: Robot) -> None:
         """Serve a robot's URDF and meshes."""
         names = {name: name if '://' in name else f'package://{robot.name}/{name.lstrip("/")}'
                  for name in robot.meshes}
@@ -205,7 +213,7 @@ class MonitorNode(GuardedNode, Node):
 
     # -- messages --------------------------------------------------------------------------------
 
-    def _pass_on(self):
+    def _pass_on(self) -> None:
         """Log the newest message of every topic, and where the links are."""
         wanted = set()
         while not self.server.wanted.empty():
@@ -215,17 +223,18 @@ class MonitorNode(GuardedNode, Node):
         if DESCRIPTION in wanted:
             self._describe()
         joints = self._topics.get(JOINTS)
-        moved = joints is not None and joints.newest is not None
-        if moved:
-            self._set_time(stamp_of(joints.newest))
+        moved = None if joints is None else joints.newest
+        if moved is not None:
+            self._set_time(stamp_of(moved))
         for topic in self._topics.values():
             raw, topic.newest = topic.newest, None
             if raw is not None:
                 topic.channel.log(raw, log_time=self._stamp)
-        if moved and self._frames is not None and self._frames_channel.has_sinks():
-            self.server.log_frames(self._frames_channel, self._links(joints.last), self._stamp)
+        if moved is not None and self._frames is not None and self._frames_channel.has_sinks():
+            self.server.log_frames(self._frames_channel, self._links(self._frames, moved),
+                                   self._stamp)
 
-    def _set_time(self, stamp):
+    def _set_time(self, stamp: int) -> None:
         anew, self._stamp = stamp < self._stamp, stamp
         self.server.tell_time(stamp, anew)
         if anew:   # viewers have forgotten what does not come again
@@ -233,13 +242,13 @@ class MonitorNode(GuardedNode, Node):
             for topic in self._topics.values():
                 topic.newest = topic.last if topic.newest is None else topic.newest
 
-    def _describe(self):
+    def _describe(self) -> None:
         if self._frames is not None:
             self._described.log(self._description, log_time=self._stamp)
 
-    def _links(self, raw):
+    def _links(self, frames: RobotFrames, raw: bytes) -> Iterator[tuple[str, str, Any, Any]]:
         joints = deserialize_message(raw, JointState)
-        yield from self._frames.transforms(joints.name, joints.position)
+        yield from frames.transforms(joints.name, joints.position)
         odometry = self._topics.get(ODOM)
         if odometry is not None and odometry.last is not None:
             message = deserialize_message(odometry.last, Odometry)
@@ -247,18 +256,19 @@ class MonitorNode(GuardedNode, Node):
             yield (message.header.frame_id, self._base, (place.x, place.y, place.z),
                    (turn.x, turn.y, turn.z, turn.w))
 
-    def _on_parameters(self, event):
+    def _on_parameters(self, event: Any) -> None:
         if event.node == self._controller:
             self.server.tell_parameters({
                 each.name: parameter_value_to_python(each.value)
                 for each in (*event.new_parameters, *event.changed_parameters)})
 
-    def stop(self):
+    def stop(self) -> None:
         """Close the socket."""
         self.server.stop()
 
 
-def run_monitor(host, port, rate, robot, origins, token, namespace, ready=print):
+def run_monitor(host: str, port: int, rate: float, robot: str, origins: Sequence[str], token: str,
+                namespace: str, ready: Callable[[str], Any] = print) -> None:
     """Serve until interrupted.
 
     Args:
@@ -288,7 +298,7 @@ def run_monitor(host, port, rate, robot, origins, token, namespace, ready=print)
             sys.stdout.flush()
             spin(executor, lambda: stop.received)
     finally:
-        if executor is not None:
+        if node is not None and executor is not None:
             node.stop()
             executor.shutdown()
             node.destroy_node()

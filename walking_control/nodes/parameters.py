@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Classes of `Parameters` as ROS parameters: declaration with ranges, reading, changing."""
 
+from typing import Any
+
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
+from rclpy.node import Node
+from rclpy.parameter import Parameter
 from rclpy.parameter import Parameter as RosParameter
 
 from walking_control.exceptions import ParameterError
+from walking_control.models.robot_file import RobotFile
 
 FROZEN = 'can only change while the controller is unconfigured'
 REMEDY = 'deactivate and clean up first'
 
 
-def frozen_error(node, parameter):
+def frozen_error(node: Node, parameter: Parameter) -> ParameterError | None:
     """Return the error of setting a parameter that is read-only for now, or None."""
     if not (node.has_parameter(parameter.name)
             and node.describe_parameter(parameter.name).read_only):
@@ -20,13 +25,13 @@ def frozen_error(node, parameter):
                           remedy=REMEDY)
 
 
-def freeze(node, name, parameter, frozen):
+def freeze(node: Node, name: str, parameter: Parameter, frozen: bool) -> None:
     """Make a declared parameter read-only for now, or changeable again, unless it is live."""
     # the descriptor that rclpy keeps: set_descriptor() would never let go of a read-only one
     node.describe_parameter(name).read_only = frozen and not parameter.live
 
 
-def declare_section(node, values):
+def declare_section(node: Node, values: Any) -> None:
     """Declare the parameters of a section on a node.
 
     Args:
@@ -41,7 +46,7 @@ def declare_section(node, values):
     read_section(node, type(values))
 
 
-def _declare(node, name, parameter, default):
+def _declare(node: Node, name: str, parameter: Parameter, default: Any) -> None:
     override = node._parameter_overrides.get(name)
     # an empty list in a file of parameters has no type, and comes as no value
     empty = override is not None and override.type_ is RosParameter.Type.NOT_SET \
@@ -55,7 +60,7 @@ def _declare(node, name, parameter, default):
                              limit=parameter.range_text or str(error)) from error
 
 
-def _descriptor(parameter):
+def _descriptor(parameter: Parameter) -> ParameterDescriptor:
     descriptor = ParameterDescriptor(
         description=f'{parameter.description} [{parameter.unit}]',
         # integers are accepted for numbers, as in robot files
@@ -71,7 +76,7 @@ def _descriptor(parameter):
     return descriptor
 
 
-def read_section(node, kind):
+def read_section(node: Node, kind: Any) -> Any:
     """Return the values of a section, of a class of `Parameters`, from a node's parameters.
 
     Raises:
@@ -81,7 +86,7 @@ def read_section(node, kind):
         name: _plain(node.get_parameter(f'{kind.section}.{name}')) for name in kind.rows})
 
 
-def _plain(parameter):
+def _plain(parameter: Parameter) -> Any:
     if parameter.type_ in (RosParameter.Type.DOUBLE_ARRAY, RosParameter.Type.INTEGER_ARRAY):
         return list(parameter.value)
     return parameter.value
@@ -95,18 +100,18 @@ class NodeParameters:
         kind: Their class of `Parameters`.
     """
 
-    def __init__(self, node, kind):
+    def __init__(self, node: Node, kind: Any) -> None:
         self._node = node
         self._kind = kind
         for name, row in kind.rows.items():
             _declare(node, name, row, row.default)
 
-    def freeze(self, frozen):
+    def freeze(self, frozen: bool) -> None:
         """Make those that are not live read-only for now, or changeable again."""
         for name, parameter in self._kind.rows.items():
             freeze(self._node, name, parameter, frozen)
 
-    def read(self):
+    def read(self) -> Any:
         """Return the validated values."""
         return self._kind.read({
             name: self._node.get_parameter(name).value for name in self._kind.rows})
@@ -121,7 +126,7 @@ class SectionParameters:
         robot_file: The `RobotFile` that gives the defaults.
     """
 
-    def __init__(self, node, kinds, robot_file):
+    def __init__(self, node: Node, kinds: Any, robot_file: RobotFile) -> None:
         self._node = node
         self._kinds = {kind.section: kind for kind in kinds}
         try:
@@ -132,32 +137,32 @@ class SectionParameters:
             self.undeclare()
             raise
 
-    def _refuse_unknown(self):
+    def _refuse_unknown(self) -> None:
         """Refuse what was given from outside under a known section but is not in its class."""
         for name in self._node._parameter_overrides:
             section, _, leaf = name.rpartition('.')
             if section in self._kinds and leaf not in self._kinds[section].rows:
                 self._kinds[section].read({leaf: None})
 
-    def undeclare(self):
+    def undeclare(self) -> None:
         """Take the parameters back, to declare those of another robot."""
         for section, kind in self._kinds.items():
             for name in kind.rows:
                 if self._node.has_parameter(f'{section}.{name}'):
                     self._node.undeclare_parameter(f'{section}.{name}')
 
-    def freeze(self, frozen):
+    def freeze(self, frozen: bool) -> None:
         """Make those that are not live read-only for now, or changeable again."""
         for section, kind in self._kinds.items():
             for name, parameter in kind.rows.items():
                 freeze(self._node, f'{section}.{name}', parameter, frozen)
 
-    def read_into(self, robot_file):
+    def read_into(self, robot_file: RobotFile) -> None:
         """Put the parameters as they are now into a robot file's sections."""
         for section, kind in self._kinds.items():
             robot_file.sections[section] = vars(read_section(self._node, kind))
 
-    def check_changes(self, parameters):
+    def check_changes(self, parameters: Any) -> dict[str, Any]:
         """Return section -> validated values of a set of changes; all or nothing.
 
         Args:
@@ -166,7 +171,7 @@ class SectionParameters:
         Raises:
             ParameterError: A change is out of range or contradictory.
         """
-        changes = {}
+        changes: dict[str, Any] = {}
         for parameter in parameters:
             section, _, name = parameter.name.rpartition('.')
             kind = self._kinds.get(section)

@@ -1,17 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Topics of a controller that holds a posture: what it is told, and the forces it relies on."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from geometry_msgs.msg import Point, WrenchStamped
 import numpy as np
+from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64, String
 from visualization_msgs.msg import Marker, MarkerArray
 
+from walking_control.control_loop import ControlLoop
+from walking_control.controllers.controller import PostureHolder
 from walking_control.exceptions import MeasurementError
 from walking_control.models.robot import topic_word
 from walking_control.nodes import topics
 from walking_control.nodes.messages import JointStateReader, set_stamp
 from walking_control.nodes.telemetry import Output
+from walking_control.statics.distributor import StaticSolution
 
 FORCE_LENGTH = 0.5   # m of arrow for the robot's whole weight
 BOTH = 'both'
@@ -30,10 +37,10 @@ class PostureTopics(Output):
         rate: See `Output`.
     """
 
-    def __init__(self, node, loop, rate):
+    def __init__(self, node: Node, loop: ControlLoop, law: PostureHolder, rate: float) -> None:
         super().__init__(rate)
         self._node, self._loop = node, loop
-        self._law = loop.controller
+        self._law = law
         self._wrenches = {}
         for foot in loop.robot.feet:
             message = WrenchStamped()
@@ -42,13 +49,13 @@ class PostureTopics(Output):
                 node.create_publisher(WrenchStamped, f'~/wrench/{topic_word(foot)}',
                                       topics.LATEST), message)
         self._markers = node.create_publisher(MarkerArray, '~/markers', topics.LATEST)
-        self._margins = {}
+        self._margins: dict[str, Any] = {}
         self._reader = JointStateReader(loop.robot.joints)
         self._subscriptions = [
             node.create_subscription(JointState, 'posture', self._on_posture, topics.LATEST),
             node.create_subscription(String, 'support', self._on_support, topics.LATEST)]
 
-    def _on_posture(self, message):
+    def _on_posture(self, message: JointState) -> None:
         posture = np.zeros(len(self._loop.robot.joints))
         try:
             if not self._reader.read(message, posture):
@@ -60,7 +67,7 @@ class PostureTopics(Output):
             return
         self._loop.reference.posture = posture
 
-    def _check_posture(self, posture):
+    def _check_posture(self, posture: Any) -> None:
         robot = self._loop.robot
         for joint, value in zip(robot.joints, posture.tolist()):
             limits = robot.limits[joint]
@@ -68,7 +75,7 @@ class PostureTopics(Output):
                 raise MeasurementError(f'joint {joint}', value=value, limit='must be from '
                                        f'{limits.lower:g} to {limits.upper:g} rad')
 
-    def _on_support(self, message):
+    def _on_support(self, message: String) -> None:
         feet = self._loop.robot.feet
         if message.data == BOTH:
             self._loop.reference.support = None
@@ -78,7 +85,7 @@ class PostureTopics(Output):
             self._node.get_logger().error(f'support refused: {message.data!r}; must be one of '
                                           + ', '.join((*feet, BOTH)))
 
-    def _write(self, stamp):
+    def _write(self, stamp: float) -> None:
         solution = self._law.solution
         wrenches = (solution.wrenches or {}) if solution is not None else {}
         for foot, (publisher, message) in self._wrenches.items():
@@ -89,7 +96,7 @@ class PostureTopics(Output):
         if solution is not None and solution.feasible:
             self._publish_margins(solution)
 
-    def _publish_margins(self, solution):
+    def _publish_margins(self, solution: StaticSolution) -> None:
         margins = self._law.distributor.margins(solution)
         margins['torque'] = {'free': margins['torque']['free']}
         for contact, values in margins.items():
@@ -102,7 +109,7 @@ class PostureTopics(Output):
                         Float64, topics.telemetry(name), topics.LATEST)
                 self._send(self._margins[name], Float64(data=float(value)))
 
-    def _make_markers(self, stamp, wrenches):
+    def _make_markers(self, stamp: float, wrenches: Any) -> MarkerArray:
         markers = []
         for i, (foot, contact) in enumerate(self._law.contacts.items()):
             sole = self._marker(stamp, foot, 3 * i, Marker.CUBE, (0.6, 0.6, 0.6, 0.6))
@@ -125,7 +132,8 @@ class PostureTopics(Output):
         return MarkerArray(markers=markers)
 
     @staticmethod
-    def _marker(stamp, frame, number, kind, colour):
+    def _marker(stamp: float, frame: str, number: int, kind: Any,
+                colour: Sequence[float]) -> Marker:
         marker = Marker(id=number, type=kind, action=Marker.ADD, ns='static_torque')
         marker.header.frame_id = frame
         set_stamp(marker.header.stamp, stamp)
@@ -133,7 +141,7 @@ class PostureTopics(Output):
         marker.color.r, marker.color.g, marker.color.b, marker.color.a = colour
         return marker
 
-    def destroy(self):
+    def destroy(self) -> None:
         """Take publishers and subscriptions away."""
         publishers = [publisher for publisher, _ in self._wrenches.values()]
         for publisher in (*publishers, self._markers, *self._margins.values()):
@@ -142,7 +150,7 @@ class PostureTopics(Output):
             self._node.destroy_subscription(subscription)
 
 
-def _fill(message, wrench):
+def _fill(message: Any, wrench: np.ndarray | None) -> None:
     force, torque = message.force, message.torque
     values = [0.0] * 6 if wrench is None else wrench.tolist()
     force.x, force.y, force.z, torque.x, torque.y, torque.z = values

@@ -8,9 +8,11 @@ and a full garbage collection takes as long: more than `safety.state_timeout` ei
 import ctypes
 import gc
 import os
+from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
 
 from walking_control.models.parameters import parameter, Parameters
 
@@ -33,7 +35,7 @@ class RealTimeParameters(Parameters):
         'e.g. memlock in /etc/security/limits.conf.')
 
 
-def begin(node, values):
+def begin(node: Node, values: Any) -> None:
     """Ask the machine for what a node needs that has to be on time, once, and say what it got.
 
     Nothing happens in a process that is not the node's own.
@@ -65,14 +67,14 @@ def begin(node, values):
         node.get_logger().warning(f'{status.message}; a busy machine makes this node late')
     publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
 
-    def publish():
+    def publish() -> None:
         message = DiagnosticArray(status=[status])
         message.header.stamp = node.get_clock().now().to_msg()
         publisher.publish(message)
     node.create_timer(1.0, publish, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
 
-def raise_priority(priority):
+def raise_priority(priority: int) -> None:
     """Give every thread of this process, and those they start, a real-time priority.
 
     Args:
@@ -86,12 +88,12 @@ def raise_priority(priority):
         os.sched_setscheduler(int(thread), os.SCHED_FIFO, os.sched_param(priority))
 
 
-def _pin(processors):
+def _pin(processors: str) -> None:
     for thread in os.listdir('/proc/self/task'):
         os.sched_setaffinity(int(thread), {int(number) for number in processors})
 
 
-def _lock_memory(wanted):
+def _lock_memory(wanted: bool) -> None:
     if ctypes.CDLL(None, use_errno=True).mlockall(LOCK):
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))

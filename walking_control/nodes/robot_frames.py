@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the links of a robot are, joint by joint, from a JointState."""
 
+from collections.abc import Iterator, Sequence
+
 import numpy as np
 import pinocchio as pin
 
@@ -14,7 +16,7 @@ class RobotFrames:
         urdf: URDF text.
     """
 
-    def __init__(self, urdf):
+    def __init__(self, urdf: str) -> None:
         self._model = pin.buildModelFromXML(urdf)
         self._data = self._model.createData()
         self._q = pin.neutral(self._model)
@@ -24,10 +26,12 @@ class RobotFrames:
                         for name in model.names[1:]}
         self._edges = []
         for joint in parse(urdf).findall('joint'):
-            ends = joint.find('parent').get('link'), joint.find('child').get('link')
+            ends = [link.get('link', '') for tag in ('parent', 'child')
+                    for link in joint.findall(tag)]
             self._edges.append((*ends, *(model.getFrameId(link, pin.BODY) for link in ends)))
 
-    def transforms(self, names, positions):
+    def transforms(self, names: Sequence[str],
+                   positions: Sequence[float]) -> Iterator[tuple[str, str, np.ndarray, np.ndarray]]:
         """Yield (parent, child, translation ``(3,)`` in m, quaternion xyzw ``(4,)``).
 
         Args:

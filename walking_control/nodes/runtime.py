@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Start, spin and stop nodes: executor choice, signals, one-line errors."""
 
+from collections.abc import Callable
 import faulthandler
 import os
 import signal
 import sys
 import threading
 import time
+from typing import Any
 
 import rclpy
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
 
 from walking_control.exceptions import InvalidInput, WalkingControlError
 from walking_control.models.resources import share_directory
@@ -23,7 +25,7 @@ AGAIN = 1.0    # s after which a second request is meant: a terminal and launch 
 PROFILES = ('FASTRTPS_DEFAULT_PROFILES_FILE', 'FASTDDS_DEFAULT_PROFILES_FILE')
 
 
-def make_executor():
+def make_executor() -> Executor:
     """Return the fastest executor this rclpy offers."""
     try:
         from rclpy.experimental.events_executor import EventsExecutor
@@ -32,7 +34,7 @@ def make_executor():
     return EventsExecutor()
 
 
-def spin(executor, until=lambda: False):
+def spin(executor: Executor, until: Callable[[], bool] = lambda: False) -> None:
     """Spin until the context shuts down or a condition holds.
 
     The events executor must not spin untimed: its timers would never fire.
@@ -47,7 +49,7 @@ def spin(executor, until=lambda: False):
                 report(node, error, 'message or request')
 
 
-def log_arguments():
+def log_arguments() -> list[str]:
     """Return the ROS arguments without which rclpy does not start where no log can be written.
 
     It logs to files in ``$ROS_LOG_DIR``, else in ``$ROS_HOME/log``, else in ``~/.ros/log``.
@@ -65,7 +67,7 @@ def log_arguments():
     return ['--ros-args', '--disable-external-lib-logs']
 
 
-def _init(args):
+def _init(args: Any) -> None:
     try:
         rclpy.init(args=[*(sys.argv if args is None else args), *log_arguments()],
                    signal_handler_options=rclpy.SignalHandlerOptions.NO)
@@ -82,23 +84,23 @@ class StopSignal:
     in the middle of a callback. As a context manager it puts the former handlers back.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.received = False
         self._former = {number: signal.signal(number, self._on_signal)
                         for number in (signal.SIGINT, signal.SIGTERM)}
 
-    def _on_signal(self, number, frame):
+    def _on_signal(self, number: int, frame: Any) -> None:
         self.received = True
 
-    def __enter__(self):
+    def __enter__(self) -> 'StopSignal':
         return self
 
-    def __exit__(self, *error):
+    def __exit__(self, *error: Exception) -> None:
         for number, handler in self._former.items():
             signal.signal(number, handler)
 
 
-def bound_end():
+def bound_end() -> None:
     """See to it that this process ends soon after SIGINT or SIGTERM, whatever hangs in it.
 
     After the first it may end by itself for `GRACE`; then it says where it hangs and is ended by
@@ -109,7 +111,7 @@ def bound_end():
     os.set_blocking(signals, False)
     signal.set_wakeup_fd(signals, warn_on_full_buffer=False)   # written to while the program hangs
 
-    def watch():
+    def watch() -> None:
         first = None
         while numbers := os.read(ours, 16):
             if not {signal.SIGINT, signal.SIGTERM} & {*numbers}:
@@ -124,16 +126,16 @@ def bound_end():
     threading.Thread(target=watch, daemon=True).start()
 
 
-def end_with_parent():
+def end_with_parent() -> None:
     """End this process by SIGTERM once nobody holds the other end of its standard input."""
-    def watch():
+    def watch() -> None:
         while os.read(0, 1024):
             pass
         os.kill(os.getpid(), signal.SIGTERM)
     threading.Thread(target=watch, daemon=True).start()
 
 
-def run_node(make_node, args=None):
+def run_node(make_node: Callable[[], Any], args: Any = None) -> int:
     """Run one node as a program; it ends soon after SIGINT or SIGTERM, see `bound_end`.
 
     Args:
@@ -171,7 +173,7 @@ def run_node(make_node, args=None):
     return status
 
 
-def avoid_shared_memory():
+def avoid_shared_memory() -> None:
     """Let messages of this process and those it starts travel by UDP, unless told otherwise.
 
     A process that is killed leaves its shared memory behind, and whoever writes there is held up
@@ -191,7 +193,7 @@ def avoid_shared_memory():
     os.environ.pop('ROS_LOCALHOST_ONLY', None)
 
 
-def isolate_domain():
+def isolate_domain() -> None:
     """Keep a demo's traffic on this machine and, unless chosen, in a domain of its own."""
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     avoid_shared_memory()

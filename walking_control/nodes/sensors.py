@@ -1,22 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """The sensors of a robot on their topics: read into the measurement of an `Operation`."""
 
+from collections.abc import Callable
 import math
 import time
+from typing import Any
 
 from geometry_msgs.msg import WrenchStamped
 import numpy as np
+from rclpy.node import Node
 from sensor_msgs.msg import Imu, JointState
 
 from walking_control.exceptions import MeasurementError
+from walking_control.models.robot import Robot
 from walking_control.nodes import topics
-from walking_control.nodes.combined_state import AFTER, stamp_of, subscribe
+from walking_control.nodes.combined_state import AFTER, CombinedReader, stamp_of, subscribe
 from walking_control.nodes.messages import ForceReader, JointStateReader, read_imu, seconds
-from walking_control.operation import LOCKS
+from walking_control.nodes.watch_clock import WatchClock
+from walking_control.operation import LOCKS, Operation
 from walking_control.ros2_control.names import tick_number_of
 
 
-def sensor_topics(robot):
+def sensor_topics(robot: Robot) -> dict[str, tuple[Any, str]]:
     """Return sensor -> (message type, topic) of all that a complete set needs."""
     locks = {LOCKS: (JointState, topics.LOCK_STATES)} if robot.locks else {}
     return {'joint_state': (JointState, topics.JOINT_STATES), 'imu': (Imu, topics.IMU),
@@ -37,14 +42,16 @@ class SensorSet:
         force_sign: Of the forces in a combined state, see `CombinedReader`.
     """
 
-    def __init__(self, node, operation, clock, on_answered, combined='', force_sign=1.0):
+    def __init__(self, node: Node, operation: Operation, clock: WatchClock,
+                 on_answered: Callable[[float], None], combined: str = '',
+                 force_sign: float = 1.0) -> None:
         self._node, self._operation, self._clock = node, operation, clock
         self._on_answered = on_answered
         self._combined, self._force_sign = combined, force_sign
         self._robot = operation.loop.robot
-        self._subscriptions = []
+        self._subscriptions: list[Any] = []
 
-    def subscribe(self):
+    def subscribe(self) -> None:
         """Begin to listen."""
         if self._combined:
             self._others = [sensor for sensor in sensor_topics(self._robot)
@@ -61,11 +68,11 @@ class SensorSet:
         for sensor, (kind, topic) in kinds.items():
             self._listen(kind, topic, callbacks[sensor])
 
-    def _listen(self, kind, topic, callback):
+    def _listen(self, kind: Any, topic: str, callback: Callable[..., Any]) -> None:
         self._subscriptions.append(
             self._node.create_subscription(kind, topic, callback, topics.SENSOR_IN))
 
-    def unsubscribe(self):
+    def unsubscribe(self) -> None:
         """Stop listening."""
         for subscription in self._subscriptions:
             self._node.destroy_subscription(subscription)
@@ -73,7 +80,7 @@ class SensorSet:
 
     # -- messages ------------------------------------------------------------------------------
 
-    def _on_combined(self, reader, raw):
+    def _on_combined(self, reader: CombinedReader, raw: bytes) -> None:
         operation, stamp = self._operation, None
         try:
             stamp = reader.read(raw, operation.measurement)
@@ -86,7 +93,7 @@ class SensorSet:
         for sensor in (*self._others, 'joint_state'):
             self._arrived(sensor, stamp * 1e-9, tick_number_of(stamp))
 
-    def _on_joints(self, message):
+    def _on_joints(self, message: JointState) -> None:
         measurement = self._operation.measurement
         try:
             if not self._reader.read(message, measurement.position, measurement.velocity):
@@ -95,19 +102,19 @@ class SensorSet:
             self._operation.problem = 'joint_state', str(error)
         self._heard('joint_state', message.header.stamp)
 
-    def _on_imu(self, message):
+    def _on_imu(self, message: Imu) -> None:
         read_imu(message, self._operation.measurement)
         self._heard('imu', message.header.stamp)
 
-    def _wrench_callback(self, foot, index):
+    def _wrench_callback(self, foot: str, index: int) -> Callable[[WrenchStamped], None]:
         force, reader = self._operation.measurement.foot_force[index], ForceReader()
 
-        def on_wrench(message):
+        def on_wrench(message: WrenchStamped) -> None:
             reader.read(message, force)
             self._heard(foot, message.header.stamp)
         return on_wrench
 
-    def _on_locks(self, message):
+    def _on_locks(self, message: JointState) -> None:
         try:
             if not self._lock_reader.read(message, self._lock_positions):
                 return
@@ -122,10 +129,10 @@ class SensorSet:
         self._operation.measurement.locked[:] = self._lock_positions > 0.5
         self._heard(LOCKS, message.header.stamp)
 
-    def _heard(self, sensor, stamp):
+    def _heard(self, sensor: str, stamp: float) -> None:
         self._arrived(sensor, seconds(stamp), topics.tick_number(stamp))
 
-    def _arrived(self, sensor, stamp, tick):
+    def _arrived(self, sensor: str, stamp: float, tick: int) -> None:
         start = time.monotonic()
         if self._operation.arrived(sensor, stamp, tick, self._clock.now(stamp)):
             self._on_answered(start)

@@ -1,31 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0
 """What configure builds and cleanup takes away: publishers, sensors, timers around an Operation."""
 
+from collections.abc import Callable
 import gc
+import math
 import time
+from typing import Any
 
 import numpy as np
 from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from walking_control.controllers.controller import FootPlanner, PostureHolder
 from walking_control.exceptions import InvalidInput
-from walking_control.models.robot_file import World
+from walking_control.models.robot_file import RobotFile, World
 from walking_control.nodes import topics
 from walking_control.nodes.claims import Claims
 from walking_control.nodes.combined_state import JOINT_STATE, VALUES
 from walking_control.nodes.diagnostics import DiagnosticsPublisher, TickTimes
 from walking_control.nodes.heartbeat import WatchdogGuard
 from walking_control.nodes.messages import ArrayWriter
+from walking_control.nodes.neighbours import Neighbours
 from walking_control.nodes.posture_topics import PostureTopics
 from walking_control.nodes.sensors import sensor_topics, SensorSet
-from walking_control.nodes.telemetry import OdometryPublisher, Telemetry
+from walking_control.nodes.telemetry import OdometryPublisher, Output, Telemetry
 from walking_control.nodes.tick_recorder import TickRecorder
 from walking_control.nodes.velocity import VelocityTopic
 from walking_control.nodes.walk_markers import WalkMarkers
 from walking_control.nodes.watch_clock import WatchClock
 from walking_control.operation import Operation, Patience
+from walking_control.safety.faults import Fault
+from walking_control.safety.latch import Latch
 from walking_control.safety.machine import Event, State
 
 WATCH = 1.0   # s between two looks at the neighbours, and two messages on /diagnostics
@@ -47,7 +54,8 @@ class Session:
         InvalidInput: The loop cannot be built.
     """
 
-    def __init__(self, node, robot_file, controller, values, latch, neighbours, on_fault):
+    def __init__(self, node: Node, robot_file: RobotFile, controller: str, values: Any,
+                 latch: Latch, neighbours: Neighbours, on_fault: Callable[[], None]) -> None:
         self._node, self._latch, self._on_fault = node, latch, on_fault
         self._neighbours = neighbours
         robot = robot_file.robot
@@ -80,26 +88,30 @@ class Session:
         self._diagnostics = DiagnosticsPublisher(node, robot.name)
         self._recorder = TickRecorder(node.get_logger(), values, robot_file, controller)
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._timers = []
-        self._looked = None, None   # stamp and values of the sensors, one look ago
+        self._timers: list[Any] = []
+        # stamp and values of the sensors, one look ago
+        self._looked: tuple[float, np.ndarray] = math.nan, np.empty(0)
         self._reported = self._fault_state()
         self._rehearse()
 
-    def _rehearse(self):
+    def _rehearse(self) -> None:
         """Do now what would hold up the first ticks: up to 0.1 s each, more than a robot waits."""
-        self.loop.rehearse(lambda: [output.rehearse() for output in self._outputs])
+        def rehearse() -> None:
+            for output in self._outputs:
+                output.rehearse()
+        self.loop.rehearse(rehearse)
         # the first line that rclpy logs looks for its caller in all modules
         self._node.get_logger().info(f'configured: {self._robot.name}, '
                                      f'{self.loop.controller.name}, {1.0 / self.loop.period:g} Hz')
         gc.collect()   # all modules and models, once; from now on only what is new is looked at
         gc.freeze()
 
-    def _count_receivers(self):
+    def _count_receivers(self) -> int:
         return min(self._effort_publisher.get_subscription_count(),
                    self._neighbours.receivers(topics.EFFORT_COMMANDS))
 
-    def _create_publishers(self, values):
-        def publish(topic, create=self._neighbours.create_publisher):
+    def _create_publishers(self, values: Any) -> None:
+        def publish(topic: str, create: Any = self._neighbours.create_publisher) -> Any:
             return create(Float64MultiArray, topic, topics.LATEST)
         robot = self._robot
         self._effort, self._lock = ArrayWriter(len(robot.efforts)), ArrayWriter(len(robot.locks))
@@ -113,24 +125,25 @@ class Session:
             self._telemetry_publisher = publish(topics.TELEMETRY, self._node.create_publisher)
             self._publishers.append(self._telemetry_publisher)
 
-    def _make_outputs(self, robot_file, values):
+    def _make_outputs(self, robot_file: RobotFile, values: Any) -> list[Output]:
         """Return what is published beside the commands."""
         node, loop, rate = self._node, self.loop, values.telemetry_rate
-        outputs = [Telemetry(node, loop, rate),
+        outputs: list[Output] = [Telemetry(node, loop, rate),
                    OdometryPublisher(node, loop, robot_file.values(World).slope,
                                      values.odometry_rate)]
         if isinstance(loop.controller, PostureHolder):
-            outputs.append(PostureTopics(node, loop, rate))
+            outputs.append(PostureTopics(node, loop, loop.controller, rate))
         if isinstance(loop.controller, FootPlanner):
-            outputs.append(WalkMarkers(node, loop, robot_file.values(World).slope, rate))
+            outputs.append(WalkMarkers(node, loop, loop.controller, robot_file.values(World).slope,
+                                       rate))
         return outputs
 
     # -- lifecycle -------------------------------------------------------------------------------
 
-    def _conflict(self):
+    def _conflict(self) -> str | None:
         return self._neighbours.conflict() or self._claims.conflict
 
-    def check_neighbours(self):
+    def check_neighbours(self) -> None:
         """Refuse to begin beside a second law, a doubled sensor or a stop that cannot be heard.
 
         Raises:
@@ -143,7 +156,7 @@ class Session:
         if deaf:
             raise InvalidInput('activate', limit=deaf, remedy='mend its type')
 
-    def activate(self):
+    def activate(self) -> None:
         """Begin to answer measurements."""
         self._recorder.begin()
         for output in self._outputs:
@@ -160,7 +173,7 @@ class Session:
                         timer(WATCH, self._on_neighbours, clock=self._steady)]
         self._on_fault()
 
-    def deactivate(self, event=Event.DEACTIVATE):
+    def deactivate(self, event: Any = Event.DEACTIVATE) -> None:
         """Send zero effort, then stop answering."""
         self._guard.begin()
         self.operation.deactivate(event)
@@ -171,17 +184,18 @@ class Session:
         self._velocity.unsubscribe()
         self._recorder.end()
 
-    def destroy(self):
+    def destroy(self) -> None:
         """Take everything away."""
         gc.unfreeze()
         for publisher in self._publishers:
             self._node.destroy_publisher(publisher)
-        for part in (*self._outputs, self._guard, self._claims, self._diagnostics):
-            part.destroy()
+        for destroy in (*(output.destroy for output in self._outputs), self._guard.destroy,
+                        self._claims.destroy, self._diagnostics.destroy):
+            destroy()
 
     # -- one tick --------------------------------------------------------------------------------
 
-    def _send(self, tick):
+    def _send(self, tick: int) -> None:
         command = self.loop.command
         if tick:
             self._guard.note(tick)
@@ -194,7 +208,7 @@ class Session:
         if self._fault_state() != self._reported:
             self.report()
 
-    def _on_answered(self, start):
+    def _on_answered(self, start: float) -> None:
         end = time.monotonic()
         pace = self.clock.pace
         self.times.add(start, end, self.loop.period / max(pace, 1e-9))
@@ -206,10 +220,10 @@ class Session:
 
     # -- faults ----------------------------------------------------------------------------------
 
-    def _fault_state(self):
+    def _fault_state(self) -> tuple[Fault | None, tuple[str, ...]]:
         return self._latch.fault, self._latch.later
 
-    def report(self):
+    def report(self) -> None:
         """Tell the node of another fault; look at the clock again soon."""
         before, self._reported = self._reported[0], self._fault_state()
         self._on_fault()
@@ -218,13 +232,13 @@ class Session:
         if self._timers:
             self._set_watch(self.loop.period)
 
-    def stop(self, code, message):
+    def stop(self, code: str, message: Any) -> None:
         """Latch a fault, and send the safe command at once if active."""
         self.operation.stop(code, message, self.clock.now())
         if self._fault_state() != self._reported:
             self.report()
 
-    def clear(self):
+    def clear(self) -> str | None:
         """Clear a latched fault; return why it cannot be, or None.
 
         A cause that lasts latches again: it is looked at here where nothing else would.
@@ -236,7 +250,7 @@ class Session:
         self.report()
         return None
 
-    def _on_watch(self):
+    def _on_watch(self) -> None:
         if self.operation.active:
             delay, still = self.operation.watch(self.clock.now()), self.clock.still
             self._set_watch(delay / max(1.0, self.clock.pace))
@@ -248,18 +262,18 @@ class Session:
             if self._fault_state() != self._reported:
                 self.report()
 
-    def _set_watch(self, delay):
+    def _set_watch(self, delay: float) -> None:
         self._watch_timer.timer_period_ns = int(1e9 * delay)
         self._watch_timer.reset()
 
-    def _is_mocked(self):
+    def _is_mocked(self) -> bool:
         """Return whether no sensor has changed to the last bit since a look ago, under torque."""
         measurement, (stamp, before) = self.operation.measurement, self._looked
         self._looked = measurement.stamp, measurement.values.copy()
-        return stamp != measurement.stamp and self.loop.command.effort.any() \
-            and np.array_equal(before, measurement.values)
+        return stamp != measurement.stamp and np.array_equal(before, measurement.values) \
+            and bool(self.loop.command.effort.any())
 
-    def _on_neighbours(self):
+    def _on_neighbours(self) -> None:
         self._claims.ask()
         conflict = self._conflict()
         if conflict is not None:

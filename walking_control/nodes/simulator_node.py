@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plays the part of robot and ros2_control: sensors out, commands in, on the same topics."""
 
+from collections.abc import Callable
 import sys
 import time
+from typing import Any
 
 from geometry_msgs.msg import WrenchStamped
 import numpy as np
@@ -10,7 +12,6 @@ from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock, ClockType
 from rclpy.duration import Duration
 from rclpy.event_handler import PublisherEventCallbacks
-from rclpy.node import Node
 from rosgraph_msgs.msg import Clock as ClockMessage
 from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Bool, Float64MultiArray, String
@@ -21,7 +22,8 @@ from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
 from walking_control.models.parameters import parameter
-from walking_control.models.robot_file import World
+from walking_control.models.robot import Robot
+from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.signals import Command, Measurement, whole_nanoseconds
 from walking_control.nodes import realtime, topics
 from walking_control.nodes.combined_state import CombinedWriter, JOINT_STATE
@@ -33,7 +35,7 @@ from walking_control.nodes.runtime import run_node
 from walking_control.ros2_control import names
 from walking_control.ros2_control.stand_in import HABITS, Place, read_controllers, StandIn
 from walking_control.runs.route import read_route
-from walking_control.runs.run import Recorder
+from walking_control.runs.run import Recorder, Run
 from walking_control.safety.fall import FallDetector
 from walking_control.safety.faults import FALL, Fault, read_fault
 from walking_control.safety.parameters import SafetyParameters
@@ -98,7 +100,7 @@ class Settings(realtime.RealTimeParameters, section='node'):
 REPEAT_AFTER = 0.2  # s of wall time in lockstep after which sensors are sent again
 
 
-class SimulatorNode(GuardedNode, Node):
+class SimulatorNode(GuardedNode):
     """A plant on ros2_control topics.
 
     It waits for a controller, then runs. In lockstep it sends its sensors, waits for the commands
@@ -113,7 +115,19 @@ class SimulatorNode(GuardedNode, Node):
         InvalidInput: The robot file, the plant or a parameter is unusable.
     """
 
-    def __init__(self, name='simulator', **kwargs):
+    _started: float | None = None
+    _commanded: float | None = None
+    _lying: str | None = None   # why the robot counts as fallen
+    _fall_reason: str | None = None
+    stop_reason: str | None = None
+    fault: Fault | None = None
+    # for law faults: of whoever has the controller here
+    break_law: Callable[[str], None] | None = None
+    _effort_tick: int | None = None
+    _lock_tick: int | None = None
+    _telemetry_tick: int | None = None
+
+    def __init__(self, name: str = 'simulator', **kwargs: Any) -> None:
         super().__init__(name, **kwargs)
         node_parameters = NodeParameters(self, Settings)
         self._values = node_parameters.read()
@@ -129,20 +143,16 @@ class SimulatorNode(GuardedNode, Node):
         if self._route is not None:
             self._asked = RouteTopics(self)
             self._guide = Guide(self._route, self._asked)
-        self.break_law = None   # for law faults: callable of whoever has the controller here
         self.add_on_set_parameters_callback(self._on_set_parameters)
         self.finished = False
         self.wall_time = 0.0
-        self.stop_reason = self.fault = self._fall_reason = None
-        self._lying = None   # why the robot counts as fallen
         self.ticks = self.missed_ticks = 0
-        self._started = None
         self._created = time.monotonic()
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._waiting = self.create_timer(0.02, self._on_waiting, clock=steady)
         self._steady = steady
 
-    def _build(self, robot_file, plant_name):
+    def _build(self, robot_file: RobotFile, plant_name: str) -> None:
         controller = CONTROLLERS.find(self._values.controller or robot_file.controller)
         settings = robot_file.values(controller.parameters)
         self.period = 1.0 / (self._values.state_rate or settings.rate)
@@ -172,7 +182,7 @@ class SimulatorNode(GuardedNode, Node):
         self.recorder = Recorder(robot, controller.name, self.plant, rows + 1, vars(settings),
                                  fields)
 
-    def _create_topics(self, robot):
+    def _create_topics(self, robot: Robot) -> None:
         out, latest = topics.SENSOR_OUT, topics.LATEST
         stand_in = self.stand_in
         self._joint_writer = JointStateWriter(stand_in.joints if stand_in else robot.joints)
@@ -199,7 +209,6 @@ class SimulatorNode(GuardedNode, Node):
         self._time = ClockMessage()
         self._time_publisher = self.create_publisher(ClockMessage, topics.CLOCK, latest)
         self._end_publisher = self.create_publisher(String, topics.SIMULATION_END, topics.EVENTS)
-        self._effort_tick = self._lock_tick = self._telemetry_tick = None
         # before the commands, so that of two that wait the word about the tick comes first
         self.create_subscription(String, topics.FAULT, self._on_fault, topics.LATCHED)
         if len(self._said):
@@ -211,7 +220,7 @@ class SimulatorNode(GuardedNode, Node):
 
     # -- start -----------------------------------------------------------------------------------
 
-    def _on_waiting(self):
+    def _on_waiting(self) -> None:
         """Start once a controller listens and speaks."""
         publishers = [self._joint_publisher, self._imu_publisher,
                       *(publisher for publisher, _ in self._wrenches)]
@@ -234,15 +243,14 @@ class SimulatorNode(GuardedNode, Node):
                         f'{self._values.discovery_timeout:g} s: ' + '; '.join(missing))
 
     @property
-    def started(self):
+    def started(self) -> bool:
         """Whether a controller was found and the first sensors are sent."""
         return self._started is not None
 
-    def _start(self):
+    def _start(self) -> None:
         if self._values.realtime:
             realtime.begin(self, self._values)
         self._started = self._waiting_since = self._sent = time.monotonic()
-        self._commanded = None
         interval = self.period / self._values.speed if self._values.realtime \
             else REPEAT_AFTER / 2
         callback = self._on_period if self._values.realtime else self._on_patience
@@ -254,15 +262,16 @@ class SimulatorNode(GuardedNode, Node):
 
     # -- commands --------------------------------------------------------------------------------
 
-    def _on_effort(self, message):
-        if self._forward(message, names.EFFORT_CONTROLLER) if self.stand_in else \
+    def _on_effort(self, message: Float64MultiArray) -> None:
+        if self._forward(self.stand_in, message, names.EFFORT_CONTROLLER) if self.stand_in else \
                 self._accept(message, self._command.effort, topics.EFFORT_COMMANDS):
             self._effort_tick = message.layout.data_offset
             self._advance()
 
-    def _on_lock(self, message):
+    def _on_lock(self, message: Float64MultiArray) -> None:
         if self.stand_in:
-            if self.plant.robot.locks and self._forward(message, names.LOCK_CONTROLLER):
+            if self.plant.robot.locks and self._forward(
+                    self.stand_in, message, names.LOCK_CONTROLLER):
                 self._lock_tick = message.layout.data_offset
                 self._advance()
             return
@@ -272,35 +281,35 @@ class SimulatorNode(GuardedNode, Node):
             self._lock_tick = message.layout.data_offset
             self._advance()
 
-    def _on_telemetry(self, message):
+    def _on_telemetry(self, message: Float64MultiArray) -> None:
         if len(message.data) == len(self._said):
             self._said[:] = message.data
             self._telemetry_tick = message.layout.data_offset
             self._advance()
 
-    def _on_fault(self, message):
+    def _on_fault(self, message: String) -> None:
         """Keep what the controller says of its fault; it goes on by sending safe commands."""
         if not self.finished or self.fault is None:
             self.fault = read_fault(message.data)
 
-    def _write_telemetry(self, out):
+    def _write_telemetry(self, out: np.ndarray) -> None:
         out[:] = self._said
 
-    def _forward(self, message, controller):
+    def _forward(self, stand_in: StandIn, message: Any, controller: str) -> bool:
         """Hand a command to the controller that stands in for ros2_control's."""
         self._commanded = time.monotonic()
-        return self.stand_in.receive(controller, message.data)
+        return stand_in.receive(controller, message.data)
 
-    def _update_stand_in(self):
+    def _update_stand_in(self, stand_in: StandIn) -> None:
         measurement = self._measurement
-        for name in self.stand_in.update(measurement.position, measurement.velocity):
+        for name in stand_in.update(measurement.position, measurement.velocity):
             self.get_logger().error(f'{name} is deactivated: its command has another size than '
                                     'its joints')
-        self.stand_in.write(self._command.effort, self._command.lock)
+        stand_in.write(self._command.effort, self._command.lock)
         if self.plant.time < self._place.habits.limp:
             self._command.effort[:] = 0.0
 
-    def _accept(self, message, out, topic):
+    def _accept(self, message: Any, out: np.ndarray, topic: str) -> bool:
         """Copy a command, as ros2_control would: a wrong one is dropped."""
         data = np.frombuffer(message.data) if len(message.data) else np.empty(0)
         if data.shape != out.shape or not np.isfinite(data).all():
@@ -311,7 +320,7 @@ class SimulatorNode(GuardedNode, Node):
         self._commanded = time.monotonic()
         return True
 
-    def _advance(self):
+    def _advance(self) -> None:
         """In lockstep, step when all commands of this tick are there."""
         if self._values.realtime or self._started is None or self.finished:
             return
@@ -320,16 +329,16 @@ class SimulatorNode(GuardedNode, Node):
             while self.plant.lost and not self.finished:   # nobody will answer
                 self._step()
 
-    def _answers(self):
+    def _answers(self) -> list[tuple[str, int | None]]:
         """Return (topic, tick of the newest message) of all that answers a tick."""
-        answers = [(topics.EFFORT_COMMANDS, self._effort_tick)]
+        answers: list[tuple[str, int | None]] = [(topics.EFFORT_COMMANDS, self._effort_tick)]
         if self.plant.robot.locks:
             answers.append((topics.LOCK_COMMANDS, self._lock_tick))
         if len(self._said):
             answers.append((topics.TELEMETRY, self._telemetry_tick))
         return answers
 
-    def _on_patience(self):
+    def _on_patience(self) -> None:
         """In lockstep, ask again after a while and give up in the end."""
         waited = time.monotonic() - self._waiting_since
         # a controller that gets no sensors is as patient; its fault must be seen
@@ -343,7 +352,7 @@ class SimulatorNode(GuardedNode, Node):
                 self._measure()
             self._publish()
 
-    def _on_period(self):
+    def _on_period(self) -> None:
         """In real time, step by the clock; the robot is held until the first command."""
         if self._commanded is None or self.finished:
             if self._values.place and not self.finished:   # there the clock goes on meanwhile
@@ -361,16 +370,16 @@ class SimulatorNode(GuardedNode, Node):
 
     # -- one tick --------------------------------------------------------------------------------
 
-    def _step(self):
+    def _step(self) -> None:
         """Make a tick; what breaks in it ends the walk, as no plant goes on from there."""
         try:
             self._make_tick()
         except Exception as error:
             self.finish('internal', describe(error))
 
-    def _make_tick(self):
+    def _make_tick(self) -> None:
         if self.stand_in is not None:
-            self._update_stand_in()
+            self._update_stand_in(self.stand_in)
         self.recorder.record(self.plant, self._observer.state, self._command,
                              self._write_telemetry)
         if self._lying is not None:
@@ -391,12 +400,12 @@ class SimulatorNode(GuardedNode, Node):
         # the controller has seen it, too: its answer is the last row, as it is without ROS
         self._lying = self._fall.reason(self._observer.state) or self.plant.truth.trip
 
-    def _lead(self):
+    def _lead(self) -> None:
         """Ask for what the route has now, before the sensors of this tick go out."""
         if self._guide is not None:
             self._guide.advance(self._told.stamp)
 
-    def _measure(self):
+    def _measure(self) -> None:
         measurement = self._measurement
         self.plant.measure(measurement)
         if self.plant.lost:
@@ -406,10 +415,10 @@ class SimulatorNode(GuardedNode, Node):
         self._told = self._place.spoil(self._injection.spoil(measurement))
         self._tick = topics.tick_number_of(round(self._told.stamp * 1e9))
 
-    def _observe(self):
+    def _observe(self) -> None:
         self._observer.update(self._measurement, self._command.effort)
 
-    def _publish(self):
+    def _publish(self) -> None:
         measurement, mutes = self._told, self._injection.mutes
         stamp = measurement.stamp
         self._time_publisher.publish(self._time)
@@ -440,7 +449,7 @@ class SimulatorNode(GuardedNode, Node):
 
     # -- faults on purpose -----------------------------------------------------------------------
 
-    def _on_set_parameters(self, parameters):
+    def _on_set_parameters(self, parameters: Any) -> SetParametersResult:
         for each in parameters:
             if each.name == 'fault':
                 try:
@@ -449,7 +458,7 @@ class SimulatorNode(GuardedNode, Node):
                     return SetParametersResult(successful=False, reason=str(error))
         return SetParametersResult(successful=True)
 
-    def _provoke(self, kind):
+    def _provoke(self, kind: Any) -> None:
         if kind:
             check_kind(kind)
         if kind in LAW_FAULTS:
@@ -465,13 +474,13 @@ class SimulatorNode(GuardedNode, Node):
             joints = self.stand_in.joints[:len(joints)]
         self._joint_writer = JointStateWriter(joints)
 
-    def finish(self, code=None, reason=None):
+    def finish(self, code: str | None = None, reason: str | None = None) -> None:
         """End the walk; code and reason of the `Fault` say why before its time."""
         self.stop_reason = reason
         if code == FALL:
             self._fall_reason = reason
         if code is not None and self.fault is None:
-            self.fault = Fault(code, reason, self.plant.time)
+            self.fault = Fault(code, reason or code, self.plant.time)
         self.finished = True
         # first: a line in the log may take longer than a controller waits for sensors
         self._end_publisher.publish(String(data=reason or 'as long as it was to'))
@@ -483,23 +492,23 @@ class SimulatorNode(GuardedNode, Node):
             self.get_logger().error(reason)
 
     @property
-    def exit_status(self):
+    def exit_status(self) -> int:
         """0 after a run without a fault, else 1."""
         return 0 if self.fault is None else 1
 
-    def result(self):
+    def result(self) -> Run:
         """Return the `Run` so far."""
         run = self.recorder.finish(self.fault, self._fall_reason)
         run.route = self._route
         return run
 
-    def stop(self):
+    def stop(self) -> None:
         """Let the word that it has ended arrive: a simulated robot needs no other last word."""
         if self.finished:
             self._end_publisher.wait_for_all_acked(Duration(seconds=0.5))
 
 
-def main(args=None):
+def main(args: Any = None) -> None:
     """Run the simulator node."""
     sys.exit(run_node(SimulatorNode, args))
 

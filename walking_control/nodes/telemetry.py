@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a controller thinks, as plain Float64 topics for rqt_plot, and where the robot is."""
 
+from collections.abc import Iterator
 import math
+from typing import Any
 
 from nav_msgs.msg import Odometry
 import numpy as np
+from rclpy.node import Node
 from rclpy.serialization import serialize_message
 from std_msgs.msg import Float64
 
+from walking_control.control_loop import ControlLoop
 from walking_control.controllers.controller import read_telemetry
+from walking_control.models.signals import BaseState
 from walking_control.nodes import topics
 from walking_control.nodes.messages import set_stamp, write_axes
 
@@ -24,23 +29,23 @@ class Output:
         rate: Messages per second; 0 publishes nothing.
     """
 
-    def __init__(self, rate):
+    def __init__(self, rate: float) -> None:
         self._period = 1.0 / rate if rate > 0.0 else math.inf
         self._rehearsing = False
         self.begin()
 
-    def begin(self):
+    def begin(self) -> None:
         """Forget the past: another walk begins."""
         self._last = self._next = -math.inf
 
-    def rehearse(self):
+    def rehearse(self) -> None:
         """Do all that the first message takes but sending it: its publishers alone take 100 ms."""
         self._rehearsing = True
         self.publish(0.0)
         self._rehearsing = False
         self.begin()
 
-    def publish(self, stamp):
+    def publish(self, stamp: float) -> None:
         """Look at the tick of a stamp in s; publish if it is time to."""
         if not self._period < math.inf:
             return
@@ -52,13 +57,16 @@ class Output:
             self._next = stamp + self._period
             self._write(stamp)
 
-    def _look(self, stamp):
+    def _look(self, stamp: float) -> None:
         """Do what every tick asks for."""
 
-    def _write(self, stamp):
+    def _write(self, stamp: float) -> None:
         """Send what there is to say; `_send` does it."""
 
-    def _send(self, publisher, message):
+    def destroy(self) -> None:
+        """Take the publishers away."""
+
+    def _send(self, publisher: Any, message: Any) -> None:
         if self._rehearsing:
             serialize_message(message)
         else:
@@ -74,21 +82,21 @@ class Telemetry(Output):
         rate: See `Output`, of each topic.
     """
 
-    def __init__(self, node, loop, rate):
+    def __init__(self, node: Node, loop: ControlLoop, rate: float) -> None:
         self._node, self._loop = node, loop
         self._message = Float64()
-        self._publishers = {}
+        self._publishers: dict[str, Any] = {}
         super().__init__(rate)
 
-    def begin(self):
+    def begin(self) -> None:
         """Forget the past."""
         super().begin()
         self._work = StepWork(self._loop)
 
-    def _look(self, stamp):
+    def _look(self, stamp: float) -> None:
         self._work.add(stamp)
 
-    def _write(self, stamp):
+    def _write(self, stamp: float) -> None:
         for name, value in self._figures():
             publisher = self._publishers.get(name)
             if publisher is None:
@@ -97,7 +105,7 @@ class Telemetry(Output):
             self._message.data = float(value)
             self._send(publisher, self._message)
 
-    def _figures(self):
+    def _figures(self) -> Iterator[tuple[str, float]]:
         loop = self._loop
         robot, state = loop.robot, loop.state
         yield from zip(robot.coordinates, state.coordinates.tolist())
@@ -117,7 +125,7 @@ class Telemetry(Output):
             yield from zip(COMMANDED, [0.0] * 3 if velocity is None else velocity.tolist())
         yield from read_telemetry(loop.controller, robot).items()
 
-    def destroy(self):
+    def destroy(self) -> None:
         """Take the publishers away."""
         for publisher in self._publishers.values():
             self._node.destroy_publisher(publisher)
@@ -135,15 +143,16 @@ class StepWork:
         positive: The same, of positive power alone: what the actuators put in, J.
     """
 
-    def __init__(self, loop):
+    def __init__(self, loop: ControlLoop) -> None:
         self._loop = loop
         robot = loop.robot
         self._joints = [robot.joint_index(joint) for joint in robot.actuators]
-        self._stamp, self._steps = None, 0
+        self._stamp: float | None = None
+        self._steps = 0
         self._sums = [0.0, 0.0]   # of the step under way
         self.power = self.net = self.positive = 0.0
 
-    def add(self, stamp):
+    def add(self, stamp: float) -> None:
         """Take the power of a tick."""
         state, command = self._loop.state, self._loop.command
         elapsed = 0.0 if self._stamp is None else stamp - self._stamp
@@ -170,7 +179,7 @@ class OdometryPublisher(Output):
         rate: See `Output`.
     """
 
-    def __init__(self, node, loop, slope, rate):
+    def __init__(self, node: Node, loop: ControlLoop, slope: float, rate: float) -> None:
         super().__init__(rate)
         self._node, self._loop, self._slope = node, loop, slope
         robot = loop.robot
@@ -181,7 +190,7 @@ class OdometryPublisher(Output):
         self._message.child_frame_id = robot.base_link
         self._tf = self._make_tf()
 
-    def _make_tf(self):
+    def _make_tf(self) -> tuple[Any, Any] | None:
         try:
             from geometry_msgs.msg import TransformStamped
             from tf2_msgs.msg import TFMessage
@@ -190,7 +199,7 @@ class OdometryPublisher(Output):
         transform = TransformStamped()
         return self._node.create_publisher(TFMessage, '/tf', 10), TFMessage(transforms=[transform])
 
-    def _write(self, stamp):
+    def _write(self, stamp: float) -> None:
         base, message = self._loop.state.base, self._message
         set_stamp(message.header.stamp, self._loop.state.stamp)
         pose, twist = message.pose.pose, message.twist.twist
@@ -202,9 +211,9 @@ class OdometryPublisher(Output):
         self._write_covariance()
         self._send(self._publisher, message)
         if self._tf is not None:
-            self._publish_tf()
+            self._publish_tf(*self._tf)
 
-    def _write_covariance(self):
+    def _write_covariance(self) -> None:
         """Say how well all this is known; zeros, as ROS has it, where nobody knows."""
         estimator, message = self._loop.estimator, self._message
         if estimator.state.covariance is not None:
@@ -213,8 +222,7 @@ class OdometryPublisher(Output):
             message.pose.covariance[:] = pose.ravel()
             message.twist.covariance[:] = twist.ravel()
 
-    def _publish_tf(self):
-        publisher, message = self._tf
+    def _publish_tf(self, publisher: Any, message: Any) -> None:
         transform, odometry = message.transforms[0], self._message
         transform.header, transform.child_frame_id = odometry.header, odometry.child_frame_id
         place, position = transform.transform.translation, odometry.pose.pose.position
@@ -222,14 +230,14 @@ class OdometryPublisher(Output):
         transform.transform.rotation = odometry.pose.pose.orientation
         self._send(publisher, message)
 
-    def destroy(self):
+    def destroy(self) -> None:
         """Take the publishers away."""
         self._node.destroy_publisher(self._publisher)
         if self._tf is not None:
             self._node.destroy_publisher(self._tf[0])
 
 
-def odometry_covariance(state, level):
+def odometry_covariance(state: Any, level: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the covariances of pose and twist of an Odometry message, ``(6, 6)`` each.
 
     Args:
@@ -249,7 +257,7 @@ def odometry_covariance(state, level):
     return pose @ state.covariance @ pose.T, twist @ state.covariance @ twist.T
 
 
-def level_rotation(slope):
+def level_rotation(slope: float) -> np.ndarray:
     """Return the rotation from the floor frame to the level one, ``(3, 3)``.
 
     Args:
@@ -259,7 +267,7 @@ def level_rotation(slope):
     return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
 
 
-def level_orientation(base, slope):
+def level_orientation(base: BaseState, slope: float) -> np.ndarray:
     """Return the orientation of a `BaseState` in the level frame, quaternion xyzw."""
     x, y, z, w = base.orientation.tolist()
     c, s = math.cos(0.5 * slope), math.sin(0.5 * slope)

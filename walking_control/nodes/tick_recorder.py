@@ -3,10 +3,14 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 from rclpy.logging import get_logging_directory
 
+from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import MissingDependency
+from walking_control.models.robot_file import RobotFile
+from walking_control.models.signals import Measurement
 from walking_control.recording.recorder import numbered, Recorder
 from walking_control.recording.ticks import type_store
 
@@ -26,12 +30,12 @@ class TickRecorder:
         MissingDependency: rosbags is not installed, and a file is asked for by name.
     """
 
-    def __init__(self, logger, values, robot_file, controller):
+    def __init__(self, logger: Any, values: Any, robot_file: RobotFile, controller: str) -> None:
         self._logger = logger
         self._parts = robot_file, controller
         self._path = Path(values.record) if values.record else None
         self._faults = Path(values.record_faults) if values.record_faults else None
-        self._recorder = None
+        self._recorder: Recorder | None = None
         if values.record_faults == LOG:
             self._faults = _log_folder() / f'{robot_file.robot.name}_fault.mcap' \
                 if values.realtime else None
@@ -44,7 +48,7 @@ class TickRecorder:
             self._faults = None
             logger.warning(f'faults are not recorded: {error}')
 
-    def begin(self):
+    def begin(self) -> None:
         """Begin to record.
 
         Raises:
@@ -56,17 +60,17 @@ class TickRecorder:
             return
         self._recorder = Recorder(*self._parts, path, self._faults, self._say)
 
-    def add(self, measurement, loop):
+    def add(self, measurement: Measurement, loop: ControlLoop) -> None:
         """Record a tick."""
         if self._recorder is not None:
             self._recorder.write(measurement, loop.command, loop.reference)
 
-    def save_fault(self):
+    def save_fault(self) -> None:
         """Save what was before a fault and comes after."""
         if self._recorder is not None:
             self._recorder.save_fault()
 
-    def end(self):
+    def end(self) -> None:
         """Finish the bags."""
         if self._recorder is None:
             return
@@ -75,11 +79,11 @@ class TickRecorder:
         if path is not None:
             self._logger.info(f'recorded {path}')
 
-    def _say(self, words, complaint):
+    def _say(self, words: str, complaint: bool) -> None:
         (self._logger.error if complaint else self._logger.info)(words)
 
 
-def _log_folder():
+def _log_folder() -> Path:
     """Return the folder of ROS logs, or, without a home, one that cannot be written."""
     try:
         return Path(get_logging_directory())

@@ -5,35 +5,15 @@ Names are relative, so a namespace moves them all. They are those of ros2_contro
 and command controllers; see doc/topics.md.
 """
 
+from builtin_interfaces.msg import Time
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from walking_control.models.robot import topic_word
-from walking_control.ros2_control.names import (  # noqa: F401
-    CLOCK,
-    CMD_VEL,
-    COMBINED_STATE,
-    CONTROLLER,
-    EFFORT_COMMANDS,
-    EMERGENCY_STOP,
-    FAULT,
-    foot_wrench,
-    IMU,
-    JOINT_STATES,
-    LOCK_COMMANDS,
-    LOCK_EFFORT_COMMANDS,
-    LOCK_STATES,
-    ROBOT_DESCRIPTION,
-    SIMULATION_END,
-    STATE_NAMES,
-    STATES,
-    TELEMETRY,
-    tick_number_of,
-    TICKS,
-    WATCHDOG,
-)
+from walking_control.ros2_control.names import *  # noqa: F403
+from walking_control.ros2_control.names import tick_number_of
 
 
-def telemetry(name):
+def telemetry(name: str) -> str:
     """Return the topic of one figure, such as a coordinate."""
     return f'~/telemetry/{topic_word(name)}'
 
@@ -58,6 +38,6 @@ STOP_IN = (EVENTS,
            QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT))
 
 
-def tick_number(stamp):
+def tick_number(stamp: Time) -> int:
     """Return `tick_number_of` a builtin_interfaces Time, see there."""
     return tick_number_of(stamp.sec * 1_000_000_000 + stamp.nanosec)

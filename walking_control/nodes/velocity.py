@@ -2,11 +2,15 @@
 """Velocities on cmd_vel, with a stamp or without: heard while active, judged, and said so."""
 
 import time
+from typing import Any
 
 from geometry_msgs.msg import Twist, TwistStamped
+from rclpy.node import Node
 
 from walking_control.nodes import topics
 from walking_control.nodes.messages import seconds
+from walking_control.nodes.watch_clock import WatchClock
+from walking_control.operation import Operation
 
 SAID = 1.0   # s between two warnings of one kind
 
@@ -25,27 +29,28 @@ class VelocityTopic:
         problem: In words what was not taken since `pop_problem`, or None.
     """
 
-    def __init__(self, node, operation, clock, stamped, hold):
+    def __init__(self, node: Node, operation: Operation, clock: WatchClock, stamped: bool,
+                 hold: float) -> None:
         self._node, self._operation, self._clock = node, operation, clock
         self._stamped, self._hold = stamped, hold
         self._subscription = None
-        self._quiet_until = {}   # kind of problem -> steady clock, s
-        self.problem = None
+        self._quiet_until: dict[str, float] = {}   # kind of problem -> steady clock, s
+        self.problem: str | None = None
 
-    def subscribe(self):
+    def subscribe(self) -> None:
         """Begin to listen."""
         kind, callback = (TwistStamped, self._on_stamped) if self._stamped \
             else (Twist, self._on_twist)
         self._subscription = self._node.create_subscription(
             kind, topics.CMD_VEL, callback, topics.SENSOR_IN)
 
-    def unsubscribe(self):
+    def unsubscribe(self) -> None:
         """Stop listening."""
         if self._subscription is not None:
             self._node.destroy_subscription(self._subscription)
             self._subscription = None
 
-    def _on_stamped(self, message):
+    def _on_stamped(self, message: TwistStamped) -> None:
         stamp = seconds(message.header.stamp)
         age = self._node.get_clock().now().nanoseconds * 1e-9 - stamp
         if stamp and self._hold and not abs(age) <= self._hold:
@@ -55,20 +60,20 @@ class VelocityTopic:
         else:
             self._on_twist(message.twist)
 
-    def _on_twist(self, twist):
+    def _on_twist(self, twist: Any) -> None:
         velocity = twist.linear.x, twist.linear.y, twist.angular.z
         words = self._operation.command_velocity(velocity, self._clock.now())
         if words is not None:
             self._say(words)
 
-    def _say(self, words):
+    def _say(self, words: str) -> None:
         self.problem = f'cmd_vel {words}'
         kind, now = words.partition(':')[0], time.monotonic()
         if now >= self._quiet_until.get(kind, now):
             self._quiet_until[kind] = now + SAID
             self._node.get_logger().warning(self.problem)
 
-    def pop_problem(self):
+    def pop_problem(self) -> str | None:
         """Return in words what was not taken since the last call, or None."""
         problem, self.problem = self.problem, None
         return problem

@@ -2,12 +2,17 @@
 """Markers of a walk in space for RViz: feet placed and planned, where the fall ends, heading."""
 
 from collections import deque
+from collections.abc import Sequence
 import math
+from typing import Any
 
 from geometry_msgs.msg import Point
 import numpy as np
+from rclpy.node import Node
 from visualization_msgs.msg import Marker, MarkerArray
 
+from walking_control.control_loop import ControlLoop
+from walking_control.controllers.controller import FootPlan, FootPlanner
 from walking_control.nodes import topics
 from walking_control.nodes.messages import set_stamp, write_axes
 from walking_control.nodes.telemetry import level_rotation, ODOM, Output
@@ -29,40 +34,43 @@ class WalkMarkers(Output):
 
     Args:
         node: The rclpy node.
-        loop: The `ControlLoop`; its controller is a `FootPlanner`.
+        loop: The `ControlLoop`.
+        law: Its controller.
         slope: Inclination of the floor, rad, downhill positive.
         rate: See `Output`.
     """
 
-    def __init__(self, node, loop, slope, rate):
-        self._node, self._loop = node, loop
+    def __init__(self, node: Node, loop: ControlLoop, law: FootPlanner, slope: float,
+                 rate: float) -> None:
+        self._node, self._loop, self._law = node, loop, law
         self._level, self._tilt = level_rotation(slope), 0.5 * slope
         self._publisher = node.create_publisher(MarkerArray, '~/markers', topics.LATEST)
-        self._planned = None   # made once the soles are known
+        self._planned: Marker | None = None   # made once the soles are known
         self._capture = self._marker('capture', 0, Marker.SPHERE, CAPTURE, 3 * [POINT])
         self._heading = self._marker('heading', 0, Marker.ARROW, HEADING, [0.01, 0.03, 0.04])
         self._heading.points = [Point(), Point()]
         super().__init__(rate)
 
-    def begin(self):
+    def begin(self) -> None:
         """Forget the past."""
         super().begin()
         self._look_at = -math.inf
-        self._placed = deque(maxlen=KEPT)   # markers
-        self._swing, self._count = None, 0
+        self._placed: deque[Marker] = deque(maxlen=KEPT)   # markers
+        self._swing: int | None = None
+        self._count = 0
 
-    def _look(self, stamp):
+    def _look(self, stamp: float) -> None:
         if stamp < self._look_at - 1e-9:
             return
         self._look_at = stamp + LOOK
-        self._note_footprints(self._loop.controller.foot_plan(), self._loop.state.base.position)
+        self._note_footprints(self._law.foot_plan(), self._loop.state.base.position)
 
-    def _write(self, stamp):
-        markers = self._markers(self._loop.controller.foot_plan(),
+    def _write(self, stamp: float) -> None:
+        markers = self._markers(self._law.foot_plan(),
                                 self._loop.state.base.position, stamp)
         self._send(self._publisher, MarkerArray(markers=markers))
 
-    def _note_footprints(self, plan, base):
+    def _note_footprints(self, plan: FootPlan, base: np.ndarray) -> None:
         """Keep where a foot stands that has not stood before."""
         if not self._count:
             for foot in range(len(plan.feet)):
@@ -71,13 +79,13 @@ class WalkMarkers(Output):
             self._place(plan, base, self._swing)
         self._swing = plan.swing
 
-    def _place(self, plan, base, foot):
+    def _place(self, plan: FootPlan, base: np.ndarray, foot: int) -> None:
         marker = self._print(plan, 'placed', self._count % KEPT, RIGHT if foot else LEFT)
         self._lay(marker, base + plan.feet[foot], plan.yaws[foot])
         self._placed.append(marker)
         self._count += 1
 
-    def _markers(self, plan, base, stamp):
+    def _markers(self, plan: FootPlan, base: np.ndarray, stamp: float) -> list[Marker]:
         if self._planned is None:
             self._planned = self._print(plan, 'planned', 0, PLANNED)
         planned, capture, heading = self._planned, self._capture, self._heading
@@ -93,14 +101,14 @@ class WalkMarkers(Output):
             set_stamp(marker.header.stamp, stamp)
         return markers
 
-    def _print(self, plan, name, number, colour):
+    def _print(self, plan: FootPlan, name: str, number: int, colour: Sequence[float]) -> Marker:
         """Return a footprint: a sole on the floor, or a disc of a point."""
         length, width = plan.sole
         if length > 0.0:
             return self._marker(name, number, Marker.CUBE, colour, [length, width, THICK])
         return self._marker(name, number, Marker.CYLINDER, colour, [POINT, POINT, THICK])
 
-    def _lay(self, marker, place, yaw):
+    def _lay(self, marker: Any, place: np.ndarray, yaw: float) -> None:
         """Lay a footprint on the floor: turned about its normal, then with it."""
         write_axes(marker.pose.position, self._level @ place)
         c, s = math.cos(0.5 * yaw), math.sin(0.5 * yaw)
@@ -108,7 +116,8 @@ class WalkMarkers(Output):
         write_axes(marker.pose.orientation, np.array([t * s, t * c, d * s, d * c]))
 
     @staticmethod
-    def _marker(name, number, kind, colour, scale):
+    def _marker(name: str, number: int, kind: Any, colour: Sequence[float],
+                scale: Sequence[float]) -> Marker:
         marker = Marker(ns=name, id=number, type=kind, action=Marker.ADD)
         marker.header.frame_id = ODOM
         marker.scale.x, marker.scale.y, marker.scale.z = scale
@@ -116,6 +125,6 @@ class WalkMarkers(Output):
         marker.color.r, marker.color.g, marker.color.b, marker.color.a = colour
         return marker
 
-    def destroy(self):
+    def destroy(self) -> None:
         """Take the publisher away."""
         self._node.destroy_publisher(self._publisher)

@@ -3,6 +3,8 @@
 
 import time
 
+from rclpy.node import Node
+
 from walking_control.nodes import topics
 
 JUMP = 1.0     # s by which simulated time is set anew, not passed
@@ -24,11 +26,11 @@ class WatchClock:
         pace: Of this clock, of the steady clock's: 1, or how fast the simulation goes.
     """
 
-    def __init__(self, node):
+    def __init__(self, node: Node) -> None:
         self._node, self._ros = node, node.get_clock()
         self.begin(False)
 
-    def begin(self, simulate=True):
+    def begin(self, simulate: bool = True) -> None:
         """Begin anew, simulated if the node's `use_sim_time` and the caller want it."""
         self.simulated = simulate and self._node.get_parameter('use_sim_time').value
         self.pace = 0.0 if self.simulated else 1.0
@@ -36,7 +38,7 @@ class WatchClock:
         self._time, self._told, self._told_at = 0.0, None, wall
         self._window = wall, 0.0
 
-    def now(self, stamp=None):
+    def now(self, stamp: float | None = None) -> float:
         """Return the time, s.
 
         Args:
@@ -57,18 +59,18 @@ class WatchClock:
             self.pace, self._window = (self._time - then) / (wall - begin), (wall, self._time)
         return self._time
 
-    def stamp_of(self, tick):
+    def stamp_of(self, tick: int) -> float:
         """Return the stamp of a tick number, that which is nearest to /clock, s."""
         told = self._ros.now().nanoseconds
         ahead = (tick - topics.tick_number_of(told)) % topics.TICKS
         return 1e-9 * told + 1e-6 * (ahead if 2 * ahead < topics.TICKS else ahead - topics.TICKS)
 
     @property
-    def still(self):
+    def still(self) -> float:
         """For how many s of the steady clock simulated time has stood still."""
         return time.monotonic() - self._told_at if self.simulated else 0.0
 
     @property
-    def lost(self):
+    def lost(self) -> bool:
         """Whether nobody is left who could let a simulated clock go on."""
         return self.simulated and not self._node.count_publishers(topics.CLOCK)

@@ -6,11 +6,12 @@ this node, in a process of its own, does. Its heartbeat says what it hears, so t
 need not leave zero before somebody watches.
 """
 
+import math
 import sys
+from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
-from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray
 
 from walking_control.models.parameters import parameter
@@ -46,7 +47,7 @@ class Settings(realtime.RealTimeParameters, section='node'):
 HEARTBEAT_PERIOD = 0.02   # s; how soon a controller knows that it is heard
 
 
-class WatchdogNode(GuardedNode, Node):
+class WatchdogNode(GuardedNode):
     """Watches the effort commands.
 
     Silence after an effort that is not zero, or that answers a tick, is a dead controller: zeros
@@ -62,14 +63,14 @@ class WatchdogNode(GuardedNode, Node):
     finished = False
     exit_status = 0
 
-    def __init__(self, name='watchdog', **kwargs):
+    def __init__(self, name: str = 'watchdog', **kwargs: Any) -> None:
         super().__init__(name, **kwargs)
         values = NodeParameters(self, Settings).read()
         self._watch_clock = WatchClock(self)
         self._watch_clock.begin()
         self._timeout = values.timeout
-        self._size = None      # of the last command, while a controller is at work
-        self._heard = None     # when a controller was heard
+        self._size: int | None = None   # of the last command, while a controller is at work
+        self._heard = -math.inf   # when a controller was heard
         self._tick = 0         # what it answered
         self._deadline = 0.0   # when zero is due, unless it speaks
         self.tripped = False
@@ -90,7 +91,7 @@ class WatchdogNode(GuardedNode, Node):
         self.create_timer(1.0, self._on_diagnostics, clock=steady)
         realtime.begin(self, values)
 
-    def _on_command(self, message):
+    def _on_command(self, message: Float64MultiArray) -> None:
         at_work = message.layout.data_offset != 0 or any(message.data)
         if self.tripped and not at_work:   # our own zeros come back to us
             return
@@ -100,13 +101,13 @@ class WatchdogNode(GuardedNode, Node):
         self._heard, self._deadline, self.tripped = now, now + self._timeout, False
         self._tick = tick or self._tick
 
-    def _on_watch(self):
+    def _on_watch(self) -> None:
         """Send zero if it is due; look again when it could be."""
         now = self._watch_clock.now()
         left = self._timeout
         if self._size is not None:
             if now >= self._deadline:
-                self._send_zero(now)
+                self._send_zero(now, self._size)
                 self._deadline = now + 0.25 * self._timeout   # one message may be lost
             left = self._deadline - now
         if self._watch_clock.simulated:   # it may stand still, or run faster than ours
@@ -114,8 +115,8 @@ class WatchdogNode(GuardedNode, Node):
         self._watch.timer_period_ns = max(1, int(1e9 * left))
         self._watch.reset()
 
-    def _send_zero(self, now):
-        self._publisher.publish(ArrayWriter(self._size).write(0.0, 0))
+    def _send_zero(self, now: float, size: int) -> None:
+        self._publisher.publish(ArrayWriter(size).write(0.0, 0))
         if self.tripped:
             return
         self.tripped = True
@@ -125,14 +126,14 @@ class WatchdogNode(GuardedNode, Node):
         if self._fallback is not None:
             self._fallback.request()
 
-    def _age(self):
-        return float('inf') if self._heard is None else self._watch_clock.now() - self._heard
+    def _age(self) -> float:
+        return self._watch_clock.now() - self._heard
 
-    def _on_heartbeat(self):
+    def _on_heartbeat(self) -> None:
         self._heartbeat_publisher.publish(self._heartbeat.write(
             self._tick, self._age(), self._publisher.get_subscription_count(), self.tripped))
 
-    def _on_diagnostics(self):
+    def _on_diagnostics(self) -> None:
         age, level, words = self._age(), DiagnosticStatus.OK, 'a controller is heard'
         if self.tripped:
             level, words = DiagnosticStatus.ERROR, 'the controller fell silent: sending zero'
@@ -150,11 +151,11 @@ class WatchdogNode(GuardedNode, Node):
         message.header.stamp = self.get_clock().now().to_msg()
         self._diagnostics.publish(message)
 
-    def stop(self):
+    def stop(self) -> None:
         """Nothing to send."""
 
 
-def main(args=None):
+def main(args: Any = None) -> None:
     """Run the watchdog node."""
     sys.exit(run_node(WatchdogNode, args))
 

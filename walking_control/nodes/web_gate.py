@@ -6,13 +6,14 @@ is (RFC 6455, section 10.2). Behind the gate the server listens where nobody can
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from http.client import HTTPException, parse_headers
 import io
 import secrets
 import socket
 import sys
 import threading
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from walking_control.exceptions import InvalidInput
@@ -23,14 +24,14 @@ VIEWERS = ('https://app.foxglove.dev',)   # whose pages may connect unless told 
 BLOCK = 1 << 16
 
 
-def hidden_address():
+def hidden_address() -> str:
     """Return an address of this machine that a page can neither know nor try out: 1 of 2^24."""
     if sys.platform != 'linux':   # elsewhere only one is up
         return '127.0.0.1'
     return '127.' + '.'.join(str(1 + secrets.randbelow(254)) for _ in range(3))
 
 
-def is_origin(text):
+def is_origin(text: str) -> bool:
     """Return whether a text is an origin, such as ``https://viewer.example:8080``."""
     parts = urlsplit(text)
     return bool(parts.scheme in ('http', 'https') and parts.hostname) \
@@ -53,14 +54,15 @@ class WebGate:
         InvalidInput: Nobody can listen there, such as on a port that is taken; or it is no origin.
     """
 
-    def __init__(self, host: str, port: int, origins: Iterable[str], token: str, say):
+    def __init__(self, host: str, port: int, origins: Iterable[str], token: str,
+                 say: Callable[[str], Any]) -> None:
         for origin in origins:
             if not is_origin(origin):
                 raise InvalidInput('monitor --origin', value=origin, limit='must be like '
                                    'https://viewer.example:8080, without a path')
         self._origins, self._token, self._say = {*VIEWERS, *origins}, token, say
         self._told: set[str] = set()
-        self._loop = self._thread = None
+        self._thread: threading.Thread | None = None
         try:
             family = socket.AF_INET6 if ':' in host else socket.AF_INET
             self._socket = socket.create_server((host, port), family=family)
@@ -69,15 +71,15 @@ class WebGate:
                                remedy='choose another --port, or --host of this machine') from error
         self.port = self._socket.getsockname()[1]
 
-    def open(self, host, port):
+    def open(self, host: str, port: int) -> None:
         """Let viewers through to a server."""
         self._server, self._stopped = (host, port), asyncio.Event()
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_until_complete,
-                                        args=(self._listen(),), daemon=True)
-        self._thread.start()
+        thread = self._thread = threading.Thread(target=self._loop.run_until_complete,
+                                                 args=(self._listen(),), daemon=True)
+        thread.start()
 
-    def close(self):
+    def close(self) -> None:
         """Let nobody through any more, and part from those who were."""
         if self._thread is None:
             self._socket.close()
@@ -85,7 +87,7 @@ class WebGate:
             self._loop.call_soon_threadsafe(self._stopped.set)
             self._thread.join(PATIENCE)
 
-    async def _listen(self):
+    async def _listen(self) -> None:
         listening = await asyncio.start_server(self._serve, sock=self._socket, limit=LONGEST)
         await self._stopped.wait()
         listening.close()
@@ -94,7 +96,8 @@ class WebGate:
             viewer.cancel()
         await asyncio.gather(*viewers, return_exceptions=True)
 
-    async def _serve(self, reader, writer):
+    async def _serve(self, reader: asyncio.StreamReader,
+                     writer: asyncio.StreamWriter) -> None:
         try:
             head = await asyncio.wait_for(reader.readuntil(b'\r\n\r\n'), PATIENCE)
             reason = self._refusal(head)
@@ -112,7 +115,7 @@ class WebGate:
         finally:
             writer.close()
 
-    def _refusal(self, head):
+    def _refusal(self, head: bytes) -> str | None:
         """Return in words why a request is refused, or None."""
         try:
             line, _, rest = head.partition(b'\r\n')
@@ -133,7 +136,7 @@ class WebGate:
             return 'the token is missing or wrong: ws://...?token=TOKEN'
         return None
 
-    def _may(self, origin):
+    def _may(self, origin: str) -> bool:
         """Return whether a page may connect; what is no page of the web is a program."""
         try:
             parts = urlsplit(origin)
@@ -143,7 +146,8 @@ class WebGate:
             return False
 
 
-async def _pump(reader, writer):
+async def _pump(reader: asyncio.StreamReader,
+                     writer: asyncio.StreamWriter) -> None:
     """Pass on what comes until nothing does."""
     try:
         while data := await reader.read(BLOCK):
