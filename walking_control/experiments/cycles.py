@@ -22,7 +22,8 @@ from walking_control.experiments.point_cycles import PointSection
 from walking_control.gaits.return_map import Cycle, find_cycles, Stride
 from walking_control.models.base import Base
 from walking_control.models.registry import Choice
-from walking_control.models.robot_file import RobotFile, Start, World
+from walking_control.models.robot import Start
+from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.symmetry import require_equal_legs
 from walking_control.runs.run import Run
 from walking_control.simulation.registry import make_plant

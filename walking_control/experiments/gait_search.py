@@ -2,18 +2,18 @@
 """The verb `gait search`: find a gait, put it to the test, keep it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 import tempfile
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from walking_control.exceptions import InvalidInput, NotAchieved
-from walking_control.experiments.resimulation import resimulate
+from walking_control.experiments.resimulation import resimulate, Resimulation
 from walking_control.gaits.gait import Gait
 from walking_control.gaits.gait_file import gait_document, write_gait
-from walking_control.gaits.search.optimisation import search
+from walking_control.gaits.search.optimisation import search, SearchResult
 from walking_control.gaits.search.parameters import SearchParameters
 from walking_control.loading import load_robot
 from walking_control.models.base import Base
@@ -23,9 +23,33 @@ from walking_control.simulation.parameters import RigidParameters
 SCUFF_ROOM = 0.1   # of a step, ahead of where the foot of a gait comes out of the floor
 
 
+@dataclass
+class GaitSearch:
+    """What a search of a gait found.
+
+    Attributes:
+        result: The `SearchResult`, its ``gait`` the best of all attempts.
+        resimulation: The `Resimulation` of that gait on the plant.
+        robot_file: The `RobotFile`, adapted parameters in it.
+        values: The `SearchParameters` of the search.
+        seed: Of the first guesses.
+        optimise: What was optimised beside the motion.
+        summary: The JSON keys of ``gait search``; its ``reason`` says why nothing usable was
+            found, or is None.
+    """
+
+    result: SearchResult
+    resimulation: Resimulation
+    robot_file: RobotFile
+    values: SearchParameters
+    seed: int
+    optimise: tuple[str, ...]
+    summary: dict[str, Any] = field(default_factory=dict)
+
+
 def find_gait(robot_file: RobotFile, task: Mapping[str, Any] | None = None,
               optimise: Sequence[str] = (), seed: int = 0, start: Gait | None = None,
-              progress: Callable[[str], None] | None = None) -> SimpleNamespace:
+              progress: Callable[[str], None] | None = None) -> GaitSearch:
     """Search a gait and re-simulate it.
 
     Args:
@@ -37,9 +61,7 @@ def find_gait(robot_file: RobotFile, task: Mapping[str, Any] | None = None,
         progress: Called with a line of text now and then.
 
     Returns:
-        Namespace with ``result`` (`SearchResult`), ``resimulation``, ``robot_file`` (adapted),
-        ``values``, ``seed``, ``optimise`` and ``summary``, the contract's JSON keys; its
-        ``reason`` says why nothing usable was found, or is None.
+        The `GaitSearch`.
 
     Raises:
         InvalidInput: The task contradicts itself or the robot.
@@ -50,8 +72,7 @@ def find_gait(robot_file: RobotFile, task: Mapping[str, Any] | None = None,
     result = search(robot_file, values, optimise, seed, start, progress)
     adapted = adapt(robot_file, result.parameters)
     check = resimulate(adapted, result.gait)
-    found = SimpleNamespace(result=result, resimulation=check, robot_file=adapted, values=values,
-                            seed=seed, optimise=tuple(optimise))
+    found = GaitSearch(result, check, adapted, values, seed, tuple(optimise))
     found.summary = summarize_search(found)
     return found
 
@@ -66,7 +87,7 @@ def adapt(robot_file: RobotFile, parameters: Mapping[str, Any]) -> RobotFile:
         return load_robot(path, list(parameters.items()))
 
 
-def summarize_search(found: SimpleNamespace) -> dict[str, Any]:
+def summarize_search(found: GaitSearch) -> dict[str, Any]:
     """Return the JSON keys of `gait search`."""
     result, check, judgement = found.result, found.resimulation, found.result.judgement
     gait = result.gait
@@ -105,11 +126,11 @@ def summarize_search(found: SimpleNamespace) -> dict[str, Any]:
         'build_time': result.build_time, 'file': None}
 
 
-def scuff_length(found: SimpleNamespace) -> float | None:
+def scuff_length(found: GaitSearch) -> float | None:
     """Return the ``rigid.scuff_length`` that forgives a gait's foot under the floor, m.
 
     Args:
-        found: Namespace with ``result`` and ``robot_file``, as of `find_gait`.
+        found: What `find_gait` found.
 
     Returns:
         None where there is nothing to forgive, or it is forgiven already.
@@ -125,7 +146,7 @@ def scuff_length(found: SimpleNamespace) -> float | None:
     return max(0.0, ahead) + SCUFF_ROOM * float(found.result.judgement.step[0])
 
 
-def save_gait(found: SimpleNamespace, directory: Path | str) -> Path:
+def save_gait(found: GaitSearch, directory: Path | str) -> Path:
     """Write the gait file and return its path.
 
     A gait that did not converge is kept as well, as is one that converged but that the plant does
@@ -165,7 +186,7 @@ def sweep_speed(robot_file: RobotFile, speeds: Iterable[float],
     return rows
 
 
-def document_of(found: SimpleNamespace) -> dict[str, Any]:
+def document_of(found: GaitSearch) -> dict[str, Any]:
     """Return the gait document of a search."""
     keep = ('converged', 'reason', 'cost', 'period', 'step_length', 'step_width', 'speed',
             'mechanical_power', 'impact_loss_power', 'max_friction_ratio', 'min_normal_force')
@@ -179,7 +200,7 @@ def document_of(found: SimpleNamespace) -> dict[str, Any]:
         'optimise': list(found.optimise)})
 
 
-def require_gait(found: SimpleNamespace) -> None:
+def require_gait(found: GaitSearch) -> None:
     """Raise `NotAchieved` with the reason unless a usable gait was found."""
     if found.summary['reason'] is not None:
         raise NotAchieved(f'gait of {found.summary["robot"]}', limit=found.summary['reason'],

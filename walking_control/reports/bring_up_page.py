@@ -2,11 +2,13 @@
 """The page of a bring-up: every step, whether it passed, and its numbers."""
 
 from html import escape
+from pathlib import Path
+from typing import Any
 
 from walking_control.reports.page import write_page, writing_to
 
 
-def write_bring_up_page(result, folder):
+def write_bring_up_page(result: dict[str, Any], folder: Path) -> str:
     """Write the page and return its path as text.
 
     Args:
@@ -37,7 +39,7 @@ def write_bring_up_page(result, folder):
     return str(path)
 
 
-def _text(value):
+def _text(value: Any) -> str:
     if isinstance(value, float):
         return f'{value:.4g}'
     return escape(', '.join(map(str, value)) if isinstance(value, list) else str(value))

@@ -4,14 +4,17 @@
 from importlib import resources
 import json
 import math
+from pathlib import Path
+from typing import Any
 
+from walking_control.design.limb import Limb
 from walking_control.design.mechanism import AXES
 from walking_control.models.robot import in_words
 from walking_control.reports.page import write_page, writing_to
 from walking_control.reports.plots.design import drawing_plane
 
 
-def page_data(limb, study):
+def page_data(limb: Limb, study: dict[str, Any]) -> dict[str, Any]:
     """Return what the page computes with: inertia and Jacobian of the limb, and its motors.
 
     Args:
@@ -38,7 +41,7 @@ def page_data(limb, study):
                    f'base {study["base"]}, rotors {limb.rotors}; direction {along}'}
 
 
-def write_design_page(limb, study, path):
+def write_design_page(limb: Limb, study: dict[str, Any], path: Path) -> str:
     """Write the page and return its path as text; the address of it keeps the sliders.
 
     Args:

@@ -5,11 +5,13 @@ The page is Markdown. What stands between its two marks is replaced; the words a
 their writer's, and stay.
 """
 
+from collections.abc import Iterable
 import json
 import os
 from pathlib import Path
 import re
 import shlex
+from typing import Any
 
 from walking_control.exceptions import import_optional, InvalidInput, MissingDependency
 from walking_control.models.robot import in_words
@@ -23,7 +25,7 @@ HEADS = ('', 'robot', 'kg', 'stands', 'walks', 'm/s', 'peak effort, N m',
 PLANTS = {'walk (rigid)': 'rigid', 'walk (MuJoCo)': 'MuJoCo'}
 
 
-def read_bring_up(folder):
+def read_bring_up(folder: Path) -> dict[str, Any]:
     """Return what lies in the folder of a bring-up, and what `adopt` wrote about its robot.
 
     Args:
@@ -52,7 +54,7 @@ def read_bring_up(folder):
             'picture': picture if picture.is_file() else None}
 
 
-def _read(path):
+def _read(path: Path) -> Any:
     """Return what a JSON file holds, None where there is none."""
     try:
         return json.loads(path.read_text(encoding='utf-8'))
@@ -63,7 +65,7 @@ def _read(path):
                            remedy='move it away, and do that robot again') from error
 
 
-def write_gallery(folders, page):
+def write_gallery(folders: Iterable[Path], page: Path) -> list[str]:
     """Write the page and its pictures, and return their paths as text.
 
     Args:
@@ -79,7 +81,7 @@ def write_gallery(folders, page):
         raise InvalidInput('gallery', value=', '.join(names), limit='names a robot twice',
                            remedy='adopt one of them with another --name')
     before, after = _around(page)
-    written = []
+    written: list[str] = []
     with writing_to(page.parent):
         shown = [_draw(robot, page, written) for robot in robots]
         text = '\n'.join((before + MARKS[0], '', _table(robots, shown), '', *_obstacles(robots),
@@ -90,7 +92,7 @@ def write_gallery(folders, page):
     return [str(page), *written]
 
 
-def _around(page):
+def _around(page: Path) -> tuple[str, str]:
     """Return the words before and after the marks; of a new page a title and nothing."""
     if not page.is_file():
         return '# Gallery\n\n', '\n'
@@ -102,7 +104,7 @@ def _around(page):
     return text.partition(MARKS[0])[0], text.partition(MARKS[1])[2]
 
 
-def _draw(robot, page, written):
+def _draw(robot: dict[str, Any], page: Path, written: list[str]) -> str:
     """Write a small picture and return the words that show it."""
     if robot['picture'] is None:
         return ''
@@ -121,7 +123,7 @@ def _draw(robot, page, written):
     return f'![{robot["name"]}]({page.stem}/{name}.png)'
 
 
-def _table(robots, shown):
+def _table(robots: list[dict[str, Any]], shown: Any) -> str:
     rows = [HEADS, ('---',) * len(HEADS)]
     for robot, picture in zip(robots, shown, strict=True):
         steps = robot['steps']
@@ -138,17 +140,17 @@ def _table(robots, shown):
     return '\n'.join('| ' + ' | '.join(row) + ' |' for row in rows)
 
 
-def _number(value):
+def _number(value: Any) -> str:
     return f'{value:.3g}' if isinstance(value, (int, float)) else ''
 
 
-def _stands(step):
+def _stands(step: dict[str, Any]) -> str:
     if step is None:
         return ''
     return _cell(step['what']) if step['ok'] else f'no: {_cell(step["what"])}'
 
 
-def _margins(step):
+def _margins(step: dict[str, Any]) -> str:
     if step is None or not step['ok']:
         return ''
     # what was survived at the largest size tried was not tried further
@@ -156,12 +158,12 @@ def _margins(step):
                      for kind, value in step['figures'].items())
 
 
-def _cell(text):
+def _cell(text: str) -> str:
     """Return a text that does not break the table."""
     return ' '.join(str(text).split()).replace('|', '\\|')
 
 
-def _obstacles(robots):
+def _obstacles(robots: list[dict[str, Any]]) -> list[str]:
     """Return lines on how each planar gait was found, and on what stood in the way."""
     lines = []
     for robot in robots:
@@ -175,7 +177,7 @@ def _obstacles(robots):
     return [*lines, ''] if lines else []
 
 
-def _commands(robots):
+def _commands(robots: list[dict[str, Any]]) -> list[str]:
     """Return the commands that were given, as far as they were written down."""
     lines = [shlex.join(['walking_control', *told]) for robot in robots
              for told in ((robot['adoption'] or {}).get('command'), robot['summary'].get('command'))

@@ -2,10 +2,12 @@
 """The look of the pages the package writes; follows the reader's light or dark setting."""
 
 import base64
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
-from typing import Callable
+from pathlib import Path
+from typing import Any, Callable
 
 from walking_control.exceptions import InvalidInput
 from walking_control.runs.quantities import failure
@@ -57,14 +59,14 @@ class Section:
         definitions: Function of a summary: HTML section of what the numbers mean.
     """
 
-    figures: tuple
-    verb: Callable
-    outcome: Callable
-    table: Callable
-    definitions: Callable
+    figures: tuple[tuple[str, Callable[[Any], Any], str], ...]
+    verb: Callable[[dict[str, Any]], str]
+    outcome: Callable[[dict[str, Any]], str]
+    table: Callable[[dict[str, Any]], str]
+    definitions: Callable[[dict[str, Any]], str]
 
 
-def format_number(value, unit, digits):
+def format_number(value: Any, unit: str, digits: int) -> str:
     """Return a number in text, in hundredths where the unit is %; nothing for None."""
     if value is None:
         return ''
@@ -73,14 +75,14 @@ def format_number(value, unit, digits):
     return f'{value * 100.0 if unit == "%" else value:#.{digits}g}'.rstrip('.')
 
 
-def break_off_verb(summary):
+def break_off_verb(summary: dict[str, Any]) -> str | None:
     """Return what a run that broke off did, for a title; None of one that did not."""
     if failure(summary) is None:
         return None
     return 'fell' if summary['fell'] and summary['fault'] in (None, FALL) else 'was stopped'
 
 
-def outcome_paragraph(text, summary):
+def outcome_paragraph(text: str, summary: dict[str, Any]) -> str:
     """Return how a run went in HTML.
 
     Args:
@@ -94,7 +96,7 @@ def outcome_paragraph(text, summary):
     return f'<p class="outcome fell">{escape(reason[0].upper() + reason[1:])}</p>'
 
 
-def embed_figure(path, kind, caption):
+def embed_figure(path: Path, kind: str, caption: str) -> str:
     """Return a figure in HTML that holds its picture.
 
     Args:
@@ -107,7 +109,7 @@ def embed_figure(path, kind, caption):
             f'<figcaption>{escape(caption)}</figcaption></figure>')
 
 
-def write_page(title, parts):
+def write_page(title: str, parts: Any) -> str:
     """Return a page that needs nothing else: its title as heading, then parts in HTML."""
     body = '\n'.join([f'<h1>{escape(title)}</h1>', *parts])
     return (f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -117,7 +119,7 @@ def write_page(title, parts):
 
 
 @contextmanager
-def writing_to(directory):
+def writing_to(directory: Path) -> Iterator[None]:
     """Make a directory to write files to.
 
     Raises:

@@ -10,6 +10,7 @@ from walking_control.models.robot import in_words
 from walking_control.runs.kinematics import place_soles, Skeleton, sole_corners
 from walking_control.runs.posture import support_intervals
 from walking_control.runs.quantities import LOADED
+from walking_control.runs.run import Run
 
 _ARROW = 0.45  # of the robot's height: length of an arrow of its whole weight
 _OFF_SEGMENT = 0.05  # m; small motor housings beside a joint are not drawn
@@ -28,8 +29,8 @@ class Pose:
     """
 
     points: np.ndarray
-    soles: tuple
-    arrows: dict
+    soles: tuple[np.ndarray, ...]
+    arrows: dict[int, tuple[np.ndarray, np.ndarray]]
     com: np.ndarray
     plumb: np.ndarray
 
@@ -48,7 +49,7 @@ class Scene:
         weight: m g, N.
     """
 
-    def __init__(self, run):
+    def __init__(self, run: Run) -> None:
         self._run = run
         self._dynamics = Dynamics(run.robot, run.world.gravity, run.world.slope)
         self._corners = [sole_corners(run.robot.urdf, foot) for foot in run.robot.feet]
@@ -59,7 +60,7 @@ class Scene:
         self.height = float(np.ptp(self._skeleton.points(run.q[0])[:, 2])) or 1.0
         self._arrow = _ARROW * self.height / self.weight
 
-    def pose(self, row):
+    def pose(self, row: int) -> Pose:
         """Return the `Pose` of a row."""
         run = self._run
         com = self._dynamics.center_of_mass(run.q[row])
@@ -73,14 +74,14 @@ class Scene:
         plumb = com + com[2] * np.array([np.tan(run.world.slope), 0.0, -1.0])
         return Pose(points, soles, arrows, com, plumb)
 
-    def middle(self, row):
+    def middle(self, row: int) -> np.ndarray:
         """Return the mean of the feet on the floor's plane, ``(2,)``, m."""
         self._dynamics.place(self._run.q[row])
         return np.mean([sole.mean(axis=0)[:2]
                         for sole in place_soles(self._dynamics, self._corners)], axis=0)
 
 
-def telling_rows(run):
+def telling_rows(run: Run) -> list[tuple[int, str]]:
     """Return the rows that tell most of a run, in order of time, with the reason for each.
 
     They are the middle of the longest time on every set of feet, at most three of them; after a
@@ -92,7 +93,7 @@ def telling_rows(run):
     Returns:
         List of (row, words).
     """
-    longest = {}
+    longest: dict[tuple[int, ...], tuple[int, int]] = {}
     for begin, end, feet in support_intervals(run):
         if feet and end - begin > len(range(*longest.get(feet, (0, 0)))):
             longest[feet] = begin, end
@@ -106,7 +107,7 @@ def telling_rows(run):
     return sorted(rows[-3:])
 
 
-def _stands(run, feet):
+def _stands(run: Run, feet: tuple[int, ...]) -> str:
     if len(feet) == len(run.robot.feet):
         return 'on both feet' if len(feet) == 2 else 'on all feet'
     return 'on ' + ', '.join(in_words(run.robot.feet[i]) for i in feet)

@@ -1,18 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """An adopted robot at its start: frames, feet, mirror pairs and masses, from front and side."""
 
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
 from matplotlib import colormaps
 import numpy as np
 import pinocchio as pin
 from scipy.spatial import ConvexHull, QhullError
 
+from walking_control.adoption.adopt import Adoption
+from walking_control.adoption.body_tree import BodyTree
 from walking_control.models.robot import in_words
-from walking_control.reports.plots.style import FAINT, FOOT_COLOURS, NEUTRAL, new_figure, save
+from walking_control.reports.plots.style import Axes, FAINT, FOOT_COLOURS, NEUTRAL, new_figure, save
 
 _NAMED = 14   # pairs named at most
 
 
-def draw_adoption(adoption, path):
+def draw_adoption(adoption: Adoption, path: Path) -> Path:
     """Write the picture and return its path.
 
     Args:
@@ -43,7 +49,7 @@ def draw_adoption(adoption, path):
     return path
 
 
-def _places(adoption):
+def _places(adoption: Adoption) -> list[Any]:
     """Return the placement of each body at the start, floor frame."""
     tree = adoption.tree
     model, data = tree.model, tree.model.createData()
@@ -58,7 +64,7 @@ def _places(adoption):
     return [place.copy() for place in data.oMi]
 
 
-def _pair_colours(adoption):
+def _pair_colours(adoption: Adoption) -> dict[int, Any]:
     """Return body -> colour, the same for both of a pair; black of what is its own image."""
     if adoption.mirror is None:
         return {}
@@ -69,7 +75,7 @@ def _pair_colours(adoption):
     return colours
 
 
-def _draw_shapes(axis, tree, places, across):
+def _draw_shapes(axis: Axes, tree: BodyTree, places: Sequence[Any], across: int) -> None:
     for body in range(1, tree.model.njoints):
         points = tree.points(body)
         if len(points) < 4:
@@ -83,14 +89,15 @@ def _draw_shapes(axis, tree, places, across):
         axis.fill(*outline.T, facecolor=FAINT, edgecolor=NEUTRAL, alpha=0.18, lw=0.6)
 
 
-def _draw_joints(axis, tree, places, across, colours):
+def _draw_joints(axis: Axes, tree: BodyTree, places: Sequence[Any], across: int,
+                 colours: Any) -> None:
     for body in range(2, tree.model.njoints):
         start, end = (places[i].translation for i in (tree.model.parents[body], body))
         axis.plot([start[across], end[across]], [start[2], end[2]], color=NEUTRAL, lw=1.2)
         axis.plot(end[across], end[2], 'o', ms=6, color=colours.get(body, FAINT))
 
 
-def _draw_masses(axis, tree, places, across):
+def _draw_masses(axis: Axes, tree: BodyTree, places: Sequence[Any], across: int) -> None:
     for body in range(1, tree.model.njoints):
         inertia = tree.model.inertias[body]
         middle = places[body].act(inertia.lever)
@@ -99,7 +106,7 @@ def _draw_masses(axis, tree, places, across):
                          color=FOOT_COLOURS[2], alpha=0.35, linewidths=0)
 
 
-def _draw_soles(axis, adoption, places, across):
+def _draw_soles(axis: Axes, adoption: Adoption, places: Sequence[Any], across: int) -> None:
     for i, sole in enumerate(adoption.soles):
         place = places[sole.body] * sole.place
         x, y = 0.5 * sole.length, 0.5 * sole.width
@@ -116,7 +123,7 @@ def _draw_soles(axis, adoption, places, across):
                       color=colour)
 
 
-def _draw_frame(axis, place, across, size):
+def _draw_frame(axis: Axes, place: Any, across: int, size: float) -> None:
     for i, colour in enumerate(('#CC0000', '#009900', '#0000CC')):
         tip = place.translation + size * place.rotation[:, i]
         if np.hypot(tip[across] - place.translation[across], tip[2] - place.translation[2]) \
@@ -127,7 +134,7 @@ def _draw_frame(axis, place, across, size):
             axis.annotate('xyz'[i], (tip[across], tip[2]), color=colour, fontsize=9)
 
 
-def _name_joints(axis, tree, places, colours):
+def _name_joints(axis: Axes, tree: BodyTree, places: Sequence[Any], colours: Any) -> None:
     for body, colour in colours.items():
         place = places[body].translation
         left = place[1] >= 0.0

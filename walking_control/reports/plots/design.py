@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Figures of the design tools: a limb and its gears, and the ellipsoid of transmissibility."""
 
+from typing import Any
+
 import numpy as np
 import pinocchio as pin
 
-from walking_control.design.mechanism import AXES
+from walking_control.design.limb import Limb
+from walking_control.design.mechanism import AXES, Mechanism
 from walking_control.models.robot import in_words
 from walking_control.reports.plots.style import (
+    Axes,
     FAINT,
+    Figure,
     FOOT_COLOURS,
     label,
     MARK,
@@ -23,7 +28,7 @@ _CIRCLE = np.array([np.cos(np.linspace(0.0, 2.0 * np.pi, 181)),
 _LINES = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9', '#4D4D4D')
 
 
-def skeleton(mechanism):
+def skeleton(mechanism: Mechanism) -> np.ndarray:
     """Return the lines of a robot: from each joint to the next, and to the ends, (k, 2, 3), m."""
     dynamics = mechanism.dynamics
     dynamics.place(mechanism.q)
@@ -38,7 +43,7 @@ def skeleton(mechanism):
                     or [(places[1], places[1])])
 
 
-def plot_limb(limb, study):
+def plot_limb(limb: Limb, study: dict[str, Any]) -> Figure:
     """Draw a limb in its posture with its angles, how heavy its end feels, and its forces."""
     figure, (pose, inertia, forces) = new_figure(1, width=13.0, height=5.2, columns=3)
     plane = drawing_plane(limb.axes)
@@ -48,14 +53,15 @@ def plot_limb(limb, study):
     return figure
 
 
-def drawing_plane(axes):
+def drawing_plane(axes: str) -> tuple[int, int]:
     """Return the two directions of a drawing, as places among x, y, z."""
     if len(axes) == 1:
         return (0, 2) if axes == 'z' else (AXES.index(axes), 2)
     return AXES.index(axes[0]), AXES.index(axes[-1])
 
 
-def _draw_conventions(axis, limb, plane, study):
+def _draw_conventions(axis: Axes, limb: Limb, plane: tuple[int, int],
+                      study: dict[str, Any]) -> None:
     mechanism, dynamics = limb.mechanism, limb.mechanism.dynamics
     lines = skeleton(mechanism)[:, :, plane]
     for line in lines:
@@ -67,7 +73,7 @@ def _draw_conventions(axis, limb, plane, study):
     axis.plot(*points.T, color=NEUTRAL, linewidth=5.0, solid_capstyle='round', zorder=2,
               marker='o', markersize=9, markerfacecolor='white', markeredgewidth=2.0)
     size = max(np.ptp(points, axis=0).max(), 1e-3)
-    others = {}
+    others: dict[tuple[float, ...], list[int]] = {}
     for i, joint in enumerate(limb.transmission.joints):
         if not _draw_angle(axis, limb, joint, i, points, plane, 0.22 * size):
             others.setdefault(tuple(np.round(points[i] / size, 2)), []).append(i)
@@ -93,7 +99,8 @@ def _draw_conventions(axis, limb, plane, study):
           f'{AXES[plane[1]]} (m)')
 
 
-def _draw_angle(axis, limb, joint, i, points, plane, radius):
+def _draw_angle(axis: Axes, limb: Limb, joint: str, i: int, points: np.ndarray,
+                plane: tuple[int, int], radius: float) -> bool:
     """Draw from where a joint is counted and how far it is turned, if it turns in the drawing."""
     dynamics, mechanism = limb.mechanism.dynamics, limb.mechanism
     model, data = dynamics.model, dynamics.data
@@ -111,7 +118,7 @@ def _draw_angle(axis, limb, joint, i, points, plane, radius):
     start = now - turn * angle
     arc, colour = np.linspace(start, now, 40), _LINES[i % 7]
 
-    def at(reach, direction):
+    def at(reach: float, direction: float) -> np.ndarray:
         return place + reach * np.array([np.cos(direction), np.sin(direction)])
     axis.plot(*np.array([place, at(1.4 * radius, start)]).T, color=colour, linewidth=1.2,
               linestyle='--', zorder=3)
@@ -125,7 +132,8 @@ def _draw_angle(axis, limb, joint, i, points, plane, radius):
     return True
 
 
-def _seen(matrix, axes, plane, inverse):
+def _seen(matrix: np.ndarray, axes: list[Axes], plane: tuple[int, int],
+          inverse: bool) -> np.ndarray | None:
     """Return the part of a matrix in the plane of the drawing, what is across it free."""
     places = [axes.index(AXES[i]) for i in plane if AXES[i] in axes]
     if matrix is None or len(places) < 2:
@@ -136,7 +144,7 @@ def _seen(matrix, axes, plane, inverse):
     return np.linalg.inv(np.linalg.inv(matrix)[np.ix_(places, places)])
 
 
-def _draw_inertia(axis, study, plane):
+def _draw_inertia(axis: Axes, study: dict[str, Any], plane: tuple[int, int]) -> None:
     for name in ('GIE', 'FGIE', 'BGIE'):
         matrix = _seen(study['inertia'][name], study['axes'], plane, True)
         if matrix is not None:
@@ -156,7 +164,7 @@ def _draw_inertia(axis, study, plane):
     label(axis, 'force for 1 m/s² of the end, base held', f'along {AXES[plane[1]]} (N)')
 
 
-def _draw_bars(axis, values, unit):
+def _draw_bars(axis: Axes, values: Any, unit: str) -> None:
     """Draw what has no plane as bars; what is without limit by words alone."""
     known = {name: value for name, value in values.items() if np.isfinite(value)}
     rows = {name: i for i, name in enumerate(reversed(values))}
@@ -175,12 +183,12 @@ def _draw_bars(axis, values, unit):
                    'forces the end can give (F), resist (B)', loc='left', fontsize=11)
 
 
-def _legend_below(axis, title):
+def _legend_below(axis: Axes, title: str) -> None:
     axis.legend(loc='upper center', bbox_to_anchor=(0.45, -0.13), ncols=2, fontsize=9.5,
                 title=title, title_fontsize=9.5, frameon=False)
 
 
-def _draw_forces(axis, study, plane):
+def _draw_forces(axis: Axes, study: dict[str, Any], plane: tuple[int, int]) -> None:
     from scipy.spatial import ConvexHull
     drawn = 0
     for name, corners in study['corners'].items():
@@ -203,7 +211,7 @@ def _draw_forces(axis, study, plane):
     label(axis, 'forces the end can give (F), resist (B)', f'along {AXES[plane[1]]} (N)')
 
 
-def plot_efficiency(study):
+def plot_efficiency(study: dict[str, Any]) -> Figure:
     """Draw backward efficiency, forces and impact mitigation over the efficiency of all gears."""
     over = study['over_efficiency']
     eta = np.array(over['efficiency'])
@@ -243,7 +251,7 @@ def plot_efficiency(study):
     return figure
 
 
-def plot_trade(study):
+def plot_trade(study: dict[str, Any]) -> Figure | None:
     """Draw the force a limb resists against impact mitigation, along the efficiency of its gears.
 
     None of a held base, which mitigates nothing.
@@ -276,7 +284,7 @@ def plot_trade(study):
     return figure
 
 
-def plot_rotom(mechanism, study):
+def plot_rotom(mechanism: Mechanism, study: dict[str, Any]) -> Figure:
     """Draw a robot with its ellipsoid, from two sides, and the index over its joints."""
     flat = study['moves_along']
     views = [(0, 2)] if flat == 'xz' else [(1, 2)] if flat == 'yz' else [(0, 1)] \
@@ -292,7 +300,7 @@ def plot_rotom(mechanism, study):
     return figure
 
 
-def _name_arrows(figure):
+def _name_arrows(figure: Figure) -> None:
     from matplotlib.lines import Line2D
     entries = (('force', FOOT_COLOURS[1], '-'), ('what of it moves the mass', FOOT_COLOURS[2], '-'),
                ('of forces from all sides', FOOT_COLOURS[0], '-'), ('of a free mass', FAINT, '--'))
@@ -301,7 +309,7 @@ def _name_arrows(figure):
                   loc='outside lower center', ncols=4, frameon=False, fontsize=10)
 
 
-def _draw_ellipsoid(axis, mechanism, study, view):
+def _draw_ellipsoid(axis: Axes, mechanism: Mechanism, study: dict[str, Any], view: Any) -> None:
     view, lines = list(view), skeleton(mechanism)
     size = np.ptp(lines.reshape(-1, 3), axis=0).max()
     for line in lines[:, :, view]:
@@ -333,7 +341,7 @@ def _draw_ellipsoid(axis, mechanism, study, view):
     label(axis, f'RoToM {study["rotom"]:.3f}, index {study["index"]:.3f}', f'{AXES[view[1]]} (m)')
 
 
-def _draw_index(axis, mechanism, over):
+def _draw_index(axis: Axes, mechanism: Mechanism, over: dict[str, dict[str, np.ndarray]]) -> None:
     for i, (joint, curve) in enumerate(over.items()):
         colour = _LINES[i % len(_LINES)]
         axis.plot(curve['position'], curve['index'], color=colour, label=in_words(joint))

@@ -7,7 +7,9 @@ from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import in_words
 from walking_control.reports.plots.style import (
     add_foot_legend,
+    Axes,
     FAINT,
+    Figure,
     label,
     MARK,
     NEUTRAL,
@@ -17,26 +19,28 @@ from walking_control.reports.plots.walk import segment_colour
 from walking_control.runs.floor import floor_profile
 from walking_control.runs.kinematics import foot_positions, Skeleton, tilt
 from walking_control.runs.quantities import disturbed_row, footholds, rows_around, touchdowns
+from walking_control.runs.run import Run
+from walking_control.simulation.disturbance import Disturbance
 
 POSES = 6   # of each step; the one at touchdown is strong
 LEVELS = 4  # of the texts of disturbances in a row
 
 
-def describe(disturbance):
+def describe(disturbance: Disturbance) -> str:
     """Return a `Disturbance` in words."""
     units = {'push': 'N s/kg', 'side_push': 'N s/kg', 'slope_change': 'rad'}
     unit = units.get(disturbance.kind, 'm')
     return f'{in_words(disturbance.kind)} {disturbance.size:g} {unit}'
 
 
-def mark_time(axis, run):
+def mark_time(axis: Axes, run: Run) -> None:
     """Mark the first disturbance by a line in a plot over time."""
     row = disturbed_row(run)
     if row is not None:
         axis.axvline(run.time[row], color=MARK, linewidth=1.2, linestyle='--', zorder=1.5)
 
 
-def plot_disturbed_walk(run):
+def plot_disturbed_walk(run: Run) -> Figure | None:
     """Draw the steps around the first disturbance; None without one."""
     if not run.disturbances or len(touchdowns(run)) < 2:
         return None
@@ -48,7 +52,7 @@ def plot_disturbed_walk(run):
     return figure
 
 
-def draw_walk(axis, run):
+def draw_walk(axis: Axes, run: Run) -> None:
     """Draw stick figures and floor into axes, gravity down; the disturbance is at the origin."""
     rows = rows_around(run)
     dynamics = Dynamics(run.robot)
@@ -70,7 +74,7 @@ def draw_walk(axis, run):
     _mark_disturbances(axis, run, places, origin)
 
 
-def _mark_disturbances(axis, run, places, origin):
+def _mark_disturbances(axis: Axes, run: Run, places: np.ndarray, origin: np.ndarray) -> None:
     """Write the disturbances below their places, with room for all of them."""
     low, high = axis.get_ylim()
     known = [disturbance for disturbance in run.disturbances if disturbance.step < len(places)]
@@ -89,7 +93,7 @@ def _mark_disturbances(axis, run, places, origin):
     axis.set_ylim(low, high)
 
 
-def _place_of(run, places, disturbance):
+def _place_of(run: Run, places: np.ndarray, disturbance: Disturbance) -> np.ndarray:
     """Return where a disturbance comes: at an edge of the floor, or at the foothold of a push."""
     if disturbance.kind == 'push':
         return places[disturbance.step, ::2]
@@ -97,7 +101,7 @@ def _place_of(run, places, disturbance):
     return floor_profile(run, places)[3 * disturbance.step - 1]
 
 
-def _origin(run, places):
+def _origin(run: Run, places: np.ndarray) -> np.ndarray:
     """Return the place of the first disturbance, or where the run starts."""
     if disturbed_row(run) is None:
         return places[0, ::2]
@@ -106,7 +110,7 @@ def _origin(run, places):
         else places[-1, ::2]
 
 
-def _draw_pose(axis, skeleton, points, strong):
+def _draw_pose(axis: Axes, skeleton: Skeleton, points: np.ndarray, strong: float) -> None:
     for segment in skeleton.segments:
         colour = segment_colour(segment)
         axis.plot(*points[[segment.start, segment.end]].T, color=colour,

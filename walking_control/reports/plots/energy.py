@@ -2,12 +2,16 @@
 """Energies and efforts of curve tracking around a disturbance, as Figs. 5.10b and 5.11 of [DS09].
 """
 
+from collections.abc import Iterable
+
 import numpy as np
 
-from walking_control.models.robot import in_words
+from walking_control.models.robot import in_words, Robot
 from walking_control.reports.plots.disturbance import mark_time
 from walking_control.reports.plots.style import (
     add_foot_legend,
+    Axes,
+    Figure,
     FOOT_COLOURS,
     label,
     MARK,
@@ -17,6 +21,7 @@ from walking_control.reports.plots.style import (
 from walking_control.reports.plots.walk import shade_stance
 from walking_control.runs.energies import observe_energies
 from walking_control.runs.quantities import rows_around
+from walking_control.runs.run import Run
 
 BLUE, ORANGE, GREEN, PURPLE = FOOT_COLOURS
 # columns of parts of an effort: name, colour, style
@@ -26,7 +31,7 @@ PARTS = ((('nominal', BLUE, '-'), ('potential', ORANGE, '--')),
 LEAST = 1e-4   # J: below this undesired energy is as good as none
 
 
-def plot_energies(run):
+def plot_energies(run: Run) -> Figure | None:
     """Draw the energies of a run of curve tracking; None of another run."""
     if 'kinetic_energy_desired' not in run.telemetry:
         return None
@@ -44,7 +49,8 @@ def plot_energies(run):
     return figure
 
 
-def draw_energies(axis, run, rows, energies):
+def draw_energies(axis: Axes, run: Run, rows: slice,
+                  energies: dict[str, np.ndarray]) -> None:
     """Draw potential, kinetic and desired energy over time, and the tank where there is one.
 
     Args:
@@ -69,7 +75,8 @@ def draw_energies(axis, run, rows, energies):
     _span(axis, time)
 
 
-def draw_undesired(axis, run, rows, energies):
+def draw_undesired(axis: Axes, run: Run, rows: slice,
+                   energies: dict[str, np.ndarray]) -> None:
     """Draw the undesired kinetic energy over time, by orders of magnitude."""
     time = run.time[rows]
     axis.semilogy(time, np.maximum(energies['kinetic_energy_undesired'][rows], LEAST),
@@ -80,7 +87,7 @@ def draw_undesired(axis, run, rows, energies):
     _span(axis, time)
 
 
-def plot_effort_parts(run):
+def plot_effort_parts(run: Run) -> Figure | None:
     """Draw what the efforts of curve tracking consist of, a row each; None of another run."""
     if not has_parts(run):
         return None
@@ -99,17 +106,17 @@ def plot_effort_parts(run):
     return figure
 
 
-def has_parts(run):
+def has_parts(run: Run) -> bool:
     """Return whether a run says what its efforts consist of."""
     return all(f'nominal_{effort}' in run.telemetry for effort in run.robot.efforts)
 
 
-def ordered_efforts(robot):
+def ordered_efforts(robot: Robot) -> list[str]:
     """Return the names of the efforts, the ankle first as in the book."""
     return sorted(robot.efforts, key=lambda effort: effort != 'ground_torque')
 
 
-def draw_effort_parts(axes, run, effort):
+def draw_effort_parts(axes: Iterable[Axes], run: Run, effort: str) -> None:
     """Draw the parts of one effort into three axes.
 
     Args:
@@ -127,7 +134,7 @@ def draw_effort_parts(axes, run, effort):
         mark_time(axis, run)
 
 
-def _frame(axis):
+def _frame(axis: Axes) -> None:
     """Let lone peaks leave the frame; say so above it."""
     sizes = np.abs(np.concatenate([line.get_ydata() for line in axis.get_lines()]))
     usual = 2.0 * np.quantile(sizes, 0.97)
@@ -136,12 +143,12 @@ def _frame(axis):
         axis.set_title(f'peak {sizes.max():.3g}', loc='right', fontsize=9, pad=2.0)
 
 
-def _span(axis, time):
+def _span(axis: Axes, time: np.ndarray) -> None:
     """Let the axis span the time, s; a run of one tick is a point and gets a width."""
     axis.set_xlim(time[0], max(time[-1], time[0] + 1e-3))
 
 
-def _finish(figure, axes, run, rows):
+def _finish(figure: Figure, axes: list[Axes], run: Run, rows: slice) -> None:
     for axis in axes:
         axis.set_xlabel('time (s)')
         _span(axis, run.time[rows])

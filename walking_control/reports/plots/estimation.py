@@ -3,8 +3,9 @@
 
 import numpy as np
 
-from walking_control.reports.plots.style import FAINT, label, NEUTRAL, new_figure
+from walking_control.reports.plots.style import Axes, FAINT, Figure, label, NEUTRAL, new_figure
 from walking_control.runs.estimation import estimate_error
+from walking_control.runs.run import Run
 
 CAPTION = ('Estimate less truth of the base in the axes of the floor, and three standard '
            'deviations as the estimator gave them: an honest one holds 99.7 % of the errors.')
@@ -12,12 +13,13 @@ _ROWS = (('turn about', 'degrees', np.degrees(1.0)), ('velocity along', 'm/s', 1
          ('place along', 'm', 1.0))
 
 
-def plot_estimate(run):
+def plot_estimate(run: Run) -> Figure | None:
     """Draw the error of the estimate of the base within three sigmas; None without a covariance."""
     error = estimate_error(run)
-    if error is None or error.covariance is None:
+    sigma = None if error is None else error.sigma
+    if error is None or sigma is None:
         return None
-    errors, sigma = error.all, error.sigma
+    errors = error.all
     lines = [[i for i in range(row, row + 3) if sigma[:, i].any()] for row in (0, 3, 6)]
     width = max(map(len, lines))
     figure, axes = new_figure(3, width=11.0, height=1.9, columns=width, sharex=True)
@@ -34,7 +36,7 @@ def plot_estimate(run):
     return figure
 
 
-def _draw_error(axis, time, error, band):
+def _draw_error(axis: Axes, time: np.ndarray, error: np.ndarray, band: np.ndarray) -> None:
     """Draw an error within its band."""
     axis.fill_between(time, -band, band, color=FAINT, alpha=0.45, linewidth=0.0)
     axis.plot(time, error, color=NEUTRAL, linewidth=1.1)

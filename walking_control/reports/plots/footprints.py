@@ -8,7 +8,9 @@ import numpy as np
 from walking_control.models.dynamics import Dynamics
 from walking_control.reports.plots.style import (
     add_foot_legend,
+    Axes,
     FAINT,
+    Figure,
     FOOT_COLOURS,
     label,
     MARK,
@@ -17,6 +19,8 @@ from walking_control.reports.plots.style import (
 )
 from walking_control.runs.kinematics import place_soles, sole_corners
 from walking_control.runs.quantities import touchdowns
+from walking_control.runs.route import Segment
+from walking_control.runs.run import Run
 from walking_control.runs.space import mean_velocity, step_sizes
 
 PUSH_LENGTH = 0.6   # m drawn for a push of 1 N s/kg
@@ -24,7 +28,7 @@ APART = 0.3         # m between the names of two segments
 STOOD = 0.5         # part of a step after which its foot stands
 
 
-def footprint_outlines(run):
+def footprint_outlines(run: Run) -> list[tuple[int, int, np.ndarray]]:
     """Return (row, foot, outline) of every footprint, in the order of the steps, floor frame.
 
     The outline is ``(n, 2)``, m; of a point a single place.
@@ -46,7 +50,7 @@ def footprint_outlines(run):
     return prints
 
 
-def plot_footprints(run):
+def plot_footprints(run: Run) -> Figure:
     """Draw footprints, path of the base, pushes and the segments of the route from above.
 
     Args:
@@ -74,17 +78,17 @@ def plot_footprints(run):
     return figure
 
 
-def _is_pushed(run):
+def _is_pushed(run: Run) -> bool:
     return run.route is not None and any(segment.push for segment in run.route.segments)
 
 
-def _row_at(run, time):
+def _row_at(run: Run, time: float) -> int:
     return min(int(np.searchsorted(run.time, time - 1e-9)), len(run.time) - 1)
 
 
-def _mark_route(axis, run):
+def _mark_route(axis: Axes, run: Run) -> None:
     """Name the segments where they begin, those of one place together; draw their pushes."""
-    marks = []   # (row, names)
+    marks: list[tuple[int, list[str]]] = []   # (row, names)
     for segment in run.route.segments if run.route is not None else ():
         if segment.begin > run.time[-1]:
             break
@@ -104,7 +108,7 @@ def _mark_route(axis, run):
                   va='bottom' if side == 'center' else 'center')
 
 
-def _draw_push(axis, run, segment):
+def _draw_push(axis: Axes, run: Run, segment: Segment) -> None:
     row, rotation = _row_at(run, segment.push_at), run.base.rotation
     angle = math.atan2(rotation[row, 1, 0], rotation[row, 0, 0]) \
         + math.radians(segment.push_direction)
@@ -114,7 +118,7 @@ def _draw_push(axis, run, segment):
                   arrowprops={'arrowstyle': '-|>', 'color': MARK, 'linewidth': 2.2})
 
 
-def plot_velocities(run):
+def plot_velocities(run: Run) -> Figure | None:
     """Draw what was asked for and what was walked, stride by stride; None of less than a stride."""
     rows = touchdowns(run)
     if len(rows) < 4:
@@ -139,7 +143,7 @@ def plot_velocities(run):
     return figure
 
 
-def plot_step_sizes(run):
+def plot_step_sizes(run: Run) -> Figure | None:
     """Draw length, width and time of every step; None without a completed one."""
     sizes = step_sizes(run)
     if not len(sizes['time']):

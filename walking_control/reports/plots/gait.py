@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Figures of gaits: losses at impact, energy over steps, survived disturbances."""
 
+from collections.abc import Sequence
 import math
+from typing import Any
 
 import numpy as np
 
@@ -9,8 +11,10 @@ from walking_control.experiments.impact import losses_over_angle
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import in_words
+from walking_control.models.robot_file import RobotFile
 from walking_control.reports.plots.style import (
     FAINT,
+    Figure,
     FOOT_COLOURS,
     label,
     MARK,
@@ -19,9 +23,10 @@ from walking_control.reports.plots.style import (
 )
 from walking_control.reports.plots.walk import phase_planes
 from walking_control.runs.quantities import touchdowns
+from walking_control.runs.run import Run
 
 
-def plot_cycle(run, cycle):
+def plot_cycle(run: Run, cycle: dict[str, Any]) -> Figure:
     """Draw a limit cycle in the phase planes, its touchdown as the jump that closes it.
 
     Args:
@@ -46,7 +51,7 @@ def plot_cycle(run, cycle):
     return figure
 
 
-def _cycle_title(run, cycle):
+def _cycle_title(run: Run, cycle: dict[str, Any]) -> str:
     slope = math.degrees(run.world.slope)
     floor = f'{abs(slope):.3g}° {"downhill" if slope > 0.0 else "uphill"}' if slope else 'level'
     values = [complex(value) for value in cycle['eigenvalues']]
@@ -59,7 +64,7 @@ def _cycle_title(run, cycle):
             f'largest is {max(map(abs, values)):.3g} in size')
 
 
-def plot_impact_losses(robot_file, angle=None):
+def plot_impact_losses(robot_file: RobotFile, angle: float | None = None) -> Figure:
     """Draw the shares of energy lost over the hip angle at touchdown, as Fig. 4.6 of [DS09].
 
     Args:
@@ -80,7 +85,9 @@ def plot_impact_losses(robot_file, angle=None):
     return figure
 
 
-def plot_losses_over_mass_ratio(name, overrides=(), ratios=(0.2, 0.5, 1.0, 2.0, 5.0, 20.0)):
+def plot_losses_over_mass_ratio(name: str, overrides: Sequence[tuple[str, Any]] = (),
+                                ratios: Sequence[float] = (0.2, 0.5, 1.0, 2.0, 5.0, 20.0)
+                                ) -> Figure:
     """Draw the least share lost for several hip to leg mass ratios, as Fig. 4.5 of [DS09].
 
     Args:
@@ -102,7 +109,7 @@ def plot_losses_over_mass_ratio(name, overrides=(), ratios=(0.2, 0.5, 1.0, 2.0, 
     return figure
 
 
-def plot_energy(run):
+def plot_energy(run: Run) -> Figure:
     """Draw kinetic and potential energy over the steps of a run, as Fig. 5.8 of [DS09]."""
     dynamics = Dynamics(run.robot, run.world.gravity, run.world.slope)
     kinetic = np.array([dynamics.kinetic_energy(q, v) for q, v in zip(run.q, run.v, strict=True)])
@@ -123,7 +130,7 @@ def plot_energy(run):
     return figure
 
 
-def plot_robustness(result):
+def plot_robustness(result: dict[str, Any]) -> Figure:
     """Draw which sizes of a disturbance or lasting error were survived.
 
     Args:

@@ -4,19 +4,24 @@
 A band in the colour of a foot marks the time it alone touches the floor, grey that none does.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot import in_words
+from walking_control.models.robot import in_words, Robot
 from walking_control.reports.plots.style import (
     add_foot_legend,
+    Axes,
     FAINT,
+    Figure,
     FOOT_COLOURS,
     label,
     NEUTRAL,
     new_figure,
 )
-from walking_control.reports.scene import Scene, telling_rows
+from walking_control.reports.scene import Pose, Scene, telling_rows
 from walking_control.runs.kinematics import base_lean, leg_of_each_joint
 from walking_control.runs.posture import (
     friction_ratios,
@@ -25,6 +30,7 @@ from walking_control.runs.posture import (
     support_intervals,
 )
 from walking_control.runs.quantities import LOADED
+from walking_control.runs.run import Run
 
 _JOINT_COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9', '#4D4D4D')
 _DASHES = ('-', '--', ':')     # beyond seven joints in a panel
@@ -32,7 +38,7 @@ _FORCE_FRAME = 1.6             # weights; landing peaks leave the frame
 _SIDES = ('left_', 'right_')
 
 
-def plot_efforts(run):
+def plot_efforts(run: Run) -> Figure | None:
     """Draw every effort as a share of its limit, one panel a leg; None without actuators."""
     robot = run.robot
     if not robot.actuators:
@@ -43,7 +49,7 @@ def plot_efforts(run):
     return _plot_joints(run, columns, 'effort of the {}, share of its limit', 'share (1)', 0.05)
 
 
-def plot_joint_motion(run):
+def plot_joint_motion(run: Run) -> Figure | None:
     """Draw the distance of every joint from the start posture, one panel a leg."""
     motion = joint_motion(run)
     columns = {joint: motion[:, i] for i, joint in enumerate(run.robot.joints)}
@@ -52,7 +58,7 @@ def plot_joint_motion(run):
     return _plot_joints(run, columns, title, 'angle (rad)', 0.002)
 
 
-def _plot_joints(run, columns, title, ylabel, least):
+def _plot_joints(run: Run, columns: Any, title: str, ylabel: str, least: float) -> Figure:
     """Draw a line for each joint, in panels of the leg they belong to, all to one scale."""
     groups = {name: joints for name, joints in _limbs(run.robot).items()
               if any(joint in columns for joint in joints)}
@@ -71,23 +77,23 @@ def _plot_joints(run, columns, title, ylabel, least):
     return figure
 
 
-def _limbs(robot):
+def _limbs(robot: Robot) -> dict[str, list[str]]:
     """Return words for a limb -> its joints: one for each foot, one for the rest of the body."""
-    limbs = {}
+    limbs: dict[str, list[str]] = {}
     for joint, foot in leg_of_each_joint(robot).items():
         name = 'upper body' if foot is None else _leg(robot.feet[foot])
         limbs.setdefault(name, []).append(joint)
     return limbs
 
 
-def _leg(foot):
+def _leg(foot: str) -> str:
     for side in _SIDES:
         if foot.startswith(side):
             return f'{side[:-1]} leg'
     return f'leg of the {in_words(foot)}'
 
 
-def _short(joint, joints):
+def _short(joint: str, joints: Sequence[str]) -> str:
     """Return a joint in words, without the side that all joints of its limb share."""
     for side in _SIDES:
         if all(other.startswith(side) for other in joints):
@@ -95,7 +101,7 @@ def _short(joint, joints):
     return in_words(joint)
 
 
-def plot_foot_forces(run):
+def plot_foot_forces(run: Run) -> Figure:
     """Draw normal force, force along the floor and friction used of each foot."""
     weight = Dynamics(run.robot).mass * run.world.gravity
     normal = run.foot_force[:, :, 2]
@@ -121,7 +127,7 @@ def plot_foot_forces(run):
     return figure
 
 
-def plot_base(run):
+def plot_base(run: Run) -> Figure:
     """Draw lean, height and place of the base over time."""
     tilt, forward, left = base_lean(run)
     figure, axes = new_figure(3, width=10.0, height=2.0, sharex=True)
@@ -140,7 +146,7 @@ def plot_base(run):
     return figure
 
 
-def _plot_lines(axis, run, lines, least):
+def _plot_lines(axis: Axes, run: Run, lines: Any, least: float) -> None:
     """Draw named lines; the scale never shows less than `least` either way."""
     for name, values, colour in lines:
         axis.plot(run.time, values, color=colour, linewidth=1.5, label=name)
@@ -152,7 +158,7 @@ def _plot_lines(axis, run, lines, least):
                     frameon=False)
 
 
-def _finish(figure, axes, run):
+def _finish(figure: Figure, axes: list[Axes], run: Run) -> None:
     """Shade what the robot stands on, label time, name the colours."""
     time, every = run.time, len(run.robot.feet)
     flies = None
@@ -169,7 +175,7 @@ def _finish(figure, axes, run):
     add_foot_legend(figure, run.robot, '(band: stands alone)', flies)
 
 
-def plot_poses(run):
+def plot_poses(run: Run) -> Figure:
     """Draw the robot with the forces on its feet, from the front and from the right."""
     rows, scene = telling_rows(run), Scene(run)
     columns = max(2, len(rows))
@@ -191,7 +197,7 @@ def plot_poses(run):
     return figure
 
 
-def _draw_pose(axis, scene, pose, across):
+def _draw_pose(axis: Axes, scene: Scene, pose: Pose, across: int) -> None:
     from matplotlib.patheffects import withStroke
     axis.axhline(0.0, color='black', linewidth=1.0, zorder=1)
     for segment in scene.segments:
@@ -218,7 +224,7 @@ def _draw_pose(axis, scene, pose, across):
     axis.set_aspect('equal', adjustable='box')
 
 
-def _name_forces(axis, scene, pose, forces):
+def _name_forces(axis: Axes, scene: Scene, pose: Pose, forces: Any) -> None:
     """Write the normal force beside each foot, outside the legs."""
     middle = np.mean([sole.mean(axis=0)[1] for sole in pose.soles])
     for i, sole in enumerate(pose.soles):

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Figure of a recording: one panel a group, over time."""
 
+from typing import Any
+
 from walking_control.models.robot import in_words
-from walking_control.reports.plots.style import new_figure
+from walking_control.reports.plots.style import Figure, new_figure
 
 
-def plot_columns(columns):
+def plot_columns(columns: Any) -> Figure:
     """Draw every group of `recording.columns.Columns` over time, below one another."""
     figure, axes = new_figure(len(columns.groups), sharex=True)
     for axis, (title, (unit, labels, values)) in zip(axes, columns.groups.items()):

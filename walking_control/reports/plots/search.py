@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Figures of a gait search; every function returns a matplotlib Figure."""
 
+from typing import Any
+
 import numpy as np
 
+from walking_control.experiments.gait_search import GaitSearch
 from walking_control.models.dynamics import Dynamics
+from walking_control.models.robot import Robot
 from walking_control.models.robot_file import World
 from walking_control.models.step_equations import REFLECTION
 from walking_control.reports.plots.style import (
     add_foot_legend,
     FAINT,
+    Figure,
     FOOT_COLOURS,
     label,
     NEUTRAL,
@@ -22,7 +27,7 @@ _VIEWS = ((0, 'from the side', 'forward (m)'), (1, 'from behind', 'to the left (
 _COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9')
 
 
-def plot_snapshots(found, poses=9):
+def plot_snapshots(found: GaitSearch, poses: int = 9) -> Figure:
     """Draw one step of a gait as multiple exposures, early poses faint (Figs. 4.7, 4.14, 4.18)."""
     robot, gait = found.robot_file.robot, found.result.gait
     q, v, _ = gait.motion(np.linspace(0.0, gait.period, poses))
@@ -50,7 +55,7 @@ def plot_snapshots(found, poses=9):
     return figure
 
 
-def _pose(robot, coordinates):
+def _pose(robot: Robot, coordinates: np.ndarray) -> tuple[Skeleton, np.ndarray]:
     """Return the `Skeleton` and its points in every pose, stance foot at the origin, m."""
     dynamics = Dynamics(robot)
     skeleton, still = Skeleton(dynamics), np.zeros(len(robot.coordinates))
@@ -58,7 +63,7 @@ def _pose(robot, coordinates):
     return skeleton, np.array([skeleton.points(q) for q in poses])
 
 
-def plot_motion(found):
+def plot_motion(found: GaitSearch) -> Figure:
     """Draw coordinates, rates, torques, the swing foot's height and the floor's force."""
     result, robot = found.result, found.robot_file.robot
     gait, judgement = result.gait, result.judgement
@@ -88,7 +93,7 @@ def plot_motion(found):
     return figure
 
 
-def plot_top_view(found, steps=6):
+def plot_top_view(found: GaitSearch, steps: int = 6) -> Figure:
     """Draw the paths of feet, hip and head of a spatial walker from above (Fig. 4.17)."""
     robot, gait = found.robot_file.robot, found.result.gait
     skeleton, points = _pose(robot, gait.motion(np.linspace(0.0, gait.period, 80))[0])
@@ -111,7 +116,7 @@ def plot_top_view(found, steps=6):
     return figure
 
 
-def plot_cost_over_speed(curves):
+def plot_cost_over_speed(curves: Any) -> Figure:
     """Draw optimal cost, and adapted parameters, over walking speed (Fig. 5.2).
 
     Args:
@@ -137,7 +142,7 @@ def plot_cost_over_speed(curves):
     return figure
 
 
-def search_figures(found):
+def search_figures(found: GaitSearch) -> dict[str, Figure]:
     """Return name -> figure of everything there is to see of a search."""
     figures = {'gait_snapshots': plot_snapshots(found), 'gait_motion': plot_motion(found)}
     if 1 in found.robot_file.robot.base.axes:

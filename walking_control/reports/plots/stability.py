@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Figures of the measures of stability."""
 
+from typing import Any
+
 import numpy as np
 
 from walking_control.models.robot import in_words
-from walking_control.reports.plots.style import FAINT, FOOT_COLOURS, label, MARK, new_figure
+from walking_control.reports.plots.style import FAINT, Figure, FOOT_COLOURS, label, MARK, new_figure
 
 _RETURNED, _LOST = FOOT_COLOURS[0], MARK
 
 
-def stability_figures(result):
+def stability_figures(result: dict[str, Any]) -> dict[str, Figure]:
     """Return name -> figure of what `find_metrics` found."""
     figures = {}
     if 'responses' in result:
@@ -19,7 +21,7 @@ def stability_figures(result):
     return figures
 
 
-def plot_responses(result):
+def plot_responses(result: dict[str, Any]) -> Figure:
     """Draw how gait indicators stray from the cycle after one small disturbance."""
     figure, axes = new_figure(2, columns=2, height=2.2, sharex=True)
     words = {'floor': 'a foothold lower by 1 m', 'push': 'a push of 1 N s/kg'}
@@ -38,7 +40,7 @@ def plot_responses(result):
     return figure
 
 
-def plot_attraction(result):
+def plot_attraction(result: dict[str, Any]) -> Figure:
     """Draw slices of the region of attraction: the states near each plane of two coordinates."""
     rows = np.array(result['attraction_samples'], dtype=float)
     states, back = rows[:, :3], rows[:, 4] > 0.5
@@ -61,5 +63,5 @@ def plot_attraction(result):
     return figure
 
 
-def _name(result):
+def _name(result: dict[str, Any]) -> str:
     return f'{result["robot"]}, {in_words(result["controller"])}'

@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """A robot at rest with its forces: from the front, from the side, and its soles from above."""
 
+from pathlib import Path
+
 import numpy as np
 import pinocchio as pin
 
+from walking_control.experiments.statics import Posture
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import in_words
 from walking_control.reports.plots.style import (
+    Axes,
     FAINT,
     FOOT_COLOURS,
     NEUTRAL,
@@ -13,12 +18,14 @@ from walking_control.reports.plots.style import (
     save,
 )
 from walking_control.statics.contacts import centre_of_pressure
+from walking_control.statics.distributor import StaticSolution, StaticTorque
 
 _FORCE_SHARE = 0.6   # of the robot's height: length of an arrow of its whole weight
 _BARS = 16           # joints named in the bar chart
 
 
-def draw_statics(posture, distributor, solution, path):
+def draw_statics(posture: Posture, distributor: StaticTorque, solution: StaticSolution,
+                 path: Path) -> Path:
     """Write the picture and return its path.
 
     Args:
@@ -43,7 +50,8 @@ def draw_statics(posture, distributor, solution, path):
 class _Scene:
     """Places in the world of everything that is drawn."""
 
-    def __init__(self, dynamics, q, distributor, solution):
+    def __init__(self, dynamics: Dynamics, q: np.ndarray, distributor: StaticTorque,
+                 solution: StaticSolution) -> None:
         model, data = dynamics.model, dynamics.model.createData()
         theirs = dynamics.to_pinocchio(q)
         pin.framesForwardKinematics(model, data, theirs)
@@ -51,7 +59,9 @@ class _Scene:
         places = [data.oMi[i].translation for i in range(model.njoints)]
         self.bones = [(places[model.parents[i]], places[i]) for i in range(2, model.njoints)]
         self.com = data.com[0].copy()
-        self.soles, self.forces, self.pressures = {}, {}, {}
+        self.soles: dict[str, np.ndarray] = {}
+        self.forces: dict[str, np.ndarray] = {}
+        self.pressures: dict[str, np.ndarray] = {}
         wrenches = solution.wrenches or {}
         for name, contact in distributor.contacts.items():
             frame = distributor.frames[name]
@@ -70,7 +80,7 @@ class _Scene:
         self.arrow = _FORCE_SHARE * self.height / dynamics.weight
 
 
-def _draw_view(axis, scene, across, title):
+def _draw_view(axis: Axes, scene: _Scene, across: int, title: str) -> None:
     for start, end in scene.bones:
         axis.plot([start[across], end[across]], [start[2], end[2]], color=NEUTRAL, lw=2.5,
                   marker='o', ms=3, solid_capstyle='round')
@@ -90,7 +100,7 @@ def _draw_view(axis, scene, across, title):
     axis.set_title(title, loc='left', fontsize=11)
 
 
-def _draw_soles(axis, scene, solution):
+def _draw_soles(axis: Axes, scene: _Scene, solution: StaticSolution) -> None:
     for colour, (name, corners) in zip(FOOT_COLOURS, scene.soles.items()):
         carries = name in solution.support
         axis.fill(corners[:, 1], corners[:, 0], color=colour, alpha=0.25 if carries else 0.05)
@@ -106,15 +116,17 @@ def _draw_soles(axis, scene, solution):
     axis.set_title('soles from above: y, x (m); pressure o, mass x', loc='left', fontsize=11)
 
 
-def _draw_torques(axis, dynamics, distributor, solution):
+def _draw_torques(axis: Axes, dynamics: Dynamics, distributor: StaticTorque,
+                  solution: StaticSolution) -> None:
     axis.set_title('largest joint torques (of their limits), N m', loc='left', fontsize=11)
-    if not solution.feasible:
+    torque = solution.torque
+    if torque is None or not solution.feasible:
         axis.axis('off')
         axis.text(0.0, 0.95, '\n'.join(str(shortfall) for shortfall in solution.shortfalls[:8]),
                   va='top', wrap=True, transform=axis.transAxes)
         return
-    order = np.argsort(-abs(solution.torque))[:_BARS][::-1]
+    order = np.argsort(-abs(torque))[:_BARS][::-1]
     rows = np.arange(len(order))
-    axis.barh(rows, solution.torque[order], color=FOOT_COLOURS[0])
+    axis.barh(rows, torque[order], color=FOOT_COLOURS[0])
     axis.set_yticks(rows, [f'{in_words(dynamics.joints[i])} (of {distributor.effort_limits[i]:g})'
                            for i in order], fontsize=8)

@@ -4,8 +4,19 @@
 Colours follow the foot (blue, orange: distinguishable with any colour vision).
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TYPE_CHECKING
+
 from walking_control.exceptions import import_optional
-from walking_control.models.robot import in_words
+from walking_control.models.robot import in_words, Robot
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes as Axes
+    from matplotlib.figure import Figure as Figure
+else:   # matplotlib is imported by who draws
+    Axes = Figure = Any
 
 FOOT_COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7')
 NEUTRAL = '#4D4D4D'
@@ -19,7 +30,7 @@ _STYLE = {
 }
 
 
-def import_matplotlib():
+def import_matplotlib() -> Any:
     """Return matplotlib.
 
     Raises:
@@ -29,7 +40,8 @@ def import_matplotlib():
     return import_optional('matplotlib', 'drawing plots')
 
 
-def new_figure(rows, width=9.0, height=2.1, columns=1, polar=(), **options):
+def new_figure(rows: int, width: float = 9.0, height: float = 2.1, columns: Any = 1,
+               polar: Sequence[int] = (), **options: Any) -> tuple[Figure, list[Axes]]:
     """Return a figure and its axes as a flat list; pyplot and its global state stay untouched.
 
     Args:
@@ -52,13 +64,14 @@ def new_figure(rows, width=9.0, height=2.1, columns=1, polar=(), **options):
     return figure, axes
 
 
-def save(figure, target):
+def save(figure: Figure, target: Any) -> None:
     """Write a figure as PNG to a path or binary file."""
     with import_matplotlib().rc_context(_STYLE):
         figure.savefig(target, format='png')
 
 
-def add_foot_legend(figure, robot, role='', extra=None):
+def add_foot_legend(figure: Figure, robot: Robot, role: str = '',
+                    extra: tuple[str, str] | None = None) -> None:
     """Name the colours of the feet above a figure.
 
     Args:
@@ -75,7 +88,7 @@ def add_foot_legend(figure, robot, role='', extra=None):
                   frameon=False, fontsize=10.5)
 
 
-def label(axis, title, ylabel):
+def label(axis: Axes, title: str, ylabel: str) -> None:
     """Give axes a title at their left and a label of the ordinate."""
     axis.set_title(title, loc='left', fontsize=11)
     axis.set_ylabel(ylabel)

@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Maps of a sweep, as Fig. 5.12 of [DS09]: where the robot walks, and how."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
+from walking_control.experiments.sweeps.task import Axis, SweepTask
 from walking_control.models.robot import in_words
-from walking_control.reports.plots.style import FOOT_COLOURS, label, MARK, new_figure
+from walking_control.reports.plots.style import Axes, Figure, FOOT_COLOURS, label, MARK, new_figure
 
 MAPS = {'speed': 'speed (m/s)', 'foot_clearance': 'foot clearance (m)',
         'cost_of_transport': 'cost of transport, mechanical (1)'}
 
 
-def sweep_figures(task, table, result):
+def sweep_figures(task: SweepTask, table: Any, result: dict[str, Any]) -> dict[str, Figure]:
     """Return name -> figure of a sweep.
 
     Args:
@@ -28,7 +32,7 @@ def sweep_figures(task, table, result):
     return {'maps': _plot_maps(axes, columns, result)}
 
 
-def _plot_points(axes, columns, result):
+def _plot_points(axes: Sequence[Axis], columns: Any, result: dict[str, Any]) -> Figure:
     """Draw every row as a point over its first axis, or its first two."""
     figure, panels = new_figure(2, columns=2, height=2.6)
     stable = columns['stable'] > 0.5
@@ -49,7 +53,7 @@ def _plot_points(axes, columns, result):
     return figure
 
 
-def _plot_maps(axes, columns, result):
+def _plot_maps(axes: Sequence[Axis], columns: Any, result: dict[str, Any]) -> Figure:
     """Draw the four maps over the last two axes, others at the point chosen."""
     *others, y, x = axes
     chosen = result['chosen']
@@ -83,7 +87,8 @@ def _plot_maps(axes, columns, result):
     return figure
 
 
-def _draw(figure, panel, x, y, columns, name, rows, title):
+def _draw(figure: Figure, panel: Axes, x: Axis, y: Axis, columns: Any, name: str,
+          rows: slice | np.ndarray, title: str) -> None:
     """Draw the mean of a column in each cell of two axes."""
     xs, ys, cells = _cells(x, y, columns, columns[name], rows)
     mesh = panel.pcolormesh(xs, ys, cells, shading='nearest', cmap='viridis',
@@ -92,14 +97,15 @@ def _draw(figure, panel, x, y, columns, name, rows, title):
     panel.set_title(title, loc='left', fontsize=9.5)
 
 
-def _outline(panel, x, y, columns, rows):
+def _outline(panel: Axes, x: Axis, y: Axis, columns: Any, rows: slice | np.ndarray) -> None:
     """Draw where walks last at the other axes' chosen values."""
     xs, ys, cells = _cells(x, y, columns, columns['stable'], rows)
     if np.nanmin(cells) < 0.5 < np.nanmax(cells) and min(cells.shape) > 1:
         panel.contour(xs, ys, cells, [0.5], colors=MARK, linewidths=1.5)
 
 
-def _cells(x, y, columns, values, rows):
+def _cells(x: Axis, y: Axis, columns: Any, values: Any,
+           rows: slice | np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the values of two axes and the mean of others in their cells, NaN where none is."""
     xs, i = np.unique(columns[x.name][rows], return_inverse=True)
     ys, j = np.unique(columns[y.name][rows], return_inverse=True)
@@ -110,7 +116,7 @@ def _cells(x, y, columns, values, rows):
     return xs, ys, np.where(count > 0.0, total / np.maximum(count, 1.0), np.nan)
 
 
-def _title(result):
+def _title(result: dict[str, Any]) -> str:
     text = (f'{result["robot"]}, {in_words(result["controller"])}, plant {result["plant"]}: '
             f'{result["stable"]} of {result["runs"]} walks last')
     if result['margin'] is not None:

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Walks in space seen from above and from the side, as Figs. 5.18 to 5.22 of [DS09]."""
 
+
 import numpy as np
 
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
 from walking_control.reports.plots.style import (
     add_foot_legend,
+    Axes,
+    Figure,
     FOOT_COLOURS,
     label,
     MARK,
@@ -15,11 +18,12 @@ from walking_control.reports.plots.style import (
 )
 from walking_control.runs.kinematics import foot_positions
 from walking_control.runs.quantities import disturbed_row, footholds, touchdowns
+from walking_control.runs.run import Run
 
 WIDEST = 3.0   # the height of a panel is at most its width over this
 
 
-def plot_top_view(run):
+def plot_top_view(run: Run) -> Figure | None:
     """Draw the path of the hip, footprints and the line to be followed; None in the plane.
 
     Args:
@@ -50,19 +54,19 @@ def plot_top_view(run):
     return figure
 
 
-def _names(run, row):
+def _names(run: Run, row: int | None) -> str:
     dotted = '; dotted: wanted' if 'wanted_aside' in run.telemetry else ''
     return dotted + ('' if row is None else '; star: disturbance')
 
 
-def _draw_steps(axis, run, path):
+def _draw_steps(axis: Axes, run: Run, path: np.ndarray) -> None:
     """Draw a path in the colours of the feet that stand."""
     begins = touchdowns(run)
     for begin, end in zip(begins, [*begins[1:], len(run.time) - 1], strict=True):
         axis.plot(*path[begin:end + 1].T, color=FOOT_COLOURS[run.support[begin]], linewidth=1.5)
 
 
-def _draw_line(axis, run):
+def _draw_line(axis: Axes, run: Run) -> None:
     """Draw where the law wants the hip to be beside its line, as it says itself."""
     if 'wanted_aside' not in run.telemetry:
         return
@@ -73,7 +77,7 @@ def _draw_line(axis, run):
     axis.plot(*wanted[1:].T, ':', color=NEUTRAL, linewidth=1.4, zorder=1)
 
 
-def _frame(axis, points):
+def _frame(axis: Axes, points: np.ndarray) -> None:
     """Give axes one scale where the walk is about as wide as long, else a frame of its own."""
     low, high = points.min(axis=0) - 0.15, points.max(axis=0) + 0.15
     if high[0] - low[0] < 1.5 * WIDEST * (high[1] - low[1]):

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What margins cost: the Pareto picture of a tuning."""
 
+from typing import Any
+
 import numpy as np
 
 from walking_control.models.robot import in_words
-from walking_control.reports.plots.style import FAINT, FOOT_COLOURS, label, MARK, new_figure
+from walking_control.reports.plots.style import FAINT, Figure, FOOT_COLOURS, label, MARK, new_figure
 
 
-def plot_pareto(result):
+def plot_pareto(result: dict[str, Any]) -> Figure:
     """Draw cost over the worst share of a margin kept, of all points that walk.
 
     Args:

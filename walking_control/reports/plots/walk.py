@@ -7,32 +7,35 @@ A band in the colour of a foot marks the time it is the stance foot.
 import numpy as np
 
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot import in_words
+from walking_control.models.robot import in_words, Robot
 from walking_control.reports.plots.style import (
     add_foot_legend,
+    Axes,
     FAINT,
+    Figure,
     FOOT_COLOURS,
     label,
     NEUTRAL,
     new_figure,
 )
 from walking_control.runs.floor import floor_tilt
-from walking_control.runs.kinematics import leg_of_each_joint, Skeleton, tilt
+from walking_control.runs.kinematics import leg_of_each_joint, Segment, Skeleton, tilt
 from walking_control.runs.metrics import step_table
 from walking_control.runs.quantities import LOADED, motors, touchdowns
+from walking_control.runs.run import Run
 
 # Contact peaks above this many weights leave the frame of the plot of forces.
 _FORCE_FRAME = 2.5
 
 
-def last_steps(run, count=6):
+def last_steps(run: Run, count: int = 6) -> slice:
     """Return the slice of rows of the last steps of a run, to its end after a fall."""
     rows = touchdowns(run)
     end = len(run.time) if run.broke_off or len(rows) < 2 else rows[-1] + 1
     return slice(rows[max(0, len(rows) - 1 - count)], end)
 
 
-def plot_joint_angles(run, rows=None):
+def plot_joint_angles(run: Run, rows: slice | None = None) -> Figure:
     """Draw leg and joint angles over time, as Figs. 5.13 and 5.15 of [DS09].
 
     The first panel shows the first minimal coordinate as seen from each foot, thick while that
@@ -63,7 +66,7 @@ def plot_joint_angles(run, rows=None):
     return figure
 
 
-def phase_planes(run):
+def phase_planes(run: Run) -> tuple[Figure, list[Axes], np.ndarray]:
     """Return a figure, axes with a rate over a coordinate each, and the indices of these.
 
     Args:
@@ -83,7 +86,7 @@ def phase_planes(run):
     return figure, axes, moving
 
 
-def plot_phase_portrait(run):
+def plot_phase_portrait(run: Run) -> Figure:
     """Draw every minimal coordinate against its rate; the second half of the run is coloured."""
     table = touchdowns(run)
     figure, axes, moving = phase_planes(run)
@@ -99,7 +102,7 @@ def plot_phase_portrait(run):
     return figure
 
 
-def plot_actuators(run, rows=None):
+def plot_actuators(run: Run, rows: slice | None = None) -> Figure | None:
     """Draw current (effort without a motor), mechanical power and work; None without actuators.
 
     Args:
@@ -137,7 +140,7 @@ def plot_actuators(run, rows=None):
     return figure
 
 
-def plot_ground_forces(run, rows=None):
+def plot_ground_forces(run: Run, rows: slice | None = None) -> Figure:
     """Draw the floor's force on each foot along normal and floor, and their ratio.
 
     Peaks of landing leave the frame; their size stands in the title.
@@ -173,7 +176,7 @@ def plot_ground_forces(run, rows=None):
     return figure
 
 
-def plot_steps(run):
+def plot_steps(run: Run) -> Figure | None:
     """Draw speed, length and clearance of every step; None without a completed step."""
     table = step_table(run, Dynamics(run.robot))
     if not len(table['row']):
@@ -197,7 +200,7 @@ def plot_steps(run):
     return figure
 
 
-def plot_stick_figure(run, steps=2, poses=7):
+def plot_stick_figure(run: Run, steps: int = 2, poses: int = 7) -> Figure:
     """Draw the last steps as multiple exposures, one panel a step, early poses faint.
 
     Args:
@@ -229,7 +232,7 @@ def plot_stick_figure(run, steps=2, poses=7):
     return figure
 
 
-def _fit_height(figure, axes):
+def _fit_height(figure: Figure, axes: list[Axes]) -> None:
     """Make a figure a little lower than panels of equal scale beside each other would fill."""
     widest = max(np.ptp(axis.get_xlim()) for axis in axes)
     panel = (figure.get_figwidth() - 0.6) / len(axes) - 0.2
@@ -237,7 +240,7 @@ def _fit_height(figure, axes):
     figure.set_figheight(1.1 + 0.92 * panel * shape)
 
 
-def _draw_poses(axis, skeleton, points, poses):
+def _draw_poses(axis: Axes, skeleton: Skeleton, points: np.ndarray, poses: int) -> None:
     for point in (skeleton.base, *skeleton.feet):
         axis.plot(*points[:, point].T, color=NEUTRAL, linewidth=1.0, linestyle=':')
     chosen = np.linspace(0, len(points) - 1, poses).round().astype(int)
@@ -248,7 +251,7 @@ def _draw_poses(axis, skeleton, points, poses):
                       color=segment_colour(segment), solid_capstyle='round')
 
 
-def _mirror_groups(robot):
+def _mirror_groups(robot: Robot) -> list[tuple[str, ...]]:
     """Return the joints in groups of mirror partners."""
     groups = []
     for joint in robot.joints:
@@ -258,7 +261,7 @@ def _mirror_groups(robot):
     return groups
 
 
-def _joint_colours(robot):
+def _joint_colours(robot: Robot) -> dict[str, str]:
     """Return joint -> colour of the leg it moves; neutral when paired with nobody."""
     colours = {}
     for joint, leg in leg_of_each_joint(robot).items():
@@ -267,12 +270,12 @@ def _joint_colours(robot):
     return colours
 
 
-def segment_colour(segment):
+def segment_colour(segment: Segment) -> str:
     """Return the colour of a segment: that of the foot of its leg."""
     return NEUTRAL if segment.foot is None else FOOT_COLOURS[segment.foot]
 
 
-def shade_stance(axis, run, rows):
+def shade_stance(axis: Axes, run: Run, rows: slice | None) -> None:
     """Mark the time each foot stands by a band in its colour."""
     time, support = run.time[rows], run.support[rows]
     changes = [0, *(1 + np.flatnonzero(np.diff(support))), len(time) - 1]
@@ -281,7 +284,7 @@ def shade_stance(axis, run, rows):
                      linewidth=0)
 
 
-def _finish(figure, axes, run, rows):
+def _finish(figure: Figure, axes: list[Axes], run: Run, rows: slice | None) -> None:
     """Shade the stance feet, label time, name the colours."""
     time = run.time[rows]
     for axis in axes:
