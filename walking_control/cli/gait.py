@@ -20,7 +20,8 @@ from walking_control.models.robot_file import RobotFile
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable
-    from types import SimpleNamespace
+
+    from walking_control.experiments.gait_search import GaitSearch
 
 
 def search(options: Namespace) -> int:
@@ -50,7 +51,7 @@ def search(options: Namespace) -> int:
     return 0
 
 
-def _all_the_same(found: SimpleNamespace) -> str:
+def _all_the_same(found: GaitSearch) -> str:
     """Say of a gait that solves its equations, but that the plant left, who can follow it."""
     if not found.result.converged or found.summary['file'] is None:
         return ''
