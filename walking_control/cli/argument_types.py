@@ -42,10 +42,12 @@ def ratios(text: str) -> list[float]:
 
 
 def number_range(text: str) -> list[float]:
-    """Return the N numbers of LO:HI:N."""
+    """Return the N numbers of LO:HI:N, or those of a list with commas."""
+    if ',' in text:
+        return [finite(part) for part in text.split(',')]
     parts = text.split(':')
     if len(parts) != 3 or not parts[2].isdigit() or int(parts[2]) < 1:
-        raise argparse.ArgumentTypeError(f'{text!r} is not of the form LO:HI:N')
+        raise argparse.ArgumentTypeError(f'{text!r} is not of the form LO:HI:N or A,B,...')
     low, high, count = finite(parts[0]), finite(parts[1]), int(parts[2])
     return [low + (high - low) * i / max(1, count - 1) for i in range(count)]
 

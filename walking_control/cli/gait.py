@@ -15,7 +15,13 @@ from walking_control.cli.output import (
     show_share,
     suggest_compiler,
 )
+from walking_control.exceptions import InvalidInput
+from walking_control.models.base import Base
 from walking_control.models.robot_file import RobotFile
+
+PLANE = ('speed', 'clearance', 'landing_speed', 'starts', 'quadrature')
+SPACE = ('width', 'step_time')
+SPACE_NAMES = {'width': 'gait_width', 'step_time': 'gait_time', 'clearance': 'sole_clearance'}
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -28,9 +34,17 @@ def search(options: Namespace) -> int:
     """Find the gait that takes the least torque."""
     from walking_control.experiments.gait_search import find_gait, save_gait
     robot_file = requested_robot(options)
-    names = ('speed', 'degree', 'nodes', 'clearance', 'landing_speed', 'starts', 'quadrature')
-    task = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
     show = None if options.quiet else lambda text: print(text, file=sys.stderr, flush=True)
+    space = robot_file.robot.base is Base.FREE
+    names = ('degree', 'nodes', *(() if space else PLANE))
+    task = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+    for name in PLANE[2:] if space else SPACE:
+        if getattr(options, name) is not None:
+            raise InvalidInput(f'option --{name.replace("_", "-")}', value=getattr(options, name),
+                               limit='has no effect on ' + ('bipeds on soles' if space else
+                                                            'robots other than bipeds on soles'))
+    if space:
+        return _search_space(options, robot_file, task, show)
     if options.speeds is not None:
         return _search_speeds(options, robot_file, task, show)
     found = find_gait(robot_file, task, options.optimise, options.seed, progress=show)
@@ -49,6 +63,33 @@ def search(options: Namespace) -> int:
               f'{_all_the_same(found)}', file=sys.stderr)
         return 1
     return 0
+
+
+def _search_space(options: Namespace, robot_file: RobotFile, task: dict[str, Any],
+                  show: Callable[[str], None] | None) -> int:
+    """Search gaits of a biped on soles, of one speed or several, into one file."""
+    from walking_control.experiments.space_gaits import find_gaits, middle_speed, save_gaits
+    space = {SPACE_NAMES[name]: getattr(options, name) for name in SPACE_NAMES
+             if getattr(options, name) is not None}
+    speeds = options.speeds or [options.speed or middle_speed(robot_file)]
+    found = find_gaits(robot_file, speeds, task, space, options.optimise, show)
+    result = {'robot': robot_file.robot.name, 'members': [row.summary for row in found.members],
+              'parameters': found.parameters, 'file': None, 'files': []}
+    if options.out is not None and any(row.reason is None for row in found.members):
+        result['file'] = str(save_gaits(found, options.out))
+        result['files'] = [result['file']]
+    if options.json:
+        print_json(result)
+    else:
+        for row in result['members']:
+            print('{speed:.3g} m/s: cost of transport {cost_of_transport_electrical:.4f} at the '
+                  'supply, {cost_of_transport_each_joint:.4f} each joint alone; {period:.3f} s, '
+                  '{step_length:.3f} m long, {step_width:.3f} m wide'.format(**row))
+        print_files(result)
+    failed = [row.reason for row in found.members if row.reason is not None]
+    for reason in failed:
+        print(f'error: {reason}', file=sys.stderr)
+    return 1 if failed else 0
 
 
 def _all_the_same(found: GaitSearch) -> str:

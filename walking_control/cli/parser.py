@@ -51,7 +51,8 @@ EXAMPLES = {
     'walking_control check my_robot/my_robot.yaml',
     'demo': 'walking_control demo dribbel --duration 60 --out out/demo',
     'simulate': 'walking_control simulate dribbel --duration 60 --set set_point=0.35 --json',
-    'search': 'walking_control gait search compass --speed 0.8 --out out/gait',
+    'search': 'walking_control gait search compass --speed 0.8 --out out/gait\n  '
+    'walking_control gait search walker3d --speeds 0.4:1.2:5 --out out/gaits',
     'cycle': 'walking_control gait cycle compass --slope-deg 3 --out out/cycle',
     'impact': 'walking_control gait impact compass --q -0.25,0.5',
     'robustness': 'walking_control robustness compass --controller curve_tracking --disturbance '
@@ -437,12 +438,17 @@ def _add_search_arguments(verb: argparse.ArgumentParser) -> None:
     pace = verb.add_mutually_exclusive_group()
     pace.add_argument('--speed', type=finite, metavar='V', help='walking speed in m/s')
     pace.add_argument('--speeds', type=number_range, metavar='LO:HI:N',
-                      help='search at N speeds instead and draw the cost over speed')
+                      help='search at N speeds instead and draw the cost over speed; of bipeds on '
+                      'soles a family of gaits in one file')
     verb.add_argument('--degree', type=int, metavar='K', help='degree of the polynomials')
     verb.add_argument('--nodes', type=int, metavar='N', help='intervals of the quadrature')
     verb.add_argument('--quadrature', metavar='NAME', help='lobatto or riemann')
     verb.add_argument('--clearance', type=finite, metavar='M',
                       help='height of the swing foot in mid-step in m; below 0: none')
+    verb.add_argument('--width', type=finite, metavar='M', help='of bipeds on soles: distance of '
+                      'the soles sideways in m; 0 leaves it free')
+    verb.add_argument('--step-time', type=finite, metavar='S',
+                      help='of bipeds on soles: time of a step in s; 0 leaves it free')
     verb.add_argument('--landing-speed', type=finite, metavar='V',
                       help='least downward speed of the foot at touchdown in m/s')
     verb.add_argument('--starts', type=int, metavar='N', help='first guesses to try')

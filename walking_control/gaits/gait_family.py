@@ -26,7 +26,6 @@ from walking_control.gaits.gait_file import (
     read_phase,
     TOLERANCE,
     VERSION,
-    write_gait,
 )
 from walking_control.gaits.polynomials import evaluation, points
 from walking_control.gaits.search.space_judgement import judge_step
@@ -269,5 +268,3 @@ def family_document(robot_file: RobotFile, members: Sequence[Gait], figures: Seq
             'members': [{'found': found, **phase_document(gait.phases[0], joints)}
                         for gait, found in zip(members, figures, strict=True)]}
 
-
-write_family = write_gait

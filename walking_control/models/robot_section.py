@@ -67,9 +67,10 @@ def urdf_path(section: Section, path: Path) -> Path:
 
 
 def optional_names(section: Section) -> list[str]:
-    """Return the dotted names of what the section ``robot`` may say of motors and friction."""
+    """Return the dotted names of what ``robot`` may say of motors, springs and friction."""
     names = []
     for key, joints, kind in (('actuators', section.get('actuators'), GearedMotor),
+                               ('springs', section.get('joints'), JointSpring),
                                ('friction', section.get('joints'), JointFriction)):
         for joint in joints if isinstance(joints, (Mapping, list)) else ():
             names += [f'robot.{key}.{joint}.{name}' for name in kind.rows]

@@ -10,9 +10,8 @@ from walking_control.gaits.gait import GaitError  # noqa: E402
 from walking_control.gaits.gait_family import (  # noqa: E402
     family_document,
     GaitFamily,
-    write_family,
 )
-from walking_control.gaits.gait_file import GaitFileError  # noqa: E402
+from walking_control.gaits.gait_file import GaitFileError, write_gait  # noqa: E402
 from walking_control.gaits.search.space import SpaceSearch  # noqa: E402
 from walking_control.gaits.search.space_parameters import SpaceSearchParameters  # noqa: E402
 from walking_control.loading import load_robot  # noqa: E402
@@ -30,7 +29,7 @@ def members():
 def path(members, tmp_path):
     """Return the path of a family of them, with a hole between 0.8 and 1.2 m/s."""
     file = tmp_path / 'family.yaml'
-    write_family(family_document(load_robot('walker3d'), members, [{}] * 4, {}), file)
+    write_gait(family_document(load_robot('walker3d'), members, [{}] * 4, {}), file)
     return file
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pinocchio as pin
 
 from walking_control.models.dynamics import Dynamics
+from walking_control.models.friction import spring_torques
 
 
 class Foot:
@@ -40,7 +41,7 @@ class Body:
     Attributes:
         mass: kg.
         mass_matrix: ``(nv, nv)``.
-        bias: Coriolis, centrifugal and gravity efforts, ``(nv,)``.
+        bias: Coriolis, centrifugal and gravity efforts, and those of springs, ``(nv,)``.
         rotation: Base to floor frame, ``(3, 3)``.
         velocity: Generalised velocity, ``(nv,)``.
         com: Centre of mass, m, ``(3,)``; the base's origin is the origin.
@@ -59,6 +60,8 @@ class Body:
         self._hips = [self._model.supports[self._model.frames[frame].parentJoint][2]
                       for frame in self._frames]
         self._zero = np.zeros(self.nv)
+        self._springs = any(spring.stiffness or spring.damping
+                            for spring in dynamics.robot.springs.values())
         self._lower = np.tril_indices(self.nv, -1)
         self.feet = [Foot() for _ in self._frames]
         self.update(dynamics.configuration(np.zeros(len(dynamics.joints))), self._zero)
@@ -77,6 +80,10 @@ class Body:
         self.mass_matrix = data.M
         self.mass_matrix[self._lower] = self.mass_matrix.T[self._lower]
         self.bias, self.velocity = data.nle, V.copy()
+        if self._springs:
+            base = dynamics.base
+            pulled = spring_torques(dynamics.robot, q[base.nq:], v[base.nv:])
+            self.bias[dynamics.pinocchio_order[base.nv:]] += pulled
         self.com = data.com[0].copy()
         self.yaw_inertia = float(data.Ig.inertia[2, 2])
         self.momentum, self.spin = data.hg.linear.copy(), data.hg.angular.copy()

@@ -76,7 +76,7 @@ def _program(equations: SpaceEquations, degree: int, nodes: int, adapted: int, s
     blocks = [step_block(equations, shape, numbers),
               touchdown_block(equations, shape, numbers, width)]
     return assemble(blocks, unknowns(shape, equations.n), numbers.symbol.shape[0],
-                    (('max_iter', iterations), ('mu_strategy', 'monotone'), ('mu_init', 1e-3),
+                    (('max_iter', iterations), ('mu_strategy', 'monotone'), ('mu_init', 1e-5),
                      ('tol', 1e-7), ('acceptable_iter', 0)), begin)
 
 

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gaits in space: what the search finds is a gait to Pinocchio too, and costs what it says."""
+
+from dataclasses import replace
+import json
+
+import numpy as np
+import pytest
+
+pytest.importorskip('casadi', reason='gait search needs the package casadi')
+
+from walking_control.cli import main  # noqa: E402
+from walking_control.experiments.space_gaits import find_gaits, save_gaits  # noqa: E402
+from walking_control.gaits.gait_family import GaitFamily  # noqa: E402
+from walking_control.gaits.search.space import SpaceSearch  # noqa: E402
+from walking_control.loading import load_robot  # noqa: E402
+from walking_control.models.resources import gait_path  # noqa: E402
+
+COARSE = {'degree': 8, 'nodes': 12}
+SPEEDS = (0.4, 0.6, 0.8, 1.0, 1.2)
+
+
+@pytest.fixture(scope='module')
+def found():
+    """Return a coarse search at one speed."""
+    return find_gaits(load_robot('walker3d'), [0.8], COARSE)
+
+
+def test_a_gait_to_pinocchio(found):
+    """Equations apart from the search's must find the same motion periodic and its power closed."""
+    member, = found.members
+    assert member.reason is None
+    assert max(member.judgement.periodicity) < 1e-8
+    assert abs(member.judgement.power_mismatch) < 1e-6
+    assert member.judgement.cost_of_transport_electrical < 0.08
+
+
+def test_within_what_was_asked(found):
+    """A gait at the edge of its sole, of friction or of the floor leaves a law no room."""
+    judgement, values = found.members[0].judgement, found.values
+    half = 0.5 * values.sole_share * np.array([0.10, 0.05])
+    assert (np.abs(judgement.pressure).max(axis=0) < half + 1e-3).all()
+    assert judgement.friction_ratio < values.relied_friction + 0.01
+    assert judgement.wrench[:, 2].min() > 0.0
+    np.testing.assert_allclose(judgement.step[1:], (-0.17, 0.0), atol=1e-6)
+    middle = np.abs(judgement.s - 0.5) < 0.05
+    assert judgement.swing[middle, 2].min() > 0.9 * values.sole_clearance
+    assert -0.26 < judgement.twist[2] <= 0.0
+
+
+def test_file_and_verb(found, tmp_path, capsys, monkeypatch):
+    """A script reads the costs in the output, a law the gait in the file."""
+    family = GaitFamily.read(save_gaits(found, tmp_path), load_robot('walker3d'))
+    assert family.speeds == pytest.approx((0.8,))
+    member, = found.members
+    missed = replace(member.result, attempt=replace(member.result.attempt, converged=False))
+    for result, status, lines in ((member.result, 0, 0), (missed, 1, 1)):
+        monkeypatch.setattr(SpaceSearch, 'find', lambda *given, result=result: result)
+        assert main(['gait', 'search', 'walker3d', '--speed', '0.8', '--json', '--quiet']) == status
+        captured = capsys.readouterr()
+        row, = json.loads(captured.out)['members']
+        assert row['converged'] is (status == 0) and 0.05 < row['cost_of_transport_electrical']
+        assert len(captured.err.splitlines()) == lines
+
+
+@pytest.mark.parametrize('arguments, reason', [
+    (['walker3d', '--quadrature', 'riemann'], 'has no effect on bipeds on soles'),
+    (['compass', '--width', '0.1'], 'has no effect on robots other than'),
+    (['walker3d', '--speeds', '0.6,0.8', '--optimise', 'spring'], 'a family is of one robot'),
+    (['walker3d', '--speed', '-1'], 'must be above 0 m/s'),
+    (['walker3d_points'], 'needs two legs of six joints'),
+    (['humanoid', '--speed', '0.4'], 'needs two legs of six joints')])
+def test_bad_tasks(arguments, reason, capsys):
+    """What has no meaning in space gets one line, not a search."""
+    assert main(['gait', 'search', *arguments, '--quiet']) == 2
+    error = capsys.readouterr().err
+    assert reason in error and len(error.splitlines()) == 1
+
+
+@pytest.mark.parametrize('name', ['walker3d'])
+def test_shipped_family(name):
+    """What is shipped must fit the shipped robot and cost what the page says."""
+    family = GaitFamily.read(gait_path(name), load_robot('walker3d'))
+    np.testing.assert_allclose(family.speeds, SPEEDS, atol=1e-6)
+    for speed, judgement in zip(family.speeds, family.judgements, strict=True):
+        assert max(judgement.periodicity) < 1e-6 and abs(judgement.power_mismatch) < 1e-6
+        assert judgement.cost_of_transport_electrical < (0.08 if 0.5 < speed < 0.9 else 0.12)
+    for speed in np.arange(0.45, 1.2, 0.05):   # between members the step must go on closing
+        gait = family.at(speed)
+        partners, signs = gait.mirror
+        np.testing.assert_allclose(signs * gait.sample(1.0)[0][partners], gait.sample(0.0)[0],
+                                   atol=1e-9)
+
+
+@pytest.mark.slow
+def test_shipped_family_is_found_again():
+    """The command that the page gives must find what is shipped."""
+    shipped = GaitFamily.read(gait_path('walker3d'), load_robot('walker3d'))
+    again = find_gaits(load_robot('walker3d'), SPEEDS)
+    for member, judgement in zip(again.members, shipped.judgements, strict=True):
+        assert member.judgement.cost_of_transport_electrical == pytest.approx(
+            judgement.cost_of_transport_electrical, rel=0.01)
