@@ -73,8 +73,9 @@ def _search_space(options: Namespace, robot_file: RobotFile, task: dict[str, Any
              if getattr(options, name) is not None}
     speeds = options.speeds or [options.speed or middle_speed(robot_file)]
     found = find_gaits(robot_file, speeds, task, space, options.optimise, show)
-    result = {'robot': robot_file.robot.name, 'members': [row.summary for row in found.members],
-              'parameters': found.parameters, 'file': None, 'files': []}
+    result: dict[str, Any] = {
+        'robot': robot_file.robot.name, 'members': [row.summary for row in found.members],
+        'parameters': found.parameters, 'file': None, 'files': []}
     if options.out is not None and any(row.reason is None for row in found.members):
         result['file'] = str(save_gaits(found, options.out))
         result['files'] = [result['file']]
