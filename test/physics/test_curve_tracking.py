@@ -338,10 +338,10 @@ def test_survives_the_steps_down_of_the_book(compass):
     pytest.importorskip('numba')
     tracked = find_first_failure(compass, 'step_down', 'curve_tracking', largest=0.11,
                                  resolution=0.055)
-    assert tracked['first_failure'] is None
+    assert tracked.first_failure is None
     assert tracked['nominal_squared_effort'] < 0.01
     alone = find_first_failure(compass, 'step_down', 'none', largest=0.055, resolution=0.055)
-    assert alone['first_failure'] == pytest.approx(0.055)
+    assert alone.first_failure == pytest.approx(0.055)
 
 
 def test_supply_bounds_what_goes_into_the_walker(compass):

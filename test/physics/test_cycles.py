@@ -141,14 +141,14 @@ def test_compiled_equals_plain(name, duration):
 def test_uncontrolled_compass_fails_at_a_small_step_down():
     """If it failed, the region of the passive gait would be far from the known 16 mm."""
     result = find_first_failure(load('compass'), 'step_down', largest=0.018, resolution=0.0005)
-    assert 0.0155 <= result['first_failure'] <= 0.0175
-    assert result['samples'][0][1] and result['min_normal_force'] > 40.0
+    assert 0.0155 <= result.first_failure <= 0.0175
+    assert result.samples[0][1] and result['min_normal_force'] > 40.0
 
 
 def test_push_and_bad_disturbances():
     """If it failed, a tiny push would fell the walker or nonsense would be accepted."""
     result = find_first_failure(load('compass'), 'push', largest=0.02, resolution=0.01)
-    assert result['first_failure'] is None and result['largest_survived'] == pytest.approx(0.02)
+    assert result.first_failure is None and result.largest_survived == pytest.approx(0.02)
     for kind, largest, resolution in (('earthquake', 1.0, 0.1), ('push', 0.0, 0.1),
                                       ('push', math.nan, 0.1), ('push', 1.0, -0.1),
                                       ('push', 0.1, 0.2)):
@@ -159,16 +159,16 @@ def test_push_and_bad_disturbances():
 def test_sizes_below_zero_disturb_the_other_way():
     """If it failed, a push against the walk would be taken for one along it, or never tried."""
     back = find_first_failure(load('compass'), 'push', largest=-0.08, resolution=0.02)
-    assert [size for size, *_ in back['samples']] == [-0.02, -0.04, -0.06, -0.08]
-    assert back['first_failure'] == -0.06 and back['largest_survived'] == -0.04
+    assert [size for size, *_ in back.samples] == [-0.02, -0.04, -0.06, -0.08]
+    assert back.first_failure == -0.06 and back.largest_survived == -0.04
     along = find_first_failure(load('compass'), 'push', largest=0.08, resolution=0.02)
-    assert along['first_failure'] is None
+    assert along.first_failure is None
 
 
 def test_a_walker_wedged_on_both_feet_ends_soon():
     """Feet that come down in one place would be integrated for minutes by steps of rounding."""
     result = find_first_failure(load('dribbel'), 'push', 'hip_switching', 'rigid', -0.13, 0.13)
-    assert result['samples'] == [[-0.13, False, 'contacts chattered']]
+    assert result.samples == [[-0.13, False, 'contacts chattered']]
 
 
 def test_dribbel_has_a_stable_passive_gait_without_motor():

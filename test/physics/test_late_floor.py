@@ -6,7 +6,7 @@ import pytest
 
 from walking_control.controllers.curve_tracking.controller import load_gait, make_gait_field
 from walking_control.controllers.curve_tracking.parameters import CurveTrackingParameters
-from walking_control.experiments import chain_trial, robustness
+from walking_control.experiments import robustness
 from walking_control.experiments.robustness import find_first_failure
 from walking_control.gaits.curve import evaluate
 from walking_control.loading import load_robot
@@ -70,11 +70,11 @@ def test_compass_with_a_foot_steps_down_and_up_for_nothing():
     robot_file = load_robot('compass', FOOT)
     down = find_first_failure(robot_file, 'step_down', 'curve_tracking', 'rigid', 0.2, 0.04)
     up = find_first_failure(robot_file, 'step_up', 'curve_tracking', 'rigid', 0.06, 0.03)
-    assert down['first_failure'] is None and up['first_failure'] is None
+    assert down.first_failure is None and up.first_failure is None
     assert down['nominal_squared_effort'] < 1e-11
     plain = load_robot('compass', [*FOOT, *WITHOUT])
     assert find_first_failure(plain, 'step_down', 'curve_tracking', 'rigid', 0.16,
-                              0.16)['first_failure'] == 0.16
+                              0.16).first_failure == 0.16
 
 
 def test_deep_step_through_the_whole_chain(monkeypatch):
@@ -82,12 +82,12 @@ def test_deep_step_through_the_whole_chain(monkeypatch):
 
     The stance foot carries little while the leg reaches; were it taken for lifted, the law let go.
     """
-    monkeypatch.setattr(chain_trial, 'make_fast_plant', make_plant)   # nothing to compile
+    monkeypatch.setattr(robustness, 'make_fast_plant', make_plant)   # nothing to compile
     monkeypatch.setattr(robustness, 'SETTLING_STEPS', 1)
     monkeypatch.setattr(robustness, 'FURTHER_STEPS', 3)
     result = find_first_failure(load_robot('compass', FOOT), 'step_down', 'curve_tracking',
                                 largest=0.2, resolution=0.2, chain=True)
-    assert result['chain'] and result['samples'] == [[0.2, True, None]]
+    assert result['chain'] and result.samples == [[0.2, True, None]]
 
 
 def test_a_push_leaves_the_foot_less_than_a_fifth_of_the_weight():

@@ -11,8 +11,9 @@ import pytest
 from walking_control.cli import main
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import InvalidInput, NotAchieved
-from walking_control.experiments import chain_trial, margins, robustness
-from walking_control.experiments.margins import find_margin, why_it_stopped
+from walking_control.experiments import margins, robustness
+from walking_control.experiments.first_failure import why_it_stopped
+from walking_control.experiments.margins import find_margin
 from walking_control.experiments.robustness import find_first_failure
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
@@ -35,11 +36,11 @@ def dribbel():
 def test_delay_has_a_margin(dribbel):
     """The coarse margin of the switching law: it walks with 10 ms and falls with 30."""
     result = find_margin(dribbel, 'delay', duration=12.0, resolution=0.01, largest=0.03)
-    assert result['samples'][0][:2] == [0.01, True]
-    assert result['first_failure'] in (0.02, 0.03)
-    assert result['largest_survived'] == pytest.approx(result['first_failure'] - 0.01)
+    assert result.samples[0][:2] == [0.01, True]
+    assert result.first_failure in (0.02, 0.03)
+    assert result.largest_survived == pytest.approx(result.first_failure - 0.01)
     assert result['seeds'] == 1 and not result['noise']
-    assert result['samples'][-1][0] == result['first_failure'], 'it ends with the first failure'
+    assert result.samples[-1][0] == result.first_failure, 'it ends with the first failure'
 
 
 @pytest.fixture
@@ -77,7 +78,7 @@ def test_the_plant_gets_the_error_and_the_controller_does_not(dribbel, built):
     result = find_margin(dribbel, 'noise', resolution=1.0, largest=2.0, seeds=3)
     assert [(values.scale, values.seed) for *_, values in built if values] == \
         [(size, seed) for size in (0.0, 1.0, 2.0) for seed in range(3)]
-    assert built[-1][2].force_noise == 5.0 and result['noise'] and result['first_failure'] is None
+    assert built[-1][2].force_noise == 5.0 and result['noise'] and result.first_failure is None
     built.clear()
     noisy = load_robot('dribbel', [*noise_overrides('lab'), ('command_delay', 0.005),
                                    ('sensors.seed', 7)])
@@ -128,12 +129,12 @@ def test_a_compiled_plant_is_the_plant():
 
 def test_disturbances_of_noisy_robots_go_through_the_chain(dribbel, monkeypatch):
     """If it failed, --noise would be accepted by robustness and change nothing."""
-    monkeypatch.setattr(chain_trial, 'make_fast_plant', make_plant)
+    monkeypatch.setattr(robustness, 'make_fast_plant', make_plant)
     monkeypatch.setattr(robustness, 'SETTLING_STEPS', 1)
     monkeypatch.setattr(robustness, 'FURTHER_STEPS', 1)
     noisy = load_robot('dribbel', [('sensors.gyro_noise', 0.005)])
     result = find_first_failure(noisy, 'push', largest=1.6, resolution=1.6)
-    (size, survived, reason), = result['samples']
+    (size, survived, reason), = result.samples
     assert size == 1.6 and survived is False and reason
     assert result['nominal_squared_effort'] > 0.0 and result['foot_depth'] is not None
     heavy = find_first_failure(dribbel, 'push', largest=1.6, resolution=1.6, heavier=0.2)

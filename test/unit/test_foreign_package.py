@@ -141,7 +141,7 @@ def test_it_walks_in_sweeps_and_margins(installed):
     assert table.column('stable').to_pylist() == [True, True], table.column('reason').to_pylist()
     margin = find_margin(wc.load_robot('dribbel'), 'mass', StiffHip(stiffness=9.0), 'rigid', 0.02,
                          0.01, seeds=1, duration=1.2)
-    assert json.dumps(margin) and margin['largest_survived'] == 0.02
+    assert json.dumps(margin.summary()) and margin.largest_survived == 0.02
 
 
 def test_it_walks_over_ros(installed):

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from walking_control.experiments.comparison import Variant, Walk
+    from walking_control.experiments.first_failure import FirstFailure
     from walking_control.runs.route import Route
 
 NODE = 'node.'   # --set of a demo: parameters of its nodes
@@ -101,9 +101,10 @@ def robustness(options: Namespace) -> int:
         from walking_control.cli.stability import measure_stability
         return measure_stability(options)
     try:
-        result = _first_failure(options)
+        found = _first_failure(options)
     except Interrupted as stopped:
-        result = stopped.result
+        found = stopped.result
+    result = found.summary()
     status = say_interrupted(result, f'after {len(result["samples"])} sizes')
     result['files'] = []
     if options.out is not None:
@@ -129,7 +130,7 @@ def _draw(result: dict[str, Any]) -> Figure:
     return plot_robustness(result)
 
 
-def _first_failure(options: Namespace) -> dict[str, Any]:
+def _first_failure(options: Namespace) -> FirstFailure:
     """Return what was found of the disturbance or margin that was asked for."""
     from walking_control.models.base import Base
     sizes = options.max, options.resolution
@@ -160,14 +161,28 @@ def _first_failure(options: Namespace) -> dict[str, Any]:
 def compare(options: Namespace) -> int:
     """Walk several controllers under one disturbance and set them side by side."""
     from walking_control.experiments import comparison
+    from walking_control.experiments.variants import read_variants, variants_path
     from walking_control.models.base import Base
     from walking_control.reports import comparison_page as pages
     robot = requested_robot(options).robot
-    variants = comparison.read_variants(options.variants or comparison.variants_path(robot.name))
-    walk = _compare_gaits if robot.base is Base.FREE else _compare_responses
+    variants = read_variants(options.variants or variants_path(robot.name))
+    robustness: Any = options.robustness
+    if robot.base is Base.FREE and robustness:
+        robustness = requested_grid(options)
+    else:
+        refuse_grid(options, 'without --robustness nothing is pushed' if robot.base is Base.FREE
+                    else 'robots with base: free alone are pushed from all sides')
+    if robot.base is not Base.FREE:
+        if options.speeds is not None:
+            raise InvalidInput('option --speeds', limit='has no effect: robots with base: free '
+                               'alone are compared at several', remedy='leave it out')
+        options.disturb = options.disturb or [comparison.DISTURBANCE]
     interrupted = False
     try:
-        walks = walk(options, variants)
+        walks = comparison.compare(
+            options.robot, variants, options.disturb, options.duration, _overrides(options),
+            robustness, _say, options.plant, options.speeds or comparison.SPEEDS,
+            options.processes)
     except Interrupted as stopped:
         walks, interrupted = stopped.result, True
     result = pages.summarize_comparison(walks, robot.name, options.disturb, options.duration,
@@ -181,29 +196,6 @@ def compare(options: Namespace) -> int:
         print('\n'.join(pages.format_comparison(result)))
         print_files(result)
     return status
-
-
-def _compare_responses(options: Namespace, variants: list[Variant]) -> list[Walk]:
-    """Return the walks of robots that are disturbed on their way."""
-    from walking_control.experiments.comparison import compare, DISTURBANCE
-    refuse_grid(options, 'robots with base: free alone are pushed from all sides')
-    if options.speeds is not None:
-        raise InvalidInput('option --speeds', limit='has no effect: robots with base: free alone '
-                           'are compared at several', remedy='leave it out')
-    options.disturb = options.disturb or [DISTURBANCE]
-    return compare(options.robot, variants, options.disturb, options.duration,
-                   _overrides(options), options.robustness, _say, options.plant)
-
-
-def _compare_gaits(options: Namespace, variants: list[Variant]) -> list[Walk]:
-    """Return the walks of robots in space, at several speeds."""
-    from walking_control.experiments.gait_comparison import compare_gaits, SPEEDS
-    grid = requested_grid(options) if options.robustness else None
-    if grid is None:
-        refuse_grid(options, 'without --robustness nothing is pushed')
-    return compare_gaits(options.robot, variants, options.speeds or SPEEDS, options.disturb,
-                         options.duration, _overrides(options), grid,
-                         processes=options.processes, progress=_say, plant=options.plant)
 
 
 def _overrides(options: Namespace) -> list[tuple[str, Any]]:

@@ -1,58 +1,69 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several controllers and settings on one plant under one disturbance, side by side."""
+"""Several controllers and settings of one robot, side by side.
 
-from collections.abc import Callable, Mapping, Sequence
+In the plane they walk under one disturbance and what comes of it is measured; in space they walk
+at several speeds, and what these cost is. Either way the first failing sizes can stand beside.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
 from walking_control.control_loop import ControlLoop
 from walking_control.controllers.curve_tracking.parameters import CurveTrackingParameters
-from walking_control.controllers.registry import CONTROLLERS
 from walking_control.exceptions import (
     IncompatibleController,
-    IncompatiblePlant,
     Interrupted,
     InvalidInput,
     NotAchieved,
-    WalkingControlError,
 )
-from walking_control.experiments.robustness import find_first_failure, KINDS
+from walking_control.experiments.branches import Branches, count_processors
+from walking_control.experiments.envelope import find_envelope, Grid
+from walking_control.experiments.first_failure import DISTURBANCES, FirstFailure
+from walking_control.experiments.robustness import find_first_failure
+from walking_control.experiments.variants import load_variant, of_variant, Variant
 from walking_control.gaits.samples import GaitError
 from walking_control.loading import load_robot
 from walking_control.models.base import Base
-from walking_control.models.resources import gait_beside, share_directory
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import in_words
-from walking_control.models.robot_file import GAIT, RobotFile
-from walking_control.models.yaml_text import load_yaml
+from walking_control.models.robot_file import RobotFile
 from walking_control.runs.disturbance_response import measure_response, MEASURES
 from walking_control.runs.energies import observe_energies
 from walking_control.runs.metrics import DEPTHS
+from walking_control.runs.quantities import (
+    electrical_cost,
+    ending,
+    failure,
+    gain,
+    per_distance,
+    plain,
+    steady_rows,
+    touchdowns,
+)
 from walking_control.runs.run import Run
-from walking_control.simulation.disturbance import Disturbance, parse_disturbance, plan_disturbances
+from walking_control.runs.space import yaw
+from walking_control.simulation.disturbance import parse_disturbance, plan_disturbances
 from walking_control.simulation.registry import make_plant
-from walking_control.simulation.simulate import run_plant
+from walking_control.simulation.simulate import run_plant, simulate
 
 DISTURBANCE = 'step_down=0.05@6'   # as in [DS09] 5.2.3
-
-
-@dataclass(frozen=True)
-class Variant:
-    """One walk of a comparison.
-
-    Args:
-        name: What to call it.
-        controller: Name of the controller.
-        settings: name -> value of its parameters, over those of the robot file.
-    """
-
-    name: str
-    controller: str
-    settings: dict[str, Any] = field(default_factory=dict)
+SPEEDS = (0.2, 0.4, 0.6, 0.8)   # m/s
+PUSHED_AT = 0.5                 # m/s: speed of envelopes
+# name, what searches, what is asked for, what is kept of the answer
+Search = tuple[str, Callable[[], FirstFailure], dict[str, Any], Sequence[str]]
+# key, name, unit, significant digits
+GAIT_MEASURES = (
+    ('speed', 'Speed', 'm/s', 3),
+    ('cost_of_transport', 'Cost of transport, mechanical', '', 3),
+    ('cost_of_transport_electrical', 'Cost of transport, electrical', '', 3),
+    ('step_time', 'Step time', 's', 3),
+    ('heading', 'Largest turn of the base', 'deg', 2),
+)
 
 
 @dataclass(frozen=True)
@@ -73,123 +84,55 @@ class Walk:
     energies: dict[str, np.ndarray] | None = field(repr=False, default=None)
 
 
-def variants_path(robot: str) -> Path:
-    """Return the path of the shipped variants of a robot.
-
-    Raises:
-        InvalidInput: There are none.
-    """
-    path = share_directory() / 'config' / 'comparisons' / f'{robot}.yaml'
-    if not path.is_file():
-        raise InvalidInput(f'comparison of {robot}', limit='no variants ship for this robot',
-                           remedy='give --variants FILE')
-    return path
-
-
-def read_variants(path: Path | str) -> list[Variant]:
-    """Return the `Variant` list of a file.
-
-    Raises:
-        InvalidInput: It cannot be read, or is not a list of name, controller and settings.
-    """
-    what = f'variants {path}'
-    try:
-        entries = load_yaml(Path(path).read_text(encoding='utf-8'))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise InvalidInput(what, limit=f'cannot be read: {error}') from error
-    if not isinstance(entries, list) or not entries:
-        raise InvalidInput(what, limit='must be a list of entries with name, controller and, if '
-                           'need be, settings')
-    variants = [_read_variant(entry, f'entry {i + 1} of {what}', path)
-                for i, entry in enumerate(entries)]
-    names = [variant.name for variant in variants]
-    for name in names:
-        if names.count(name) > 1:
-            raise InvalidInput(f'name in {what}', value=name, limit='is given twice')
-    return variants
-
-
-def _read_variant(entry: Any, what: str, path: Path | str) -> Variant:
-    if not isinstance(entry, dict):
-        raise InvalidInput(what, value=entry, limit='must hold name and controller')
-    for key in entry:
-        if key not in ('name', 'controller', 'settings'):
-            raise InvalidInput(f'{key} in {what}', limit='unknown',
-                               remedy='known: name, controller, settings')
-    for key in ('name', 'controller'):
-        if not isinstance(entry.get(key), str) or not entry[key]:
-            raise InvalidInput(f'{key} in {what}', value=entry.get(key), limit='must be a text')
-    settings = {} if entry.get('settings') is None else entry['settings']
-    if not isinstance(settings, dict):
-        raise InvalidInput(f'settings in {what}', value=settings,
-                           limit='must hold name: value pairs')
-    if isinstance(settings.get(GAIT), str):
-        settings[GAIT] = gait_beside(path, settings[GAIT])
-    return Variant(entry['name'], entry['controller'], settings)
-
-
-def load_variant(robot: str, variant: Variant,
-                 overrides: Sequence[tuple[str, Any]] = ()) -> RobotFile:
-    """Return the `RobotFile` of a variant.
-
-    Raises:
-        InvalidInput: A bad controller or setting; says of which variant.
-    """
-    try:
-        CONTROLLERS.find(variant.controller)
-        settings = [(f'{variant.controller}.{name}', value)
-                    for name, value in variant.settings.items()]
-        return load_robot(robot, [*overrides, *settings])
-    except WalkingControlError as error:
-        raise _of(variant, error) from error
-
-
-def _of(variant: Variant, error: WalkingControlError) -> InvalidInput:
-    return InvalidInput(f'variant {variant.name}: {error.what}', value=error.value,
-                        limit=error.limit, remedy=error.remedy)
-
-
-def compare(robot: str, variants: Sequence[Variant], disturb: Sequence[str] = (DISTURBANCE,),
+def compare(robot: str, variants: Sequence[Variant], disturb: Sequence[str] | None = None,
             duration: float = 12.0, overrides: Sequence[tuple[str, Any]] = (),
-            robustness: bool = False, progress: Callable[[str], None] | None = None,
-            plant: str | None = None) -> list[Walk]:
-    """Walk every variant under the same disturbances.
+            robustness: bool | Grid = False, progress: Callable[[str], None] | None = None,
+            plant: str | None = None, speeds: Sequence[float] = SPEEDS,
+            processes: int | None = None) -> list[Walk]:
+    """Walk every variant under the same disturbances, in space at several speeds.
 
-    Everything is checked before the first walk. All start as the robot file says, and all are
-    measured by one field: the robot file's own of curve tracking.
+    Everything is checked before the first walk. All start as the robot file says. In the plane all
+    are measured by one field: the robot file's own of curve tracking.
 
     Args:
         robot: Name or path of a robot file.
-        variants: `Variant` list.
-        disturb: Texts ``KIND=SIZE@WHEN``.
-        duration: Simulated time, s.
+        variants: `Variant` list; the laws of a free base have a parameter ``speed``.
+        disturb: Texts ``KIND=SIZE@WHEN``, for every walk; None takes `DISTURBANCE`, in space none.
+        duration: Simulated time of each walk, s.
         overrides: Pairs (name, value) for every variant.
-        robustness: Whether to look for the first failing size of each kind of disturbance too.
+        robustness: Whether to look for first failing sizes too: in the plane of each kind of
+            disturbance, in space of pushes as a `Grid` says.
         progress: Called with a line of text now and then.
-        plant: Name of the plant; None takes the robot file's, and rigid for first failing sizes.
+        plant: Name of the plant; None takes the robot file's, and rigid for first failing sizes in
+            the plane.
+        speeds: Commanded in space, m/s.
+        processes: How many walks at once in space; None: as many as there are processors.
 
     Returns:
-        List of `Walk`.
+        List of `Walk`; in space without runs: ``gaits`` of their measures holds those of each
+        speed, see `measure_gait`.
 
     Raises:
         InvalidInput: A variant, a disturbance or an override is unusable.
         Interrupted: Somebody stopped it; holds the walks until then.
     """
     show = progress or (lambda text: None)
-    disturbances = [parse_disturbance(text) for text in disturb]
-    base = _on_plant(load_robot(robot, overrides), plant)
-    _check_plant(base, disturb)
-    prepared = [_prepare(robot, variant, overrides, plant) for variant in variants]
+    side: _Responses | _Gaits
+    if load_robot(robot, overrides).robot.base is Base.FREE:
+        side = _Gaits(robot, variants, disturb or (), duration, overrides, plant, speeds,
+                      processes or count_processors())
+    else:
+        side = _Responses(robot, variants, (DISTURBANCE,) if disturb is None else disturb,
+                          duration, overrides, plant)
     walks = []
     try:
-        for i, (variant, (robot_file, loop)) in enumerate(zip(variants, prepared, strict=True)):
-            walk = _walk(variant, robot_file, loop, base.values(CurveTrackingParameters), disturb,
-                         duration)
-            walks.append(walk)
-            show(f'[{i + 1}/{len(variants)}] {variant.name}: {outcome(walk.measures)}')
-            if robustness:
-                walk.measures['robustness'] = _first_failures(robot_file, variant, disturbances,
-                                                              plant or 'rigid', show)
+        for i, variant in enumerate(variants):
+            walks.append(side.walk(variant))
+            show(f'[{i + 1}/{len(variants)}] {variant.name}: {outcome(walks[-1].measures)}')
+            if robustness is not False:
+                walks[-1].measures['robustness'] = {
+                    search[0]: _first_failure(*search, show)
+                    for search in side.searches(variant, robustness)}
     except KeyboardInterrupt:
         if not walks:   # nothing to keep
             raise
@@ -197,69 +140,149 @@ def compare(robot: str, variants: Sequence[Variant], disturb: Sequence[str] = (D
     return walks
 
 
-def _on_plant(robot_file: RobotFile, plant: str | None) -> RobotFile:
-    return robot_file if plant is None else replace(robot_file, plant=plant)
-
-
-def _check_plant(base: RobotFile, disturb: Sequence[str]) -> None:
-    if base.robot.base is Base.FREE:
-        raise IncompatiblePlant(f'responses of {base.robot.name} side by side',
-                                limit='are of robots in the plane or without turns',
-                                remedy='compare its gaits')
-    plan_disturbances(make_plant(base), disturb)
-
-
-def _prepare(robot: str, variant: Variant, overrides: Sequence[tuple[str, Any]],
-             plant: str | None) -> tuple[RobotFile, ControlLoop]:
-    robot_file = _on_plant(load_variant(robot, variant, overrides), plant)
+def _first_failure(name: str, find: Callable[[], FirstFailure], asked: dict[str, Any],
+                   kept: Sequence[str], show: Callable[[str], None]) -> dict[str, Any]:
+    """Return what is kept of a first failing size, or what was asked for and why there is none."""
+    entry = {'first_failure': None, **asked, 'reason': None}
     try:
-        return robot_file, ControlLoop(robot_file, variant.controller)
-    except InvalidInput as error:
-        raise _of(variant, error) from error
+        found = find().summary()
+        entry |= {key: found[key] for key in kept}
+        entry['largest_tried'] = found.get('largest', entry['largest_tried'])
+        first = found['first_failure']
+        text = f'none up to {entry["largest_tried"]:g}' if first is None else f'{first:g}'
+    except (NotAchieved, IncompatibleController) as error:
+        entry['reason'] = text = str(error)
+    show(f'  first failing {in_words(name)}: {text}')
+    return entry
 
 
-def _walk(variant: Variant, robot_file: RobotFile, loop: ControlLoop,
-          field_values: CurveTrackingParameters, disturb: Sequence[str], duration: float) -> Walk:
-    plant = make_plant(robot_file)
-    plan_disturbances(plant, disturb)
-    try:
-        run = run_plant(plant, loop, robot_file.start, duration)
-    except NotAchieved as error:
-        unknown = dict.fromkeys(name for name, *_ in MEASURES)
-        return Walk(variant, {'survived': False, 'reason': str(error), 'fault': None,
-                              'fault_time': None, 'disturbed': None, **unknown})
-    try:
-        energies = observe_energies(run, field_values)
-    except (IncompatibleController, GaitError):
-        energies = None
-    return Walk(variant, measure_response(run, energies), run, energies)
+class _Responses:
+    """Walks in the plane, disturbed on their way."""
 
+    def __init__(self, robot: str, variants: Sequence[Variant], disturb: Sequence[str],
+                 duration: float, overrides: Sequence[tuple[str, Any]], plant: str | None) -> None:
+        self._disturb, self._duration, self._plant = disturb, duration, plant
+        self._kinds = [parse_disturbance(text) for text in disturb]
+        base = load_robot(robot, overrides)
+        self._field = base.values(CurveTrackingParameters)
+        plan_disturbances(make_plant(base, plant), disturb)
+        self._prepared = {variant.name: self._prepare(robot, variant, overrides)
+                          for variant in variants}
 
-def _first_failures(robot_file: RobotFile, variant: Variant, disturbances: Sequence[Disturbance],
-                    plant: str, show: Callable[[str], None]) -> dict[str, Any]:
-    """Return kind -> first failing size and more, see `find_first_failure`.
-
-    A kind that is asked for against the walk has ``_against`` at its end.
-    """
-    found = {}
-    for kind, sign in dict.fromkeys((d.kind, math.copysign(1.0, d.size)) for d in disturbances):
-        name = kind if sign > 0.0 else f'{kind}_against'
-        largest, resolution = sign * KINDS[kind][0], KINDS[kind][1]
+    def _prepare(self, robot: str, variant: Variant, overrides: Sequence[tuple[str, Any]]
+                 ) -> tuple[RobotFile, ControlLoop]:
+        robot_file = load_variant(robot, variant, overrides)
+        if self._plant is not None:
+            robot_file = replace(robot_file, plant=self._plant)
         try:
-            result = find_first_failure(robot_file, kind, variant.controller, plant, largest,
-                                        resolution)
-            found[name] = {key: result[key] for key in (
-                'first_failure', 'largest_survived', 'holes', 'unit', 'further_steps',
-                'survivors', 'nominal_speed', 'nominal_squared_effort', *DEPTHS)}
-            found[name] |= {'largest_tried': largest, 'resolution': resolution, 'reason': None}
-            first = result['first_failure']
-            text = f'none up to {largest:g}' if first is None else f'{first:g}'
-        except (NotAchieved, IncompatibleController) as error:
-            found[name] = {'first_failure': None, 'largest_tried': largest,
-                           'resolution': resolution, 'reason': str(error)}
-            text = str(error)
-        show(f'  first failing {in_words(name)}: {text}')
-    return found
+            return robot_file, ControlLoop(robot_file, variant.controller)
+        except InvalidInput as error:
+            raise of_variant(variant, error) from error
+
+    def walk(self, variant: Variant) -> Walk:
+        """Walk a variant."""
+        robot_file, loop = self._prepared[variant.name]
+        plant = make_plant(robot_file)
+        plan_disturbances(plant, self._disturb)
+        try:
+            run = run_plant(plant, loop, robot_file.start, self._duration)
+        except NotAchieved as error:
+            unknown = dict.fromkeys(name for name, *_ in MEASURES)
+            return Walk(variant, {'survived': False, 'reason': str(error), 'fault': None,
+                                  'fault_time': None, 'disturbed': None, **unknown})
+        try:
+            energies = observe_energies(run, self._field)
+        except (IncompatibleController, GaitError):
+            energies = None
+        return Walk(variant, measure_response(run, energies), run, energies)
+
+    def searches(self, variant: Variant, robustness: Any) -> Iterator[Search]:
+        """Yield the searches of each kind; against the walk its name ends with ``_against``."""
+        kept = ('first_failure', 'largest_survived', 'holes', 'unit', 'further_steps',
+                'survivors', 'nominal_speed', 'nominal_squared_effort', *DEPTHS)
+        for kind, sign in dict.fromkeys((d.kind, math.copysign(1.0, d.size)) for d in self._kinds):
+            largest, resolution = sign * DISTURBANCES[kind].largest, DISTURBANCES[kind].resolution
+            yield (kind if sign > 0.0 else f'{kind}_against', partial(
+                find_first_failure, self._prepared[variant.name][0], kind, variant.controller,
+                self._plant or 'rigid', largest, resolution),
+                {'largest_tried': largest, 'resolution': resolution}, kept)
+
+
+class _Gaits:
+    """Walks in space, at several speeds."""
+
+    def __init__(self, robot: str, variants: Sequence[Variant], disturb: Sequence[str],
+                 duration: float, overrides: Sequence[tuple[str, Any]], plant: str | None,
+                 speeds: Sequence[float], processes: int) -> None:
+        self._robot, self._overrides, self._plant = robot, overrides, plant
+        self._disturb, self._duration = disturb, duration
+        self._speeds, self._processes = speeds, processes
+        self._files = {variant.name: [self._at(variant, speed) for speed in speeds]
+                       for variant in variants}
+        plan_disturbances(make_plant(self._files[variants[0].name][0], plant), disturb)
+
+    def _at(self, variant: Variant, speed: float) -> RobotFile:
+        return load_variant(self._robot, variant, [*self._overrides,
+                                                   (f'{variant.controller}.speed', speed)])
+
+    def walk(self, variant: Variant) -> Walk:
+        """Walk a variant at each speed; sum up what `measure_gait` says."""
+        def walk(robot_file: RobotFile) -> dict[str, Any]:
+            return measure_gait(simulate(robot_file, variant.controller, self._plant,
+                                         self._duration, self._disturb))
+        found: dict[float, dict[str, Any]] = {}
+        with Branches[float](self._processes) as branches:
+            for speed, robot_file in zip(self._speeds, self._files[variant.name], strict=True):
+                while not branches.has_room:
+                    found.update(branches.collect())
+                branches.begin(speed, partial(walk, robot_file))
+            while not branches.are_idle:
+                found.update(branches.collect())
+        gaits = [{'commanded': speed, **found[speed]} for speed in self._speeds]
+        failed = [gait for gait in gaits if not gait['survived']]
+        reason = f'{failed[0]["reason"]} (at {failed[0]["commanded"]:g} m/s)' if failed else None
+        return Walk(variant, {'survived': not failed, 'reason': reason, 'disturbed': True,
+                              'steps': sum(gait['steps'] for gait in gaits), 'gaits': gaits})
+
+    def searches(self, variant: Variant, robustness: Any) -> Iterator[Search]:
+        """Yield the search of the push that fells it, from every side."""
+        kept = ('first_failure', 'largest_survived', 'unit', 'cells', 'worst', 'after',
+                'resolution', 'largest', 'nominal_speed', 'interrupted')
+        grid = None if robustness is True else robustness
+        yield ('push', partial(
+            find_envelope, self._at(variant, PUSHED_AT), 'push', variant.controller, self._plant,
+            grid=grid, processes=self._processes), {'largest_tried': 0.0}, kept)
+
+
+def measure_gait(run: Run) -> dict[str, Any]:
+    """Return the measures of a steady walk, ready for JSON; None where it did not last.
+
+    Args:
+        run: The `Run` of a robot in space.
+
+    Returns:
+        Dictionary: ``survived``, ``reason`` why not, ``steps``; over whole steps in the second
+        half, an even number: ``speed`` ahead (m/s), ``cost_of_transport`` and
+        ``cost_of_transport_electrical``, ``step_time`` (s); ``heading``, the largest turn of the
+        base from where it began (deg).
+    """
+    window = steady_rows(run)
+    own: dict[str, Any] = dict.fromkeys(name for name, *_ in GAIT_MEASURES)
+    if window is not None:
+        first, last = window
+        begins = touchdowns(run)
+        steps = int(((begins > first) & (begins <= last)).sum())
+        duration = float(run.time[last] - run.time[first])
+        weight = Dynamics(run.robot).mass * run.world.gravity
+        looks = yaw(run)
+        own = {'speed': (run.base.position[last, 0] - run.base.position[first, 0]) / duration,
+               'cost_of_transport': per_distance(gain(run.work[[first, last]]).sum(), weight, run,
+                                                 first, last),
+               'cost_of_transport_electrical': electrical_cost(run, weight, first, last),
+               'step_time': duration / steps,
+               'heading': math.degrees(abs(looks - looks[0]).max())}
+    return {'survived': not run.broke_off, 'reason': failure(ending(run)),
+            'steps': int(run.steps[-1]), **{name: plain(value) for name, value in own.items()}}
 
 
 def outcome(measures: Mapping[str, Any]) -> str:

@@ -24,8 +24,12 @@ import numpy as np
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import Interrupted, InvalidInput, NotAchieved
 from walking_control.experiments.branches import Branches, count_processors
-from walking_control.experiments.robustness import KINDS
-from walking_control.experiments.sizes import size_grid
+from walking_control.experiments.first_failure import (
+    describe_walks,
+    DISTURBANCES,
+    FirstFailure,
+    size_grid,
+)
 from walking_control.models.base import Base
 from walking_control.models.registry import Choice
 from walking_control.models.robot_file import RobotFile
@@ -42,9 +46,6 @@ SETTLING_TIME = 20.0   # s: by then they must have been made
 MEASURED = 4       # steps before it that are measured
 LOOK = 4.0         # s afterwards: most who fall have fallen by then
 STALLED = 4.0      # steps without a touchdown: it walks no longer
-# kind -> (largest size, resolution)
-SIZES = {'push': (1.6, 0.1), 'step_down': (0.2, 0.01), 'step_up': (0.1, 0.01),
-         'slope_change': (0.175, 0.0175)}
 
 
 class Grid(NamedTuple):
@@ -174,12 +175,12 @@ def find_envelope(robot_file: RobotFile, kind: str = 'push', controller: Choice 
                   plant: Choice = None, largest: float | None = None,
                   resolution: float | None = None, grid: Grid | None = None,
                   processes: int | None = None,
-                  progress: Callable[[float], None] | None = None) -> dict[str, Any]:
+                  progress: Callable[[float], None] | None = None) -> FirstFailure:
     """Find the first failing size of a disturbance in every cell.
 
     Args:
         robot_file: The `RobotFile`; its law must walk.
-        kind: One of `SIZES`.
+        kind: One of `DISTURBANCES` that is tried in space.
         controller: Name of the controller; None takes the robot file's default.
         plant: Name of the plant; None takes the robot file's default.
         largest: Last size tried; below 0, of slopes, uphill. None takes the kind's own.
@@ -189,11 +190,10 @@ def find_envelope(robot_file: RobotFile, kind: str = 'push', controller: Choice 
         progress: Called with the share of the work done, 0 to 1.
 
     Returns:
-        Dictionary: ``first_failure``, the smallest of all cells (None: none up to the last size),
-        ``largest_survived`` in every cell, ``largest_tried``; ``cells``: what is known of each;
-        ``samples``: [size, survived, reason, index of the cell]; ``worst``: the worst cell, with
-        ``disturb`` and ``duration`` that repeat its failure by `simulate`, None without one;
-        ``nominal_speed`` (m/s) and ``step_time`` (s) of the undisturbed walk; ``interrupted``.
+        `FirstFailure`, of the worst cell and of survival in every cell. Its measures are ``cells``,
+        what is known of each, and ``worst``, the worst cell, with ``disturb`` and ``duration`` that
+        repeat its failure by `simulate`, None without one; its conditions ``nominal_speed`` (m/s)
+        and ``step_time`` (s) of the undisturbed walk.
 
     Raises:
         InvalidInput: An unknown kind, sizes that make no grid, or a robot on a base that is not
@@ -205,12 +205,13 @@ def find_envelope(robot_file: RobotFile, kind: str = 'push', controller: Choice 
     if robot_file.robot.base is not Base.FREE:
         raise InvalidInput(f'envelope of {robot_file.robot.name}', limit='is of robots with base: '
                            'free', remedy='choose --disturbance or --margin')
-    if kind not in SIZES:
+    usual = {name: each.in_space for name, each in DISTURBANCES.items() if each.in_space}
+    if kind not in usual:
         raise InvalidInput('disturbance', value=kind, limit='has no envelope',
-                           remedy='known: ' + ', '.join(SIZES))
+                           remedy='known: ' + ', '.join(usual))
     grid = grid or even_grid()
-    largest = SIZES[kind][0] if largest is None else largest
-    resolution = grid.coarseness * SIZES[kind][1] if resolution is None else resolution
+    largest = usual[kind][0] if largest is None else largest
+    resolution = grid.coarseness * usual[kind][1] if resolution is None else resolution
     sizes = size_grid(largest, resolution, 10000)
     if grid.settling <= MEASURED:
         raise InvalidInput('settling', value=grid.settling,
@@ -219,33 +220,32 @@ def find_envelope(robot_file: RobotFile, kind: str = 'push', controller: Choice 
     nominal = trial.settle()
     cells = [Cell(phase, direction, sizes) for direction in
              (grid.directions if kind == 'push' else (None,)) for phase in grid.phases]
-    names = {'robot': robot_file.robot.name, 'controller': controller or robot_file.controller,
-             'plant': plant or robot_file.plant, 'disturbance': kind, 'unit': KINDS[kind][2],
-             'after': grid.after, 'settling': grid.settling, 'resolution': resolution,
-             'largest': largest, 'noise': has_errors(robot_file.values(SensorParameters)),
-             **nominal}
+    conditions = {**describe_walks(robot_file, controller, plant), 'disturbance': kind,
+                  'unit': DISTURBANCES[kind].unit, 'after': grid.after, 'settling': grid.settling,
+                  'resolution': resolution, 'largest': largest,
+                  'noise': has_errors(robot_file.values(SensorParameters)), **nominal}
     try:
         with Branches[Trial](processes or count_processors()) as branches:
             _try_cells(cells, trial.attempt, branches, grid.after, progress)
     except KeyboardInterrupt:
-        raise Interrupted({**names, **_judge(cells, trial), 'interrupted': True}) from None
-    return {**names, **_judge(cells, trial), 'interrupted': False}
+        raise Interrupted(_judge(conditions, cells, trial, True)) from None
+    return _judge(conditions, cells, trial, False)
 
 
-def _judge(cells: Sequence[Cell], trial: _Trial) -> dict[str, Any]:
+def _judge(conditions: dict[str, Any], cells: Sequence[Cell], trial: _Trial, interrupted: bool
+           ) -> FirstFailure:
     """Return what the cells say."""
     worst = min(cells, key=reach)
     first = worst.first_failure
-    samples = [[size, reason is None, reason, i] for i, cell in enumerate(cells)
-               for size, reason in cell.reasons.items()]
-    tried = [size for cell in cells for size in cell.reasons]
-    return {'first_failure': first,
-            'largest_survived': min((cell.survived for cell in cells), key=abs),
-            'largest_tried': max(tried, key=abs, default=0.0),
-            'worst': None if first is None else {
-                **worst.summary(), 'disturb': str(trial.disturbance(worst, first)),
-                'duration': trial.duration},
-            'cells': [cell.summary() for cell in cells], 'samples': samples}
+    samples: list[list[Any]] = [[size, reason is None, reason, i] for i, cell in enumerate(cells)
+                                for size, reason in cell.reasons.items()]
+    repeated = None if first is None else {
+        **worst.summary(), 'disturb': str(trial.disturbance(worst, first)),
+        'duration': trial.duration}
+    return FirstFailure(conditions, first, min((cell.survived for cell in cells), key=abs),
+                        max((size for size, *_ in samples), key=abs, default=0.0), samples,
+                        {'worst': repeated, 'cells': [cell.summary() for cell in cells]},
+                        interrupted)
 
 
 def _try_cells(cells: Sequence[Cell], attempt: Callable[[Trial], str | None],

@@ -8,66 +8,42 @@ tried in rising order and ends with the first failure.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from walking_control.control_loop import ControlLoop
-from walking_control.exceptions import IncompatiblePlant, Interrupted, InvalidInput, NotAchieved
-from walking_control.experiments.sizes import judge_sizes, size_grid
+from walking_control.exceptions import IncompatiblePlant, InvalidInput, NotAchieved
+from walking_control.experiments.first_failure import (
+    describe_walks,
+    FirstFailure,
+    MARGINS,
+    size_grid,
+    try_sizes,
+    why_it_stopped,
+    with_section,
+)
 from walking_control.models.actuators import JointFriction
 from walking_control.models.registry import Choice
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.urdf import scale_masses
-from walking_control.runs.run import Run
 from walking_control.safety.parameters import SafetyParameters
 from walking_control.simulation.disturbance import plan_disturbances, rough_floor
 from walking_control.simulation.noise import read_preset
+from walking_control.simulation.plant import Plant
 from walking_control.simulation.registry import choose_parts, make_fast_plant
 from walking_control.simulation.sensors import has_errors, SensorParameters
 from walking_control.simulation.simulate import run_plant
 
 PRESET = 'lab'     # what is scaled where the robot has no noise of its own
-STALLED = 3.0      # longest step of a walk, of its own mean step and of the first one
-
-
-@dataclass(frozen=True)
-class Margin:
-    """A kind of margin.
-
-    Args:
-        largest: Last size tried unless told otherwise.
-        resolution: Distance between sizes.
-        unit: Of the size.
-        meaning: What the size is.
-    """
-
-    largest: float
-    resolution: float
-    unit: str
-    meaning: str
-
-
-MARGINS = {
-    'delay': Margin(0.05, 0.001, 's', 'delay from measurement to effect'),
-    'noise': Margin(10.0, 0.25, '1', 'factor on all errors of the sensors'),
-    'mass': Margin(1.0, 0.05, '1', 'share by which every mass and inertia of the robot is larger '
-                   'than in the model of the controller'),
-    'friction': Margin(5.0, 0.05, 'N m', 'dry friction of every joint beyond that in the model of '
-                       'the controller'),
-    'grip': Margin(0.95, 0.05, '1', 'share by which the floor has less friction than the robot '
-                   'file says'),
-    'rough': Margin(0.02, 0.001, 'm', 'by which footholds lie higher or lower, at most, each by '
-                    'chance'),
-}
 
 
 def find_margin(robot_file: RobotFile, kind: str, controller: Choice = None,
                 plant: Choice = None, largest: float | None = None,
                 resolution: float | None = None, seeds: int = 5, duration: float = 20.0,
-                progress: Callable[[float], None] | None = None) -> dict[str, Any]:
+                progress: Callable[[float], None] | None = None) -> FirstFailure:
     """Make one thing worse until the robot no longer walks, or stands.
 
     Args:
@@ -83,9 +59,8 @@ def find_margin(robot_file: RobotFile, kind: str, controller: Choice = None,
         progress: Called with the share of sizes tried, 0 to 1, after each.
 
     Returns:
-        Dictionary: ``first_failure`` (None: none up to the last), ``largest_survived``,
-        ``largest_tried``, ``samples`` as [size, survived, reason], ``seeds`` and ``duration`` of
-        each walk, ``noise``: whether sensors had errors; ``interrupted``, False.
+        `FirstFailure`, with the conditions ``seeds`` and ``duration`` of each walk and ``noise``
+        (whether sensors had errors), and the measure ``reason`` of the first failure.
 
     Raises:
         InvalidInput: An unknown kind, sizes that make no grid, or parts that do not fit.
@@ -93,33 +68,22 @@ def find_margin(robot_file: RobotFile, kind: str, controller: Choice = None,
         Interrupted: Somebody stopped it; holds the result of the sizes tried.
     """
     robot_file, controller, plant = choose_parts(robot_file, controller, plant)
+    if kind not in MARGINS:
+        raise InvalidInput('margin', value=kind, limit='unknown',
+                           remedy='known: ' + ', '.join(MARGINS))
+    known = MARGINS[kind]
     trial = _Trial(robot_file, kind, controller, plant, seeds, duration)
     sizes = _sizes(robot_file, kind, largest, resolution)
-    result = {'robot': robot_file.robot.name, 'controller': controller or robot_file.controller,
-              'plant': plant or robot_file.plant, 'margin': kind, 'unit': MARGINS[kind].unit,
-              'meaning': MARGINS[kind].meaning, 'seeds': trial.seeds, 'duration': duration,
-              'noise': trial.noise}
+    conditions = {**describe_walks(robot_file, controller, plant), 'margin': kind,
+                  'unit': known.unit, 'meaning': known.meaning, 'seeds': trial.seeds,
+                  'duration': duration, 'noise': trial.noise}
     reason = trial.walk(0.0)
     if reason is not None:
         raise NotAchieved(f'{robot_file.robot.name} with no {kind} error', limit=reason,
                           remedy='change controller, start or --noise')
-    samples: list[list[Any]] = []
-    try:
-        for size in sizes:
-            reason = trial.walk(float(size))
-            samples.append([float(size), reason is None, reason])
-            if progress is not None:
-                progress(1.0 if reason else len(samples) / len(sizes))
-            if reason is not None:
-                break
-    except KeyboardInterrupt:
-        raise Interrupted({**result, **_judge(samples), 'interrupted': True}) from None
-    return {**result, **_judge(samples), 'interrupted': False}
-
-
-def _judge(samples: list[list[Any]]) -> dict[str, Any]:
-    failed = [reason for _, lives, reason in samples if not lives]
-    return {**judge_sizes(samples), 'reason': failed[0] if failed else None, 'samples': samples}
+    return try_sizes(trial.walk, sizes, conditions, lambda samples: {
+        'reason': next((reason for _, lives, reason in samples if not lives), None)},
+        progress, to_first=True)
 
 
 def _sizes(robot_file: RobotFile, kind: str, largest: float | None,
@@ -146,9 +110,6 @@ class _Trial:
 
     def __init__(self, robot_file: RobotFile, kind: str, controller: str | None,
                  plant: str | None, seeds: int, duration: float) -> None:
-        if kind not in MARGINS:
-            raise InvalidInput('margin', value=kind, limit='unknown',
-                               remedy='known: ' + ', '.join(MARGINS))
         if kind == 'grip' and (plant or robot_file.plant) == 'rigid':
             raise IncompatiblePlant('margin grip on plant rigid', limit='feet do not slip there',
                                     remedy='choose --plant mujoco')
@@ -166,7 +127,9 @@ class _Trial:
 
     def walk(self, size: float) -> str | None:
         """Walk with every seed; return None if all do, else why the first does not."""
-        for seed in self._seeds(size):
+        # a level floor is the same for all
+        count = self.seeds if self.noise or size != 0.0 else 1
+        for seed in range(self._values.seed, self._values.seed + count):
             plant = self._make_plant(size, seed)
             run = run_plant(plant, self._loop, self._file.start, self._duration)
             reason = why_it_stopped(run)
@@ -174,12 +137,7 @@ class _Trial:
                 return f'{reason}, seed {seed}' if self.seeds > 1 else reason
         return None
 
-    def _seeds(self, size: float) -> Iterator[int]:
-        # a level floor is the same for all
-        count = self.seeds if self.noise or size != 0.0 else 1
-        return iter(range(self._values.seed, self._values.seed + count))
-
-    def _make_plant(self, size: float, seed: int) -> Any:
+    def _make_plant(self, size: float, seed: int) -> Plant:
         own: dict[str, Any] = {'seed': seed}
         robot, world = self._file.robot, {}
         if self._kind == 'delay':
@@ -201,23 +159,3 @@ class _Trial:
         if self._kind == 'rough':
             plan_disturbances(plant, rough_floor(size, seed))
         return plant
-
-
-def with_section(robot_file: RobotFile, section: str, values: Mapping[str, Any]) -> RobotFile:
-    """Return a `RobotFile` with other values in a section, whose others stay."""
-    return replace(robot_file, sections={
-        **robot_file.sections, section: {**robot_file.sections.get(section, {}), **values}})
-
-
-def why_it_stopped(run: Run) -> str | None:
-    """Return why a run is no walk, or None: a fault, or a walker that no longer makes steps."""
-    if run.broke_off:
-        return str(run.fault) if run.fault is not None else run.fall_reason
-    if not run.robot.coordinates:
-        return None
-    touchdowns = run.time[1:][np.diff(run.steps) > 0]
-    gaps = np.diff([run.time[0], *touchdowns, run.time[-1]])
-    longest = STALLED * np.median(gaps[:-1]) if len(touchdowns) else 0.0
-    if gaps[-1] > longest:
-        return f'made no further step after {len(touchdowns)}'
-    return None

@@ -5,22 +5,34 @@ Sets of survived disturbances have holes, so every size of the grid is tried and
 one is reported. The walk starts from the robot file's start state; the disturbance comes with a
 step once the walk has settled, and counts as survived after a number of further steps. Walks are
 compiled and know the state exactly; on demand, with errors of the sensors and on other plants than
-rigid they go through the whole chain of estimator, law and safety, see `chain_trial`, which takes
-some hundred times as long.
+rigid they go through the whole chain of estimator, law and safety, which takes some hundred times
+as long.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from walking_control.exceptions import Interrupted, InvalidInput, NotAchieved
-from walking_control.experiments.chain_trial import ChainTrial, LONGEST
-from walking_control.experiments.sizes import judge_sizes, size_grid
+from walking_control.control_loop import ControlLoop
+from walking_control.exceptions import InvalidInput, NotAchieved
+from walking_control.experiments.first_failure import (
+    describe_walks,
+    DISTURBANCES,
+    FirstFailure,
+    size_grid,
+    try_sizes,
+)
 from walking_control.models.base import Base
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.registry import Choice
 from walking_control.models.robot_file import RobotFile, World
-from walking_control.simulation.registry import choose_parts
+from walking_control.models.urdf import scale_masses
+from walking_control.runs.metrics import foot_depths
+from walking_control.runs.run import Run
+from walking_control.simulation.disturbance import Disturbance
+from walking_control.simulation.registry import choose_parts, make_fast_plant
 from walking_control.simulation.rigid.compiled import make_walker
 from walking_control.simulation.rigid.model import (
     CHATTERED,
@@ -38,13 +50,11 @@ from walking_control.simulation.rigid.model import (
     TRIPPED,
 )
 from walking_control.simulation.sensors import has_errors, SensorParameters
+from walking_control.simulation.simulate import run_plant
 
 FURTHER_STEPS = 20
 SETTLING_STEPS = 30
-# kind -> (largest size, resolution, unit)
-KINDS = {'step_down': (0.3, 0.001, 'm'), 'step_up': (0.1, 0.001, 'm'),
-         'push': (1.6, 0.01, 'N s/kg'), 'side_push': (1.6, 0.01, 'N s/kg'),
-         'slope_change': (0.1, 0.002, 'rad')}
+LONGEST = 10.0   # longest step, in the time constant of the leg as a pendulum
 REASONS = {FELL: 'fell', DONE: 'made no further step', DIVERGED: 'the integration diverged',
            CHATTERED: 'contacts chattered', TRIPPED: 'tripped'}
 
@@ -53,7 +63,7 @@ def find_first_failure(robot_file: RobotFile, kind: str, controller: Choice = No
                        plant: Choice = 'rigid', largest: float | None = None,
                        resolution: float | None = None,
                        progress: Callable[[float], None] | None = None,
-                       chain: bool = False, heavier: float = 0.0) -> dict[str, Any]:
+                       chain: bool = False, heavier: float = 0.0) -> FirstFailure:
     """Try disturbances of rising size.
 
     Args:
@@ -62,8 +72,7 @@ def find_first_failure(robot_file: RobotFile, kind: str, controller: Choice = No
             positive), ``'side_push'`` (likewise, to the left, in space alone) or
             ``'slope_change'`` (rad, downhill positive, in the plane alone).
         controller: Name of the controller; None takes the robot file's default.
-        plant: Name of the plant; any but ``'rigid'`` walks through the whole chain, see
-            `ChainTrial`.
+        plant: Name of the plant; any but ``'rigid'`` walks through the whole chain.
         largest: Last size tried; below 0, sizes fall from 0, as for pushes against the walk. None
             takes the kind's own.
         resolution: Distance between sizes.
@@ -73,13 +82,12 @@ def find_first_failure(robot_file: RobotFile, kind: str, controller: Choice = No
             through the chain.
 
     Returns:
-        Dictionary: ``chain`` (whether the walks went through it), ``heavier``, ``first_failure``
-        (None: none up to the last), ``largest_survived`` (farthest from 0), ``largest_tried``,
-        ``samples`` as [size, survived, reason], ``holes`` (survived sizes beyond the first
-        failure), ``nominal_speed`` along the floor (m/s), ``nominal_squared_effort`` per step,
+        `FirstFailure`, with the conditions ``chain`` (whether the walks went through it) and
+        ``heavier``, and the measures ``holes`` (survived sizes beyond the first failure),
+        ``nominal_speed`` along the floor (m/s), ``nominal_squared_effort`` per step,
         ``min_normal_force``, ``max_friction_ratio`` of the undisturbed walk and what
-        `foot_in_floor` says of it; ``survivors``, the worst of these last over the sizes below the
-        first failure; ``interrupted``, False.
+        `foot_in_floor` says of it, and ``survivors``, the worst of these last over the sizes below
+        the first failure.
 
     Raises:
         InvalidInput: An unknown kind, or sizes that make no grid.
@@ -88,41 +96,33 @@ def find_first_failure(robot_file: RobotFile, kind: str, controller: Choice = No
     """
     robot_file, controller, world = choose_parts(robot_file, controller, plant)
     plant = world or 'rigid'
-    sizes = _sizes(kind, largest, resolution)
+    if kind not in DISTURBANCES:
+        raise InvalidInput('disturbance', value=kind, limit='unknown',
+                           remedy='known: ' + ', '.join(DISTURBANCES))
+    known = DISTURBANCES[kind]
+    sizes = size_grid(known.largest if largest is None else largest,
+                      known.resolution if resolution is None else resolution, 100000)
     if not -0.95 <= heavier <= 10.0:
         raise InvalidInput('heavier', value=heavier, limit='must be from -0.95 to 10, a share')
     chain = chain or heavier != 0.0 or plant != 'rigid' \
         or has_errors(robot_file.values(SensorParameters))
-    trial: _Trial | ChainTrial = \
-        ChainTrial(robot_file, controller, kind, SETTLING_STEPS, FURTHER_STEPS, plant, heavier) \
-        if chain else _Trial(robot_file, controller, kind)
-    nominal = trial.settle()
-    names = {'robot': robot_file.robot.name, 'controller': controller or robot_file.controller,
-             'plant': plant, 'chain': chain, 'heavier': heavier, 'disturbance': kind,
-             'unit': KINDS[kind][2], 'further_steps': FURTHER_STEPS}
-    samples, depths = [], []
-    try:
-        for size in sizes:
-            reason = trial.disturb(size)
-            samples.append([float(size), reason is None, reason])
-            depths.append(trial.depth)
-            if progress is not None:
-                progress(len(samples) / len(sizes))
-    except KeyboardInterrupt:
-        raise Interrupted({**names, **_judge(samples, depths), 'interrupted': True, **nominal,
-                           'samples': samples}) from None
-    return {**names, **_judge(samples, depths), 'interrupted': False, **nominal,
-            'samples': samples}
+    trial = _CompiledTrial(robot_file, controller, kind) if not chain \
+        else _ChainTrial(robot_file, controller, kind, plant, heavier)
+    conditions = {**describe_walks(robot_file, controller, plant), 'chain': chain,
+                  'heavier': heavier, 'disturbance': kind, 'unit': known.unit,
+                  'further_steps': FURTHER_STEPS}
+    nominal, depths = trial.settle(), []
 
+    def attempt(size: float) -> str | None:
+        reason = trial.disturb(size)
+        depths.append(trial.depth)
+        return reason
 
-def _judge(samples: list[list[Any]], depths: list[dict[str, float | None]]) -> dict[str, Any]:
-    """Return what the tried sizes say."""
-    judged = judge_sizes(samples)
-    first, sizes = judged['first_failure'], [size for size, *_ in samples]
-    return {**judged,
-            'holes': [size for size, survived, _ in samples
-                      if survived and first is not None and abs(size) > abs(first)],
-            'survivors': worst_depths(depths if first is None else depths[:sizes.index(first)])}
+    def judge(samples: list[list[Any]]) -> dict[str, Any]:
+        first = next((i for i, (_, lives, _) in enumerate(samples) if not lives), len(samples))
+        return {**nominal, 'holes': [size for size, lives, _ in samples[first:] if lives],
+                'survivors': worst_depths(depths[:first])}
+    return try_sizes(attempt, sizes, conditions, judge, progress)
 
 
 def worst_depths(walks: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
@@ -133,25 +133,16 @@ def worst_depths(walks: Sequence[Mapping[str, float | None]]) -> dict[str, float
             'scuff_reach': max(reaches, default=None)}
 
 
-def _sizes(kind: str, largest: float | None, resolution: float | None) -> np.ndarray:
-    if kind not in KINDS:
-        raise InvalidInput('disturbance', value=kind, limit='unknown',
-                           remedy='known: ' + ', '.join(KINDS))
-    largest = KINDS[kind][0] if largest is None else largest
-    return size_grid(largest, KINDS[kind][1] if resolution is None else resolution, 100000)
-
-
-class _Trial:
-    """A walk that can be brought back to the same step again and again."""
+class _CompiledTrial:
+    """A compiled walk that is brought back to the same step again and again."""
 
     def __init__(self, robot_file: RobotFile, controller: str | None, kind: str) -> None:
         apart = {'side_push': Base.TRANSLATING, 'slope_change': Base.PLANAR}
         if apart.get(kind, robot_file.robot.base) is not robot_file.robot.base:
             raise InvalidInput('disturbance', value=kind, limit='is none of '
                                f'{robot_file.robot.name}: of {apart[kind].value} bases alone',
-                               remedy='known: ' + ', '.join(KINDS))
-        self._kind, self._file = kind, robot_file
-        self._at = SETTLING_STEPS + 1
+                               remedy='known: ' + ', '.join(DISTURBANCES))
+        self._file, self._kind, self._at = robot_file, kind, SETTLING_STEPS + 1
         # a floor change of size zero keeps a place for the real one
         self._walker = make_walker(robot_file, controller, ((self._at, 0.0, 0.0),))
         self._mass = robot_mass(robot_file)
@@ -211,7 +202,57 @@ class _Trial:
         return None
 
 
+class _ChainTrial:
+    """Walks from the start to the last step that counts, every one with the same sensor errors."""
+
+    def __init__(self, robot_file: RobotFile, controller: str | None, kind: str, plant: str,
+                 heavier: float) -> None:
+        self._file, self._kind, self._plant = robot_file, kind, plant
+        robot = robot_file.robot
+        self._robot = replace(robot, urdf=scale_masses(robot.urdf, 1.0 + heavier)) \
+            if heavier else robot
+        self._last = SETTLING_STEPS + 1 + FURTHER_STEPS
+        self._loop = ControlLoop(robot_file, controller)
+        world = robot_file.values(World)
+        self._dynamics = Dynamics(robot_file.robot, world.gravity, world.slope)
+        self._longest = LONGEST * (self._dynamics.standing_height() / world.gravity) ** 0.5
+
+    def settle(self) -> dict[str, Any]:
+        """Walk undisturbed; return the measures of that walk, depths included."""
+        reason = self.disturb(None)
+        if reason is not None:
+            raise NotAchieved(f'{self._file.robot.name} undisturbed',
+                              value=int(self._run.steps[-1]),
+                              limit=f'{reason} after that many steps',
+                              remedy='change start, slope, controller or --noise')
+        summary = self._run.summary()
+        return {**self.depth, 'nominal_speed': summary['speed'],
+                'nominal_squared_effort': summary['squared_effort_per_step'],
+                'min_normal_force': summary['min_normal_force'],
+                'max_friction_ratio': summary['max_friction_ratio']}
+
+    @property
+    def depth(self) -> dict[str, float | None]:
+        """How deep the feet of the last walk were in the floor, see `runs.metrics.foot_depths`."""
+        return foot_depths(self._run, self._dynamics)
+
+    def disturb(self, size: float | None) -> str | None:
+        """Walk from the start on, disturbed unless the size is None."""
+        plant, loop = make_fast_plant(self._file, self._plant, self._robot), self._loop
+        if size is not None:
+            plant.disturb(*Disturbance(self._kind, size, SETTLING_STEPS + 1))
+
+        def over() -> bool:
+            state = loop.state
+            return state.steps >= self._last or \
+                state.stamp - max(state.touchdown, 0.0) > self._longest
+        run: Run = run_plant(plant, loop, self._file.start, self._last * self._longest, until=over)
+        self._run = run
+        if run.fault is not None:
+            return str(run.fault)
+        return None if run.steps[-1] >= self._last else 'made no further step'
+
+
 def robot_mass(robot_file: RobotFile) -> float:
     """Return the mass of a robot, kg."""
-    from walking_control.models.dynamics import Dynamics
     return float(Dynamics(robot_file.robot).mass)

@@ -22,8 +22,14 @@ from walking_control.exceptions import (
     NotAchieved,
     WalkingControlError,
 )
-from walking_control.experiments.margins import find_margin, MARGINS, why_it_stopped
-from walking_control.experiments.robustness import find_first_failure, KINDS
+from walking_control.experiments.first_failure import (
+    DISTURBANCES,
+    FirstFailure,
+    MARGINS,
+    why_it_stopped,
+)
+from walking_control.experiments.margins import find_margin
+from walking_control.experiments.robustness import find_first_failure
 from walking_control.experiments.sweeps.sweep import chosen_point
 from walking_control.experiments.sweeps.task import SweepTask
 from walking_control.experiments.sweeps.walks import measure, Workshop
@@ -78,7 +84,7 @@ def check_goals(goals: Sequence[Goal], cost: str) -> None:
     Raises:
         InvalidInput: Unknown, without a size, or named twice.
     """
-    known = ('speed', *KINDS, *MARGINS)
+    known = ('speed', *DISTURBANCES, *MARGINS)
     for goal in goals:
         if goal.kind not in known:
             raise InvalidInput('margin', value=goal.kind, limit='unknown',
@@ -208,16 +214,16 @@ class _Bench:
         """Return the size up to which every one is survived."""
         sizes = MOST * goal.wanted, abs(QUARTER * goal.wanted)
         controller, plant = self.workshop.controller, self.workshop.plant
-        result: dict[str, Any] | None = None
+        result: FirstFailure | None = None
         with contextlib.suppress(NotAchieved):   # falls even undisturbed, after longer
-            if goal.kind in KINDS:
+            if goal.kind in DISTURBANCES:
                 result = find_first_failure(robot_file, goal.kind, controller, plant, *sizes)
             else:
                 result = find_margin(robot_file, goal.kind, controller, plant, *sizes, SEEDS,
                                      self.task.duration)
         if result is None:
             return 0.0
-        first = result['first_failure']
+        first = result.first_failure
         return float(MOST * goal.wanted if first is None else
                      first - math.copysign(sizes[1], goal.wanted))
 

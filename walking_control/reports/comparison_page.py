@@ -8,8 +8,7 @@ import math
 from pathlib import Path
 import re
 
-from walking_control.experiments.comparison import outcome
-from walking_control.experiments.gait_comparison import GAIT_MEASURES
+from walking_control.experiments.comparison import GAIT_MEASURES, outcome
 from walking_control.models.robot import in_words
 from walking_control.reports.page import embed_figure, format_number, write_page, writing_to
 from walking_control.reports.plots.comparison import plot_all_energies, plot_all_walks

@@ -4,14 +4,11 @@
 import base64
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any
 
 from walking_control.exceptions import InvalidInput
-from walking_control.runs.quantities import failure
-from walking_control.safety.faults import FALL
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1d1f21; --soft: #666; --ground: #fff; --line: #ddd;
@@ -47,25 +44,6 @@ figcaption { margin-top: .4rem; color: var(--soft); font-size: .9rem; }
 """
 
 
-@dataclass(frozen=True)
-class Section:
-    """What a report says of one side of a run.
-
-    Args:
-        figures: Triples (name, function of a run that returns a figure or None, caption).
-        verb: Function of a summary: what the robot does, for the title.
-        outcome: Function of a summary: HTML paragraph of how the run went.
-        table: Function of a summary: HTML table of its numbers.
-        definitions: Function of a summary: HTML section of what the numbers mean.
-    """
-
-    figures: tuple[tuple[str, Callable[[Any], Any], str], ...]
-    verb: Callable[[dict[str, Any]], str]
-    outcome: Callable[[dict[str, Any]], str]
-    table: Callable[[dict[str, Any]], str]
-    definitions: Callable[[dict[str, Any]], str]
-
-
 def format_number(value: Any, unit: str, digits: int) -> str:
     """Return a number in text, in hundredths where the unit is %; nothing for None."""
     if value is None:
@@ -73,27 +51,6 @@ def format_number(value: Any, unit: str, digits: int) -> str:
     if isinstance(value, int):
         return str(value)
     return f'{value * 100.0 if unit == "%" else value:#.{digits}g}'.rstrip('.')
-
-
-def break_off_verb(summary: dict[str, Any]) -> str | None:
-    """Return what a run that broke off did, for a title; None of one that did not."""
-    if failure(summary) is None:
-        return None
-    return 'fell' if summary['fell'] and summary['fault'] in (None, FALL) else 'was stopped'
-
-
-def outcome_paragraph(text: str, summary: dict[str, Any]) -> str:
-    """Return how a run went in HTML.
-
-    Args:
-        text: What to say of one that went well.
-        summary: Dictionary with the entries of `measures.ending`.
-    """
-    reason = failure(summary)
-    if reason is None:
-        return f'<p class="outcome">{escape(text)}</p>'
-    reason += '' if reason.endswith('.') else '.'
-    return f'<p class="outcome fell">{escape(reason[0].upper() + reason[1:])}</p>'
 
 
 def embed_figure(path: Path, kind: str, caption: str) -> str:

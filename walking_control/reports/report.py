@@ -13,9 +13,7 @@ from walking_control.reports.animations.canvas import import_pillow
 from walking_control.reports.animations.film import describe_animation, write_animation
 from walking_control.reports.page import embed_figure, write_page, writing_to
 from walking_control.reports.plots.style import import_matplotlib, save
-from walking_control.reports.posture_section import POSTURE
-from walking_control.reports.space_section import SPACE
-from walking_control.reports.walk_section import WALK
+from walking_control.reports.sections import POSTURE, Section, SPACE, WALK
 from walking_control.runs.run import Run
 from walking_control.runs.table import write_run_table
 
@@ -94,14 +92,14 @@ def _write_files(run: Run, summary: dict[str, Any], directory: Path) -> list[str
     return files
 
 
-def _sections(summary: dict[str, Any]) -> list[Any]:
+def _sections(summary: dict[str, Any]) -> list[Section]:
     """Return what there is to say of a run: of a walk, of a kept posture, or of both."""
     sections = [] if summary['steady'] is None else \
         [SPACE] if 'sideways' in summary['steady'] else [WALK]
     return [*sections, POSTURE] if 'posture' in summary else sections
 
 
-def _page(sections: list[Any], summary: dict[str, Any], film: str,
+def _page(sections: list[Section], summary: dict[str, Any], film: str,
           figures: list[tuple[Path, str]]) -> str:
     title = f'{summary["robot"]} {sections[0].verb(summary)}'
     world = (f'{in_words(summary["controller"])} on plant {summary["plant"]}, '

@@ -9,6 +9,7 @@ import yaml
 
 from walking_control.cli import main
 from walking_control.experiments import comparison, robustness
+from walking_control.experiments.variants import read_variants
 from walking_control.loading import load_robot
 from walking_control.models.resources import robot_path, share_directory
 from walking_control.models.robot_file import read_parameters
@@ -109,7 +110,7 @@ def test_variants_name_gaits_beside_their_file(gait_folder, tmp_path, monkeypatc
     file.write_text(yaml.safe_dump([{'name': 'one', 'controller': 'time_pd',
                                      'settings': {'gait': 'mine.yaml'}}]))
     monkeypatch.chdir(tmp_path)
-    (variant,) = comparison.read_variants(file)
+    (variant,) = read_variants(file)
     assert variant.settings['gait'] == str(gait_folder / 'mine.yaml')
 
 
@@ -139,7 +140,7 @@ def test_interrupted_robustness_keeps_its_sizes(capsys, monkeypatch, tmp_path):
         def disturb(self, size):
             return 'fell' if size > 0.03 else None
 
-    monkeypatch.setattr(robustness, '_Trial', Trial)
+    monkeypatch.setattr(robustness, '_CompiledTrial', Trial)
     _interrupt_after(monkeypatch, Trial, 'disturb', 6)
     status = main(['robustness', 'compass', '--disturbance', 'step_down', '--resolution', '0.01',
                    '--json', '--out', str(tmp_path)])

@@ -13,7 +13,7 @@ from walking_control.cli import main
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import NotAchieved
 from walking_control.experiments import comparison as comparison_module
-from walking_control.experiments.comparison import load_variant, read_variants, variants_path
+from walking_control.experiments.variants import load_variant, read_variants, variants_path
 from walking_control.reports.comparison_page import rows_of
 from walking_control.runs.disturbance_response import MEASURES
 

@@ -97,19 +97,20 @@ def test_every_failure_can_be_repeated_alone(walker, envelope):
 
 def test_a_tiny_envelope(envelope):
     """Sizes, cells or the undisturbed walk would be reported wrong."""
-    assert envelope['first_failure'] == 2.8 and envelope['largest_survived'] == 0.0
+    assert envelope.first_failure == 2.8 and envelope.largest_survived == 0.0
     assert [(cell['direction_deg'], cell['phase']) for cell in envelope['cells']] \
         == [(0.0, 0.0), (0.0, 0.5), (90.0, 0.0), (90.0, 0.5)]
     assert 0.1 < envelope['nominal_speed'] < 0.6 and 0.25 < envelope['step_time'] < 0.4
-    assert len(envelope['samples']) >= 4 and not envelope['interrupted']
-    assert len(format_cells(envelope)) == 3 and '2.8' in format_cells(envelope)[1]
+    assert len(envelope.samples) >= 4 and not envelope.interrupted
+    lines = format_cells(envelope.summary())
+    assert len(lines) == 3 and '2.8' in lines[1]
 
 
 def test_floors_are_tried_at_places(walker):
     """Steps would come where no foot meets them, or be survived for want of a step."""
     grid = even_grid(1, 1, 0.5)._replace(settling=5)
     found = find_envelope(walker, 'step_up', largest=0.3, resolution=0.3, grid=grid, processes=1)
-    assert found['first_failure'] == 0.3 and found['worst']['disturb'].startswith('step_up=0.3@')
+    assert found.first_failure == 0.3 and found['worst']['disturb'].startswith('step_up=0.3@')
     assert found['cells'][0]['direction_deg'] is None
 
 
@@ -118,7 +119,7 @@ def test_what_has_no_envelope_is_refused(monkeypatch):
     monkeypatch.setattr(envelopes, 'SETTLING_TIME', 0.5)
     with pytest.raises(InvalidInput, match='--margin'):
         find_envelope(load_robot('dribbel'))
-    with pytest.raises(InvalidInput, match='known: push'):
+    with pytest.raises(InvalidInput, match='known: step_down, step_up, push'):
         find_envelope(load_robot('walker3d'), 'quake')
     with pytest.raises(NotAchieved, match='--speed'):
         find_envelope(load_robot('walker3d', [('stepping.speed', 0.0)]))

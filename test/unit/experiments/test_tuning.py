@@ -41,7 +41,7 @@ def test_tuned_file_keeps_its_margins_at_less_cost(tmp_path, capsys):
     assert steady['speed'] >= 0.38
     assert steady['cost_of_transport_electrical'] == pytest.approx(result['cost'], rel=1e-6)
     assert find_first_failure(robot_file, 'step_down', largest=0.004,
-                              resolution=0.001)['first_failure'] is None
+                              resolution=0.001).first_failure is None
 
 
 def test_same_seed_same_gains():

@@ -6,7 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from walking_control.experiments.comparison import Variant, Walk
+from walking_control.experiments.comparison import Walk
+from walking_control.experiments.variants import Variant
 from walking_control.reports.comparison_page import (
     format_comparison,
     summarize_comparison,

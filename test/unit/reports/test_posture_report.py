@@ -13,9 +13,9 @@ from synthetic_posture_run import ALONE, KNEE, ROWS, synthetic_posture_run
 from walking_control.cli import main
 from walking_control.experiments.check import check_robot
 from walking_control.reports.animations.film import frame_rows, write_animation
-from walking_control.reports.posture_section import FIGURES
 from walking_control.reports.report import write_report
 from walking_control.reports.scene import Scene, telling_rows
+from walking_control.reports.sections import POSTURE
 from walking_control.runs.metrics import summarize
 
 PIL_Image = pytest.importorskip('PIL.Image')
@@ -35,7 +35,7 @@ def test_all_files_are_written(report):
     """A figure of the report would be missing."""
     _, _, files = report
     assert set(files) == {'report.html', 'summary.json', 'run.csv', 'animation.gif',
-                          *(f'{name}.png' for name, _, _ in FIGURES)}
+                          *(f'{name}.png' for name, _, _ in POSTURE.figures[:5])}
     assert all(path.stat().st_size > 0 for path in files.values())
 
 

@@ -17,7 +17,7 @@ from walking_control.reports.animations.film import write_animation
 from walking_control.reports.plots import style
 from walking_control.reports.plots import walk as plots
 from walking_control.reports.report import write_report
-from walking_control.reports.walk_section import FIGURES
+from walking_control.reports.sections import WALK
 from walking_control.runs.metrics import summarize
 from walking_control.runs.table import run_columns
 from walking_control.simulation.disturbance import Disturbance
@@ -40,7 +40,7 @@ def test_all_files_are_listed_and_exist(report):
     """The list of files given to scripts would name what is not there, or hide what is."""
     _, _, files = report
     names = {'report.html', 'summary.json', 'run.csv', 'animation.gif'}
-    assert set(files) == names | {f'{name}.png' for name, _, _ in FIGURES}
+    assert set(files) == names | {f'{name}.png' for name, _, _ in WALK.figures[:6]}
     directory = files['report.html'].parent
     assert {path.name for path in directory.iterdir()} == set(files)
     assert all(path.stat().st_size > 0 for path in files.values())
@@ -51,7 +51,7 @@ def test_page_needs_nothing_else(report):
     _, _, files = report
     text = files['report.html'].read_text(encoding='utf-8')
     sources = re.findall(r'src="([^"]*)"', text)
-    assert len(sources) == 1 + len(FIGURES)
+    assert len(sources) == 1 + len(WALK.figures[:6])
     assert all(re.match(r'data:image/(png|gif);base64,[A-Za-z0-9+/=]+$', source)
                for source in sources)
     bare = re.sub(r'base64,[A-Za-z0-9+/=]+', '', text)

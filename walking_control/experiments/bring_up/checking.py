@@ -8,7 +8,8 @@ from typing import Any
 from walking_control.exceptions import NotAchieved, WalkingControlError
 from walking_control.experiments.bring_up.step import Outcome, Site
 from walking_control.experiments.check import check_robot
-from walking_control.experiments.margins import find_margin, why_it_stopped
+from walking_control.experiments.first_failure import why_it_stopped
+from walking_control.experiments.margins import find_margin
 from walking_control.models.robot_file import RobotFile
 from walking_control.ros2_control.files import write_ros2_control
 from walking_control.ros2_control.wiring import wire
@@ -103,9 +104,9 @@ def margins(site: Site, robot_file: RobotFile, plant: str, kinds: dict[str, tupl
         progress(f'margin {kind}')
         try:
             found = find_margin(robot_file, kind, None, plant, largest, resolution, 1, duration)
-            unit = '' if found['unit'] == '1' else ' ' + found['unit']
-            figures[kind] = f'{found["largest_survived"] or 0.0:.3g}{unit}' + (
-                '' if found['first_failure'] is not None else ' and more')
+            unit = '' if found['unit'] == '1' else f' {found["unit"]}'
+            figures[kind] = f'{found.largest_survived:.3g}{unit}' + (
+                '' if found.first_failure is not None else ' and more')
         except WalkingControlError as error:
             figures[kind] = f'not measured: {error}'
     return Outcome(True, ', '.join(f'{kind} {value}' for kind, value in figures.items()),

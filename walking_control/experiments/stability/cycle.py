@@ -13,7 +13,7 @@ import numpy as np
 
 from walking_control.exceptions import IncompatiblePlant, NotAchieved
 from walking_control.experiments.cycles import Section
-from walking_control.experiments.margins import with_section
+from walking_control.experiments.first_failure import with_section
 from walking_control.experiments.robustness import robot_mass
 from walking_control.gaits.return_map import Cycle, judge, polish, sorted_eigenvalues
 from walking_control.models.base import Base

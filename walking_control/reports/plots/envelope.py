@@ -18,7 +18,7 @@ def plot_envelope(result):
     """Draw what `find_envelope` found: around the robot, ahead at the top, or along a step.
 
     Args:
-        result: Its dictionary, of an interrupted search too.
+        result: Its summary, of an interrupted search too.
     """
     return _plot_pushes(result) if result['cells'][0]['direction_deg'] is not None \
         else _plot_places(result)
@@ -66,7 +66,7 @@ def plot_gaits(walks):
     """Draw speeds, their cost and, where there are any, envelopes of several laws.
 
     Args:
-        walks: `Walk` list of `gait_comparison.compare_gaits`.
+        walks: `Walk` list of `comparison.compare`, in space.
     """
     pushes = [walk.measures.get('robustness', {}).get('push') for walk in walks]
     pushed = any(push is not None and 'cells' in push for push in pushes)

@@ -134,7 +134,7 @@ def plot_robustness(result: dict[str, Any]) -> Figure:
     """Draw which sizes of a disturbance or lasting error were survived.
 
     Args:
-        result: Dictionary of `robustness.find_first_failure` or `margins.find_margin`.
+        result: Summary of a `FirstFailure` of `find_first_failure` or `find_margin`.
     """
     figure, (axis,) = new_figure(1, height=1.6)
     for survived, colour, name in ((True, FOOT_COLOURS[0], 'survived'),

@@ -96,7 +96,7 @@ def _gear_edge() -> float:
 @cache
 def _last_step_down(name: str) -> float:
     """Return the last size before the first failing step down, m."""
-    from walking_control.experiments.comparison import read_variants, variants_path
+    from walking_control.experiments.variants import read_variants, variants_path
     if name == 'none':
         found = find_first_failure(load_robot('compass'), 'step_down', largest=0.03)
     else:
@@ -105,8 +105,8 @@ def _last_step_down(name: str) -> float:
         robot_file = load_robot('compass', [(f'{variant.controller}.{key}', value)
                                             for key, value in variant.settings.items()])
         found = find_first_failure(robot_file, 'step_down', variant.controller, largest=0.13)
-    first = found['first_failure']
-    return (found['largest_tried'] if first is None else first) - (0.001 if first else 0.0)
+    first = found.first_failure
+    return (found.largest_tried if first is None else first) - (0.001 if first else 0.0)
 
 
 def first_term(long: bool, what: str) -> float:

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Controllers and settings that are compared, as lists in files."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from walking_control.controllers.registry import CONTROLLERS
+from walking_control.exceptions import InvalidInput, WalkingControlError
+from walking_control.loading import load_robot
+from walking_control.models.resources import gait_beside, share_directory
+from walking_control.models.robot_file import GAIT, RobotFile
+from walking_control.models.yaml_text import load_yaml
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One walk of a comparison.
+
+    Args:
+        name: What to call it.
+        controller: Name of the controller.
+        settings: name -> value of its parameters, over those of the robot file.
+    """
+
+    name: str
+    controller: str
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+def variants_path(robot: str) -> Path:
+    """Return the path of the shipped variants of a robot.
+
+    Raises:
+        InvalidInput: There are none.
+    """
+    path = share_directory() / 'config' / 'comparisons' / f'{robot}.yaml'
+    if not path.is_file():
+        raise InvalidInput(f'comparison of {robot}', limit='no variants ship for this robot',
+                           remedy='give --variants FILE')
+    return path
+
+
+def read_variants(path: Path | str) -> list[Variant]:
+    """Return the `Variant` list of a file.
+
+    Raises:
+        InvalidInput: It cannot be read, or is not a list of name, controller and settings.
+    """
+    what = f'variants {path}'
+    try:
+        entries = load_yaml(Path(path).read_text(encoding='utf-8'))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise InvalidInput(what, limit=f'cannot be read: {error}') from error
+    if not isinstance(entries, list) or not entries:
+        raise InvalidInput(what, limit='must be a list of entries with name, controller and, if '
+                           'need be, settings')
+    variants = [_read_variant(entry, f'entry {i + 1} of {what}', path)
+                for i, entry in enumerate(entries)]
+    names = [variant.name for variant in variants]
+    for name in names:
+        if names.count(name) > 1:
+            raise InvalidInput(f'name in {what}', value=name, limit='is given twice')
+    return variants
+
+
+def _read_variant(entry: Any, what: str, path: Path | str) -> Variant:
+    if not isinstance(entry, dict):
+        raise InvalidInput(what, value=entry, limit='must hold name and controller')
+    for key in entry:
+        if key not in ('name', 'controller', 'settings'):
+            raise InvalidInput(f'{key} in {what}', limit='unknown',
+                               remedy='known: name, controller, settings')
+    for key in ('name', 'controller'):
+        if not isinstance(entry.get(key), str) or not entry[key]:
+            raise InvalidInput(f'{key} in {what}', value=entry.get(key), limit='must be a text')
+    settings = {} if entry.get('settings') is None else entry['settings']
+    if not isinstance(settings, dict):
+        raise InvalidInput(f'settings in {what}', value=settings,
+                           limit='must hold name: value pairs')
+    if isinstance(settings.get(GAIT), str):
+        settings[GAIT] = gait_beside(path, settings[GAIT])
+    return Variant(entry['name'], entry['controller'], settings)
+
+
+def load_variant(robot: str, variant: Variant,
+                 overrides: Sequence[tuple[str, Any]] = ()) -> RobotFile:
+    """Return the `RobotFile` of a variant.
+
+    Raises:
+        InvalidInput: A bad controller or setting; says of which variant.
+    """
+    try:
+        CONTROLLERS.find(variant.controller)
+        settings = [(f'{variant.controller}.{name}', value)
+                    for name, value in variant.settings.items()]
+        return load_robot(robot, [*overrides, *settings])
+    except WalkingControlError as error:
+        raise of_variant(variant, error) from error
+
+
+def of_variant(variant: Variant, error: WalkingControlError) -> InvalidInput:
+    """Return an error that says whose it is."""
+    return InvalidInput(f'variant {variant.name}: {error.what}', value=error.value,
+                        limit=error.limit, remedy=error.remedy)
