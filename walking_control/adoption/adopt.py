@@ -220,10 +220,14 @@ def _complete(description: Description, tree: BodyTree, soles: list[Sole], mirro
     if base == 'free' and not on_points and not lays_flat:
         guesses.append(Guess('steps', 'as on points', HIGH, f'legs of {joints} joints cannot lay a '
                              'sole flat wherever they step'))
+    if len(soles) != 2:
+        guesses.append(Guess('law', 'static_torque', HIGH, f'it stands on {len(soles)} feet and '
+                             'shifts its weight; the laws that walk are of two feet: walking '
+                             'needs a law of your own, see CONTRIBUTING.md'))
     parameters = {
         'robot': robot, 'world': {'slope': 0.0, 'gravity': 9.81, 'friction': 0.8}, 'start': start,
-        'controller': 'none' if base == 'planar' else 'stepping' if on_points else
-        'static_torque', 'plant': 'rigid' if base == 'planar' else 'mujoco',
+        'controller': 'none' if base == 'planar' else
+        'stepping' if on_points and len(soles) == 2 else 'static_torque', 'plant': 'rigid' if base == 'planar' else 'mujoco',
         **sections_of(tree.mass, soles, base == 'planar', standing.height, apart, efforts,
                       lays_flat)}
     if base == 'free':

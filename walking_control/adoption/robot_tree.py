@@ -154,6 +154,8 @@ def sections_of(mass: float, soles: Sequence[Sole], planar: bool, height: float,
     sections['mujoco'] = {'timestep': 0.001}
     stepping = {'height': _short(height), 'step_width': _short(apart),
                 'narrowest': _short(0.6 * apart), 'widest': _short(4.0 * apart)}
+    # a point bears no moment
+    sections['static_torque'] = {'sole_length': 0.001, 'sole_width': 0.001, 'friction': 0.5}
     if not any(sole.is_point for sole in soles):
         length, width = (min(getattr(sole, side) for sole in soles) for side in
                          ('length', 'width'))
@@ -161,8 +163,7 @@ def sections_of(mass: float, soles: Sequence[Sole], planar: bool, height: float,
         sections['static_torque'] = {**relied, 'friction': 0.5}
         stepping = {**stepping, **(relied if lays_flat else {}), 'narrowest': _short(min(
             apart, max(0.6 * apart, 1.02 * max(sole.width for sole in soles))))}
-    sections['stepping'] = stepping
-    return sections
+    return {**sections, 'stepping': stepping} if len(soles) == 2 else sections
 
 
 def _short(number: float) -> float:

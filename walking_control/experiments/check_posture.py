@@ -38,10 +38,10 @@ def check_posture(robot_file: RobotFile, problems: list[dict[str, Any]], assumpt
     facts['base height'] = f'{height:.3f} m in the start posture'
     facts['soles'] = [f'{in_words(foot)} {_size(robot.urdf, foot)}' for foot in robot.feet]
     _assume_limits(robot, assumptions)
-    if all(len(sole_corners(robot.urdf, foot)) == 1 for foot in robot.feet):
+    if len(standing) < 3 and all(_is_point(robot.urdf, foot) for foot in robot.feet):
         if robot_file.controller == PostureControl.name:
             problems.append({'what': 'robot.feet', 'value': list(robot.feet),
-                             'limit': 'are points, on which nothing can be held at rest',
+                             'limit': 'are points, on fewer than three of which nothing can be held at rest',
                              'remedy': 'give the feet soles, or choose controller stepping'})
         facts['start'] = 'on points: only a law that steps keeps the robot up'
     elif not standing:
@@ -60,8 +60,12 @@ def _standing(robot: Robot, dynamics: Dynamics, q: np.ndarray) -> tuple[float, t
     places = {foot: dynamics.placement(q, dynamics.frame(foot)) for foot in robot.feet}
     lowest = min(place[2] for place, _ in places.values())
     return -lowest, tuple(
-        foot for foot, (place, rotation) in places.items()
-        if place[2] - lowest <= _HIGH and rotation[2, 2] >= np.cos(_TILTED))
+        foot for foot, (place, rotation) in places.items() if place[2] - lowest <= _HIGH
+        and (rotation[2, 2] >= np.cos(_TILTED) or _is_point(robot.urdf, foot)))
+
+
+def _is_point(urdf: str, foot: str) -> bool:
+    return len(sole_corners(urdf, foot)) == 1
 
 
 def _size(urdf: str, foot: str) -> str:

@@ -17,19 +17,20 @@ LATEST = 4096      # steps whose levels are kept
 
 
 class Levels:
-    """The planes of two feet while they walk.
+    """The planes of the feet; those of two follow the walk.
 
     Args:
+        feet: How many.
         depth: A foot deeper in the floor than this, ahead of the stance foot, has tripped, m.
 
     Attributes:
         planned: Whether any level differs from that at the start.
         steps: Touchdowns so far.
-        heights: Height of each foot's plane, m, ``(2,)``.
+        heights: Height of each foot's plane, m, ``(n_feet,)``.
     """
 
-    def __init__(self, depth: float) -> None:
-        self._depth = depth
+    def __init__(self, feet: int, depth: float) -> None:
+        self._feet, self._depth = feet, depth
         self._drops = np.zeros(LATEST)
         self.planned = False
         self.reset(0)
@@ -41,7 +42,7 @@ class Levels:
 
     def reset(self, support: int) -> None:
         """Begin with a foot that stands at level zero."""
-        self._support, self.steps, self.heights = support, 0, np.zeros(2)
+        self._support, self.steps, self.heights = support, 0, np.zeros(self._feet)
         self._levels = -np.cumsum(self._drops)
 
     def follow(self, x: Sequence[float], z: Sequence[float]) -> float:

@@ -56,7 +56,7 @@ class SteppedEngine(Engine):
         self._motors = list(robot.actuators.values())
         self._prepare()
         self.dynamics = Dynamics(robot, world.gravity, world.slope)
-        self._levels = Levels(SCUFF_DEPTH)
+        self._levels = Levels(len(robot.feet), SCUFF_DEPTH)
         self._begin()
 
     @abstractmethod
