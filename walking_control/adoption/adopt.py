@@ -227,7 +227,8 @@ def _complete(description: Description, tree: BodyTree, soles: list[Sole], mirro
     parameters = {
         'robot': robot, 'world': {'slope': 0.0, 'gravity': 9.81, 'friction': 0.8}, 'start': start,
         'controller': 'none' if base == 'planar' else
-        'stepping' if on_points and len(soles) == 2 else 'static_torque', 'plant': 'rigid' if base == 'planar' else 'mujoco',
+        'stepping' if on_points and len(soles) == 2 else 'static_torque',
+        'plant': 'rigid' if base == 'planar' else 'mujoco',
         **sections_of(tree.mass, soles, base == 'planar', standing.height, apart, efforts,
                       lays_flat)}
     if base == 'free':

@@ -41,7 +41,8 @@ def check_posture(robot_file: RobotFile, problems: list[dict[str, Any]], assumpt
     if len(standing) < 3 and all(_is_point(robot.urdf, foot) for foot in robot.feet):
         if robot_file.controller == PostureControl.name:
             problems.append({'what': 'robot.feet', 'value': list(robot.feet),
-                             'limit': 'are points, on fewer than three of which nothing can be held at rest',
+                             'limit': 'are points, on fewer than three of which nothing can be '
+                             'held at rest',
                              'remedy': 'give the feet soles, or choose controller stepping'})
         facts['start'] = 'on points: only a law that steps keeps the robot up'
     elif not standing:
