@@ -2,6 +2,7 @@
 """A described robot at zero angles: joints, masses and shapes, all in the axes of its base."""
 
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
@@ -84,7 +85,7 @@ class BodyTree:
         """Return the direction of a joint's axis at zero angles, base axes, ``(3,)``."""
         motion = np.asarray(self.model.joints[body].createData().S).reshape(6, -1)[:, 0]
         local = motion[3:] if np.linalg.norm(motion[3:]) > 0.5 else motion[:3]
-        return self.places[body].rotation @ local
+        return np.asarray(self.places[body].rotation @ local)
 
     def chain(self, body: int) -> list[int]:
         """Return the bodies from the base, left out, to a body."""
@@ -119,7 +120,7 @@ class BodyTree:
     def at_zero(self, body: int, points: np.ndarray) -> np.ndarray:
         """Return points of a body in base axes at zero angles, ``(n, 3)``."""
         place = self.places[body]
-        return points @ place.rotation.T + place.translation
+        return np.asarray(points @ place.rotation.T + place.translation)
 
     def _read_shapes(self) -> list[Shape]:
         shapes = []
@@ -143,8 +144,8 @@ class BodyTree:
             return None
         shape = geometry[0]
         if shape.tag == 'box':
-            sides = 0.5 * np.array([float(x) for x in shape.get('size', '').split()])
-            return sides * np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+            sides = [0.5 * float(side) for side in shape.get('size', '').split()]
+            return np.array(list(product(*((-side, side) for side in sides))))
         if shape.tag == 'sphere':
             return float(shape.get('radius', 0)) * np.vstack((np.eye(3), -np.eye(3)))
         if shape.tag in ('cylinder', 'capsule'):
@@ -167,7 +168,7 @@ class BodyTree:
             return None
         if _is_y_up(name):   # as Gazebo turns it; loaders of the file alone do not
             points = points[:, [0, 2, 1]] * [1.0, -1.0, 1.0]
-        return points[np.isfinite(points).all(axis=1)]
+        return np.asarray(points[np.isfinite(points).all(axis=1)])
 
 
 def _is_y_up(name: str) -> bool:

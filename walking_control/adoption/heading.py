@@ -83,12 +83,12 @@ def find_forward(tree: BodyTree, feet: Sequence[str], soles: Sequence[Sole], bas
 def _across_legs(tree: BodyTree, soles: Sequence[Sole],
                  places: Sequence[np.ndarray]) -> np.ndarray:
     """Return the way from foot to foot; where it is none, what most joints of legs turn about."""
-    between = places[0] - places[-1]
+    between: np.ndarray = places[0] - places[-1]
     small, large = sorted(np.abs(between[:2]))
     if large > 3.0 * small and large > 0.02 * float(np.abs(places[0][2])):
         return between
     axes = np.abs([tree.axis(body) for sole in soles for body in tree.chain(sole.body)])
-    return axes.sum(axis=0)
+    return np.asarray(axes.sum(axis=0))
 
 
 def _turn(ahead: np.ndarray) -> np.ndarray:

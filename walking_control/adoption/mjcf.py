@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """MJCF to URDF, by what MuJoCo compiles of it: defaults, frames and units are resolved there."""
 
+from collections.abc import Callable
 import math
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,13 @@ from walking_control.exceptions import UrdfError
 from walking_control.simulation.mujoco import import_mujoco
 
 UNLIMITED = 1e9   # N m: no motor has it, so that another limit is guessed
-_SHAPES = {'SPHERE': lambda s: ('sphere', {'radius': f'{s[0]:.9g}'}),
-           'CAPSULE': lambda s: ('cylinder', {'radius': f'{s[0]:.9g}',
-                                              'length': f'{2.0 * (s[1] + s[0]):.9g}'}),
-           'CYLINDER': lambda s: ('cylinder', {'radius': f'{s[0]:.9g}',
-                                               'length': f'{2.0 * s[1]:.9g}'}),
-           'BOX': lambda s: ('box', {'size': ' '.join(f'{2.0 * x:.9g}' for x in s)})}
+_SHAPES: dict[str, Callable[[Any], tuple[str, dict[str, str]]]] = {
+    'SPHERE': lambda s: ('sphere', {'radius': f'{s[0]:.9g}'}),
+    'CAPSULE': lambda s: ('cylinder', {'radius': f'{s[0]:.9g}',
+                                       'length': f'{2.0 * (s[1] + s[0]):.9g}'}),
+    'CYLINDER': lambda s: ('cylinder', {'radius': f'{s[0]:.9g}',
+                                        'length': f'{2.0 * s[1]:.9g}'}),
+    'BOX': lambda s: ('box', {'size': ' '.join(f'{2.0 * x:.9g}' for x in s)})}
 
 
 def urdf_of_mjcf(path: Path) -> tuple[str, list[Guess], dict[str, float]]:

@@ -114,7 +114,7 @@ class _Problem:
 def find_longest(problem: _Problem) -> float:
     """Return the longest that the legs get, from their first joint to ankle or point, m."""
     def reach(x: np.ndarray) -> np.ndarray:
-        return np.linalg.norm(problem.place(problem.posture(x))[2], axis=1)
+        return np.asarray(np.linalg.norm(problem.place(problem.posture(x))[2], axis=1))
     far = 10.0 * float(reach(problem.rest).max())   # beyond any leg: then least squares stretches
     rng = np.random.default_rng(1)
     best = 0.0

@@ -20,7 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.command = list(sys.argv[1:] if arguments is None else arguments)
         status = options.run(options)
         sys.stdout.flush()
-        return status
+        return int(status)
     except BrokenPipeError:   # the reader, such as head, has gone
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0

@@ -491,8 +491,9 @@ def _add_verb(verbs: argparse._SubParsersAction[Any],
               parents: Sequence[argparse.ArgumentParser]) -> argparse.ArgumentParser:
     # the one verb of two words
     name = function.__name__.replace('bring_up', 'bring-up')
-    verb = verbs.add_parser(name, parents=parents, help=function.__doc__,
-                            description=function.__doc__, epilog=f'Example:\n  {EXAMPLES[name]}')
+    verb: argparse.ArgumentParser = verbs.add_parser(name, parents=parents, help=function.__doc__,
+                                                   description=function.__doc__,
+                                                   epilog=f'Example:\n  {EXAMPLES[name]}')
     verb.set_defaults(run=function)
     return verb
 

@@ -81,7 +81,7 @@ def _law(options: Namespace) -> str:
     from walking_control.controllers.registry import CONTROLLERS
     from walking_control.loading import load_robot
     name = options.controller or load_robot(options.robot).controller
-    return CONTROLLERS.find(name).parameters.section
+    return str(CONTROLLERS.find(name).parameters.section)
 
 
 def _may_be_many(options: Namespace, task: SweepTask) -> bool:

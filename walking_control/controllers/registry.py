@@ -60,7 +60,7 @@ def make_controller(robot_file: RobotFile, name: Choice = None) -> Controller:
         IncompatibleController: It does not fit the robot; says which do.
     """
     robot_file, name = robot_file.choose(CONTROLLERS, name)
-    law = CONTROLLERS.find(name or robot_file.controller)
+    law: type[Controller] = CONTROLLERS.find(name or robot_file.controller)
     try:
         return law(robot_file, robot_file.values(law.parameters))
     except IncompatibleController as error:

@@ -76,7 +76,7 @@ class ForcePolytope:
             points = points[np.isfinite(points).all(axis=1)]
             extent = np.abs(points).max()
             points = extent * np.unique(np.round(points / extent, 9), axis=0)
-            return points[ConvexHull(points).vertices] / size
+            return np.asarray(points[ConvexHull(points).vertices] / size)
         except QhullError:   # as good as unbounded, or as good as flat
             return None
 
@@ -119,4 +119,4 @@ def asymmetric_capability(limb: Limb, velocity: np.ndarray) -> ForcePolytope:
 
 
 def _torque_map(limb: Limb) -> np.ndarray:
-    return limb.transmission.topology.T @ limb.own_jacobian.T
+    return np.asarray(limb.transmission.topology.T @ limb.own_jacobian.T)

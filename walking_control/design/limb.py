@@ -96,7 +96,7 @@ class Limb:
         """Inertia between links and rotors' spin, ``(n, m)``; zero of rotors as armature."""
         if self.rotors == 'armature':
             return np.zeros((len(self.columns), self.m))
-        return self._rotors.coupling()[self.columns]
+        return np.asarray(self._rotors.coupling()[self.columns])
 
     def inertia(self, shares: np.ndarray, symmetric: bool = False) -> np.ndarray:
         """Return ``H = K^T E M K`` of finite shares, ``(n, n)``.
@@ -114,12 +114,12 @@ class Limb:
             own = across + across.T
         else:
             own = right + spin.T @ (shares[:, None] * self.coupling.T)
-        return self.links + own + spin.T @ ((shares * self.transmission.rotor_inertia)[:, None]
-                                            * spin)
+        rotors = (shares * self.transmission.rotor_inertia)[:, None] * spin
+        return np.asarray(self.links + own + spin.T @ rotors)
 
     def motor_map(self, shares: np.ndarray) -> np.ndarray:
         """Return joint torques per torque of the motors times reductions, ``D^-T E``, (m, m)."""
-        return np.linalg.inv(self.transmission.topology).T * shares
+        return np.asarray(np.linalg.inv(self.transmission.topology).T * shares)
 
     def equation_of_motion(self, velocity: np.ndarray, shares: np.ndarray
                            ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -216,15 +216,15 @@ class RotorModel:
         # of the whole: by recursion from the bodies, which asks for no order of the joints
         v, a = np.zeros(self.model.nv), np.zeros(self.model.nv)
         v[self._places], a[self._places] = np.concatenate([velocity, spin]), acceleration
-        return pin.rnea(self.model, self._data, self._q, v, a)[self._places]
+        return np.asarray(pin.rnea(self.model, self._data, self._q, v, a)[self._places])
 
     def coupling(self) -> np.ndarray:
         """Return the inertia between velocities and rotors' spin, ``(n, m)``."""
         size, m = len(self._places), len(self._spin)
         rest = np.zeros(size - m), np.zeros(m)
         still = self._efforts(*rest, np.zeros(size))
-        return np.array([self._efforts(*rest, unit) - still
-                         for unit in np.eye(size)[-m:]]).T[:-m]
+        return np.asarray(np.array([self._efforts(*rest, unit) - still
+                                    for unit in np.eye(size)[-m:]]).T[:-m])
 
     def bias(self, velocity: np.ndarray, links: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return Coriolis and gravity efforts on velocities ``(n,)`` and on rotors ``(m,)``.

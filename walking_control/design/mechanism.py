@@ -91,14 +91,14 @@ class Mechanism:
         full = self.dynamics.mass_matrix(self.q)
         if not rotors:
             full = full - np.diag(self.dynamics.model.armature[self.dynamics.pinocchio_order])
-        return full[np.ix_(self.moving, self.moving)]
+        return np.asarray(full[np.ix_(self.moving, self.moving)])
 
     def momentum_map(self) -> np.ndarray:
         """Return what velocities make of linear momentum, ``(3, n)``: mass times com Jacobian."""
         dynamics = self.dynamics
         jacobian = pin.jacobianCenterOfMass(dynamics.model, dynamics.data,
                                             dynamics.to_pinocchio(self.q))
-        return dynamics.mass * jacobian[:, dynamics.pinocchio_order][:, self.moving]
+        return np.asarray(dynamics.mass * jacobian[:, dynamics.pinocchio_order][:, self.moving])
 
     def center_of_mass(self) -> np.ndarray:
         """Return the centre of mass of what moves, ``(3,)``, m."""
@@ -107,7 +107,7 @@ class Mechanism:
             body = self.dynamics.model.inertias[1]
             self.dynamics.place(self.q)
             center = center - body.mass * self.dynamics.data.oMi[1].act(body.lever)
-        return center / self.mass
+        return np.asarray(center / self.mass)
 
     def frame(self, name: str) -> int:
         """Return the id of a frame.
@@ -122,7 +122,7 @@ class Mechanism:
         full = pin.computeFrameJacobian(self.dynamics.model, self.dynamics.data,
                                         self.dynamics.to_pinocchio(self.q), frame,
                                         pin.LOCAL_WORLD_ALIGNED)
-        return full[:, self.dynamics.pinocchio_order][:, self.moving]
+        return np.asarray(full[:, self.dynamics.pinocchio_order][:, self.moving])
 
     def place_of(self, frame: int) -> np.ndarray:
         """Return where a frame is, ``(3,)``, m."""
@@ -228,4 +228,4 @@ def unit_direction(direction: Sequence[float] | np.ndarray) -> np.ndarray:
                            limit='must be three finite numbers, not all zero',
                            remedy='give one such as 0,0,1')
     vector = vector / largest   # or squares overflow
-    return vector / np.linalg.norm(vector)
+    return np.asarray(vector / np.linalg.norm(vector))

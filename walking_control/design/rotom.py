@@ -178,7 +178,7 @@ def descending_torque(mechanism: Mechanism, direction: Sequence[float] | np.ndar
     _, sizes, right = np.linalg.svd(rows)
     rank = int((sizes > _DEPENDENT * sizes.max(initial=0.0)).sum())
     free = right[rank:].T
-    return -np.linalg.lstsq(free[mechanism.n_base:].T, free.T @ gradient, rcond=None)[0]
+    return np.asarray(-np.linalg.lstsq(free[mechanism.n_base:].T, free.T @ gradient, rcond=None)[0])
 
 
 def rotom_zeros(mechanism: Mechanism, direction: Sequence[float] | np.ndarray, starts: int = 40,

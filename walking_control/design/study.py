@@ -57,7 +57,7 @@ def along_axes(limb: Limb, direction: Sequence[float] | np.ndarray) -> np.ndarra
     if size < 1e-9:
         raise InvalidInput('direction', value=[float(value) for value in direction],
                            limit=f'must not be across all axes of the limb, {limb.axes}')
-    return unit / size
+    return np.asarray(unit / size)
 
 
 def study_transmission(limb: Limb, direction: Sequence[float] | np.ndarray) -> dict[str, Any]:

@@ -13,7 +13,7 @@ package.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -152,7 +152,7 @@ class Transmission:
     @property
     def reflected(self) -> np.ndarray:
         """Inertia of each rotor as felt behind its gear, kg m^2: ``I / G^2``."""
-        return self.rotor_inertia / self.reduction ** 2
+        return np.asarray(self.rotor_inertia / self.reduction ** 2)
 
     @property
     def to_rotors(self) -> np.ndarray:
@@ -201,7 +201,7 @@ def make_transmission(mechanism: Mechanism, frame: str, given: Mapping[str, Sequ
     if 'rotor_inertia' in given and 'reduction' not in given and not all(known):
         raise InvalidInput('reduction', limit='is needed to reflect the rotor inertia',
                            remedy='give --reduction, such as 0.05 for 20:1')
-    of_motors = {
+    of_motors: dict[str, tuple[Callable[[Any], float], float | None]] = {
         'reduction': (lambda motor: 1.0 / motor.reduction, 1.0),
         'rotor_inertia': (lambda motor: motor.rotor_inertia, 0.0),
         'efficiency': (lambda motor: motor.efficiency, 1.0),

@@ -62,7 +62,9 @@ class Attitude:
 
     def _base_world(self, measurement: Measurement) -> np.ndarray:
         x, y, z, w = measurement.orientation.tolist()
-        return pin.Quaternion(w, x, y, z).normalized().toRotationMatrix() @ self._base_imu.T
+        imu = pin.Quaternion(w, x, y, z).normalized().toRotationMatrix()
+        result: np.ndarray = imu @ self._base_imu.T
+        return result
 
 
 def floor_rotation(slope: float) -> np.ndarray:

@@ -115,7 +115,8 @@ class Estimator:
         recent.append((stamp, measurement.foot_force.copy()))
         while not stamp - self._values.force_time < recent[0][0] <= stamp:
             recent.popleft()
-        return np.mean([force for _, force in recent], axis=0)
+        result: np.ndarray = np.mean([force for _, force in recent], axis=0)
+        return result
 
     @property
     def rate_covariance(self) -> np.ndarray | None:

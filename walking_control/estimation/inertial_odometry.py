@@ -189,8 +189,9 @@ class InertialOdometry(LegOdometry):
     @property
     def rate_covariance(self) -> np.ndarray:   # type: ignore[override]   # made when asked for
         """Covariance of the angular velocity, base axes, ``(3, 3)``, rad^2/s^2."""
-        return np.diag(self._turns) * self._noise.gyro ** 2 \
-            + self.filter.P[GYRO:ACCELEROMETER, GYRO:ACCELEROMETER]
+        result: np.ndarray = np.diag(self._turns) * self._noise.gyro ** 2 \
+                          + self.filter.P[GYRO:ACCELEROMETER, GYRO:ACCELEROMETER]
+        return result
 
     def _is_sound(self) -> bool:
         """Return whether the state is finite; if not, it is at the origin and level again."""
@@ -204,7 +205,8 @@ class InertialOdometry(LegOdometry):
 def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return an array function compiled; without numba as it is, which takes a hundred times."""
     try:
-        return compile_law(function)
+        compiled: Callable[..., Any] = compile_law(function)
+        return compiled
     except MissingDependency:
         return function
 

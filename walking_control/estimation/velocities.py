@@ -133,12 +133,13 @@ class StanceModel:
         knees = np.pad(self._rows[support][self._held], ((0, 0), (2, 0)))
         A = np.vstack((foot, knees)).T
         after = project_velocity(self._parts['mass'], A, np.append(np.zeros(2), v))
-        return self._lifts[support] @ after[2:]
+        result: np.ndarray = self._lifts[support] @ after[2:]
+        return result
 
     def _evaluate(self, support: int, angles: np.ndarray, rates: np.ndarray) -> np.ndarray:
         """Compute the support terms; return the rates of the minimal coordinates."""
         mapping = self._maps[support]
-        v = mapping @ rates
+        v: np.ndarray = mapping @ rates
         self._terms(support, mapping @ angles, v, self._parameters, self._out)
         return v
 

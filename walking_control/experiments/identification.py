@@ -348,7 +348,7 @@ def _seen(windows: list[Window], names: list[tuple[str, str]], robot: Robot) -> 
     steps = np.array([window.step for window in windows])
     least = max(FEWEST // 2, len(set(steps)) // 10)
     enough = [len(set(steps[shown])) >= least for shown in large.T]
-    seen = np.array(enough) & (size.max(axis=0) > 0.0)
+    seen: np.ndarray = np.array(enough) & (size.max(axis=0) > 0.0)
     for joint in robot.actuators:
         if not seen[names.index((joint, 'drive'))]:
             raise InvalidInput('excitation of the run', value=joint, limit='gets too little torque '

@@ -246,7 +246,7 @@ def generalised_effort(support: SupportDynamics, phase: Phase, s: float,
     q, v, a = (part[0] for part in phase.motion([s]))
     parts = support.layout.split(support.terms(0, q, v))
     joints = support.lift[0][1:]
-    effort = parts['mass'][2:, 2:] @ a + parts['bias'][2:] \
+    effort: np.ndarray = parts['mass'][2:, 2:] @ a + parts['bias'][2:] \
         + joints.T @ friction_torques(support.robot, joints @ v, fade)
     effort[list(phase.held)] = 0.0
     return effort

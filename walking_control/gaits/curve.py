@@ -141,7 +141,7 @@ def nearest_knot(curve: Curve, q: np.ndarray) -> float:
         distance = dot(curve.metric, gap, gap)
         if distance < least:
             best, least = i, distance
-    return curve.knots[best]
+    return float(curve.knots[best])
 
 
 @array_function

@@ -115,7 +115,7 @@ class SpaceGait:
 
     def _forces(self, s: ArrayLike) -> np.ndarray:
         x = 2.0 * np.asarray(s, dtype=float) - 1.0
-        return np.polynomial.chebyshev.chebval(x, self._series[3]).T
+        return np.asarray(np.polynomial.chebyshev.chebval(x, self._series[3]).T)
 
 
 def _to_series(degree: int) -> np.ndarray:

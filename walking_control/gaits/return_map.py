@@ -74,7 +74,7 @@ def linearise(stride: StrideFunction, x: np.ndarray, step: float = 1e-6) -> np.n
         if after is None or before is None:
             return None
         columns.append((after.x - before.x) / (2 * step))
-    return np.array(columns).T
+    return np.asarray(np.array(columns).T)
 
 
 def polish(stride: StrideFunction, x: np.ndarray, tolerance: float = 1e-11,

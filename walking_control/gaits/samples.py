@@ -159,7 +159,7 @@ def _check_motion(phase: Phase, q: np.ndarray, v: np.ndarray, start: float, step
     if moved > GAP:
         raise GaitError('motion of held coordinates', value=moved, limit=f'at most {GAP:g} rad',
                         remedy='find the gait again')
-    return speed.max()
+    return float(speed.max())
 
 
 def _go_on(support: SupportDynamics, held: tuple[int, ...], q: np.ndarray, v: np.ndarray,
@@ -180,7 +180,7 @@ def _go_on(support: SupportDynamics, held: tuple[int, ...], q: np.ndarray, v: np
         return out
 
     def turns(_: float, x: np.ndarray) -> float:
-        return x[n:] @ rates(_, x)[n:]   # zero where the speed is least
+        return float(x[n:] @ rates(_, x)[n:])   # zero where the speed is least
 
     if np.linalg.norm(v) <= slowest or count == 0:
         return np.empty((0, n)), np.empty((0, n))

@@ -115,7 +115,8 @@ class GearedMotor(Parameters, section='actuators'):
             velocity: Joint velocity, rad/s.
         """
         current = effort / self.torque_per_ampere
-        return effort * velocity + self.resistance * current * current
+        power: Amount = effort * velocity + self.resistance * current * current
+        return power
 
 
 class JointSpring(Parameters, section='springs'):

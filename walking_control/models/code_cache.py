@@ -72,7 +72,8 @@ def compile_function(function: Function, **options: Any) -> Function:
     dispatcher = numba.njit(function, **options)
     if dispatcher is not function:   # as it is with NUMBA_DISABLE_JIT
         dispatcher._cache = _Entries(dispatcher)
-    return dispatcher
+    compiled: Function = dispatcher
+    return compiled
 
 
 class Pointer(types.WrapperAddressProtocol):
@@ -99,7 +100,7 @@ class Pointer(types.WrapperAddressProtocol):
 
     def __wrapper_address__(self) -> int:
         """Return the address."""
-        return self._address
+        return int(self._address)
 
     def signature(self) -> Any:
         """Return the signature, with types of numba."""

@@ -16,7 +16,8 @@ import numpy as np
 
 def inverse_inertia(M: np.ndarray, A: np.ndarray) -> np.ndarray:
     """Return ``A^T M^-1 A``, the inverse inertia felt at the contact, ``(m, m)``."""
-    return A.T @ np.linalg.solve(M, A)
+    result: np.ndarray = A.T @ np.linalg.solve(M, A)
+    return result
 
 
 def solve_contact(M: np.ndarray, A: np.ndarray, right: np.ndarray,
@@ -36,7 +37,9 @@ def solve_contact(M: np.ndarray, A: np.ndarray, right: np.ndarray,
     weight = np.ones(A.shape[1]) if compliance is None else np.asarray(compliance, dtype=float)
     root = 1.0 / np.sqrt(weight)
     scaled = root[:, None] * inverse_inertia(M, A) * root
-    return root * (np.linalg.pinv(scaled, rcond=1e-11, hermitian=True) @ (root * right))
+    inverse = np.linalg.pinv(scaled, rcond=1e-11, hermitian=True)
+    result: np.ndarray = root * (inverse @ (root * right))
+    return result
 
 
 def project_momentum(M: np.ndarray, A: np.ndarray) -> np.ndarray:
@@ -46,7 +49,8 @@ def project_momentum(M: np.ndarray, A: np.ndarray) -> np.ndarray:
         ``(n, n)``, a projection along the columns of A.
     """
     columns = [solve_contact(M, A, row) for row in np.linalg.solve(M, A)]
-    return np.eye(len(M)) - A @ np.array(columns).T
+    result: np.ndarray = np.eye(len(M)) - A @ np.array(columns).T
+    return result
 
 
 def impact_impulse(M: np.ndarray, A: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -68,13 +72,14 @@ def project_velocity(M: np.ndarray, A: np.ndarray, v: np.ndarray) -> np.ndarray:
 def loss_matrix(M: np.ndarray, A: np.ndarray) -> np.ndarray:
     """Return D of [DS09] (4.17): impact costs the energy ``v^T D v / 2``, ``(n, n)``."""
     columns = [A @ solve_contact(M, A, row) for row in A]
-    return np.array(columns).T
+    result: np.ndarray = np.array(columns).T
+    return result
 
 
 def energy_change(M: np.ndarray, A: np.ndarray, v: np.ndarray) -> float:
     """Return the change of kinetic energy at impact ([DS09] (3.45)), J, never positive."""
     slip = A.T @ v
-    return -0.5 * slip @ solve_contact(M, A, slip)
+    return float(-0.5 * slip @ solve_contact(M, A, slip))
 
 
 def contact_acceleration(M: np.ndarray, A: np.ndarray, force: np.ndarray,
@@ -87,7 +92,8 @@ def contact_acceleration(M: np.ndarray, A: np.ndarray, force: np.ndarray,
         force: Applied, gravity and velocity-dependent forces, ``(n,)``.
         drift: ``d(A^T)/dt v``, ``(m,)``, m/s^2.
     """
-    return A.T @ np.linalg.solve(M, force) + drift
+    result: np.ndarray = A.T @ np.linalg.solve(M, force) + drift
+    return result
 
 
 def constraint_forces(M: np.ndarray, A: np.ndarray, force: np.ndarray, drift: np.ndarray,
@@ -159,7 +165,7 @@ def choose_contacts(M: np.ndarray, contacts: Sequence[np.ndarray], force: np.nda
         if active is not None:
             A = contacts[active]
             total = force + A @ constraint_forces(M, A, force, drifts[active])
-        return contact_acceleration(M, contacts[i], total, drifts[i])[normal] > 0.0
+        return bool(contact_acceleration(M, contacts[i], total, drifts[i])[normal] > 0.0)
 
     free = separates(0), separates(1)
     if all(free):

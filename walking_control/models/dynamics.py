@@ -17,8 +17,8 @@ from walking_control.exceptions import InvalidInput, UrdfError
 from walking_control.models.base import Base
 from walking_control.models.pose import joint_positions, unit_quaternion
 from walking_control.models.robot import Robot, Start
-from walking_control.models.urdf import MOVING, moving_joints, parse
-from walking_control.models.urdf_structure import root_link
+from walking_control.models.urdf import moving_joints, parse
+from walking_control.models.urdf_structure import MOVING, root_link
 
 
 def floor_gravity(gravity: float, slope: float) -> np.ndarray:
@@ -149,11 +149,12 @@ class Dynamics:
         self._q[self._order_q] = q
         for mine, theirs in self._wound:
             self._q[theirs], self._q[theirs + 1] = math.cos(q[mine]), math.sin(q[mine])
-        return self._q
+        result: np.ndarray = self._q
+        return result
 
     def from_pinocchio(self, q: np.ndarray) -> np.ndarray:
         """Return our coordinates of Pinocchio's configuration, ``(nq,)``."""
-        mine = q[self._order_q]
+        mine: np.ndarray = q[self._order_q]
         for place, theirs in self._wound:
             mine[place] = math.atan2(q[theirs + 1], q[theirs])
         return mine
@@ -191,7 +192,7 @@ class Dynamics:
                                + 'known: ' + ', '.join(known))
         parent = self.model.getFrameId(name)
         if not any(offset) and rotation is None:
-            return parent
+            return int(parent)
         turn = np.eye(3) if rotation is None else \
             pin.Quaternion(np.array(unit_quaternion(rotation))).matrix()
         place = self.model.frames[parent].placement * pin.SE3(turn, np.array(offset, float))
@@ -200,22 +201,25 @@ class Dynamics:
                             pin.FrameType.OP_FRAME)
         frame = self.model.addFrame(created, False)
         self.data = self.model.createData()
-        return frame
+        return int(frame)
 
     def mass_matrix(self, q: np.ndarray) -> np.ndarray:
         """Return the mass matrix, ``(nv, nv)``, kg m^2 and mixed."""
         full = pin.crba(self.model, self.data, self.to_pinocchio(q))
-        return full[np.ix_(self.pinocchio_order, self.pinocchio_order)]
+        result: np.ndarray = full[np.ix_(self.pinocchio_order, self.pinocchio_order)]
+        return result
 
     def bias(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Return Coriolis, centrifugal and gravity efforts, ``(nv,)``, N and N m."""
-        return pin.nonLinearEffects(self.model, self.data, self.to_pinocchio(q),
-                                    self.to_pinocchio_velocity(v))[self.pinocchio_order]
+        result: np.ndarray = pin.nonLinearEffects(self.model, self.data, self.to_pinocchio(q),
+                                                  self.to_pinocchio_velocity(v))[self.pinocchio_order]
+        return result
 
     def gravity_efforts(self, q: np.ndarray) -> np.ndarray:
         """Return the generalised gravity g(q), ``(nv,)``: on the base, then joints, N and N m."""
         efforts = pin.computeGeneralizedGravity(self.model, self.data, self.to_pinocchio(q))
-        return efforts if self._is_ordered else efforts[self.pinocchio_order]
+        result: np.ndarray = efforts if self._is_ordered else efforts[self.pinocchio_order]
+        return result
 
     def accelerate(self, acceleration: np.ndarray) -> None:
         """Weigh everything from now on as in a body that accelerates, floor axes, m/s^2.
@@ -226,12 +230,12 @@ class Dynamics:
 
     def potential_energy(self, q: np.ndarray) -> float:
         """Return the potential energy, J."""
-        return pin.computePotentialEnergy(self.model, self.data, self.to_pinocchio(q))
+        return float(pin.computePotentialEnergy(self.model, self.data, self.to_pinocchio(q)))
 
     def kinetic_energy(self, q: np.ndarray, v: np.ndarray) -> float:
         """Return the kinetic energy, J, armature included."""
         v = np.asarray(v)
-        return 0.5 * v @ self.mass_matrix(q) @ v
+        return float(0.5 * v @ self.mass_matrix(q) @ v)
 
     def place(self, q: np.ndarray) -> None:
         """Compute all frame placements at q, for `foot_position` and `foot_rotation`."""
@@ -245,16 +249,19 @@ class Dynamics:
 
     def foot_position(self, foot: str) -> list[float]:
         """Return x, y and z of a foot after `place` or `move`, m."""
-        return self.data.oMf[self.frames[foot]].translation.tolist()
+        values: list[float] = self.data.oMf[self.frames[foot]].translation.tolist()
+        return values
 
     def foot_rotation(self, foot: str) -> np.ndarray:
         """Return the rotation from a foot's frame to the floor frame after `place`, ``(3, 3)``."""
-        return self.data.oMf[self.frames[foot]].rotation
+        result: np.ndarray = self.data.oMf[self.frames[foot]].rotation
+        return result
 
     def foot_velocity(self, foot: str) -> np.ndarray:
         """Return the velocity of a foot in the floor frame after `move`, ``(3,)``, m/s."""
-        return pin.getFrameVelocity(self.model, self.data, self.frames[foot],
-                                    pin.LOCAL_WORLD_ALIGNED).linear
+        result: np.ndarray = pin.getFrameVelocity(self.model, self.data, self.frames[foot],
+                                                  pin.LOCAL_WORLD_ALIGNED).linear
+        return result
 
     def placement(self, q: np.ndarray, frame: int) -> tuple[np.ndarray, np.ndarray]:
         """Return position ``(3,)`` and rotation ``(3, 3)`` of a frame in the floor frame."""
@@ -264,7 +271,8 @@ class Dynamics:
 
     def center_of_mass(self, q: np.ndarray) -> np.ndarray:
         """Return the centre of mass in the floor frame, ``(3,)``, m."""
-        return pin.centerOfMass(self.model, self.data, self.to_pinocchio(q)).copy()
+        result: np.ndarray = pin.centerOfMass(self.model, self.data, self.to_pinocchio(q)).copy()
+        return result
 
     def frame_jacobian(self, q: np.ndarray, frame: int) -> np.ndarray:
         """Return the Jacobian of a frame in its own axes, ``(6, nv)``, linear rows first."""
@@ -285,7 +293,7 @@ class Dynamics:
         if length < 1e-9:   # face down: any heading is as good
             return full[:3]
         cos, sin = along / length, across / length
-        rows = full[:3].copy()
+        rows: np.ndarray = full[:3].copy()
         rows[0] = cos * full[0] + sin * full[1]
         rows[1] = cos * full[1] - sin * full[0]
         return rows
@@ -294,7 +302,8 @@ class Dynamics:
         """Return the Jacobian of a foot in the floor's axes, ``(6, nv)``, linear rows first."""
         full = pin.computeFrameJacobian(self.model, self.data, self.to_pinocchio(q),
                                         self.frames[foot], pin.LOCAL_WORLD_ALIGNED)
-        return full[:, self.pinocchio_order]
+        result: np.ndarray = full[:, self.pinocchio_order]
+        return result
 
     def foot_jacobian(self, q: np.ndarray, foot: str) -> np.ndarray:
         """Return the foot's velocity along the axes of the base per v, ``(len(axes), nv)``."""
@@ -306,7 +315,8 @@ class Dynamics:
                               self.to_pinocchio(q), self.to_pinocchio_velocity(v), self._zero)
         motion = pin.getFrameClassicalAcceleration(self.model, self.data, self.frames[foot],
                                                    pin.LOCAL_WORLD_ALIGNED)
-        return motion.linear[self._axes]
+        result: np.ndarray = motion.linear[self._axes]
+        return result
 
     def base_from_coordinates(self, foot: str, q: np.ndarray,
                               v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -46,7 +46,8 @@ class FloorProfile:
     def height(self, x: np.ndarray | float) -> np.ndarray:
         """Return the height at places, m."""
         i = self.piece(x)
-        return self.heights[i] + self.slopes[i] * (x - self.places[i])
+        result: np.ndarray = self.heights[i] + self.slopes[i] * (x - self.places[i])
+        return result
 
 
 def read_profile(world: World) -> FloorProfile | None:

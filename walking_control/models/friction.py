@@ -77,7 +77,9 @@ def passive_torques(robot: Robot, positions: np.ndarray, rates: np.ndarray,
         rates: Their rates, rad/s.
         fade: Rate below which dry friction fades, rad/s.
     """
-    return spring_torques(robot, positions, rates) + friction_torques(robot, rates, fade)
+    result: np.ndarray = spring_torques(robot, positions, rates) \
+        + friction_torques(robot, rates, fade)
+    return result
 
 
 def friction_torques(robot: Robot, rates: np.ndarray, fade: float) -> np.ndarray:

@@ -68,7 +68,7 @@ def tension(y: np.ndarray, gravity: np.ndarray) -> float:
     push = -(y[3] * y[3] + y[4] * y[4] + y[5] * y[5])
     for i in range(3):
         push -= gravity[i] * y[i]
-    return push / squared
+    return float(push / squared)
 
 
 @array_function
@@ -124,7 +124,7 @@ def settle(length: float, y: np.ndarray) -> None:
 @array_function
 def clearance(y: np.ndarray, pitch: float, roll: float, length: float) -> float:
     """Return the height of a swing foot above the stance foot, m."""
-    return y[2] - length * math.cos(pitch) * math.cos(roll)
+    return float(y[2] - length * math.cos(pitch) * math.cos(roll))
 
 
 @array_function

@@ -191,7 +191,7 @@ def read_parameters(path: str | Path) -> dict[str, Any]:
                              remedy="its first line must be '/**:'")
     for node in document.values():
         if isinstance(node, Mapping) and isinstance(node.get('ros__parameters'), Mapping):
-            return node['ros__parameters']
+            return dict(node['ros__parameters'])
     raise RobotFileError(f'robot file {path}', limit='has no ros__parameters')
 
 

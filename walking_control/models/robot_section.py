@@ -63,7 +63,7 @@ _COORDINATE_KEYS = ('mirror', 'coordinates', 'supports')  # all of them, or, wit
 
 def urdf_path(section: Section, path: Path) -> Path:
     """Return the path of the URDF that the section ``robot`` of a robot file names."""
-    return (path.parent / section['urdf']).resolve()
+    return (path.parent / str(section['urdf'])).resolve()
 
 
 def optional_names(section: Section) -> list[str]:

@@ -52,8 +52,9 @@ class Scale:
     def factor(self, unit: str) -> float:
         """Return a quantity of this robot over that of the robot defaults are written for."""
         (mass, length, time), _ = RULES[unit]
-        return ((self.mass / REFERENCE.mass) ** mass * (self.length / REFERENCE.length) ** length
-                * (self.time / REFERENCE.time) ** time)
+        return float((self.mass / REFERENCE.mass) ** mass
+                     * (self.length / REFERENCE.length) ** length
+                     * (self.time / REFERENCE.time) ** time)
 
 
 REFERENCE = Scale(10.0, 1.0, 9.81)   # what the tables' defaults are written for

@@ -75,7 +75,7 @@ class BaseState:
         if self.orientation.ndim == 1:
             return pitch_of(*self.orientation.tolist())
         x, y, z, w = np.moveaxis(self.orientation, -1, 0)
-        return np.arctan2(2.0 * (x * z + w * y), 1.0 - 2.0 * (x * x + y * y))
+        return np.asarray(np.arctan2(2.0 * (x * z + w * y), 1.0 - 2.0 * (x * x + y * y)))
 
     @property
     def rotation(self) -> np.ndarray:

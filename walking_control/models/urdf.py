@@ -84,7 +84,7 @@ def _expand(path: Path, xacro_args: Mapping[str, Any]) -> str:
                             remedy='known: ' + ', '.join(declared))
     try:
         mappings = {name: str(value) for name, value in xacro_args.items()}
-        return xacro.process_file(str(path), mappings=mappings).toxml()
+        return str(xacro.process_file(str(path), mappings=mappings).toxml())
     except Exception as error:  # xacro raises plain exceptions of many kinds
         raise UrdfError(f'xacro file {path}', limit=f'cannot be expanded: {error}') from error
 

@@ -159,7 +159,8 @@ class CentroidalMonitorNode(GuardedNode):
             return self._direction
         dynamics = mechanism.dynamics
         turned = dynamics.placement(mechanism.q, dynamics.frame(dynamics.robot.imu_link))[1]
-        return turned @ self._imu.T @ self._direction
+        result: np.ndarray = turned @ self._imu.T @ self._direction
+        return result
 
     def _drawn(self, mechanism: Mechanism, found: Transmissibility) -> Marker:
         lengths, axes = found.axes
@@ -177,7 +178,8 @@ class CentroidalMonitorNode(GuardedNode):
         """Return the centre of mass in the base's axes, m."""
         dynamics = mechanism.dynamics
         place = dynamics.placement(mechanism.q, dynamics.frame(dynamics.robot.base_link))[0]
-        return mechanism.center_of_mass() - place
+        result: np.ndarray = mechanism.center_of_mass() - place
+        return result
 
     def stop(self) -> None:
         """Nothing to send."""

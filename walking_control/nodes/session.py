@@ -107,8 +107,8 @@ class Session:
         gc.freeze()
 
     def _count_receivers(self) -> int:
-        return min(self._effort_publisher.get_subscription_count(),
-                   self._neighbours.receivers(topics.EFFORT_COMMANDS))
+        return int(min(self._effort_publisher.get_subscription_count(),
+                       self._neighbours.receivers(topics.EFFORT_COMMANDS)))
 
     def _create_publishers(self, values: Any) -> None:
         def publish(topic: str, create: Any = self._neighbours.create_publisher) -> Any:

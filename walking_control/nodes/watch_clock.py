@@ -63,7 +63,8 @@ class WatchClock:
         """Return the stamp of a tick number, that which is nearest to /clock, s."""
         told = self._ros.now().nanoseconds
         ahead = (tick - topics.tick_number_of(told)) % topics.TICKS
-        return 1e-9 * told + 1e-6 * (ahead if 2 * ahead < topics.TICKS else ahead - topics.TICKS)
+        ahead -= topics.TICKS if 2 * ahead >= topics.TICKS else 0
+        return float(1e-9 * told + 1e-6 * ahead)
 
     @property
     def still(self) -> float:

@@ -77,8 +77,8 @@ class Scene:
     def middle(self, row: int) -> np.ndarray:
         """Return the mean of the feet on the floor's plane, ``(2,)``, m."""
         self._dynamics.place(self._run.q[row])
-        return np.mean([sole.mean(axis=0)[:2]
-                        for sole in place_soles(self._dynamics, self._corners)], axis=0)
+        return np.asarray(np.mean([sole.mean(axis=0)[:2]
+                                   for sole in place_soles(self._dynamics, self._corners)], axis=0))
 
 
 def telling_rows(run: Run) -> list[tuple[int, str]]:

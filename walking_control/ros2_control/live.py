@@ -162,7 +162,7 @@ class _Judge:
 
     def _rotation(self) -> np.ndarray:
         mean = self._orientation[len(self._orientation) // 2]
-        return pin.Quaternion(mean / np.linalg.norm(mean)).matrix()
+        return np.asarray(pin.Quaternion(mean / np.linalg.norm(mean)).matrix())
 
     def _gravity_felt(self) -> Iterator[InvalidInput]:
         felt = np.median(self._felt, axis=0)
@@ -237,7 +237,7 @@ def _base_rotation(dynamics: Dynamics, robot: Robot, q: np.ndarray,
     """Return the rotation from base axes to the world, by the orientation of the IMU."""
     _, of_imu = dynamics.placement(q, dynamics.frame(robot.imu_link))
     _, of_base = dynamics.placement(q, dynamics.frame(robot.base_link))
-    return imu @ of_imu.T @ of_base
+    return np.asarray(imu @ of_imu.T @ of_base)
 
 
 def _judge_factor(what: str, factor: float, units: dict[float, str], against: str,

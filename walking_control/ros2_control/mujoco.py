@@ -62,7 +62,7 @@ def write_mjcf(robot_file: RobotFile, wiring: Wiring) -> str:
     qpos, qvel = _start(mj, model, robot_file, wiring, tilt)
     spec.add_key(name=KEYFRAME, qpos=qpos, qvel=qvel)
     spec.compile()
-    return spec.to_xml()
+    return str(spec.to_xml())
 
 
 def _add_motors(mj: Any, spec: Any, wiring: Wiring) -> None:

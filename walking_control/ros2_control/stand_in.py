@@ -173,7 +173,7 @@ class StandIn:
 
     def multiply(self, foot: int, force: np.ndarray) -> np.ndarray:
         """Return what the broadcaster of a foot makes of its sensor's force, ``(3,)``, N."""
-        return self._multipliers[foot] * force
+        return np.asarray(self._multipliers[foot] * force)
 
     # -- commands --------------------------------------------------------------------------------
 

@@ -90,7 +90,7 @@ def _squared_effort(run: Run, begins: np.ndarray) -> float | None:
         return None
     rows = slice(begins[0], begins[-1])
     squares = (run.effort[rows] ** 2).sum(axis=1)
-    return squares @ np.diff(run.time[begins[0]:begins[-1] + 1]) / (len(begins) - 1)
+    return float(squares @ np.diff(run.time[begins[0]:begins[-1] + 1]) / (len(begins) - 1))
 
 
 def _foot_length(run: Run, weight: float) -> float | None:

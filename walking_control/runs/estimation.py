@@ -47,7 +47,7 @@ class EstimateError:
         """Standard deviations as the estimator said, ``(T, 9)``, or None."""
         if self.covariance is None:
             return None
-        return np.sqrt(np.maximum(np.einsum('tii->ti', self.covariance), 0.0))
+        return np.asarray(np.sqrt(np.maximum(np.einsum('tii->ti', self.covariance), 0.0)))
 
 
 def estimate_error(run: Run) -> EstimateError | None:

@@ -73,11 +73,11 @@ _SIGNS = {'step_down': 1.0, 'step_up': -1.0}
 
 
 def _drop(run: Run, step: int) -> float:
-    return sum(_SIGNS[kind] * size for kind, size, at, *_ in run.disturbances
-               if at == step and kind in _SIGNS)
+    return float(sum(_SIGNS[kind] * size for kind, size, at, *_ in run.disturbances
+                     if at == step and kind in _SIGNS))
 
 
 def floor_tilt(run: Run, step: int) -> float:
     """Return by how much the floor under a step leans more than the first, downhill positive."""
-    return sum(size for kind, size, at, *_ in run.disturbances
-               if kind == 'slope_change' and at <= step)
+    return float(sum(size for kind, size, at, *_ in run.disturbances
+                     if kind == 'slope_change' and at <= step))

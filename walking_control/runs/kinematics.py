@@ -150,7 +150,7 @@ def sole_corners(urdf: str, foot: str) -> np.ndarray:
             return corners
         turn, shift = ([float(number) for number in origin.get(name, '0 0 0').split()]
                        for name in ('rpy', 'xyz'))
-        return corners @ pin.rpy.rpyToMatrix(*turn).T + shift
+        return np.asarray(corners @ pin.rpy.rpyToMatrix(*turn).T + shift)
     return np.zeros((1, 3))
 
 
@@ -190,4 +190,4 @@ def tilt(points: np.ndarray, slope: float) -> np.ndarray:
         Horizontal and vertical coordinates, m, same shape.
     """
     c, s = np.cos(slope), np.sin(slope)
-    return points @ np.array([[c, -s], [s, c]])
+    return np.asarray(points @ np.array([[c, -s], [s, c]]))

@@ -58,7 +58,7 @@ def keeps_posture(run: Run) -> bool:
 
 def joint_motion(run: Run) -> np.ndarray:
     """Return the distance of every joint from its start, ``(T, n_joints)``, rad or m."""
-    return run.joints - run.joints[0]
+    return np.asarray(run.joints - run.joints[0])
 
 
 def is_held(run: Run) -> bool:
@@ -78,7 +78,7 @@ def _drift(run: Run) -> dict[str, Any]:
 def effort_shares(run: Run) -> np.ndarray:
     """Return the size of every effort as a share of its limit, ``(T, n_actuators)``."""
     limits = run.robot.effort_limits
-    return np.abs(run.effort) / np.where(limits > 0.0, limits, np.inf)
+    return np.asarray(np.abs(run.effort) / np.where(limits > 0.0, limits, np.inf))
 
 
 def loaded_feet(run: Run, weight: float) -> np.ndarray:

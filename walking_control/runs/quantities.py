@@ -137,7 +137,7 @@ def squared_effort_per_step(run: Run) -> float | None:
         return None
     last = rows[-1]
     squares = (run.effort[:last] ** 2).sum(axis=1)
-    return squares @ np.diff(run.time[:last + 1]) / (len(rows) - 1)
+    return float(squares @ np.diff(run.time[:last + 1]) / (len(rows) - 1))
 
 
 def electrical_cost(run: Run, weight: float, first: int, last: int) -> float | None:

@@ -67,7 +67,9 @@ def read_recording(path: Path, robot: Robot) -> Recording:
             if header not in columns:
                 raise InvalidInput(f'run {path}', limit=f'has no column {header}, so it is no run '
                                    f'of {robot.name}', remedy='choose another --robot')
-        return np.array([columns[header] for header in headers]).reshape(len(headers), -1).T
+        rows: np.ndarray = np.array([columns[header] for header in headers]) \
+            .reshape(len(headers), -1).T
+        return rows
 
     units = {joint: 'N' if robot.limits[joint].kind == 'prismatic' else 'N m'
              for joint in robot.actuators}

@@ -79,7 +79,7 @@ class Run:
     def __getattr__(self, name: str) -> np.ndarray:
         """Give the columns as attributes."""
         try:
-            return self.__dict__['columns'][name]
+            return np.asarray(self.__dict__['columns'][name])
         except KeyError:
             raise AttributeError(name) from None
 

@@ -54,7 +54,8 @@ def heading(run: Run) -> np.ndarray:
     middle, means = (sums[:, ends - 1] - sums[:, begins - 1]) / (ends - begins)
     rates = (looks[ends] - looks[begins]) / (time[ends] - time[begins])
     first, last = means[[0, -1]] + rates[[0, -1]] * (time[rows[[0, -1]]] - middle[[0, -1]])
-    return np.interp(time, [time[rows[0]], *middle, time[rows[-1]]], [first, *means, last])
+    times = [time[rows[0]], *middle, time[rows[-1]]]
+    return np.asarray(np.interp(time, times, [first, *means, last]))
 
 
 def heading_error(run: Run) -> np.ndarray:
@@ -64,7 +65,7 @@ def heading_error(run: Run) -> np.ndarray:
     """
     looks = yaw(run)
     wanted = run.telemetry.get('heading', np.full(len(looks), looks[0]))
-    return (looks - wanted + math.pi) % (2.0 * math.pi) - math.pi
+    return np.asarray((looks - wanted + math.pi) % (2.0 * math.pi) - math.pi)
 
 
 def mean_velocity(run: Run, first: int, last: int) -> np.ndarray:
@@ -76,8 +77,9 @@ def mean_velocity(run: Run, first: int, last: int) -> np.ndarray:
     along = heading(run)[first:last + 1]
     duration, middle = run.time[last] - run.time[first], 0.5 * (along[1:] + along[:-1])
     way, c, s = np.diff(place[:, :2], axis=0), np.cos(middle), np.sin(middle)
-    return np.array([(c * way[:, 0] + s * way[:, 1]).sum(),
-                     (c * way[:, 1] - s * way[:, 0]).sum(), looks[1] - looks[0]]) / duration
+    return np.array([(c * way[:, 0] + s * way[:, 1]).sum() / duration,
+                     (c * way[:, 1] - s * way[:, 0]).sum() / duration,
+                     (looks[1] - looks[0]) / duration])
 
 
 def step_sizes(run: Run) -> dict[str, np.ndarray]:

@@ -65,7 +65,8 @@ class Supervisor:
     @property
     def effort_limits(self) -> list[float]:
         """Largest of each effort, N m."""
-        return self._limits
+        values: list[float] = self._limits
+        return values
 
     def latch(self, code: str, message: str, stamp: float) -> None:
         """Latch a fault of a kind in `KINDS`; a second one can only make the reaction stronger."""

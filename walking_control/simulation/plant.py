@@ -160,7 +160,7 @@ class Plant:
 
     def _supply(self, wanted: np.ndarray, rates: list[float], h: float) -> np.ndarray:
         """Return efforts limited to what the supply voltages cause at the joints' rates."""
-        effort = wanted.copy()
+        effort: np.ndarray = wanted.copy()
         for i, motor in enumerate(self._motors):
             if motor.supply_voltage > 0.0:
                 effort[i] = motor.supplied(float(wanted[i]), rates[i], h)

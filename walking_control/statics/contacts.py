@@ -202,7 +202,7 @@ def edge_gains(contact: Contact) -> np.ndarray:
     if contact.is_point:
         return np.zeros((4, 3))
     wider = replace(contact, length=contact.length + 2.0, width=contact.width + 2.0)
-    return wrench_limits(wider)[0] - wrench_limits(contact)[0]
+    return np.asarray(wrench_limits(wider)[0] - wrench_limits(contact)[0])
 
 
 def _row(entries: dict[int, float]) -> np.ndarray:
@@ -223,7 +223,7 @@ def centre_of_pressure(wrench: np.ndarray) -> np.ndarray:
     """
     if not wrench[2] > 0.0:
         return np.array([math.nan, math.nan])
-    return np.array([-wrench[4], wrench[3]]) / wrench[2]
+    return np.asarray(np.array([-wrench[4], wrench[3]]) / wrench[2])
 
 
 def contact_margins(contact: Contact, wrench: np.ndarray) -> dict[str, float | None]:

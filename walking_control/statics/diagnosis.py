@@ -91,11 +91,11 @@ def _scale(program: StaticProgram, limit: str, where: str) -> float:
     """Return how much of a row counts as one: N or N m."""
     weight = program.dynamics.weight
     if limit == TORQUE:
-        return max(program.limit_of(where), _LEVER * weight)
+        return float(max(program.limit_of(where), _LEVER * weight))
     if limit in (CENTRE_OF_PRESSURE, TORSION):
         contact = program.contacts[where]
-        return weight * max(0.25 * (contact.length + contact.width), 1e-3)
-    return weight
+        return float(weight * max(0.25 * (contact.length + contact.width), 1e-3))
+    return float(weight)
 
 
 def imbalance(rows: np.ndarray, bound: np.ndarray, weight: float) -> float:

@@ -33,7 +33,7 @@ def stand_on_points(problem: Problem, equations: int) -> np.ndarray:
     G, h = problem.rows[equations:], problem.bound[equations:]
     U, sizes, V = np.linalg.svd(A)
     rank = int(np.sum(sizes > _RANK * sizes[0]))
-    x = V[:rank].T @ ((U.T @ b)[:rank] / sizes[:rank])
+    x: np.ndarray = V[:rank].T @ ((U.T @ b)[:rank] / sizes[:rank])
     if rank == len(x):
         return x
     along = V[rank]
@@ -41,4 +41,5 @@ def stand_on_points(problem: Problem, equations: int) -> np.ndarray:
     low = max((slack[i] / rate[i] for i in np.flatnonzero(rate > _RANK)), default=-np.inf)
     high = min((slack[i] / rate[i] for i in np.flatnonzero(rate < -_RANK)), default=np.inf)
     best = -(along @ (problem.hessian @ x + problem.gradient)) / (along @ problem.hessian @ along)
-    return x + along * (min(max(best, low), high) if low <= high else 0.5 * (low + high))
+    share = min(max(best, low), high) if low <= high else 0.5 * (low + high)
+    return np.asarray(x + along * share)

@@ -150,7 +150,7 @@ def potential(parameters: np.ndarray, spin: np.ndarray, M_f: np.ndarray) -> floa
         M_f: Rows of the mass matrix of the foot's directions x, z, ``(2, n)``.
     """
     height, ahead = inner(M_f[0], spin), -inner(M_f[1], spin)
-    return -parameters[0] * ahead - parameters[1] * height
+    return float(-parameters[0] * ahead - parameters[1] * height)
 
 
 @array_function
@@ -159,4 +159,4 @@ def interpolate(knots: np.ndarray, values: np.ndarray, s: float) -> float:
     last = knots.shape[0] - 1
     i = min(max(np.searchsorted(knots, s) - 1, 0), last - 1)
     share = min(max((s - knots[i]) / (knots[i + 1] - knots[i]), 0.0), 1.0)
-    return values[i] + share * (values[i + 1] - values[i])
+    return float(values[i] + share * (values[i + 1] - values[i]))

@@ -95,7 +95,7 @@ def look_up(speeds: np.ndarray, values: np.ndarray, speed: float) -> float:
     spacing = speeds[1] - speeds[0]
     place = min(max(speed / spacing, 0.0), last * 1.0)
     i = min(int(place), last - 1)
-    return values[i] + (place - i) * (values[i + 1] - values[i])
+    return float(values[i] + (place - i) * (values[i + 1] - values[i]))
 
 
 @array_function
@@ -105,8 +105,8 @@ def look_back(speeds: np.ndarray, values: np.ndarray, value: float) -> float:
     for i in range(last):
         if value < values[i + 1]:
             share = (value - values[i]) / (values[i + 1] - values[i])
-            return speeds[i] + max(share, 0.0) * (speeds[i + 1] - speeds[i])
-    return speeds[last]
+            return float(speeds[i] + max(share, 0.0) * (speeds[i + 1] - speeds[i]))
+    return float(speeds[last])
 
 
 @array_function
@@ -165,7 +165,7 @@ def _notice_step(data: PlacementData, memory: np.ndarray, support: int, q: np.nd
 @array_function
 def aimed_speed(data: PlacementData, memory: np.ndarray) -> float:
     """Return the speed aimed at: that asked for, or what this step can rise to."""
-    return min(data.wish[SPEED], memory[MOST_SPEED])
+    return float(min(data.wish[SPEED], memory[MOST_SPEED]))
 
 
 @array_function
@@ -203,9 +203,9 @@ def _differ(data: PlacementData, memory: np.ndarray, row: int) -> float:
     if memory[SAMPLED] == 0.0:
         return 0.0
     steps, speed, gains = data.steps, aimed_speed(data, memory), data.feedback[row]
-    return (gains[0] * (memory[MID_BESIDE] - look_up(steps.speed, steps.beside, speed))
-            + gains[1] * (memory[MID_SPEED] - look_up(steps.speed, steps.middle, speed))
-            + gains[2] * memory[MID_RATE])
+    return float(gains[0] * (memory[MID_BESIDE] - look_up(steps.speed, steps.beside, speed))
+                  + gains[1] * (memory[MID_SPEED] - look_up(steps.speed, steps.middle, speed))
+                  + gains[2] * memory[MID_RATE])
 
 
 @array_function
@@ -288,4 +288,4 @@ def _foresee_landing(data: PlacementData, memory: np.ndarray, side: float, y: np
         push += _differ(data, memory, 2)
     push = min(push, MOST * push_off_speed(after, direction, 1e9))
     memory[PUSH] = min(max(push, 0.0), data.limits[4])
-    return memory[PUSH]
+    return float(memory[PUSH])

@@ -123,4 +123,4 @@ def fill_nominal_steps(steps: NominalSteps, pitch: float, roll: float, longest: 
             return i
         steps.beside[i], steps.middle[i], steps.ahead[i] = out[0], out[1], out[2]
         steps.across[i], steps.energy[i], steps.push_off[i] = out[3], out[4], out[5]
-    return steps.speed.shape[0]
+    return int(steps.speed.shape[0])

@@ -22,7 +22,6 @@ the fall, with the base sunk. Then it rises again, and enters the gait at a touc
 from collections.abc import Callable
 from dataclasses import replace
 import math
-from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -106,12 +105,12 @@ class NaturalWalking(Stepping):
         self._shift, self._shift_rate = np.zeros(2), np.zeros(2)
         self._foot_error, self._turn_error = np.zeros(3), np.zeros(3)
         self._knee_error = 0.0
-        self._manners: tuple[Any, ...] = (None,)
+        self._manners: tuple[SteppingParameters, ...] = ()
 
     @property
     def _manner(self) -> SteppingParameters:
         values = self.values
-        if self._manners[0] is not values:
+        if not self._manners or self._manners[0] is not values:
             self._manners = values, replace(values, height=values.tall,
                                             clearance=values.tall_clearance)
         return self._manners[self._calm >= TO_RISE]
@@ -165,8 +164,9 @@ class NaturalWalking(Stepping):
         ahead = np.array([wanted[0], 0.0, 0.0])
 
         def offset(times: np.ndarray) -> np.ndarray:
-            return steady_offset(wanted, side, self._rate, limits, times) \
-                - steady_offset(ahead, side, self._rate, limits, times)
+            result: np.ndarray = steady_offset(wanted, side, self._rate, limits, times) \
+                              - steady_offset(ahead, side, self._rate, limits, times)
+            return result
         return offset
 
     def _fade_from(self, row: np.ndarray) -> None:
@@ -242,7 +242,8 @@ class NaturalWalking(Stepping):
         limits = step_limits(self._manner)._replace(time=gait.duration, width=abs(gait.way[1]))
 
         def offset(times: np.ndarray) -> np.ndarray:
-            return (end - way)[:, None] + command(times)
+            result: np.ndarray = (end - way)[:, None] + command(times)
+            return result
         aim = Aim(offset, way - self._center, gait.duration - self._elapsed)
         self._plan_to(aim, self._center, limits, dt)
 

@@ -98,7 +98,8 @@ class GaitTable:
         lower = min(int(place), SAMPLES - 2)
         below, above = self._step[lower:lower + 2]
         row = below + (place - lower) * (above - below)
-        return row if foot == 0 else row * MIRROR
+        result: np.ndarray = row if foot == 0 else row * MIRROR
+        return result
 
 
 def _find_knee(body: Body, dynamics: Dynamics, gait: SpaceGait, foot: int) -> int:

@@ -189,8 +189,9 @@ class Balance:
     def _error(self) -> np.ndarray:
         """Return where the centre of mass should go from here, ``(3,)``, m."""
         now, held = self._now, self._held
-        return np.mean([heading(now.turns[foot]) @ (held.from_sole(foot) - now.from_foot(foot))
-                        for foot in self._feet], axis=0)
+        return np.asarray(np.mean([
+            heading(now.turns[foot]) @ (held.from_sole(foot) - now.from_foot(foot))
+            for foot in self._feet], axis=0))
 
     def _wrench(self, base: BaseState, rotation: np.ndarray, turn: float,
                 spin: float) -> np.ndarray:
@@ -209,4 +210,5 @@ class Balance:
 def _rotation_vector(wanted: np.ndarray, rotation: np.ndarray) -> np.ndarray:
     """Return the turn that leads from a rotation to a sum of wanted ones, floor axes, rad."""
     u, _, v = np.linalg.svd(wanted)
-    return pin.log3(u @ np.diag([1.0, 1.0, np.linalg.det(u @ v)]) @ v @ rotation.T)
+    result: np.ndarray = pin.log3(u @ np.diag([1.0, 1.0, np.linalg.det(u @ v)]) @ v @ rotation.T)
+    return result

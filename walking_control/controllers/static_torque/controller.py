@@ -244,11 +244,12 @@ class PostureControl(Controller):
         values, limits = self.values, self._limits
         if self.status == REACTING and values.reaction != 'impedance':
             brake = values.damping if values.reaction == 'damping' else 0.0
-            return -brake * limits * velocity
+            result: np.ndarray = -brake * limits * velocity
+            return result
         firmness = self._firmness()
         stiffness, damping = self._bounds.apply(values.stiffness * limits, values.damping * limits,
                                                 values.delay, firmness)
-        effort = self.feedforward + stiffness * (self._held - position) \
+        effort: np.ndarray = self.feedforward + stiffness * (self._held - position) \
             + damping * (self._held_rate - velocity)
         self._soles.limit(self._q, effort, firmness)
         return effort

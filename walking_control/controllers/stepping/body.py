@@ -101,7 +101,8 @@ class Body:
 
     def momentum_about(self, point: np.ndarray) -> np.ndarray:
         """Return the angular momentum about a point at rest, kg m^2/s, ``(3,)``."""
-        return self.spin + pin.skew(self.com - point) @ self.momentum
+        result: np.ndarray = self.spin + pin.skew(self.com - point) @ self.momentum
+        return result
 
     @property
     def yaw(self) -> float:

@@ -257,13 +257,15 @@ class Stepping(Controller):
         x = sorted(offset[0] for offset in offsets)
         y = sorted(offset[1] for offset in offsets)
         length, width = 0.5 * share * values.sole_length, 0.5 * share * values.sole_width
-        return x[0] - length < 0.0 < x[1] + length and y[0] - width < 0.0 < y[1] + width
+        return bool(x[0] - length < 0.0 < x[1] + length and y[0] - width < 0.0 < y[1] + width)
 
     def _divergent_point(self) -> np.ndarray:
         """Return where the fall would end, floor axes, the base the origin, m, ``(2,)``."""
         body = self._body
         height = self._pendulum(body.com[2] - min(foot.position[2] for foot in body.feet))
-        return body.com[:2] + body.momentum[:2] / (body.mass * math.sqrt(self._gravity / height))
+        rate = math.sqrt(self._gravity / height)
+        result: np.ndarray = body.com[:2] + body.momentum[:2] / (body.mass * rate)
+        return result
 
     def _pendulum(self, height: float) -> float:
         """Return a height of the centre of mass as that of a pendulum, which has not fallen, m."""
@@ -323,7 +325,8 @@ class Stepping(Controller):
         """Return the nearest place within the share of the sole that is pressed on, m."""
         values = self.values
         most = 0.5 * ANKLE * np.array([values.sole_length, values.sole_width])
-        return np.clip(place, -most, most)
+        result: np.ndarray = np.clip(place, -most, most)
+        return result
 
     def _want_heading(self, dt: float) -> None:
         """Turn the robot on its point as the mean of a stride asks; `heading` says why."""

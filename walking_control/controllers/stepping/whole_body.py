@@ -176,7 +176,7 @@ class WholeBody:
         self.want(rows, acceleration, weight, self._body.nv)
 
     def _column(self, foot: int) -> int:
-        return self._body.nv + self._contact.size * self._standing.index(foot)
+        return int(self._body.nv + self._contact.size * self._standing.index(foot))
 
     def solve(self) -> np.ndarray:
         """Return the joint torques in Pinocchio's order, ``(nv - 6,)``, N m.
@@ -215,7 +215,7 @@ class WholeBody:
                                     bound[:equalities], equalities)).x
         if x is None:
             x = np.zeros(n)
-        effort = np.clip(torque @ x + bias, low, high)
+        effort: np.ndarray = np.clip(torque @ x + bias, low, high)
         if not self.feasible:   # what the clipped torques do, not what was wished
             motion = np.vstack([full, *equal[1:]])
             driven = np.concatenate([-body.bias, *right[1:]])

@@ -145,7 +145,7 @@ def mass_column(robot_file: RobotFile, name: str, theta: np.ndarray) -> np.ndarr
         fresh[:3] = theta[:3]
         return fresh
 
-    column = numbers(base + 1.0) - theta
+    column: np.ndarray = numbers(base + 1.0) - theta
     if np.abs(numbers(base + 2.5) - theta - 2.5 * column).max() > 1e-9 or not column.any():
         raise InvalidInput(f'mass argument {name}',
                            limit='masses, first moments and inertias must be linear in it')

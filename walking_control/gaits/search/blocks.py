@@ -85,7 +85,7 @@ class Block:
     @property
     def count(self) -> int:
         """Number of columns."""
-        return self.extra.shape[1]
+        return int(self.extra.shape[1])
 
 
 class Rows:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from importlib.util import find_spec
 import math
 from typing import Any, TYPE_CHECKING
 
@@ -32,11 +33,7 @@ def terms(support, q, v, p, out):
 
 def has_compiler() -> bool:
     """Return whether CasADi and numba are installed."""
-    try:
-        import numba  # noqa: F401
-    except ImportError:
-        return False
-    return symbolic.ca is not None
+    return find_spec('casadi') is not None and find_spec('numba') is not None
 
 
 def _compiler() -> Callable[..., Any]:
@@ -53,7 +50,8 @@ def _compile(sources: tuple[str, ...]) -> Terms:
         exec(source, scope)
         scope[f'terms_{i}'] = compile_function(scope[f'terms_{i}'])
     exec(_CHOICE, scope)
-    return compile_function(scope['terms'])
+    terms: Terms = compile_function(scope['terms'])
+    return terms
 
 
 def compile_terms(dynamics: Dynamics) -> tuple[Terms, np.ndarray]:
@@ -103,7 +101,8 @@ def point_to(function: Function, *arguments: object) -> Any:
 @cache
 def compile_law(function: Function) -> Function:
     """Return a shared function compiled, with everything it calls."""
-    return _compiler()(function, **OPTIONS)
+    compiled: Function = _compiler()(function, **OPTIONS)
+    return compiled
 
 
 def compile_where_possible(function: Function) -> Function:

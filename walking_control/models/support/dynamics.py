@@ -52,11 +52,13 @@ class SupportDynamics:
         Args:
             support: Index of the foot that has been standing.
         """
-        return self.robot.supports[self.robot.feet[1 - support]] @ self.lift[support]
+        result: np.ndarray = self.robot.supports[self.robot.feet[1 - support]] @ self.lift[support]
+        return result
 
     def input_map(self, support: int) -> np.ndarray:
         """Return the generalised forces on q per unit of joint effort, ``(n, n_joints)``."""
-        return self.lift[support][1:].T
+        result: np.ndarray = self.lift[support][1:].T
+        return result
 
     def terms(self, support: int, q: np.ndarray, v: np.ndarray,
               out: np.ndarray | None = None) -> np.ndarray:

@@ -119,7 +119,7 @@ def _draw_angle(axis: Axes, limb: Limb, joint: str, i: int, points: np.ndarray,
     arc, colour = np.linspace(start, now, 40), _LINES[i % 7]
 
     def at(reach: float, direction: float) -> np.ndarray:
-        return place + reach * np.array([np.cos(direction), np.sin(direction)])
+        return np.asarray(place + reach * np.array([np.cos(direction), np.sin(direction)]))
     axis.plot(*np.array([place, at(1.4 * radius, start)]).T, color=colour, linewidth=1.2,
               linestyle='--', zorder=3)
     axis.plot(*np.array([at(radius, each) for each in arc]).T, color=colour, linewidth=1.6,

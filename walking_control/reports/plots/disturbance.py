@@ -98,7 +98,7 @@ def _place_of(run: Run, places: np.ndarray, disturbance: Disturbance) -> np.ndar
     if disturbance.kind == 'push':
         return places[disturbance.step, ::2]
     # three points a foothold after the first point
-    return floor_profile(run, places)[3 * disturbance.step - 1]
+    return np.asarray(floor_profile(run, places)[3 * disturbance.step - 1])
 
 
 def _origin(run: Run, places: np.ndarray) -> np.ndarray:

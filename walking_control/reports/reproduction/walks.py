@@ -112,8 +112,8 @@ def _last_step_down(name: str) -> float:
 def first_term(long: bool, what: str) -> float:
     """Return the first term of an expansion in the slope."""
     cycle = find_simplest_cycle(TINY, long)
-    return {'angle': cycle.angle / TINY ** (1.0 / 3.0), 'rate': cycle.rate / cycle.angle,
-            'time': cycle.period}[what]
+    return float({'angle': cycle.angle / TINY ** (1.0 / 3.0), 'rate': cycle.rate / cycle.angle,
+                  'time': cycle.period}[what])
 
 
 def second_term() -> float:
@@ -121,7 +121,7 @@ def second_term() -> float:
     third = 1.0 / 3.0
     (x, a), (y, b) = ((slope ** (2.0 * third), find_simplest_cycle(slope).angle / slope ** third)
                       for slope in (1e-4, 2e-4))
-    return (b - a) / (y - x)
+    return float((b - a) / (y - x))
 
 
 IMPACTS = (

@@ -221,7 +221,8 @@ class CompliantEngine(Engine):
 
     def rates(self) -> list[float]:
         """Return how fast the joints of the motors turned when last read, rad/s."""
-        return self._v[self._joints].tolist()
+        values: list[float] = self._v[self._joints].tolist()
+        return values
 
     def book(self, effort: np.ndarray, before: list[float], after: list[float], h: float
              ) -> tuple[list[float], list[float]]:

@@ -175,7 +175,7 @@ def has_sunk(model: RigidModel, state: RigidState, feet: Feet, work: Workspace) 
     """Return whether the base is below the fall height over the foot that landed last."""
     places = terms_places(work.M.shape[0] - 2)
     foot = 0.0 if feet.flags[LAST] == 0 else work.terms[places.foot + 1]
-    return work.terms[places.base + 1] - foot < model.fall_height
+    return bool(work.terms[places.base + 1] - foot < model.fall_height)
 
 
 @array_function

@@ -129,7 +129,8 @@ class SpaceEngine(Engine):
 
     def rates(self) -> list[float]:
         """Return how fast the joints of the motors turn now, rad/s."""
-        return self._v[self._motor_dof].tolist()
+        values: list[float] = self._v[self._motor_dof].tolist()
+        return values
 
     def _move(self, efforts: np.ndarray, h: float, forces: Forces) -> None:
         """Move on by one step."""
@@ -169,7 +170,7 @@ class SpaceEngine(Engine):
         """Add springs, friction and stops of joints; return the damping of each, N m s/rad."""
         dof = self._dof
         angle = self._joint_angles()
-        damping = self._viscous + self._coulomb / np.maximum(np.abs(self._v[dof]), FADE)
+        damping: np.ndarray = self._viscous + self._coulomb / np.maximum(np.abs(self._v[dof]), FADE)
         stiffness, away = self._stiffness.copy(), self._stiffness * (angle - self._rest)
         beyond = angle - np.clip(angle, self._lower, self._upper)
         stopped = beyond != 0.0

@@ -165,7 +165,8 @@ class DartEngine(SteppedEngine):
 
     def rates(self) -> list[float]:
         """Return how fast the joints of the motors turn now, rad/s."""
-        return self._links.getVelocities()[self._motor_dof].tolist()
+        values: list[float] = self._links.getVelocities()[self._motor_dof].tolist()
+        return values
 
     def _brake_gears(self, efforts: list[float], before: list[float], after: list[float]) -> None:
         """Let each gear brake by the share it loses of the torque that enters it."""

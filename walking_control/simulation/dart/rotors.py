@@ -82,7 +82,8 @@ class Stepper:
 
     def mass_matrix(self) -> np.ndarray:
         """Return the mass matrix with the rotors."""
-        return self.links.getMassMatrix() + self._rotors
+        result: np.ndarray = self.links.getMassMatrix() + self._rotors
+        return result
 
     def step(self, force: np.ndarray) -> None:
         """Advance by a timestep under generalised forces, N m and N."""
@@ -105,7 +106,8 @@ class Stepper:
             return velocity
         contact.computeImpulseForwardDynamics()
         contact.setImpulseApplied(False)
-        return contact.getVelocities()
+        result: np.ndarray = contact.getVelocities()
+        return result
 
     def _stop(self, free: np.ndarray, whole: np.ndarray | None) -> None:
         """Let contacts, stops and locks act."""
@@ -135,12 +137,14 @@ class Stepper:
 def _accelerate(tried: list[np.ndarray], found: list[np.ndarray]) -> np.ndarray:
     """Return the next guess after some guesses and their errors, by Anderson's acceleration."""
     g, error = tried[-1], found[-1]
+    result: np.ndarray = g + error
     if len(tried) == 1:
-        return g + error
+        return result
     steps = np.diff(np.array(tried), axis=0)
     changes = np.diff(np.array(found), axis=0)
     part = np.linalg.lstsq(changes.T, error, rcond=1e-8)[0]
-    return g + error - part @ (steps + changes)
+    result -= part @ (steps + changes)
+    return result
 
 
 def _carry(dart: Any, links: Any, contact: Any, inertia: np.ndarray) -> None:

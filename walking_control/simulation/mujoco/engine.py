@@ -230,7 +230,8 @@ class MujocoEngine(SteppedEngine):
 
     def rates(self) -> list[float]:
         """Return how fast the joints of the motors turn now, rad/s."""
-        return self.data.qvel[self._motor_dof].tolist()
+        values: list[float] = self.data.qvel[self._motor_dof].tolist()
+        return values
 
     def _brake_gears(self, efforts: list[float]) -> None:
         """Let each gear brake by the share it loses of the torque that enters it."""

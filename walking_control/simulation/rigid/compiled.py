@@ -102,11 +102,11 @@ class Walker:
 
     def walk(self, duration: float, stop_at_step: bool = False) -> int:
         """Walk on; see `walk.walk`."""
-        return self._ready(walk)(*self._arguments, duration, stop_at_step)
+        return int(self._ready(walk)(*self._arguments, duration, stop_at_step))
 
     def stride_many(self, count: int, longest: float = 3.0) -> int:
         """Make strides in a row; see `walk.stride_many`."""
-        return self._ready(stride_many)(*self._arguments, count, longest)
+        return int(self._ready(stride_many)(*self._arguments, count, longest))
 
     def start(self, support: int, q: np.ndarray, v: np.ndarray) -> None:
         """Stand on a foot just after touchdown, every lock in its stance phase."""

@@ -325,7 +325,7 @@ def lock_due(model: RigidModel, state: RigidState) -> int:
             approaches = (rate if distance > 0.0 else -rate) > 1e-12 and abs(distance) > ZERO
             if abs(distance) <= model.lock_capture[i] and not approaches:
                 mode[FIRST_STOP + joint] = 0
-                return FIRST_JOINT + 2 * model.lower.shape[0] + i
+                return int(FIRST_JOINT + 2 * model.lower.shape[0] + i)
     return -1
 
 
@@ -346,4 +346,4 @@ def overdue(model: RigidModel, state: RigidState, work: Workspace) -> int:
 @array_function
 def is_ahead(model: RigidModel, state: RigidState, work: Workspace) -> bool:
     """Return whether the swing foot is far enough ahead to touch down."""
-    return work.terms[terms_places(work.M.shape[0] - 2).foot] >= model.scuff
+    return bool(work.terms[terms_places(work.M.shape[0] - 2).foot] >= model.scuff)

@@ -334,7 +334,7 @@ def normal_acceleration(model: RigidModel, state: RigidState, work: Workspace, f
     if foot == STANCE and mode[STANCE] == 1:
         add_ground_torque(model, state, work, 1.0)
     if foot == STANCE:
-        return work.acceleration[1]
+        return float(work.acceleration[1])
     return swing_normal(model, work, work.acceleration, True)
 
 
@@ -353,8 +353,8 @@ def firmness(model: RigidModel, state: RigidState, work: Workspace, foot: int) -
     at = 0 if foot == STANCE else 2
     held = model.grip * work.reactions[at + 1] - abs(work.reactions[at])
     if held >= 0.0:
-        return held / work.M[1, 1]   # per mass of the robot
-    return max(held / work.M[1, 1], -normal_acceleration(model, state, work, foot))
+        return float(held / work.M[1, 1])   # per mass of the robot
+    return float(max(held / work.M[1, 1], -normal_acceleration(model, state, work, foot)))
 
 
 @array_function
@@ -367,7 +367,7 @@ def swing_normal(model: RigidModel, work: Workspace, rates: np.ndarray, with_dri
         total += work.terms[places.jacobian + n + j] * rates[2 + j]
     if with_drift:
         total += work.terms[places.drift + 1]
-    return total
+    return float(total)
 
 
 @array_function

@@ -225,17 +225,17 @@ def trial_length(model: RigidModel, state: RigidState, work: Workspace, target: 
     else false position (Illinois); the middle where these leave the bracket or take too long.
     """
     if target < 0:
-        return min(state.memo[STEP_SIZE], model.max_step, left)
+        return float(min(state.memo[STEP_SIZE], model.max_step, left))
     bracket = work.bracket
     low, high, g_low, g_high = bracket[LOW], bracket[HIGH], bracket[G_LOW], bracket[G_HIGH]
     if bracket[ROUNDS] < 12 or bracket[ROUNDS] % 2 == 0:
         if work.s1[target] < 0.0:
             newton = last - work.g1[target] / work.s1[target]
             if low < newton < high:
-                return newton
+                return float(newton)
         if g_low > FLAT:   # from a zero, as of a joint that leaves its stop, it would not get away
-            return low + (high - low) * g_low / (g_low - g_high)
-    return 0.5 * (low + high)
+            return float(low + (high - low) * g_low / (g_low - g_high))
+    return float(0.5 * (low + high))
 
 
 @array_function
@@ -268,8 +268,8 @@ def watch(model: RigidModel, state: RigidState, work: Workspace, target: int, h:
 def is_located(work: Workspace, target: int) -> bool:
     """Return whether the trial state is that of the event."""
     bracket = work.bracket
-    return abs(work.g1[target]) <= FLAT or bracket[HIGH] - bracket[LOW] <= SMALLEST \
-        or bracket[ROUNDS] >= 100.0
+    return bool(abs(work.g1[target]) <= FLAT or bracket[HIGH] - bracket[LOW] <= SMALLEST
+             or bracket[ROUNDS] >= 100.0)
 
 
 @array_function
@@ -301,7 +301,7 @@ def begin(model: RigidModel, state: RigidState, work: Workspace) -> int:
 def has_fallen(model: RigidModel, state: RigidState, work: Workspace) -> bool:
     """Return whether the base has sunk below the fall height."""
     base = work.terms[work.terms.shape[0] - 1]
-    return state.y[1] + base - state.memo[ANCHOR_Z] < model.fall_height
+    return bool(state.y[1] + base - state.memo[ANCHOR_Z] < model.fall_height)
 
 
 @array_function

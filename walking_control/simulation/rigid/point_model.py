@@ -138,7 +138,7 @@ def _rates(model: PointModel, state: PointState, foot: int, duration: float,
 @array_function
 def _next_floor(model: PointModel, state: PointState) -> float:
     """Return the level of the next foothold over the present one, m."""
-    return -model.drops[min(state.mode[STEPS] + 1, model.drops.shape[0] - 1)]
+    return float(-model.drops[min(state.mode[STEPS] + 1, model.drops.shape[0] - 1)])
 
 
 @array_function

@@ -57,4 +57,4 @@ def _solve_linear(problem: Problem) -> np.ndarray | None:
     if found.status != 0:
         return None
     x = found.x   # its equalities to rounding
-    return x + np.linalg.lstsq(rows[:m], bound[:m] - rows[:m] @ x, rcond=None)[0]
+    return np.asarray(x + np.linalg.lstsq(rows[:m], bound[:m] - rows[:m] @ x, rcond=None)[0])
