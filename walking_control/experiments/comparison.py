@@ -26,7 +26,7 @@ from walking_control.experiments.envelope import find_envelope, Grid
 from walking_control.experiments.first_failure import DISTURBANCES, FirstFailure
 from walking_control.experiments.robustness import find_first_failure
 from walking_control.experiments.variants import load_variant, of_variant, Variant
-from walking_control.gaits.samples import GaitError
+from walking_control.gaits.gait import GaitError
 from walking_control.loading import load_robot
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics

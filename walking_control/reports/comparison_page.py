@@ -1,22 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a comparison leaves behind: a page, a table, numbers, figures."""
 
+from collections.abc import Iterator, Sequence
 import csv
 from html import escape
 import json
 import math
 from pathlib import Path
 import re
+from typing import Any
 
-from walking_control.experiments.comparison import GAIT_MEASURES, outcome
+from walking_control.experiments.comparison import GAIT_MEASURES, outcome, Walk
 from walking_control.models.robot import in_words
+from walking_control.models.robot_file import World
 from walking_control.reports.page import embed_figure, format_number, write_page, writing_to
 from walking_control.reports.plots.comparison import plot_all_energies, plot_all_walks
 from walking_control.reports.plots.energy import plot_effort_parts
 from walking_control.reports.plots.envelope import plot_gaits
-from walking_control.reports.plots.style import import_matplotlib, save
+from walking_control.reports.plots.style import Figure, import_matplotlib, save
 from walking_control.runs.disturbance_response import MEASURES
 
+VERDICT = '^(?:survived|fell|was stopped|broke off)'   # of a walk, in a word
 NOTES = '''<section class="notes"><h2>What the numbers mean</h2><p>Every walk starts in the state
 of the robot file, on the same floor, under the same disturbance. Squared effort per step counts
 whole steps before the one that meets the disturbance, and from that one on. Injected and absorbed
@@ -34,7 +38,8 @@ push is that of the worst direction and part of the step, over 0.1 s on the base
 variants have the same robot, sensors, estimator, supervisor and limits.</p></section>'''
 
 
-def summarize_comparison(walks, robot, disturb, duration, interrupted=False):
+def summarize_comparison(walks: Sequence[Walk], robot: str, disturb: Sequence[str], duration: float,
+                         interrupted: bool = False) -> dict[str, Any]:
     """Return the comparison, ready for JSON.
 
     Args:
@@ -51,7 +56,8 @@ def summarize_comparison(walks, robot, disturb, duration, interrupted=False):
             'files': []}
 
 
-def write_comparison(walks, summary, directory):
+def write_comparison(walks: Sequence[Walk], summary: dict[str, Any],
+                     directory: Path | str) -> list[str]:
     """Write the files of a comparison into a directory, which is made if need be.
 
     Args:
@@ -73,7 +79,7 @@ def write_comparison(walks, summary, directory):
         return _write_files(walks, summary, directory)
 
 
-def _write_files(walks, summary, directory):
+def _write_files(walks: Sequence[Walk], summary: dict[str, Any], directory: Path) -> list[str]:
     figures = []
     for name, figure, caption in _figures(walks):
         if figure is not None:
@@ -96,7 +102,7 @@ def _write_files(walks, summary, directory):
     return files
 
 
-def _figures(walks):
+def _figures(walks: Sequence[Walk]) -> Iterator[tuple[str, Figure | None, str]]:
     """Yield (name, figure or None, caption)."""
     if 'gaits' in walks[0].measures:
         yield ('gaits', plot_gaits(walks), 'Left: speed over the commanded one, and what it costs '
@@ -115,14 +121,14 @@ def _figures(walks):
                    f'{walk.variant.name}: what the efforts consist of around the disturbance.')
 
 
-def _setting(summary, world):
+def _setting(summary: dict[str, Any], world: World | None) -> str:
     text = ', '.join(in_words(item) for item in summary['disturb']) or 'no disturbance'
     if world is None:
         return text
     return f'{text}; slope {math.degrees(world.slope):.3g}°, gravity {world.gravity:.4g} m/s²'
 
 
-def rows_of(summary):
+def rows_of(summary: dict[str, Any]) -> list[tuple[str, str, int, list[Any]]]:
     """Return (name, unit, digits, values by variant) of each line of the table."""
     variants = summary['variants']
     if 'gaits' in variants[0]:
@@ -140,19 +146,19 @@ def rows_of(summary):
     return rows
 
 
-def _first_failure(found):
+def _first_failure(found: dict[str, Any] | None) -> Any:
     """Return the first failing size for the table, None where nobody looked to the end."""
     if found is None or found['first_failure'] is not None or found['reason'] is not None:
         return found and found['first_failure']
     return f'none to {found["largest_tried"]:g}'
 
 
-def text_of(value, unit, digits):
+def text_of(value: Any, unit: str, digits: int) -> str:
     """Return a value of the table as people read it."""
     return value if isinstance(value, str) else format_number(value, unit, digits)
 
 
-def _csv_rows(summary):
+def _csv_rows(summary: dict[str, Any]) -> Iterator[list[Any]]:
     yield ['measure', 'unit', *(variant['name'] for variant in summary['variants'])]
     yield ['survived', '', *(variant['survived'] for variant in summary['variants'])]
     yield ['reason', '', *(variant['reason'] for variant in summary['variants'])]
@@ -160,7 +166,7 @@ def _csv_rows(summary):
         yield [name, unit, *values]
 
 
-def _table(summary):
+def _table(summary: dict[str, Any]) -> str:
     variants = summary['variants']
     head = ''.join(f'<th title="{escape(_settings(variant))}">{escape(variant["name"])}</th>'
                    for variant in variants)
@@ -168,7 +174,7 @@ def _table(summary):
              f'<thead><tr><th></th>{head}<th></th></tr></thead>', '<tbody>',
              '<tr><th>Outcome</th>' + ''.join(
                  f'<td title="{escape(outcome(variant))}">'
-                 f'{re.match("survived|fell|was stopped|broke off", outcome(variant))[0]}</td>'
+                 f'{re.findall(VERDICT, outcome(variant))[0]}</td>'
                  for variant in variants)
              + '<td></td></tr>']
     for name, unit, digits, values in rows_of(summary):
@@ -184,12 +190,12 @@ def _table(summary):
                       '</details>'])
 
 
-def _settings(variant):
+def _settings(variant: dict[str, Any]) -> str:
     settings = ', '.join(f'{name} {value}' for name, value in variant['settings'].items())
     return f'{variant["controller"]}, {settings or "as in the robot file"}'
 
 
-def format_comparison(summary):
+def format_comparison(summary: dict[str, Any]) -> list[str]:
     """Return the lines of the table for a terminal."""
     variants = summary['variants']
     lines = [f'{i + 1} {variant["name"]}: {outcome(variant)}'

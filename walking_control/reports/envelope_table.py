@@ -2,7 +2,10 @@
 """An envelope as a table: first failing sizes by direction and phase."""
 
 
-def format_cells(result):
+from typing import Any
+
+
+def format_cells(result: dict[str, Any]) -> list[str]:
     """Return the lines of a table of `find_envelope`'s result for a terminal.
 
     A row for each direction, a column for each phase; ``>`` marks what was survived to the last
@@ -20,7 +23,7 @@ def format_cells(result):
     return lines
 
 
-def cell_text(cell, result):
+def cell_text(cell: dict[str, Any], result: dict[str, Any]) -> str:
     """Return the first failing size of a cell as people read it."""
     if not cell['known']:
         return '?'

@@ -15,7 +15,7 @@ from walking_control.models.scale import REFERENCE, RULES, Scale, scale_of
 # what serves which kind of robot; the rest of the sections is nothing to it
 SERVING = {'compass': None, 'dribbel': None, 'humanoid': ('estimator', 'safety', 'static_torque'),
            'walker3d_point': ('search',)}
-OTHERS = ('compliant', 'space_search', 'static_torque', 'stepping')
+OTHERS = ('compliant', 'natural_walking', 'space_search', 'static_torque', 'stepping')
 # bounds of what sensors can say grow with every robot; no walk that they let pass knows them
 BOUNDS = ('bridge_time', 'base_rate_limit', 'foot_force_limit')
 

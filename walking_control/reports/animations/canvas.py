@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the animations are drawn with: size, colours, pen, GIF."""
 
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 
 from walking_control.exceptions import import_optional
@@ -13,7 +17,7 @@ BACKGROUND, INK, SOFT = '#FFFFFF', '#222222', '#9A9A9A'
 CAMERA_TIME = 0.8  # s over which the camera averages the robot's position
 
 
-def import_pillow():
+def import_pillow() -> Any:
     """Return Pillow's Image module.
 
     Raises:
@@ -22,7 +26,8 @@ def import_pillow():
     return import_optional('PIL.Image', 'animation', 'pillow')
 
 
-def save_frames(frames, path, linger=False, rate=FRAME_RATE):
+def save_frames(frames: Iterable[Any], path: Path | str, linger: bool = False,
+                rate: float = FRAME_RATE) -> None:
     """Write RGB images as an endless GIF, in the package's colours.
 
     Args:
@@ -41,7 +46,7 @@ def save_frames(frames, path, linger=False, rate=FRAME_RATE):
                    duration=durations, loop=0, optimize=False, disposal=1)
 
 
-def make_palette(image):
+def make_palette(image: Any) -> Any:
     """Return an image whose palette holds every colour drawn, blended with the background."""
     colours = []
     for name in (INK, SOFT, MARK, *FOOT_COLOURS):
@@ -52,17 +57,16 @@ def make_palette(image):
     return palette
 
 
-def pale(name, share=0.5):
+def pale(name: str, share: float = 0.5) -> str:
     """Return a colour that holds a share of another one, the rest background."""
     return '#' + ''.join(f'{value:02X}' for value in _blend(name, share))
 
 
-def _blend(name, share):
-    colour = np.array([int(name[i:i + 2], 16) for i in (1, 3, 5)])
-    return (share * colour + (1.0 - share) * 255.0).round().astype(int).tolist()
+def _blend(name: str, share: float) -> list[int]:
+    return [round(share * int(name[i:i + 2], 16) + (1.0 - share) * 255.0) for i in (1, 3, 5)]
 
 
-def smooth(values):
+def smooth(values: np.ndarray) -> np.ndarray:
     """Return a centred moving average; towards the ends the window shrinks evenly."""
     half = round(0.5 * CAMERA_TIME * FRAME_RATE)
     last = len(values) - 1
@@ -70,7 +74,7 @@ def smooth(values):
     return np.array([values[k - r:k + r + 1].mean() for k, r in enumerate(reach)])
 
 
-def load_font(size):
+def load_font(size: int) -> Any:
     """Return Pillow's own font in a size in pixels, if it has sizes."""
     from PIL import ImageFont
     try:
@@ -79,7 +83,8 @@ def load_font(size):
         return ImageFont.load_default()
 
 
-def write_text(pen, place, text, font, colour, centred=False):
+def write_text(pen: Any, place: Sequence[float], text: str, font: Any, colour: str,
+               centred: bool = False) -> None:
     """Write text with its upper left corner, or the middle of its upper edge, at a place."""
     x, y = place
     if centred:
@@ -88,13 +93,14 @@ def write_text(pen, place, text, font, colour, centred=False):
     pen.text((x, y), text, font=font, fill=colour)
 
 
-def draw_disc(pen, place, radius, colour):
+def draw_disc(pen: Any, place: Sequence[float], radius: float, colour: str) -> None:
     """Draw a filled disc."""
     x, y = place
     pen.ellipse([x - radius, y - radius, x + radius, y + radius], fill=colour)
 
 
-def draw_bone(pen, start, end, colour, width):
+def draw_bone(pen: Any, start: Sequence[float], end: Sequence[float], colour: str,
+              width: float) -> None:
     """Draw a line with round ends."""
     pen.line([start, end], fill=colour, width=width)
     for place in (start, end):

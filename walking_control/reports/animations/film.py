@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """An animated stick figure of a run as a small GIF: one view of the plane, two of space."""
 
+from collections.abc import Sequence
 import math
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,11 +29,12 @@ from walking_control.reports.animations.canvas import (
 )
 from walking_control.reports.animations.space_film import write_space_film
 from walking_control.reports.plots.style import FOOT_COLOURS
-from walking_control.reports.scene import Scene
+from walking_control.reports.scene import Pose, Scene
 from walking_control.runs.floor import floor_profile, floor_tilt
 from walking_control.runs.kinematics import foot_positions, tilt
 from walking_control.runs.posture import keeps_posture, support_intervals
 from walking_control.runs.quantities import ending, failure, footholds, touchdowns
+from walking_control.runs.run import Run
 from walking_control.runs.space import walks_in_space
 
 _FLOOR_HEIGHT = 0.17   # of the picture
@@ -61,7 +64,7 @@ _SPACE = (View(1, 0.27, 0.23, 'from the front; left >'),
           View(0, 0.75, 0.23, 'from the right side; forward >'))
 
 
-def write_animation(run, path, longest=None):
+def write_animation(run: Run, path: Path | str, longest: float | None = None) -> None:
     """Write a run as an endless GIF, less than 1.5 MB.
 
     Of a walk the end is shown in real time; a kept posture is shown whole, a long one faster than
@@ -87,7 +90,7 @@ def write_animation(run, path, longest=None):
     save_frames([film.draw(k) for k in range(len(rows))], path, linger=run.broke_off)
 
 
-def describe_animation(run):
+def describe_animation(run: Run) -> str:
     """Return the caption of an animation."""
     if walks_in_space(run):
         return ('The run from above, from its right side and in perspective. Lines on the floor '
@@ -101,7 +104,7 @@ def describe_animation(run):
     return words
 
 
-def frame_rows(run, longest):
+def frame_rows(run: Run, longest: float) -> tuple[np.ndarray, float]:
     """Return the row shown in each frame and how much faster than real time they pass."""
     begin, end, pace = run.time[0], run.time[-1], 1
     if keeps_posture(run) and not run.broke_off and not run.steps[-1]:
@@ -113,7 +116,7 @@ def frame_rows(run, longest):
     return np.minimum(np.searchsorted(run.time, times - 1e-9), len(run.time) - 1), pace
 
 
-def _floor_of(run):
+def _floor_of(run: Run) -> np.ndarray:
     """Return the corners of the floor in the floor frame, far beyond the run, m, ``(p, 2)``."""
     ahead = run.base.position[:, 0]
     far = np.array([ahead.min() - _BEYOND, ahead.max() + _BEYOND])
@@ -128,7 +131,7 @@ def _floor_of(run):
 class _Film:
     """Everything needed to draw the frames of one run."""
 
-    def __init__(self, run, rows, pace):
+    def __init__(self, run: Run, rows: np.ndarray, pace: float) -> None:
         self._run, self._rows, self._pace = run, rows, pace
         self._scene, self._floor, self._slope = Scene(run), _floor_of(run), run.world.slope
         self._views = _SPACE if 1 in run.robot.base.axes else _PLANE
@@ -144,10 +147,10 @@ class _Film:
         for begin, end, feet in support_intervals(run):
             self._support[begin:end] = [feet] * (end - begin)
 
-    def _level(self, x):
-        return np.interp(x, *self._floor.T)
+    def _level(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(np.interp(x, *self._floor.T))
 
-    def draw(self, k):
+    def draw(self, k: int) -> Any:
         """Return frame k as an RGB image."""
         from PIL import Image, ImageDraw
         size = WIDTH * OVERSAMPLING, HEIGHT * OVERSAMPLING
@@ -164,7 +167,8 @@ class _Film:
         self._draw_text(pen, k)
         return picture.resize((WIDTH, HEIGHT), Image.Resampling.LANCZOS)
 
-    def _pixels(self, points, view, k):
+    def _pixels(self, points: Sequence[Any] | np.ndarray, view: View,
+                k: int) -> list[tuple[float, float]]:
         """Return where places in the floor frame, ``(n, 3)``, appear in a view of frame k."""
         from_camera = np.asarray(points) - self._camera[k]
         seen = tilt(from_camera[:, ::2], self._slope)
@@ -173,12 +177,12 @@ class _Film:
         z = (1.0 - _FLOOR_HEIGHT) * HEIGHT * OVERSAMPLING - self._scale * seen[:, 1]
         return list(zip(x.tolist(), z.tolist(), strict=True))
 
-    def _draw_floor(self, pen, view, k):
+    def _draw_floor(self, pen: Any, view: View, k: int) -> None:
         eye = self._camera[k]
         span = view.reach * WIDTH * OVERSAMPLING / self._scale / math.cos(self._slope)
         left, right = eye[view.across] - span, eye[view.across] + span
 
-        def on_floor(places):
+        def on_floor(places: Any) -> np.ndarray:
             if view.across:
                 return np.array([[eye[0], y, eye[2]] for y in places])
             return np.array([[x, eye[1], self._level(x)] for x in places])
@@ -197,7 +201,7 @@ class _Film:
                 place, = self._pixels([foot - [0.0, 0.0, 0.075]], view, k)
                 write_text(pen, place, f'{0.1 * tenth:.1f} m', self._small, SOFT, centred=True)
 
-    def _draw_stance(self, pen, view, k, pose):
+    def _draw_stance(self, pen: Any, view: View, k: int, pose: Pose) -> None:
         """Draw the robot, its stance leg in front, on a disc."""
         scene, pixels = self._scene, self._pixels(pose.points, view, k)
         stance = self._run.support[self._rows[k]]
@@ -208,7 +212,7 @@ class _Film:
         draw_disc(pen, pixels[scene.base], 6 * OVERSAMPLING, INK)
         draw_disc(pen, pixels[scene.feet[stance]], 6 * OVERSAMPLING, FOOT_COLOURS[stance])
 
-    def _draw_forces(self, pen, view, k, pose):
+    def _draw_forces(self, pen: Any, view: View, k: int, pose: Pose) -> None:
         """Draw the robot, pale, its soles, the forces on them and its centre of mass."""
         pixels = self._pixels(pose.points, view, k)
         for segment in sorted(self._scene.segments, key=lambda segment: segment.foot is None):
@@ -217,10 +221,11 @@ class _Film:
         for i, sole in enumerate(pose.soles):
             pen.line(self._pixels(sole, view, k), fill=FOOT_COLOURS[i], width=5 * OVERSAMPLING)
         for i, arrow in pose.arrows.items():
-            _draw_arrow(pen, *self._pixels(arrow, view, k), FOOT_COLOURS[i])
+            foot, tip = self._pixels(arrow, view, k)
+            _draw_arrow(pen, foot, tip, FOOT_COLOURS[i])
         _draw_cross(pen, *self._pixels([pose.com], view, k))
 
-    def _draw_text(self, pen, k):
+    def _draw_text(self, pen: Any, k: int) -> None:
         run, row = self._run, self._rows[k]
         margin, line = 12 * OVERSAMPLING, 19 * OVERSAMPLING
         title = f'{run.robot.name}, {in_words(run.controller)}, {run.plant}'
@@ -237,9 +242,9 @@ class _Film:
         write_text(pen, (margin, margin + line), text, self._font, INK)
 
 
-def _draw_arrow(pen, foot, tip, colour):
+def _draw_arrow(pen: Any, begin: Sequence[float], end: Sequence[float], colour: str) -> None:
     """Draw an arrow with a pale edge, so that it stands out before a leg of its colour."""
-    foot, tip = np.array(foot), np.array(tip)
+    foot, tip = np.array(begin), np.array(end)
     length = math.hypot(*(tip - foot))
     if length < OVERSAMPLING:
         return
@@ -254,7 +259,7 @@ def _draw_arrow(pen, foot, tip, colour):
     pen.polygon(corners, fill=colour, outline=BACKGROUND)
 
 
-def _draw_cross(pen, place):
+def _draw_cross(pen: Any, place: Sequence[float]) -> None:
     reach = 6 * OVERSAMPLING
     x, y = place
     for colour, width in ((BACKGROUND, 6), (INK, 3)):

@@ -2,7 +2,8 @@
 """A walk in space as a small GIF: from above, from the side and in perspective."""
 
 import math
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +15,6 @@ from walking_control.reports.animations.canvas import (
     FRAME_RATE,
     INK,
     load_font,
-    MARK,
     OVERSAMPLING,
     pale,
     save_frames,
@@ -23,10 +23,11 @@ from walking_control.reports.animations.canvas import (
     write_text,
 )
 from walking_control.reports.plots.footprints import footprint_outlines
-from walking_control.reports.plots.style import FOOT_COLOURS
-from walking_control.reports.scene import Scene
+from walking_control.reports.plots.style import FOOT_COLOURS, MARK
+from walking_control.reports.scene import Pose, Scene
 from walking_control.runs.quantities import ending, failure
 from walking_control.runs.route import PUSH_TIME
+from walking_control.runs.run import Run
 from walking_control.runs.space import yaw
 
 WIDTH, HEIGHT = 720, 400
@@ -54,7 +55,7 @@ class Frame(NamedTuple):
     scale: float
     perspective: bool = False
 
-    def pixels(self, places):
+    def pixels(self, places: Any) -> list[tuple[float, float]]:
         """Return the pixels of places, ``(n, 3)``, as a list of pairs."""
         right, up, away = self.axes @ (np.atleast_2d(places) - self.eye).T
         scale = self.scale / np.maximum(away, 0.05) if self.perspective else self.scale
@@ -62,7 +63,7 @@ class Frame(NamedTuple):
                         (self.origin[1] - scale * up).tolist(), strict=True))
 
 
-def write_space_film(run, path):
+def write_space_film(run: Run, path: Path | str) -> None:
     """Write a walk in space as an endless GIF; a long one passes faster than it was.
 
     Blue and orange are the feet, dark prints where they stood; the arrow is a push. Lines on the
@@ -86,7 +87,7 @@ def write_space_film(run, path):
 class _Film:
     """Everything needed to draw the frames of one walk."""
 
-    def __init__(self, run, rows, pace):
+    def __init__(self, run: Run, rows: np.ndarray, pace: float) -> None:
         self._run, self._rows, self._pace = run, rows, pace
         self._scene = Scene(run)
         # it may begin crouched
@@ -98,8 +99,8 @@ class _Film:
         self._look = smooth(self._looks[rows])
         self._font, self._small = (load_font(size * OVERSAMPLING) for size in (13, 11))
 
-    def _views(self, k):
-        """Return (caption, place of the caption, `Frame`) of the three views of frame k."""
+    def _views(self, k: int) -> tuple[tuple[str, tuple[float, float], Frame], ...]:
+        """Return (caption or none, its place, `Frame`) of the three views of frame k."""
         x, y = self._place[k]
         height, unit = self._height, OVERSAMPLING
         c, s = math.cos(self._look[k]), math.sin(self._look[k])
@@ -115,12 +116,12 @@ class _Film:
             ('from the right side', (0.19 * WIDTH, 0.94 * HEIGHT), Frame(
                 (0.19 * WIDTH * unit, 0.74 * HEIGHT * unit), middle,
                 np.array([[c, s, 0.0], [0.0, 0.0, 1.0], [-s, c, 0.0]]), 0.72 * size)),
-            (None, None, Frame(
+            ('', (0.0, 0.0), Frame(
                 (0.69 * WIDTH * unit, 0.55 * HEIGHT * unit), middle + height * EYE,
                 np.array([right, np.cross(right, forward), forward]),
                 0.62 * HEIGHT * unit / height * np.linalg.norm(EYE) * height, True)))
 
-    def draw(self, k):
+    def draw(self, k: int) -> Any:
         """Return frame k as an RGB image."""
         from PIL import Image, ImageDraw
         size = WIDTH * OVERSAMPLING, HEIGHT * OVERSAMPLING
@@ -138,9 +139,9 @@ class _Film:
             self._draw_prints(pen, frame, row)
             self._draw_robot(pen, frame, pose, row)
             self._draw_push(pen, frame, row)
-            box = tuple(OVERSAMPLING * side for side in box)
-            picture.paste(sheet.crop(box), box[:2])
-            if caption is not None:
+            cut = tuple(OVERSAMPLING * side for side in box)
+            picture.paste(sheet.crop(cut), cut[:2])
+            if caption:
                 write_text(ImageDraw.Draw(picture), tuple(OVERSAMPLING * each for each in place),
                            caption, self._small, SOFT, centred=True)
         pen = ImageDraw.Draw(picture)
@@ -149,7 +150,7 @@ class _Film:
         self._draw_text(pen, k)
         return picture.resize((WIDTH, HEIGHT), Image.Resampling.LANCZOS)
 
-    def _draw_floor(self, pen, frame, k):
+    def _draw_floor(self, pen: Any, frame: Frame, k: int) -> None:
         """Draw lines on the floor around the robot; from the side they are one."""
         middle = CELL * np.round(self._place[k] / CELL)
         reach = CELL * np.arange(-CELLS, CELLS + 1)
@@ -160,7 +161,7 @@ class _Film:
                 ends[:, across] = middle[across] + offset
                 pen.line(frame.pixels(ends), fill=pale(SOFT), width=OVERSAMPLING)
 
-    def _draw_prints(self, pen, frame, row):
+    def _draw_prints(self, pen: Any, frame: Frame, row: int) -> None:
         for begin, foot, outline in self._prints:
             if begin > row:
                 break
@@ -171,7 +172,7 @@ class _Film:
             else:
                 draw_disc(pen, corners[0], 3 * OVERSAMPLING, colour)
 
-    def _draw_robot(self, pen, frame, pose, row):
+    def _draw_robot(self, pen: Any, frame: Frame, pose: Pose, row: int) -> None:
         """Draw soles and limbs, the far ones first."""
         away = frame.axes[2] @ (pose.points - frame.eye).T
         pixels = frame.pixels(pose.points)
@@ -189,7 +190,7 @@ class _Film:
             if len(sole) == 1:
                 draw_disc(pen, frame.pixels(sole)[0], 4 * OVERSAMPLING, FOOT_COLOURS[i])
 
-    def _draw_push(self, pen, frame, row):
+    def _draw_push(self, pen: Any, frame: Frame, row: int) -> None:
         segment = self._pushing(row)
         if segment is None:
             return
@@ -201,7 +202,7 @@ class _Film:
         pen.line([start, end], fill=MARK, width=4 * OVERSAMPLING)
         draw_disc(pen, end, 6 * OVERSAMPLING, MARK)
 
-    def _pushing(self, row):
+    def _pushing(self, row: int) -> Any:
         """Return the segment whose push is shown in a row, or None."""
         time, route = self._run.time[row], self._run.route
         for segment in route.segments if route is not None else ():
@@ -209,7 +210,7 @@ class _Film:
                 return segment
         return None
 
-    def _draw_text(self, pen, k):
+    def _draw_text(self, pen: Any, k: int) -> None:
         run, row = self._run, self._rows[k]
         margin, line = 12 * OVERSAMPLING, 19 * OVERSAMPLING
         title = f'{run.robot.name}, {in_words(run.controller)}, {run.plant}'

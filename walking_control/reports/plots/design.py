@@ -132,7 +132,7 @@ def _draw_angle(axis: Axes, limb: Limb, joint: str, i: int, points: np.ndarray,
     return True
 
 
-def _seen(matrix: np.ndarray, axes: list[Axes], plane: tuple[int, int],
+def _seen(matrix: np.ndarray, axes: str, plane: tuple[int, int],
           inverse: bool) -> np.ndarray | None:
     """Return the part of a matrix in the plane of the drawing, what is across it free."""
     places = [axes.index(AXES[i]) for i in plane if AXES[i] in axes]

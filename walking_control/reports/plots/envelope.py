@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """First failing pushes around the robot, first failing floors along a step, laws side by side."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
+from walking_control.experiments.comparison import Walk
 from walking_control.models.robot import in_words
 from walking_control.reports.plots.style import (
+    Axes,
     FAINT,
+    Figure,
     FOOT_COLOURS,
     import_matplotlib,
     label,
@@ -14,7 +20,7 @@ from walking_control.reports.plots.style import (
 )
 
 
-def plot_envelope(result):
+def plot_envelope(result: dict[str, Any]) -> Figure:
     """Draw what `find_envelope` found: around the robot, ahead at the top, or along a step.
 
     Args:
@@ -24,7 +30,7 @@ def plot_envelope(result):
         else _plot_places(result)
 
 
-def _plot_pushes(result):
+def _plot_pushes(result: dict[str, Any]) -> Figure:
     cells = result['cells']
     figure, (axis,) = new_figure(1, width=7.4, height=6.0, polar=[0])
     phases = sorted({cell['phase'] for cell in cells})
@@ -45,7 +51,7 @@ def _plot_pushes(result):
     return figure
 
 
-def _draw_least(axis, result, **style):
+def _draw_least(axis: Axes, result: dict[str, Any], **style: Any) -> None:
     """Draw the least first failing size of every direction."""
     cells = result['cells']
     directions = sorted({cell['direction_deg'] for cell in cells})
@@ -54,7 +60,7 @@ def _draw_least(axis, result, **style):
     _draw_around(axis, np.radians(directions), least, **style)
 
 
-def _look_down(axis, largest):
+def _look_down(axis: Axes, largest: float) -> None:
     """Turn polar axes so that ahead is up and left is left."""
     axis.set_theta_zero_location('N')
     axis.set_ylim(0.0, 1.05 * abs(largest))
@@ -62,7 +68,7 @@ def _look_down(axis, largest):
     axis.set_rlabel_position(15.0)
 
 
-def plot_gaits(walks):
+def plot_gaits(walks: Sequence[Walk]) -> Figure:
     """Draw speeds, their cost and, where there are any, envelopes of several laws.
 
     Args:
@@ -90,11 +96,11 @@ def plot_gaits(walks):
     return figure
 
 
-def _colours(count):
+def _colours(count: int) -> list[str]:
     return [FOOT_COLOURS[i % len(FOOT_COLOURS)] for i in range(count)]
 
 
-def _draw_gaits(axes, walk, colour):
+def _draw_gaits(axes: list[Axes], walk: Walk, colour: str) -> None:
     gaits = walk.measures['gaits']
     commanded = [gait['commanded'] for gait in gaits]
     for axis, key in zip(axes, ('speed', 'cost_of_transport_electrical'), strict=False):
@@ -102,32 +108,33 @@ def _draw_gaits(axes, walk, colour):
         axis.plot(commanded, values, 'o-', color=colour, label=walk.variant.name)
 
 
-def _draw_around(axis, angles, sizes, **style):
+def _draw_around(axis: Axes, angles: Sequence[float] | np.ndarray, sizes: Sequence[float],
+                 **style: Any) -> None:
     """Draw a line around the robot, closed where there is anything to close."""
     close = [0] if len(sizes) > 2 else []
     axis.plot([*angles, *(angles[i] for i in close)], [*sizes, *(sizes[i] for i in close)], **style)
 
 
-def _side(angle):
+def _side(angle: int) -> str:
     return {0: 'ahead', 90: 'left', 180: 'back', 270: 'right'}.get(angle, f'{angle}°')
 
 
-def _size(cell, result):
+def _size(cell: dict[str, Any], result: dict[str, Any]) -> float:
     """Return the first failing size, or the last that was tried where there is none."""
     first = cell['first_failure']
     if first is None:
-        return abs(result['largest']) if cell['known'] else abs(cell['largest_survived'])
-    return abs(first)
+        first = result['largest'] if cell['known'] else cell['largest_survived']
+    return abs(float(first))
 
 
-def _title(result):
+def _title(result: dict[str, Any]) -> str:
     noise = ', sensors with errors' if result['noise'] else ''
     return f'{result["robot"]} under {result["controller"]}, {result["nominal_speed"]:.2f} m/s' \
         f'{noise}:\nfirst failing {in_words(result["disturbance"])} ({result["unit"]}), ' \
         f'{result["after"]:g} s afterwards'
 
 
-def _plot_places(result):
+def _plot_places(result: dict[str, Any]) -> Figure:
     figure, (axis,) = new_figure(1, height=2.6)
     places = [cell['phase'] for cell in result['cells']]
     sizes = [_size(cell, result) for cell in result['cells']]
