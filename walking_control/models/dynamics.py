@@ -298,6 +298,18 @@ class Dynamics:
         rows[1] = cos * full[1] - sin * full[0]
         return rows
 
+    def body_jacobian(self, q: np.ndarray, frame: int) -> np.ndarray:
+        """Return the Jacobian of the centre of mass of a frame's body in the floor's axes.
+
+        Returns:
+            ``(3, nv)``.
+        """
+        self.place(q)
+        joint = self.model.frames[frame].parentJoint
+        J = pin.computeJointJacobian(self.model, self.data, self.to_pinocchio(q), joint)
+        at_center = J[:3] - pin.skew(self.model.inertias[joint].lever) @ J[3:]
+        return self._columns(self.data.oMi[joint].rotation @ at_center)
+
     def foot_twist_jacobian(self, q: np.ndarray, foot: str) -> np.ndarray:
         """Return the Jacobian of a foot in the floor's axes, ``(6, nv)``, linear rows first."""
         full = pin.computeFrameJacobian(self.model, self.data, self.to_pinocchio(q),

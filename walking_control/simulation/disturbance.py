@@ -101,15 +101,10 @@ def plan_disturbances(plant: Plant, disturbances: Iterable[Disturbance | str]) -
             touchdown.
 
     Raises:
-        InvalidInput: A text has another form, a size is beyond `LARGEST`, or the plant knows no
-            such disturbance.
+        InvalidInput: A text has another form, or the plant knows no such disturbance.
     """
     for item in disturbances:
         disturbance = parse_disturbance(item) if isinstance(item, str) else item
-        largest, unit = LARGEST.get(disturbance.kind, (math.inf, ''))
-        if not abs(disturbance.size) <= largest:
-            raise InvalidInput(f'size of {disturbance.kind}', value=disturbance.size,
-                               limit=f'must be from {-largest:g} to {largest:g} {unit}')
         plant.disturb(*disturbance)
 
 

@@ -175,8 +175,12 @@ class Engine(ABC):
         """Fill all of a `Truth` but its books and its trip."""
 
     @abstractmethod
-    def impulse(self, impulse: np.ndarray) -> None:
-        """Push the base at once by an impulse in the floor frame, N s, ``(3,)``."""
+    def impulse(self, impulse: np.ndarray, link: int = -1) -> None:
+        """Push the base at once by an impulse in the floor frame, N s, ``(3,)``.
+
+        An engine without `Feature.FORCES` that offers `Feature.LINKS` is pushed at the centre of
+        mass of other links, too, whose numbers are those of `link_index`.
+        """
 
     @abstractmethod
     def rates(self) -> list[float]:
@@ -205,8 +209,10 @@ class Engine(ABC):
         return map(self.dynamics.foot_rotation, self.robot.feet)
 
     def link_index(self, link: str) -> int:
-        """Return the number of a link in `Forces`, below 0 of what is none."""
-        return -1
+        """Return the number of a link in `Forces`; below 0 of what is none, here of the base too."""
+        model = self.dynamics.model
+        known = link != self.robot.base_link and model.existBodyName(link)
+        return int(model.getBodyId(link)) if known else -1
 
     def drop(self, step: int, size: float) -> None:
         """Plan a floor that is lower from a touchdown on, m; size 0 asks to count to it."""

@@ -14,7 +14,7 @@ from walking_control.exceptions import IncompatiblePlant, InvalidInput
 from walking_control.models.floor import STEEPEST
 from walking_control.models.robot import Robot, Start
 from walking_control.models.signals import Command, Measurement
-from walking_control.simulation.disturbance import Disturbance, How, PLAIN
+from walking_control.simulation.disturbance import Disturbance, How, LARGEST, PLAIN
 from walking_control.simulation.engine import Engine, Feature, Forces, REMEDIES, Truth
 from walking_control.simulation.inertial import InertialUnit
 from walking_control.simulation.pushes import along_floor, make_push, Pushes, Touchdowns
@@ -189,12 +189,12 @@ class Plant:
         forces = self._pushes.forces(h)
         if Feature.FORCES not in self.engine.lacks:
             return forces
-        for _, force in forces:
-            self._push(h * force)
+        for link, force in forces:
+            self._push(h * force, link)
         return ()
 
-    def _push(self, impulse: np.ndarray) -> None:
-        self.engine.impulse(impulse)
+    def _push(self, impulse: np.ndarray, link: int = -1) -> None:
+        self.engine.impulse(*((impulse,) if link < 0 else (impulse, link)))
         self.engine.read(self.truth)
 
     def push(self, impulse: float, direction: float = 0.0) -> None:
@@ -231,8 +231,11 @@ class Plant:
         if kind not in KINDS:
             raise InvalidInput('disturbance', value=kind, limit='unknown',
                                remedy='known: ' + ', '.join(KINDS))
-        if not math.isfinite(size):
-            raise InvalidInput('size of the disturbance', value=size, limit='must be finite')
+        largest, unit = LARGEST.get(kind, (math.inf, ''))
+        if not math.isfinite(size) or abs(size) > largest:
+            raise InvalidInput(f'size of {kind}', value=size, limit='must be finite' if
+                               largest == math.inf else
+                               f'must be from {-largest:g} to {largest:g} {unit}')
         last = self.engine.last_step
         if how.time is None and how.place is None and not 1 <= step <= last:
             raise InvalidInput('step of the disturbance', value=step, limit=f'must be 1 to {last}')

@@ -72,6 +72,28 @@ def test_every_plant_is_pushed_at_a_time(robot, name, duration):
     assert speeds[1] - speeds[0] > 0.05
 
 
+@pytest.mark.parametrize('link', ['outer_shank', 'inner_thigh'])
+def test_links_are_pushed_alike(link):
+    """A push on a leg would move the hip as one on the base does, or another leg."""
+    changes = []
+    for name in ('rigid', 'compliant', 'mujoco'):
+        ends = []
+        for size in (0.0, 0.02):
+            robot_file = load_robot('dribbel')
+            plant = make_plant(robot_file, name)
+            plan_disturbances(plant, [f'push={size}@0.01s:link={link}:duration=0.02'])
+            plant.reset(robot_file.start)
+            for _ in range(3):
+                plant.step(Command(plant.robot), 0.01)
+            ends.append(plant.truth.v.copy())
+        changes.append(ends[1] - ends[0])
+    largest = abs(changes[2]).max()
+    assert largest > 0.05
+    rigid, compliant, other = changes
+    assert rigid == pytest.approx(other, abs=0.02 * largest)
+    assert compliant == pytest.approx(other, abs=0.3 * largest)   # its floor gives way
+
+
 def test_an_engine_is_five_methods():
     """A newcomer would have to write more than CONTRIBUTING says."""
     assert Engine.__abstractmethods__ == {'reset', 'advance', 'read', 'impulse', 'rates'}

@@ -56,7 +56,6 @@ class CompliantEngine(Engine):
         Feature.SIDEWAYS: 'it moves in a plane',
         Feature.TILTS: 'both feet share one floor, which cannot lean under one of them',
         Feature.EDGES: 'feet roll over the floor, and an upright edge has no normal',
-        Feature.LINKS: 'pushes are impulses, which it knows of the base',
         Feature.FORCES: 'it is given as one impulse a tick'})
 
     def __init__(self, robot: Robot, world: World, values: CompliantParameters,
@@ -275,13 +274,13 @@ class CompliantEngine(Engine):
             'slipped': float(booked[cm.SLIPPED]), 'released': float(booked[cm.RELEASED]),
             'joints': float(booked[cm.PASSIVE]), 'impacts': float(self.state.memo[rm.LOSS])}
 
-    def impulse(self, impulse: np.ndarray) -> None:
-        """Push the base at once by an impulse in the floor frame, N s, ``(3,)``."""
+    def impulse(self, impulse: np.ndarray, link: int = -1) -> None:
+        """Push a link at once by an impulse in the floor frame, N s, ``(3,)``."""
         n, state, work = self.model.n, self.state, self._work
         parts = self._support.layout.split(self._support.terms(
             0, state.y[2:n + 2], state.y[n + 4:2 * n + 4]))
         work.M[:] = parts['mass']
-        work.impulse[:] = float(impulse[0]) * push_direction(self._support, state)
+        work.impulse[:] = float(impulse[0]) * push_direction(self._support, state, link)
         before = kinetic_energy(self.model, state, work)
         collide(self.model, state, work, work.impulse, False)
         gained = kinetic_energy(self.model, state, work) - before

@@ -333,7 +333,7 @@ class SpaceEngine(Engine):
         return dynamics.kinetic_energy(dynamics.from_pinocchio(self._q),
                                        self._v[dynamics.pinocchio_order])
 
-    def impulse(self, impulse: np.ndarray) -> None:
+    def impulse(self, impulse: np.ndarray, link: int = -1) -> None:
         """Push the base at once by an impulse in the floor frame, N s, ``(3,)``."""
         model, data = self._pin
         generalised = np.zeros(model.nv)

@@ -244,7 +244,7 @@ class DartEngine(SteppedEngine):
         """Return what turns the axes of each foot to the floor's."""
         return (body.getWorldTransform().matrix()[:3, :3] for body in self._feet)
 
-    def impulse(self, impulse: np.ndarray) -> None:
+    def impulse(self, impulse: np.ndarray, link: int = -1) -> None:
         """Push the base at once by an impulse in the floor frame, N s, ``(3,)``."""
         links = self._links
         generalised = np.zeros(links.getNumDofs())

@@ -307,7 +307,7 @@ class MujocoEngine(SteppedEngine):
         """Return what turns the axes of each foot to the floor's."""
         return (self.data.xmat[body].reshape(3, 3) for body in self._foot_body)
 
-    def impulse(self, impulse: np.ndarray) -> None:
+    def impulse(self, impulse: np.ndarray, link: int = -1) -> None:
         """Push the base at once by an impulse in the floor frame, N s, ``(3,)``."""
         generalised = np.zeros((1, self.model.nv))
         for i, axis in enumerate(self.robot.base.axes):

@@ -114,7 +114,6 @@ class RigidEngine(Engine):
     parameters = RigidParameters
     lacks = MappingProxyType({
         Feature.SIDEWAYS: 'it moves in a plane',
-        Feature.LINKS: 'pushes are impulses, which it knows of the base',
         Feature.FORCES: 'it is given as one impulse a tick'})
 
     def __init__(self, robot: Robot, world: World, values: RigidParameters) -> None:
@@ -261,20 +260,28 @@ class RigidEngine(Engine):
         truth.foot_height[support], truth.foot_height[1 - support] = foot_heights(
             self.model, state, self._work)
 
-    def impulse(self, impulse: np.ndarray) -> None:
-        """Push the base at once by an impulse in the floor frame, N s; closed contacts hold."""
+    def impulse(self, impulse: np.ndarray, link: int = -1) -> None:
+        """Push a link at once by an impulse in the floor frame, N s; closed contacts hold."""
         push(self.terms, self.model, self.state, self._work,
-             push_direction(self._support, self.state), float(impulse[0]))
+             push_direction(self._support, self.state, link), float(impulse[0]))
 
 
-def push_direction(support: SupportDynamics, state: rm.RigidState) -> np.ndarray:
-    """Return the generalised impulse of a unit impulse on the base along x, ``(n + 2,)``."""
+def push_direction(support: SupportDynamics, state: rm.RigidState, link: int = -1) -> np.ndarray:
+    """Return the generalised impulse of a unit impulse along x on a link, ``(n + 2,)``.
+
+    Args:
+        support: `SupportDynamics`.
+        state: Where the robot is.
+        link: Frame of the link, pushed at its centre of mass; below 0 the base, at its origin.
+    """
     n = support.layout.n
     foot = support.robot.feet[int(state.mode[rm.SUPPORT])]
     direction = np.zeros(n + 2)
     direction[0] = 1.0   # the base moves with the foot and by the change of its offset from it
     for i, v in enumerate(np.eye(n)):
-        direction[2 + i] = support.dynamics.base_from_coordinates(foot, state.y[2:n + 2], v)[1][0]
+        q, rates = support.dynamics.base_from_coordinates(foot, state.y[2:n + 2], v)
+        direction[2 + i] = rates[0] if link < 0 else \
+            (support.dynamics.body_jacobian(q, link) @ rates)[0]
     return direction
 
 

@@ -262,6 +262,6 @@ class PointEngine(Engine):
             cr, sr = math.cos(roll), math.sin(roll)
             yield np.array([[c, s * sr, s * cr], [0.0, cr, -sr], [-s, c * sr, c * cr]])
 
-    def impulse(self, impulse: np.ndarray) -> None:
+    def impulse(self, impulse: np.ndarray, link: int = -1) -> None:
         """Push the hip at once by an impulse in the floor frame, N s, ``(3,)``."""
         push_point(self.model, self.state, impulse)
