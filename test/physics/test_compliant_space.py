@@ -5,11 +5,14 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import IncompatiblePlant, InvalidInput
 from walking_control.loading import load_robot
 from walking_control.models.signals import Command
-from walking_control.simulation.disturbance import How
+from walking_control.runs.kinematics import foot_positions
+from walking_control.simulation.disturbance import How, plan_disturbances
 from walking_control.simulation.registry import make_plant
+from walking_control.simulation.simulate import run_plant
 
 
 def held(plant, start, command, duration, gain=400.0):
@@ -94,7 +97,29 @@ def test_what_it_cannot_do_is_refused():
     with pytest.raises(IncompatiblePlant, match='its feet are those of the URDF'):
         make_plant(load_robot('humanoid', [('compliant.foot_radius', 0.1)]), 'compliant')
     plant = make_plant(load_robot('walker3d'), 'compliant')
-    with pytest.raises(InvalidInput, match='step_down.*plant compliant.*level plane'):
-        plant.disturb('step_down', 0.02, 3)
+    with pytest.raises(InvalidInput, match='step_down.*plant compliant.*upright edge'):
+        plant.disturb('step_down', 0.02, 0, How(place=0.3))
     with pytest.raises(IncompatiblePlant, match='needs a planar robot'):
         make_plant(load_robot('walker3d_point'), 'compliant')
+
+
+@pytest.mark.parametrize('heights, disturb', [
+    ((0.0, 0.01, -0.005, 0.0), []), ((), ['slope_change=0.05@0.05m']), ((), ['step_up=0.004@2']),
+    ((), ['slope_change=0.04@2'])])
+def test_feet_stand_on_the_floor_there_is(heights, disturb):
+    """Feet would float over a floor that sinks, or the books of energy miss what it does."""
+    places = (0.0, 0.1, 0.2, 0.4) if heights else ()
+    robot_file = load_robot('walker3d_points', [
+        ('stepping.speed', 0.4), ('world.floor_places', places), ('world.floor_heights', heights)])
+    plant = make_plant(robot_file, 'compliant')
+    plan_disturbances(plant, disturb)
+    run = run_plant(plant, ControlLoop(robot_file), robot_file.start, 1.5)
+    assert run.fault is None and run.steps[-1] >= 4
+    loaded = run.foot_force[:, :, 2] > 0.5 * plant.engine.dynamics.weight
+    assert loaded.sum() > 300
+    assert run.foot_height[loaded].max() < 2e-4 and run.foot_height[loaded].min() > -0.006
+    feet = foot_positions(plant.engine.dynamics, run.q)
+    standing = feet[loaded][:, 2] - np.median(feet[:20, :, 2])
+    assert np.ptp(standing) > 0.003, 'they rise or sink with it'
+    ledger = plant.engine.energies()
+    assert abs(ledger['integration']) < 0.15 * ledger['work']

@@ -61,8 +61,8 @@ def require_level(world: World, what: str) -> None:
     """Raise `IncompatiblePlant` where a world's floor is uneven, for what needs a level one."""
     if world.floor_places:
         raise IncompatiblePlant(f'world.floor_places under {what}', limit='it needs a level floor',
-                                remedy='simulate takes uneven ones in plants mujoco and dart, and '
-                                'in rigid and compliant with planar robots')
+                                remedy='simulate takes uneven ones in plants mujoco, dart and '
+                                'compliant, and in rigid with planar robots')
 
 
 def check_floor(values: World) -> None:

@@ -209,7 +209,7 @@ class Engine(ABC):
         return map(self.dynamics.foot_rotation, self.robot.feet)
 
     def link_index(self, link: str) -> int:
-        """Return the number of a link in `Forces`; below 0 of what is none, here of the base too."""
+        """Return the number of a link in `Forces`; below 0 of none such, here of the base too."""
         model = self.dynamics.model
         known = link != self.robot.base_link and model.existBodyName(link)
         return int(model.getBodyId(link)) if known else -1

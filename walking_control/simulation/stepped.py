@@ -19,6 +19,7 @@ from walking_control.simulation.parameters import EngineParameters
 from walking_control.simulation.terrain import Change, lay_floor, lay_profile, Piece
 
 SCUFF_DEPTH = 0.001   # m: a foot ahead of the other that is deeper under a step up has tripped
+TOLD_APART = 'levels are told apart for two feet alone'
 FAR = 10.0            # m: feet higher than this count as that high
 PUSH_DURATION = 0.1   # s: of robots in space
 
@@ -46,9 +47,8 @@ class SteppedEngine(Engine):
         self.resolution = values.timestep
         in_space = 1 in robot.base.axes
         self.push_duration = PUSH_DURATION if in_space else 0.0
-        self.lacks = {Feature.TILTS: 'the floor below each foot is a level plane'}
-        if len(robot.feet) != 2:
-            self.lacks[Feature.STEPS] = 'levels are told apart for two feet alone'
+        self.lacks = dict.fromkeys((Feature.STEPS, Feature.TILTS) if len(robot.feet) != 2 else (),
+                                   TOLD_APART)
         if not in_space:
             self.lacks[Feature.SIDEWAYS] = 'it moves in a plane'
         self._profile = read_profile(world)
@@ -93,23 +93,11 @@ class SteppedEngine(Engine):
         """Plan a floor that is lower from a touchdown on, m; size 0 asks to count to it."""
         self._levels.plan(size, step)
 
+    def tilt(self, step: int, size: float) -> None:
+        """Plan a floor that leans more from a touchdown on, rad, downhill positive."""
+        self._levels.plan(0.0, step, size)
+
     def change(self, place: float, drop: float, tilt: float) -> None:
         """Plan a floor that is lower by drop, m, and leans more by tilt, rad, from a place on."""
         self._changes.append(Change(place, drop, tilt))
         self._prepare()
-
-    def _follow(self, places: list[float], heights: list[float]) -> str | None:
-        """Bring the floor of each foot to its level, see `Levels`.
-
-        Args:
-            places: Of the feet along the floor, m.
-            heights: Of their lowest points over their floors, m.
-
-        Returns:
-            Why a foot tripped, or None.
-        """
-        levels = self._levels
-        depth = levels.follow(places, [float(a + b) for a, b in zip(heights, levels.heights)])
-        return None if depth <= 0.0 else \
-            f'a foot tripped: {1000.0 * depth:.3g} mm under a step up where it passes the ' \
-            f'stance foot; limit {1000.0 * SCUFF_DEPTH:.3g} mm'

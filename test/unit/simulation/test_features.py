@@ -6,10 +6,13 @@ import pytest
 
 from walking_control.exceptions import IncompatiblePlant
 from walking_control.loading import load_robot
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.signals import Command
+from walking_control.runs.kinematics import foot_positions
 from walking_control.simulation.disturbance import plan_disturbances
 from walking_control.simulation.engine import Engine, Feature
 from walking_control.simulation.registry import make_plant
+from walking_control.simulation.simulate import simulate
 
 PAIRS = [('compass', 'rigid'), ('walker3d_point', 'rigid'), ('compass', 'compliant'),
          ('walker3d', 'compliant'), ('dribbel', 'mujoco'), ('walker3d', 'mujoco'),
@@ -97,3 +100,16 @@ def test_links_are_pushed_alike(link):
 def test_an_engine_is_five_methods():
     """A newcomer would have to write more than CONTRIBUTING says."""
     assert Engine.__abstractmethods__ == {'reset', 'advance', 'read', 'impulse', 'rates'}
+
+
+def test_floors_lean_from_a_touchdown_on():
+    """The same slope_change would be another floor in the next plant, or move under a foot."""
+    for name in ('rigid', 'mujoco', 'dart'):
+        robot_file = load_robot('dribbel')
+        run = simulate(robot_file, plant=name, duration=1.9, disturb=['slope_change=0.03@2'])
+        feet = foot_positions(Dynamics(run.robot), run.q)
+        down = np.flatnonzero(np.diff(run.steps)) + 6   # stopped by then
+        places = np.array([feet[row, run.support[row]][::2] for row in down])
+        assert len(places) == 3, name
+        level = places[0, 1] - np.tan(0.03) * (places[:, 0] - places[0, 0])
+        assert places[:, 1] == pytest.approx(level, abs=1e-3), name

@@ -21,14 +21,17 @@ import pinocchio as pin
 
 from walking_control.exceptions import IncompatiblePlant, NotAchieved
 from walking_control.models.dynamics import Dynamics
+from walking_control.models.floor import read_profile
 from walking_control.models.friction import friction_table
 from walking_control.models.robot import Robot, Start
 from walking_control.models.robot_file import World
 from walking_control.simulation.compliant.law import HUNT_CROSSLEY
 from walking_control.simulation.compliant.soles import contact_points
 from walking_control.simulation.engine import Engine, Feature, Forces, Truth
+from walking_control.simulation.levels import Levels
 from walking_control.simulation.parameters import CompliantParameters, FLOORS
-from walking_control.simulation.stepped import PUSH_DURATION
+from walking_control.simulation.stepped import PUSH_DURATION, SCUFF_DEPTH, TOLD_APART
+from walking_control.simulation.terrain import Change, profile_of
 
 STOP_TIME = 0.004   # s: time constant of joint stops
 FADE = 0.01         # rad/s: dry friction of joints fades below
@@ -61,9 +64,8 @@ class SpaceEngine(Engine):
     name = 'compliant'
     parameters = CompliantParameters
     push_duration = PUSH_DURATION
-    lacks = MappingProxyType(dict.fromkeys(
-        (Feature.STEPS, Feature.TILTS, Feature.EDGES, Feature.BENDS, Feature.UNEVEN),
-        'its floor in space is one level plane'))
+    lacks = MappingProxyType({
+        Feature.EDGES: 'feet sink into the floor, and an upright edge has no normal'})
 
     def __init__(self, robot: Robot, world: World, values: CompliantParameters) -> None:
         beyond = [*robot.servos, *robot.virtual_efforts, *(lock.joint for lock in robot.locks)]
@@ -80,14 +82,20 @@ class SpaceEngine(Engine):
         self.dynamics = self._dynamics = Dynamics(robot, world.gravity, world.slope)
         model = self._dynamics.model
         self._points = contact_points(robot)
+        self._profile, self._changes = read_profile(world), list[Change]()
         self._frames = [self._dynamics.frames[foot] for foot in robot.feet]
         self._index_joints()
         self._pin = model, model.createData()
         self._q, self._v = pin.neutral(model), np.zeros(model.nv)
         self._slides = np.zeros((len(self._points.foot), 3))
+        self._turns = np.tile(np.eye(3), (len(self._points.foot), 1, 1))   # where points touch
         self._foot_force = np.zeros((len(robot.feet), 3))
         self._booked = dict.fromkeys(('work', 'damped', 'slipped', 'released', 'joints'), 0.0)
         self._begun = 0.0
+        self._levels = Levels(len(robot.feet), SCUFF_DEPTH)
+        if len(robot.feet) != 2:
+            self.lacks = MappingProxyType({**self.lacks, Feature.STEPS: TOLD_APART,
+                                           Feature.TILTS: TOLD_APART})
 
     def _index_joints(self) -> None:
         robot, base = self.robot, self.robot.base
@@ -111,6 +119,8 @@ class SpaceEngine(Engine):
         self._q[:] = dynamics.to_pinocchio(q)
         self._v[:] = dynamics.to_pinocchio_velocity(v)
         self.time = 0.0
+        if self._levels.planned:
+            self._levels.reset(self.robot.feet.index(start.support))
         self._slides[:] = 0.0
         self._foot_force[:] = 0.0
         for name in self._booked:
@@ -125,7 +135,12 @@ class SpaceEngine(Engine):
         if not np.isfinite(self._v).all():
             raise NotAchieved(f'plant compliant on {self.robot.name} at {self.time:.4g} s',
                               limit='the integration diverged', remedy='check efforts')
-        return None
+        if not self._levels.planned:
+            return None
+        heights, feet = self._heights(), range(len(self._frames))
+        places = [float(self._dynamics.data.oMf[frame].translation[0]) for frame in self._frames]
+        return self._levels.walk(places, [
+            float(heights[self._points.foot == foot].min()) for foot in feet])
 
     def rates(self) -> list[float]:
         """Return how fast the joints of the motors turn now, rad/s."""
@@ -194,21 +209,24 @@ class SpaceEngine(Engine):
             place = data.oMf[frame]
             mine = np.flatnonzero(points.foot == foot)
             arms = points.place[mine] @ place.rotation.T
-            arms[:, 2] -= points.radius[mine]
-            depth = -(place.translation[2] + arms[:, 2])
+            below, turns = self._floor_at(place.translation[0] + arms[:, 0], foot)
+            arms -= points.radius[mine][:, None] * turns[:, 2]
+            depth = ((below - (place.translation + arms)) * turns[:, 2]).sum(1)
             if depth.max() < -0.02:
                 continue
             J = pin.getFrameJacobian(model, data, frame, pin.LOCAL_WORLD_ALIGNED)
-            for i, arm, deep in zip(mine, arms, depth):
-                row = J[[0, 1, 2, 5]]
+            for i, arm, deep, turn in zip(mine, arms, depth, turns):
+                row = np.vstack((J[:3], turn[2] @ J[3:]))
                 row[3] *= self._values.torsion if self._points.radius[i] > 0.0 else 0.0
                 row[0] += arm[2] * J[4] - arm[1] * J[5]
                 row[1] += arm[0] * J[5] - arm[2] * J[3]
                 row[2] += arm[1] * J[3] - arm[0] * J[4]
+                row[:3] = turn @ row[:3]
                 if deep > 0.0 or deep - h * (row[2] @ self._v) > 0.0:
                     rows.append(row)
                     depths.append(deep)
                     which.append(i)
+                    self._turns[i] = turn
         return np.array(which, dtype=int), np.array(rows), np.array(depths)
 
     def _press(self, A: np.ndarray, right: np.ndarray, h: float) -> _Forces:
@@ -288,15 +306,53 @@ class SpaceEngine(Engine):
             booked['work'] += effort * rate * h
         self._foot_force[:] = 0.0
         for i, force in zip(found.points, found.force):
-            self._foot_force[self._points.foot[i]] += force[:3]
+            self._foot_force[self._points.foot[i]] += force[:3] @ self._turns[i]
 
     def _heights(self) -> np.ndarray:
         """Return the height of the lowest point of each ball or corner over the floor, m."""
         self._dynamics.place(self._dynamics.from_pinocchio(self._q))
         data = self._dynamics.data
-        return np.array([
-            (data.oMf[self._frames[foot]].act(place))[2] - radius
-            for foot, place, radius in zip(*self._points)])
+        places = np.array([data.oMf[self._frames[foot]].act(place)
+                           for foot, place, _ in zip(*self._points)])
+        below, turns = self._floor_at(places[:, 0], self._points.foot)
+        return ((places - below) * turns[:, 2]).sum(1) - self._points.radius
+
+    def _floor_at(self, x: np.ndarray, feet: np.ndarray | int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the points of the floor at places along it, and its axes there.
+
+        Args:
+            x: m, ``(n,)``.
+            feet: Whose floor, ``(n,)`` or one of all.
+
+        Returns:
+            ``(n, 3)``, y left at 0, and rows along, to the left and normal, ``(n, 3, 3)``.
+        """
+        points, turns = np.zeros((len(x), 3)), np.zeros((len(x), 3, 3))
+        points[:, 0], turns[:] = x, np.eye(3)
+        rise = None
+        if self._levels.planned:
+            slopes = self._levels.slopes[feet]
+            points[:, 2], rise = self._levels.heights[feet] - slopes * x, -np.arctan(slopes)
+        elif self._profile is not None:
+            points[:, 2] = self._profile.height(x)
+            rise = np.arctan(self._profile.slopes[self._profile.piece(x)])
+        if rise is not None:
+            turns[:, 0, 0] = turns[:, 2, 2] = np.cos(rise)
+            turns[:, 0, 2], turns[:, 2, 0] = np.sin(rise), -np.sin(rise)
+        return points, turns
+
+    def drop(self, step: int, size: float) -> None:
+        """Plan a floor that is lower from a touchdown on, m."""
+        self._levels.plan(size, step)
+
+    def tilt(self, step: int, size: float) -> None:
+        """Plan a floor that leans more from a touchdown on, rad, downhill positive."""
+        self._levels.plan(0.0, step, size)
+
+    def change(self, place: float, drop: float, tilt: float) -> None:
+        """Plan a floor that leans more by tilt, rad, from a place on."""
+        self._changes.append(Change(place, drop, tilt))
+        self._profile = profile_of(self._changes)
 
     def read(self, truth: Truth) -> None:
         """Fill a `Truth`; foot forces are those of the step just made."""

@@ -104,7 +104,7 @@ class DartEngine(SteppedEngine):
     def reset(self, start: Start) -> None:
         """Put the robot into a `Start` state at time zero, locked joints engaged."""
         q, v = self._start_state(start)
-        self._floors.lower(self._levels.heights)
+        self._floors.lower(self._levels.heights, self._levels.slopes)
         self._begin()
         self._locked = np.zeros(len(self.robot.locks), dtype=bool)
         self._set_state(q, v)
@@ -227,17 +227,19 @@ class DartEngine(SteppedEngine):
     def _foot_heights(self) -> list[float]:
         """Return the height of the lowest point of each foot over its floor, m."""
         heights = []
-        for body, (points, radii), level in zip(self._feet, self._balls, self._levels.heights):
+        levels = self._levels
+        for body, (points, radii), level, slope in zip(self._feet, self._balls, levels.heights,
+                                                       levels.slopes):
             place = body.getWorldTransform().matrix()
             heights.append(min(FAR, self._floors.height_over(
-                points @ place[:3, :3].T + place[:3, 3], radii, float(level))))
+                points @ place[:3, :3].T + place[:3, 3], radii, float(level), float(slope))))
         return heights
 
     def _follow_feet(self) -> str | None:
         """Bring the floor of each foot to its level, see `Levels`."""
         places = [float(body.getWorldTransform().matrix()[0, 3]) for body in self._feet]
-        trip = self._follow(places, self._foot_heights())
-        self._floors.lower(self._levels.heights)
+        trip = self._levels.walk(places, self._foot_heights())
+        self._floors.lower(self._levels.heights, self._levels.slopes)
         return trip
 
     def foot_rotations(self) -> Iterator[np.ndarray]:

@@ -69,26 +69,28 @@ class Floors:
             dynamics.setRestitutionCoeff(0.0)
         return body
 
-    def lower(self, heights: np.ndarray) -> None:
-        """Bring the floor of each foot to a height, m."""
-        for floor, height in zip(self._own, heights.tolist()):
+    def lower(self, heights: np.ndarray, slopes: np.ndarray) -> None:
+        """Bring the floor of each foot to a height at x = 0, m, and a fall ahead."""
+        for floor, height, slope in zip(self._own, heights.tolist(), slopes.tolist()):
             floor.getShapeNode(0).setRelativeTransform(
-                _placement(self._dart, self._pieces[0], height))
+                _placement(self._dart, _lean(self._pieces[0], slope), height))
 
-    def height_over(self, points: np.ndarray, radius: np.ndarray, level: float) -> float:
+    def height_over(self, points: np.ndarray, radius: np.ndarray, level: float, slope: float
+                    ) -> float:
         """Return how high the lowest of some balls is over the floor, m.
 
         Args:
             points: Their middles, m, ``(n, 3)``.
             radius: m, ``(n,)``.
-            level: Of the floor, if it is level, m.
+            level: Of the floor at x = 0, if each foot has its own, m.
+            slope: How much that falls for every metre ahead.
         """
         if self._profile is not None:   # measured along the normal of the piece straight below
             above = points[:, 2] - self._profile.height(points[:, 0])
             slopes = self._profile.slopes[self._profile.piece(points[:, 0])]
             return float((above / np.hypot(1.0, slopes) - radius).min())
         best = math.inf
-        for piece in self._pieces:
+        for piece in self._pieces if slope == 0.0 else [_lean(self._pieces[0], slope)]:
             c, s = math.cos(piece.pitch), math.sin(piece.pitch)
             x, z = points[:, 0] - piece.middle[0], points[:, 2] - piece.middle[2] - level
             along, above = c * x - s * z, s * x + c * z - piece.size[2]
@@ -97,6 +99,14 @@ class Floors:
             over = np.where(beside > 0.0, np.hypot(beside, np.maximum(above, 0.0)), above)
             best = min(best, float((over - radius).min()))
         return best
+
+
+def _lean(piece: Piece, slope: float) -> Piece:
+    """Return a level box turned about the y axis of the floor."""
+    if slope == 0.0:
+        return piece
+    pitch, depth = math.atan(slope), piece.middle[2]
+    return Piece(piece.size, (depth * math.sin(pitch), 0.0, depth * math.cos(pitch)), pitch)
 
 
 def _placement(dart: Any, piece: Piece, height: float = 0.0) -> Any:

@@ -294,9 +294,12 @@ class MujocoEngine(SteppedEngine):
 
     def _follow_feet(self) -> str | None:
         """Bring the floor of each foot to its level, see `Levels`."""
-        trip = self._follow(self.data.xpos[self._foot_body, 0].tolist(), self._foot_heights())
+        trip = self._levels.walk(self.data.xpos[self._foot_body, 0].tolist(), self._foot_heights())
         if not self._one_floor:   # its height is where it is; touchdowns are counted
             self.data.mocap_pos[self._mocaps, 2] = self._levels.heights
+            half = 0.5 * np.arctan(self._levels.slopes)
+            self.data.mocap_quat[self._mocaps, 0] = np.cos(half)
+            self.data.mocap_quat[self._mocaps, 2] = np.sin(half)
         return trip
 
     def link_index(self, link: str) -> int:
