@@ -315,7 +315,8 @@ class SpaceEngine(Engine):
         places = np.array([data.oMf[self._frames[foot]].act(place)
                            for foot, place, _ in zip(*self._points)])
         below, turns = self._floor_at(places[:, 0], self._points.foot)
-        return ((places - below) * turns[:, 2]).sum(1) - self._points.radius
+        heights: np.ndarray = ((places - below) * turns[:, 2]).sum(1) - self._points.radius
+        return heights
 
     def _floor_at(self, x: np.ndarray, feet: np.ndarray | int) -> tuple[np.ndarray, np.ndarray]:
         """Return the points of the floor at places along it, and its axes there.
