@@ -63,7 +63,7 @@ from walking_control.models.signals import Reference
 CALM = 0.06          # m: deviation at a touchdown within which a step was calm
 TO_RISE, TO_ENTER = 2, 4   # calm steps
 MATCHED = 0.05       # m/s: of a gait that is entered
-LAST = 0.92          # part of the step from which its landing moves the divergent component
+FIRST, LAST = 0.05, 0.92   # parts of the step between which no impact moves the deviation
 FROZEN = 0.06        # s before the end, from which the gait's mean pressure is kept
 FOOT_ERROR, KNEE_ERROR = 0.5, 0.9   # parts of the step over which errors of a touchdown fade
 FOLLOW = 40.0        # 1/s: how fast the swing foot follows its foothold
@@ -115,6 +115,10 @@ class NaturalWalking(Stepping):
                                             clearance=values.tall_clearance)
         return self._manners[self._calm >= TO_RISE]
 
+    @property
+    def _slowing(self) -> float:
+        return 1.0 if self.on_gait else super()._slowing
+
     def _base_height(self) -> float:
         return self._height
 
@@ -143,10 +147,11 @@ class NaturalWalking(Stepping):
         super()._begin_step()
         self._s = 0.0
         side = SIDE[self.stance]
-        self._table.choose(float(self._wanted_gait()[0]))
+        wanted = self._wanted_gait()
+        gait = self._table.choose(float(wanted[0]))
         row = self._table.row(0.0, self.stance)
         self._find_fall()
-        self._drift = self._offset_of_command(side)(np.zeros(1))[:, 0]
+        self._drift = self._offset_of_command(wanted, side, gait)(np.zeros(1))[:, 0]
         self._deviation = self._capture - row[CAPTURE] - self._drift
         fits = self._table.speeds[0] - MATCHED < self._aim[0] < self._table.speeds[-1] + MATCHED
         if not self.on_gait:
@@ -157,9 +162,9 @@ class NaturalWalking(Stepping):
         if self.on_gait:
             self._fade_from(row)
 
-    def _offset_of_command(self, side: float) -> Callable[[np.ndarray], np.ndarray]:
+    def _offset_of_command(self, wanted: np.ndarray, side: float, gait: Stride
+                           ) -> Callable[[np.ndarray], np.ndarray]:
         """Return what going sideways and turning add to b after times left, ``(2, k)``."""
-        wanted, gait = self._wanted_gait(), self._table.stride
         limits = step_limits(self._manner)._replace(time=gait.duration, width=abs(gait.way[1]))
         ahead = np.array([wanted[0], 0.0, 0.0])
 
@@ -219,7 +224,7 @@ class NaturalWalking(Stepping):
         row = self._table.row(self._s, self.stance)
         growth = math.exp(row[RATE] * self._elapsed)
         self._deviation = self._capture - row[CAPTURE] - self._drift * growth
-        if self._s < LAST and math.hypot(*self._deviation) > self.values.leaving \
+        if FIRST < self._s < LAST and math.hypot(*self._deviation) > self.values.leaving \
                 or self.step.remaining < -3.0 * LATE:
             self.on_gait, self._calm = False, 0
             return
@@ -231,20 +236,21 @@ class NaturalWalking(Stepping):
         self._s += (1.0 - self._s) * min(1.0, dt / (left + dt))
 
     def _plan_on(self, gait: Stride, row: np.ndarray, dt: float) -> None:
-        """Plan the step: an undisturbed one is the gait's own."""
+        """Plan the step: an undisturbed one is the gait's own, and leads into the next one's."""
         mirror = np.array([1.0, SIDE[self.stance]])
-        end, way = gait.end * mirror, gait.way * mirror
         left = (1.0 - self._s) * gait.duration
         if left > FROZEN:
             growth = math.exp(row[RATE] * left)
-            self._center = (end - row[CAPTURE] * growth) / (1.0 - growth)
-        command = self._offset_of_command(SIDE[1 - self.stance])
+            self._center = (gait.end * mirror - row[CAPTURE] * growth) / (1.0 - growth)
+        wanted = self._wanted_gait() - self._aim + self._aim_after(left)
+        then = self._table.stride_at(float(wanted[0]))
+        command = self._offset_of_command(wanted, SIDE[1 - self.stance], then)
         limits = step_limits(self._manner)._replace(time=gait.duration, width=abs(gait.way[1]))
 
         def offset(times: np.ndarray) -> np.ndarray:
-            result: np.ndarray = (end - way)[:, None] + command(times)
+            result: np.ndarray = ((then.end - then.way) * mirror)[:, None] + command(times)
             return result
-        aim = Aim(offset, way - self._center, gait.duration - self._elapsed)
+        aim = Aim(offset, gait.way * mirror - self._center, gait.duration - self._elapsed)
         self._plan_to(aim, self._center, limits, dt)
 
     def _want_trunk(self, turn: np.ndarray, rate: float) -> None:

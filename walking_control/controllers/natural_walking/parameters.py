@@ -10,6 +10,8 @@ class NaturalWalkingParameters(SteppingParameters, section='natural_walking'):
 
     gait: str = parameter(
         '', '', 'Library of gaits, or name of one in config/gaits; empty takes that of the robot.')
+    speed_limit: float = parameter(
+        1.2, 'm/s', SteppingParameters.rows['speed_limit'].description, 0.0, 3.0, live=True)
     tall: float = parameter(
         0.97, 'm', 'Height of the base with which it stands, starts and comes back to the gait; '
         'height is the one it sinks to when pushed off it.', 0.05, 3.0, scaled=True)

@@ -77,20 +77,23 @@ class GaitTable:
 
     def choose(self, speed: float) -> Stride:
         """Read the gait of a speed, or the nearest one, from now on; return its `Stride`."""
-        speeds = self.speeds
-        if len(speeds) == 1:
-            self._step, stride = self._rows[0], self._strides[0]
-        else:
-            place = float(np.clip((speed - speeds[0]) / (speeds[1] - speeds[0]),
-                                  0.0, len(speeds) - 1.0))
-            lower = min(int(place), len(speeds) - 2)
-            share = place - lower
-            below, above = self._rows[lower:lower + 2]
-            self._step = below + share * (above - below)
-            stride = self._strides[lower] + share * (self._strides[lower + 1]
-                                                     - self._strides[lower])
-        self.stride = Stride(float(stride[0]), float(stride[1]), stride[2:4], stride[4:6])
+        lower, upper, share = self._between(speed)
+        self._step = self._rows[lower] + share * (self._rows[upper] - self._rows[lower])
+        self.stride = self.stride_at(speed)
         return self.stride
+
+    def stride_at(self, speed: float) -> Stride:
+        """Return the `Stride` of a speed, or the nearest one."""
+        lower, upper, share = self._between(speed)
+        below, above = self._strides[lower], self._strides[upper]
+        stride = below + share * (above - below)
+        return Stride(float(stride[0]), float(stride[1]), stride[2:4], stride[4:6])
+
+    def _between(self, speed: float) -> tuple[int, int, float]:
+        """Return the speeds below and above one, and its place between them, 0 to 1."""
+        place = float(np.interp(speed, self.speeds, np.arange(len(self.speeds))))
+        lower = int(place)
+        return lower, min(lower + 1, len(self.speeds) - 1), place - lower
 
     def row(self, s: float, foot: int) -> np.ndarray:
         """Return the columns at a part of the step on a foot, ``(COLUMNS,)``."""

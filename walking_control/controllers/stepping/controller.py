@@ -44,7 +44,7 @@ EARLIEST = 0.3        # part of the step time before which the swing foot does n
 STOPPED = 0.006       # m: how far a foot on the floor stays behind one that sinks on
 RISING = 0.05         # m/s: a foot that rises faster has not landed
 SLOW = 0.02           # m/s, rad/s: commands below it ask to stand
-SLOWING = 3.0         # times faster than it speeds up the robot slows down
+SLOWING = 3.0         # times faster it slows down than it speeds up
 STILL = 0.6           # part of the support within which the fall must end for standing
 FALLEN = 0.3          # part of the height below which a body has fallen, and the law lives on
 LOWEST, HIGHEST = -8.0, 15.0   # m/s^2: limits of the base's vertical acceleration
@@ -174,10 +174,19 @@ class Stepping(Controller):
         limit = np.array(self.velocity_limits())
         np.clip(wanted, -limit, limit, out=wanted)
         self._wanted = wanted
-        slowing = np.abs(wanted) < np.abs(self._aim)
-        step = values.speed_rate * dt * np.where(slowing, SLOWING, 1.0)
-        self._aim += np.clip(wanted - self._aim, -step, step)
+        self._aim = self._aim_after(dt)
         self._heading += self._aim[2] * dt
+
+    @property
+    def _slowing(self) -> float:
+        """How many times faster it slows down than it speeds up."""
+        return SLOWING
+
+    def _aim_after(self, time: float) -> np.ndarray:
+        """Return what the aim will be after a time in s, ``(3,)``."""
+        slowing = np.abs(self._wanted) < np.abs(self._aim)
+        step = self.values.speed_rate * time * np.where(slowing, self._slowing, 1.0)
+        return self._aim + np.clip(self._wanted - self._aim, -step, step)
 
     @property
     def _manner(self) -> SteppingParameters:
