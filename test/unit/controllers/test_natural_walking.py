@@ -37,6 +37,20 @@ def test_the_robot_stays_within_millimetres_of_the_gait(walk):
     assert off[late].max() < 0.01
 
 
+def test_energies_are_booked_to_the_last_digit(walk):
+    """Energy would come from nowhere, a tank would run dry on the gait, or efforts jump."""
+    told = walk.telemetry
+    booked = told['energy_injected'] - told['energy_absorbed'] - told['energy_lost']
+    np.testing.assert_allclose(told['energy'] - booked, told['energy'][0] - booked[0], atol=1e-9)
+    rows = np.flatnonzero(np.diff(walk.steps))[-3:]
+    done = walk.work[rows[-1]].sum() - walk.work[rows[0]].sum()
+    assert np.ptp((told['energy_injected'] - told['energy_absorbed'])[rows[[0, -1]] + 1]) \
+        == pytest.approx(done, abs=0.2)
+    assert told['tank_level'].min() > 0.0
+    jumps = np.abs(np.diff(walk.effort, axis=0)).max(axis=1)
+    assert jumps[walk.time[1:] > 4.0].max() < 5.0
+
+
 @pytest.fixture(scope='module')
 def table():
     """Return the table of the shipped gaits."""

@@ -26,6 +26,7 @@ import math
 import numpy as np
 import pinocchio as pin
 
+from walking_control.controllers.natural_walking.books import Books, FIELDS
 from walking_control.controllers.natural_walking.parameters import NaturalWalkingParameters
 from walking_control.controllers.natural_walking.reference import (
     CAPTURE,
@@ -58,12 +59,13 @@ from walking_control.models.base import ROOT
 from walking_control.models.resources import gait_path
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile
-from walking_control.models.signals import Reference
+from walking_control.models.signals import Command, Reference, WalkerState
 
 CALM = 0.06          # m: deviation at a touchdown within which a step was calm
 TO_RISE, TO_ENTER = 2, 4   # calm steps
 MATCHED = 0.05       # m/s: of a gait that is entered
 FIRST, LAST = 0.05, 0.92   # parts of the step between which no impact moves the deviation
+IMPACT = 0.03        # s after a touchdown in which efforts change no faster than they may
 FROZEN = 0.06        # s before the end, from which the gait's mean pressure is kept
 FOOT_ERROR, KNEE_ERROR = 0.5, 0.9   # parts of the step over which errors of a touchdown fade
 FOLLOW = 40.0        # 1/s: how fast the swing foot follows its foothold
@@ -95,7 +97,29 @@ class NaturalWalking(Stepping):
         self._table = GaitTable(family, self._dynamics, self._gravity)
         foot = self._dynamics.frames[robot_file.robot.feet[LEFT]]
         self._ankle = self._dynamics.model.frames[foot].placement.translation.copy()
+        robot = robot_file.robot
+        self._books = Books(values.tank_capacity, np.array(
+            [robot.joint_index(joint) for joint in robot.actuators]))
         self._leg = self._body.leg_length - float(np.linalg.norm(self._ankle))
+
+    def reset(self, state: WalkerState) -> None:
+        """Begin anew, standing, with full books."""
+        super().reset(state)
+        self._books.reset()
+        self._last_effort: np.ndarray | None = None
+
+    def update(self, state: WalkerState, reference: Reference, dt: float,
+               command: Command) -> None:
+        """Fill the `Command` for this tick, as `Stepping` does, and keep the books."""
+        self._books.work(state.position, dt)
+        super().update(state, reference, dt, command)
+        if self.on_gait and self._elapsed < IMPACT and self._last_effort is not None:
+            most = self.values.effort_rate * dt
+            np.clip(command.effort, self._last_effort - most, self._last_effort + most,
+                    out=command.effort)
+        self._last_effort = command.effort.copy()
+        self._books.hold(command.effort, state.position)
+        self._books.weigh(self._body, self.stance, self._gravity)
 
     def _clear(self) -> None:
         super()._clear()
@@ -133,6 +157,7 @@ class NaturalWalking(Stepping):
                                 values.rising * dt)
 
     def _change_feet(self) -> None:
+        self._books.close_step(self.values.tank_refill * max(self._table.stride.work, 0.0))
         if not self.on_gait:
             self._find_fall()
             left = self._capture - self.step.foothold - steady_offset(
@@ -157,6 +182,7 @@ class NaturalWalking(Stepping):
         if not self.on_gait:
             near = math.hypot(*self._deviation) < self.values.entering
             self.on_gait = fits and near and self._calm >= TO_ENTER
+            self._books.fill()
         else:
             self.on_gait = fits
         if self.on_gait:
@@ -225,7 +251,7 @@ class NaturalWalking(Stepping):
         growth = math.exp(row[RATE] * self._elapsed)
         self._deviation = self._capture - row[CAPTURE] - self._drift * growth
         if FIRST < self._s < LAST and math.hypot(*self._deviation) > self.values.leaving \
-                or self.step.remaining < -3.0 * LATE:
+                or self.step.remaining < -3.0 * LATE or self._books.level < 0.0:
             self.on_gait, self._calm = False, 0
             return
         if self.step.remaining <= self.values.early:
@@ -322,12 +348,13 @@ class NaturalWalking(Stepping):
     def telemetry_fields(robot: Robot) -> tuple[tuple[str, str], ...]:
         """Return (name, unit) of what is said of each tick."""
         return (*Stepping.telemetry_fields(robot), ('on_gait', 'bool'), ('part', '1'),
-                ('deviation_x', 'm'), ('deviation_y', 'm'))
+                ('deviation_x', 'm'), ('deviation_y', 'm'), *FIELDS)
 
     def write_telemetry(self, out: np.ndarray) -> None:
         """Say what `Stepping` does, and where it is on the gait, or how far off."""
-        super().write_telemetry(out[:-4])
-        out[-4:] = self.on_gait, self._s, *self._deviation
+        own = 4 + len(FIELDS)
+        super().write_telemetry(out[:-own])
+        out[-own:] = self.on_gait, self._s, *self._deviation, *self._books.values
 
 
 def fading(part: float) -> tuple[float, float, float]:

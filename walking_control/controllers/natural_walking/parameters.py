@@ -38,3 +38,10 @@ class NaturalWalkingParameters(SteppingParameters, section='natural_walking'):
         500.0, '1/s^2', 'On the gait: acceleration of the swing foot per error; angular too.', 0.0,
         1e4, live=True)
     gait_swing_damping: float = parameter(45.0, '1/s', 'The same per rate.', 0.0, 1e3, live=True)
+    tank_capacity: float = parameter(
+        12.0, 'J', 'Energy that the motors may put in beyond what each step refills; on an empty '
+        'tank the gait is left.', 0.01, 1e5, scaled=True)
+    tank_refill: float = parameter(
+        4.0, '1', 'What a touchdown refills, in impacts of the gait.', 0.0, 100.0)
+    effort_rate: float = parameter(
+        2400.0, 'N m/s', 'How fast an effort may change at a touchdown on the gait.', 10.0, 1e6)

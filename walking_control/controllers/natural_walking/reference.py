@@ -41,12 +41,14 @@ class Stride(NamedTuple):
         duration: s.
         way: From foot to foot, m, ``(2,)``.
         end: Divergent component just before touchdown, from the stance foot, m, ``(2,)``.
+        work: Of the motors in a step, which its impact takes, J.
     """
 
     speed: float
     duration: float
     way: np.ndarray
     end: np.ndarray
+    work: float
 
 
 class GaitTable:
@@ -71,8 +73,9 @@ class GaitTable:
         self.knees = [_find_knee(body, dynamics, gaits[0], foot) for foot in (0, 1)]
         self._rows = np.array([_tabulate(gait, body, dynamics, self.knees[0], gravity)
                                for gait in gaits])
-        self._strides = np.array([[gait.speed, gait.duration, gait.step_length, -gait.step_width,
-                                   *rows[-1, CAPTURE]] for gait, rows in zip(gaits, self._rows)])
+        self._strides = np.array([
+            [gait.speed, gait.duration, gait.step_length, -gait.step_width, *rows[-1, CAPTURE],
+             _work(gait)] for gait, rows in zip(gaits, self._rows)])
         self.choose(low)
 
     def choose(self, speed: float) -> Stride:
@@ -87,7 +90,8 @@ class GaitTable:
         lower, upper, share = self._between(speed)
         below, above = self._strides[lower], self._strides[upper]
         stride = below + share * (above - below)
-        return Stride(float(stride[0]), float(stride[1]), stride[2:4], stride[4:6])
+        speed, duration, *_, work = stride.tolist()
+        return Stride(speed, duration, stride[2:4], stride[4:6], work)
 
     def _between(self, speed: float) -> tuple[int, int, float]:
         """Return the speeds below and above one, and its place between them, 0 to 1."""
@@ -114,6 +118,13 @@ def _find_knee(body: Body, dynamics: Dynamics, gait: SpaceGait, foot: int) -> in
     leg = body.feet[foot].position - body.feet[foot].hip
     shortening = leg @ body.feet[foot].jacobian[:3]
     return int(np.argmax(np.abs(shortening[dynamics.pinocchio_order[ROOT:]])))
+
+
+def _work(gait: SpaceGait) -> float:
+    """Return the work of the motors in a step, J."""
+    s = np.linspace(0.0, 1.0, SAMPLES)
+    power = (gait.efforts(s) * gait.sample(s)[1]).sum(axis=1)
+    return float(np.trapezoid(power, s))
 
 
 def _tabulate(gait: SpaceGait, body: Body, dynamics: Dynamics, knee: int, gravity: float

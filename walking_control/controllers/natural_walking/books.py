@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Books of energy while walking, and the tank that bounds what the motors may put in.
+
+An effort tau held for a tick in which the joints turn by dq does the work tau dq on the robot,
+exactly. Kinetic energy, and potential energy above the stance foot, follow from the state. What
+neither explains is lost, in impacts above all (or given, by a push):
+
+    energy(t) - energy(0) = injected - absorbed - lost.
+
+As on curves in the plane ([DS09] 5.2.2, energy management) the motors draw from a tank, and what
+they take from the robot flows back. Each touchdown refills it by a multiple of what the gait pays
+for an impact. On the gait the tank stays full; a law that pays for more than the gait, step after
+step, empties it, and has to leave the gait.
+"""
+
+import numpy as np
+
+from walking_control.controllers.curve_tracking.energy import draw
+from walking_control.controllers.stepping.body import Body
+
+FIELDS = (('energy', 'J'), ('motor_power', 'W'), ('energy_injected', 'J'),
+          ('energy_absorbed', 'J'), ('energy_lost', 'J'), ('step_work', 'J'), ('step_lost', 'J'),
+          ('tank_level', 'J'))
+
+
+class Books:
+    """Energies since the walk began, and in the last whole step.
+
+    Args:
+        capacity: Of the tank, J.
+        joints: Index of the joint of each effort, ``(n_efforts,)``.
+
+    Attributes:
+        values: Of `FIELDS`.
+        level: Of the tank, J.
+    """
+
+    def __init__(self, capacity: float, joints: np.ndarray) -> None:
+        self._capacity, self._joints = capacity, joints
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin anew: a full tank."""
+        self.level = self._capacity
+        self.values = np.zeros(len(FIELDS))
+        self._first: float | None = None
+        self._held: tuple[np.ndarray, np.ndarray] | None = None
+        self._step = np.zeros(2)   # net work and loss up to the last touchdown
+
+    def fill(self) -> None:
+        """Fill the tank."""
+        self.level = self._capacity
+
+    def work(self, position: np.ndarray, dt: float) -> None:
+        """Book what the held effort did in the last dt seconds, the joints now at positions."""
+        if self._held is None:
+            return
+        effort, before = self._held
+        parts = effort * (position[self._joints] - before)
+        gain = float(parts.sum())
+        self.values[1] = gain / dt
+        self.values[2] += max(gain, 0.0)
+        self.values[3] += max(-gain, 0.0)
+        self.level = draw(self.level, gain, self._capacity)
+
+    def hold(self, effort: np.ndarray, position: np.ndarray) -> None:
+        """Note the effort of the tick to come."""
+        self._held = effort.copy(), position[self._joints]
+
+    def weigh(self, body: Body, stance: int, gravity: float) -> None:
+        """Book the energy of the robot."""
+        velocity = body.velocity
+        energy = 0.5 * float(velocity @ body.mass_matrix @ velocity) \
+            + body.mass * gravity * float(body.com[2] - body.feet[stance].position[2])
+        if self._first is None:
+            self._first = energy
+        out = self.values
+        out[0], out[7] = energy, self.level
+        out[4] = out[2] - out[3] - (energy - self._first)
+
+    def close_step(self, supply: float) -> None:
+        """Sum up the step that ends, and refill the tank by a supply, J."""
+        sums = np.array([self.values[2] - self.values[3], self.values[4]])
+        self.values[5:7] = sums - self._step
+        self._step = sums
+        self.level = min(self.level + supply, self._capacity)
