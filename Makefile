@@ -91,7 +91,7 @@ $(VENV)/dependencies: setup.py $(BIN)/python
 	$(PIP) install --quiet --upgrade 'setuptools>=70.1'
 ifeq ($(ROS),)
 	$(PIP) install --quiet --no-build-isolation \
-		'.[ros,sim,dart,fast,statics,sweep,tune,plot,record,monitor,test,docs,lint]'
+		'.[ros,sim,dart,fast,statics,sweep,tune,plot,record,logs,monitor,test,docs,lint]'
 else
 	@$(BIN)/python -c 'import pinocchio' 2>/dev/null || \
 	{ echo 'make: ROS 2 $(ROS) lacks Pinocchio: sudo apt install ros-$(ROS)-pinocchio, or do without ROS 2: env -u ROS_DISTRO make ...' >&2; exit 1; }

@@ -58,6 +58,8 @@ setup(
         'plot': ['matplotlib', 'pillow'],
         # bags (rosbag2, MCAP) without ROS: pure Python, kept up with every distribution
         'record': ['rosbags'],
+        # MATLAB 7.3 logs of real robots
+        'logs': ['h5py', 'rosbags'],
         # the WebSocket of Foxglove and Lichtblick, by its makers; rosbags describes the messages
         'monitor': ['foxglove-sdk', 'rosbags'],
         # verb tune, examples/tune_compass.py: CMA-ES by its author
@@ -66,7 +68,7 @@ setup(
         # hypothesis finds the bad input that nobody thought of, and shrinks it to read;
         # pytest-timeout makes of a test that hangs one that fails
         'test': ['pytest<8.4', 'pytest-xdist>=3.7', 'pytest-timeout', 'hypothesis', 'osqp',
-                 'quadprog', 'rosbags', 'example-robot-data', 'foxglove-sdk', 'websockets'],
+                 'quadprog', 'rosbags', 'example-robot-data', 'foxglove-sdk', 'websockets', 'h5py'],
         # the site of the pages, `make site`
         'docs': ['furo', 'myst-parser', 'sphinx'],
         # what `make lint` runs

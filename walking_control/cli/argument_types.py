@@ -129,3 +129,11 @@ def not_negative(text: str) -> float:
     if value < 0.0:
         raise argparse.ArgumentTypeError(f'{text} must not be below 0')
     return value
+
+
+def share(text: str) -> float:
+    """Return a number between 0 and 1."""
+    value = positive(text)
+    if value >= 1.0:
+        raise argparse.ArgumentTypeError(f'{text} must be below 1')
+    return value

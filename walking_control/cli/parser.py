@@ -25,6 +25,7 @@ from walking_control.cli.argument_types import (
     ratios,
     seed,
     setting,
+    share,
     words,
 )
 from walking_control.cli.bring_up import add_bring_up_arguments, bring_up
@@ -34,7 +35,7 @@ from walking_control.cli.gait import cycle, impact, search
 from walking_control.cli.gallery import add_gallery_arguments, gallery
 from walking_control.cli.identification import identify
 from walking_control.cli.monitor import monitor
-from walking_control.cli.recording import plot, replay
+from walking_control.cli.recording import estimate, import_log, plot, replay
 from walking_control.cli.reproduce import reproduce
 from walking_control.cli.ros2_control import ros2_control
 from walking_control.cli.statics import check, statics
@@ -80,6 +81,10 @@ EXAMPLES = {
     'check': 'walking_control check my_robot.yaml',
     'replay': 'walking_control simulate dribbel --record walk.mcap\n  '
     'walking_control replay walk.mcap',
+    'import': 'walking_control adopt model.urdf --out robot\n  '
+    'walking_control import walking.mat layout.yaml --robot robot/robot.yaml --out walking',
+    'estimate': 'walking_control simulate walker3d --noise lab --record walk.mcap\n  '
+    'walking_control estimate walk.mcap --out out/estimate',
     'plot': 'walking_control plot walk.mcap --out out/walk',
     'monitor': 'walking_control monitor --demo    (while walking_control demo --realtime '
     '--duration 600 runs elsewhere)',
@@ -150,6 +155,18 @@ def make_parser() -> Parser:
                       help=_ROBOT_HELP + ' (default: the one that was recorded)')
     verb.add_argument('--controller', metavar='C',
                       help=', '.join(CONTROLLERS) + ' (default: the one that was recorded)')
+    verb = _add_verb(verbs, import_log, [_common_arguments()])
+    verb.add_argument('log', type=Path, metavar='LOG', help='.mat (5 or 7.3), or text with a '
+                      'header and commas')
+    verb.add_argument('layout', type=Path, metavar='LAYOUT.yaml',
+                      help='which column is what, in which unit and frame')
+    verb.add_argument('--robot', metavar='ROBOT', required=True, help=_ROBOT_HELP)
+    verb = _add_verb(verbs, estimate, [_common_arguments()])
+    verb.add_argument('recording', type=Path, metavar='FILE', help='.mcap or folder of a rosbag2')
+    verb.add_argument('--robot', metavar='ROBOT',
+                      help=_ROBOT_HELP + ' (default: the one that was recorded)')
+    verb.add_argument('--fit', type=share, metavar='SHARE', help='fit the noise of the sensors to '
+                      'this share of the recording, from the beginning, and judge the rest')
     verb = _add_verb(verbs, plot, [_common_arguments()])
     verb.add_argument('recording', type=Path, metavar='FILE',
                       help='.mcap or folder of a rosbag2; folder of --out or its run.csv')
@@ -489,8 +506,9 @@ def _add_noise(verb: argparse.ArgumentParser) -> None:
 def _add_verb(verbs: argparse._SubParsersAction[Any],
               function: Callable[[argparse.Namespace], int],
               parents: Sequence[argparse.ArgumentParser]) -> argparse.ArgumentParser:
-    # the one verb of two words
-    name = function.__name__.replace('bring_up', 'bring-up')
+    # one verb of two words, one that is a word of Python's
+    name = {'bring_up': 'bring-up', 'import_log': 'import'}.get(
+        function.__name__, function.__name__)
     verb: argparse.ArgumentParser = verbs.add_parser(name, parents=parents, help=function.__doc__,
                                                    description=function.__doc__,
                                                    epilog=f'Example:\n  {EXAMPLES[name]}')

@@ -38,6 +38,7 @@ LONGEST_SAMPLE = 0.1   # s: after a longer silence the IMU has said nothing of w
 
 CARRIED = 0.25   # squared specific force over squared gravity: in the air it is nearly zero
 UNFELT = 5.0   # m/s^2: how a robot accelerates of which no accelerometer tells
+EASED = 0.8   # of firm_load: a foot that has been firm stays so down to this
 LEAST = 1e-5   # rad, rad/s, m/s^2: nothing is measured better; a perfect filter would never learn
 
 
@@ -71,6 +72,8 @@ class InertialOdometry(LegOdometry):
         self.sample = make_sample(n)
         self._turns, self._moves = self.filter.free[:3], self.filter.free[3:6]
         self._noise = noise_of(values, len(robot.base.axes))
+        self._firm = values.firm_load * dynamics.mass * gravity
+        self._scale, self._scale_sigma = values.way_scale, values.way_scale_sigma
         self._blind = self._noise._replace(accelerometer=UNFELT)
         self._initial = np.maximum(LEAST, [values.orientation_sigma, values.gyro_bias_sigma,
                                            values.acceleration_bias_sigma])
@@ -78,6 +81,7 @@ class InertialOdometry(LegOdometry):
         self._soles = find_soles(dynamics) if robot.base is Base.FREE and self._grip.spin > 0.0 \
             else None
         self._generalised, self._contact = np.zeros(dynamics.nq), np.zeros(n, dtype=bool)
+        self._loads = np.zeros(n)   # squared
         self.covariance = np.zeros((9, 9))
         self._follow_legs, self._predict, self._take_feet, self._begin_on, self._write_base = (
             _compiled(function)
@@ -129,6 +133,7 @@ class InertialOdometry(LegOdometry):
             sample.force[:] = -self._gravity @ self.filter.rotation
         self._follow_legs(self._chains, measurement.position, measurement.velocity, self._imu,
                           sample.places, sample.speeds, sample.grams)
+        np.einsum('ia,ia->i', measurement.foot_force, measurement.foot_force, out=self._loads)
         if self._soles is not None:
             self._follow_soles(self._chains, measurement.position, self._soles)
 
@@ -170,17 +175,30 @@ class InertialOdometry(LegOdometry):
         self._write_base(self.filter, self.sample.rate, self._imu, self._noise.gyro,
                          base.position, base.linear, self.covariance)
         state.foothold[:] = self.filter.columns[2 + foot]
+        if self._scale != 1.0 or self._scale_sigma > 0.0:
+            self._stretch(state)
         height = places[foot][2]
         for i, place in enumerate(places):
             state.foot_height[i] = place[2] - height
 
-    def _find_contacts(self, state: WalkerState) -> np.ndarray:
-        """Return which feet touch the floor; of a robot carried by none, the stance foot.
+    def _stretch(self, state: WalkerState) -> None:
+        """Count the way along the floor as longer than the joints say, and as less certain."""
+        base, way = state.base, state.base.position[:2]
+        # an error of the scale is the same all along: no measurement of the robot's own shows it
+        assert self.covariance is not None
+        self.covariance[6:8, 6:8] += self._scale_sigma ** 2 * np.outer(way, way)
+        for part in (way, base.linear[:2], state.foothold[:2]):
+            part *= self._scale
 
-        A contact that comes late, or never, would leave the IMU alone to say how fast it moves.
+    def _find_contacts(self, state: WalkerState) -> np.ndarray:
+        """Return which feet rest on the floor; of a robot carried by none, the stance foot.
+
+        A foot that hardly presses rolls over its edge and slides. A contact that comes late, or
+        never, would leave the IMU alone to say how fast the robot moves.
         """
         contact = self._contact
-        contact[:] = state.contact
+        firm = np.where(self.filter.standing, EASED * self._firm, self._firm)
+        np.logical_and(state.contact, self._loads >= firm * firm, out=contact)
         if not contact.any():
             force = self.sample.force
             contact[state.support] = force @ force > CARRIED * (self._gravity @ self._gravity)

@@ -66,9 +66,17 @@ class EstimatorParameters(Parameters, section='estimator'):
     tachometers: bool = parameter(
         True, '', 'Whether joint velocities are measured apart from positions; differentiated '
         'ones tell the filter nothing new.')
+    way_scale: float = parameter(
+        1.0, '1', 'Way along the floor over what joints and description say; a walked distance '
+        'shows it.', 0.5, 2.0)
+    way_scale_sigma: float = parameter(
+        0.0, '1', 'Standard deviation of this: soles, gears and structures give way.', 0.0, 0.5)
     foot_motion: float = parameter(
         0.005, 'm/s', 'Standard deviation of the velocity of a foot that rests: it rolls and '
         'gives way.', 0.0, 10.0)
+    firm_load: float = parameter(
+        0.3, '1', 'Share of the weight that a foot must carry to count as resting: one that hardly '
+        'presses rolls over its edge.', 0.0, 0.5)
     foot_persistence: float = parameter(0.1, 's', 'How long such a motion goes on.', 0.0, 10.0)
     sole_spin: float = parameter(
         0.0, 'rad/s', "Standard deviation of the turning about the floor's normal of a sole that "

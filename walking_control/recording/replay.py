@@ -53,9 +53,10 @@ def retell(bag: Bag, robot_file: RobotFile, controller: str | None = None
         InvalidInput: As `replay`.
     """
     loop = _loop(bag, robot_file, controller)
-    walk = RetoldWalk(robot_file, loop)
-    result = _compare(bag, robot_file, loop, walk.add)
-    run = walk.finish()
+    walk = RetoldWalk(robot_file, loop.controller.name, vars(loop.controller.values))
+    result = _compare(bag, robot_file, loop, lambda row: walk.add(
+        row, loop.state, loop.command.effort))
+    run = walk.finish(loop.fault)
     assert run is not None   # else it would have been refused
     return result, run
 

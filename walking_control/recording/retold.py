@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from walking_control.control_loop import ControlLoop
 from walking_control.models.robot_file import RobotFile, World
-from walking_control.models.signals import BaseState, Command
+from walking_control.models.signals import BaseState, Command, WalkerState
 from walking_control.recording.bag import Row
 from walking_control.runs.run import Recorder, Run
+from walking_control.safety.faults import Fault
 from walking_control.simulation.engine import Truth
 
 TOLD, ESTIMATED = 'recording', 'recording (base as estimated)'   # names of the plant
@@ -22,56 +22,61 @@ TOLD, ESTIMATED = 'recording', 'recording (base as estimated)'   # names of the 
 class RetoldWalk:
     """Stands in for the plant of a walk that was recorded, tick by tick.
 
-    Joints, locks and forces are those measured, efforts those recorded, else those of the law that
-    is given the recording. The base is where the simulator said (`names.TRUTH`), else where the
-    estimator of this law believes it.
+    Joints, locks and forces are those measured. The base is where the simulator or a camera said
+    (`names.TRUTH`), else where the estimator believes it.
 
     Args:
         robot_file: The `RobotFile`.
-        loop: The `ControlLoop` that is given the recording.
+        law: Name of the law that answers.
+        settings: name -> value of its parameters.
     """
 
     disturbances: tuple[Any, ...] = ()
     sensors: Mapping[str, Any] = {}
 
-    def __init__(self, robot_file: RobotFile, loop: ControlLoop) -> None:
-        self.robot, self._loop = robot_file.robot, loop
+    def __init__(self, robot_file: RobotFile, law: str,
+                 settings: Mapping[str, Any] | None = None) -> None:
+        self.robot, self._law, self._settings = robot_file.robot, law, settings
         self.world = robot_file.values(World)
         self.truth, self.time, self.name = Truth(self.robot), 0.0, ESTIMATED
         self._level = pin.utils.rotate('y', -self.world.slope)   # from the world to the floor
         self._motors = [(motor, self.robot.joint_index(joint))
                         for joint, motor in self.robot.actuators.items()]
-        self._effort, self._rates = np.zeros(len(self.robot.efforts)), self.truth.v.copy()
+        self._rates, self._command = self.truth.v.copy(), Command(self.robot)
         self._begin: float | None = None
         self._recorder: Recorder | None = None
 
-    def add(self, row: Row) -> None:
-        """Record a row that the loop has just answered."""
+    def add(self, row: Row, state: WalkerState, effort: np.ndarray | None = None) -> None:
+        """Record a row.
+
+        Args:
+            row: The `Row`.
+            state: What the estimator made of it.
+            effort: That answers it where none was recorded; None: zero.
+        """
         measurement, told, truth = row.measurement, row.truth, self.truth
         base = self.robot.base
         if self._begin is None:
             self._begin = measurement.stamp
             self.name = ESTIMATED if told is None else TOLD
         h, self.time = measurement.stamp - self._begin - self.time, measurement.stamp - self._begin
-        state = self._loop.state.base if told is None else self._floor_state(told)
-        truth.q[:base.nq] = base.coordinates(state.position, state.orientation)
+        true = state.base if told is None else self._floor_state(told)
         self._rates[:] = truth.v
-        truth.v[:base.nv] = base.velocities(state)
+        truth.q[:base.nq] = base.coordinates(true.position, true.orientation)
+        truth.v[:base.nv] = base.velocities(true)
         truth.q[base.nq:], truth.v[base.nv:] = measurement.position, measurement.velocity
         truth.locked[:] = measurement.locked
         truth.foot_force[:] = measurement.foot_force   # of feet that stand flat
         self._book(0.5 * (self._rates + truth.v)[base.nv:], h)
-        command = Command(self.robot)
-        command.effort[:] = self._loop.command.effort if row.command is None else row.command[0]
-        self._effort = command.effort
-        law = self._loop.controller
+        self._command.effort[:] = row.command[0] if row.command is not None else \
+            0.0 if effort is None else effort
         if self._recorder is None:
-            self._recorder = Recorder(self.robot, law.name, self, settings=vars(law.values))
-        self._recorder.record(self, self._loop.state, command)
+            self._recorder = Recorder(self.robot, self._law, self, settings=self._settings)
+        self._recorder.record(self, state, self._command)
 
-    def finish(self) -> Run | None:
+    def finish(self, fault: Fault | None = None) -> Run | None:
         """Return the `Run`, or None of an empty recording."""
-        return None if self._recorder is None else self._recorder.finish(self._loop.fault)
+        return None if self._recorder is None else self._recorder.finish(fault)
 
     def _floor_state(self, told: np.ndarray) -> BaseState:
         state, tilt = BaseState(), pin.Quaternion(self._level)
@@ -84,7 +89,7 @@ class RetoldWalk:
         """Book the work of the efforts held since the row before, at mean velocities."""
         power = 0.0
         for i, (motor, joint) in enumerate(self._motors):
-            effort, rate = float(self._effort[i]), float(velocity[joint])
+            effort, rate = float(self._command.effort[i]), float(velocity[joint])
             self.truth.work[i] += effort * rate * h
             power += motor.electrical_power(effort, rate)
         self.truth.electrical_energy += max(0.0, power) * h

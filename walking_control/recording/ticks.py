@@ -131,6 +131,26 @@ class Messages:
         if before is None or now.support != before.support:
             yield SUPPORT, self.string(BOTH if now.support is None else ' '.join(now.support))
 
+    def odometry(self, truth: np.ndarray, stamp: tuple[int, int]) -> Any:
+        """Return what a simulator or camera says of the base, see `walking_control.recording.bag`.
+
+        Args:
+            truth: As in a `walking_control.recording.bag.Row`, ``(13,)``.
+            stamp: s and ns.
+        """
+        x, y, z, w = truth[3:7].tolist()
+        pose = self._make('geometry_msgs/msg/Pose', position=self._make(
+            'geometry_msgs/msg/Point', **dict(zip('xyz', truth[:3].tolist()))),
+            orientation=self._make('geometry_msgs/msg/Quaternion', x=x, y=y, z=z, w=w))
+        twist = self._make('geometry_msgs/msg/Twist', linear=self._vector(truth[7:10].tolist()),
+                           angular=self._vector(truth[10:].tolist()))
+        unknown = np.zeros(36)
+        return self._make(
+            'nav_msgs/msg/Odometry', header=self._header(stamp), child_frame_id='',
+            pose=self._make('geometry_msgs/msg/PoseWithCovariance', pose=pose, covariance=unknown),
+            twist=self._make('geometry_msgs/msg/TwistWithCovariance', twist=twist,
+                             covariance=unknown))
+
     def _make(self, kind: str, **fields: Any) -> Any:
         return self._types[kind](**fields)
 

@@ -75,7 +75,8 @@ def test_robustness(capsys):
 @pytest.mark.parametrize('arguments, status, reason', [
     (['gait', 'impact', 'compass', '--q', '1'], 2, 'must be 2 finite numbers'),
     (['simulate', 'compass', '--gait', 'README.md'], 2, 'controller none follows no gait; choose '
-     '--controller curve_tracking or time_pd'),
+     '--controller curve_tracking or natural_walking or '
+     'time_pd'),
     (['robustness', 'compass', '--disturbance', 'push', '--controller', 'time_pd', '--gait',
       'nowhere.yaml'], 2, 'gait file nowhere.yaml: cannot be read: No such file'),
     (['gait', 'cycle', 'compass', '--set', 'leg_mass=-1'], 2, 'must not be negative'),
