@@ -5,6 +5,8 @@ from four_feet import four_feet
 import pytest
 
 from walking_control.adoption.adopt import adopt
+from walking_control.experiments.bring_up.run import bring_up
+from walking_control.experiments.bring_up.step import Site
 from walking_control.experiments.check import check_robot
 from walking_control.loading import load_robot
 from walking_control.simulation.simulate import simulate
@@ -38,3 +40,12 @@ def test_it_stands_on_every_plant_in_space(adopted, plant):
     posture = run.summary()['posture']
     assert posture['max_tilt'] < 0.01 and posture['final_tilt'] < 2e-3
     assert run.contact[-1].all() and run.contact.shape[1] == 4
+
+
+def test_bring_up_says_what_it_lacks_to_walk(adopted, tmp_path):
+    """A law for two feet would be tried, and the robot that stands be said not to."""
+    pytest.importorskip('mujoco')
+    results = {name: outcome for name, outcome, _ in bring_up(
+        Site(adopted[1], tmp_path, duration=1.0, evaluations=0))}
+    assert results['check'].ok and results['stand'].ok
+    assert not results['stepping'].ok and 'of two feet, not of 4' in results['stepping'].what

@@ -33,10 +33,11 @@ TUNED = {'step_time': 1.25, 'clearance': 1.6, 'trunk_stiffness': 2.0}
 
 
 def stand(site: Site) -> Outcome:
-    """Stand still in MuJoCo on static torques; on points step on the spot."""
+    """Stand still in MuJoCo on static torques; on one or two points step on the spot."""
     robot_file = site.load()
-    on_points = all(len(sole_corners(robot_file.robot.urdf, foot)) == 1
-                    for foot in robot_file.robot.feet)
+    feet = robot_file.robot.feet
+    on_points = len(feet) < 3 and all(
+        len(sole_corners(robot_file.robot.urdf, foot)) == 1 for foot in feet)
     law = Stepping.name if on_points else PostureControl.name
     run = simulate(robot_file, law, 'mujoco', STANDS)
     lean = float(base_lean(run)[0][-1])
@@ -62,6 +63,10 @@ def speed_of(site: Site, robot_file: RobotFile) -> float:
 
 def stepping(site: Site) -> Outcome:
     """Find a way of stepping that walks; joints that are not the legs' are held."""
+    feet = len(site.load().robot.feet)
+    if feet != 2:
+        return Outcome(False, f'the laws that walk are of two feet, not of {feet}', feet, 'feet',
+                       'write a law that walks on them, see CONTRIBUTING.md')
     written, held = legs_alone(site.load(), site.current, site.folder)
     site.current = written
     robot_file = site.load(controller=Stepping.name)
