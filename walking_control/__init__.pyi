@@ -6,6 +6,7 @@ from walking_control.adoption.guess import Told as Told
 from walking_control.control_loop import ControlLoop as ControlLoop
 from walking_control.controllers.controller import ArrayLaw as ArrayLaw
 from walking_control.controllers.controller import Controller as Controller
+from walking_control.controllers.parameters import LawParameters as LawParameters
 from walking_control.controllers.registry import fitting_controllers as find_controllers
 from walking_control.controllers.registry import make_controller as make_controller
 from walking_control.estimation.estimator import Estimator as Estimator
@@ -22,6 +23,7 @@ from walking_control.models.dynamics import bare_robot as bare_robot
 from walking_control.models.dynamics import Dynamics as Dynamics
 from walking_control.models.parameters import parameter as parameter
 from walking_control.models.parameters import Parameters as Parameters
+from walking_control.models.registry import choose as choose
 from walking_control.models.robot import Robot as Robot
 from walking_control.models.robot import Start as Start
 from walking_control.models.robot_file import RobotFile as RobotFile
@@ -54,8 +56,10 @@ __all__ = ['load_robot',
            'Reference',
            'Controller',
            'ArrayLaw',
+           'choose',
            'make_controller',
            'find_controllers',
+           'LawParameters',
            'ControlLoop',
            'Plant',
            'Engine',

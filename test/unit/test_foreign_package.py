@@ -95,7 +95,9 @@ def test_class_name_and_place_are_the_same_law(installed):
     from springs_and_moons.moon import Moon
     from springs_and_moons.stiff_hip import StiffHip
     robot = wc.load_robot('dribbel')
-    chosen = [wc.simulate(robot, StiffHip(stiffness=9.0), Moon(share=0.95), duration=0.8)]
+    chosen = [wc.simulate(robot, StiffHip(stiffness=9.0), Moon(share=0.95), duration=0.8),
+              wc.simulate(robot, wc.choose(StiffHip, stiffness=9.0), wc.choose(Moon, share=0.95),
+                          duration=0.8)]
     for law, plant in ((StiffHip, Moon), ('springs_and_moons.stiff_hip:StiffHip',
                                           'springs_and_moons.moon:Moon'), ('stiff_hip', 'moon')):
         file = wc.load_robot('dribbel', [('controller', law), ('plant', plant),
@@ -191,6 +193,9 @@ def law(name='mine', section=None, base=wc.Controller):
     (3.0, 'is no subclass of walking_control.Controller|must be a name'),
     (law('hip_pd'), 'there is another of this name: walking_control.controllers.hip_pd:HipPd'),
     (law(section='other'), 'must be one name'),
+    (type('Rateless', (wc.Controller,), {'name': 'mine', 'parameters': type(
+        'P', (wc.Parameters,), {}, section='mine')}), 'parameters lack rate; let P inherit'),
+    (type('Bare', (wc.Controller,), {'name': 'mine'}), 'must be a class of walking_control.Param'),
     ('unitless:Law', 'parameter gain of Unitless: lacks a unit'),
     ('no_such_module:Law', 'cannot be imported: ModuleNotFoundError'),
     ('json:Law', "cannot be imported: AttributeError"),

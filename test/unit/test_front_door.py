@@ -3,6 +3,7 @@
 
 from pathlib import Path
 import re
+import shutil
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -14,6 +15,8 @@ import walking_control as wc
 
 ROOT = Path(__file__).parents[2]
 USES = """
+from springs_and_moons.moon import Moon
+from springs_and_moons.stiff_hip import StiffHip
 import walking_control as wc
 
 robot = wc.load_robot('dribbel')
@@ -22,6 +25,10 @@ reveal_type(wc.load_robot)
 reveal_type(run)
 reveal_type(wc.StaticTorque)
 reveal_type(robot.values(wc.Parameters))
+reveal_type(StiffHip.parameters(stiffness=9.0).stiffness)
+wc.simulate(robot, wc.choose(StiffHip, stiffness=9.0), wc.choose(Moon, share=0.95), duration=0.1)
+wc.choose(StiffHip, stifness=9.0)
+wc.choose(Moon, share='much')
 wc.nonsense
 """
 
@@ -38,21 +45,23 @@ def test_an_old_name_says_its_new_one():
 
 
 def test_types_reach_a_user(tmp_path):
-    """If it failed, README's example would not pass mypy --strict, or everything were Any."""
+    """If it failed, README's example or a law from outside would not pass mypy --strict."""
     pytest.importorskip('mypy', reason='types need mypy: pip install mypy')
     example, = re.findall(r'```python\n(.*?)```', (ROOT / 'README.md').read_text('utf-8'), re.S)
     (tmp_path / 'example.py').write_text(example)
     (tmp_path / 'uses.py').write_text(USES)
+    shutil.copytree(ROOT / 'test/foreign_package/springs_and_moons', tmp_path / 'springs_and_moons')
     done = subprocess.run([sys.executable, '-m', 'mypy', '--strict', '--config-file=',
-                           'example.py', 'uses.py'], cwd=tmp_path, capture_output=True, text=True,
-                          timeout=400)
+                           'example.py', 'uses.py', 'springs_and_moons'], cwd=tmp_path,
+                          capture_output=True, text=True, timeout=400)
     said = done.stdout
-    assert 'example.py' not in said, said
     errors = [line for line in said.splitlines() if ' error: ' in line]
-    assert len(errors) == 1 and 'nonsense' in errors[0], said
+    wrong = ('keyword argument "stifness"', 'argument "share" to "choose"', 'nonsense')
+    assert len(errors) == len(wrong) and all(
+        word.lower() in line.lower() for word, line in zip(wrong, errors)), said
     for words in ('-> walking_control.models.robot_file.RobotFile', 'walking_control.runs.run.Run"',
                   'walking_control.statics.distributor.StaticTorque"',
-                  'walking_control.models.parameters.Parameters"'):
+                  'walking_control.models.parameters.Parameters"', 'type is "float"'):
         assert words in said, said
 
 

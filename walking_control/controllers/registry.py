@@ -39,7 +39,7 @@ CONTROLLERS = Registry('controller', {
     'stepping': f'{_ROOM}.stepping.controller:Stepping',
     'static_torque': f'{_ROOM}.static_torque.controller:PostureControl',
     'time_pd': f'{_ROOM}.time_pd:TimePd',
-}, 'walking_control.controllers', f'{_ROOM}.controller:Controller')
+}, 'walking_control.controllers', f'{_ROOM}.controller:Controller', ('rate',))
 # what stands apart from its law
 SECTIONS: dict[str, type[Parameters]] = {each.section: each for each in (
     CurveTrackingParameters, FootPlacementParameters, HipPdParameters, HipSwitchingParameters,

@@ -147,7 +147,8 @@ class Parameter:
                                  remedy=f'the default is {self.default!r}')
 
 
-@dataclass_transform(frozen_default=True, field_specifiers=(parameter,))
+# no field_specifiers: to a type checker `parameter` is a default, which stands first in it
+@dataclass_transform(frozen_default=True)
 class Parameters:
     """The parameters of one section of a robot file: subclass it, one `parameter` a line.
 

@@ -202,8 +202,8 @@ def _known_names(tree: dict[str, Any], path: Path,
 
     What the file writes comes first, of the robot, its world, controller and plant before
     estimator and safety and these before the rest; then xacro arguments and the sections of its
-    own controller and plant and of those every robot has, then all other tables. What comes from
-    outside is there because it was named.
+    own controller and plant and of those every robot has, then what its joints may have, then
+    all other tables. What comes from outside is there because it was named.
     """
     groups: tuple[list[str], list[str], list[str]] = [], [], []
     first = {'robot', 'start', 'world', str(tree.get('controller')), str(tree.get('plant'))}
@@ -217,14 +217,13 @@ def _known_names(tree: dict[str, Any], path: Path,
     if isinstance(robot, Mapping) and str(robot.get('urdf')).endswith('.xacro'):
         arguments = declared_arguments(urdf_path(robot, path))
         own += [f'robot.xacro_args.{name}' for name in arguments]
-    if isinstance(robot, Mapping):
-        own += optional_names(robot)
+    optional = optional_names(robot) if isinstance(robot, Mapping) else []
     near = {'world', 'estimator', 'safety', *outside, str(tree.get('controller')),
             str(tree.get('plant'))}
     for kind in kinds:
         names = own if kind.section in near else others
         names += [f'{kind.section}.{name}' for name in kind.rows]
-    return *groups, own, others
+    return *groups, own, optional, others
 
 
 def _override(tree: dict[str, Any], name: str, value: Any, groups: Iterable[list[str]]) -> None:

@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from walking_control.models.parameters import parameter, Parameters
+from walking_control import Engine, parameter, Parameters, Robot
+from walking_control.models.robot_file import World
 from walking_control.simulation.parameters import RigidParameters
 from walking_control.simulation.rigid.engine import RigidEngine
 
@@ -19,10 +20,10 @@ class Moon(RigidEngine):
     name = 'moon'
     parameters = MoonParameters
 
-    def __init__(self, robot, world, values):
+    def __init__(self, robot: Robot, world: World, values: MoonParameters) -> None:
         less = replace(world, gravity=values.share * world.gravity)
         super().__init__(robot, less, RigidParameters())
 
     @classmethod
-    def kind_for(cls, robot):
+    def kind_for(cls, robot: Robot) -> type[Engine]:
         return cls

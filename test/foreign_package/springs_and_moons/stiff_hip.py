@@ -1,10 +1,16 @@
 """A spring that pulls the swing leg ahead, on robots with one motor, at the hip."""
 
-from walking_control import Controller
+from walking_control import (
+    Command,
+    Controller,
+    LawParameters,
+    parameter,
+    Reference,
+    RobotFile,
+    WalkerState,
+)
 from walking_control.controllers.hip_switching import find_hip
 from walking_control.controllers.knee_locks import KneeLocks
-from walking_control.controllers.parameters import LawParameters
-from walking_control.models.parameters import parameter
 
 
 class StiffHipParameters(LawParameters, section='stiff_hip'):
@@ -21,18 +27,20 @@ class StiffHip(Controller):
 
     name = 'stiff_hip'
     parameters = StiffHipParameters
+    values: StiffHipParameters
 
-    def __init__(self, robot_file, values):
+    def __init__(self, robot_file: RobotFile, values: StiffHipParameters) -> None:
         robot = robot_file.robot
         joint, self._hip = find_hip(robot, self.name)
         self._signs = [robot.supports[foot][self._hip, 1 + joint] for foot in robot.feet]
         self._locks = KneeLocks(robot, 0.05)
         self.values = values
 
-    def reset(self, state):
+    def reset(self, state: WalkerState) -> None:
         self._locks.reset()
 
-    def update(self, state, reference, dt, command):
+    def update(self, state: WalkerState, reference: Reference, dt: float,
+               command: Command) -> None:
         lead = self.values.angle - state.coordinates[self._hip]
         command.effort[:] = 0.0
         command.effort[0] = self._signs[state.support] * self.values.stiffness * lead

@@ -12,6 +12,7 @@ ahead has tripped, which ends the walk as a fall does.
 
 from collections.abc import Callable, Sequence
 from types import MappingProxyType
+from typing import ClassVar
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from walking_control.models.dynamics import Dynamics
 from walking_control.models.efforts import effort_map, foot_turn
 from walking_control.models.floor import read_profile
 from walking_control.models.friction import friction_table, gear_table
+from walking_control.models.parameters import Parameters
 from walking_control.models.robot import Robot, Start
 from walking_control.models.robot_file import World
 from walking_control.models.support.dynamics import SupportDynamics
@@ -111,7 +113,7 @@ class RigidEngine(Engine):
     """
 
     name = 'rigid'
-    parameters = RigidParameters
+    parameters: ClassVar[type[Parameters]] = RigidParameters   # of a subclass: its own
     lacks = MappingProxyType({
         Feature.SIDEWAYS: 'it moves in a plane',
         Feature.FORCES: 'it is given as one impulse a tick'})
