@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from walking_control.models.space_equations import SpaceEquations
 
 SMOOTH = 0.002    # of weight times sqrt(g l): power below which a joint's sign of power is blurred
+HEAT = 0.8        # of the same: copper loss at full effort of motors of unknown winding
 STOP = 0.02       # rad: how far a gait stays from joint stops
 CROUCH = 0.94     # of the height of the base over the soles at zero angles: where a guess walks
 PERIODS = 0.4, 3.0   # of sqrt(l / g): shortest and longest step of a free time
@@ -145,14 +146,17 @@ class SpaceSearch:
     def _numbers(self, values: SpaceSearchParameters, speed: float) -> np.ndarray:
         """Return the parameters of the program."""
         motors = [self.robot.actuators[joint] for joint in self.robot.joints]
-        copper = [motor.resistance / motor.torque_per_ampere ** 2 for motor in motors]
         limits = values.motor_share * self.robot.effort_limits[:len(motors)]
+        power = self.weight * np.sqrt(self.gravity * self.scale.length)
+        copper = [motor.resistance / motor.torque_per_ampere ** 2 for motor in motors]
+        if not any(copper):
+            copper = HEAT * power / self.robot.effort_limits[:len(motors)] ** 2
         half = 0.5 * values.sole_share * np.array(self.sole)
-        smooth = SMOOTH * self.weight * np.sqrt(self.gravity * self.scale.length)
         task = [speed, values.gait_width, values.sole_clearance, values.least_gap,
                 values.base_tilt, values.fastest_landing, values.landing_slip,
                 values.relied_friction, *half,
-                *(0.5 * np.array(self.sole)), self.weight, smooth]
+                *(0.5 * np.array(self.sole)), self.weight, SMOOTH * power,
+                values.exchange]
         still = self.theta - self.adaptation.columns @ self.adaptation.base
         return np.concatenate([still, np.ravel(self.adaptation.columns, order='F'), copper, limits,
                                task])

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from walking_control.models.space_equations import SpaceEquations
 
 TASK = ('speed', 'width', 'clearance', 'gap', 'tilt', 'landing_speed', 'landing_slip', 'friction',
-        'pressure_x', 'pressure_y', 'sole_x', 'sole_y', 'weight', 'smooth')
+        'pressure_x', 'pressure_y', 'sole_x', 'sole_y', 'weight', 'smooth',
+        'exchange')
 
 
 class SpaceNumbers:
@@ -33,6 +34,11 @@ class SpaceNumbers:
     def theta(self, adapted: ca.SX) -> ca.SX:
         """Return the numbers of the robot at adapted values."""
         return self._theta + self._columns @ adapted if adapted.shape[0] else self._theta
+
+
+def _positive(power: ca.SX, smooth: ca.SX) -> ca.SX:
+    """Return max(0, power), smoothly."""
+    return 0.5 * (power + ca.sqrt(power ** 2 + smooth ** 2) - smooth)
 
 
 def _corners(task: dict[str, ca.SX]) -> list[ca.SX]:
@@ -59,9 +65,10 @@ def step_block(equations: SpaceEquations, shape: Shape, numbers: SpaceNumbers) -
     column, extra = Column(shape, n, 0, 3), ca.SX.sym('extra', 2)
     q, v, a = column.motion()
     effort, wrench = equations.dynamics(q, v, a, numbers.theta(column.adapted))
-    power = effort * v
-    paid = 0.5 * (power + ca.sqrt(power ** 2 + task['smooth'] ** 2) - task['smooth'])
-    cost = extra[0] * ca.sum1(numbers.copper * effort ** 2 + paid) / (
+    copper, power, share = numbers.copper * effort ** 2, effort * v, task['exchange']
+    alone = ca.sum1(copper + _positive(power, task['smooth']))
+    together = _positive(ca.sum1(copper + power), task['smooth'])
+    cost = extra[0] * ((1.0 - share) * alone + share * together) / (
         task['weight'] * task['speed'])
     rows = Rows()
     places, turns = equations.poses(q)
