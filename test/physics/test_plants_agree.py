@@ -158,10 +158,11 @@ def test_floors_of_plant_mujoco_come_back_at_reset():
     robot_file = load_robot('dribbel')
     plant = make_plant(robot_file, 'mujoco')
     plant.disturb('step_down', 0.004, 1)
+    plant.disturb('slope_change', 0.01, 2)
     runs = [run_plant(plant, ControlLoop(robot_file), robot_file.start, 2.0) for _ in range(2)]
     assert np.array_equal(runs[0].q, runs[1].q)
     assert runs[0].base.position[-1, 2] < runs[0].base.position[0, 2]
-    for bad in (('slope_change', 0.01, 1), ('step_down', 0.01, 0), ('push', math.nan, 1)):
+    for bad in (('slope_change', 1.01, 1), ('step_down', 0.01, 0), ('push', math.nan, 1)):
         with pytest.raises(InvalidInput):
             plant.disturb(*bad)
 
