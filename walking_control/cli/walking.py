@@ -72,7 +72,7 @@ def _choose_route(options: Namespace) -> tuple[str, Route | None]:
     from walking_control.runs.route import read_route
     name = options.route
     if name is None:
-        steered = options.controller in (None, 'stepping')
+        steered = options.controller in (None, 'stepping', 'natural_walking')
         name = options.robot if steered and options.robot in route_names() else 'none'
     return ('', None) if name == 'none' else (name, read_route(name))
 

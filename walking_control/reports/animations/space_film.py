@@ -13,6 +13,7 @@ from walking_control.reports.animations.canvas import (
     draw_bone,
     draw_disc,
     FRAME_RATE,
+    import_pillow,
     INK,
     load_font,
     OVERSAMPLING,
@@ -63,7 +64,7 @@ class Frame(NamedTuple):
                         (self.origin[1] - scale * up).tolist(), strict=True))
 
 
-def write_space_film(run: Run, path: Path | str) -> None:
+def write_space_film(run: Run, path: Path | str, below: Run | None = None) -> None:
     """Write a walk in space as an endless GIF; a long one passes faster than it was.
 
     Blue and orange are the feet, dark prints where they stood; the arrow is a push. Lines on the
@@ -72,6 +73,7 @@ def write_space_film(run: Run, path: Path | str) -> None:
     Args:
         run: The `Run`.
         path: Where to write.
+        below: Another one, as long, to be seen below it at the same times.
 
     Raises:
         MissingDependency: Pillow is not installed.
@@ -80,8 +82,19 @@ def write_space_film(run: Run, path: Path | str) -> None:
     times = np.arange(run.time[0], run.time[-1] + 1e-9, 2.0 * pace / FRAME_RATE)
     rows = np.minimum(np.searchsorted(run.time, times - 1e-9), len(run.time) - 1)
     film = _Film(run, rows, pace)
-    save_frames([film.draw(k) for k in range(len(rows))], path, linger=run.broke_off,
-                rate=FRAME_RATE / 2.0)
+    frames = [film.draw(k) for k in range(len(rows))]
+    if below is not None:
+        other = _Film(below, np.minimum(rows, len(below.time) - 1), pace)
+        frames = [_stack(frame, other.draw(k)) for k, frame in enumerate(frames)]
+    save_frames(frames, path, linger=run.broke_off, rate=FRAME_RATE / 2.0)
+
+
+def _stack(above: Any, below: Any) -> Any:
+    """Return two pictures as one."""
+    picture = import_pillow().new(above.mode, (above.width, above.height + below.height))
+    picture.paste(above, (0, 0))
+    picture.paste(below, (0, above.height))
+    return picture
 
 
 class _Film:
