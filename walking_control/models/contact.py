@@ -9,8 +9,6 @@ demands ``A^T v = 0``), and ``force``, everything else that drives the robot:
 Simplifications: rigid bodies, inelastic contact, no slip (friction is reported, not limited).
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 
 
@@ -144,34 +142,3 @@ def impact_of_second_foot(M: np.ndarray, A_old: np.ndarray, A_new: np.ndarray, v
     if A_old[:, normal] @ after > 0.0:
         return after, True
     return project_velocity(M, np.hstack((A_old, A_new)), v), False
-
-
-def choose_contacts(M: np.ndarray, contacts: Sequence[np.ndarray], force: np.ndarray,
-                    drifts: Sequence[np.ndarray], normal: int = -1) -> tuple[bool, bool]:
-    """Decide which of two closed contacts stay closed ([DS09] Fig. 3.20).
-
-    Args:
-        M: Mass matrix, ``(n, n)``.
-        contacts: The two constraint matrices; their normal columns point away from the floor.
-        force: Applied, gravity and velocity-dependent forces, ``(n,)``.
-        drifts: ``d(A^T)/dt v`` of each.
-        normal: Column of the floor normal.
-
-    Returns:
-        Tuple of two bools.
-    """
-    def separates(i: int, active: int | None = None) -> bool:
-        total = force
-        if active is not None:
-            A = contacts[active]
-            total = force + A @ constraint_forces(M, A, force, drifts[active])
-        return bool(contact_acceleration(M, contacts[i], total, drifts[i])[normal] > 0.0)
-
-    free = separates(0), separates(1)
-    if all(free):
-        return False, False
-    # The point that would sink alone is the likelier support and is tried first.
-    for active in ((1, 0) if free[0] else (0, 1)):
-        if separates(1 - active, active):
-            return active == 0, active == 1
-    return True, True
