@@ -57,19 +57,19 @@ def test_newton_on_a_known_map():
 
 def test_compass_has_two_passive_cycles():
     """If it failed, the long stable or the short unstable gait on 3 degrees would be lost."""
-    cycles = find_robot_cycles(load('compass'), starts=1500)['cycles']
-    assert [cycle['stable'] for cycle in cycles] == [True, False]
+    cycles = find_robot_cycles(load('compass'), starts=1500).cycles
+    assert [cycle.stable for cycle in cycles] == [True, False]
     long, short = cycles
-    assert long['period'] > short['period']
-    assert abs(long['eigenvalues'][0]) == pytest.approx(0.490, abs=1e-3)
-    assert short['eigenvalues'][0] == pytest.approx(4.4606, abs=1e-3)
+    assert long.period > short.period
+    assert abs(long.eigenvalues[0]) == pytest.approx(0.490, abs=1e-3)
+    assert short.eigenvalues[0] == pytest.approx(4.4606, abs=1e-3)
     # (4.22): what the slope gives is what the impact takes
     for cycle in cycles:
-        assert cycle['residual'] < 1e-10
+        assert cycle.residual < 1e-10
         walker = CompiledWalker(load('compass'))
-        walker.start(0, cycle['q'], cycle['v'])
+        walker.start(0, cycle.q, cycle.v)
         walker.walk(2.0, True)
-        given = 7.0 * 9.81 * math.sin(math.radians(3.0)) * cycle['step_length']
+        given = 7.0 * 9.81 * math.sin(math.radians(3.0)) * cycle.step_length
         assert walker.state.memo[7] == pytest.approx(given, rel=1e-9)
 
 

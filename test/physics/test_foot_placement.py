@@ -214,12 +214,12 @@ def test_reference_must_not_be_frozen():
 
 def test_gait_cycle_of_both_controllers():
     """`gait cycle` would not tell the unstable cycle from the stabilised one."""
-    found = find_robot_cycles(robot('push_off'), 'push_off', starts=8)['cycles']
-    assert [cycle['stable'] for cycle in found] == [False]
-    found = find_robot_cycles(robot(), starts=8)['cycles']
-    assert [cycle['stable'] for cycle in found] == [True]
-    assert found[0]['speed'] == pytest.approx(1.0, rel=1e-6)
-    assert found[0]['eigenvalues'][0] != 0.0 and len(found[0]['eigenvalues']) == 5
+    found = find_robot_cycles(robot('push_off'), 'push_off', starts=8).cycles
+    assert [cycle.stable for cycle in found] == [False]
+    found = find_robot_cycles(robot(), starts=8).cycles
+    assert [cycle.stable for cycle in found] == [True]
+    assert found[0].speed == pytest.approx(1.0, rel=1e-6)
+    assert found[0].eigenvalues[0] != 0.0 and len(found[0].eigenvalues) == 5
 
 
 @pytest.mark.parametrize('speed', [0.7, 1.3, 2.0, 2.6])

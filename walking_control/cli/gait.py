@@ -136,7 +136,7 @@ def cycle(options: Namespace) -> int:
     robot_file = requested_robot(options)
     suggest_compiler()
     result = find_robot_cycles(robot_file, options.controller, options.seed,
-                               progress=show_share('searched'))
+                               progress=show_share('searched')).summary()
     result['files'] = []
     if options.out is not None:
         from walking_control.experiments.cycle_gait import save_cycles

@@ -219,7 +219,7 @@ def gait_of_cycle(walker: CompiledWalker | PlainWalker, cycle: Mapping[str, Any]
 
     Args:
         walker: Of `make_precise_walker`.
-        cycle: Its description, with q, v and period.
+        cycle: By name, as in a summary; q, v and period are read.
 
     Raises:
         CycleError: It has a phase with both feet or none on the floor.
@@ -238,7 +238,7 @@ def save_cycles(robot_file: RobotFile, result: dict[str, Any], directory: Path) 
 
     Args:
         robot_file: The `RobotFile`.
-        result: What `find_robot_cycles` returned, changed.
+        result: The summary of what `find_robot_cycles` returned, changed.
         directory: Path of the folder.
 
     Returns:

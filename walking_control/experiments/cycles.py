@@ -8,7 +8,7 @@ clock at each touchdown.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 import math
 from typing import Any
 
@@ -101,10 +101,63 @@ class Section:
                                 pace * rng.uniform(-0.6, 0.6, count)))
 
 
+@dataclass(frozen=True)
+class LimitCycle:
+    """A limit cycle, at the start of a step just after touchdown.
+
+    Args:
+        q, v: Minimal coordinates (rad) and rates (rad/s), as ``coordinates`` of `RobotCycles`.
+        period: Of a step, s.
+        step_length: m.
+        speed: m/s.
+        eigenvalues: Of the return map.
+        stable: Whether all are within the unit circle.
+        residual: How far the map misses the cycle.
+        foot_depth, foot_depth_ahead, scuff_reach: See `foot_in_floor`, m.
+    """
+
+    q: list[float]
+    v: list[float]
+    period: float
+    step_length: float
+    speed: float
+    eigenvalues: list[complex]
+    stable: bool
+    residual: float
+    foot_depth: float | None
+    foot_depth_ahead: float | None
+    scuff_reach: float | None
+
+
+@dataclass(frozen=True)
+class RobotCycles:
+    """The limit cycles of a robot.
+
+    Args:
+        robot, controller, plant: Names.
+        coordinates: Names of those in ``q`` and ``v`` of a cycle.
+        slope: rad, downhill positive.
+        starts: How many were tried.
+        cycles: `LimitCycle` list.
+    """
+
+    robot: str
+    controller: str
+    plant: str
+    coordinates: list[str]
+    slope: float
+    starts: int
+    cycles: list[LimitCycle]
+
+    def summary(self) -> dict[str, Any]:
+        """Return all of it, ready for JSON."""
+        return {**vars(self), 'cycles': [vars(cycle).copy() for cycle in self.cycles]}
+
+
 def find_robot_cycles(robot_file: RobotFile, controller: Choice = None, seed: int = 0,
                       starts: int | None = None,
-                      progress: Callable[[float], None] | None = None) -> dict[str, Any]:
-    """Return the limit cycles of a robot on its slope, ready for JSON.
+                      progress: Callable[[float], None] | None = None) -> RobotCycles:
+    """Return the `RobotCycles` of a robot on its slope.
 
     Args:
         robot_file: The `RobotFile`.
@@ -112,10 +165,6 @@ def find_robot_cycles(robot_file: RobotFile, controller: Choice = None, seed: in
         seed: Of the starts.
         starts: How many; None takes many where strides are compiled and few where not.
         progress: Called with the share done now and then, from 0 to 1.
-
-    Returns:
-        Dictionary with ``cycles``: list of q, v (start of step), period, step_length, speed,
-        eigenvalues, stable, residual, and what `foot_in_floor` says.
 
     Raises:
         NotAchieved: No cycle; says what was tried.
@@ -135,16 +184,15 @@ def find_robot_cycles(robot_file: RobotFile, controller: Choice = None, seed: in
     starts = starts or usual
     points = section.sample(np.random.default_rng(seed), starts)
     cycles = section.keep(find_cycles(section.stride, points, progress=progress))
-    return {'robot': robot_file.robot.name,
-            'controller': controller or robot_file.controller, 'plant': 'rigid',
-            'coordinates': [section.walker.robot.coordinates[i] for i in section.reported],
-            'slope': robot_file.values(World).slope, 'starts': starts,
-            'cycles': [_describe(section, cycle) for cycle in cycles]}
+    return RobotCycles(
+        robot_file.robot.name, controller or robot_file.controller, 'rigid',
+        [section.walker.robot.coordinates[i] for i in section.reported],
+        robot_file.values(World).slope, starts, [_describe(section, cycle) for cycle in cycles])
 
 
 def walk_cycle(robot_file: RobotFile, cycle: Mapping[str, Any], controller: str | None = None,
                duration: float = 4.0) -> Run:
-    """Return the `Run` of a cycle of `find_robot_cycles` by plant and control loop."""
+    """Return the `Run` of a cycle, by name as in a summary, by plant and control loop."""
     robot = robot_file.robot
     reported = reported_coordinates(robot)
     q, v = lock_angles(robot), np.zeros(len(robot.coordinates))
@@ -158,12 +206,10 @@ def walk_cycle(robot_file: RobotFile, cycle: Mapping[str, Any], controller: str 
     return run_plant(plant, loop, start, duration)
 
 
-def _describe(section: Section | PointSection, cycle: Cycle) -> dict[str, Any]:
+def _describe(section: Section | PointSection, cycle: Cycle) -> LimitCycle:
     section.stride(cycle.x)   # leaves the memo of this step
     q, v = section.state(cycle.x)
     q, v = q[section.reported] + 0.0, v[section.reported] + 0.0
-    return {'q': q.tolist(), 'v': v.tolist(), 'period': cycle.period,
-            'step_length': cycle.length, 'speed': cycle.speed,
-            'eigenvalues': [complex(value) for value in cycle.eigenvalues],
-            'stable': cycle.stable, 'residual': cycle.residual,
-            **foot_in_floor(section.walker.state.memo)}
+    return LimitCycle(q.tolist(), v.tolist(), cycle.period, cycle.length, cycle.speed,
+                      [complex(value) for value in cycle.eigenvalues], cycle.stable,
+                      cycle.residual, **foot_in_floor(section.walker.state.memo))

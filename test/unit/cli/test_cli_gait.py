@@ -6,6 +6,7 @@ import json
 import pytest
 
 from walking_control.cli import main
+from walking_control.experiments.cycles import RobotCycles
 from walking_control.gaits.gait_file import read_gait
 from walking_control.models.resources import share_directory
 
@@ -109,7 +110,7 @@ def test_curve_tracking_walks_with_any_gait_file(capsys, tmp_path):
 def test_slow_strides_are_explained(capsys, monkeypatch):
     """Otherwise a user without compiler waits minutes, and never hears that seconds would do."""
     monkeypatch.setattr('walking_control.experiments.cycles.find_robot_cycles',
-                        lambda *_, **__: {'cycles': []})
+                        lambda *_, **__: RobotCycles('', '', '', [], 0.0, 0, []))
     assert main(['gait', 'cycle', 'compass']) == 0
     assert 'pip install' not in capsys.readouterr().err
     monkeypatch.setattr('walking_control.models.support.compiled.has_compiler', lambda: False)

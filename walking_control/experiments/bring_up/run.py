@@ -2,7 +2,7 @@
 """Bring a robot up: do the steps of its kind that are not done yet."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from walking_control.exceptions import InvalidInput, WalkingControlError
 from walking_control.experiments.bring_up.checking import check_step
@@ -15,8 +15,16 @@ from walking_control.models.base import Base
 CHECK = Step('check', (), check_step)
 
 
-def bring_up(site: Site) -> list[tuple[str, Outcome, bool]]:
-    """Return (name, `Outcome`, whether it was done before) of every step.
+class StepResult(NamedTuple):
+    """What came of a step: its name, its `Outcome`, and whether it was done before."""
+
+    name: str
+    outcome: Outcome
+    done_before: bool
+
+
+def bring_up(site: Site) -> list[StepResult]:
+    """Return the `StepResult` of every step.
 
     Args:
         site: The `Site`; its folder exists.
@@ -26,7 +34,7 @@ def bring_up(site: Site) -> list[tuple[str, Outcome, bool]]:
     """
     site.current = Path(site.path)
     journal = Journal(site.folder)
-    results: list[tuple[str, Outcome, bool]] = []
+    results: list[StepResult] = []
     for step in (CHECK, *_route(site)):
         missing = [name for name in step.needs if not site.done[name].ok]
         if missing:
@@ -36,7 +44,7 @@ def bring_up(site: Site) -> list[tuple[str, Outcome, bool]]:
         site.done[step.name] = outcome
         if outcome.robot_file:
             site.current = Path(outcome.robot_file)
-        results.append((step.name, outcome, known))
+        results.append(StepResult(step.name, outcome, known))
         site.progress(f'{step.name}: {"passed" if outcome.ok else "NOT PASSED"}'
                       f'{" (before)" if known else ""}: {outcome.what}')
     return results
@@ -66,7 +74,7 @@ def _do(step: Step, site: Site, journal: Journal) -> tuple[Outcome, bool]:
     return outcome, False
 
 
-def summarize(results: list[tuple[str, Outcome, bool]]) -> dict[str, Any]:
+def summarize(results: list[StepResult]) -> dict[str, Any]:
     """Return the JSON keys of `bring-up`."""
     steps = [{'name': name, 'done_before': known, **outcome.as_dict()}
              for name, outcome, known in results]
