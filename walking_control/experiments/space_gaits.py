@@ -15,11 +15,13 @@ from walking_control.gaits.gait_family import family_document
 from walking_control.gaits.gait_file import write_gait
 from walking_control.gaits.search.parameters import SearchParameters
 from walking_control.gaits.search.space import SpaceResult, SpaceSearch
-from walking_control.gaits.search.space_judgement import judge_step, StepJudgement
+from walking_control.gaits.search.space_judgement import asymmetry, judge_step, StepJudgement
 from walking_control.gaits.search.space_parameters import SpaceSearchParameters
 from walking_control.models.robot_file import RobotFile, World
 
 MIDDLE = 0.28      # of sqrt(g l): the speed nearest to it is searched first, from nothing
+UNEQUAL = 0.02     # the same of a robot whose left and right differ, as those of drawings do
+ALIKE = 1e-9       # of the mass matrix: less than that is rounding
 RESIDUAL = 1e-6    # of power, in weights times m/s, and of rates and angles after touchdown
 
 
@@ -105,12 +107,14 @@ def find_gaits(robot_file: RobotFile, speeds: Sequence[float],
             start = found[i]
     adapted = adapt(robot_file, found[first].parameters)
     gravity = adapted.values(World).gravity
-    members = (_member(found[i], judge_step(adapted.robot, found[i].gait, gravity), case.weight)
-               for i in range(len(speeds)))
+    most = RESIDUAL if asymmetry(adapted.robot) < ALIKE else UNEQUAL
+    members = (_member(found[i], judge_step(adapted.robot, found[i].gait, gravity), case.weight,
+                       most) for i in range(len(speeds)))
     return FamilySearch(adapted, values, tuple(members), found[first].parameters, tuple(optimise))
 
 
-def _member(result: SpaceResult, judgement: StepJudgement, weight: float) -> Member:
+def _member(result: SpaceResult, judgement: StepJudgement, weight: float,
+            most: float) -> Member:
     """Return the `Member` of one search."""
     attempt, off = result.attempt, max(*judgement.periodicity,
                                        abs(judgement.power_mismatch) / weight)
@@ -118,9 +122,9 @@ def _member(result: SpaceResult, judgement: StepJudgement, weight: float) -> Mem
     if not attempt.converged:
         reason = (f'no gait at {result.speed:.3g} m/s: {attempt.status}: the best iterate misses '
                   f'"{attempt.worst}" by {attempt.violation:.3g}')
-    elif off > RESIDUAL:
+    elif off > most:
         reason = (f'no gait at {result.speed:.3g} m/s: Pinocchio finds it off by {off:.2g}, more '
-                  f'than {RESIDUAL:g}')
+                  f'than {most:g}')
     summary = {
         'speed': result.speed, 'converged': attempt.converged, 'reason': reason,
         'cost_of_transport_electrical': judgement.cost_of_transport_electrical,

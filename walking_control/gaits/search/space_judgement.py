@@ -166,3 +166,13 @@ def judge_step(robot: Robot, gait: Gait, gravity: float = 9.81) -> StepJudgement
         (float(np.abs(mirror @ q - q_new).max()), float(np.abs(mirror @ after[6:] - v_new).max())),
         step, twist, np.linalg.solve(A[:6], (M @ (after - V))[:6]), s, effort, wrench,
         np.stack([-wrench[:, 4], wrench[:, 3]], axis=1) / wrench[:, 2:3], np.array(swing))
+
+
+def asymmetry(robot: Robot) -> float:
+    """Return by what share the mass matrix of mirrored postures differs: 0 of legs quite alike."""
+    dynamics, (_, mirror) = Dynamics(robot), mirrored_joints(robot)
+    base = robot.base
+    q = np.random.default_rng(0).normal(0.0, 0.3, len(robot.joints))
+    one, other = (dynamics.mass_matrix(dynamics.configuration(angles))[base.nv:, base.nv:]
+                  for angles in (q, mirror @ q))
+    return float(np.abs(one - mirror @ other @ mirror).max() / np.abs(one).max())
