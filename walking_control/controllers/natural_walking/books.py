@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Books of energy while walking, and the tank that bounds what the motors may put in.
+"""Books of energy while walking, and a tank that shows what the motors put in beyond the gait.
 
 An effort tau held for a tick in which the joints turn by dq does the work tau dq on the robot,
 exactly. Kinetic energy, and potential energy above the stance foot, follow from the state. What
@@ -10,7 +10,8 @@ neither explains is lost, in impacts above all (or given, by a push):
 As on curves in the plane ([DS09] 5.2.2, energy management) the motors draw from a tank, and what
 they take from the robot flows back. Each touchdown refills it by a multiple of what the gait pays
 for an impact. On the gait the tank stays full; a law that pays for more than the gait, step after
-step, empties it, and has to leave the gait.
+step, empties it. That is said, not acted on: efforts answer the noise of the positions they are
+booked with, so that with sensors of a laboratory the books show more work than is done.
 """
 
 import numpy as np

@@ -251,7 +251,7 @@ class NaturalWalking(Stepping):
         growth = math.exp(row[RATE] * self._elapsed)
         self._deviation = self._capture - row[CAPTURE] - self._drift * growth
         if FIRST < self._s < LAST and math.hypot(*self._deviation) > self.values.leaving \
-                or self.step.remaining < -3.0 * LATE or self._books.level < 0.0:
+                or self.step.remaining < -3.0 * LATE:
             self.on_gait, self._calm = False, 0
             return
         if self.step.remaining <= self.values.early:

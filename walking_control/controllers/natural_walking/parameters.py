@@ -39,8 +39,8 @@ class NaturalWalkingParameters(SteppingParameters, section='natural_walking'):
         1e4, live=True)
     gait_swing_damping: float = parameter(45.0, '1/s', 'The same per rate.', 0.0, 1e3, live=True)
     tank_capacity: float = parameter(
-        12.0, 'J', 'Energy that the motors may put in beyond what each step refills; on an empty '
-        'tank the gait is left.', 0.01, 1e5, scaled=True)
+        12.0, 'J', 'Of the tank in the telemetry: what motors put in beyond what each step refills '
+        'drains it.', 0.01, 1e5, scaled=True)
     tank_refill: float = parameter(
         4.0, '1', 'What a touchdown refills, in impacts of the gait.', 0.0, 100.0)
     effort_rate: float = parameter(
