@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
 from walking_control.cli.inputs import requested_robot, require_rigid
 from walking_control.cli.output import (
@@ -43,8 +43,8 @@ def measure_stability(options: Namespace) -> int:
     return 0
 
 
-def _in_digits(values: list[object]) -> str:
+def _in_digits(values: list[Any]) -> str:
     """Return names or numbers in one line, numbers with all the digits that may be known."""
     return ', '.join(value if isinstance(value, str) else
-                     f'{value.real:.12g}' if not getattr(value, 'imag', 0.0)   # type: ignore
+                     f'{value.real:.12g}' if not getattr(value, 'imag', 0.0)
                      else f'{value:.12g}' for value in values)
