@@ -42,7 +42,7 @@ help:
 	@echo 'make bench   run the benchmarks'
 	@echo 'make soak    walk 30 minutes of simulated time with random faults;'
 	@echo '             then 10 minutes of random bytes and requests to the nodes of three robots,'
-	@echo '             and 10 minutes in real time beside two busy processes'
+	@echo '             10 minutes in real time beside two busy processes, and every lie of every sensor'
 	@echo 'make setup   only the environment, $(VENV)'
 	@echo 'make clean   remove what these make'
 	@echo 'PYTHON=python3.12 picks the interpreter; a sourced ROS 2 is used if that interpreter has it.'
@@ -76,6 +76,7 @@ soak: setup
 	$(BIN)/python test/helpers/soak.py $(ARGS)
 	WALKING_CONTROL_SOAK=200 $(BIN)/pytest -o timeout=550 -m 'slow or not slow' \
 		test/nodes/test_random_input.py test/nodes/test_realtime.py
+	$(BIN)/pytest -o timeout=3600 -m 'slow or not slow' test/physics/test_sensor_lies.py
 
 setup: $(VENV)/installed
 

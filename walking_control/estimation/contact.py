@@ -73,6 +73,29 @@ class ContactEvidence:
         return self.contact != (excess > 0.0 and self._sum >= enough)
 
 
+class PullEvidence:
+    """Whether a floor seems to pull a foot down: no floor does, a sensor is wrong.
+
+    The sum of `ContactEvidence`, for twice the noise that is declared. No single reading fills it.
+
+    Args:
+        on_force: Load that makes contact when it lasts, N; half of it, pulling, counts.
+        noise: Standard deviation of a measured load, N.
+    """
+
+    def __init__(self, on_force: float, noise: float) -> None:
+        self._least = 0.5 * on_force
+        self._enough = max(2.0 * noise * noise * math.log(1.0 / FALSE_CHANGES) / self._least,
+                           2.0 * self._least)
+        self._sum = 0.0
+
+    def update(self, load: float) -> bool:
+        """Return whether measured loads, N, say so up to this one."""
+        excess = min(-load - self._least, self._enough / 3.0)
+        self._sum = min(max(0.0, self._sum + excess), self._enough)
+        return self._sum >= self._enough * (1.0 - 1e-9)
+
+
 def lift_load(height: float, rise: float, horizon: float, lifted: float, load: float) -> float:
     """Return the load that a foot's height over the floor speaks against its contact, N.
 

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from walking_control.estimation.attitude import Attitude
-from walking_control.estimation.contact import ContactEvidence, lift_load
+from walking_control.estimation.contact import ContactEvidence, lift_load, PullEvidence
 from walking_control.estimation.odometry import LegOdometry
 from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.estimation.stance import Load, Touchdowns
@@ -65,6 +65,8 @@ class Estimator:
         self._contacts = [
             ContactEvidence(values.contact_on, values.contact_off, values.contact_noise,
                             values.contact_hold) for _ in self._robot.feet]
+        self._pulls = [PullEvidence(values.contact_on, values.contact_noise)
+                       for _ in self._robot.feet]
         self._recent: deque[tuple[float, np.ndarray]] = deque()
         self._stance.reset()
         if self._velocities is not None:
@@ -96,7 +98,9 @@ class Estimator:
         places = self._odometry.place_feet(self._q, self._v)
         loads = self._odometry.loads(measurement.foot_force if not self._values.force_time else
                                      self._average(measurement))
-        for i, contact in enumerate(self._contacts):
+        for i, (contact, pull) in enumerate(zip(self._contacts, self._pulls)):
+            state.pulled[i] = pull.update(loads[i])
+            loads[i] = max(loads[i], 0.0)   # a floor does not pull
             state.contact[i] = contact.update(loads[i] - self._lift(i, places), state.stamp)
         state.flicker = max(contact.suppressed for contact in self._contacts)
         self._stance.update(state, places, loads)

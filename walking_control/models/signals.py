@@ -25,6 +25,7 @@ WalkerState.step_time             s        time between the last two touchdowns
 WalkerState.coordinates, rates    rad      minimal, of the current support; `Run` has them by the
                                            same names, its q, v are those of base and joints
 WalkerState.contact               bool     debounced foot contacts, ``(n_feet,)``
+WalkerState.pulled                bool     the floor seems to pull a foot down, ``(n_feet,)``
 WalkerState.base                  ...      `BaseState`; its place counts from the first foothold
 WalkerState.foothold              m        place of the stance foot, sum of the steps, ``(3,)``
 WalkerState.foot_height           m        of each foot above the stance foot
@@ -135,7 +136,7 @@ class WalkerState:
 
     __slots__ = ('stamp', 'support', 'steps', 'touchdown', 'step_length', 'step_time',
                  'coordinates', 'rates', 'position', 'velocity', 'contact', 'locked', 'base',
-                 'foothold', 'foot_height', 'covariance', 'flicker')
+                 'foothold', 'foot_height', 'covariance', 'flicker', 'pulled')
 
     def __init__(self, robot: Robot) -> None:
         self.stamp = 0.0
@@ -148,7 +149,7 @@ class WalkerState:
         self.rates = np.zeros(len(robot.coordinates))
         self.position = np.zeros(len(robot.joints))
         self.velocity = np.zeros(len(robot.joints))
-        self.contact = np.zeros(len(robot.feet), dtype=bool)
+        self.contact, self.pulled = np.zeros((2, len(robot.feet)), dtype=bool)
         self.locked = np.zeros(len(robot.locks), dtype=bool)
         self.base = BaseState()
         self.foothold = np.zeros(3)

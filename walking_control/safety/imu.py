@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 GRAVITY_TIME = 0.5   # s over which the specific force is averaged: longer than an impact or a fall
 # s of load before the average counts: an impact changes the velocity of the base by less than 2 m/s
 SETTLING = 0.2
+SHOVE, SHOVE_TIME = 2.0, 0.03   # g, s: no walk, pushed or on a soft floor, does so long
 LOADED = 0.2         # of the weight, on all feet together: less is a fall
 
 
@@ -49,7 +50,23 @@ class ImuCheck:
         """Forget the past."""
         self._mean, self._felt = [0.0, 0.0, 0.0], 0.0   # m/s^2, s
         self._said, self._position = b'', []
-        self._since = 0.0
+        self._since, self._shoved = 0.0, 0.0
+
+    def feel_shove(self, measurement: Measurement, age: float) -> str | None:
+        """Return in words why nothing moves the robot as the IMU says, or None.
+
+        Args:
+            measurement: The `Measurement`, finite.
+            age: Time since the last one, s.
+        """
+        force = measurement.linear_acceleration.tolist()
+        x, y, z = _turn(measurement.orientation.tolist(), force)
+        felt = math.hypot(x, y, z - self._gravity)
+        self._shoved = self._shoved + age if any(force) and felt > SHOVE * self._gravity else 0.0
+        if self._shoved <= SHOVE_TIME + 1e-6:   # stamps are rounded
+            return None
+        return f'the IMU says that the robot is accelerated by {felt:.3g} m/s^2 and did for ' \
+            f'{self._shoved:.3f} s; more than {SHOVE:g} g lasts {SHOVE_TIME:g} s at most'
 
     def feel_gravity(self, measurement: Measurement, age: float) -> str | None:
         """Return in words why gravity cannot be where the IMU feels it, or None.

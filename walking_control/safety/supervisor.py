@@ -3,8 +3,6 @@
 
 import math
 
-import numpy as np
-
 from walking_control.models.robot import Robot
 from walking_control.models.signals import Command, Measurement, WalkerState
 from walking_control.safety.fall import FallDetector
@@ -82,7 +80,6 @@ class Supervisor:
         self._imu.forget()
         self._plausibility.forget()
         self._airborne_since = None
-        self._forces = np.zeros((1, 3))
         self._overruns = 0
         self._impossible_since = [None] * len(self._robot.feet)
 
@@ -96,14 +93,15 @@ class Supervisor:
             measurement: The `Measurement`.
             now: Steady clock, s; None where only stamps count.
         """
-        stamp, self._forces = measurement.stamp, measurement.foot_force
+        stamp = measurement.stamp
         self._pass_time(stamp, now)
         self.fault_latch.handle(Event.SENSORS)
         if not math.isfinite(stamp):
             self.latch('not_finite', 'the stamp is not finite', stamp)
         elif self._check_clock(stamp, now):
             told = self._plausibility.judge(measurement)
-            for code, words in (('imu_gravity', self._imu.feel_gravity(told, self._age)),
+            for code, words in (('accelerometer', self._imu.feel_shove(told, self._age)),
+                                ('imu_gravity', self._imu.feel_gravity(told, self._age)),
                                 ('imu_frozen', self._imu.stand_still(measurement))):
                 if words is not None:
                     self.latch(code, words, stamp)
@@ -176,32 +174,22 @@ class Supervisor:
     def _check_contacts(self, state: WalkerState) -> None:
         values, stamp, contact = self._values, state.stamp, state.contact.tolist()
         for i, foot in enumerate(self._robot.feet):
+            if state.pulled[i]:
+                self.latch('foot_force', f'{foot} says that the floor pulls it down: sign of the '
+                           'sensor?', stamp)
             impossible = contact[i] and state.foot_height[i] > values.stuck_contact_height
-            since = self._impossible_since[i]
-            self._impossible_since[i] = since = (stamp if since is None else since) \
-                if impossible else None
+            since = self._impossible_since[i] = _since(self._impossible_since[i], impossible,
+                                                       stamp)
             if since is not None and stamp - since > values.stuck_contact_time:
                 self.latch('stuck_contact', f'{foot} reports contact '
                            f'{state.foot_height[i]:.2f} m above the floor for '
                            f'{stamp - since:.2f} s', stamp)
-        if any(contact):
-            self._airborne_since = None
-        elif self._airborne_since is None:
-            self._airborne_since = stamp
-        elif stamp - self._airborne_since > values.stuck_contact_time:
-            self.latch('stuck_contact', f'{self._no_contact()} for '
-                       f'{stamp - self._airborne_since:.2f} s', stamp)
+        since = self._airborne_since = _since(self._airborne_since, not any(contact), stamp)
+        if since is not None and stamp - since > values.stuck_contact_time:
+            self.latch('stuck_contact', f'no foot reports contact for {stamp - since:.2f} s', stamp)
         if state.flicker > values.flicker_limit:
             self.latch('contact_flicker', f'{state.flicker} changes of a contact within a second '
                        f'were suppressed; limit {values.flicker_limit}', stamp)
-
-    def _no_contact(self) -> str:
-        forces = self._forces[:, 2].tolist()
-        lowest = min(forces)
-        if -lowest <= max(0.0, *forces):
-            return 'no foot reports contact'
-        foot = self._robot.feet[forces.index(lowest)]
-        return f'{foot} reports {lowest:.3g} N: sign of the sensor? No foot reports contact'
 
     def check_compute(self, duration: float, period: float, stamp: float) -> None:
         """Latch a fault when too many ticks in a row took longer than the control period, s."""
@@ -264,3 +252,8 @@ class Supervisor:
             effort = -self._values.damping * max(min(speed, fastest), -fastest)
             efforts.append(max(min(effort, limit), -limit) if math.isfinite(speed) else 0.0)
         return efforts + [0.0] * (len(self._limits) - len(efforts))   # virtual efforts rest
+
+
+def _since(before: float | None, lasts: bool, stamp: float) -> float | None:
+    """Return since when something has lasted that lasts now, or not."""
+    return None if not lasts else stamp if before is None else before

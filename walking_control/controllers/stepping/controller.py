@@ -43,6 +43,7 @@ TOUCHING = 2          # ticks a contact must last to be a touchdown
 EARLIEST = 0.3        # part of the step time before which the swing foot does not land
 STOPPED = 0.006       # m: how far a foot on the floor stays behind one that sinks on
 RISING = 0.05         # m/s: a foot that rises faster has not landed
+CREEP = 0.1           # m/s: a slower plan does not tell a foot at rest from one in the air
 SLOW = 0.02           # m/s, rad/s: commands below it ask to stand
 SLOWING = 3.0         # times faster it slows down than it speeds up
 STILL = 0.6           # part of the support within which the fall must end for standing
@@ -162,6 +163,7 @@ class Stepping(Controller):
         v[3:ROOT], v[ROOT:] = base.angular, state.velocity
         self._now = self._prediction.predict(self._q, v)
         self._body.update(*self._now)
+        self._measured = dynamics.to_pinocchio_velocity(v).copy()   # not foreseen
 
     def _follow(self, reference: Reference, dt: float) -> None:
         """Move the aim towards what is commanded, within the limits, and the heading with it."""
@@ -206,18 +208,29 @@ class Stepping(Controller):
         """Return whether the swing foot stands: it carries, or it no longer sinks as it should.
 
         The second does not need a sensor of the foot; it counts once the foot shall be down. A
-        sensor that has not let go since the foot was lifted is stuck: it says nothing.
+        sensor that has not let go since the foot was lifted is stuck: it says nothing. Nor is one
+        believed while the foot goes on as planned: a floor would stop it.
         """
         self._lifted = self._lifted or not contact[1 - self.stance]
         swing, elapsed = self._body.feet[1 - self.stance], self._elapsed
         speed = swing.velocity[2]
         carries = self._lifted and contact[1 - self.stance] \
-            and elapsed > EARLIEST * self._manner.step_time
+            and elapsed > EARLIEST * self._manner.step_time and self._is_halted()
         lag = swing.position[2] - self._body.feet[self.stance].position[2] \
             - self._swing.position[2]
         stopped = self.step.remaining <= 0.0 and lag > STOPPED
         self._landing = self._landing + 1 if (carries or stopped) and speed < RISING else 0
         return self._landing >= TOUCHING
+
+    def _is_halted(self) -> bool:
+        """Return whether the swing foot, as measured, is nearer to rest than to its planned motion.
+
+        Upwards alone, or in all: on ice a foot that has landed slides on.
+        """
+        planned = self._swing.velocity
+        moves = self._body.feet[1 - self.stance].jacobian[:3] @ self._measured
+        return planned[2] < -CREEP and moves[2] > 0.5 * planned[2] \
+            or bool(planned @ planned > CREEP ** 2 and moves @ planned < 0.5 * planned @ planned)
 
     def _change_feet(self) -> None:
         """Let the swing foot stand; stand on both if there is nothing more to catch."""
