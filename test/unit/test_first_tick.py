@@ -16,7 +16,7 @@ from walking_control.simulation.registry import make_plant
 LAWS = {'dribbel': ('curve_tracking', 'hip_pd', 'hip_switching', 'none', 'time_pd'),
         'compass': ('curve_tracking', 'hip_pd', 'hip_switching', 'none', 'time_pd'),
         'humanoid': ('none', 'stepping', 'static_torque'),
-        'walker3d': ('none', 'stepping', 'static_torque'),
+        'walker3d': ('natural_walking', 'none', 'stepping', 'static_torque'),
         'walker3d_point': ('foot_placement', 'none', 'push_off')}
 FITTING = [(robot, controller) for robot, laws in LAWS.items() for controller in laws]
 MUCH = 3   # times the calls of an ordinary tick: what a first step or a first contact may add

@@ -47,7 +47,7 @@ class JointStateReader:
 
     def __init__(self, joints: Sequence[str]) -> None:
         self._joints = joints
-        self._names: list[str] = []
+        self._names: list[str] | None = None   # of the last message; one without any is none
         self._index: list[int] = []
 
     def read(self, message: Any, position: np.ndarray, velocity: np.ndarray | None = None) -> bool:
@@ -78,9 +78,10 @@ class JointStateReader:
         self._index = [names.index(joint) for joint in self._joints]
 
     def _copy(self, values: Any, out: np.ndarray, what: str) -> None:
-        if len(values) < len(self._names):
+        count = len(self._names or ())
+        if len(values) < count:
             raise MeasurementError(f'JointState {what}', value=len(values),
-                                   limit=f'must be {len(self._names)} numbers, one per name')
+                                   limit=f'must be {count} numbers, one per name')
         out[:] = [values[i] for i in self._index]
 
 
