@@ -28,7 +28,9 @@ ERRORS = pytest.StashKey()
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item):
     """End a test that hangs where no signal of pytest-timeout reaches it, and its process."""
-    faulthandler.dump_traceback_later(LAST_RESORT, exit=True, file=item.config.stash[ERRORS])
+    asked = item.get_closest_marker('timeout')   # of a test that may take longer
+    last = max(LAST_RESORT, 1.1 * asked.args[0] if asked is not None and asked.args else 0.0)
+    faulthandler.dump_traceback_later(last, exit=True, file=item.config.stash[ERRORS])
     try:
         return (yield)
     finally:
