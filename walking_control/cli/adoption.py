@@ -3,52 +3,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 import sys
 from typing import Any, TYPE_CHECKING
 
 from walking_control.cli.argument_types import margin, not_negative, positive, words
 from walking_control.cli.inputs import make_folder
-from walking_control.cli.output import print_files, print_json, write_json
+from walking_control.cli.options import Writing
+from walking_control.cli.output import print_files, tell, write_json
+from walking_control.cli.verb import argument, option, verb
 from walking_control.exceptions import InvalidInput, MissingDependency
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-
     from walking_control.adoption.adopt import Adoption
 
 AXES = ('x', 'y', '-x', '-y')
 
 
-def add_adopt_arguments(verb: ArgumentParser) -> None:
-    """Add what can be told instead of being guessed."""
-    verb.add_argument('description', type=Path, metavar='FILE', help='URDF, xacro, MJCF or SDF')
-    verb.add_argument('--out', type=Path, required=True, metavar='DIR',
-                      help='write robot file, URDF, adoption.json and a picture')
-    verb.add_argument('--name', help='of the robot (default: that of the description)')
-    verb.add_argument('--feet', type=words, default=(), metavar='A,B', help='links')
-    verb.add_argument('--base', choices=('planar', 'free'), help='how the base moves')
-    verb.add_argument('--forward', choices=AXES, metavar='AXIS',
-                      help='axis of the description that points ahead: x, y, -x or -y')
-    verb.add_argument('--mirror', type=words, action='append', default=[], metavar='A,B',
-                      help='joints that are each other\'s mirror image (repeatable)')
-    verb.add_argument('--fix', type=margin, action='append', default=[], metavar='JOINT=VALUE',
-                      help='make a joint fixed there, rad or m (repeatable)')
-    verb.add_argument('--effort', type=margin, action='append', default=[],
-                      metavar='JOINT=VALUE', help='effort limit, N m or N (repeatable)')
-    verb.add_argument('--armature', type=margin, action='append', default=[],
-                      metavar='JOINT=VALUE', help='inertia of its rotor at the joint, kg m^2 '
-                      '(repeatable)')
-    verb.add_argument('--sole', type=not_negative, nargs=2, metavar=('LENGTH', 'WIDTH'),
-                      help='of each foot, m; 0 0: points')
-    verb.add_argument('--posture', type=margin, action='append', default=[],
-                      metavar='JOINT=VALUE', help='position at the start (repeatable)')
-    verb.add_argument('--bend', type=positive, default=0.93, metavar='SHARE',
-                      help='length of the legs at the start, of their longest (default: 0.93)')
-    verb.add_argument('--json', action='store_true', help='print one JSON document')
+class _Adopt(Writing):
+    description: Path = argument('URDF, xacro, MJCF or SDF', 'FILE')
+    out: Path = option('write robot file, URDF, adoption.json and a picture', 'DIR', required=True)
+    name: str | None = option('of the robot (default: that of the description)')
+    feet: tuple[str, ...] = option('links', 'A,B', words, default=())
+    base: str | None = option('how the base moves', choices=('planar', 'free'))
+    forward: str | None = option('axis of the description that points ahead: x, y, -x or -y',
+                                 'AXIS', choices=AXES)
+    mirror: list[tuple[str, ...]] = option(
+        "joints that are each other's mirror image (repeatable)", 'A,B', words)
+    fix: list[tuple[str, float]] = option('make a joint fixed there, rad or m (repeatable)',
+                                          'JOINT=VALUE', margin)
+    effort: list[tuple[str, float]] = option('effort limit, N m or N (repeatable)', 'JOINT=VALUE',
+                                             margin)
+    armature: list[tuple[str, float]] = option(
+        'inertia of its rotor at the joint, kg m^2 (repeatable)', 'JOINT=VALUE', margin)
+    sole: Sequence[float] | None = option('of each foot, m; 0 0: points', ('LENGTH', 'WIDTH'),
+                                          not_negative, nargs=2)
+    posture: list[tuple[str, float]] = option('position at the start (repeatable)', 'JOINT=VALUE',
+                                              margin)
+    bend: float = option('length of the legs at the start, of their longest (default: 0.93)',
+                         'SHARE', positive, default=0.93)
 
 
-def adopt(options: Namespace) -> int:
+@verb('walking_control adopt my_robot.urdf --out my_robot',
+      'walking_control check my_robot/my_robot.yaml')
+def adopt(options: _Adopt) -> int:
     """Write a robot file from a URDF, MJCF or SDF; say what was guessed, and how surely."""
     from walking_control.adoption.adopt import adopt as adopt_robot
     from walking_control.adoption.guess import Told
@@ -61,8 +60,8 @@ def adopt(options: Namespace) -> int:
     adoption = adopt_robot(options.description, Told(
         options.name, options.feet, options.base, options.forward,
         {a: b for a, b in options.mirror}, dict(options.fix), dict(options.effort),
-        dict(options.armature),
-        tuple(options.sole) if options.sole else None, dict(options.posture), options.bend))
+        dict(options.armature), (options.sole[0], options.sole[1]) if options.sole else None,
+        dict(options.posture), options.bend))
     make_folder(options)
     from walking_control.reports.page import writing_to
     with writing_to(options.out):
@@ -74,10 +73,7 @@ def adopt(options: Namespace) -> int:
     result['command'] = options.command
     result['files'].append(str(options.out / 'adoption.json'))
     write_json(result, options.out / 'adoption.json')
-    if options.json:
-        print_json(result)
-    else:
-        _print(adoption, result)
+    tell(options, result, lambda result: _print(adoption, result))
     return 0
 
 

@@ -5,33 +5,30 @@ from __future__ import annotations
 
 from pathlib import Path
 import sys
-from typing import TYPE_CHECKING
+from typing import Any
 
 from walking_control.cli.argument_types import duration, positive, seed
 from walking_control.cli.inputs import make_folder
-from walking_control.cli.output import print_files, print_json, write_json
+from walking_control.cli.options import ROBOT, Writing
+from walking_control.cli.output import print_files, tell, write_json
+from walking_control.cli.verb import argument, option, verb
 from walking_control.exceptions import InvalidInput
 
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+
+class _BringUp(Writing):
+    robot: str = argument(ROBOT)
+    out: Path = option('write everything here; given again, what is done already is not repeated',
+                       'DIR', required=True)
+    speed: float | None = option('to walk at, m/s (default: found)', 'V', positive)
+    duration: float = option('of the walk that counts (default: 20)', 'S', duration, default=20.0)
+    evaluations: int = option('points that tuning tries; 0: none (default: 12)', 'N', seed,
+                              default=12)
+    seed: int = option('of everything random', 'N', seed, default=0)
 
 
-def add_bring_up_arguments(verb: ArgumentParser) -> None:
-    """Add the arguments of bring-up."""
-    verb.add_argument('robot', help='name of a robot, or the path of a robot file')
-    verb.add_argument('--out', type=Path, required=True, metavar='DIR', help='write everything '
-                      'here; given again, what is done already is not repeated')
-    verb.add_argument('--speed', type=positive, metavar='V',
-                      help='to walk at, m/s (default: found)')
-    verb.add_argument('--duration', type=duration, default=20.0, metavar='S',
-                      help='of the walk that counts (default: 20)')
-    verb.add_argument('--evaluations', type=seed, default=12, metavar='N',
-                      help='points that tuning tries; 0: none (default: 12)')
-    verb.add_argument('--seed', type=seed, default=0, metavar='N', help='of everything random')
-    verb.add_argument('--json', action='store_true', help='print one JSON document')
-
-
-def bring_up(options: Namespace) -> int:
+@verb('walking_control adopt my_robot.urdf --out my_robot',
+      'walking_control bring-up my_robot/my_robot.yaml --out my_robot/up', name='bring-up')
+def bring_up(options: _BringUp) -> int:
     """Bring a robot up: check, stand, gait, gains, walk, margins, ros2_control files, report."""
     from walking_control.experiments.bring_up.run import bring_up as go
     from walking_control.experiments.bring_up.run import summarize
@@ -53,17 +50,17 @@ def bring_up(options: Namespace) -> int:
     result['files'] = [file for step in result['steps'] for file in step['files']] + [page]
     result['files'].append(str(options.out / 'summary.json'))
     write_json(result, options.out / 'summary.json')
-    if options.json:
-        print_json(result)
-    else:
-        for step in result['steps']:
-            print(f'{step["name"]:>16}: {"passed" if step["ok"] else "not passed"}: '
-                  f'{sentence(step)}')
-        print_files(result)
+    tell(options, result, _print)
     if not result['ok']:
         stopped = next(step for step in result['steps'] if not step['ok'])
         print(f'error: {stopped["name"]} did not pass: {sentence(stopped)}', file=sys.stderr)
     return 0 if result['ok'] else 1
+
+
+def _print(result: dict[str, Any]) -> None:
+    for step in result['steps']:
+        print(f'{step["name"]:>16}: {"passed" if step["ok"] else "not passed"}: {sentence(step)}')
+    print_files(result)
 
 
 def sentence(step: dict[str, object]) -> str:

@@ -3,25 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 import math
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
+from walking_control.cli.argument_types import numbers, ratios, words
 from walking_control.cli.inputs import make_folder
-from walking_control.cli.output import (
-    plain,
-    print_files,
-    print_json,
-    save_figures,
-    write_json,
-)
+from walking_control.cli.options import Common, OR_URDF, Seeded
+from walking_control.cli.output import plain, print_files, save_figures, tell, write_json
+from walking_control.cli.verb import argument, option, verb
 from walking_control.exceptions import InvalidInput
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from walking_control.design.limb import Limb
     from walking_control.design.mechanism import Mechanism
     from walking_control.design.rotom import Contacts
@@ -30,7 +25,44 @@ CURVES = 6   # joints over which the index is drawn if nobody says which
 ZEROS = 8    # postures printed; --json has all
 
 
-def transmission(options: Namespace) -> int:
+class _Design(Common):
+    robot: str = argument(OR_URDF)
+    q: str | None = option('joint positions, rad or m, or a YAML file (default: start posture, or '
+                           'zero)', 'J=V,...')
+    base: str | None = option('default: free, held of a URDF alone', choices=('held', 'free'))
+    direction: Sequence[float] = option('of the force, in the world (default: 0,0,1)', 'X,Y,Z',
+                                        numbers, default=[0.0, 0.0, 1.0])
+
+
+def _of_gears(words: str) -> Any:
+    return option(words + '; one for all joints of the limb or one each, from the base outwards',
+                  'A[,B...]', ratios)
+
+
+class _Transmission(_Design):
+    frame: str | None = option('end of the limb (default: first foot)', 'FRAME')
+    axes: str | None = option(
+        'directions that count (default: those along which the limb moves its end)', 'xyz')
+    reduction: Sequence[float] | None = _of_gears(
+        'turns of the output per turn of the rotor, at most 1, such as 1/20')
+    rotor_inertia: Sequence[float] | None = _of_gears('at the rotor, kg m^2')
+    efficiency: Sequence[float] | None = _of_gears('of the gear, forward')
+    back_efficiency: Sequence[float] | None = _of_gears(
+        'backward (default: follows from the forward one)')
+    torque: Sequence[float] | None = _of_gears(
+        'largest torque of the motor times its reduction, N m')
+    topology: str = option('serial, parallel (both motors of two joints on the base) or rows such '
+                           'as 1,0;-1,1', 'D', default='serial')
+    rotors: str = option('whether the rotors feel that their carriers turn',
+                         choices=('armature', 'coupled'), default='armature')
+    carrier: str | None = option('on which link the motors sit, for --rotors coupled (default: '
+                                 'each on the link before its joint)', 'LINK')
+
+
+@verb('walking_control design transmission examples/two_joint_leg.urdf --frame foot --base free \\',
+      '  --q hip=1.0472,knee=1.0472 --reduction 1/20 --rotor-inertia 6.4e-5 --torque 17 \\',
+      '  --efficiency 0.8,0.7 --out out/leg')
+def transmission(options: _Transmission) -> int:
     """Say what gears make of a limb: how heavy, strong and soft its end is."""
     from walking_control.design.study import study_transmission
     make_folder(options)
@@ -47,35 +79,40 @@ def transmission(options: Namespace) -> int:
         study['files'] = [*save_figures(options.out, figures),
                           write_design_page(limb, study, options.out / 'transmission.html')]
         study['files'].append(write_json(study, options.out / 'transmission.json'))
-    if options.json:
-        print_json(study)
-    else:
-        _print_transmission(study)
+    tell(options, study, _print_transmission)
     return 0
 
 
-def rotom(options: Namespace) -> int:
+class _Rotom(Seeded, _Design):
+    contacts: tuple[str, ...] | None = option(
+        'frames that stay where they are, or none (default: all feet of a free base, of a walker '
+        'with coordinates the one it starts on)', 'A,B', words)
+    contact_kind: str | None = option('whether they may turn (default: flat soles of bipeds in '
+                                      'space)', choices=('point', 'sole'))
+    joint: list[str] = option('joint over which the index is wanted (repeatable)', 'J')
+    zeros: bool = option('look for postures that pass nothing of the force on')
+
+
+@verb('walking_control design rotom humanoid --direction 0,0,1 --joint left_knee --out out/rotom')
+def rotom(options: _Rotom) -> int:
     """Say how a posture passes a force on the centre of mass into motion."""
     from walking_control.design.study import study_rotom
     make_folder(options)
     mechanism = _mechanism(options)
-    contacts, words = _contacts(options, mechanism)
+    contacts, assumed = _contacts(options, mechanism)
     study: dict[str, Any] = {
         **study_rotom(mechanism, options.direction, contacts, _joints(options, mechanism),
                       options.zeros, options.seed),
-        'assumptions': [*mechanism.assumptions, *words], 'files': []}
+        'assumptions': [*mechanism.assumptions, *assumed], 'files': []}
     if options.out is not None:
         from walking_control.reports.plots.design import plot_rotom
         study['files'] = save_figures(options.out, {'rotom': plot_rotom(mechanism, study)})
         study['files'].append(write_json(study, options.out / 'rotom.json'))
-    if options.json:
-        print_json(study)
-    else:
-        _print_rotom(study)
+    tell(options, study, _print_rotom)
     return 0
 
 
-def _mechanism(options: Namespace) -> Mechanism:
+def _mechanism(options: _Design) -> Mechanism:
     from walking_control.design.mechanism import load_mechanism
     held = None if options.base is None else options.base == 'held'
     if options.q is None:
@@ -105,7 +142,7 @@ def _positions(text: str) -> dict[str, float]:
     return found
 
 
-def _limb(options: Namespace) -> tuple[Limb, list[str]]:
+def _limb(options: _Transmission) -> tuple[Limb, list[str]]:
     from walking_control.design.limb import Limb
     from walking_control.design.transmission import make_transmission
     mechanism = _mechanism(options)
@@ -152,7 +189,7 @@ def _topology(text: str, size: int) -> np.ndarray | None:
                            'such as 1,0;-1,1') from None
 
 
-def _contacts(options: Namespace, mechanism: Mechanism) -> tuple[Contacts, list[str]]:
+def _contacts(options: _Rotom, mechanism: Mechanism) -> tuple[Contacts, list[str]]:
     from walking_control.design.rotom import Contacts
     from walking_control.design.study import usual_contacts
     usual, words = usual_contacts(mechanism)
@@ -166,7 +203,7 @@ def _contacts(options: Namespace, mechanism: Mechanism) -> tuple[Contacts, list[
     return Contacts(tuple(options.contacts), kind), []
 
 
-def _joints(options: Namespace, mechanism: Mechanism) -> tuple[str, ...]:
+def _joints(options: _Rotom, mechanism: Mechanism) -> tuple[str, ...]:
     """Return the joints over which the index is wanted."""
     if options.joint:
         return tuple(options.joint)

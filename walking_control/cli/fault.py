@@ -4,17 +4,26 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from walking_control.cli.inputs import needing_ros
-from walking_control.cli.output import print_json, print_summary
-from walking_control.simulation.injection import check_kind
+from walking_control.cli.options import Answered
+from walking_control.cli.output import print_summary, tell
+from walking_control.cli.verb import argument, option, verb
+from walking_control.simulation.injection import check_kind, INJECTIONS
 
-if TYPE_CHECKING:
-    from argparse import Namespace
+KINDS = '\n'.join(f'  {kind:18} {words}' for kind, words in INJECTIONS.items())
 
 
-def fault(options: Namespace) -> int:
+class _Fault(Answered):
+    kind: str = argument('what goes wrong, see below', 'KIND')
+    domain: int | None = option('ROS domain of the demo (default: the one demo that runs)', 'N',
+                                choices=range(233))
+    namespace: str | None = option('its namespace', 'NS')
+
+
+@verb('walking_control fault stale_imu    (while walking_control demo --realtime --duration 600 '
+      'runs elsewhere)', before=f'Kinds:\n{KINDS}\n\n')
+def fault(options: _Fault) -> int:
     """Provoke a fault in a running demo and say what the controller does."""
     kind = check_kind(options.kind)
     with needing_ros('fault'):
@@ -27,8 +36,5 @@ def fault(options: Namespace) -> int:
             else str(options.domain)
         place = DemoPlace(domain, options.namespace or '')
     result = provoke_fault(kind, place)
-    if options.json:
-        print_json(result)
-    else:
-        print_summary({**result, 'files': []})
+    tell(options, result, lambda result: print_summary({**result, 'files': []}))
     return 0 if result['code'] == kind else 1

@@ -3,18 +3,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import sys
 from typing import Any, TYPE_CHECKING
 
+from walking_control.cli.argument_types import number_range, numbers, words
 from walking_control.cli.inputs import requested_robot, require_rigid
+from walking_control.cli.options import Following, OnFloor, Seeded, Timed
 from walking_control.cli.output import (
     print_files,
-    print_json,
-    print_summary,
     save_figures,
     show_share,
     suggest_compiler,
+    tell,
+    without,
 )
+from walking_control.cli.verb import option, verb
 from walking_control.exceptions import InvalidInput
 from walking_control.models.base import Base
 from walking_control.models.robot_file import RobotFile
@@ -24,13 +28,36 @@ SPACE = ('width', 'step_time')
 SPACE_NAMES = {'width': 'gait_width', 'step_time': 'gait_time', 'clearance': 'sole_clearance'}
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from walking_control.experiments.gait_search import GaitSearch
 
 
-def search(options: Namespace) -> int:
+class _Search(Seeded, OnFloor):
+    speed: float | None = option('walking speed in m/s', 'V', apart='pace')
+    speeds: Sequence[float] | None = option(
+        'search at N speeds instead and draw the cost over speed; of bipeds on soles a family of '
+        'gaits in one file', 'LO:HI:N', number_range, apart='pace')
+    degree: int | None = option('degree of the polynomials', 'K')
+    nodes: int | None = option('intervals of the quadrature', 'N')
+    quadrature: str | None = option('lobatto or riemann', 'NAME')
+    clearance: float | None = option(
+        'height of the swing foot in mid-step in m; below 0: none', 'M')
+    width: float | None = option(
+        'of bipeds on soles: distance of the soles sideways in m; 0 leaves it free', 'M')
+    step_time: float | None = option(
+        'of bipeds on soles: time of a step in s; 0 leaves it free', 'S')
+    landing_speed: float | None = option(
+        'least downward speed of the foot at touchdown in m/s', 'V')
+    starts: int | None = option('first guesses to try', 'N')
+    optimise: tuple[str, ...] = option('mechanics that may change with the gait',
+                                       'spring,damper,mass', words, default=())
+    quiet: bool = option('no progress on stderr')
+
+
+@verb('walking_control gait search compass --speed 0.8 --out out/gait',
+      'walking_control gait search walker3d --speeds 0.4:1.2:5 --out out/gaits')
+def search(options: _Search) -> int:
     """Find the gait that takes the least torque."""
     from walking_control.experiments.gait_search import find_gait, save_gait
     robot_file = requested_robot(options)
@@ -46,7 +73,7 @@ def search(options: Namespace) -> int:
     if space:
         return _search_space(options, robot_file, task, show)
     if options.speeds is not None:
-        return _search_speeds(options, robot_file, task, show)
+        return _search_speeds(options, options.speeds, robot_file, task, show)
     found = find_gait(robot_file, task, options.optimise, options.seed, progress=show)
     result = found.summary
     result['files'] = []
@@ -54,10 +81,7 @@ def search(options: Namespace) -> int:
         from walking_control.reports.plots.search import search_figures
         result['files'] = [str(save_gait(found, options.out)),
                            *save_figures(options.out, search_figures(found))]
-    if options.json:
-        print_json(result)
-    else:
-        print_summary({name: value for name, value in result.items() if name != 'attempts'})
+    tell(options, result, without(('attempts',)))
     if result['reason'] is not None:
         print(f'error: no gait of {robot_file.robot.name}: {result["reason"]}'
               f'{_all_the_same(found)}', file=sys.stderr)
@@ -65,7 +89,7 @@ def search(options: Namespace) -> int:
     return 0
 
 
-def _search_space(options: Namespace, robot_file: RobotFile, task: dict[str, Any],
+def _search_space(options: _Search, robot_file: RobotFile, task: dict[str, Any],
                   show: Callable[[str], None] | None) -> int:
     """Search gaits of a biped on soles, of one speed or several, into one file."""
     from walking_control.experiments.space_gaits import find_gaits, middle_speed, save_gaits
@@ -79,15 +103,20 @@ def _search_space(options: Namespace, robot_file: RobotFile, task: dict[str, Any
     if options.out is not None and any(row.reason is None for row in found.members):
         result['file'] = str(save_gaits(found, options.out))
         result['files'] = [result['file']]
-    if options.json:
-        print_json(result)
-    else:
+
+    def say(result: dict[str, Any]) -> None:
         for row in result['members']:
             print('{speed:.3g} m/s: cost of transport {cost_of_transport_electrical:.4f} at the '
                   'supply, {cost_of_transport_each_joint:.4f} each joint alone; {period:.3f} s, '
                   '{step_length:.3f} m long, {step_width:.3f} m wide'.format(**row))
         print_files(result)
-    failed = [row.reason for row in found.members if row.reason is not None]
+    tell(options, result, say)
+    return _say_failed(row.reason for row in found.members)
+
+
+def _say_failed(reasons: Iterable[str | None]) -> int:
+    """Say why searches failed; return the exit status."""
+    failed = [reason for reason in reasons if reason is not None]
     for reason in failed:
         print(f'error: {reason}', file=sys.stderr)
     return 1 if failed else 0
@@ -101,13 +130,13 @@ def _all_the_same(found: GaitSearch) -> str:
             f'follow it all the same: --controller curve_tracking --gait {found.summary["file"]}')
 
 
-def _search_speeds(options: Namespace, robot_file: RobotFile, task: dict[str, Any],
-                   show: Callable[[str], None] | None) -> int:
+def _search_speeds(options: _Search, speeds: Sequence[float], robot_file: RobotFile,
+                   task: dict[str, Any], show: Callable[[str], None] | None) -> int:
     """Search at several speeds, fixed mechanics beside adapted ones; draw Fig. 5.2."""
     from walking_control.experiments.gait_search import sweep_speed
     kinds = {'fixed mechanics': (), **({', '.join(options.optimise): options.optimise}
                                        if options.optimise else {})}
-    curves = {name: sweep_speed(robot_file, options.speeds, task, kind, options.seed, show)
+    curves = {name: sweep_speed(robot_file, speeds, task, kind, options.seed, show)
               for name, kind in kinds.items()}
     result = {'curves': curves, 'files': []}
     if options.out is not None:
@@ -115,21 +144,23 @@ def _search_speeds(options: Namespace, robot_file: RobotFile, task: dict[str, An
         result['files'] = save_figures(options.out,
                                        {'cost_over_speed': plot_cost_over_speed(curves)})
     rows = [(name, row) for name, rows in curves.items() for row in rows]
-    if options.json:
-        print_json(result)
-    else:
+
+    def say(result: dict[str, Any]) -> None:
         for name, row in rows:
             adapted = ', '.join(f'{key.rpartition(".")[2]} {value:.4g}'
                                 for key, value in row['parameters'].items())
             print(f'{name}: {row["speed"]:.3g} m/s, cost {row["cost"]:.4g} {adapted}')
         print_files(result)
-    failed = [row['reason'] for _, row in rows if row['reason'] is not None]
-    for reason in failed:
-        print(f'error: {reason}', file=sys.stderr)
-    return 1 if failed else 0
+    tell(options, result, say)
+    return _say_failed(row['reason'] for _, row in rows)
 
 
-def cycle(options: Namespace) -> int:
+class _Cycle(Seeded, Following, Timed):
+    pass
+
+
+@verb('walking_control gait cycle compass --slope-deg 3 --out out/cycle')
+def cycle(options: _Cycle) -> int:
     """Find limit cycles on the return map of the rigid plant."""
     from walking_control.experiments.cycles import find_robot_cycles, walk_cycle
     require_rigid(options)
@@ -149,9 +180,11 @@ def cycle(options: Namespace) -> int:
                 f'cycle_{i}_phase_portrait': plots_gait.plot_cycle(run, found),
                 f'cycle_{i}_stick_figure': plots.plot_stick_figure(run),
                 f'cycle_{i}_energy': plots_gait.plot_energy(run)})
-    if options.json:
-        print_json(result)
-        return 0
+    tell(options, result, _print_cycles)
+    return 0
+
+
+def _print_cycles(result: dict[str, Any]) -> None:
     for found in result['cycles']:
         values = ', '.join(f'{value:.4g}' for value in found['eigenvalues'])
         print(f'{"stable" if found["stable"] else "unstable"}: period {found["period"]:.6g} s, '
@@ -165,10 +198,17 @@ def cycle(options: Namespace) -> int:
         if found.get('reason'):
             print(f'  no gait file: {found["reason"]}')
     print_files(result)
-    return 0
 
 
-def impact(options: Namespace) -> int:
+class _Impact(Timed):
+    q: Sequence[float] = option('coordinates at touchdown in rad', 'A,B[,C]', numbers,
+                                required=True)
+    v: Sequence[float] | None = option('rates before touchdown in rad/s (default: the least lossy '
+                                       'direction)', 'A,B', numbers)
+
+
+@verb('walking_control gait impact compass --q -0.25,0.5')
+def impact(options: _Impact) -> int:
     """Analyse the impact map and energy loss at touchdown."""
     from walking_control.experiments.impact import analyse_impact
     robot_file = requested_robot(options)
@@ -180,9 +220,11 @@ def impact(options: Namespace) -> int:
             figures['mass_ratio'] = plots_gait.plot_losses_over_mass_ratio(options.robot,
                                                                            options.set)
         result['files'] = save_figures(options.out, figures)
-    if options.json:
-        print_json(result)
-        return 0
+    tell(options, result, _print_impact)
+    return 0
+
+
+def _print_impact(result: dict[str, Any]) -> None:
     for share, direction in zip(result['singular_values'], result['principal_directions'],
                                 strict=True):
         rates = ', '.join(f'{value:.4g}' for value in direction)
@@ -190,4 +232,3 @@ def impact(options: Namespace) -> int:
               f'of {", ".join(result["coordinates"])}')
     print('support passes ' + ('at once' if result['instantaneous'] else 'through double support'))
     print_files(result)
-    return 0

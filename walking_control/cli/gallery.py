@@ -3,31 +3,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from walking_control.cli.output import print_files, print_json
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+from walking_control.cli.options import Answered
+from walking_control.cli.output import print_files, tell
+from walking_control.cli.verb import argument, option, verb
 
 
-def add_gallery_arguments(verb: ArgumentParser) -> None:
-    """Add the arguments of gallery."""
-    verb.add_argument('folders', type=Path, nargs='+', metavar='DIR',
-                      help='that bring-up wrote, in the order of the page')
-    verb.add_argument('--out', type=Path, required=True, metavar='FILE.md',
-                      help='Markdown page; pictures go to a folder of its name. Of a page that is '
-                      'there only what stands between the marks of a gallery is replaced')
-    verb.add_argument('--json', action='store_true', help='print one JSON document')
+class _Gallery(Answered):
+    folders: Sequence[Path] = argument('that bring-up wrote, in the order of the page', 'DIR',
+                                       nargs='+', type=Path)
+    out: Path = option('Markdown page; pictures go to a folder of its name. Of a page that is '
+                       'there only what stands between the marks of a gallery is replaced',
+                       'FILE.md', required=True)
 
 
-def gallery(options: Namespace) -> int:
+@verb('walking_control gallery my_robot/up another/up --out gallery.md')
+def gallery(options: _Gallery) -> int:
     """Put robots that were brought up on one page: picture, numbers, commands."""
     from walking_control.reports.gallery import write_gallery
-    result = {'files': write_gallery(options.folders, options.out)}
-    if options.json:
-        print_json(result)
-    else:
-        print_files(result)
+    tell(options, {'files': write_gallery(options.folders, options.out)}, print_files)
     return 0

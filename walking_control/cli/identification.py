@@ -4,21 +4,33 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
+from walking_control.cli.argument_types import not_negative, positive
 from walking_control.cli.inputs import make_folder
-from walking_control.cli.output import print_files, print_json, write_json
+from walking_control.cli.options import Common, ROBOT
+from walking_control.cli.output import print_files, tell, write_json
+from walking_control.cli.verb import argument, option, verb
 from walking_control.exceptions import InvalidInput
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from walking_control.models.robot_file import RobotFile
 
 SAME = 1e-6   # relative, of masses
 
 
-def identify(options: Namespace) -> int:
+class _Identify(Common):
+    recording: Path = argument('folder of simulate --out or demo --out, or its run.csv', 'RUN')
+    robot: str | None = option(ROBOT + ' (default: the one that the run names)', 'ROBOT')
+    confidence: float = option('of the intervals (default: 0.95)', 'C', positive, default=0.95)
+    model_error: float = option('share by which masses and floor may make torques differ from the '
+                                'model (default: 0.01)', 'E', not_negative, default=0.01)
+
+
+@verb('walking_control simulate dribbel --duration 60 --out out/walk',
+      'walking_control identify out/walk')
+def identify(options: _Identify) -> int:
     """Find friction and motor constants in a recorded run."""
     from walking_control.experiments.identification import identify as find
     from walking_control.runs.recording import read_recording
@@ -29,9 +41,11 @@ def identify(options: Namespace) -> int:
     result = {**result, 'run': str(options.recording), 'files': []}
     if options.out is not None:
         result['files'] = [write_json(result, options.out / 'identification.json')]
-    if options.json:
-        print_json(result)
-        return 0
+    tell(options, result, _print)
+    return 0
+
+
+def _print(result: dict[str, Any]) -> None:
     print(f'{result["steps"]} steps, {result["windows"]} windows, condition '
           f'{result["condition"]:.3g}; intervals of {100.0 * result["confidence"]:g} %')
     print(f'{"":28} {"value":>10} {"from":>10} {"to":>10} {"robot file":>10}')
@@ -39,7 +53,6 @@ def identify(options: Namespace) -> int:
         numbers = (found['value'], found['low'], found['high'], found['robot_file'])
         print(f'{name:28} ' + ' '.join(_cell(value) for value in numbers) + f' {found["unit"]}')
     print_files(result)
-    return 0
 
 
 def _cell(value: float | None) -> str:
@@ -47,7 +60,7 @@ def _cell(value: float | None) -> str:
     return f'{"-":>10}' if value is None or not math.isfinite(value) else f'{value:10.5g}'
 
 
-def _walker(options: Namespace) -> RobotFile:
+def _walker(options: _Identify) -> RobotFile:
     """Return the `RobotFile` of the robot that walked, on the floor it walked on.
 
     Raises:

@@ -7,15 +7,16 @@ from contextlib import contextmanager
 import math
 from typing import Any, TYPE_CHECKING
 
+from walking_control.cli.options import Following, Sensed
 from walking_control.exceptions import InvalidInput, MissingDependency
 from walking_control.models.robot_file import World
 from walking_control.simulation.sensors import SensorParameters
 
 if TYPE_CHECKING:
-    from argparse import Namespace
     from collections.abc import Iterator
     from pathlib import Path
 
+    from walking_control.cli.options import Enveloped, Moved, OnFloor, Writing
     from walking_control.controllers.controller import Controller
     from walking_control.experiments.envelope import Grid
     from walking_control.models.robot_file import RobotFile
@@ -32,7 +33,7 @@ def needing_ros(verb: str, otherwise: str = '') -> Iterator[None]:
                                 f'"walking_control[ros]"{otherwise}') from error
 
 
-def make_folder(options: Namespace) -> None:
+def make_folder(options: Writing) -> None:
     """Make the folder a verb writes to; better now than after a long run.
 
     Notes the folders made in ``options.made``, the innermost first: who is refused leaves none.
@@ -48,7 +49,7 @@ def make_folder(options: Namespace) -> None:
                            remedy='choose another --out') from error
 
 
-def requested_robot(options: Namespace) -> RobotFile:
+def requested_robot(options: OnFloor) -> RobotFile:
     """Return the `RobotFile` a verb is about, overrides applied; make its output folder."""
     make_folder(options)
     from walking_control.loading import load_robot
@@ -56,34 +57,38 @@ def requested_robot(options: Namespace) -> RobotFile:
     # first, so that the end of a name means a parameter of what was chosen
     overrides = [(name, chosen) for name in ('controller', 'plant')
                  if (chosen := getattr(options, name, None)) is not None]
-    overrides += [*noise_settings(options), *options.set]
-    if options.slope_deg is not None:
-        overrides.append(('world.slope', math.radians(options.slope_deg)))
+    overrides += settings_of(options)
     robot_file = load_robot(options.robot, overrides)
     _check_seed(options, robot_file)
-    if getattr(options, 'gait', None) is not None:
+    if not isinstance(options, Following):
+        return robot_file
+    if options.gait is not None:
         name = _check_gait(robot_file, options.gait, options.controller)
         overrides.append((name, str(gait_path(options.gait).resolve())))
         robot_file = load_robot(options.robot, overrides)
-    if getattr(options, 'on_gait', False):
+    if options.on_gait:
         robot_file = load_robot(options.robot, [*overrides, *_start_on_gait(options, robot_file)])
     return robot_file
 
 
-def noise_settings(options: Namespace) -> list[tuple[str, Any]]:
-    """Return the overrides that --noise, --delay and --seed stand for; --set may change them."""
+def settings_of(options: OnFloor) -> list[tuple[str, Any]]:
+    """Return the overrides that options stand for; --set may change those of the sensors."""
     from walking_control.simulation.noise import noise_overrides
-    own = (('sensors.command_delay', 'delay'), ('sensors.seed', 'noise_seed'))
-    return noise_overrides(getattr(options, 'noise', None)) \
-        + [(name, value) for name, option in own
-           if (value := getattr(options, option, None)) is not None]
+    settings: list[tuple[str, Any]] = []
+    if isinstance(options, Sensed):
+        settings += noise_overrides(options.noise)
+        settings += [(name, value) for name, value in (
+            ('sensors.command_delay', options.delay), ('sensors.seed', options.noise_seed))
+            if value is not None]
+    slope = [] if options.slope_deg is None else [('world.slope', math.radians(options.slope_deg))]
+    return [*settings, *options.set, *slope]
 
 
-def walking_robot(options: Namespace) -> RobotFile:
+def walking_robot(options: Moved, speed: float | None) -> RobotFile:
     """Return the `RobotFile` of `requested_robot`, with a speed to walk at if it is in space.
 
-    That is --speed, or a usual one where the law's own is zero: who stands is not disturbed on its
-    walk.
+    That is the one asked for, or a usual one where the law's own is zero: who stands is not
+    disturbed on its walk.
     """
     from walking_control.controllers.registry import CONTROLLERS
     from walking_control.experiments.envelope import SPEED
@@ -91,18 +96,17 @@ def walking_robot(options: Namespace) -> RobotFile:
     robot_file = requested_robot(options)
     law = CONTROLLERS.find(options.controller or robot_file.controller).parameters
     walks = robot_file.robot.base is Base.FREE and 'speed' in law.rows
-    if options.speed is not None and not walks:
-        raise InvalidInput('option --speed', value=options.speed, limit='has no effect: '
+    if speed is not None and not walks:
+        raise InvalidInput('option --speed', value=speed, limit='has no effect: '
                            f'{law.section} on {robot_file.robot.name} takes none',
                            remedy='leave it out')
-    if not walks or options.speed is None and robot_file.values(law).speed != 0.0:
+    if not walks or speed is None and robot_file.values(law).speed != 0.0:
         return robot_file
-    speed = SPEED if options.speed is None else options.speed
-    options.set = [(f'{law.section}.speed', speed), *options.set]
+    options.set = [(f'{law.section}.speed', SPEED if speed is None else speed), *options.set]
     return requested_robot(options)
 
 
-def requested_grid(options: Namespace) -> Grid:
+def requested_grid(options: Enveloped) -> Grid:
     """Return the `Grid` of the envelope that is asked for."""
     from walking_control.experiments.envelope import even_grid, QUICK
     usual = QUICK if options.quick else even_grid()
@@ -126,7 +130,7 @@ _OF_ENVELOPES = ('quick', 'after', 'settling', 'directions', 'phases', 'directio
                  'processes')
 
 
-def refuse_grid(options: Namespace, why: str) -> None:
+def refuse_grid(options: Enveloped, why: str) -> None:
     """Refuse options of envelopes where there is none."""
     for name in _OF_ENVELOPES:
         value = getattr(options, name)
@@ -135,9 +139,9 @@ def refuse_grid(options: Namespace, why: str) -> None:
                                limit=f'has no effect: {why}', remedy='leave it out')
 
 
-def _check_seed(options: Namespace, robot_file: RobotFile) -> None:
+def _check_seed(options: OnFloor, robot_file: RobotFile) -> None:
     """Refuse a seed of errors that the sensors do not make."""
-    seed = getattr(options, 'noise_seed', None)
+    seed = options.noise_seed if isinstance(options, Sensed) else None
     if seed is None:
         return
     perfect = vars(SensorParameters.read({'seed': seed}))
@@ -167,7 +171,7 @@ def _require_follower(law: type[Controller], option: str, value: str | None) -> 
                            remedy='choose --controller ' + ' or '.join(followers))
 
 
-def _start_on_gait(options: Namespace, robot_file: RobotFile) -> list[tuple[str, Any]]:
+def _start_on_gait(options: Following, robot_file: RobotFile) -> list[tuple[str, Any]]:
     """Return the overrides that let a walk begin on the gait its controller follows."""
     from walking_control.controllers.registry import CONTROLLERS
     from walking_control.gaits.gait_file import fit_gait, read_gait
@@ -179,7 +183,7 @@ def _start_on_gait(options: Namespace, robot_file: RobotFile) -> list[tuple[str,
     return [('start.support', robot.feet[0]), ('start.q', q.tolist()), ('start.v', v.tolist())]
 
 
-def require_rigid(options: Namespace) -> None:
+def require_rigid(options: Moved) -> None:
     """Refuse a plant other than rigid."""
     if options.plant not in (None, 'rigid'):
         raise InvalidInput('plant', value=options.plant, limit='this verb runs on plant rigid')

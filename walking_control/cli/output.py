@@ -3,26 +3,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 import json
 import math
 import sys
 from typing import Any, TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from argparse import Namespace
     from pathlib import Path
 
     from matplotlib.figure import Figure
 
+    from walking_control.cli.options import Answered, Common
     from walking_control.runs.run import Run
-
-
 
 INTERRUPTED = 130   # exit status, as shells have it
 
 
-def report_run(run: Run, options: Namespace, extra: Mapping[str, Any]) -> int:
+def report_run(run: Run, options: Common, extra: Mapping[str, Any]) -> int:
     """Print and write what a run amounts to; return the exit status."""
     from walking_control.runs.metrics import summarize
     from walking_control.runs.quantities import failure
@@ -32,11 +30,8 @@ def report_run(run: Run, options: Namespace, extra: Mapping[str, Any]) -> int:
         summary['route'] = judge_route(run)
     if options.out is not None:
         from walking_control.reports.report import write_report
-        summary['files'] = [str(file) for file in write_report(run, summary, options.out)]
-    if options.json:
-        print_json(summary)
-    else:
-        print_summary(summary)
+        summary['files'] = write_report(run, summary, options.out)
+    tell(options, summary)
     reason = failure(summary)
     missed = [f'{verdict["name"]}: {verdict["reason"]}' for verdict in summary.get('route', ())
               if verdict['kept'] is False]
@@ -47,6 +42,18 @@ def report_run(run: Run, options: Namespace, extra: Mapping[str, Any]) -> int:
     elif run.route is None:
         _say_standing(run)
     return 0 if reason is None else 1
+
+
+def tell(options: Answered, result: Mapping[str, Any],
+         say: Callable[[Any], object] | None = None) -> None:
+    """Print a result as JSON where that is wanted, else by a callable; None: as a summary."""
+    (print_json if options.json else say or print_summary)(result)
+
+
+def without(names: Sequence[str]) -> Callable[[Mapping[str, Any]], None]:
+    """Return what prints a summary but for these entries."""
+    return lambda result: print_summary({name: value for name, value in result.items()
+                                         if name not in names})
 
 
 def _say_standing(run: Run) -> None:

@@ -9,42 +9,50 @@ from pathlib import Path
 import sys
 from typing import Any, TYPE_CHECKING
 
+from walking_control.cli.argument_types import share
 from walking_control.cli.inputs import make_folder
-from walking_control.cli.output import (
-    print_files,
-    print_json,
-    print_summary,
-    save_figures,
-    say_remark,
-)
+from walking_control.cli.options import Common, OfBag, RECORDED, ROBOT
+from walking_control.cli.output import print_files, save_figures, say_remark, tell
+from walking_control.cli.verb import argument, option, verb
+from walking_control.controllers.registry import CONTROLLERS
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from walking_control.experiments.log_estimate import LogErrors
     from walking_control.models.robot_file import RobotFile
     from walking_control.recording.bag import Bag
 
 
-def import_log(options: Namespace) -> int:
+class _Import(Common):
+    log: Path = argument('.mat (5 or 7.3), or text with a header and commas', 'LOG')
+    layout: Path = argument('which column is what, in which unit and frame', 'LAYOUT.yaml')
+    robot: str = option(ROBOT, 'ROBOT', required=True)
+
+
+@verb('walking_control adopt model.urdf --out robot',
+      'walking_control import walking.mat layout.yaml --robot robot/robot.yaml --out walking',
+      name='import')
+def import_log(options: _Import) -> int:
     """Make a recording of the log of a real robot: MATLAB or CSV, by a layout of its columns."""
     from walking_control.loading import load_robot
     from walking_control.recording.measured import import_log as convert
     out = options.out or Path(f'{options.log.stem}_recording')
     for words in convert(options.log, options.layout, load_robot(options.robot, options.set), out):
         print(f'remark: {words}', file=sys.stderr)
-    if options.json:
-        print_json({'recording': str(out), 'files': [str(out)]})
-    else:
-        print_files({'files': [str(out)]})
+    tell(options, {'recording': str(out), 'files': [str(out)]}, print_files)
     return 0
 
 
-def estimate(options: Namespace) -> int:
+class _Estimate(OfBag):
+    fit: float | None = option('fit the noise of the sensors to this share of the recording, from '
+                               'the beginning, and judge the rest', 'SHARE', share)
+
+
+@verb('walking_control simulate walker3d --noise lab --record walk.mcap',
+      'walking_control estimate walk.mcap --out out/estimate')
+def estimate(options: _Estimate) -> int:
     """Run the estimator alone over a recording; with a truth in it, judge and fit it."""
     from walking_control.experiments.log_estimate import estimate_log, fit_noise, judge_estimate
     from walking_control.recording.bag import open_bag
-    from walking_control.reports.report import write_report
     make_folder(options)
     bag = open_bag(options.recording)
     robot_file, fitted = _robot(options, bag), {}
@@ -63,17 +71,17 @@ def estimate(options: Namespace) -> int:
                               **{name: None if found is None else vars(found)
                                  for name, found in errors.items()}, 'files': []}
     if options.out is not None:
-        result['files'] = [str(file) for file in write_report(run, run.summary(), options.out)]
+        result['files'] = run.report(options.out)
     say_remark(bag.remark)
-    if options.json:
-        print_json({**result, 'recording': str(options.recording)})
-        return 0
-    for name, found in errors.items():
-        _say_errors(name, found)
-    if fitted:
-        print('fitted: ' + ' '.join(f'--set estimator.{name}={value:g}'
-                                    for name, value in fitted.items()))
-    print_files(result)
+
+    def say(result: dict[str, Any]) -> None:
+        for name, found in errors.items():
+            _say_errors(name, found)
+        if fitted:
+            print('fitted: ' + ' '.join(f'--set estimator.{name}={value:g}'
+                                        for name, value in fitted.items()))
+        print_files(result)
+    tell(options, {**result, 'recording': str(options.recording)}, say)
     return 0
 
 
@@ -89,29 +97,37 @@ def _say_errors(name: str, found: LogErrors | None) -> None:
           f'rms; NEES {"-" if found.nees is None else format(found.nees, ".2f")}')
 
 
-def replay(options: Namespace) -> int:
+class _Replay(OfBag):
+    controller: str | None = option(lambda: ', '.join(CONTROLLERS) + RECORDED, 'C')
+
+
+@verb('walking_control simulate dribbel --record walk.mcap', 'walking_control replay walk.mcap')
+def replay(options: _Replay) -> int:
     """Give a controller what another heard, and compare what they answer."""
     from walking_control.recording.bag import open_bag
     from walking_control.recording.replay import replay as give
     from walking_control.recording.replay import retell
     make_folder(options)
     bag = open_bag(options.recording)
-    robot_file, files = _robot(options, bag), []
+    given, files = (bag, _robot(options, bag), options.controller), []
     if options.out is None:
-        result = give(bag, robot_file, options.controller)
+        result = give(*given)
     else:
-        from walking_control.reports.report import write_report
-        result, run = retell(bag, robot_file, options.controller)
-        files = [str(file) for file in write_report(run, run.summary(), options.out)]
+        result, run = retell(*given)
+        files = run.report(options.out)
     say_remark(bag.remark)
-    if options.json:
-        print_json({**result, 'recording': str(options.recording), 'files': files})
-    else:
-        print_summary({**result, 'files': files})
+    told = {'recording': str(options.recording)} if options.json else {}
+    tell(options, {**result, **told, 'files': files})
     return 0 if result['identical'] or not result['compared'] else 1
 
 
-def plot(options: Namespace) -> int:
+class _Plot(OfBag):
+    recording: Path = argument('.mcap or folder of a rosbag2; folder of --out or its run.csv',
+                               'FILE')
+
+
+@verb('walking_control plot walk.mcap --out out/walk')
+def plot(options: _Plot) -> int:
     """Draw a recording or a run: joints, forces and efforts over time."""
     from walking_control.recording.columns import read_columns
     from walking_control.reports.plots.recording import plot_columns
@@ -124,14 +140,11 @@ def plot(options: Namespace) -> int:
         name: list(labels) for name, (_, labels, _) in columns.groups.items()}}
     result['files'] = save_figures(options.out, {f'{options.recording.stem}_recording':
                                                  plot_columns(columns)})
-    if options.json:
-        print_json(result)
-    else:
-        print_files(result)
+    tell(options, result, print_files)
     return 0
 
 
-def _robot(options: Namespace, bag: Bag, more: Iterable[tuple[str, Any]] = ()) -> RobotFile:
+def _robot(options: OfBag, bag: Bag, more: Iterable[tuple[str, Any]] = ()) -> RobotFile:
     """Return the robot that is named, or the one in the bag."""
     from walking_control.loading import load_robot
     from walking_control.recording.replay import recorded_robot

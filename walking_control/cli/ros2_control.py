@@ -3,16 +3,27 @@
 
 from __future__ import annotations
 
-from typing import Any, TYPE_CHECKING
+from pathlib import Path
+from typing import Any
 
 from walking_control.cli.inputs import make_folder
-from walking_control.cli.output import print_files, print_json
+from walking_control.cli.options import Common, ROBOT
+from walking_control.cli.output import print_files, tell
+from walking_control.cli.verb import argument, option, verb
 
-if TYPE_CHECKING:
-    from argparse import Namespace
+
+class _Ros2Control(Common):
+    robot: str = argument(ROBOT)
+    force_sign: int = option('-1: foot sensors that tell the force of the foot on the floor '
+                             '(default: 1, that of the floor on the foot)', 'S', choices=(1, -1),
+                             default=1)
+    policy: Path | None = option('write the SROS2 policy of our nodes: who may publish, hear, '
+                                 'serve and call what', 'FILE.xml')
+    namespace: str = option('of the nodes in the policy', 'NS', default='')
 
 
-def ros2_control(options: Namespace) -> int:
+@verb('walking_control ros2_control my_robot.yaml --out bringup')
+def ros2_control(options: _Ros2Control) -> int:
     """Write controllers, URDF tags, bridge and launch file of a robot on ros2_control."""
     from walking_control.loading import load_robot
     from walking_control.reports.page import writing_to
@@ -39,17 +50,18 @@ def ros2_control(options: Namespace) -> int:
         'assumptions': [f'{", ".join(virtual)}: no hardware has it; walking_controller refuses the '
                         'robot until the robot file goes without'] if virtual else [],
         'files': files}
-    if options.json:
-        print_json(result)
-        return 0
+    tell(options, result, _print)
+    return 0
+
+
+def _print(result: dict[str, Any]) -> None:
     for name in ('motors', 'locks', 'passive'):
         print(f'{name:>16}: {", ".join(result[name]) or "none"}')
-    print(f'{"imu":>16}: {wiring.imu}')
-    for foot, sensor in wiring.forces.items():
+    print(f'{"imu":>16}: {result["imu"]}')
+    for foot, sensor in result['forces'].items():
         print(f'{foot:>16}: {sensor}')
     for name, plugin in result['controllers'].items():
         print(f'{"controller":>16}: {name}, {plugin}')
     for sentence in result['assumptions']:
         print(f'{"assumed":>16}: {sentence}')
     print_files(result)
-    return 0

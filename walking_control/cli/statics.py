@@ -3,23 +3,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 import sys
 from typing import Any, TYPE_CHECKING
 
+from walking_control.cli.argument_types import not_negative, positive
 from walking_control.cli.inputs import make_folder, needing_ros
-from walking_control.cli.output import print_files, print_json, write_json
+from walking_control.cli.options import Common, OR_URDF
+from walking_control.cli.output import print_files, tell, write_json
+from walking_control.cli.verb import argument, option, verb
 from walking_control.exceptions import InvalidInput
+from walking_control.statics import solvers
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from walking_control.experiments.statics import Posture
     from walking_control.statics.distributor import StaticSolution, StaticTorque
 
 
-def statics(options: Namespace) -> int:
+class _Statics(Common):
+    robot: str = argument(OR_URDF)
+    left: str | None = option('left sole (default: first foot)', 'FRAME')
+    right: str | None = option('right sole (default: second foot)', 'FRAME')
+    support: str = option(choices=('left', 'right', 'both'), default='both')
+    q: Path | None = option('configuration, YAML (default: start posture, or zero)', 'FILE')
+    objective: str = option(choices=('torque', 'force'), default='torque')
+    friction: float = option(None, 'MU', positive, default=0.7)
+    foot_size: Sequence[float] | None = option(
+        'length and width of the soles in m; 0 0: points (default: 0.20 0.10)', ('L', 'W'),
+        not_negative, nargs=2)
+    solver: str | None = option(choices=solvers.NAMES)
+
+
+@verb('walking_control statics humanoid --support both --out out/statics')
+def statics(options: _Statics) -> int:
     """Find the joint torques that hold a robot still on one or two legs."""
     from walking_control.experiments.statics import Posture, solve_statics
     make_folder(options)
@@ -27,17 +44,26 @@ def statics(options: Namespace) -> int:
                       options.foot_size, options.set)
     result = solve_statics(posture, options.support, options.objective, options.solver,
                            draw=_picture(options.out))
-    if options.json:
-        print_json(result)
-    else:
-        _print_statics(result)
+    tell(options, result, _print_statics)
     if result['status'] != 'feasible':
         print(f'error: {posture.name} cannot be held: {result["reason"]}', file=sys.stderr)
         return 1
     return 0
 
 
-def check(options: Namespace) -> int:
+class _Check(Common):
+    robot: str = argument(OR_URDF)
+    bringup: Path | None = option(
+        'controllers.yaml, or the folder it is in: does it fit the robot?', 'PATH')
+    live: bool = option(
+        'listen to the running robot: do gravity and motion bear its sensors out?')
+    namespace: str = option('of the running robot', 'NS', default='')
+    seconds: float = option('how long to listen to it (default: 3)', 'S', positive, default=3.0)
+    wait: float = option('longest wait for its sensors (default: 10)', 'S', positive, default=10.0)
+
+
+@verb('walking_control check my_robot.yaml')
+def check(options: _Check) -> int:
     """Say whether a robot can be used."""
     from walking_control.experiments.check import check_robot
     make_folder(options)
@@ -46,23 +72,24 @@ def check(options: Namespace) -> int:
         _check_ros2_control(options, result)
     if options.out is not None:
         result['files'] = [write_json(result, options.out / 'check.json')]
-    if options.json:
-        print_json(result)
-    else:
-        for name, value in result['facts'].items():
-            print(f'{name:>16}: {", ".join(value) if isinstance(value, list) else value}')
-        for sentence in result['assumptions']:
-            print(f'         assumed: {sentence}')
-        for sentence in result.get('remarks', ()):
-            print(f'          remark: {sentence}')
-        for problem in result['problems']:
-            print(f'         problem: {InvalidInput(**problem)}')
-        print('usable' if result['ok'] else 'not usable')
-        print_files(result)
+    tell(options, result, _print_check)
     return 0 if result['ok'] else 2
 
 
-def _check_ros2_control(options: Namespace, result: dict[str, Any]) -> None:
+def _print_check(result: Mapping[str, Any]) -> None:
+    for name, value in result['facts'].items():
+        print(f'{name:>16}: {", ".join(value) if isinstance(value, list) else value}')
+    for sentence in result['assumptions']:
+        print(f'         assumed: {sentence}')
+    for sentence in result.get('remarks', ()):
+        print(f'          remark: {sentence}')
+    for problem in result['problems']:
+        print(f'         problem: {InvalidInput(**problem)}')
+    print('usable' if result['ok'] else 'not usable')
+    print_files(result)
+
+
+def _check_ros2_control(options: _Check, result: dict[str, Any]) -> None:
     """Add what is wrong with the bring-up, on file and live, to the result of a check."""
     from walking_control.loading import load_robot
     from walking_control.ros2_control.check import check_ros2_control

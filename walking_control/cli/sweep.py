@@ -3,24 +3,27 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 from pathlib import Path
 import sys
 import time
 from typing import Any, TYPE_CHECKING
 
-from walking_control.cli.inputs import make_folder, noise_settings
+from walking_control.cli.argument_types import axis, count
+from walking_control.cli.inputs import make_folder, settings_of
+from walking_control.cli.options import Disturbed, Following, Sensed, Timed
 from walking_control.cli.output import (
-    print_json,
-    print_summary,
     save_figures,
     say_interrupted,
     suggest_compiler,
+    tell,
+    without,
 )
+from walking_control.cli.verb import option, verb
 from walking_control.exceptions import Interrupted, InvalidInput
+from walking_control.experiments.sweeps.task import Axis
 
 if TYPE_CHECKING:
-    from argparse import Namespace
     from collections.abc import Callable
 
     from walking_control.experiments.sweeps.task import SweepTask
@@ -28,13 +31,34 @@ if TYPE_CHECKING:
 TABLE = 'sweep.parquet'
 
 
-def sweep(options: Namespace) -> int:
+class _Sweep(Sensed, Disturbed, Following, Timed):
+    grid: list[Axis] = option(
+        'N values of a parameter, by its name in the robot file, or of the initial state: '
+        'start.q.NAME, start.v.NAME of a coordinate; repeatable', 'NAME=LO:HI:N', axis,
+        required=True, default=None)
+    points: int | None = option('draw N points at random between the ends of the axes instead of '
+                                'the grid (NAME=LO:HI will do)', 'N', count)
+    repeats: int = option("walks of each point, each with its own seed of the sensors' errors "
+                          '(default: 1)', 'N', count, default=1)
+    workers: int | None = option(
+        'processes; 1 walks in this one (default: one for each core)', 'N', count)
+    scheduler: str | None = option(
+        'of a running Dask cluster to use instead, such as tcp://host:8786', 'ADDRESS')
+    resume: Path | None = option(
+        'go on with an interrupted sweep.parquet; with more --points, append to it', 'FILE')
+    row: int | None = option('walk this row alone and print it', 'N')
+    yes: bool = option('more than a million runs are meant')
+
+
+@verb('walking_control sweep dribbel --plant rigid --grid set_point=0.1:0.5:9 --grid '
+      'proportional_gain=2:18:9 --out out/sweep')
+def sweep(options: _Sweep) -> int:
     """Walk a grid of parameters or initial states, on all cores or a cluster; draw maps."""
     from walking_control.experiments.sweeps.sweep import run_sweep
     make_folder(options)
     task = requested_task(options)
     if options.row is not None:
-        return _walk_row(options, task)
+        return _walk_row(options, options.row, task)
     suggest_compiler()
     file = options.resume or (options.out and options.out / TABLE)
     try:
@@ -51,20 +75,23 @@ def sweep(options: Namespace) -> int:
     if options.out is not None:
         from walking_control.reports.plots.sweep import sweep_figures
         result['files'] += save_figures(options.out, sweep_figures(task, table, result))
-    if options.json:
-        print_json(result)
-    else:
-        print_summary({name: value for name, value in result.items()
-                       if name not in ('columns', 'file', 'interrupted')})
+    tell(options, result, without(('columns', 'file', 'interrupted')))
     return 0
 
 
-def requested_task(options: Namespace) -> SweepTask:
+class Gridded(Sensed, Following, Timed):
+    """What makes a task of tune: no disturbances, one walk a point."""
+
+    grid: list[Axis]
+    disturb: Sequence[str] = ()
+    points: int | None = None
+    repeats = 1
+
+
+def requested_task(options: _Sweep | Gridded) -> SweepTask:
     """Return the `SweepTask` that options describe."""
     from walking_control.experiments.sweeps.task import SweepTask
-    settings = [*noise_settings(options), *options.set]
-    if options.slope_deg is not None:
-        settings.append(('world.slope', math.radians(options.slope_deg)))
+    settings = settings_of(options)
     if options.gait is not None:
         from walking_control.models.resources import gait_path
         settings.append((f'{_law(options)}.gait', str(gait_path(options.gait).resolve())))
@@ -77,14 +104,14 @@ def requested_task(options: Namespace) -> SweepTask:
                      options.noise_seed or 0)
 
 
-def _law(options: Namespace) -> str:
+def _law(options: Following) -> str:
     from walking_control.controllers.registry import CONTROLLERS
     from walking_control.loading import load_robot
     name = options.controller or load_robot(options.robot).controller
     return str(CONTROLLERS.find(name).parameters.section)
 
 
-def _may_be_many(options: Namespace, task: SweepTask) -> bool:
+def _may_be_many(options: _Sweep, task: SweepTask) -> bool:
     """Return whether more than a million runs are meant; ask whoever sits there."""
     from walking_control.experiments.sweeps.task import MOST
     if options.yes or task.rows <= MOST or not sys.stdin.isatty():
@@ -93,26 +120,23 @@ def _may_be_many(options: Namespace, task: SweepTask) -> bool:
     return sys.stdin.readline().strip().lower() in ('y', 'yes')
 
 
-def _walk_row(options: Namespace, task: SweepTask) -> int:
+def _walk_row(options: _Sweep, number: int, task: SweepTask) -> int:
     """Walk one row alone and, where its table is there, say whether it is the same."""
     from walking_control.experiments.sweeps.task import check_task
     from walking_control.experiments.sweeps.walks import walk_rows
     check_task(task, True)
-    if not 0 <= options.row < task.rows:
-        raise InvalidInput('row', value=options.row, limit=f'must be 0 to {task.rows - 1}')
-    row = walk_rows(task, [options.row])[0]
+    if not 0 <= number < task.rows:
+        raise InvalidInput('row', value=number, limit=f'must be 0 to {task.rows - 1}')
+    row = walk_rows(task, [number])[0]
     result: dict[str, Any] = {**row, 'matches': None, 'files': []}
     file = options.resume or (options.out and options.out / TABLE)
     if file is not None and file.is_file():
         from walking_control.experiments.sweeps.table import read_table
-        stored = [there for there in read_table(file).to_pylist() if there['row'] == options.row]
+        stored = [there for there in read_table(file).to_pylist() if there['row'] == number]
         result['matches'] = bool(stored) and stored[0] == row
-    if options.json:
-        print_json(result)
-    else:
-        print_summary(result)
+    tell(options, result)
     if result['matches'] is False:
-        print(f'error: row {options.row} is not what {file} holds', file=sys.stderr)
+        print(f'error: row {number} is not what {file} holds', file=sys.stderr)
         return 1
     return 0
 

@@ -3,33 +3,46 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from walking_control.cli.argument_types import axis, count, margin
 from walking_control.cli.inputs import make_folder
 from walking_control.cli.output import (
-    print_json,
-    print_summary,
     save_figures,
     say_interrupted,
     show_share,
     suggest_compiler,
+    tell,
+    without,
 )
-from walking_control.cli.sweep import requested_task
+from walking_control.cli.sweep import Gridded, requested_task
+from walking_control.cli.verb import option, verb
 from walking_control.exceptions import Interrupted
-
-if TYPE_CHECKING:
-    from argparse import Namespace
+from walking_control.experiments.sweeps.task import Axis
 
 LONG = ('pareto', 'points', 'interrupted')
 
 
-def tune(options: Namespace) -> int:
+class _Tune(Gridded):
+    grid: list[Axis] = option('what may change, and between which ends; twice or more',
+                              'NAME=LO:HI', axis, required=True, default=None)
+    margin: list[tuple[str, float]] = option(
+        'what has to be survived: speed (m/s at least), a disturbance or margin of robustness '
+        '(step_down=0.01, push=0.2, delay=0.005, noise=2); repeatable', 'KIND=SIZE', margin)
+    cost: str = option(
+        'what is to be little: cost_of_transport_electrical (default), cost_of_transport_positive, '
+        'cost_of_transport, mechanical_power, peak_effort, squared_effort_per_step', 'NAME',
+        default='cost_of_transport_electrical')
+    evaluations: int = option('points to try (default: 150)', 'N', count, default=150)
+
+
+@verb('walking_control tune dribbel --plant rigid --duration 10 --grid set_point=0.2:0.5 --grid '
+      'proportional_gain=4:16 --margin speed=0.4 --margin step_down=0.006 --out out/tune')
+def tune(options: _Tune) -> int:
     """Find gains that keep margins at the least cost, and write them as a robot file."""
     from walking_control.experiments.tuning import Goal
     from walking_control.experiments.tuning import tune as search
     make_folder(options)
     suggest_compiler()
-    goals = [Goal(*margin) for margin in options.margin]
+    goals = [Goal(*each) for each in options.margin]
     try:
         result = search(requested_task(options), goals, options.cost, options.evaluations,
                         show_share('tried'))
@@ -46,8 +59,5 @@ def tune(options: Namespace) -> int:
             robot_file.write(file)
         result['file'] = str(file)
         result['files'] = [str(file), *save_figures(options.out, {'pareto': plot_pareto(result)})]
-    if options.json:
-        print_json(result)
-    else:
-        print_summary({name: value for name, value in result.items() if name not in LONG})
+    tell(options, result, without(LONG))
     return status

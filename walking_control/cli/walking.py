@@ -3,22 +3,33 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
+from pathlib import Path
 import sys
 from typing import Any, TYPE_CHECKING
 
+from walking_control.cli.argument_types import duration, number_range, positive, words
 from walking_control.cli.inputs import (
     needing_ros,
-    noise_settings,
     refuse_grid,
     requested_grid,
     requested_robot,
+    settings_of,
     walking_robot,
+)
+from walking_control.cli.options import (
+    DISTURB,
+    Disturbed,
+    Enveloped,
+    Following,
+    OnFloor,
+    Recorded,
+    ROBOT,
+    Sensed,
+    Timed,
 )
 from walking_control.cli.output import (
     print_files,
-    print_json,
-    print_summary,
     report_run,
     save_figures,
     say_interrupted,
@@ -26,13 +37,16 @@ from walking_control.cli.output import (
     show_progress,
     show_share,
     suggest_compiler,
+    tell,
+    without,
     write_json,
 )
+from walking_control.cli.stability import measure_stability
+from walking_control.cli.verb import argument, option, verb
 from walking_control.exceptions import Interrupted, InvalidInput
+from walking_control.simulation.registry import PLANTS
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from matplotlib.figure import Figure
 
     from walking_control.experiments.first_failure import FirstFailure
@@ -41,7 +55,19 @@ if TYPE_CHECKING:
 NODE = 'node.'   # --set of a demo: parameters of its nodes
 
 
-def demo(options: Namespace) -> int:
+class _Demo(Recorded, Sensed, Disturbed, Following):
+    robot: str = argument(ROBOT, nargs='?', default='dribbel')
+    duration: float | None = option(
+        'simulated time in s (default: 20, or as long as the route takes)', 'S', duration)
+    realtime: bool = option('step by the clock instead of in lockstep')
+    route: str | None = option(
+        'what is asked for on cmd_vel: name of a shipped route or path of a route file (default: '
+        'that of the robot, with its noise, if there is one); none: nothing', 'ROUTE')
+    processes: int = option('2: the controller in a process of its own', choices=(1, 2), default=1)
+
+
+@verb('walking_control demo dribbel --duration 60 --out out/demo')
+def demo(options: _Demo) -> int:
     """Walk a robot over ROS 2 topics."""
     with needing_ros('demo', '; without ROS: walking_control simulate'):
         from walking_control.nodes.demo import run_demo
@@ -66,7 +92,7 @@ def demo(options: Namespace) -> int:
     return report_run(result.run, options, extra)
 
 
-def _choose_route(options: Namespace) -> tuple[str, Route | None]:
+def _choose_route(options: _Demo) -> tuple[str, Route | None]:
     """Return name or path and the `Route` of a demo: the one given, or the robot's; or none."""
     from walking_control.models.resources import route_names
     from walking_control.runs.route import read_route
@@ -77,7 +103,12 @@ def _choose_route(options: Namespace) -> tuple[str, Route | None]:
     return ('', None) if name == 'none' else (name, read_route(name))
 
 
-def simulate(options: Namespace) -> int:
+class _Simulate(Sensed, Disturbed, Recorded, Following, Timed):
+    pass
+
+
+@verb('walking_control simulate dribbel --duration 60 --set set_point=0.35 --json')
+def simulate(options: _Simulate) -> int:
     """Walk a robot by the same chain without ROS."""
     from walking_control.simulation.simulate import simulate as walk
     robot_file = requested_robot(options)
@@ -95,11 +126,56 @@ def simulate(options: Namespace) -> int:
     return report_run(run, options, {})
 
 
-def robustness(options: Namespace) -> int:
+class _Robustness(Enveloped, Sensed, Following, Timed):
+    disturbance: str | None = option(
+        'one-off: step_down, step_up, push or slope_change (default of robots in space: push)',
+        'KIND', apart='of')
+    margin: str | None = option(
+        'lasting: delay (s), noise (factor on the preset), mass (share), friction (dry, of every '
+        'joint, N m), grip (share lost of the friction of the floor) or rough (height of '
+        'footholds, m), unknown to the controller; up to the first failure, on any plant',
+        'KIND', apart='of')
+    metric: tuple[str, ...] | None = option(
+        'measures of the cycle the walk settles on, plant rigid: eigenvalues of the return map, '
+        'sensitivity (gait sensitivity norm), passage (mean first passage time on a rough floor), '
+        'attraction (region of attraction), or all', 'NAME[,NAME]', words, apart='of')
+    roughness: float | None = option(
+        'of metric passage: standard deviation of the height from one foothold to the next '
+        '(default: 0.2 %% of the leg length)', 'M', positive)
+    steps: int | None = option('of metric passage: steps to walk (default: 20000)', 'N')
+    radius: float | None = option('of metric attraction: ball of states to try, in '
+                                  'energy-normalised distance (default: 0.5)', 'R', positive)
+    samples: int | None = option('of metric attraction: states to try (default: 1000)', 'N')
+    max: float | None = option(
+        'last size tried; below 0 for pushes against the walk and lighter robots (default: 0.3 m '
+        'down, 0.1 m up, 1.6 N s/kg, 0.1 rad; 0.05 s, factor 10, mass 1, 5 N m, grip 0.95, 0.02 m)',
+        'M')
+    resolution: float | None = option(
+        'distance between sizes (default: 0.001 m, 0.01 N s/kg, 0.002 rad; 0.001 s, 0.25, 0.05, '
+        '0.05 N m, 0.05, 0.001 m)', 'R', positive)
+    chain: bool = option(
+        'of a disturbance: walk through the whole chain of estimator, law and safety even where '
+        'the state may be taken as known; margins, noise and plants but rigid always do (some '
+        'hundred times as long)')
+    heavier: float = option(
+        'of a disturbance: masses and inertias are larger by this share than the controller '
+        'knows, 0.05 for 5 %%; goes through the chain', 'SHARE', default=0.0)
+    seeds: int = option('of a margin with noise or of a rough floor: walks at each size, each with '
+                        'its own seed (default: 5)', 'N', default=5)
+    speed: float | None = option(
+        'of robots in space, m/s (default: 0.5 where the robot file says 0)', 'V')
+
+
+@verb('walking_control robustness compass --controller curve_tracking --disturbance step_down',
+      'walking_control robustness dribbel --margin delay --noise lab --json',
+      'walking_control robustness walker3d --quick --out out/envelope')
+def robustness(options: _Robustness) -> int:
     """Find the first disturbance or lasting error that fells the walker, or measure stability."""
     if options.metric is not None:
-        from walking_control.cli.stability import measure_stability
-        return measure_stability(options)
+        settings = {'roughness': options.roughness, 'steps': options.steps,
+                    'radius': options.radius, 'samples': options.samples}
+        seed, options.noise_seed = options.noise_seed or 0, None   # not of sensors
+        return measure_stability(options, options.metric, seed, settings)
     try:
         found = _first_failure(options)
     except Interrupted as stopped:
@@ -111,15 +187,15 @@ def robustness(options: Namespace) -> int:
         result['files'] = save_figures(options.out, {'robustness': _draw(result)})
         if 'cells' in result:
             result['files'].append(write_json(result, options.out / 'robustness.json'))
-    if options.json:
-        print_json(result)
-    else:
-        print_summary({name: value for name, value in result.items()
-                       if name not in ('samples', 'cells')})
-        if 'cells' in result:
-            from walking_control.reports.envelope_table import format_cells
-            print('\n'.join(format_cells(result)))
+    tell(options, result, _print_failure)
     return status
+
+
+def _print_failure(result: dict[str, Any]) -> None:
+    without(('samples', 'cells'))(result)
+    if 'cells' in result:
+        from walking_control.reports.envelope_table import format_cells
+        print('\n'.join(format_cells(result)))
 
 
 def _draw(result: dict[str, Any]) -> Figure:
@@ -130,11 +206,11 @@ def _draw(result: dict[str, Any]) -> Figure:
     return plot_robustness(result)
 
 
-def _first_failure(options: Namespace) -> FirstFailure:
+def _first_failure(options: _Robustness) -> FirstFailure:
     """Return what was found of the disturbance or margin that was asked for."""
     from walking_control.models.base import Base
     sizes = options.max, options.resolution
-    robot_file = walking_robot(options)
+    robot_file = walking_robot(options, options.speed)
     in_space = robot_file.robot.base is Base.FREE
     if options.margin is not None or not in_space:
         refuse_grid(options, 'robots with base: free alone have an envelope, of disturbances')
@@ -158,7 +234,22 @@ def _first_failure(options: Namespace) -> FirstFailure:
                               show_share('tried'), options.chain, options.heavier)
 
 
-def compare(options: Namespace) -> int:
+class _Compare(Enveloped, Sensed, OnFloor):
+    disturb: list[str] = option(DISTURB + ' (default: step_down=0.05@6)', 'KIND=SIZE@WHEN')
+    duration: float = option('simulated time in s (default: 12)', 'S', duration, default=12.0)
+    variants: Path | None = option(
+        'list of name, controller, settings (default: config/comparisons/ROBOT.yaml)', 'FILE')
+    plant: str | None = option(
+        lambda: ', '.join(PLANTS) + " (default: the robot file's, and rigid for --robustness)", 'P')
+    robustness: bool = option(
+        'look for the first failing size of the disturbance too, of robots in space of pushes from '
+        'all sides (minutes)')
+    speeds: Sequence[float] | None = option(
+        'of robots in space, m/s (default: 0.2:0.8:4)', 'LO:HI:N', number_range)
+
+
+@verb('walking_control compare compass --disturb step_down=0.05@6 --out out/compare')
+def compare(options: _Compare) -> int:
     """Walk several controllers under one disturbance and set them side by side."""
     from walking_control.experiments import comparison
     from walking_control.experiments.variants import read_variants, variants_path
@@ -180,7 +271,7 @@ def compare(options: Namespace) -> int:
     interrupted = False
     try:
         walks = comparison.compare(
-            options.robot, variants, options.disturb, options.duration, _overrides(options),
+            options.robot, variants, options.disturb, options.duration, settings_of(options),
             robustness, _say, options.plant, options.speeds or comparison.SPEEDS,
             options.processes)
     except Interrupted as stopped:
@@ -190,17 +281,12 @@ def compare(options: Namespace) -> int:
     status = say_interrupted(result, f'after {len(walks)} of {len(variants)} walks')
     if options.out is not None:
         result['files'] = pages.write_comparison(walks, result, options.out)
-    if options.json:
-        print_json(result)
-    else:
+
+    def say(result: dict[str, Any]) -> None:
         print('\n'.join(pages.format_comparison(result)))
         print_files(result)
+    tell(options, result, say)
     return status
-
-
-def _overrides(options: Namespace) -> list[tuple[str, Any]]:
-    slope = [] if options.slope_deg is None else [('world.slope', math.radians(options.slope_deg))]
-    return [*noise_settings(options), *options.set, *slope]
 
 
 def _say(text: str) -> None:

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Verbs from typed options: what argparse is told follows from the class that a verb takes.
+
+A verb is a function of one argument, an `Options`, whose annotated fields are what can be typed
+behind it; the first line of its docstring is its help, an example stands in its decorator.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+import re
+from typing import Any, get_args, get_origin, get_type_hints, NamedTuple, NoReturn
+
+from walking_control.cli.argument_types import finite
+
+Words = str | Callable[[], str] | None
+READERS = {Path: Path, int: int, float: finite}   # of annotations; other texts stay texts
+
+
+class Field(NamedTuple):
+    """An option or a word of a verb.
+
+    Attributes:
+        words: Its help, or what tells it when it is asked for, as installed laws do.
+        more: For argparse, in place of what follows from its annotation.
+        flag: Its name, if not that of the field; '' of a word without a name.
+        apart: Fields of which one alone may be given share this.
+        group: Title and description under which help lists it.
+    """
+
+    words: Words
+    more: dict[str, Any]
+    flag: str | None = None
+    apart: str = ''
+    group: tuple[str, str] | None = None
+
+    def keywords(self, hint: Any) -> dict[str, Any]:
+        """Return what argparse is told of a field of this type."""
+        told: dict[str, Any] = {'help': self.words() if callable(self.words) else self.words}
+        if hint is bool:
+            return {**told, 'action': 'store_true', **self.more}
+        known = {READERS[kind] for kind in (get_args(hint) or (hint,)) if kind in READERS}
+        if known:
+            told['type'] = known.pop()
+        if get_origin(hint) is list:   # every time it is given adds to it
+            told |= {'action': 'append', 'default': []}
+        return {**told, **self.more}
+
+
+def option(words: Words = None, metavar: str | tuple[str, ...] | None = None,
+           read: Callable[[str], Any] | None = None, flag: str | None = None, apart: str = '',
+           **more: Any) -> Any:
+    """Return a field that is typed as ``--its-name``; see `Field`.
+
+    Args:
+        words: Its help; None: what it may be says enough.
+        metavar: What stands for its value there.
+        read: From text to value; None takes what its annotation says.
+        flag: Its name, if another one.
+        apart: See `Field`.
+        **more: For argparse.
+    """
+    given = {name: value for name, value in (('metavar', metavar), ('type', read)) if value}
+    return Field(words, {**given, **more}, flag, apart)
+
+
+def argument(words: str, metavar: str | None = None, **more: Any) -> Any:
+    """Return a field that is a word without a name, see `option`."""
+    return option(words, metavar, flag='', **more)
+
+
+class Options:
+    """What can be typed behind a verb, a field each; the class statement may name their group."""
+
+    command: list[str]   # as it was typed
+    made: list[Path]     # folders made for it
+    _own: dict[str, Field] = {}
+
+    def __init_subclass__(cls, group: tuple[str, str] | None = None) -> None:
+        cls._own = {name: value._replace(group=group) for name, value in vars(cls).items()
+                    if isinstance(value, Field)}
+        for name in cls._own:
+            delattr(cls, name)
+
+    @classmethod
+    def add_to(cls, parser: argparse.ArgumentParser) -> None:
+        """Add all fields to a parser, those of base classes first."""
+        fields: dict[str, Field] = {}
+        for base in reversed(cls.__mro__):
+            fields |= vars(base).get('_own', {})
+        hints, places = get_type_hints(cls), dict[Any, Any]()
+        for name, field in fields.items():
+            where = field.apart or field.group
+            if where is not None and where not in places:
+                places[where] = parser.add_mutually_exclusive_group() if field.apart else \
+                    parser.add_argument_group(*field.group or ())
+            place, told = places.get(where, parser), field.keywords(hints[name])
+            if field.flag == '':
+                place.add_argument(name, **told)
+            else:
+                place.add_argument(field.flag or f'--{name.replace("_", "-")}', dest=name, **told)
+
+
+class Verb(NamedTuple):
+    """A verb: its function, the class of its options, and what its help ends with."""
+
+    run: Callable[[Any], int]
+    kind: type[Options]
+    name: str
+    epilog: str
+
+    def add_to(self, verbs: argparse._SubParsersAction[Any]) -> None:
+        """Add it to the verbs of a parser."""
+        parser = verbs.add_parser(self.name, help=self.run.__doc__, description=self.run.__doc__,
+                                  epilog=self.epilog)
+        self.kind.add_to(parser)
+        parser.set_defaults(run=self)
+
+    def __call__(self, given: argparse.Namespace) -> int:
+        """Run it with what was typed; return the exit status."""
+        options = self.kind()
+        options.__dict__ = vars(given)   # the same: who looks at one sees what the other was given
+        return self.run(options)
+
+
+def verb(*examples: str, name: str | None = None, before: str = ''
+         ) -> Callable[[Callable[[Any], int]], Verb]:
+    """Return a decorator that makes a `Verb` of a function, whose ``options`` say by their type.
+
+    Args:
+        *examples: Lines that its help ends with.
+        name: Its name, if not that of the function.
+        before: What stands before them.
+    """
+    epilog = before + 'Example:\n  ' + '\n  '.join(examples)
+    return lambda run: Verb(run, get_type_hints(run)['options'], name or run.__name__, epilog)
+
+
+class Parser(argparse.ArgumentParser):
+    """Says in one line what is wrong."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **kwargs)
+        # a list that begins with a negative number is a value, not an option
+        self._negative_number_matcher = re.compile(r'^-[0-9.][0-9.,eE+-]*$')
+
+    def error(self, message: str) -> NoReturn:
+        """Exit with status 2 and one line."""
+        self.exit(2, f'error: {" ".join(message.split())}; see {self.prog} --help\n')
