@@ -218,6 +218,9 @@ def test_momentum_about_a_foot(robot_file):
     assert body.leg_length == pytest.approx(0.8)
 
 
+OPEN = np.array([[-np.inf], [np.inf]]) * np.ones(12)   # joints without stops
+
+
 def strong(robot_file):
     """Return the limits of the robot's motors without that by their speed."""
     motors = [replace(motor, supply_voltage=0.0) for motor in robot_file.robot.actuators.values()]
@@ -244,7 +247,7 @@ def test_torques_do_what_was_planned(robot_file, standing):
     dynamics = Dynamics(robot_file.robot)
     body = Body(dynamics)
     contact = FootContact(0.1, 0.05, 0.5, 0.0, 2.0)
-    program = WholeBody(body, contact, strong(robot_file))
+    program = WholeBody(body, contact, strong(robot_file), OPEN)
     for seed in range(10):
         body.update(*moving(dynamics, seed))
         program.begin(standing)
@@ -271,7 +274,7 @@ def test_a_sole_holds_the_heading(robot_file):
     dynamics = Dynamics(robot_file.robot)
     body = Body(dynamics)
     program = WholeBody(body, FootContact(0.1, 0.05, 0.5, 0.0, 2.0),
-                        strong(robot_file))
+                        strong(robot_file), OPEN)
     body.update(dynamics.configuration(robot_file.start.posture), np.zeros(dynamics.nv))
     program.begin((0,))
     program.want(np.eye(6), np.array([0.0, 0.0, 0.0, 0.0, 0.0, 2.0]), 1.0)
@@ -285,7 +288,7 @@ def test_a_wish_within_the_limits_is_met(robot_file):
     dynamics = Dynamics(robot_file.robot)
     body = Body(dynamics)
     program = WholeBody(body, FootContact(0.1, 0.05, 0.5, 0.0, 2.0),
-                        strong(robot_file))
+                        strong(robot_file), OPEN)
     q = dynamics.configuration(robot_file.start.posture)
     body.update(q, np.zeros(dynamics.nv))
     program.begin((0, 1))
@@ -294,6 +297,23 @@ def test_a_wish_within_the_limits_is_met(robot_file):
     program.solve()
     np.testing.assert_allclose(program.acceleration[3:6], [0.5, 0.3, -0.2], atol=1e-3)
     assert program.acceleration[2] == pytest.approx(0.7, abs=1e-3)
+
+
+def test_a_swinging_knee_does_not_lock_itself(robot_file):
+    """A leg swung straight would be pushed into its stop, and the base spun about its normal."""
+    dynamics = Dynamics(robot_file.robot)
+    body, knee = Body(dynamics), 9   # the right one
+    stops = OPEN.copy()
+    stops[0, knee] = 0.0
+    program = WholeBody(body, FootContact(0.1, 0.05, 0.5, 0.0, 2.0), strong(robot_file), stops)
+    q, v = dynamics.configuration(robot_file.start.posture), np.zeros(dynamics.nv)
+    q[7 + knee], v[6 + knee] = 0.01, -3.0
+    body.update(q, v)
+    for standing, least in ((0,), 400.0), ((1,), -1.0):   # 6 / 0.015 + 0.04 / 0.015^2; as wished
+        program.begin(standing)
+        program.want(np.eye(1), np.zeros(1), 1.0, 6 + knee)
+        program.solve()
+        assert program.acceleration[6 + knee] == pytest.approx(max(least, 0.0), rel=0.5, abs=1.0)
 
 
 def test_prediction_is_the_motion_with_planned_accelerations(robot_file):

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pinocchio as pin
 
+from walking_control.models.base import ROOT
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.friction import spring_torques
 
@@ -44,6 +45,7 @@ class Body:
         bias: Coriolis, centrifugal and gravity efforts, and those of springs, ``(nv,)``.
         rotation: Base to floor frame, ``(3, 3)``.
         velocity: Generalised velocity, ``(nv,)``.
+        angles: Of the joints, rad, ``(nv - 6,)``.
         com: Centre of mass, m, ``(3,)``; the base's origin is the origin.
         momentum: Linear momentum, kg m/s, ``(3,)``.
         yaw_inertia: Of the whole robot about the floor normal through its centre of mass, kg m^2.
@@ -76,6 +78,7 @@ class Body:
         model, data, dynamics = self._model, self._data, self._dynamics
         Q, V = dynamics.to_pinocchio(q), dynamics.to_pinocchio_velocity(v)
         Q[:3] = 0.0
+        self.angles = Q[ROOT + 1:]
         pin.computeAllTerms(model, data, Q, V)
         self.mass_matrix = data.M
         self.mass_matrix[self._lower] = self.mass_matrix.T[self._lower]

@@ -95,9 +95,12 @@ class Stepping(Controller):
                                     values.torsion, 0.02 * self._dynamics.weight)
         by_joint = np.argsort(self._to_command)   # every joint has a motor
         motors = list(robot.actuators.values())
+        stops = np.zeros((2, len(order)))
+        stops[:, order] = np.array([[robot.limits[joint].lower, robot.limits[joint].upper]
+                                    for joint in robot.joints]).T
         self._program = WholeBody(self._body, self._contact, MotorLimits(
             [motors[i] for i in by_joint],
-            values.effort_share * robot.effort_limits[by_joint]))
+            values.effort_share * robot.effort_limits[by_joint]), stops)
         self._soles = values.sole_length > 0.0
         self.standstill = 'stands' if self._soles else 'steps on the spot'
         self._q, self._v = np.zeros(self._dynamics.nq), np.zeros(self._dynamics.nv)
@@ -219,7 +222,10 @@ class Stepping(Controller):
         lag = swing.position[2] - self._body.feet[self.stance].position[2] \
             - self._swing.position[2]
         stopped = self.step.remaining <= 0.0 and lag > STOPPED
-        self._landing = self._landing + 1 if (carries or stopped) and speed < RISING else 0
+        # one that shall come down and carries may bounce, or its speed be noise
+        falls = carries and self._swing.velocity[2] < -CREEP
+        self._landing = self._landing + 1 if (carries or stopped) and (falls or speed < RISING) \
+            else 0
         return self._landing >= TOUCHING
 
     def _is_halted(self) -> bool:

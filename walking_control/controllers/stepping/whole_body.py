@@ -21,6 +21,9 @@ from walking_control.statics.solvers import Problem
 
 FACES = 8          # of the pyramid of friction; its edges lie on the cone, four along the axes
 REST_RATE = 20.0   # 1/s: how fast a foot that stands and still moves is brought to rest
+STOP_TIME = 0.015     # s: how fast a joint of a swinging leg is held back from its stop,
+STOP_GAP = 0.05       # rad: before it; behind a straight knee a leg would only lock itself,
+STOP_BRAKE = 1000.0   # rad/s^2: at most
 
 
 class FootContact:
@@ -99,10 +102,13 @@ class WholeBody:
         body: The `Body`.
         contact: What the floor can do to each foot.
         motors: What the motors can do, in Pinocchio's order.
+        stops: Smallest and largest joint angles, likewise, rad, ``(2, n)``.
     """
 
-    def __init__(self, body: Body, contact: FootContact, motors: MotorLimits) -> None:
+    def __init__(self, body: Body, contact: FootContact, motors: MotorLimits,
+                 stops: np.ndarray) -> None:
         self._body, self._contact, self._motors = body, contact, motors
+        self._stops = stops + STOP_GAP * np.array([[1.0], [-1.0]])
         self._solve = solvers.load()
         self._regularisation = 1e-7
         self.acceleration = np.zeros(body.nv)
@@ -178,6 +184,24 @@ class WholeBody:
     def _column(self, foot: int) -> int:
         return int(self._body.nv + self._contact.size * self._standing.index(foot))
 
+    def _hold_back(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return limits of accelerations that keep joints from their stops, rows and bounds.
+
+        What is left to the stop, h, ends as h'' = -2 h' / T - h / T^2 at the fastest. Legs that
+        stand are left out: the floor might not allow it.
+        """
+        body, (low, high) = self._body, self._stops
+        velocity = body.velocity[ROOT:]
+        left = np.array([body.angles - low, high - body.angles])
+        pace = np.array([velocity, -velocity])
+        bound = -2.0 * pace / STOP_TIME - left / STOP_TIME ** 2
+        for foot in self._standing:
+            bound[:, body.feet[foot].jacobian[:, ROOT:].any(axis=0)] = -math.inf
+        side, joint = np.nonzero(bound > -STOP_BRAKE)
+        rows = np.zeros((len(side), self._n))
+        rows[np.arange(len(side)), ROOT + joint] = 1.0 - 2.0 * side
+        return rows, np.minimum(bound[side, joint], STOP_BRAKE)
+
     def solve(self) -> np.ndarray:
         """Return the joint torques in Pinocchio's order, ``(nv - 6,)``, N m.
 
@@ -202,6 +226,9 @@ class WholeBody:
             rows[:, column:column + size] = self._contact.turned(state)
             limits.append(rows)
             bounds.append(self._contact.bound)
+        stops, bound = self._hold_back()
+        limits.append(stops)
+        bounds.append(bound)
         torque = full[ROOT:]
         bias = body.bias[ROOT:]
         rows = np.vstack([*equal, torque, -torque, *limits])

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Push natural walking from every side at every part of a step, with one size.
+
+Run as ``python benchmarks/natural_walking_pushes.py SIZE SPEED [lab] [NAME=VALUE ...]``; SIZE in
+N s/kg, ``lab`` adds the noise of a laboratory and 10 ms of delay that the law knows. 12 directions,
+8 parts of a step, walker3d in MuJoCo. A cell counts as survived when the robot walks 20 s
+afterwards, or for SETTLED seconds on its gait without leaving it; with ``--whole`` all walk 20 s.
+"""
+
+import argparse
+from functools import partial
+import sys
+import time
+
+from walking_control.experiments.branches import Branches
+from walking_control.experiments.envelope import _Trial, Cell, even_grid, Trial
+from walking_control.loading import load_robot
+from walking_control.simulation.disturbance import plan_disturbances
+from walking_control.simulation.noise import noise_overrides
+from walking_control.simulation.registry import choose_parts
+
+SETTLED = 5.0
+DELAY = 0.01
+
+
+class _Pushed(_Trial):
+    """A push that ends early where the robot is back on its gait."""
+
+    whole = False
+
+    def attempt(self, trial):
+        """Return why it fell or None, and when it was on the gait for good, s after the push."""
+        walk, law = self._walk, self._loop.controller
+        before = walk.plant.time
+        plan_disturbances(walk.plant, [self.disturbance(trial.cell, trial.size)])
+        self._since = before
+
+        def settled():
+            now = walk.plant.time
+            if not law.on_gait or now < before + 1.5 * self._step_time:
+                self._since = now
+            return not self.whole and now - self._since > SETTLED
+        walk.go(self._ticks(self.duration - before), until=settled)
+        if walk.fault is not None:
+            return str(walk.fault), walk.plant.time - before
+        stood = walk.plant.time - self._touchdowns.last
+        return 'stands still' if stood > 4.0 * self._step_time else None, self._since - before
+
+
+def _parse():
+    """Return the arguments."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('size', type=float)
+    parser.add_argument('speed', type=float)
+    parser.add_argument('sets', nargs='*', metavar='NAME=VALUE')
+    parser.add_argument('--whole', action='store_true')
+    parser.add_argument('--directions', type=int, default=12)
+    parser.add_argument('--phases', type=int, default=8)
+    parser.add_argument('--cells', default='', help='DEGREES/PHASE,... these alone')
+    parser.add_argument('--part', default='0/1', help='I/N: every N-th cell from the I-th on')
+    parser.add_argument('--processes', type=int, default=1)
+    return parser.parse_args()
+
+
+def main():
+    """Print every cell, and what did not survive."""
+    given = _parse()
+    lab = 'lab' in given.sets
+    pairs = [pair.split('=', 1) for pair in given.sets if pair != 'lab']
+    delay = [('sensors.command_delay', DELAY), ('natural_walking.delay', DELAY)] if lab else []
+    robot_file = load_robot('walker3d', [
+        ('controller', 'natural_walking'), ('natural_walking.speed', given.speed),
+        *noise_overrides('lab' if lab else None), *delay, *pairs])
+    robot_file, law, plant = choose_parts(robot_file, None, None)
+    grid = even_grid(given.directions, given.phases)
+    begun, trial = time.time(), _Pushed(robot_file, law, plant, 'push', grid)
+    trial.whole = given.whole
+    print({name: round(value, 4) for name, value in trial.settle().items()}, 'on the gait:',
+          trial._loop.controller.on_gait, flush=True)
+    cells = [Cell(phase, direction, []) for phase in grid.phases for direction in grid.directions]
+    if given.cells:
+        wanted = [tuple(map(float, cell.split('/'))) for cell in given.cells.split(',')]
+        cells = [cell for cell in cells
+                 if (round(cell.summary()['direction_deg']), cell.phase) in wanted]
+    first, every = map(int, given.part.split('/'))
+    cells = cells[first::every]
+    failed, waiting, times = [], iter(cells), []
+    with Branches(given.processes) as branches:
+        while True:
+            while branches.has_room and (cell := next(waiting, None)) is not None:
+                branches.begin(cell, partial(trial.attempt, Trial(cell, given.size, True)))
+            if branches.are_idle:
+                break
+            for cell, (reason, took) in branches.collect():
+                name = f'{cell.summary()["direction_deg"]:.0f}/{cell.phase:g}'
+                if reason is None:
+                    times.append((took, name))
+                else:
+                    failed.append(name)
+                    print(f'{name}: {reason}', flush=True)
+    print(f'{given.size:g} N s/kg at {given.speed:g} m/s {" ".join(given.sets)}: survived '
+          f'{len(cells) - len(failed)} of {len(cells)}; back on the gait within '
+          f'{max(times, default=(0.0, ""))[0]:.1f} s ({max(times, default=(0, ""))[1]}); '
+          f'{time.time() - begun:.0f} s', flush=True)
+    sys.exit(bool(failed))
+
+
+if __name__ == '__main__':
+    main()
