@@ -3,6 +3,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from walking_control.cli import main
@@ -22,18 +23,31 @@ def test_a_gait_is_measured():
     assert gait['cost_of_transport_electrical'] == pytest.approx(
         energy / (10.0 * 9.81 * way), rel=0.1)
     assert 0.25 < gait['step_time'] < 0.4 and 0.0 < gait['heading'] < 10.0
+    half, robot = len(run.time) // 2, run.robot
+    rates = np.diff(run.q[half:, 7:], axis=0) / np.diff(run.time[half:])[:, None]
+    alone = sum(np.maximum(motor.electrical_power(run.effort[half:-1, i],
+                                                  rates[:, robot.joint_index(joint)]), 0.0).sum()
+                for i, (joint, motor) in enumerate(robot.actuators.items()))
+    assert gait['cost_of_transport_each_joint'] == pytest.approx(
+        alone * np.diff(run.time).mean() / (10.0 * 9.81 * way), rel=0.1)
+    assert gait['cost_of_transport_each_joint'] > 1.02 * gait['cost_of_transport_electrical']
 
 
 def test_the_shipped_comparison_walks(capsys, tmp_path):
     """The law could not be set beside its rival, or not all of them would walk."""
-    status = main(['compare', 'walker3d', '--speeds', '0.3:0.3:1', '--duration', '3', '--json'])
+    status = main(['compare', 'walker3d', '--speeds', '0.5:0.5:1', '--duration', '4', '--json',
+                   '--gait', 'walker3d_exchange'])
     result = json.loads(capsys.readouterr().out)
     assert status == 0
-    assert [variant['survived'] for variant in result['variants']] == [True, True, True]
+    variants = {variant['name']: variant for variant in result['variants']}
+    assert len(variants) == 4 and all(variant['survived'] for variant in variants.values())
     assert {'timing': 'fixed', 'placement': 'velocity'}.items() \
-        <= result['variants'][1]['settings'].items()
-    assert all(variant['gaits'][0]['speed'] == pytest.approx(0.3, rel=0.2)
-               for variant in result['variants'])
+        <= variants['rival, fixed time and velocity']['settings'].items()
+    assert all(variant['gaits'][0]['speed'] == pytest.approx(0.5, rel=0.2)
+               for variant in variants.values())
+    natural, squat = (variants[name]['gaits'][0]['cost_of_transport_electrical']
+                      for name in ('natural walking', 'stepping'))
+    assert natural < 0.5 * squat
 
 
 @pytest.mark.parametrize('arguments, words', [

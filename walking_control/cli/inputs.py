@@ -53,7 +53,6 @@ def requested_robot(options: OnFloor) -> RobotFile:
     """Return the `RobotFile` a verb is about, overrides applied; make its output folder."""
     make_folder(options)
     from walking_control.loading import load_robot
-    from walking_control.models.resources import gait_path
     # first, so that the end of a name means a parameter of what was chosen
     overrides = [(name, chosen) for name in ('controller', 'plant')
                  if (chosen := getattr(options, name, None)) is not None]
@@ -63,8 +62,7 @@ def requested_robot(options: OnFloor) -> RobotFile:
     if not isinstance(options, Following):
         return robot_file
     if options.gait is not None:
-        name = _check_gait(robot_file, options.gait, options.controller)
-        overrides.append((name, str(gait_path(options.gait).resolve())))
+        overrides += gait_settings(options.gait, options.controller or robot_file.controller)
         robot_file = load_robot(options.robot, overrides)
     if options.on_gait:
         robot_file = load_robot(options.robot, [*overrides, *_start_on_gait(options, robot_file)])
@@ -150,15 +148,17 @@ def _check_seed(options: OnFloor, robot_file: RobotFile) -> None:
                            remedy='choose --noise lab, or --set of a parameter of sensors')
 
 
-def _check_gait(robot_file: RobotFile, path: Path, controller: str | None) -> str:
-    """Return the name of the parameter that takes a gait file, once the gait is known to fit."""
+def gait_settings(gait: Path | None, *controllers: str) -> list[tuple[str, Any]]:
+    """Return the overrides that --gait stands for, of those controllers that follow one."""
     from walking_control.controllers.registry import CONTROLLERS
-    from walking_control.gaits.samples import read_samples
     from walking_control.models.resources import gait_path
-    law = CONTROLLERS.find(controller or robot_file.controller)
-    _require_follower(law, 'option --gait', str(path))
-    read_samples(gait_path(path), robot_file.robot, robot_file.values(World))
-    return f'{law.parameters.section}.gait'
+    if gait is None:
+        return []
+    laws = [CONTROLLERS.find(name) for name in controllers]
+    followers = [law.parameters.section for law in laws if 'gait' in law.parameters.rows]
+    if not followers:
+        _require_follower(laws[0], 'option --gait', str(gait))
+    return [(f'{name}.gait', str(gait_path(gait).resolve())) for name in dict.fromkeys(followers)]
 
 
 def _require_follower(law: type[Controller], option: str, value: str | None) -> None:
@@ -175,9 +175,13 @@ def _start_on_gait(options: Following, robot_file: RobotFile) -> list[tuple[str,
     """Return the overrides that let a walk begin on the gait its controller follows."""
     from walking_control.controllers.registry import CONTROLLERS
     from walking_control.gaits.gait_file import fit_gait, read_gait
+    from walking_control.models.base import Base
     from walking_control.models.resources import gait_path
     law, robot = CONTROLLERS.find(options.controller or robot_file.controller), robot_file.robot
     _require_follower(law, 'option --on-gait', None)
+    if robot.base is Base.FREE:
+        raise InvalidInput('option --on-gait', limit=f'has no effect: {law.name} begins standing '
+                           'and enters its gait by steps', remedy='leave it out')
     path = gait_path(robot_file.values(law.parameters).gait or robot.name)
     q, v = fit_gait(read_gait(path), path, robot, robot_file.values(World), any_slope=True).start
     return [('start.support', robot.feet[0]), ('start.q', q.tolist()), ('start.v', v.tolist())]

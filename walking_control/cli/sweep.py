@@ -10,7 +10,7 @@ import time
 from typing import Any, TYPE_CHECKING
 
 from walking_control.cli.argument_types import axis, count
-from walking_control.cli.inputs import make_folder, settings_of
+from walking_control.cli.inputs import gait_settings, make_folder, settings_of
 from walking_control.cli.options import Disturbed, Following, Sensed, Timed
 from walking_control.cli.output import (
     save_figures,
@@ -93,8 +93,9 @@ def requested_task(options: _Sweep | Gridded) -> SweepTask:
     from walking_control.experiments.sweeps.task import SweepTask
     settings = settings_of(options)
     if options.gait is not None:
-        from walking_control.models.resources import gait_path
-        settings.append((f'{_law(options)}.gait', str(gait_path(options.gait).resolve())))
+        from walking_control.loading import load_robot
+        settings += gait_settings(options.gait, options.controller
+                                  or load_robot(options.robot, settings).controller)
     robot = options.robot
     if Path(robot).is_file():
         robot = str(Path(robot).resolve())   # workers may live in another folder
@@ -102,13 +103,6 @@ def requested_task(options: _Sweep | Gridded) -> SweepTask:
                      options.duration, tuple((name, value) for name, value in settings),
                      tuple(options.disturb), options.points or 0, options.repeats,
                      options.noise_seed or 0)
-
-
-def _law(options: Following) -> str:
-    from walking_control.controllers.registry import CONTROLLERS
-    from walking_control.loading import load_robot
-    name = options.controller or load_robot(options.robot).controller
-    return str(CONTROLLERS.find(name).parameters.section)
 
 
 def _may_be_many(options: _Sweep, task: SweepTask) -> bool:

@@ -10,6 +10,7 @@ from typing import Any, TYPE_CHECKING
 
 from walking_control.cli.argument_types import duration, number_range, positive, words
 from walking_control.cli.inputs import (
+    gait_settings,
     needing_ros,
     refuse_grid,
     requested_grid,
@@ -104,14 +105,16 @@ def _choose_route(options: _Demo) -> tuple[str, Route | None]:
 
 
 class _Simulate(Sensed, Disturbed, Recorded, Following, Timed):
-    pass
+    speed: float | None = option("of robots in space, m/s (default: the robot file's)", 'V')
 
 
-@verb('walking_control simulate dribbel --duration 60 --set set_point=0.35 --json')
+@verb('walking_control simulate dribbel --duration 60 --set set_point=0.35 --json',
+      'walking_control simulate walker3d --controller natural_walking --speed 0.8')
 def simulate(options: _Simulate) -> int:
     """Walk a robot by the same chain without ROS."""
     from walking_control.simulation.simulate import simulate as walk
-    robot_file = requested_robot(options)
+    robot_file = requested_robot(options) if options.speed is None else \
+        walking_robot(options, options.speed)
     bag = None
     if options.record is not None:
         from walking_control.recording.recorder import Recorder
@@ -237,6 +240,8 @@ def _first_failure(options: _Robustness) -> FirstFailure:
 class _Compare(Enveloped, Sensed, OnFloor):
     disturb: list[str] = option(DISTURB + ' (default: step_down=0.05@6)', 'KIND=SIZE@WHEN')
     duration: float = option('simulated time in s (default: 12)', 'S', duration, default=12.0)
+    gait: Path | None = option('gait file of all that follow one and name none, or name of a '
+                               'shipped one', 'FILE')
     variants: Path | None = option(
         'list of name, controller, settings (default: config/comparisons/ROBOT.yaml)', 'FILE')
     plant: str | None = option(
@@ -245,10 +250,11 @@ class _Compare(Enveloped, Sensed, OnFloor):
         'look for the first failing size of the disturbance too, of robots in space of pushes from '
         'all sides (minutes)')
     speeds: Sequence[float] | None = option(
-        'of robots in space, m/s (default: 0.2:0.8:4)', 'LO:HI:N', number_range)
+        'of robots in space, m/s (default: 0.4:1.0:4)', 'LO:HI:N', number_range)
 
 
-@verb('walking_control compare compass --disturb step_down=0.05@6 --out out/compare')
+@verb('walking_control compare compass --disturb step_down=0.05@6 --out out/compare',
+      'walking_control compare walker3d --robustness --quick --out out/compare')
 def compare(options: _Compare) -> int:
     """Walk several controllers under one disturbance and set them side by side."""
     from walking_control.experiments import comparison
@@ -257,6 +263,7 @@ def compare(options: _Compare) -> int:
     from walking_control.reports import comparison_page as pages
     robot = requested_robot(options).robot
     variants = read_variants(options.variants or variants_path(robot.name))
+    gaits = gait_settings(options.gait, *(variant.controller for variant in variants))
     robustness: Any = options.robustness
     if robot.base is Base.FREE and robustness:
         robustness = requested_grid(options)
@@ -271,7 +278,8 @@ def compare(options: _Compare) -> int:
     interrupted = False
     try:
         walks = comparison.compare(
-            options.robot, variants, options.disturb, options.duration, settings_of(options),
+            options.robot, variants, options.disturb, options.duration,
+            [*settings_of(options), *gaits],
             robustness, _say, options.plant, options.speeds or comparison.SPEEDS,
             options.processes)
     except Interrupted as stopped:

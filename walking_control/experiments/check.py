@@ -10,7 +10,7 @@ from walking_control.controllers.registry import CONTROLLERS, judge_controllers
 from walking_control.controllers.stepping.controller import Stepping
 from walking_control.exceptions import Findings, InvalidInput, MissingDependency
 from walking_control.experiments.check_posture import check_posture
-from walking_control.experiments.check_walk import find_walk_obstacles
+from walking_control.experiments.check_walk import find_walk_obstacles, remarks_on_steps
 from walking_control.experiments.obstacles import (
     check_meshes,
     find_obstacles,
@@ -84,6 +84,7 @@ def _check_robot_file(robot_file: RobotFile, problems: list[dict[str, Any]],
         check_posture(robot_file, problems, assumptions, facts)
         if robot_file.controller == Stepping.name and Stepping.name in facts['controllers']:
             problems += [error.as_dict() for error in find_walk_obstacles(robot_file)]
+            assumptions += remarks_on_steps(robot_file)
     assumptions += remarks(robot_file)
     assumptions.append('motors: no friction, no gear losses, current follows its command at once')
 

@@ -2,6 +2,7 @@
 """What `check` says of a biped that shall walk by stepping: geometry and motors that cannot."""
 
 from collections.abc import Iterator
+import math
 
 import numpy as np
 
@@ -26,16 +27,41 @@ def find_walk_obstacles(robot_file: RobotFile) -> list[InvalidInput]:
     Args:
         robot_file: The `RobotFile`; the law fits it.
     """
-    robot, world = robot_file.robot, robot_file.values(World)
-    values = robot_file.values(Stepping.parameters)
-    dynamics = Dynamics(robot, world.gravity, world.slope)
-    assert robot_file.start.posture is not None
-    body = Body(dynamics)   # at zero angles first: that is how long its legs are
-    posture = dict(zip(robot.joints, robot_file.start.posture, strict=True))
-    body.update(dynamics.configuration(posture), np.zeros(dynamics.nv))
+    robot, values = robot_file.robot, robot_file.values(Stepping.parameters)
+    dynamics, body = _stand(robot_file)
     return [*_feet_on_the_floor(robot, body, values), *_feet_side_by_side(robot, body, values),
             *_legs_long_enough(body, values), *_feet_free_to_move(robot, body),
             *_motors_strong_enough(robot, dynamics, body, values)]
+
+
+def _stand(robot_file: RobotFile) -> tuple[Dynamics, Body]:
+    """Return the robot in its start posture, the base at the origin."""
+    world, posture = robot_file.values(World), robot_file.start.posture
+    assert posture is not None
+    dynamics = Dynamics(robot_file.robot, world.gravity, world.slope)
+    body = Body(dynamics)   # at zero angles first: that is how long its legs are
+    body.update(dynamics.configuration(dict(zip(robot_file.robot.joints, posture, strict=True))),
+                np.zeros(dynamics.nv))
+    return dynamics, body
+
+
+def remarks_on_steps(robot_file: RobotFile) -> list[str]:
+    """Return a sentence on steps for which the legs are short, if they are.
+
+    At touchdown the base is half a step from either foot: hips at a height h need legs of
+    sqrt(h^2 + (L / 2)^2 + d^2), L the length of a step and d how far a foot stands outwards of its
+    hip. What they lack the base sinks in every step, and the law counts on a level pendulum.
+    """
+    values, (_, body) = robot_file.values(Stepping.parameters), _stand(robot_file)
+    hip, longest = body.feet[0].hip, values.straightest * body.leg_length
+    length = values.speed_limit * values.step_time
+    away = math.hypot(0.5 * length, 0.5 * values.step_width - abs(hip[1]))
+    highest = math.sqrt(max(longest ** 2 - away ** 2, 0.0)) - float(hip[2])
+    if values.height <= highest:
+        return []
+    return [f'at stepping.speed_limit, {values.speed_limit:g} m/s, steps are {length:.3g} m long, '
+            f'and legs of {longest:.3g} m let the base sink to {highest:.3g} m in each: lower '
+            f'stepping.height ({values.height:g} m), step_time or speed_limit']
 
 
 def _feet_on_the_floor(robot: Robot, body: Body,

@@ -22,7 +22,7 @@ from walking_control.exceptions import (
     NotAchieved,
 )
 from walking_control.experiments.branches import Branches, count_processors
-from walking_control.experiments.envelope import find_envelope, Grid
+from walking_control.experiments.envelope import find_envelope, Grid, PRICE
 from walking_control.experiments.first_failure import DISTURBANCES, FirstFailure
 from walking_control.experiments.robustness import find_first_failure
 from walking_control.experiments.variants import load_variant, of_variant, Variant
@@ -35,32 +35,23 @@ from walking_control.models.robot_file import RobotFile
 from walking_control.runs.disturbance_response import measure_response, MEASURES
 from walking_control.runs.energies import observe_energies
 from walking_control.runs.metrics import DEPTHS
-from walking_control.runs.quantities import (
-    electrical_cost,
-    ending,
-    failure,
-    gain,
-    per_distance,
-    plain,
-    steady_rows,
-    touchdowns,
-)
+from walking_control.runs.quantities import ending, failure
 from walking_control.runs.run import Run
-from walking_control.runs.space import yaw
+from walking_control.runs.space import steady_in_space, yaw
 from walking_control.simulation.disturbance import parse_disturbance, plan_disturbances
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.simulate import run_plant, simulate
 
 DISTURBANCE = 'step_down=0.05@6'   # as in [DS09] 5.2.3
-SPEEDS = (0.2, 0.4, 0.6, 0.8)   # m/s
-PUSHED_AT = 0.5                 # m/s: speed of envelopes
+SPEEDS = (0.4, 0.6, 0.8, 1.0)   # m/s
+PUSHED_AT = 0.8                 # m/s: speed of envelopes
 # name, what searches, what is asked for, what is kept of the answer
 Search = tuple[str, Callable[[], FirstFailure], dict[str, Any], Sequence[str]]
 # key, name, unit, significant digits
 GAIT_MEASURES = (
     ('speed', 'Speed', 'm/s', 3),
-    ('cost_of_transport', 'Cost of transport, mechanical', '', 3),
     ('cost_of_transport_electrical', 'Cost of transport, electrical', '', 3),
+    ('cost_of_transport_each_joint', 'no joint driving another', '', 3),
     ('step_time', 'Step time', 's', 3),
     ('heading', 'Largest turn of the base', 'deg', 2),
 )
@@ -247,7 +238,7 @@ class _Gaits:
     def searches(self, variant: Variant, robustness: Any) -> Iterator[Search]:
         """Yield the search of the push that fells it, from every side."""
         kept = ('first_failure', 'largest_survived', 'unit', 'cells', 'worst', 'after',
-                'resolution', 'largest', 'nominal_speed', 'interrupted')
+                'resolution', 'largest', 'nominal_speed', PRICE, 'interrupted')
         grid = None if robustness is True else robustness
         yield ('push', partial(
             find_envelope, self._at(variant, PUSHED_AT), 'push', variant.controller, self._plant,
@@ -261,28 +252,14 @@ def measure_gait(run: Run) -> dict[str, Any]:
         run: The `Run` of a robot in space.
 
     Returns:
-        Dictionary: ``survived``, ``reason`` why not, ``steps``; over whole steps in the second
-        half, an even number: ``speed`` ahead (m/s), ``cost_of_transport`` and
-        ``cost_of_transport_electrical``, ``step_time`` (s); ``heading``, the largest turn of the
-        base from where it began (deg).
+        Dictionary: ``survived``, ``reason`` why not, ``steps``; `GAIT_MEASURES`, those of
+        `steady_in_space` and ``heading``, the largest turn of the base from where it began (deg).
     """
-    window = steady_rows(run)
-    own: dict[str, Any] = dict.fromkeys(name for name, *_ in GAIT_MEASURES)
-    if window is not None:
-        first, last = window
-        begins = touchdowns(run)
-        steps = int(((begins > first) & (begins <= last)).sum())
-        duration = float(run.time[last] - run.time[first])
-        weight = Dynamics(run.robot).mass * run.world.gravity
-        looks = yaw(run)
-        own = {'speed': (run.base.position[last, 0] - run.base.position[first, 0]) / duration,
-               'cost_of_transport': per_distance(gain(run.work[[first, last]]).sum(), weight, run,
-                                                 first, last),
-               'cost_of_transport_electrical': electrical_cost(run, weight, first, last),
-               'step_time': duration / steps,
-               'heading': math.degrees(abs(looks - looks[0]).max())}
+    steady, looks = steady_in_space(run, Dynamics(run.robot)), yaw(run)
+    turned = None if steady['start'] is None else math.degrees(abs(looks - looks[0]).max())
     return {'survived': not run.broke_off, 'reason': failure(ending(run)),
-            'steps': int(run.steps[-1]), **{name: plain(value) for name, value in own.items()}}
+            'steps': int(run.steps[-1]),
+            **{name: steady.get(name, turned) for name, *_ in GAIT_MEASURES}}
 
 
 def outcome(measures: Mapping[str, Any]) -> str:

@@ -31,8 +31,10 @@ from walking_control.experiments.first_failure import (
     size_grid,
 )
 from walking_control.models.base import Base
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.registry import Choice
-from walking_control.models.robot_file import RobotFile
+from walking_control.models.robot_file import RobotFile, World
+from walking_control.runs.quantities import motors
 from walking_control.simulation.disturbance import Disturbance, How, plan_disturbances
 from walking_control.simulation.pushes import Touchdowns
 from walking_control.simulation.registry import choose_parts, make_plant
@@ -44,6 +46,7 @@ AHEAD = 2.0        # steps from there to where the floor may change
 SETTLING = 12      # touchdowns before the disturbance
 SETTLING_TIME = 20.0   # s: by then they must have been made
 MEASURED = 4       # steps before it that are measured
+PRICE = 'cost_of_transport_electrical'   # of the walk before the disturbance, beside its margin
 LOOK = 4.0         # s afterwards: most who fall have fallen by then
 STALLED = 4.0      # steps without a touchdown: it walks no longer
 
@@ -192,8 +195,8 @@ def find_envelope(robot_file: RobotFile, kind: str = 'push', controller: Choice 
     Returns:
         `FirstFailure`, of the worst cell and of survival in every cell. Its measures are ``cells``,
         what is known of each, and ``worst``, the worst cell, with ``disturb`` and ``duration`` that
-        repeat its failure by `simulate`, None without one; its conditions ``nominal_speed`` (m/s)
-        and ``step_time`` (s) of the undisturbed walk.
+        repeat its failure by `simulate`, None without one; its conditions ``nominal_speed`` (m/s),
+        ``step_time`` (s) and `PRICE` of the undisturbed walk, None without motors.
 
     Raises:
         InvalidInput: An unknown kind, sizes that make no grid, or a robot on a base that is not
@@ -301,14 +304,16 @@ class _Trial:
         plan_disturbances(plant, disturbances)
         return Walk(plant, self._loop, self._file.start, self._ticks(60.0)), plant.touchdowns
 
-    def settle(self) -> dict[str, float]:
-        """Walk to the touchdown before the disturbance; return speed and time of the last steps."""
+    def settle(self) -> dict[str, float | None]:
+        """Walk to the touchdown before the disturbance; return what the last steps are like."""
         walk, touchdowns, count = self._walk, self._touchdowns, self._grid.settling
-        seen: list[tuple[float, np.ndarray]] = []
+        robot, truth = self._file.robot, walk.plant.truth
+        seen: list[tuple[float, np.ndarray, float]] = []
 
         def settled() -> bool:
             if touchdowns.count > len(seen):
-                seen.append((touchdowns.last, walk.plant.truth.base.position[:2].copy()))
+                seen.append((touchdowns.last, truth.base.position[:2].copy(),
+                             truth.electrical_energy))
             return len(seen) >= count
         walk.go(self._ticks(SETTLING_TIME), until=settled)
         if walk.fault is not None or len(seen) < count:
@@ -316,12 +321,14 @@ class _Trial:
                 f'{self._file.robot.name} undisturbed', value=f'{len(seen)} steps',
                 limit=str(walk.fault or f'{count} must be made within {SETTLING_TIME:g} s'),
                 remedy='give it a speed (--speed 0.5), or change controller or --noise')
-        (begin, here), (end, there) = seen[-1 - MEASURED], seen[-1]
+        (begin, here, before), (end, there, after) = seen[-1 - MEASURED], seen[-1]
         self._time, self._base = end, float(there[0])
         self._step_time = (end - begin) / MEASURED
         self._step_length = float(there[0] - here[0]) / MEASURED
-        return {'nominal_speed': float(np.hypot(*(there - here))) / (end - begin),
-                'step_time': self._step_time}
+        way = float(np.hypot(*(there - here)))
+        load = Dynamics(robot, self._file.values(World).gravity).weight * way
+        return {'nominal_speed': way / (end - begin), 'step_time': self._step_time,
+                PRICE: (after - before) / load if motors(robot) and load > 0.0 else None}
 
     def _ticks(self, duration: float) -> int:
         return round(duration / self._loop.period)

@@ -121,8 +121,8 @@ def read_robot_file(name_or_path: str | Path, overrides: Iterable[tuple[str, Any
         name_or_path: Name of a shipped robot or path of a robot file. Paths in it are relative
             to its folder.
         overrides: Pairs (name, value); the name is a dotted path or its end. An end means what
-            the file writes, before what its own controller and plant could be told. Paths are
-            relative to the working directory.
+            the file writes, before what its own controller and plant could be told. A mapping is
+            its entries, one by one. Paths are relative to the working directory.
         kinds_for: From the names that stand in the file and its overrides, of each ``controller``,
             ``plant`` and ``section``, to every class of `Parameters` it may hold a section of,
             besides `World`, those from outside last; all are validated.
@@ -139,7 +139,7 @@ def read_robot_file(name_or_path: str | Path, overrides: Iterable[tuple[str, Any
         if key not in tree:
             raise RobotFileError(f'robot file {path}', limit=f'has no {key}')
     _place_gaits(tree, path)
-    overrides = list(overrides)
+    overrides = [entry for pair in overrides for entry in _leaves(dict([pair]))]
     kinds: tuple[type[Parameters], ...] = (World, *kinds_for(_names(tree, overrides)))
     outside = [kind.section for kind in kinds[1 + len(list(kinds_for({}))):]]
     for name, value in overrides:

@@ -11,6 +11,7 @@ import re
 from typing import Any
 
 from walking_control.experiments.comparison import GAIT_MEASURES, outcome, Walk
+from walking_control.experiments.envelope import PRICE
 from walking_control.models.robot import in_words
 from walking_control.models.robot_file import World
 from walking_control.reports.page import embed_figure, format_number, write_page, writing_to
@@ -32,10 +33,12 @@ tick; of a walk that fell they include the fall.</p></section>'''
 
 
 GAIT_NOTES = '''<section class="notes"><h2>What the numbers mean</h2><p>Every walk starts at rest as
-the robot file says and is measured over whole steps in its second half. Cost of transport is work
-of the actuators, or energy at the motors' terminals, over weight and distance. The first failing
-push is that of the worst direction and part of the step, over 0.1 s on the base, by bisection; all
-variants have the same robot, sensors, estimator, supervisor and limits.</p></section>'''
+the robot file says and is measured over whole steps in its second half. Cost of transport is energy
+at the motors' terminals over weight and distance, as the supply gives it; where no joint drives
+another, each pays alone and what it brakes with is lost. The first failing push is that of the
+worst direction and part of the step, over 0.1 s on the base, by bisection, of the walk whose cost
+stands below it; all variants have the same robot, sensors, estimator, supervisor and limits.</p>
+</section>'''
 
 
 def summarize_comparison(walks: Sequence[Walk], robot: str, disturb: Sequence[str], duration: float,
@@ -143,6 +146,9 @@ def rows_of(summary: dict[str, Any]) -> list[tuple[str, str, int, list[Any]]]:
         found = [variant.get('robustness', {}).get(kind) for variant in variants]
         rows.append((f'First failing {in_words(kind)}', found[0].get('unit', ''), 3,
                      [_first_failure(item) for item in found]))
+        if PRICE in found[0]:
+            rows.append(('of a walk whose electrical cost is', '', 3,
+                         [item and item.get(PRICE) for item in found]))
     return rows
 
 

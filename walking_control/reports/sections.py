@@ -89,6 +89,7 @@ NUMBERS = {
     'cost_of_transport': ('Cost of transport, mechanical', '', 3),
     'cost_of_transport_positive': ('Cost of transport, positive work', '', 3),
     'cost_of_transport_electrical': ('Cost of transport, electrical', '', 3),
+    'cost_of_transport_each_joint': ('the same, no joint driving another', '', 3),
     'foot_clearance': ('Foot clearance, mean', 'm', 3),
     'min_foot_clearance': ('Foot clearance, smallest', 'm', 3),
     'step_length': ('Step length', 'm', 3),
@@ -283,7 +284,7 @@ def _space_notes(summary: dict[str, Any]) -> str:
 
 _STEADY = ['speed', 'sideways', 'turn', 'heading_error', 'step_length', 'step_width', 'step_time',
            'mechanical_power', 'cost_of_transport', 'cost_of_transport_positive',
-           'cost_of_transport_electrical']
+           'cost_of_transport_electrical', 'cost_of_transport_each_joint']
 _WHOLE = ['duration', 'steps', *_LOADS, 'energy_injected']
 
 

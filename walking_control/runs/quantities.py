@@ -157,6 +157,18 @@ def per_distance(energy: float, weight: float, run: Run, first: int, last: int) 
     return energy / (weight * distance) if distance > 0.0 else None
 
 
+def each_joint_energy(run: Run, first: int, last: int) -> float:
+    """Return what motors draw between two rows if none passes on what it brakes with, J.
+
+    The supply gives less where one joint's braking drives another, as `electrical_energy` counts.
+    """
+    drawn = np.diff(run.work[first:last + 1], axis=0)
+    for i, _, motor in motors(run.robot):
+        drawn[:, i] += motor.resistance * motor.current(run.effort[first:last, i]) ** 2 \
+            * np.diff(run.time[first:last + 1])
+    return positive(drawn)
+
+
 def gain(cumulative: np.ndarray) -> np.ndarray:
     """Return what a cumulative record gained from its first row to its last."""
     return cumulative[-1] - cumulative[0] if len(cumulative) else np.zeros(1)
@@ -171,7 +183,12 @@ def positive_work(work: np.ndarray) -> float:
     Args:
         work: Cumulative work of each actuator, J, ``(T, n)``.
     """
-    return float(np.maximum(np.diff(work, axis=0), 0.0).sum())
+    return positive(np.diff(work, axis=0))
+
+
+def positive(parts: np.ndarray) -> float:
+    """Return the sum of the parts above zero."""
+    return float(np.maximum(parts, 0.0).sum())
 
 
 def largest(values: np.ndarray) -> float | None:

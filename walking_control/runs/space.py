@@ -14,6 +14,7 @@ from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
 from walking_control.runs.kinematics import foot_positions
 from walking_control.runs.quantities import (
+    each_joint_energy,
     footholds,
     gain,
     motors,
@@ -111,21 +112,24 @@ def steady_in_space(run: Run, dynamics: Dynamics) -> dict[str, Any]:
     Returns:
         ``start``, ``end`` (s), ``steps``, ``speed`` ahead and ``sideways`` (m/s), ``turn`` (rad/s),
         ``heading_error``, the mean (rad), ``mechanical_power`` (W), ``cost_of_transport``,
-        ``cost_of_transport_positive``, see `positive_work`, ``cost_of_transport_electrical``, and
-        means over the steps: ``step_length``, ``step_width`` (m) and ``step_time`` (s). All
-        None when there is no steady window.
+        ``cost_of_transport_positive``, see `positive_work`, ``cost_of_transport_electrical``, at
+        the supply, and ``cost_of_transport_each_joint``, see `each_joint_energy`, and means over
+        the steps: ``step_length``, ``step_width`` (m) and ``step_time`` (s). All None when there
+        is no steady window.
     """
     names = ('start', 'end', 'steps', 'speed', 'sideways', 'turn', 'heading_error',
              'mechanical_power', 'cost_of_transport', 'cost_of_transport_positive',
-             'cost_of_transport_electrical', 'step_length', 'step_width', 'step_time')
+             'cost_of_transport_electrical', 'cost_of_transport_each_joint', 'step_length',
+             'step_width', 'step_time')
     window = steady_rows(run)
     if window is None:
         return dict.fromkeys(names)
     first, last = window
     duration, work = run.time[last] - run.time[first], gain(run.work[[first, last]]).sum()
     velocity, sizes = mean_velocity(run, first, last), step_sizes(run)
-    drawn = run.electrical_energy[last] - run.electrical_energy[first] \
-        if len(motors(run.robot)) == len(run.robot.actuators) else math.nan
+    drawn = np.full(2, math.nan)   # at the supply, and each joint alone
+    if len(motors(run.robot)) == len(run.robot.actuators):
+        drawn[:] = gain(run.electrical_energy[[first, last]]), each_joint_energy(run, first, last)
     way = math.hypot(*velocity[:2]) * duration
     # on the spot nothing is transported
     load = dynamics.mass * run.world.gravity * way if way > SPOT * duration else math.nan
@@ -133,6 +137,6 @@ def steady_in_space(run: Run, dynamics: Dynamics) -> dict[str, Any]:
     values = (run.time[first], run.time[last], int(chosen.sum()),
               *velocity, heading_error(run)[first:last].mean(),
               work / duration, work / load,
-              positive_work(run.work[first:last + 1]) / load, drawn / load,
+              positive_work(run.work[first:last + 1]) / load, *drawn / load,
               *(sizes[name][chosen].mean() for name in ('length', 'width', 'duration')))
     return {name: plain(value) for name, value in zip(names, values, strict=True)}

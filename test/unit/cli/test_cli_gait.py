@@ -4,6 +4,7 @@
 import json
 
 import pytest
+import yaml
 
 from walking_control.cli import main
 from walking_control.experiments.cycles import RobotCycles
@@ -79,7 +80,7 @@ def test_robustness(capsys):
      '--controller curve_tracking or natural_walking or '
      'time_pd'),
     (['robustness', 'compass', '--disturbance', 'push', '--controller', 'time_pd', '--gait',
-      'nowhere.yaml'], 2, 'gait file nowhere.yaml: cannot be read: No such file'),
+      'nowhere.yaml'], 2, 'nowhere.yaml: cannot be read: No such file'),
     (['gait', 'cycle', 'compass', '--set', 'leg_mass=-1'], 2, 'must not be negative'),
     (['gait', 'cycle', 'compass', '--plant', 'mujoco'], 2, 'runs on plant rigid'),
     (['gait', 'cycle', 'compass', '--slope-deg', '-4'], 1, 'starts'),
@@ -91,6 +92,34 @@ def test_bad_input_and_failure_say_why(capsys, arguments, status, reason):
     assert main(arguments) == status
     error = capsys.readouterr().err
     assert reason in error and error.count('\n') == 1
+
+
+@pytest.mark.parametrize('arguments, reason', [
+    (['--gait', 'compass'], 'is not a file of gaits in space'),
+    (['--gait', 'walker3d', '--set', 'leg_share=0.2'], 'the robot walker3d has [8.0'),
+    (['--gait', 'walker3d', '--set', 'robot.actuators.left_knee.current_limit=3'],
+     'asks for more than the 6 N m of left_knee'),
+    (['--gait', 'hole.yaml'], 'the family has a hole from 0.4 to 1.2 m/s'),
+    (['--gait', 'walker3d', '--on-gait'], 'begins standing'),
+])
+def test_gaits_in_space_that_do_not_fit(capsys, tmp_path, monkeypatch, arguments, reason):
+    """If it failed, a family of another robot would be walked, or its option refused for good."""
+    monkeypatch.chdir(tmp_path)
+    shipped = yaml.safe_load((share_directory() / 'config/gaits/walker3d.yaml').read_text())
+    members = shipped['members']
+    (tmp_path / 'hole.yaml').write_text(yaml.safe_dump({**shipped, 'members': [
+        members[0], members[-1]]}))
+    walk = ['simulate', 'walker3d', '--controller', 'natural_walking', '--duration', '0.1']
+    assert main([*walk, *arguments]) == 2
+    error = capsys.readouterr().err
+    assert reason in error and error.count('\n') == 1
+
+
+def test_a_family_is_walked_by_its_name(capsys):
+    """If it failed, only --set would choose a family of gaits in space."""
+    status, result = run(capsys, 'simulate', 'walker3d', '--controller', 'natural_walking',
+                         '--gait', 'walker3d_exchange', '--speed', '0.8', '--duration', '0.1')
+    assert status == 0 and result['controller'] == 'natural_walking'
 
 
 def test_curve_tracking_walks_with_any_gait_file(capsys, tmp_path):

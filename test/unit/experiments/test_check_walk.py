@@ -6,7 +6,7 @@ import math
 import pytest
 
 from walking_control.experiments.check import check_robot
-from walking_control.experiments.check_walk import find_walk_obstacles
+from walking_control.experiments.check_walk import find_walk_obstacles, remarks_on_steps
 from walking_control.loading import load_robot
 
 
@@ -57,3 +57,13 @@ def test_check_says_so():
     result = check_robot('walker3d', [('robot.xacro_args.effort', 15.0)])
     assert not result['ok']
     assert any('motor of left_knee' in problem['what'] for problem in result['problems'])
+
+
+@pytest.mark.parametrize('height, step_time, short', [
+    (0.66, 0.335, False), (0.76, 0.33, False), (0.775, 0.33, True), (0.785, 0.36, True)])
+def test_legs_too_short_for_the_steps_are_told(height, step_time, short):
+    """A robot whose base has to sink in every step falls by itself, and nobody would say why."""
+    robot_file = load_robot('walker3d', height=height, step_time=step_time)
+    told = check_robot('walker3d', [('height', height), ('step_time', step_time)])['assumptions']
+    assert bool(remarks_on_steps(robot_file)) == short
+    assert any('lower stepping.height' in sentence for sentence in told) == short

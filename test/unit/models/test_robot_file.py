@@ -133,6 +133,8 @@ def test_overrides_by_short_name():
     assert robot_file.robot.actuators['hip'].reduction == 66.0
     assert robot_file.sections['world']['slope'] == 0.05
     assert robot_file.tree['robot']['xacro_args'] == {'hip_mass': 5.0}
+    assert load_robot('dribbel', xacro_args={'hip_mass': 5.0}).robot.urdf == load_robot(
+        'dribbel', [('robot.xacro_args.hip_mass', 5.0)]).robot.urdf
 
 
 def test_short_name_means_the_robots_own_controller():

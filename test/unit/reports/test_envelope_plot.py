@@ -29,7 +29,7 @@ def envelope():
     return {'cells': cells, 'largest': 1.6, 'noise': True, 'robot': 'walker3d',
             'controller': 'stepping', 'nominal_speed': 0.5, 'disturbance': 'push',
             'unit': 'N s/kg', 'after': 20.0, 'first_failure': 0.5, 'reason': None,
-            'largest_tried': 1.6}
+            'largest_tried': 1.6, 'cost_of_transport_electrical': 0.456}
 
 
 def test_the_polar_plot_shows_the_sizes_where_they_are(envelope):
@@ -68,8 +68,8 @@ def test_laws_side_by_side(envelope, tmp_path):
     """
     def gait(commanded, speed):
         return {'commanded': commanded, 'survived': speed is not None, 'reason': None, 'steps': 9,
-                'speed': speed, 'cost_of_transport': 0.1, 'cost_of_transport_electrical': 0.7,
-                'step_time': 0.3, 'heading': 1.0}
+                'speed': speed, 'cost_of_transport_electrical': 0.7,
+                'cost_of_transport_each_joint': 0.8, 'step_time': 0.3, 'heading': 1.0}
     walks = [Walk(Variant(name, 'stepping'), {
         'survived': True, 'reason': None, 'disturbed': True, 'steps': 18,
         'gaits': [gait(0.2, speed), gait(0.4, None)],
@@ -79,6 +79,8 @@ def test_laws_side_by_side(envelope, tmp_path):
     lines = format_comparison(summary)
     assert any(line.split()[-2:] == ['0.210', '0.190'] for line in lines)
     assert any('First failing push' in line and 'none to 1.6' in line for line in lines)
+    assert lines[-1].split()[-2:] == ['0.456', '0.456']   # price beside margin
+    assert '0.456' in plot_envelope(envelope).axes[0].get_title()
     axes = plot_gaits(walks).axes
     assert [line.get_ydata()[0] for line in axes[0].get_lines()[:2]] == [0.21, 0.19]
     assert len(axes) == 3 and len(axes[2].get_lines()) == 2

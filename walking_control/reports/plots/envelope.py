@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from walking_control.experiments.comparison import Walk
+from walking_control.experiments.envelope import PRICE
 from walking_control.models.robot import in_words
 from walking_control.reports.plots.style import (
     Axes,
@@ -128,9 +129,10 @@ def _size(cell: dict[str, Any], result: dict[str, Any]) -> float:
 
 
 def _title(result: dict[str, Any]) -> str:
-    noise = ', sensors with errors' if result['noise'] else ''
+    noise, price = ', sensors with errors' if result['noise'] else '', result.get(PRICE)
+    cost = '' if price is None else f' for an electrical cost of transport of {price:.3f}'
     return f'{result["robot"]} under {result["controller"]}, {result["nominal_speed"]:.2f} m/s' \
-        f'{noise}:\nfirst failing {in_words(result["disturbance"])} ({result["unit"]}), ' \
+        f'{cost}{noise}:\nfirst failing {in_words(result["disturbance"])} ({result["unit"]}), ' \
         f'{result["after"]:g} s afterwards'
 
 
