@@ -4,9 +4,10 @@
     python benchmarks/stepping_height.py [HEIGHT,STEP_TIME,CLEARANCE ...] [--speeds 0.5,0.8]
         [--noisy] [--directions 8] [--phases 4] [--resolution 0.4] [--max 1.2] [--after 5]
 
-A row each, of walker3d on plant mujoco: the electrical cost of transport of 20 s at 0.8 m/s on the true
-state, and at each speed of --speeds the first push that fells it in the worst cell, N s/kg, with the
-number of cells that survive the largest size. --noisy: lab noise and 10 ms of delay, known to the law.
+A row each, of walker3d on plant mujoco: the electrical cost of transport of 20 s at 0.8 m/s on the
+true state, and at each speed of --speeds the first push that fells it in the worst cell, N s/kg,
+with the number of cells that survive the largest size. --noisy: lab noise and 10 ms of delay, known
+to the law.
 """
 
 import argparse
