@@ -18,22 +18,24 @@ import statistics
 import sys
 import time
 
-from geometry_msgs.msg import Twist, WrenchStamped
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
 import rclpy
 from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from sensor_msgs.msg import Imu, JointState
+from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64, Float64MultiArray
 
 from walking_control.control_loop import ControlLoop
 from walking_control.loading import load_robot
+from walking_control.models.sensors import sensors_of
 from walking_control.models.signals import Measurement
 from walking_control.nodes import topics
 from walking_control.nodes.combined_state import CombinedWriter
 from walking_control.nodes.controller_node import ControllerNode
-from walking_control.nodes.messages import ArrayWriter, JointStateWriter, write_force, write_imu
+from walking_control.nodes.messages import ArrayWriter, message_type, set_stamp, writer_of
 from walking_control.nodes.runtime import isolate_domain, make_executor, spin
 from walking_control.simulation.registry import make_plant
 
@@ -87,12 +89,9 @@ class EchoNode(Node):
         self._odometry = self.create_publisher(Odometry, 'odom', latest)
         self._number, self._pose = Float64(), Odometry()
         self._answers = 0
-        self._listen(JointState, topics.JOINT_STATES)
-        self._listen(JointState, topics.LOCK_STATES)
-        self._listen(Imu, topics.IMU)
+        for sensor in sensors_of(robot):
+            self._listen(message_type(sensor), sensor.topic)
         self.create_subscription(Twist, topics.CMD_VEL, lambda message: None, latest)
-        for foot in robot.feet:
-            self._listen(WrenchStamped, topics.foot_wrench(foot))
 
     def _listen(self, kind, topic):
         def arrived(message):
@@ -123,16 +122,10 @@ class Driver(Node):
             self._combined_publisher = self.create_publisher(
                 JointState, topics.COMBINED_STATE, topics.SENSOR_OUT)
         self._measurements = measurements
-        self._joints = JointStateWriter(robot.joints)
-        self._locks = JointStateWriter([lock.joint for lock in robot.locks], velocity=False)
-        self._imu, self._wrench = Imu(), WrenchStamped()
-        out = topics.SENSOR_OUT
-        self._joint_publisher = self.create_publisher(JointState, topics.JOINT_STATES, out)
-        self._lock_publisher = self.create_publisher(JointState, topics.LOCK_STATES, out)
-        self._imu_publisher = self.create_publisher(Imu, topics.IMU, out)
-        self._foot_publishers = [
-            self.create_publisher(WrenchStamped, topics.foot_wrench(foot), out)
-            for foot in robot.feet]
+        joints, *others = sensors_of(robot)
+        self._told = [(sensor.name, writer_of(sensor), self.create_publisher(
+            message_type(sensor), sensor.topic, topics.SENSOR_OUT)) for sensor in (*others, joints)]
+        self._time = Time()
         self.create_subscription(Float64MultiArray, topics.EFFORT_COMMANDS,
                                  lambda message: self._answered('effort', message), topics.LATEST)
         self.create_subscription(Float64MultiArray, topics.LOCK_COMMANDS,
@@ -145,8 +138,7 @@ class Driver(Node):
     @property
     def matched(self):
         """Whether a node listens to everything and answers."""
-        publishers = [self._joint_publisher, self._lock_publisher, self._imu_publisher,
-                      *self._foot_publishers]
+        publishers = [publisher for _, _, publisher in self._told]
         if self._combined is not None:
             publishers = [self._combined_publisher]
         return all(publisher.get_subscription_count() for publisher in publishers) and \
@@ -164,18 +156,13 @@ class Driver(Node):
             measurement = self._measurements[self._row]
         self._tick = None
         self._start = time.perf_counter()
-        write_imu(self._imu, measurement)
-        self._tick = topics.tick_number(self._imu.header.stamp)
+        set_stamp(self._time, measurement.stamp)
+        self._tick = topics.tick_number(self._time)
         if self._combined is not None:
             self._combined_publisher.publish(self._combined.write(measurement))
             return
-        self._imu_publisher.publish(self._imu)
-        for publisher, force in zip(self._foot_publishers, measurement.foot_force):
-            write_force(self._wrench, measurement.stamp, force)
-            publisher.publish(self._wrench)
-        self._lock_publisher.publish(self._locks.write(measurement.stamp, measurement.locked))
-        self._joint_publisher.publish(self._joints.write(
-            measurement.stamp, measurement.position, measurement.velocity))
+        for name, writer, publisher in self._told:
+            publisher.publish(writer.write(measurement.stamp, *measurement.parts[name]))
 
     def _answered(self, what, message):
         if message.layout.data_offset != self._tick:

@@ -16,6 +16,7 @@ from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import InvalidInput
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile
+from walking_control.models.sensors import CONTACT, IMU, sensors_of
 from walking_control.models.signals import Measurement
 from walking_control.safety.arrivals import Arrivals
 from walking_control.safety.faults import Fault
@@ -23,7 +24,6 @@ from walking_control.safety.latch import Latch
 from walking_control.safety.machine import ACTIVE, Event, State
 from walking_control.safety.steering import Steering
 
-LOCKS = 'locks'
 LOOK = 0.1   # s between two looks at the clock while waiting for sensors
 
 
@@ -73,7 +73,8 @@ class Operation:
         self.problem: tuple[str, str] | None = None
         self._latch, self._patience, self._send_command = latch, patience, send
         self._limit = patience.tick if patience.lockstep else self.loop.sensor_timeout
-        self.arrivals = Arrivals(sensor_kinds(robot_file.robot), patience.lockstep, self._limit)
+        self._kinds = sensor_kinds(robot_file.robot)
+        self.arrivals = Arrivals(self._kinds, patience.lockstep, self._limit)
         self._names, self._obstacle = names or {}, obstacle
         self.steering = Steering(self.loop.reference, self.loop.controller.velocity_limits,
                                  patience.speed, patience.deceleration)
@@ -122,7 +123,7 @@ class Operation:
         """Note a sensor that has been read into `measurement`; answer it if it completes a set.
 
         Args:
-            sensor: ``'joint_state'``, ``'imu'``, the name of a foot, or `LOCKS`.
+            sensor: Its name in the table of `sensors_of`.
             stamp: Its stamp, s.
             tick: Its tick number.
             now: Steady clock, s.
@@ -152,11 +153,10 @@ class Operation:
 
     def _says_nothing(self, sensor: str) -> bool:
         """Return whether a message holds what simulators tell before their first sample."""
-        measurement = self.measurement
-        if sensor == 'imu':   # all zeros, or NaN
-            return not float(measurement.orientation @ measurement.orientation) > 1e-6
-        feet = self.loop.robot.feet
-        return sensor in feet and bool(np.isnan(measurement.foot_force[feet.index(sensor)]).all())
+        kind, part = self._kinds[sensor], self.measurement.parts[sensor][0]
+        if kind == IMU:   # all zeros, or NaN
+            return not float(part @ part) > 1e-6
+        return kind == CONTACT and bool(np.isnan(part).all())
 
     def _answer(self, stamp: float, now: float) -> None:
         loop, measurement = self.loop, self.measurement
@@ -365,6 +365,4 @@ class Operation:
 
 def sensor_kinds(robot: Robot) -> dict[str, str]:
     """Return sensor -> kind of all that a complete set of a robot's sensors needs."""
-    locks = {LOCKS: 'joint_state'} if robot.locks else {}
-    return {'joint_state': 'joint_state', 'imu': 'imu', **{foot: 'contact' for foot in robot.feet},
-            **locks}
+    return {sensor.name: sensor.kind for sensor in sensors_of(robot)}

@@ -15,13 +15,10 @@ from sensor_msgs.msg import Imu, JointState  # noqa: E402
 
 from walking_control.exceptions import MeasurementError  # noqa: E402
 from walking_control.loading import load_robot  # noqa: E402
+from walking_control.models.sensors import sensors_of  # noqa: E402
 from walking_control.models.signals import Measurement  # noqa: E402
-from walking_control.nodes.messages import (  # noqa: E402
-    ForceReader,
-    JointStateReader,
-    read_imu,
-    seconds,
-)
+from walking_control.nodes import topics  # noqa: E402
+from walking_control.nodes.messages import JointStateReader, reader_of, seconds  # noqa: E402
 from walking_control.nodes.sensors import SensorSet  # noqa: E402
 from walking_control.safety.faults import Fault, KINDS, read_fault  # noqa: E402
 
@@ -67,8 +64,8 @@ def test_imu_and_wrench(robot, values, sec, nanosec):
                       wrench.wrench.force)
     q.x, q.y, q.z, q.w, w.x, w.y, w.z, a.x, a.y, a.z, force.x, force.y, force.z = values
     imu.header.stamp.sec, imu.header.stamp.nanosec = sec, nanosec
-    read_imu(imu, measurement)
-    ForceReader().read(wrench, measurement.foot_force[0])
+    for sensor, message in zip(sensors_of(robot)[1:], (imu, wrench)):
+        reader_of(sensor, measurement.parts[sensor.name])(message)
     read = [*measurement.orientation, *measurement.angular_velocity,
             *measurement.linear_acceleration, *measurement.foot_force[0]]
     force = np.array(values[10:])   # an axis that is NaN from the first on is not there
@@ -82,12 +79,14 @@ def test_sensors_survive_any_joint_state(robot, names, position, lock):
     """An exception in a callback would end the node: nobody would send the safe command."""
     operation = SimpleNamespace(loop=SimpleNamespace(robot=robot), problem=None,
                                 measurement=Measurement(robot), arrived=lambda *_: False)
-    node = SimpleNamespace(create_subscription=lambda *_: None)
+    heard = {}
+    node = SimpleNamespace(create_subscription=lambda kind, topic, hear, _: heard.update(
+        {topic: hear}))
     clock = SimpleNamespace(now=lambda stamp: stamp)
     sensors = SensorSet(node, operation, clock, lambda now: None)
     sensors.subscribe()
-    sensors._on_joints(JointState(name=names, position=position, velocity=position))
-    sensors._on_locks(JointState(name=names, position=lock))
+    heard[topics.JOINT_STATES](JointState(name=names, position=position, velocity=position))
+    heard[topics.LOCK_STATES](JointState(name=names, position=lock))
     some = set(JOINTS) & set(names)
     broken = some and (some != set(JOINTS) or len(position) < len(names))
     assert not broken or operation.problem is not None

@@ -137,8 +137,8 @@ def test_a_mounted_imu_measures_in_its_own_axes():
     q = dynamics.configuration(np.zeros(len(robot.joints)))
     v = np.zeros(dynamics.nv)
     v[3:6] = 0.0, 0.0, 1.0   # about the base's z axis, which is the IMU's -x
-    unit = InertialUnit(dynamics, 0.0)
-    unit.measure(q, v, 0.0, measurement)
+    unit = InertialUnit(dynamics, 0.0, dynamics.robot.imu_link)
+    unit.measure(q, v, 0.0, measurement.parts['imu'])
     assert measurement.linear_acceleration == pytest.approx([-9.81, 0.0, 0.0], abs=1e-9)
     assert measurement.angular_velocity == pytest.approx([-1.0, 0.0, 0.0], abs=1e-12)
     assert rotation(measurement) @ [1.0, 0.0, 0.0] == pytest.approx([0.0, 0.0, -1.0], abs=1e-12)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -63,6 +62,7 @@ class Robot:
         ground_torque: Largest torque of the floor on the stance foot, N m, a virtual effort of
             plants (see `models.efforts`); None without.
         meshes: Paths of the mesh files that are there, by what the URDF calls them.
+        more_imus: Links that carry another IMU: it is measured, told, recorded and judged.
     """
 
     name: str
@@ -84,6 +84,7 @@ class Robot:
     push_off: float | None = None
     ground_torque: float | None = None
     meshes: dict[str, str] = field(repr=False, default_factory=dict)
+    more_imus: tuple[str, ...] = ()
 
     @property
     def efforts(self) -> tuple[str, ...]:
@@ -144,12 +145,6 @@ class Start:
     q: np.ndarray
     v: np.ndarray
     posture: np.ndarray | None = None
-
-
-def topic_word(name: str) -> str:
-    """Return a name of the robot file as part of a ROS topic: letters, digits and _ alone."""
-    word = re.sub('[^A-Za-z0-9_]', '_', name)
-    return f'_{word}' if word[:1].isdigit() else word
 
 
 def in_words(name: str) -> str:

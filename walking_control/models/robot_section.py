@@ -16,7 +16,8 @@ from walking_control.models.base import Base
 from walking_control.models.entries import finite, mapping, require, require_once
 from walking_control.models.meshes import find_meshes
 from walking_control.models.parameters import parameter, Parameters
-from walking_control.models.robot import JointLock, Robot, Start, topic_word
+from walking_control.models.robot import JointLock, Robot, Start
+from walking_control.models.sensors import topic_word
 from walking_control.models.urdf import link_names, load_urdf, moving_joints, parse, UrdfJoint
 from walking_control.models.urdf_structure import LARGEST, mimic_joints, root_link
 
@@ -51,11 +52,11 @@ _ROBOT_KEYS = {'name': str, 'urdf': str, 'base_link': str, 'imu_link': str, 'bas
                'planar': bool, 'joints': list, 'feet': list, 'mirror': dict, 'coordinates': list,
                'supports': dict, 'actuators': dict, 'locks': dict, 'springs': dict,
                'friction': dict, 'servos': dict, 'push_off': dict, 'xacro_args': dict,
-               'ground_torque': dict}
+               'ground_torque': dict, 'more_imus': list}
 _KIND_WORDS = {str: 'a text', bool: 'true or false', list: 'a list',
                dict: 'a mapping of name: value'}
 _OPTIONAL_ROBOT_KEYS = ('imu_link', 'base', 'planar', 'locks', 'springs', 'friction', 'servos',
-                        'push_off', 'xacro_args', 'ground_torque')
+                        'push_off', 'xacro_args', 'ground_torque', 'more_imus')
 _AT_LIMIT = 1e-6   # rad: a joint may begin at a stop, as rounding has it
 _FASTEST = 1e3   # rad and rad/s: a start beyond it is a slip
 _COORDINATE_KEYS = ('mirror', 'coordinates', 'supports')  # all of them, or, without steps, none
@@ -67,8 +68,8 @@ def urdf_path(section: Section, path: Path) -> Path:
 
 
 def optional_names(section: Section) -> list[str]:
-    """Return the dotted names of what ``robot`` may say of motors, springs and friction."""
-    names = []
+    """Return the dotted names of what ``robot`` may say of motors, springs, friction, IMUs."""
+    names = ['robot.more_imus']
     for key, joints, kind in (('actuators', section.get('actuators'), GearedMotor),
                                ('springs', section.get('joints'), JointSpring),
                                ('friction', section.get('joints'), JointFriction)):
@@ -93,7 +94,7 @@ def read_robot(section: Section, path: Path) -> Robot:
     limits = {joint.name: joint for joint in moving_joints(urdf)}
     joints = tuple(section['joints'])
     imu_link = section.get('imu_link', section['base_link'])
-    section = {'mirror': {}, 'coordinates': [], 'supports': {}, **section}
+    section = {'more_imus': [], 'mirror': {}, 'coordinates': [], 'supports': {}, **section}
     base = _base(section)
     findings = Findings()
     attempt = findings.attempt
@@ -101,7 +102,7 @@ def read_robot(section: Section, path: Path) -> Robot:
     attempt(_check_mimics, urdf)
     attempt(_check_links, section, imu_link, urdf, path)
     attempt(_check_feet, section['feet'])
-    for key in ('feet', 'joints', 'coordinates'):
+    for key in ('feet', 'joints', 'coordinates', 'more_imus'):
         attempt(_check_topics, section, key)
     mirror = attempt(_mirror, section['mirror'], joints, path) if section['mirror'] else {}
     supports = attempt(_supports, section, base, joints, path) if section['coordinates'] else {}
@@ -119,7 +120,7 @@ def read_robot(section: Section, path: Path) -> Robot:
         name=section['name'], urdf=urdf, base_link=section['base_link'], imu_link=imu_link,
         base=base, joints=joints, limits=limits, feet=tuple(section['feet']),
         mirror=mirror, coordinates=tuple(section['coordinates']), supports=supports,
-        meshes=find_meshes(urdf, place.parent), **parts)
+        meshes=find_meshes(urdf, place.parent), more_imus=tuple(section['more_imus']), **parts)
 
 
 def _check_robot_keys(section: Section, path: Path) -> None:
@@ -189,8 +190,9 @@ def _check_mimics(urdf: str) -> None:
 
 
 def _check_links(section: Section, imu_link: str, urdf: str, path: Path) -> None:
-    for link in (section['base_link'], imu_link, *section['feet']):
+    for link in (section['base_link'], imu_link, *section['feet'], *section['more_imus']):
         require(link, link_names(urdf), 'link', path)
+    require_once([imu_link, *section['more_imus']], 'robot.more_imus')
     root = root_link(parse(urdf))
     if section['base_link'] != root:
         raise RobotFileError('robot.base_link', value=section['base_link'],

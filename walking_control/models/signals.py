@@ -49,6 +49,8 @@ from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
+from walking_control.models.sensors import IMU, JOINTS, LOCKS, sensors_of
+
 if TYPE_CHECKING:
     from walking_control.models.robot import Robot
 
@@ -108,23 +110,34 @@ class Measurement:
     """What the sensors say at one instant.
 
     Args:
-        robot: Anything with ``joints``, ``feet`` and ``locks`` sequences.
+        robot: The `Robot`.
+
+    Attributes:
+        values: All numbers, in the order of `sensors_of`.
+        parts: Sensor -> parts of them, one of each of its signals.
     """
 
-    __slots__ = ('stamp', 'values', 'position', 'velocity', 'orientation', 'angular_velocity',
-                 'linear_acceleration', 'foot_force', 'locked')
+    __slots__ = ('stamp', 'values', 'parts', 'position', 'velocity', 'orientation',
+                 'angular_velocity', 'linear_acceleration', 'foot_force', 'locked')
 
     def __init__(self, robot: Robot) -> None:
-        n_joints, n_feet = len(robot.joints), len(robot.feet)
         self.stamp = 0.0
+        rows = [(sensor.name, signal) for sensor in sensors_of(robot) if sensor.name != LOCKS
+                for signal in sensor.signals]
+        ends = np.cumsum([len(signal.labels) for _, signal in rows])
         # one block of memory, so that one look tells whether everything is finite
-        self.values = np.zeros(2 * n_joints + 10 + 3 * n_feet)
-        ends = np.cumsum([n_joints, n_joints, 4, 3, 3, 3 * n_feet])
-        (self.position, self.velocity, self.orientation, self.angular_velocity,
-         self.linear_acceleration, forces) = np.split(self.values, ends[:-1])
-        self.foot_force = forces.reshape(n_feet, 3)
-        self.orientation[3] = 1.0
+        self.values = np.zeros(ends[-1])
+        self.parts: dict[str, list[np.ndarray]] = {}
+        for (name, signal), part in zip(rows, np.split(self.values, ends[:-1])):
+            self.parts.setdefault(name, []).append(part)
+            if signal.name == 'orientation':
+                part[3] = 1.0
+        self.position, self.velocity = self.parts[JOINTS]
+        self.orientation, self.angular_velocity, self.linear_acceleration = self.parts[IMU]
+        feet = 2 * len(self.position) + 10 + np.array([0, 3 * len(robot.feet)])
+        self.foot_force = self.values[slice(*feet)].reshape(-1, 3)
         self.locked = np.zeros(len(robot.locks), dtype=bool)
+        self.parts[LOCKS] = [self.locked]
 
 
 class WalkerState:

@@ -8,7 +8,6 @@ import time
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import WrenchStamped
 import numpy as np
 from rcl_interfaces.srv import GetParameters
 import rclpy
@@ -16,19 +15,17 @@ from rclpy.node import Node
 from rclpy.parameter import parameter_value_to_python
 from rclpy.qos import qos_check_compatible, QoSCompatibility
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Float64MultiArray, String
 
 from walking_control.exceptions import InvalidInput, MeasurementError
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile
+from walking_control.models.sensors import JOINTS, sensors_of
 from walking_control.models.signals import Measurement
 from walking_control.models.urdf import differences
 from walking_control.nodes import topics
-from walking_control.nodes.messages import ForceReader, JointStateReader, read_imu, seconds
+from walking_control.nodes.messages import message_type, reader_of, seconds
 from walking_control.nodes.runtime import avoid_shared_memory, log_arguments, make_executor
-from walking_control.nodes.sensors import sensor_topics
-from walking_control.operation import LOCKS
 from walking_control.ros2_control.doctor import diagnose, Diagnosis, Seen
 from walking_control.ros2_control.live import judge_record, LiveRecord
 from walking_control.ros2_control.names import MANAGER
@@ -55,18 +52,13 @@ class Listener(Node):
         self.description: str | None = None
         self.problem: MeasurementError | None = None
         self._measurement = Measurement(robot)
-        self._reader = JointStateReader(robot.joints)
-        self._sensors = sensor_topics(robot)
-        readers = {'joint_state': self._on_joints, 'imu': self._on_imu,
-                   LOCKS: lambda message: self.heard.add(LOCKS)}
-        for i, foot in enumerate(robot.feet):
-            readers[foot] = self._wrench_reader(foot, self._measurement.foot_force[i])
+        self._sensors = sensors_of(robot)
         self.seen = Seen(priority=_allowed_priority())
         self._found = time.monotonic() + DISCOVERY
-        for sensor, (kind, topic) in self._sensors.items():
-            assert kind in (JointState, Imu, WrenchStamped)
-            self.create_subscription(kind, topic, self._timed(topic, readers[sensor]),
-                                     topics.SENSOR_IN)
+        for sensor in self._sensors:
+            read = reader_of(sensor, self._measurement.parts[sensor.name])
+            self.create_subscription(message_type(sensor), sensor.topic, self._timed(
+                sensor.topic, self._reader(sensor.name, read)), topics.SENSOR_IN)
         self.create_subscription(String, topics.ROBOT_DESCRIPTION, self._on_description,
                                  topics.LATCHED)
         for kind, topic, hear in (
@@ -81,7 +73,7 @@ class Listener(Node):
     @property
     def missing(self) -> list[str]:
         """Topics that have not been heard."""
-        return [topic for sensor, (_, topic) in self._sensors.items() if sensor not in self.heard]
+        return [sensor.topic for sensor in self._sensors if sensor.name not in self.heard]
 
     def _on_description(self, message: String) -> None:
         self.description = message.data
@@ -122,7 +114,7 @@ class Listener(Node):
 
     def look(self) -> None:
         """Find publishers that a subscriber cannot hear."""
-        for topic in (*(topic for _, topic in self._sensors.values()), topics.EFFORT_COMMANDS,
+        for topic in (*(sensor.topic for sensor in self._sensors), topics.EFFORT_COMMANDS,
                       topics.LOCK_COMMANDS, topics.CMD_VEL, topics.EMERGENCY_STOP):
             hearing = self.get_subscriptions_info_by_topic(topic)
             for told in self.get_publishers_info_by_topic(topic):
@@ -135,29 +127,21 @@ class Listener(Node):
                     f'{topic} of {told.node_name} ({told.topic_type}) cannot be heard by {node}'
                     for node in sorted(deaf)]
 
-    def _on_imu(self, message: Imu) -> None:
-        read_imu(message, self._measurement)
-        self.heard.add('imu')
-
-    def _wrench_reader(self, foot: str, force: np.ndarray) -> Callable[[WrenchStamped], None]:
-        reader = ForceReader()
-
-        def on_wrench(message: WrenchStamped) -> None:
-            reader.read(message, force)
-            self.heard.add(foot)
-        return on_wrench
-
-    def _on_joints(self, message: JointState) -> None:
-        measurement = self._measurement
-        try:
-            if not self._reader.read(message, measurement.position, measurement.velocity):
+    def _reader(self, name: str, read: Callable[[Any], bool]) -> Callable[[Any], None]:
+        def hear(message: Any) -> None:
+            try:
+                if not read(message):
+                    return
+            except MeasurementError as error:
+                self.problem = error
                 return
-        except MeasurementError as error:
-            self.problem = error
-            return
-        self.heard.add('joint_state')
-        if self.missing:
-            return
+            self.heard.add(name)
+            if name == JOINTS and not self.missing:
+                self._keep(message)
+        return hear
+
+    def _keep(self, message: Any) -> None:
+        measurement = self._measurement
         if not np.isfinite(measurement.values).all():
             self.problem = MeasurementError('sensors', limit='tell values that are not finite')
             return

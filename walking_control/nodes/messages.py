@@ -2,17 +2,18 @@
 """Between messages and signals: joints by name, arrays reused from tick to tick."""
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from importlib import import_module
 import math
 from typing import Any
 
 from builtin_interfaces.msg import Time
 import numpy as np
-from sensor_msgs.msg import Imu, JointState
+from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from walking_control.exceptions import MeasurementError
-from walking_control.models.signals import Measurement
+from walking_control.models.sensors import CONTACT, Sensor, STATE
 
 
 def seconds(stamp: Time) -> float:
@@ -85,14 +86,6 @@ class JointStateReader:
         out[:] = [values[i] for i in self._index]
 
 
-def read_imu(message: Any, measurement: Measurement) -> None:
-    """Copy orientation, angular velocity and acceleration of an Imu message."""
-    q, w, a = message.orientation, message.angular_velocity, message.linear_acceleration
-    measurement.orientation[:] = q.x, q.y, q.z, q.w
-    measurement.angular_velocity[:] = w.x, w.y, w.z
-    measurement.linear_acceleration[:] = a.x, a.y, a.z
-
-
 class ForceReader:
     """Take the force out of a WrenchStamped.
 
@@ -113,6 +106,51 @@ class ForceReader:
         out[:] = values
         for axis in self._absent:
             out[axis] = 0.0
+
+
+def message_type(sensor: Sensor) -> Any:
+    """Return the class of the messages of a sensor."""
+    package, _, name = sensor.message.split('/')
+    return getattr(import_module(f'{package}.msg'), name)
+
+
+def reader_of(sensor: Sensor, parts: Sequence[np.ndarray]) -> Callable[[Any], bool]:
+    """Return what copies a message of a sensor into parts of a `Measurement`.
+
+    It returns False, and raises, as `JointStateReader.read` does.
+    """
+    if sensor.message == STATE:
+        joints = JointStateReader(sensor.signals[0].labels)
+        return lambda message: joints.read(message, *parts)
+    force = ForceReader() if sensor.kind == CONTACT else None
+
+    def read(message: Any) -> bool:
+        if force is not None:
+            force.read(message, parts[0])
+            return True
+        for signal, part in zip(sensor.signals, parts):
+            part[:] = signal.read(message)
+        return True
+    return read
+
+
+class SensorWriter:
+    """A message of a sensor whose numbers are along axes, filled in place.
+
+    Args:
+        sensor: The `Sensor`.
+    """
+
+    def __init__(self, sensor: Sensor) -> None:
+        self._signals, self.message = sensor.signals, message_type(sensor)()
+        self.message.header.frame_id = sensor.frame
+
+    def write(self, time: float, *parts: np.ndarray) -> Any:
+        """Return the message with these numbers."""
+        set_stamp(self.message.header.stamp, time)
+        for signal, part in zip(self._signals, parts):
+            signal.write(self.message, part)
+        return self.message
 
 
 class JointStateWriter:
@@ -140,20 +178,11 @@ class JointStateWriter:
         return self.message
 
 
-def write_imu(message: Imu, measurement: Measurement) -> None:
-    """Fill an Imu message from a `Measurement`."""
-    set_stamp(message.header.stamp, measurement.stamp)
-    for field, values in (('orientation', measurement.orientation),
-                          ('angular_velocity', measurement.angular_velocity),
-                          ('linear_acceleration', measurement.linear_acceleration)):
-        write_axes(getattr(message, field), values)
-
-
-def write_force(message: Any, stamp: float, force: np.ndarray) -> None:
-    """Fill a WrenchStamped with a force."""
-    set_stamp(message.header.stamp, stamp)
-    target = message.wrench.force
-    target.x, target.y, target.z = force.tolist()
+def writer_of(sensor: Sensor) -> Any:
+    """Return a `JointStateWriter` or `SensorWriter`."""
+    if sensor.message == STATE:
+        return JointStateWriter(sensor.signals[0].labels, len(sensor.signals) > 1)
+    return SensorWriter(sensor)
 
 
 class ArrayWriter:

@@ -6,14 +6,13 @@ import sys
 import time
 from typing import Any
 
-from geometry_msgs.msg import WrenchStamped
 import numpy as np
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock, ClockType
 from rclpy.duration import Duration
 from rclpy.event_handler import PublisherEventCallbacks
 from rosgraph_msgs.msg import Clock as ClockMessage
-from sensor_msgs.msg import Imu, JointState
+from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64MultiArray, String
 
 from walking_control.controllers.registry import CONTROLLERS
@@ -24,11 +23,17 @@ from walking_control.loading import load_robot
 from walking_control.models.parameters import parameter
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, World
+from walking_control.models.sensors import CONTACT, JOINTS, sensors_of
 from walking_control.models.signals import Command, Measurement, whole_nanoseconds
 from walking_control.nodes import realtime, topics
 from walking_control.nodes.combined_state import CombinedWriter, JOINT_STATE
 from walking_control.nodes.guard import describe, GuardedNode
-from walking_control.nodes.messages import JointStateWriter, set_stamp, write_force, write_imu
+from walking_control.nodes.messages import (
+    JointStateWriter,
+    message_type,
+    set_stamp,
+    writer_of,
+)
 from walking_control.nodes.parameters import declare_section, NodeParameters, read_section
 from walking_control.nodes.route_topics import RouteTopics
 from walking_control.nodes.runtime import run_node
@@ -185,22 +190,16 @@ class SimulatorNode(GuardedNode):
     def _create_topics(self, robot: Robot) -> None:
         out, latest = topics.SENSOR_OUT, topics.LATEST
         stand_in = self.stand_in
-        self._joint_writer = JointStateWriter(stand_in.joints if stand_in else robot.joints)
         self._stop_publisher = self.create_publisher(
             Bool, topics.EMERGENCY_STOP, topics.EVENTS,
             event_callbacks=PublisherEventCallbacks(use_default_callbacks=False))
-        self._lock_writer = JointStateWriter([lock.joint for lock in robot.locks], velocity=False)
-        self._imu = Imu()
-        self._imu.header.frame_id = robot.imu_link
-        self._imu_publisher = self.create_publisher(Imu, topics.IMU, out)
-        self._wrenches = []
-        for foot in robot.feet:
-            message = WrenchStamped()
-            message.header.frame_id = foot
-            publisher = self.create_publisher(WrenchStamped, topics.foot_wrench(foot), out)
-            self._wrenches.append((publisher, message))
-        self._lock_publisher = self.create_publisher(JointState, topics.LOCK_STATES, out)
-        self._joint_publisher = self.create_publisher(JointState, topics.JOINT_STATES, out)
+        joints, *others = sensors_of(robot)
+        self._sensors = [*others, joints]   # these complete a set
+        self._writers = {sensor.name: writer_of(sensor) for sensor in self._sensors}
+        self._sensor_publishers = {sensor.name: self.create_publisher(
+            message_type(sensor), sensor.topic, out) for sensor in self._sensors}
+        if stand_in:
+            self._writers[JOINTS] = JointStateWriter(stand_in.joints)
         self._combined_publisher = None
         if self._values.combined_state:
             self._combined = CombinedWriter(robot)
@@ -222,12 +221,8 @@ class SimulatorNode(GuardedNode):
 
     def _on_waiting(self) -> None:
         """Start once a controller listens and speaks."""
-        publishers = [self._joint_publisher, self._imu_publisher,
-                      *(publisher for publisher, _ in self._wrenches)]
-        if self.plant.robot.locks:
-            publishers.append(self._lock_publisher)
-        if self._combined_publisher is not None:
-            publishers = [self._combined_publisher]
+        publishers = [*self._sensor_publishers.values()] if self._combined_publisher is None \
+            else [self._combined_publisher]
         unheard = [publisher.topic_name for publisher in publishers
                    if not publisher.get_subscription_count()]
         silent = [topic for topic, _ in self._answers() if not self.count_publishers(topic)]
@@ -419,32 +414,24 @@ class SimulatorNode(GuardedNode):
         self._observer.update(self._measurement, self._command.effort)
 
     def _publish(self) -> None:
-        measurement, mutes = self._told, self._injection.mutes
-        stamp = measurement.stamp
+        measurement = self._told
         self._time_publisher.publish(self._time)
         if self._combined_publisher is not None:
             self._combined_publisher.publish(self._combined.write(measurement))
             self._sent = time.monotonic()
             return
-        write_imu(self._imu, measurement)
-        if not mutes('imu'):
-            self._imu_publisher.publish(self._imu)
-        for number, (foot, (publisher, message), force) in enumerate(zip(
-                self.plant.robot.feet, self._wrenches, measurement.foot_force)):
-            if self.stand_in is not None:
-                force = self.stand_in.multiply(number, self._values.force_sign * force)
-            write_force(message, stamp, force)
-            if not mutes(foot):
-                publisher.publish(message)
-        if self.plant.robot.locks:
-            self._lock_publisher.publish(self._lock_writer.write(stamp, measurement.locked))
-        if not mutes('joints'):
-            n = len(self._joint_writer.message.name)   # the last may be missing
-            position, velocity = measurement.position, measurement.velocity
-            if self.stand_in is not None:
-                position, velocity = map(self.stand_in.arrange, (position, velocity))
-            self._joint_publisher.publish(self._joint_writer.write(
-                stamp, position[:n], velocity[:n]))
+        for sensor in self._sensors:
+            name, parts = sensor.name, measurement.parts[sensor.name]
+            if self.stand_in is not None and sensor.kind == CONTACT:
+                parts = [self.stand_in.multiply(name, self._values.force_sign * parts[0])]
+            if name == JOINTS:
+                if self.stand_in is not None:
+                    parts = [self.stand_in.arrange(part) for part in parts]
+                n = len(self._writers[name].message.name)   # the last may be missing
+                parts = [part[:n] for part in parts]
+            message = self._writers[name].write(measurement.stamp, *parts)
+            if not self._injection.mutes(name):
+                self._sensor_publishers[name].publish(message)
         self._sent = time.monotonic()
 
     # -- faults on purpose -----------------------------------------------------------------------
@@ -472,7 +459,7 @@ class SimulatorNode(GuardedNode):
         joints = self._injection.joints
         if self.stand_in is not None:
             joints = self.stand_in.joints[:len(joints)]
-        self._joint_writer = JointStateWriter(joints)
+        self._writers[JOINTS] = JointStateWriter(joints)
 
     def finish(self, code: str | None = None, reason: str | None = None) -> None:
         """End the walk; code and reason of the `Fault` say why before its time."""

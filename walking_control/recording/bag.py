@@ -17,11 +17,13 @@ import numpy as np
 
 from walking_control.exceptions import import_optional, InvalidInput
 from walking_control.models.robot import Robot
+from walking_control.models.sensors import JOINTS, LOCKS, Sensor, sensors_of, STATE
 from walking_control.models.signals import Measurement, Reference
 from walking_control.recording.mcap import END, unfinished
 from walking_control.recording.recorder import CONTROLLER, LOST, ROBOT_FILE, SUFFIX
 from walking_control.recording.ticks import (
     BOTH,
+    ODOMETRY,
     PACKAGE,
     POSTURE,
     REFERENCE,
@@ -154,12 +156,10 @@ class _RowReader:
     def __init__(self, robot: Robot) -> None:
         self._robot = robot
         self.measurement, self.reference = Measurement(robot), Reference()
-        self._feet = {names.foot_wrench(foot): i for i, foot in enumerate(robot.feet)}
-        self._wanted = {names.JOINT_STATES, names.IMU, *self._feet,
-                        *((names.LOCK_STATES,) if robot.locks else ())}
+        self._sensors = {sensor.topic: sensor for sensor in sensors_of(robot)}
+        self._wanted = set(self._sensors)
         self._take: dict[str, Callable[[Any], None]] = {
-            names.JOINT_STATES: self._joints, names.IMU: self._imu, REFERENCE: self._refer,
-            names.LOCK_STATES: self._locks, POSTURE: self._posture, SUPPORT: self._support,
+            REFERENCE: self._refer, POSTURE: self._posture, SUPPORT: self._support,
             names.TRUTH: self._base}
         self.tick: int | None = None
         self._truth: np.ndarray | None = None
@@ -175,9 +175,8 @@ class _RowReader:
             effort, None if lock is None else lock > 0.5), self._truth)
 
     def take(self, topic: str, message: Any) -> None:
-        if topic in self._feet:
-            force = message.wrench.force
-            self.measurement.foot_force[self._feet[topic]] = force.x, force.y, force.z
+        if topic in self._sensors:
+            self._hear(self._sensors[topic], message)
         elif topic in self._take:
             self._take[topic](message)
         self._wanted.discard(topic)
@@ -191,29 +190,18 @@ class _RowReader:
                                'another robot')
         return [float(values[told.index(joint)]) for joint in joints]
 
-    def _joints(self, message: Any) -> None:
-        measurement, stamp = self.measurement, message.header.stamp
-        joints = self._robot.joints
-        measurement.position[:] = self._pick(message, message.position, joints)
-        measurement.velocity[:] = self._pick(message, message.velocity, joints)
-        whole = stamp.sec * 1_000_000_000 + stamp.nanosec
-        measurement.stamp, self.tick = whole * 1e-9, names.tick_number_of(whole)
-
-    def _locks(self, message: Any) -> None:
-        self.measurement.locked[:] = np.array(self._pick(
-            message, message.position, [lock.joint for lock in self._robot.locks])) > 0.5
-
-    def _imu(self, message: Any) -> None:
-        q, w, a = message.orientation, message.angular_velocity, message.linear_acceleration
-        self.measurement.orientation[:] = q.x, q.y, q.z, q.w
-        self.measurement.angular_velocity[:] = w.x, w.y, w.z
-        self.measurement.linear_acceleration[:] = a.x, a.y, a.z
+    def _hear(self, sensor: Sensor, message: Any) -> None:
+        for signal, part in zip(sensor.signals, self.measurement.parts[sensor.name]):
+            values = signal.read(message) if sensor.message != STATE else self._pick(
+                message, getattr(message, signal.field or signal.name), signal.labels)
+            part[:] = np.array(values) > 0.5 if sensor.name == LOCKS else values
+        if sensor.name == JOINTS:
+            stamp = message.header.stamp
+            whole = stamp.sec * 1_000_000_000 + stamp.nanosec
+            self.measurement.stamp, self.tick = whole * 1e-9, names.tick_number_of(whole)
 
     def _base(self, message: Any) -> None:
-        pose, twist = message.pose.pose, message.twist.twist
-        self._truth = np.array([getattr(part, axis) for part, axes in (
-            (pose.position, 'xyz'), (pose.orientation, 'xyzw'), (twist.linear, 'xyz'),
-            (twist.angular, 'xyz')) for axis in axes])
+        self._truth = np.concatenate([signal.read(message) for signal in ODOMETRY])
 
     def _refer(self, message: Any) -> None:
         speed, *velocity = np.array(message.data).tolist()

@@ -13,6 +13,7 @@ import numpy as np
 from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
 from walking_control.models.robot import Robot
+from walking_control.models.sensors import CONTACT, LOCKS, sensors_of
 from walking_control.recording.bag import open_bag, read_rows
 from walking_control.recording.replay import recorded_robot
 from walking_control.runs.recording import TABLE
@@ -56,11 +57,9 @@ def read_columns(path: Path, robot: str | None = None,
     time, rows = [], []
     efforts = np.full(len(robot_file.robot.efforts), np.nan)
     for row in read_rows(bag, robot_file.robot):
-        measurement = row.measurement
         effort = efforts if row.command is None else row.command[0]
-        time.append(measurement.stamp)
-        rows.append(np.concatenate([measurement.position, measurement.velocity,
-                                    measurement.foot_force[:, 2], effort]))
+        time.append(row.measurement.stamp)
+        rows.append(np.concatenate([row.measurement.values, effort]))
     if not rows:
         raise InvalidInput(f'recording {path}', limit='holds no complete set of sensors of robot '
                            f'{robot_file.robot.name}')
@@ -69,14 +68,21 @@ def read_columns(path: Path, robot: str | None = None,
 
 def _grouped(robot: Robot, values: np.ndarray) -> dict[str, tuple[str, tuple[str, ...],
                                                                   np.ndarray]]:
-    groups, at = {}, 0
-    for title, unit, labels in (('joint positions', 'rad', robot.joints),
-                                ('joint velocities', 'rad/s', robot.joints),
-                                ('forces on the feet', 'N', robot.feet),
-                                ('efforts', 'N m', robot.efforts)):
-        groups[title] = unit, tuple(labels), values[:, at:at + len(labels)]
-        at += len(labels)
-    return groups
+    found: dict[str, tuple[str, list[str], list[int]]] = {}
+    at = 0
+    for sensor in sensors_of(robot):
+        for signal in sensor.signals if sensor.name != LOCKS else ():
+            _, labels, columns = found.setdefault(signal.title, (signal.unit, [], []))
+            for i, label in enumerate(signal.labels, at):
+                if sensor.kind != CONTACT or label == 'z':   # of forces, what the foot carries
+                    axis = '' if sensor.kind == CONTACT else label
+                    labels.append(f'{sensor.frame} {axis}'.strip())
+                    columns.append(i)
+            at += len(signal.labels)
+    found.pop('')
+    return {**{title: (unit, tuple(labels), values[:, columns])
+               for title, (unit, labels, columns) in found.items()},
+            'efforts': ('N m', robot.efforts, values[:, at:])}
 
 
 def _of_table(path: Path) -> Columns:

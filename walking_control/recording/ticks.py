@@ -7,7 +7,7 @@ with marks for numbers; where the marks are found, the numbers of every tick are
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 import math
 import struct
@@ -17,6 +17,7 @@ import numpy as np
 
 from walking_control.exceptions import import_optional
 from walking_control.models.robot import Robot
+from walking_control.models.sensors import LOCKS, Sensor, sensors_of, Signal, STATE
 from walking_control.models.signals import Command, Measurement, Reference
 from walking_control.recording.mcap import HEAD, MESSAGE
 from walking_control.ros2_control import names
@@ -24,6 +25,10 @@ from walking_control.ros2_control import names
 REFERENCE = 'walking_controller/reference'   # speed, then ahead, left, turn; NaN: not wanted
 POSTURE, SUPPORT, BOTH = 'posture', 'support', 'both'
 PACKAGE = 'rosbags'
+# of `names.TRUTH`
+ODOMETRY = tuple(Signal('base', unit, tuple(axes), field=field) for unit, axes, field in (
+    ('m', 'xyz', 'pose.pose.position'), ('1', 'xyzw', 'pose.pose.orientation'),
+    ('m/s', 'xyz', 'twist.twist.linear'), ('rad/s', 'xyz', 'twist.twist.angular')))
 _MESSAGE = struct.Struct('<BQHIQQ')   # head, channel, sequence, log and publish time
 _STAMP, _TICK = (0x51525354, 0x55565758), 0x61626364   # marks; of numbers: `_marks`
 
@@ -87,11 +92,11 @@ class Messages:
     """
 
     def __init__(self, robot: Robot) -> None:
-        self._robot, self._types = robot, type_store().types
+        self._robot, self._sensors = robot, sensors_of(robot)
 
     def string(self, text: str) -> Any:
         """Return a text."""
-        return self._make('std_msgs/msg/String', data=text)
+        return type_store().types['std_msgs/msg/String'](data=text)
 
     def tick(self, measurement: Measurement, command: Command, stamp: tuple[int, int],
              number: int) -> Iterator[tuple[str, Any]]:
@@ -103,20 +108,11 @@ class Messages:
             stamp: Of the measurement, s and ns.
             number: See `names.tick_number_of`.
         """
-        robot, header = self._robot, self._header(stamp)
-        yield names.IMU, self._imu(header, measurement)
-        zero = self._make('geometry_msgs/msg/Vector3', x=0.0, y=0.0, z=0.0)
-        for foot, force in zip(robot.feet, measurement.foot_force.tolist()):
-            wrench = self._make('geometry_msgs/msg/Wrench', force=self._vector(force), torque=zero)
-            yield names.foot_wrench(foot), self._make('geometry_msgs/msg/WrenchStamped',
-                                                      header=header, wrench=wrench)
-        if robot.locks:
-            yield names.LOCK_STATES, self._joints(header, [lock.joint for lock in robot.locks],
-                                                  measurement.locked)
-        yield names.JOINT_STATES, self._joints(header, robot.joints, measurement.position,
-                                               measurement.velocity)
+        joints, *others = self._sensors
+        for sensor in (*others, joints):
+            yield sensor.topic, self._sensor(sensor, stamp, measurement.parts[sensor.name])
         yield names.EFFORT_COMMANDS, self._array(command.effort, number)
-        if robot.locks:
+        if self._robot.locks:
             yield names.LOCK_COMMANDS, self._array(command.lock, number)
 
     def reference(self, now: Wanted, before: Wanted | None,
@@ -127,7 +123,7 @@ class Messages:
         if before is None or (now.speed, now.velocity) != (before.speed, before.velocity):
             yield REFERENCE, self._array(numbers, 0)
         if now.posture is not None and (before is None or now.posture != before.posture):
-            yield POSTURE, self._joints(self._header(stamp), self._robot.joints, now.posture)
+            yield POSTURE, self._sensor(self._sensors[0], stamp, [np.array(now.posture)])
         if before is None or now.support != before.support:
             yield SUPPORT, self.string(BOTH if now.support is None else ' '.join(now.support))
 
@@ -138,49 +134,44 @@ class Messages:
             truth: As in a `walking_control.recording.bag.Row`, ``(13,)``.
             stamp: s and ns.
         """
-        x, y, z, w = truth[3:7].tolist()
-        pose = self._make('geometry_msgs/msg/Pose', position=self._make(
-            'geometry_msgs/msg/Point', **dict(zip('xyz', truth[:3].tolist()))),
-            orientation=self._make('geometry_msgs/msg/Quaternion', x=x, y=y, z=z, w=w))
-        twist = self._make('geometry_msgs/msg/Twist', linear=self._vector(truth[7:10].tolist()),
-                           angular=self._vector(truth[10:].tolist()))
-        unknown = np.zeros(36)
-        return self._make(
-            'nav_msgs/msg/Odometry', header=self._header(stamp), child_frame_id='',
-            pose=self._make('geometry_msgs/msg/PoseWithCovariance', pose=pose, covariance=unknown),
-            twist=self._make('geometry_msgs/msg/TwistWithCovariance', twist=twist,
-                             covariance=unknown))
+        message = self._stamped('nav_msgs/msg/Odometry', stamp)
+        for signal, values in zip(ODOMETRY, np.split(truth, [3, 7, 10])):
+            signal.write(message, values)
+        return message
 
-    def _make(self, kind: str, **fields: Any) -> Any:
-        return self._types[kind](**fields)
+    def _sensor(self, sensor: Sensor, stamp: tuple[int, int], parts: Sequence[np.ndarray]) -> Any:
+        message = self._stamped(sensor.message, stamp)
+        for signal, part in zip(sensor.signals, parts):
+            if sensor.message == STATE:
+                message.name = list(signal.labels)
+                setattr(message, signal.field or signal.name, np.array(part, float))
+            else:
+                signal.write(message, part)
+        return message
 
-    def _header(self, stamp: tuple[int, int]) -> Any:
-        time = self._make('builtin_interfaces/msg/Time', sec=stamp[0], nanosec=stamp[1])
-        return self._make('std_msgs/msg/Header', stamp=time, frame_id='')
-
-    def _vector(self, values: list[float]) -> Any:
-        return self._make('geometry_msgs/msg/Vector3', x=values[0], y=values[1], z=values[2])
-
-    def _imu(self, header: Any, measurement: Measurement) -> Any:
-        x, y, z, w = measurement.orientation.tolist()
-        return self._make(
-            'sensor_msgs/msg/Imu', header=header,
-            orientation=self._make('geometry_msgs/msg/Quaternion', x=x, y=y, z=z, w=w),
-            orientation_covariance=np.zeros(9),
-            angular_velocity=self._vector(measurement.angular_velocity.tolist()),
-            angular_velocity_covariance=np.zeros(9),
-            linear_acceleration=self._vector(measurement.linear_acceleration.tolist()),
-            linear_acceleration_covariance=np.zeros(9))
-
-    def _joints(self, header: Any, joints: Any, position: Any, velocity: Any = ()) -> Any:
-        return self._make('sensor_msgs/msg/JointState', header=header, name=list(joints),
-                          position=np.array(position, float), velocity=np.array(velocity, float),
-                          effort=np.zeros(0))
+    def _stamped(self, kind: str, stamp: tuple[int, int]) -> Any:
+        message = _blank(kind)
+        message.header.stamp.sec, message.header.stamp.nanosec = stamp
+        return message
 
     def _array(self, values: Any, tick: int) -> Any:
-        layout = self._make('std_msgs/msg/MultiArrayLayout', dim=[], data_offset=tick)
-        return self._make('std_msgs/msg/Float64MultiArray', layout=layout,
-                          data=np.array(values, float))
+        message = _blank('std_msgs/msg/Float64MultiArray')
+        message.layout.data_offset, message.data = tick, np.array(values, float)
+        return message
+
+
+def _blank(kind: str) -> Any:
+    """Return a message of zeros and nothing."""
+    store, values = type_store(), []
+    for _, (node, detail) in store.fielddefs[kind][1]:
+        if node.name == 'NAME':
+            values.append(_blank(detail))
+        elif node.name == 'BASE':
+            values.append('' if detail[0] == 'string' else 0)
+        else:   # numbers, but for sequences of other things, which are empty
+            (inner, _), length = detail
+            values.append(np.zeros(length) if inner.name == 'BASE' else [])
+    return store.types[kind](*values)
 
 
 def serialized(message: Any) -> bytes:
@@ -211,7 +202,7 @@ class TickLayout:
         n, m = len(measurement.values), len(robot.locks)
         measurement.values[:] = marks[:n]
         command.effort[:] = marks[n + m:n + m + len(command.effort)]
-        measurement.locked, command.lock = marks[n:n + m], marks[numbers - m:]
+        measurement.parts[LOCKS], command.lock = [marks[n:n + m]], marks[numbers - m:]
         self.kinds: dict[str, str] = {}
         self._heads: dict[str, int] = {}   # topic -> where its record begins
         template = b''

@@ -12,6 +12,7 @@ from walking_control.controllers.registry import CONTROLLERS as LAWS
 from walking_control.exceptions import Findings, InvalidInput
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile
+from walking_control.models.sensors import sensors_of
 from walking_control.ros2_control import names
 from walking_control.ros2_control.files import CONTROLLERS
 from walking_control.ros2_control.stand_in import read_controllers, StandIn
@@ -37,9 +38,9 @@ def check_ros2_control(robot_file: RobotFile, path: Path) -> list[InvalidInput]:
         findings.attempt(_check_order, tree, names.LOCK_CONTROLLER,
                          tuple(lock.joint for lock in robot.locks))
     findings.attempt(_check_told, tree, robot)
-    for controller, frame in ((names.IMU_BROADCASTER, robot.imu_link),
-                              *((names.wrench_broadcaster(foot), foot) for foot in robot.feet)):
-        findings.attempt(_check_frame, tree, controller, frame)
+    for sensor in sensors_of(robot):
+        if sensor.frame:
+            findings.attempt(_check_frame, tree, sensor.controller, sensor.frame)
     findings.attempt(_check_rate, tree, robot_file)
     if not findings.errors:   # each of these would be said there again
         findings.attempt(StandIn, robot, tree)

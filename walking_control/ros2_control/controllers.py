@@ -9,6 +9,7 @@ told as a position.
 from collections.abc import Iterator
 from typing import Any
 
+from walking_control.models.sensors import sensors_of
 from walking_control.ros2_control import names
 from walking_control.ros2_control.tags import HARDWARE
 from walking_control.ros2_control.wiring import state_interfaces, Wiring
@@ -28,8 +29,9 @@ def controllers_of(wiring: Wiring, target: str) -> dict[str, tuple[str, dict[str
     found: dict[str, tuple[str, dict[str, Any]]] = {
         names.JOINT_STATE_BROADCASTER: (JOINT_STATES, {
             'joints': list(robot.joints), 'interfaces': ['position', 'velocity']}),
-        names.IMU_BROADCASTER: (IMU, {'sensor_name': wiring.imu, 'frame_id': robot.imu_link}),
-    }
+        **{sensor.controller: (IMU, {'sensor_name': wiring.imus[sensor.frame],
+                                     'frame_id': sensor.frame})
+           for sensor in sensors_of(robot) if sensor.kind == 'imu'}}
     # simulated sensors tell the floor's force: Gazebo is asked for it, mujoco_ros2_control negates
     signs = dict.fromkeys('xyz', float(wiring.force_sign) if target == HARDWARE else 1.0)
     for foot, sensor in wiring.forces.items():

@@ -67,10 +67,11 @@ def gazebo_model(wiring: Wiring, controllers: str, namespace: str = '') -> str:
         grip = _reference(root, foot)
         for name in ('mu1', 'mu2'):
             SubElement(grip, name).text = repr(wiring.friction)
-    imu = _sensor(_reference(root, robot.imu_link), wiring.imu, 'imu')
-    # else its orientation counts from that at its start
-    SubElement(SubElement(SubElement(imu, 'imu'), 'orientation_reference_frame'),
-               'localization').text = 'ENU'
+    for link, name in wiring.imus.items():
+        imu = _sensor(_reference(root, link), name, 'imu')
+        # else its orientation counts from that at its start
+        SubElement(SubElement(SubElement(imu, 'imu'), 'orientation_reference_frame'),
+                   'localization').text = 'ENU'
     root.append(fromstring(
         f'<gazebo><plugin filename="{PLUGIN_FILE}" name="{PLUGIN_NAME}">'
         f'<parameters>{escape(controllers)}</parameters>'

@@ -78,10 +78,11 @@ def _add_motors(mj: Any, spec: Any, wiring: Wiring) -> None:
 
 def _add_sensors(mj: Any, spec: Any, wiring: Wiring) -> None:
     kind, site = mj.mjtSensor, mj.mjtObj.mjOBJ_SITE
-    spec.body(wiring.robot.imu_link).add_site(name=wiring.imu)
-    sensors = [(wiring.imu, 'quat', kind.mjSENS_FRAMEQUAT),
-               (wiring.imu, 'gyro', kind.mjSENS_GYRO),
-               (wiring.imu, 'accel', kind.mjSENS_ACCELEROMETER)]
+    sensors = []
+    for link, name in wiring.imus.items():
+        spec.body(link).add_site(name=name)
+        sensors += [(name, 'quat', kind.mjSENS_FRAMEQUAT), (name, 'gyro', kind.mjSENS_GYRO),
+                    (name, 'accel', kind.mjSENS_ACCELEROMETER)]
     for foot, name in wiring.forces.items():
         spec.body(foot).add_site(name=name)
         sensors += [(name, 'force', kind.mjSENS_FORCE), (name, 'torque', kind.mjSENS_TORQUE)]

@@ -5,13 +5,13 @@ Topic names are relative, so a namespace moves them all. Each is where the contr
 publishes or listens by its own habit.
 """
 
-from walking_control.models.robot import topic_word
+from walking_control.models.sensors import IMU_BROADCASTER as IMU_BROADCASTER
+from walking_control.models.sensors import INERTIAL, topic_word
+from walking_control.models.sensors import LOCK_BROADCASTER as LOCK_BROADCASTER
 
 CONTROLLER = 'walking_controller'   # our node
 MANAGER = 'controller_manager'
 JOINT_STATE_BROADCASTER = 'joint_state_broadcaster'
-IMU_BROADCASTER = 'imu_broadcaster'
-LOCK_BROADCASTER = 'lock_broadcaster'
 STATE_BROADCASTER = 'state_broadcaster'   # all states in one message
 EFFORT_CONTROLLER = 'effort_controller'
 LOCK_CONTROLLER = 'lock_controller'
@@ -43,9 +43,7 @@ TICKS = 2 ** 32 - 1   # tick numbers run from 1 to this
 
 # interfaces of ros2_control
 EFFORT, LOCK = 'effort', 'lock'
-IMU_INTERFACES = (*(f'orientation.{axis}' for axis in 'xyzw'),
-                  *(f'angular_velocity.{axis}' for axis in 'xyz'),
-                  *(f'linear_acceleration.{axis}' for axis in 'xyz'))
+IMU_INTERFACES = tuple(f'{signal.name}.{axis}' for signal in INERTIAL for axis in signal.labels)
 WRENCH_INTERFACES = (*(f'force.{axis}' for axis in 'xyz'), *(f'torque.{axis}' for axis in 'xyz'))
 
 

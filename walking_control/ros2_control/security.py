@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 from walking_control.exceptions import InvalidInput
 from walking_control.models.robot import Robot
+from walking_control.models.sensors import sensors_of
 from walking_control.ros2_control import names
 
 _TO_CONTROLLER = tuple(f'{names.CONTROLLER}/{name}'
@@ -37,8 +38,7 @@ class Access(NamedTuple):
 
 def accesses(robot: Robot) -> dict[str, Access]:
     """Return node -> `Access` of all our nodes, and of whoever steers: ``operator``."""
-    locks = (names.LOCK_STATES,) if robot.locks else ()
-    sensors = (names.JOINT_STATES, names.IMU, *map(names.foot_wrench, robot.feet), *locks)
+    sensors = tuple(sensor.topic for sensor in sensors_of(robot))
     commands = names.EFFORT_COMMANDS, names.LOCK_COMMANDS
     nodes = {
         names.CONTROLLER: Access(

@@ -120,7 +120,7 @@ class StandIn:
         elif robot.locks:
             self._find(names.LOCK_BROADCASTER, plugins.JOINT_STATES)
             self.forwarders[names.LOCK_CONTROLLER] = self._forwarder(names.LOCK_CONTROLLER)
-        self._multipliers = np.array([self._multiplier(foot) for foot in robot.feet])
+        self._multipliers = {foot: self._multiplier(foot) for foot in robot.feet}
         self._values: dict[str, float] = {}
         enforced = tree[names.MANAGER].get('enforce_command_limits', False)
         self._limited = [(f'{joint.name}/{names.EFFORT}', robot.joint_index(joint.name), joint)
@@ -155,7 +155,7 @@ class StandIn:
                                    'interface of the robot_description: it cannot be activated')
         return Forwarder(interfaces)
 
-    def _multiplier(self, foot: str) -> list[float]:
+    def _multiplier(self, foot: str) -> np.ndarray:
         parameters = self._find(names.wrench_broadcaster(foot), plugins.WRENCH)
         sensor = f'{parameters.get("sensor_name")}/force.z'
         if sensor not in self._offered['state']:
@@ -163,7 +163,7 @@ class StandIn:
                                limit='is no state interface of the robot_description: it cannot '
                                'be activated')
         force = parameters.get('multiplier', {}).get('force', {})
-        return [float(force.get(axis, 1.0)) for axis in 'xyz']
+        return np.array([float(force.get(axis, 1.0)) for axis in 'xyz'])
 
     # -- states ----------------------------------------------------------------------------------
 
@@ -171,7 +171,7 @@ class StandIn:
         """Return positions or velocities of the robot in the broadcaster's order of joints."""
         return values[self._order]
 
-    def multiply(self, foot: int, force: np.ndarray) -> np.ndarray:
+    def multiply(self, foot: str, force: np.ndarray) -> np.ndarray:
         """Return what the broadcaster of a foot makes of its sensor's force, ``(3,)``, N."""
         return np.asarray(self._multipliers[foot] * force)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 from xml.sax.saxutils import quoteattr
 
-from walking_control.models.robot import topic_word
+from walking_control.models.sensors import topic_word
 from walking_control.models.urdf import parse
 from walking_control.ros2_control.names import EFFORT, IMU_INTERFACES, LOCK, WRENCH_INTERFACES
 from walking_control.ros2_control.wiring import Wiring
@@ -52,8 +52,9 @@ def components(wiring: Wiring, target: str) -> list[Component]:
             commands, states = [*commands, LOCK], [*states, LOCK]
         found.append(Component('joint', joint, tuple(commands), tuple(states)))
     named = target == MUJOCO
-    found.append(Component('sensor', wiring.imu, (), IMU_INTERFACES,
-                           _mujoco_sensor('imu', wiring.imu) if named else ()))
+    found += [Component('sensor', sensor, (), IMU_INTERFACES,
+                        _mujoco_sensor('imu', sensor) if named else ())
+              for sensor in wiring.imus.values()]
     found += [Component('sensor', sensor, (), WRENCH_INTERFACES,
                         _mujoco_sensor('fts', sensor) if named else ())
               for sensor in wiring.forces.values()]

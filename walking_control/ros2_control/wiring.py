@@ -9,11 +9,12 @@ import numpy as np
 from walking_control.exceptions import IncompatiblePlant
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.floor import FloorProfile, read_profile
-from walking_control.models.robot import Robot, topic_word
+from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, World
+from walking_control.models.sensors import IMU, imu_name, sensors_of, topic_word
 from walking_control.models.signals import Measurement
 from walking_control.models.urdf import parse
-from walking_control.ros2_control.names import IMU_INTERFACES, LOCK, WRENCH_INTERFACES
+from walking_control.ros2_control.names import IMU_INTERFACES, WRENCH_INTERFACES
 from walking_control.simulation.inertial import InertialUnit
 
 IMU_SENSOR = 'imu_sensor'
@@ -28,7 +29,7 @@ class Wiring:
         motors: Joints that take efforts, in the order of `Command.effort`.
         locks: Joints with a lock, in the order of `Command.lock`.
         passive: Joints that nobody commands.
-        imu: Name of the IMU among the sensors of the URDF's ros2_control tags.
+        imus: link -> name of its IMU among the sensors of the URDF's ros2_control tags.
         forces: foot -> name of its force sensor there.
         force_sign: 1 where the sensors tell the force of the floor on the foot, -1 where they tell
             that of the foot on the floor.
@@ -44,7 +45,7 @@ class Wiring:
     motors: tuple[str, ...]
     locks: tuple[str, ...]
     passive: tuple[str, ...]
-    imu: str
+    imus: dict[str, str]
     forces: dict[str, str]
     force_sign: float
     start: dict[str, float] = field(repr=False)
@@ -53,6 +54,11 @@ class Wiring:
     slope: float
     friction: float
     floor: FloorProfile | None = field(default=None, repr=False)
+
+    @property
+    def imu(self) -> str:
+        """Name of the IMU that the estimator hears."""
+        return self.imus[self.robot.imu_link]
 
 
 def wire(robot_file: RobotFile, force_sign: float = 1.0) -> Wiring:
@@ -74,14 +80,15 @@ def wire(robot_file: RobotFile, force_sign: float = 1.0) -> Wiring:
             f'robot {robot.name}', limit='has no motors for ros2_control to drive', remedy=(
                 'what it has instead (servos, push_off, ground_torque) only plants offer'))
     locks = tuple(lock.joint for lock in robot.locks)
-    imu, forces = sensor_names(robot)
+    devices = sensor_names(robot)
     world = robot_file.values(World)
-    base, start = _start(robot_file, imu, forces, force_sign)
+    base, start = _start(robot_file, devices, force_sign)
     return Wiring(
         robot, tuple(robot.actuators), locks,
         tuple(joint for joint in robot.joints if joint not in {*robot.actuators, *locks}),
-        imu, forces, force_sign, start, base, world.gravity, world.slope,
-        world.friction, read_profile(world))
+        {link: devices[name] for link, name in _imus(robot).items()},
+        {foot: devices[foot] for foot in robot.feet}, force_sign, start, base, world.gravity,
+        world.slope, world.friction, read_profile(world))
 
 
 def state_interfaces(robot: Robot) -> list[str]:
@@ -90,33 +97,37 @@ def state_interfaces(robot: Robot) -> list[str]:
     Args:
         robot: The `Robot`.
     """
-    imu, forces = sensor_names(robot)
-    return [*(f'{joint}/position' for joint in robot.joints),
-            *(f'{joint}/velocity' for joint in robot.joints),
-            *(f'{imu}/{name}' for name in IMU_INTERFACES),
-            *(f'{sensor}/{name}' for sensor in forces.values() for name in WRENCH_INTERFACES[:3]),
-            *(f'{lock.joint}/{LOCK}' for lock in robot.locks)]
+    devices = sensor_names(robot)
+    return [f'{devices[sensor.name]}/{signal.name}.{label}' if sensor.name in devices else
+            f'{label}/{signal.name}' for sensor in sensors_of(robot) for signal in sensor.signals
+            for label in signal.labels]
 
 
-def sensor_names(robot: Robot) -> tuple[str, dict[str, str]]:
-    """Return the name of the IMU, and foot -> name of its force sensor, in the URDF's tags."""
-    imu, found = None, []
+def sensor_names(robot: Robot) -> dict[str, str]:
+    """Return IMU or foot, by its name in the table of sensors, -> its name in the URDF's tags."""
+    imus: list[str] = []
+    found: list[str] = []
     for sensor in parse(robot.urdf).findall('ros2_control/sensor'):
-        name = sensor.get('name', '')
         states = {state.get('name') for state in sensor.findall('state_interface')}
-        if imu is None and IMU_INTERFACES[0] in states:
-            imu = name
-        elif WRENCH_INTERFACES[2] in states:
-            found.append(name)
-    forces = {}
-    for foot in robot.feet:
-        word = topic_word(foot)
-        forces[foot] = next((name for name in found if foot in name or word in name),
-                            f'{word}_sensor')
-    return imu or IMU_SENSOR, forces
+        kind = imus if IMU_INTERFACES[0] in states else found if WRENCH_INTERFACES[2] in states \
+            else []
+        kind.append(sensor.get('name', ''))
+
+    def device(link: str, named: list[str]) -> str:
+        word = topic_word(link)
+        return next((name for name in named if link in name or word in name), f'{word}_sensor')
+    first, *others = imus or [IMU_SENSOR]
+    return {IMU: first, **{imu_name(link): device(f'imu_{link}', others)
+                           for link in robot.more_imus},
+            **{foot: device(foot, found) for foot in robot.feet}}
 
 
-def _start(robot_file: RobotFile, imu: str, forces: dict[str, str], force_sign: float
+def _imus(robot: Robot) -> dict[str, str]:
+    """Return link -> name of its IMU in the table of sensors."""
+    return {robot.imu_link: IMU, **{link: imu_name(link) for link in robot.more_imus}}
+
+
+def _start(robot_file: RobotFile, devices: dict[str, str], force_sign: float
            ) -> tuple[tuple[float, ...], dict[str, float]]:
     """Return where the base is and what every state interface says as the robot starts."""
     robot, world, start = robot_file.robot, robot_file.values(World), robot_file.start
@@ -129,7 +140,6 @@ def _start(robot_file: RobotFile, imu: str, forces: dict[str, str], force_sign: 
         q[len(robot.base.axes) - 1] = -min(dynamics.foot_position(foot)[2] for foot in robot.feet)
     measurement = Measurement(robot)
     rest = np.zeros(dynamics.nv)
-    InertialUnit(dynamics, world.slope).measure(q, rest, 0.0, measurement)
     state = robot.base.state(q, rest)
     values: dict[str, Any] = {}
     for joint, position in zip(robot.joints, q[dynamics.nq - len(robot.joints):]):
@@ -137,10 +147,12 @@ def _start(robot_file: RobotFile, imu: str, forces: dict[str, str], force_sign: 
     for lock in robot.locks:
         values[f'{lock.joint}/lock'] = float(
             abs(values[f'{lock.joint}/position'] - lock.angle) <= lock.capture)
-    told = (*measurement.orientation, *measurement.angular_velocity,
-            *measurement.linear_acceleration)
-    values.update({f'{imu}/{name}': value for name, value in zip(IMU_INTERFACES, told)})
-    for foot, sensor in forces.items():
+    for link, name in _imus(robot).items():
+        InertialUnit(dynamics, world.slope, link).measure(q, rest, 0.0, measurement.parts[name])
+        values.update({f'{devices[name]}/{interface}': value for interface, value in zip(
+            IMU_INTERFACES, np.concatenate(measurement.parts[name]))})
+    for foot in robot.feet:
+        sensor = devices[foot]
         values.update({f'{sensor}/{name}': 0.0 for name in WRENCH_INTERFACES})
         # whoever stands carries the weight; a robot at rest stands on all feet
         share = 1.0 / len(robot.feet) if start.posture is not None else float(

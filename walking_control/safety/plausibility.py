@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from walking_control.models.robot import Robot
+from walking_control.models.sensors import IMU, LOCKS, sensors_of
 from walking_control.models.signals import Measurement
 from walking_control.safety.parameters import SafetyParameters
 
@@ -55,36 +56,38 @@ def channels_of(robot: Robot, values: SafetyParameters) -> list[Channel]:
         values: `SafetyParameters`.
     """
     rows: list[Channel] = []
+    swing = 2.0 / max(values.bridge_time, 1e-9)   # from one limit to the other meanwhile
+    margin, rate = values.joint_limit_margin, values.base_rate_limit
+    force, most = values.specific_force_limit, values.foot_force_limit
+    words = {'linear_acceleration': 'acceleration', 'force': 'foot force'}
+    # code of what is beyond its bounds, of what jumped, bounds, jump and slope
+    bounds: dict[str, tuple[str, str, float, float, float, float]] = {
+        'orientation': ('orientation', 'jump', -1.0 - UNIT, 1.0 + UNIT, math.inf, 0.0),
+        'angular_velocity': ('gyroscope', 'gyroscope', -rate, rate, 0.5 * rate, swing * rate),
+        'linear_acceleration': ('accelerometer', 'accelerometer', -force, force, math.inf, 0.0),
+        'force': ('foot_force', 'foot_force', -most, most, math.inf, 0.0)}
 
-    def add(what: str, size: int, beyond: str, jumped: str, lower: float, upper: float,
-            jump: float, slope: float, unit: str) -> None:
+    def add(size: int, unit: str, what: str, beyond: str, jumped: str, lower: float, upper: float,
+            jump: float, slope: float) -> None:
         start = rows[-1].part.stop if rows else 0
         rows.append(Channel(what, slice(start, start + size), beyond, jumped, lower, upper, jump,
                             slope, unit))
 
-    swing = 2.0 / max(values.bridge_time, 1e-9)   # from one limit to the other meanwhile
-    margin, rate = values.joint_limit_margin, values.base_rate_limit
-    joints = [(joint, robot.limits[joint], min(FAR, robot.limits[joint].velocity
-                                               * values.velocity_limit_factor))
-              for joint in robot.joints]
-    for joint, limit, most in joints:
-        add(f'the position of joint {joint}', 1, 'joint_limit', 'jump',
-            max(limit.lower - margin, -FAR), min(limit.upper + margin, FAR), values.jump_margin,
-            most, 'rad')
-    for joint, _, most in joints:
-        add(f'the velocity of joint {joint}', 1, 'velocity_limit', 'velocity_limit', -most, most,
-            0.5 * most, swing * most, 'rad/s')
-    add('the IMU orientation', 4, 'orientation', 'jump', -1.0 - UNIT, 1.0 + UNIT, math.inf, 0.0,
-        '')
-    add('the IMU angular velocity', 3, 'gyroscope', 'gyroscope', -rate, rate, 0.5 * rate,
-        swing * rate, 'rad/s')
-    most = values.specific_force_limit
-    add('the IMU acceleration', 3, 'accelerometer', 'accelerometer', -most, most, math.inf, 0.0,
-        'm/s^2')
-    most = values.foot_force_limit
-    for foot in robot.feet:
-        add(f'the foot force of {foot}', 3, 'foot_force', 'foot_force', -most, most, math.inf,
-            0.0, 'N')
+    for sensor in sensors_of(robot):
+        for signal in sensor.signals if sensor.name != LOCKS else ():
+            if signal.name in bounds:
+                word = words.get(signal.name, signal.name.replace('_', ' '))
+                add(len(signal.labels), signal.unit, f'the IMU {word}' if sensor.name == IMU else
+                    f'the {word} of {sensor.name}', *bounds[signal.name])
+                continue
+            for joint in signal.labels:
+                limit = robot.limits[joint]
+                speed = min(FAR, limit.velocity * values.velocity_limit_factor)
+                add(1, signal.unit, f'the {signal.name} of joint {joint}', *(
+                    ('velocity_limit', 'velocity_limit', -speed, speed, 0.5 * speed,
+                     swing * speed) if signal.name == 'velocity' else
+                    ('joint_limit', 'jump', max(limit.lower - margin, -FAR),
+                     min(limit.upper + margin, FAR), values.jump_margin, speed)))
     return rows
 
 
@@ -210,7 +213,7 @@ class Plausibility:
         value, what = float(values[worst]), channel.what
         if not np.isfinite(values).all():
             return 'not_finite', f'{what} is not finite'
-        if channel.beyond == 'orientation':
+        if channel.part.start == 2 * self._n:   # of the IMU that the estimator hears
             return self._wrong_turn(values, age)
         if not channel.lower <= values.min() <= values.max() <= channel.upper:
             return channel.beyond, f'{what} is {value:.3g} {channel.unit}; possible ' \

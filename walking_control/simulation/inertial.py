@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,6 @@ import pinocchio as pin
 
 if TYPE_CHECKING:
     from walking_control.models.dynamics import Dynamics
-    from walking_control.models.signals import Measurement
 
 
 class InertialUnit:
@@ -26,15 +26,16 @@ class InertialUnit:
         dynamics: The robot's `Dynamics` with the world's gravity and slope.
         slope: Inclination of the floor, rad, downhill positive: the orientation counts from
             gravity.
+        link: That carries it.
     """
 
     _time: float | None
     _rotation: pin.Quaternion
     _velocity: np.ndarray
 
-    def __init__(self, dynamics: Dynamics, slope: float) -> None:
+    def __init__(self, dynamics: Dynamics, slope: float, link: str) -> None:
         self._dynamics = dynamics
-        self._frame = dynamics.frame(dynamics.robot.imu_link)
+        self._frame = dynamics.frame(link)
         self._gravity = dynamics.model.gravity.linear.copy()
         self._world_floor = pin.Quaternion(pin.utils.rotate('y', slope))
         self._specific_force = np.zeros(3)
@@ -44,14 +45,15 @@ class InertialUnit:
         """Forget the past: the next measurement is the first."""
         self._time = None
 
-    def measure(self, q: np.ndarray, v: np.ndarray, time: float, measurement: Measurement) -> None:
-        """Fill the IMU's part of a `Measurement`.
+    def measure(self, q: np.ndarray, v: np.ndarray, time: float, parts: Sequence[np.ndarray]
+                ) -> None:
+        """Fill the parts of a `Measurement` that are an IMU's.
 
         Args:
             q: Generalised coordinates of the robot.
             v: Generalised velocities.
             time: Simulated time, s; the time of the last measurement repeats its specific force.
-            measurement: The `Measurement`.
+            parts: Orientation, angular velocity and specific force.
         """
         dynamics = self._dynamics
         dynamics.move(q, v)
@@ -64,6 +66,7 @@ class InertialUnit:
             force = (velocity - self._velocity) / (time - self._time) - self._gravity
             self._specific_force[:] = self._rotation.slerp(0.5, rotation).inverse() * force
         self._time, self._rotation, self._velocity = time, rotation, velocity
-        measurement.orientation[:] = (self._world_floor * rotation).coeffs()
-        measurement.angular_velocity[:] = twist.angular
-        measurement.linear_acceleration[:] = self._specific_force
+        orientation, turning, felt = parts
+        orientation[:] = (self._world_floor * rotation).coeffs()
+        turning[:] = twist.angular
+        felt[:] = self._specific_force

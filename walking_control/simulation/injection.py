@@ -12,6 +12,7 @@ import numpy as np
 
 from walking_control.exceptions import InvalidInput
 from walking_control.models.robot import Robot
+from walking_control.models.sensors import IMU, JOINTS
 from walking_control.models.signals import Measurement
 from walking_control.safety.faults import KINDS
 
@@ -52,7 +53,6 @@ INJECTIONS = {**SENSOR_FAULTS, **LAW_FAULTS, **TOPIC_FAULTS}
 
 
 FLICKER = 0.02   # s, from contact to contact: longer than one bad reading, shorter than debouncing
-IMU_VALUES = 10   # of a measurement, after the joints
 LIE = 1e6     # rad/s, m/s^2, N: no robot
 FALLING = 5.0   # rad/s
 JUMP = 0.35   # rad; more than a base can turn in a measurement, less than a fall
@@ -129,7 +129,7 @@ class Injection:
     def __post_init__(self) -> None:
         self._told = Measurement(self.robot)
         self._since: float | None = None
-        self._imu = np.zeros(IMU_VALUES)
+        self._imu: list[np.ndarray] = []
 
     def begin(self, kind: str) -> None:
         """Begin a kind of `SENSOR_FAULTS`; ``''`` ends it."""
@@ -142,19 +142,19 @@ class Injection:
         told = self._told
         for name in ('values', 'locked'):
             np.copyto(getattr(told, name), getattr(measurement, name))
-        imu = told.values[2 * len(told.position):][:IMU_VALUES]
         if self._since is None:
-            self._since, self._imu = measurement.stamp, imu.copy()
+            self._since, self._imu = measurement.stamp, [part.copy() for part in told.parts[IMU]]
         if self.kind == 'imu_frozen':
-            imu[:] = self._imu
+            for part, frozen in zip(told.parts[IMU], self._imu):
+                part[:] = frozen
         told.stamp = {'clock_stopped': self._since,
                       'clock_backwards': measurement.stamp - 0.5}.get(self.kind, measurement.stamp)
         spoil_sensors(self.kind, self.robot, told, measurement.stamp - self._since)
         return told
 
     def mutes(self, sensor: str) -> bool:
-        """Return whether a sensor is silent: ``'joints'``, ``'imu'`` or the name of a foot."""
-        return sensor == {'stale_joint_state': 'joints', 'stale_imu': 'imu',
+        """Return whether a sensor is silent, by its name in the table of `sensors_of`."""
+        return sensor == {'stale_joint_state': JOINTS, 'stale_imu': IMU,
                           'stale_contact': self.robot.feet[0]}.get(self.kind)
 
     @property

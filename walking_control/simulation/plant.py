@@ -13,6 +13,7 @@ import numpy as np
 from walking_control.exceptions import IncompatiblePlant, InvalidInput
 from walking_control.models.floor import STEEPEST
 from walking_control.models.robot import Robot, Start
+from walking_control.models.sensors import IMU, sensors_of
 from walking_control.models.signals import Command, Measurement
 from walking_control.simulation.disturbance import Disturbance, How, LARGEST, PLAIN
 from walking_control.simulation.engine import Engine, Feature, Forces, REMEDIES, Truth
@@ -59,7 +60,8 @@ class Plant:
         self.disturbances: list[Disturbance] = []
         self._motors = list(self.robot.actuators.values())
         self._is_supplied = any(motor.supply_voltage > 0.0 for motor in self._motors)
-        self._imu = InertialUnit(engine.dynamics, self.world.slope)
+        self._imus = {sensor.name: InertialUnit(engine.dynamics, self.world.slope, sensor.frame)
+                      for sensor in sensors_of(self.robot) if sensor.kind == IMU}
         self.touchdowns = Touchdowns(len(self.robot.feet), engine.dynamics.weight)
         self._pushes = Pushes(self.touchdowns)
         self._wires = None if sensors is None else Wires(self.robot, sensors, engine.resolution)
@@ -90,7 +92,8 @@ class Plant:
         self._pushes.reset()
         self.engine.reset(start)
         self.engine.read(truth)
-        self._imu.reset()
+        for imu in self._imus.values():
+            imu.reset()
         if self._wires is not None:
             self._wires.reset()
 
@@ -104,7 +107,8 @@ class Plant:
     def _sense(self, measurement: Measurement) -> None:
         """Fill a `Measurement` with what ideal sensors say."""
         truth = self.truth
-        self._imu.measure(truth.q, truth.v, self.time, measurement)   # places the robot
+        for name, imu in self._imus.items():   # places the robot
+            imu.measure(truth.q, truth.v, self.time, measurement.parts[name])
         truth.measure(self.time, self.engine.foot_rotations(), measurement)
 
     def step(self, command: Command, duration: float) -> None:

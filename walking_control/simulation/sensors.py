@@ -16,6 +16,7 @@ import numpy as np
 
 from walking_control.exceptions import ParameterError
 from walking_control.models.parameters import parameter, Parameters
+from walking_control.models.sensors import IMU, imu_name
 
 if TYPE_CHECKING:
     from walking_control.models.robot import Robot
@@ -119,22 +120,29 @@ class Sensors:
         self._values = values
         self._resolution = scaled['position_resolution']
         self._drift = scaled['orientation_drift']
-        counts = (n, 3, 3, 3, n, 3 * feet)
-        self._size = np.repeat([scaled[name] for name in _NOISES], counts)
+        others = len(robot.more_imus)
+        counts = (n, 3, 3, 3, n, 3 * feet, *(3,) * 3 * others)
+        self._size = np.repeat([scaled[name] for name in (*_NOISES, *_NOISES[1:4] * others)],
+                               counts)
         # one draw for all; these are its parts
         self._noise = np.zeros(len(self._size))
-        (self._on_position, self._on_orientation, self._on_gyro, self._on_acceleration,
-         self._on_velocity, forces) = np.split(self._noise, np.cumsum(counts)[:-1])
-        self._on_force = forces.reshape(feet, 3)
+        parts = np.split(self._noise, np.cumsum(counts)[:-1])
+        self._on_position, self._on_velocity = parts[0], parts[4]
+        self._on_force = parts[5].reshape(feet, 3)
         self._bias_size = np.repeat([scaled[name] for name in _BIASES], 3)
+        # sensor -> errors of its orientation, gyroscope and accelerometer
+        self._on_imus = dict(zip((IMU, *map(imu_name, robot.more_imus)),
+                                 zip(*[iter((*parts[1:4], *parts[6:]))] * 3)))
         self.reset()
 
     def reset(self) -> None:
         """Begin a run: the errors of its seed from the start."""
         self._white, self._slow = (np.random.default_rng((self._values.seed, i)) for i in range(2))
-        biases = self._bias_size * self._slow.standard_normal(len(self._bias_size))
-        self._orientation_bias, self._gyro_bias, self._acceleration_bias = np.split(biases, 3)
-        self._wander = self._slow.standard_normal(3)
+        self._biases, self._wanders = {}, {}
+        for imu in self._on_imus:
+            biases = self._bias_size * self._slow.standard_normal(len(self._bias_size))
+            self._biases[imu] = np.split(biases, 3)
+            self._wanders[imu] = self._slow.standard_normal(3)
         self._stamp = None
         self._forces: list[tuple[float, np.ndarray]] = []
 
@@ -145,9 +153,12 @@ class Sensors:
         self._noise *= self._size
         self._encode(measurement, elapsed)
         measurement.velocity += self._on_velocity
-        self._turn(measurement.orientation, elapsed)
-        measurement.angular_velocity += self._gyro_bias + self._on_gyro
-        measurement.linear_acceleration += self._acceleration_bias + self._on_acceleration
+        for imu, noise in self._on_imus.items():
+            orientation, *rates = measurement.parts[imu]
+            biases = self._biases[imu]
+            self._turn(orientation, self._wanders[imu], biases[0], noise[0], elapsed)
+            for part, bias, error in zip(rates, biases[1:], noise[1:]):
+                part += bias + error
         self._feel(measurement)
         self._stamp = measurement.stamp
 
@@ -166,12 +177,13 @@ class Sensors:
             self._position = position.copy()
             measurement.velocity[:] = self._velocity
 
-    def _turn(self, orientation: np.ndarray, elapsed: float) -> None:
+    def _turn(self, orientation: np.ndarray, wander: np.ndarray, bias: np.ndarray,
+              noise: np.ndarray, elapsed: float) -> None:
         """Turn an orientation, xyzw in place, by its error about the axes of the IMU."""
         kept = math.exp(-elapsed / self._values.orientation_drift_time)
-        self._wander *= kept
-        self._wander += math.sqrt(1.0 - kept * kept) * self._slow.standard_normal(3)
-        error = self._orientation_bias + self._drift * self._wander + self._on_orientation
+        wander *= kept
+        wander += math.sqrt(1.0 - kept * kept) * self._slow.standard_normal(3)
+        error = bias + self._drift * wander + noise
         angle = math.sqrt(error @ error)
         if angle == 0.0:
             return

@@ -85,8 +85,8 @@ def test_wrenches_are_multiplied(tree):
     tree['inner_foot_broadcaster']['multiplier']['force']['z'] = -1.0
     stand_in = manager(tree)
     force = np.array([1.0, 2.0, 3.0])
-    assert stand_in.multiply(0, force).tolist() == [1.0, 2.0, 3.0]
-    assert stand_in.multiply(1, force).tolist() == [1.0, 2.0, -3.0]
+    assert stand_in.multiply('outer_foot', force).tolist() == [1.0, 2.0, 3.0]
+    assert stand_in.multiply('inner_foot', force).tolist() == [1.0, 2.0, -3.0]
 
 
 def test_limits_are_enforced_where_the_file_says_so(tree):
