@@ -76,7 +76,7 @@ soak: setup
 	$(BIN)/python test/helpers/soak.py $(ARGS)
 	WALKING_CONTROL_SOAK=200 $(BIN)/pytest -o timeout=550 -m 'slow or not slow' \
 		test/nodes/test_random_input.py test/nodes/test_realtime.py
-	$(BIN)/pytest -o timeout=3600 -m 'slow or not slow' test/physics/test_sensor_lies.py
+	$(BIN)/pytest -m 'slow or not slow' test/physics/test_sensor_lies.py
 
 setup: $(VENV)/installed
 

@@ -2,12 +2,11 @@
 """The pages are a site, and the commands of guides do what they print."""
 
 import importlib.util
-from pathlib import Path
 import re
 import runpy
-import shlex
 import sys
 
+from page_commands import commands_of, GUIDES, ROOT
 from programs import run
 import pytest
 import setuptools
@@ -16,8 +15,6 @@ from walking_control import launch_arguments
 from walking_control.cli import main
 from walking_control.cli.parser import make_parser
 
-ROOT = Path(__file__).parents[2]
-GUIDES = ('install', 'first_walk', 'your_robot', 'setup', 'troubleshooting')
 LAUNCH_ARGUMENTS = {'simulation': launch_arguments.SIMULATION, 'monitor': launch_arguments.MONITOR,
                     'hardware': launch_arguments.HARDWARE}
 ROS = importlib.util.find_spec('rclpy') is not None
@@ -53,12 +50,10 @@ def test_dead_ends_do_not_pass(tmp_path):
 
 
 def read_commands(page):
-    """Yield each command of a page's console blocks with the lines that are printed below it."""
-    text = (ROOT / 'doc' / f'{page}.md').read_text(encoding='utf-8')
-    for block in re.findall(r'```console\n(.*?)```', text, re.S):
-        for entry in re.split(r'^\$ ', block, flags=re.M)[1:]:
-            command, *printed = entry.strip().splitlines()
-            yield shlex.split(command), printed
+    """Yield the words of each command in a page's blocks with the lines printed below it."""
+    for command in commands_of(ROOT / 'doc' / f'{page}.md'):
+        if command.block:
+            yield command.words, command.printed
 
 
 @pytest.mark.parametrize('page', GUIDES)

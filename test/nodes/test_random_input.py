@@ -91,12 +91,15 @@ class Stranger(Node):
                 client.call_async(request)
 
     def deaf(self):
-        """Return the services that do not answer a plain request, tried for 30 s."""
-        end, silent = time.monotonic() + 30.0, dict(self._clients_of)
-        while silent and time.monotonic() < end:
+        """Return the services that do not answer a plain request.
+
+        They have two minutes, asked twice: what was said before is waiting on a busy machine.
+        """
+        silent = dict(self._clients_of)
+        for _ in range(2):
             asked = {name: client.call_async(client.srv_type.Request())
                      for name, client in silent.items()}
-            self.bench.spin_until(lambda: all(each.done() for each in asked.values()), 3.0)
+            self.bench.spin_until(lambda: all(each.done() for each in asked.values()), 60.0)
             silent = {name: silent[name] for name, each in asked.items() if not each.done()}
         return list(silent)
 
@@ -169,6 +172,7 @@ def revive(control):
         control._session.clear()
 
 
+@pytest.mark.timeout(DURATION + 400.0)
 @pytest.mark.parametrize('robot', ['dribbel', 'walker3d', 'humanoid'])
 def test_nothing_that_is_said_ends_a_node(bench, robot):
     """One message or request of a stranger would end the controller, or its watchdog."""
@@ -195,7 +199,10 @@ def test_nothing_that_is_said_ends_a_node(bench, robot):
 
     spin(bench.executor, until)   # what escapes it ends a node
     print(codes)
+    for timer in nodes[2].timers:   # the simulator's: no more than what waits is to be done
+        timer.cancel()
     assert codes and set(codes) <= set(KINDS) - {'internal'}, codes
-    assert not stranger.deaf()
+    silent = stranger.deaf()
+    assert not silent, f'{len(silent)} of {len(stranger._clients_of)}: {silent}'
     heard = len(heartbeats)
-    assert bench.spin_until(lambda: len(heartbeats) > heard), 'the watchdog has stopped'
+    assert bench.spin_until(lambda: len(heartbeats) > heard, 60.0), 'the watchdog stopped'

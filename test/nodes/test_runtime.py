@@ -10,7 +10,9 @@ import time
 from programs import Program, run
 import pytest
 import rclpy
+from rclpy.clock import Clock, ClockType
 
+from walking_control.nodes.guard import GuardedNode
 from walking_control.nodes.runtime import PROFILES
 
 # says which kinds of shared memory its node has open
@@ -87,3 +89,17 @@ def test_asked_twice_it_ends_at_once():
         node.send_signal(signal.SIGINT)   # as a terminal and launch do: no second request
         time.sleep(0.3)
         assert node.stop() == 128 + signal.SIGINT
+
+
+def test_a_timer_does_not_sleep_for_what_it_owed(bench):
+    """A watchdog would fall silent for as long as a flood of messages had kept it busy."""
+    node = GuardedNode('node')
+    timer = node.create_timer(60.0, lambda: None, clock=Clock(clock_type=ClockType.STEADY_TIME))
+    for _ in range(5):   # as the events executor does after an overload
+        timer.handle.call_timer()
+        timer.callback()
+    assert timer.time_until_next_call() <= 60e9
+    node.destroy_timer(timer)
+    node.on_broken = pytest.fail
+    timer.callback()   # one that was under way
+    node.destroy_node()

@@ -36,6 +36,7 @@ def test_a_spinning_gyroscope_and_a_touch_that_is_none():
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(10800)
 @pytest.mark.parametrize('noise', ['none', 'lab'])
 @pytest.mark.parametrize('robot', WALKS)
 def test_all_lies(robot, noise):

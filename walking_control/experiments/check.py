@@ -108,7 +108,8 @@ def _check_controllers(robot_file: RobotFile, problems: list[dict[str, Any]],
     facts['controllers'] = [name for name, error in verdicts.items() if error is None]
     chosen = robot_file.controller
     try:
-        error = verdicts[CONTROLLERS.find(chosen).name]
+        CONTROLLERS.find(chosen)
+        error = verdicts[chosen]
     except InvalidInput as unknown:
         error = unknown
     if error is not None:

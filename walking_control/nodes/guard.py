@@ -6,6 +6,7 @@ lets an exception in a callback end the process, and nobody would send the safe 
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 import difflib
 import functools
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 
 from rcl_interfaces.msg import SetParametersResult
 from rcl_interfaces.srv import SetParameters, SetParametersAtomically
+from rclpy.exceptions import InvalidHandle
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
@@ -55,9 +57,18 @@ class GuardedNode(Node):
 
     def create_timer(self, timer_period_sec: float, callback: Callable[..., Any], *args: Any,
                      **kwargs: Any) -> Any:
-        """Call something again and again, see `rclpy.node.Node`."""
-        return super().create_timer(timer_period_sec, self._guard(callback, 'timer'), *args,
-                                    **kwargs)
+        """Call something again and again, see `rclpy.node.Node`.
+
+        What the events executor owes after an overload it calls at once and counts as periods to
+        come: without a new beginning the timer would then sleep as long.
+        """
+        def call() -> None:
+            callback()
+            with suppress(InvalidHandle):   # it may have destroyed its timer
+                if (timer.time_until_next_call() or 0) > timer.timer_period_ns:
+                    timer.reset()
+        timer = super().create_timer(timer_period_sec, self._guard(call, 'timer'), *args, **kwargs)
+        return timer
 
     def _guard(self, callback: Callable[..., Any], name: str) -> Callable[..., Any]:
         @functools.wraps(callback)
