@@ -66,6 +66,9 @@ class EstimatorParameters(Parameters, section='estimator'):
     tachometers: bool = parameter(
         True, '', 'Whether joint velocities are measured apart from positions; differentiated '
         'ones tell the filter nothing new.')
+    velocity_lag: float = parameter(
+        0.0, 's', 'Time constant of the low-pass that joint velocities have gone through; '
+        'natural_walking makes up for it by the accelerations it plans.', 0.0, 0.1)
     way_scale: float = parameter(
         1.0, '1', 'Way along the floor over what joints and description say; a walked distance '
         'shows it.', 0.5, 2.0)

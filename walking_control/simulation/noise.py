@@ -73,4 +73,6 @@ def expected_errors(sensors: SensorParameters) -> dict[str, Any]:
             'acceleration_bias_sigma': scale * sensors.acceleration_bias,
             'orientation_sigma': scale * orientation, 'position_sigma': scale * position,
             'velocity_sigma': scale * math.hypot(sensors.velocity_noise, rate),
-            'tachometers': sensors.velocity_cutoff == 0.0}
+            'tachometers': sensors.velocity_cutoff == 0.0,
+            'velocity_lag': 0.0 if sensors.velocity_cutoff == 0.0 else
+            min(1.0 / (2.0 * math.pi * sensors.velocity_cutoff), 0.1)}

@@ -336,6 +336,24 @@ def test_prediction_is_the_motion_with_planned_accelerations(robot_file):
     np.testing.assert_allclose(q, then_q, atol=2e-4)   # turning does not commute
 
 
+def test_velocities_that_lag_are_caught_up_with(robot_file):
+    """Drives that smooth their rates would have a fast foot land early and short."""
+    dynamics, lag, dt = Dynamics(robot_file.robot), 0.004, 0.002
+    prediction = Prediction(dynamics, 0.0, lag)
+    q = dynamics.configuration(robot_file.start.posture)
+    true, told = np.zeros(dynamics.nv), np.zeros(dynamics.nv)
+    for tick in range(100):
+        acceleration = np.full(dynamics.nv, 40.0 * np.sin(0.1 * tick))
+        prediction.remember(acceleration, dt)
+        before, true = true, true + dt * acceleration
+        share = np.exp(-dt / lag)   # of what goes up evenly, exactly
+        told = share * told + (1.0 - share) * before + (dt - lag * (1.0 - share)) * acceleration
+    assert abs(told - true).max() > 0.04
+    found = prediction.predict(q, told)[1]
+    np.testing.assert_allclose(found[6:], true[6:], atol=1e-9)
+    np.testing.assert_array_equal(found[:6], told[:6])   # a gyroscope does not lag
+
+
 def test_bad_parameters_and_robots_are_refused(robot_file):
     """A step time outside its own limits, or a robot that cannot step, would be taken."""
     with pytest.raises(ParameterError, match='shortest_step'):

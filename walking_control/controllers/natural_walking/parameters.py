@@ -17,6 +17,9 @@ class NaturalWalkingParameters(SteppingParameters, section='natural_walking'):
         'height is the one it sinks to when pushed off it.', 0.05, 3.0, scaled=True)
     tall_clearance: float = parameter(
         0.044, 'm', 'Height of the swing foot half-way there.', 0.0, 1.0, scaled=True)
+    swing_acceleration: float = parameter(
+        80.0, 'm/s^2', 'Acceleration counted on to move the swing foot; a base that stands high is '
+        'thrown up by more.', 1.0, 1e4)
     leaving: float = parameter(
         0.0625, 'm', 'Deviation of the divergent component beyond which the gait is left.', 0.0,
         1.0, live=True, scaled=True)

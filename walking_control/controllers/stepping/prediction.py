@@ -4,13 +4,19 @@
 Between a measurement and the efforts that answer it, the efforts of earlier ticks act. Their
 accelerations are known: they were planned. So the state is carried over the delay with them, which
 needs no more model than the plan. What a touchdown changes in that time is not foreseen.
+
+Drives that differentiate encoders smooth the result: what they tell lags. Of a first-order low-pass
+with time constant T it lags by T times the acceleration that has gone through the same low-pass,
+v = LP(v) + T LP(v'). With the planned acceleration for v' that adds nothing of the encoders' noise.
 """
 
 from collections import deque
+import math
 
 import numpy as np
 import pinocchio as pin
 
+from walking_control.models.base import ROOT
 from walking_control.models.dynamics import Dynamics
 
 
@@ -20,20 +26,24 @@ class Prediction:
     Args:
         dynamics: The robot's `Dynamics`.
         delay: From measurement to effort, s.
+        lag: Time constant of the low-pass that joint velocities have gone through, s.
     """
 
-    def __init__(self, dynamics: Dynamics, delay: float) -> None:
-        self._dynamics, self._delay = dynamics, delay
-        self._planned: deque[tuple[np.ndarray, float]] = deque()
-        self._span = 0.0
+    def __init__(self, dynamics: Dynamics, delay: float, lag: float = 0.0) -> None:
+        self._dynamics, self._delay, self._lag = dynamics, delay, lag
+        self.reset()
 
     def reset(self) -> None:
         """Forget the past: nothing has been planned."""
-        self._planned.clear()
+        self._planned: deque[tuple[np.ndarray, float]] = deque()
         self._span = 0.0
+        self._behind = np.zeros(self._dynamics.nv)   # how far velocities lag, of joints alone
 
     def remember(self, acceleration: np.ndarray, dt: float) -> None:
         """Note the acceleration planned for the coming tick, Pinocchio's order, ``(nv,)``."""
+        if self._lag > 0.0:
+            share = 1.0 - math.exp(-dt / self._lag)
+            self._behind[ROOT:] += share * (self._lag * acceleration[ROOT:] - self._behind[ROOT:])
         if self._delay <= 0.0:
             return
         self._planned.append((acceleration.copy(), dt))
@@ -43,9 +53,11 @@ class Prediction:
 
     def predict(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return q and v after the delay; the arguments themselves where there is none."""
+        dynamics = self._dynamics
+        if self._lag > 0.0:
+            v = v + self._behind[dynamics.pinocchio_order]
         if not self._planned:
             return q, v
-        dynamics = self._dynamics
         left = self._span   # at start less is planned than the delay
         change, way = np.zeros(dynamics.nv), np.zeros(dynamics.nv)
         for acceleration, dt in self._planned:
