@@ -7,7 +7,7 @@ What most people need is here by name and is imported on first use::
 
     robot = wc.load_robot('dribbel', set_point=0.35)
     run = wc.simulate(robot, duration=20.0)
-    print(run.summary()['steady']['speed'])   # m/s
+    print(run.summary().speed)   # m/s
 """
 
 from importlib import import_module
@@ -36,6 +36,7 @@ _PUBLIC = {
     'Walk': 'simulation.simulate',
     'Run': 'runs.run',
     'summarize': 'runs.metrics',
+    'Summary': 'runs.metrics',
     'write_report': 'reports.report',
     'plot_run': 'reports.report',
     'read_route': 'runs.route',

@@ -35,6 +35,7 @@ from walking_control.models.urdf import load_urdf as load_urdf
 from walking_control.reports.report import plot_run as plot_run
 from walking_control.reports.report import write_report as write_report
 from walking_control.runs.metrics import summarize as summarize
+from walking_control.runs.metrics import Summary as Summary
 from walking_control.runs.route import read_route as read_route
 from walking_control.runs.route import Route as Route
 from walking_control.runs.run import Run as Run
@@ -68,6 +69,7 @@ __all__ = ['load_robot',
            'Walk',
            'Run',
            'summarize',
+           'Summary',
            'write_report',
            'plot_run',
            'read_route',

@@ -24,6 +24,7 @@ run = wc.simulate(robot, duration=0.1)
 reveal_type(wc.load_robot)
 reveal_type(run)
 reveal_type(wc.StaticTorque)
+reveal_type(run.summary().steps)
 reveal_type(robot.values(wc.Parameters))
 reveal_type(StiffHip.parameters(stiffness=9.0).stiffness)
 wc.simulate(robot, wc.choose(StiffHip, stiffness=9.0), wc.choose(Moon, share=0.95), duration=0.1)
@@ -61,7 +62,8 @@ def test_types_reach_a_user(tmp_path):
         word.lower() in line.lower() for word, line in zip(wrong, errors)), said
     for words in ('-> walking_control.models.robot_file.RobotFile', 'walking_control.runs.run.Run"',
                   'walking_control.statics.distributor.StaticTorque"',
-                  'walking_control.models.parameters.Parameters"', 'type is "float"'):
+                  'walking_control.models.parameters.Parameters"', 'type is "float"',
+                  'type is "int"'):
         assert words in said, said
 
 

@@ -12,9 +12,10 @@ import numpy as np
 from walking_control.cli.argument_types import numbers, ratios, words
 from walking_control.cli.inputs import make_folder
 from walking_control.cli.options import Common, OR_URDF, Seeded
-from walking_control.cli.output import plain, print_files, save_figures, tell, write_json
+from walking_control.cli.output import print_files, save_figures, tell, write_json
 from walking_control.cli.verb import argument, option, verb
 from walking_control.exceptions import InvalidInput
+from walking_control.runs.result import plain
 
 if TYPE_CHECKING:
     from walking_control.design.limb import Limb

@@ -9,6 +9,8 @@ import math
 import sys
 from typing import Any, TYPE_CHECKING
 
+from walking_control.runs.result import plain
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -126,31 +128,21 @@ def print_files(result: Mapping[str, Any]) -> None:
 
 def print_json(result: Mapping[str, Any]) -> None:
     """Print a result as one JSON document."""
-    print(json.dumps(plain(result), allow_nan=False, indent=2))
+    print(_to_json(result))
 
 
 def write_json(result: Mapping[str, Any], path: Path) -> str:
     """Write a result as one JSON document and return the path as text."""
     from walking_control.reports.page import writing_to
     with writing_to(path.parent):
-        path.write_text(json.dumps(plain({**result, 'files': [str(path)]}), allow_nan=False,
-                                   indent=2) + '\n', encoding='utf-8')
+        path.write_text(_to_json({**result, 'files': [str(path)]}) + '\n', encoding='utf-8')
     return str(path)
 
 
-def plain(value: Any) -> Any:
-    """Return the value in JSON's types: complex as [re, im], unknown as null."""
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    if hasattr(value, 'tolist'):
-        return plain(value.tolist())
-    if isinstance(value, complex):
-        return [plain(value.real), plain(value.imag)]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+def _to_json(result: Mapping[str, Any]) -> str:
+    """Return a result as JSON: complex as [re, im], unknown as null."""
+    return json.dumps(plain(result), allow_nan=False, indent=2,
+                      default=lambda value: plain([value.real, value.imag]))
 
 
 def show_progress(duration: float) -> Callable[[float], None] | None:

@@ -2,6 +2,7 @@
 """Can this robot be used? Everything that stands in the way, and what is assumed."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 import math
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from walking_control.models.meshes import find_meshes
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile
 from walking_control.models.urdf import link_names, load_urdf, require_room
+from walking_control.runs.result import Result
 from walking_control.simulation.registry import make_plant, PLANTS
 
 _TIPS = {Base.PLANAR: 'the robot moves in the x-z plane; nothing tips it sideways',
@@ -30,17 +32,30 @@ _TIPS = {Base.PLANAR: 'the robot moves in the x-z plane; nothing tips it sideway
          Base.FREE: 'the robot moves freely in space'}
 
 
+@dataclass(eq=False)
+class Check(Result):
+    """Whether a robot can be used.
+
+    Attributes:
+        ok: Whether there are no problems.
+        problems: What, value, limit and remedy of each.
+        assumptions: Sentences.
+        facts: name -> value.
+    """
+
+    ok: bool
+    problems: list[dict[str, Any]]
+    assumptions: list[str]
+    facts: dict[str, Any]
+
+
 def check_robot(name_or_path: str | Path,
-                overrides: Iterable[tuple[str, Any]] = ()) -> dict[str, Any]:
+                overrides: Iterable[tuple[str, Any]] = ()) -> Check:
     """Check a robot file or a plain URDF.
 
     Args:
         name_or_path: Robot name, path of a robot file, or path of a URDF or xacro file.
         overrides: Pairs (name, value) as for `load_robot`.
-
-    Returns:
-        dict with ``ok``, ``problems`` (list of what, value, limit, remedy), ``assumptions``
-        (list of sentences) and ``facts`` (name to value).
     """
     problems: list[dict[str, Any]] = []
     assumptions: list[str] = []
@@ -55,7 +70,7 @@ def check_robot(name_or_path: str | Path,
     except InvalidInput as error:
         problems += [each.as_dict() for each in (error, *error.others)]
     unique = [problem for i, problem in enumerate(problems) if problem not in problems[:i]]
-    return {'ok': not unique, 'problems': unique, 'assumptions': assumptions, 'facts': facts}
+    return Check(not unique, unique, assumptions, facts)
 
 
 def _check_bare_urdf(path: Path, problems: list[dict[str, Any]], facts: dict[str, Any]) -> None:

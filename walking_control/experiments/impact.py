@@ -2,7 +2,7 @@
 """What touchdown does to a walker: the work behind `gait impact` ([DS09] section 4.2.2)."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +13,7 @@ from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import JointLock, Robot
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.support.dynamics import SupportDynamics
+from walking_control.runs.result import Result
 
 
 def principal_losses(M: np.ndarray, D: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -109,8 +110,28 @@ def reported_coordinates(robot: Robot) -> list[int]:
     return [i for i in range(len(robot.coordinates)) if i not in locked]
 
 
+@dataclass(eq=False)
+class Impact(Result):
+    """The touchdown at a configuration ``q`` and ``velocity`` of the free ``coordinates``.
+
+    ``singular_values`` (shares of the energy, falling), ``principal_directions`` (rows, one for
+    each), ``loss_matrix`` D, ``impact_map`` from the rates before to the relabelled rates after,
+    and whether support then passes at once, ``instantaneous``.
+    """
+
+    robot: str
+    coordinates: list[str]
+    q: list[float]
+    singular_values: list[float]
+    principal_directions: list[list[float]]
+    loss_matrix: list[list[float]]
+    impact_map: list[list[float]]
+    velocity: list[float]
+    instantaneous: bool
+
+
 def analyse_impact(robot_file: RobotFile, q: ArrayLike,
-                   v: ArrayLike | None = None) -> dict[str, Any]:
+                   v: ArrayLike | None = None) -> Impact:
     """Analyse the touchdown at a configuration.
 
     Args:
@@ -118,12 +139,6 @@ def analyse_impact(robot_file: RobotFile, q: ArrayLike,
         q: Minimal coordinates at touchdown, as the command line gives them.
         v: Rates of the coordinates no lock holds, before touchdown; None takes the direction that
             loses least, the stance leg moving forward.
-
-    Returns:
-        Dictionary: ``singular_values`` (shares of the energy, falling), ``principal_directions``
-        (rows, one for each), ``loss_matrix`` D, ``impact_map`` from the rates before to the
-        relabelled rates after, ``velocity`` and whether support then passes at once,
-        ``instantaneous``.
     """
     touchdown = Touchdown(robot_file)
     full = touchdown.complete(q)
@@ -141,11 +156,10 @@ def analyse_impact(robot_file: RobotFile, q: ArrayLike,
     _, instantaneous = impact_of_second_foot(M, A_old, A_new, before)
     columns = [project_velocity(M, A_new, e)[2:] for e in np.eye(len(M))[2:]]
     robot = robot_file.robot
-    return {'robot': robot.name, 'coordinates': [robot.coordinates[i] for i in touchdown.free],
-            'q': full.tolist(), 'singular_values': shares.tolist(),
-            'principal_directions': directions.T.tolist(), 'loss_matrix': D.tolist(),
-            'impact_map': (touchdown.relabel() @ np.array(columns).T).tolist(),
-            'velocity': v.tolist(), 'instantaneous': bool(instantaneous)}
+    return Impact(robot.name, [robot.coordinates[i] for i in touchdown.free], full.tolist(),
+                  shares.tolist(), directions.T.tolist(), D.tolist(),
+                  (touchdown.relabel() @ np.array(columns).T).tolist(), v.tolist(),
+                  bool(instantaneous))
 
 
 def losses_over_angle(robot_file: RobotFile, angles: Iterable[float]) -> np.ndarray:

@@ -13,9 +13,9 @@ from walking_control.runs.quantities import (
     failure,
     largest,
     LOADED,
-    plain,
     touchdowns,
 )
+from walking_control.runs.result import plain
 from walking_control.runs.run import Run
 
 # key, name, unit, significant digits
@@ -81,7 +81,7 @@ def measure_response(run: Run, energies: Mapping[str, np.ndarray] | None = None)
     if energies is not None:
         measures['max_undesired_energy'] = largest(energies['kinetic_energy_undesired'])
         measures['max_gait_distance'] = largest(energies['gait_distance'])
-    return {name: plain(value) for name, value in measures.items()}
+    return dict(plain(measures))
 
 
 def _squared_effort(run: Run, begins: np.ndarray) -> float | None:

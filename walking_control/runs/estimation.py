@@ -12,7 +12,7 @@ import numpy as np
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.signals import BaseState
 from walking_control.runs.kinematics import foot_positions
-from walking_control.runs.quantities import plain
+from walking_control.runs.result import Result
 
 if TYPE_CHECKING:
     from walking_control.runs.run import Run
@@ -78,35 +78,44 @@ def recorded_base(run: Run) -> BaseState:
     return base
 
 
-def estimation_measures(run: Run) -> dict[str, Any] | None:
-    """Measure the estimate of a run, ready for JSON; None of a record without one.
+@dataclass(eq=False)
+class EstimationMeasures(Result):
+    """How far the estimate of a run was off.
 
-    Returns:
-        ``roll_rms`` and ``pitch_rms`` (rad; about the floor's x and y), ``velocity_rms`` (m/s)
-        and ``position_rms`` (m), each over all axes; ``position_final`` (m); of an estimator with
-        a covariance also ``nees``, the mean of the normalised squared error over its degrees of
-        freedom (1 of an honest one, less of one that promises little), ``within_3_sigma``, the
-        share of all errors of all entries, and ``worst_within_3_sigma``, of the worst entry.
+    ``roll_rms`` and ``pitch_rms`` (rad; about the floor's x and y), ``velocity_rms`` (m/s)
+    and ``position_rms`` (m), each over all axes; ``position_final`` (m); of an estimator with
+    a covariance also ``nees``, the mean of the normalised squared error over its degrees of
+    freedom (1 of an honest one, less of one that promises little), ``within_3_sigma``, the
+    share of all errors of all entries, and ``worst_within_3_sigma``, of the worst entry.
     """
+
+    roll_rms: float
+    pitch_rms: float
+    velocity_rms: float
+    position_rms: float
+    position_final: float
+    nees: float | None = None
+    within_3_sigma: float | None = None
+    worst_within_3_sigma: float | None = None
+
+
+def estimation_measures(run: Run) -> EstimationMeasures | None:
+    """Measure the estimate of a run; None of a record without one."""
     error = estimate_error(run)
     if error is None:
         return None
-    measures = {
-        'roll_rms': _rms(error.turn[:, 0]), 'pitch_rms': _rms(error.turn[:, 1]),
-        'velocity_rms': _rms(np.linalg.norm(error.velocity, axis=1)),
-        'position_rms': _rms(np.linalg.norm(error.position, axis=1)),
-        'position_final': float(np.linalg.norm(error.position[-1])),
-        'nees': None, 'within_3_sigma': None, 'worst_within_3_sigma': None}
-    if error.covariance is not None:
-        measures |= _consistency(error)
-    return {name: plain(value) for name, value in measures.items()}
+    return EstimationMeasures(
+        _rms(error.turn[:, 0]), _rms(error.turn[:, 1]),
+        _rms(np.linalg.norm(error.velocity, axis=1)),
+        _rms(np.linalg.norm(error.position, axis=1)), float(np.linalg.norm(error.position[-1])),
+        *(() if error.covariance is None else _consistency(error)))
 
 
 def _rms(values: np.ndarray) -> float:
     return math.sqrt(np.mean(values ** 2))
 
 
-def _consistency(error: EstimateError) -> dict[str, Any]:
+def _consistency(error: EstimateError) -> tuple[Any, Any, Any]:
     """Return what the errors say of the covariance."""
     covariance, sigma = error.covariance, error.sigma
     assert covariance is not None and sigma is not None
@@ -118,5 +127,4 @@ def _consistency(error: EstimateError) -> dict[str, Any]:
     correlation += SETTLED * np.eye(len(own))   # of one that claims to be perfect in some way
     nees = np.einsum('ti,ti->t', unit, np.linalg.solve(correlation, unit[..., None])[..., 0])
     inside = (np.abs(errors) <= 3.0 * sigma[:, own]).mean(axis=0)
-    return {'nees': nees.mean() / len(own), 'within_3_sigma': inside.mean(),
-            'worst_within_3_sigma': inside.min()}
+    return nees.mean() / len(own), inside.mean(), inside.min()

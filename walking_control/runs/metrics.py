@@ -10,15 +10,21 @@ difference between the legs cancels. A run that a fault ended, such as a fall, h
 Unknown values are None.
 """
 
+from dataclasses import dataclass
 import math
 from typing import Any
 
 import numpy as np
 
 from walking_control.models.dynamics import Dynamics
-from walking_control.runs.estimation import estimation_measures
+from walking_control.runs.estimation import estimation_measures, EstimationMeasures
 from walking_control.runs.kinematics import foot_positions
-from walking_control.runs.posture import keeps_posture, load_extremes, posture_measures
+from walking_control.runs.posture import (
+    keeps_posture,
+    load_extremes,
+    posture_measures,
+    PostureMeasures,
+)
 from walking_control.runs.quantities import (
     electrical_cost,
     ending,
@@ -28,41 +34,86 @@ from walking_control.runs.quantities import (
     LOADED,
     peak_current,
     per_distance,
-    plain,
     positive_work,
     squared_effort_per_step,
     steady_rows,
     touchdowns,
 )
+from walking_control.runs.result import Result
 from walking_control.runs.run import Run
-from walking_control.runs.space import steady_in_space, walks_in_space
+from walking_control.runs.space import Steady, steady_in_space, SteadyInSpace, walks_in_space
 
 DEPTHS = ('foot_depth', 'foot_depth_ahead', 'scuff_reach')
 SCUFF_DEPTH = 0.001   # m: a foot deeper than this in the floor scuffs
 
 
-def summarize(run: Run) -> dict[str, Any]:
-    """Return the measures of a run, ready for JSON.
+@dataclass(eq=False)
+class SteadyState(Steady):
+    """The steady window of a walk of a robot with coordinates to step in.
 
-    Args:
-        run: The `Run`.
-
-    Returns:
-        Dictionary in SI units. Beside names and counts: ``distance`` of the base along the floor
-        (m); ``cost_of_transport``, net mechanical work of the actuators / (m g distance), and
-        ``cost_of_transport_electrical``, the same with the energy drawn at the motor terminals,
-        both None unless the robot stepped forward, the latter also None when an actuator has no
-        motor (resistance 0); ``peak_effort``, the largest of any actuator (N m or N);
-        ``peak_current`` (A); ``min_normal_force`` (N) and ``max_friction_ratio`` of the stance
-        foot, see `contact_extremes`, or of all feet, see `load_extremes`, where there are no
-        coordinates to step in; ``energy_injected``, net mechanical work of the actuators (J);
-        ``scuffs``, see `count_scuffs`; ``foot_depth``, ``foot_depth_ahead`` and ``scuff_reach``
-        (m), see `foot_depths`; ``squared_effort_per_step``, the time integral of the sum of
-        squared efforts up to the last touchdown / steps; ``steady``, see `steady_state` and, of
-        walks in space without coordinates, `steady_in_space`; None of a kept posture; of a run
-        that was to keep a posture also ``posture``, see `posture_measures`; ``estimator``, how far
-        off the estimate of the base was, see `estimation_measures`.
+    Beside `Steady`: ``foot_clearance``, the mean, and ``min_foot_clearance`` (m); ``asymmetry``,
+    the difference of the mean step lengths of the two stance feet over their mean.
     """
+
+    foot_clearance: float | None = None
+    min_foot_clearance: float | None = None
+    asymmetry: float | None = None
+
+
+@dataclass(eq=False)
+class Summary(Result):
+    """What a run was worth, in SI units.
+
+    Beside names and counts: ``distance`` of the base along the floor (m); ``cost_of_transport``,
+    net mechanical work of the actuators / (m g distance), and ``cost_of_transport_electrical``, the
+    same with the energy drawn at the motor terminals, both None unless the robot stepped forward,
+    the latter also None when an actuator has no motor (resistance 0); ``peak_effort``, the largest
+    of any actuator (N m or N); ``peak_current`` (A); ``min_normal_force`` (N) and
+    ``max_friction_ratio`` of the stance foot, see `contact_extremes`, or of all feet, see
+    `load_extremes`, where there are no coordinates to step in; ``energy_injected``, net mechanical
+    work of the actuators (J); ``scuffs``, see `count_scuffs`; ``foot_depth``, ``foot_depth_ahead``
+    and ``scuff_reach`` (m), see `foot_depths`; ``squared_effort_per_step``, the time integral of
+    the sum of squared efforts up to the last touchdown / steps; ``steady``, None of a kept posture;
+    ``posture``, of a run that was to keep one, else no entry; ``estimator``, how far off the
+    estimate of the base was.
+    """
+
+    robot: str
+    controller: str
+    plant: str
+    fell: bool
+    fall_reason: str | None
+    fault: str | None
+    fault_time: float | None
+    fault_reason: str | None
+    duration: float
+    steps: int
+    distance: float
+    speed: float | None
+    cost_of_transport: float | None
+    cost_of_transport_electrical: float | None
+    peak_effort: float | None
+    peak_current: float | None
+    min_normal_force: float | None
+    max_friction_ratio: float | None
+    scuffs: int | None
+    foot_depth: float | None
+    foot_depth_ahead: float | None
+    scuff_reach: float | None
+    energy_injected: float
+    squared_effort_per_step: float | None
+    mass: float
+    slope: float
+    gravity: float
+    friction: float
+    sensors: dict[str, Any] | None
+    steady: SteadyState | SteadyInSpace | None
+    posture: PostureMeasures | None
+    estimator: EstimationMeasures | None
+
+
+def summarize(run: Run) -> Summary:
+    """Return the measures of a run."""
     dynamics = Dynamics(run.robot, run.world.gravity, run.world.slope)
     weight = dynamics.mass * run.world.gravity
     rows = len(run.time)
@@ -71,27 +122,26 @@ def summarize(run: Run) -> dict[str, Any]:
     work = gain(run.work).sum()
     steps = bool(run.robot.coordinates)
     normal_force, friction_ratio = (contact_extremes if steps else load_extremes)(run, weight)
-    summary = {
-        'robot': run.robot.name, 'controller': run.controller, 'plant': run.plant,
-        **ending(run),
-        'duration': duration, 'steps': int(run.steps[-1]) if rows else 0,
-        'distance': distance, 'speed': distance / duration if duration > 0.0 else None,
-        'cost_of_transport': per_distance(work, weight, run, 0, rows - 1),
-        'cost_of_transport_electrical': electrical_cost(run, weight, 0, rows - 1),
-        'peak_effort': largest(np.abs(run.effort)), 'peak_current': peak_current(run),
-        'min_normal_force': normal_force, 'max_friction_ratio': friction_ratio,
-        'scuffs': count_scuffs(run, dynamics) if steps else None,
-        **(foot_depths(run, dynamics) if steps else dict.fromkeys(DEPTHS)), 'energy_injected': work,
-        'squared_effort_per_step': squared_effort_per_step(run),
-        'mass': dynamics.mass, 'slope': run.world.slope, 'gravity': run.world.gravity,
-        'friction': run.world.friction, 'sensors': run.sensors or None,
-        'steady': steady_state(run, dynamics) if steps else
+    summary = Summary(
+        robot=run.robot.name, controller=run.controller, plant=run.plant, **ending(run),
+        duration=duration, steps=int(run.steps[-1]) if rows else 0,
+        distance=distance, speed=distance / duration if duration > 0.0 else None,
+        cost_of_transport=per_distance(work, weight, run, 0, rows - 1),
+        cost_of_transport_electrical=electrical_cost(run, weight, 0, rows - 1),
+        peak_effort=largest(np.abs(run.effort)), peak_current=peak_current(run),
+        min_normal_force=normal_force, max_friction_ratio=friction_ratio,
+        scuffs=count_scuffs(run, dynamics) if steps else None,
+        **(foot_depths(run, dynamics) if steps else dict.fromkeys(DEPTHS)), energy_injected=work,
+        squared_effort_per_step=squared_effort_per_step(run),
+        mass=dynamics.mass, slope=run.world.slope, gravity=run.world.gravity,
+        friction=run.world.friction, sensors=dict(run.sensors) or None,
+        steady=steady_state(run, dynamics) if steps else
         steady_in_space(run, dynamics) if walks_in_space(run) else None,
-    }
-    if keeps_posture(run):
-        summary['posture'] = posture_measures(run, weight) if rows else None
-    summary['estimator'] = estimation_measures(run)
-    return {name: plain(value) for name, value in summary.items()}
+        posture=posture_measures(run, weight) if rows and keeps_posture(run) else None,
+        estimator=estimation_measures(run))
+    if not keeps_posture(run):
+        del summary['posture']
+    return summary
 
 
 def step_table(run: Run, dynamics: Dynamics) -> dict[str, np.ndarray]:
@@ -131,27 +181,16 @@ def _clearance(path: np.ndarray, floor: float) -> float:
     return path[middle, 2].min() - floor if middle.any() else math.nan
 
 
-def steady_state(run: Run, dynamics: Dynamics) -> dict[str, Any]:
+def steady_state(run: Run, dynamics: Dynamics) -> SteadyState:
     """Measure the steady window of a run.
 
     Args:
         run: The `Run`.
         dynamics: The `Dynamics` of its robot.
-
-    Returns:
-        ``start``, ``end`` (s), ``steps``, ``speed`` (m/s), ``mechanical_power`` (W),
-        ``cost_of_transport``, ``cost_of_transport_positive``, see `positive_work`,
-        ``cost_of_transport_electrical``, and means over the steps:
-        ``step_length`` (m), ``step_time`` (s), ``foot_clearance`` (m), with ``min_foot_clearance``
-        (m) and ``asymmetry``, the difference of the mean step lengths of the two stance feet over
-        their mean. All None when there is no steady window.
     """
-    names = ('start', 'end', 'steps', 'speed', 'mechanical_power', 'cost_of_transport',
-             'cost_of_transport_positive', 'cost_of_transport_electrical', 'step_length',
-             'step_time', 'foot_clearance', 'min_foot_clearance', 'asymmetry')
     window = steady_rows(run)
     if window is None:
-        return dict.fromkeys(names)
+        return SteadyState()
     first, last = window
     duration = run.time[last] - run.time[first]
     distance = run.base.position[last, 0] - run.base.position[first, 0]
@@ -161,13 +200,13 @@ def steady_state(run: Run, dynamics: Dynamics) -> dict[str, Any]:
     chosen = (table['row'] >= first) & (table['end'] <= last)
     length, clearance = table['length'][chosen], table['clearance'][chosen]
     by_foot = [length[0::2].mean(), length[1::2].mean()]
-    values = (run.time[first], run.time[last], int(chosen.sum()), distance / duration,
-              work / duration, per_distance(work, weight, run, first, last),
-              per_distance(positive_work(run.work[first:last + 1]), weight, run, first, last),
-              electrical_cost(run, weight, first, last), length.mean(),
-              table['duration'][chosen].mean(), clearance.mean(), clearance.min(),
-              abs(by_foot[0] - by_foot[1]) / length.mean() if length.mean() > 0.0 else None)
-    return {name: plain(value) for name, value in zip(names, values, strict=True)}
+    return SteadyState(
+        run.time[first], run.time[last], int(chosen.sum()), distance / duration, work / duration,
+        per_distance(work, weight, run, first, last),
+        per_distance(positive_work(run.work[first:last + 1]), weight, run, first, last),
+        electrical_cost(run, weight, first, last), length.mean(), table['duration'][chosen].mean(),
+        clearance.mean(), clearance.min(),
+        abs(by_foot[0] - by_foot[1]) / length.mean() if length.mean() > 0.0 else None)
 
 
 def count_scuffs(run: Run, dynamics: Dynamics) -> int:

@@ -4,51 +4,65 @@
 All values cover the whole run, start included. Unknown values are None.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from walking_control.runs.kinematics import base_lean
-from walking_control.runs.quantities import largest, LOADED, plain
+from walking_control.runs.quantities import largest, LOADED
+from walking_control.runs.result import Result
 from walking_control.runs.run import Run
 from walking_control.runs.space import walks_in_space
 
 
-def posture_measures(run: Run, weight: float) -> dict[str, Any]:
+@dataclass(eq=False)
+class PostureMeasures(Result):
+    """How a robot kept its posture.
+
+    ``max_tilt`` of the base from the vertical (rad) and ``final_tilt``; ``height_change`` of
+    the base, lowest and highest against the start (m); ``base_shift``, its largest distance
+    along the floor from the start (m); ``joint_drift`` (rad, of a sliding joint m) and
+    ``joint_drift_joint``, the largest distance of a joint from the start posture at any time,
+    and ``final_joint_drift``, at the end, all None unless the controller held that posture;
+    ``load_share``, foot -> smallest and largest share of the normal force of all feet, while
+    they carry at least 5 % of the weight together; ``peak_effort_share`` and
+    ``peak_effort_joint``, the largest effort as a share of its joint's limit;
+    ``contact_changes``, foot -> how often it left or met the floor; ``support_time``, how
+    long which feet touched the floor, by their names (s).
+    """
+
+    max_tilt: float
+    final_tilt: float
+    height_change: list[float]
+    base_shift: float
+    joint_drift: float | None
+    joint_drift_joint: str | None
+    final_joint_drift: float | None
+    load_share: dict[str, list[float]] | None
+    peak_effort_share: float | None
+    peak_effort_joint: str | None
+    contact_changes: dict[str, int]
+    support_time: dict[str, float]
+
+
+def posture_measures(run: Run, weight: float) -> PostureMeasures:
     """Measure how a robot kept its posture.
 
     Args:
         run: The `Run`, of one row at least.
         weight: m g, N.
-
-    Returns:
-        ``max_tilt`` of the base from the vertical (rad) and ``final_tilt``; ``height_change`` of
-        the base, lowest and highest against the start (m); ``base_shift``, its largest distance
-        along the floor from the start (m); ``joint_drift`` (rad, of a sliding joint m) and
-        ``joint_drift_joint``, the largest distance of a joint from the start posture at any time,
-        and ``final_joint_drift``, at the end, all None unless the controller held that posture;
-        ``load_share``, foot -> smallest and largest share of the normal force of all feet, while
-        they carry at least 5 % of the weight together; ``peak_effort_share`` and
-        ``peak_effort_joint``, the largest effort as a share of its joint's limit;
-        ``contact_changes``, foot -> how often it left or met the floor; ``support_time``, how
-        long which feet touched the floor, by their names (s).
     """
     tilt = base_lean(run)[0]
     place = run.base.position - run.base.position[0]
     height, shift = place[:, 2], np.hypot(*place[:, :2].T)
     effort = effort_shares(run)
     changes = np.abs(np.diff(run.contact.astype(int), axis=0)).sum(axis=0)
-    measures = {
-        'max_tilt': tilt.max(), 'final_tilt': tilt[-1],
-        'height_change': [float(height.min()), float(height.max())], 'base_shift': shift.max(),
-        **_drift(run), 'load_share': _load_shares(run, weight),
-        'peak_effort_share': largest(effort),
-        'peak_effort_joint': run.robot.efforts[effort.max(axis=0).argmax()]
-        if effort.size else None,
-        'contact_changes': dict(zip(run.robot.feet, changes.tolist(), strict=True)),
-        'support_time': support_times(run),
-    }
-    return {name: plain(value) for name, value in measures.items()}
+    return PostureMeasures(
+        tilt.max(), tilt[-1], [height.min(), height.max()], shift.max(), *_drift(run),
+        _load_shares(run, weight), largest(effort),
+        run.robot.efforts[effort.max(axis=0).argmax()] if effort.size else None,
+        dict(zip(run.robot.feet, changes.tolist(), strict=True)), support_times(run))
 
 
 def keeps_posture(run: Run) -> bool:
@@ -66,13 +80,12 @@ def is_held(run: Run) -> bool:
     return run.settings.get('routine') == 'hold'
 
 
-def _drift(run: Run) -> dict[str, Any]:
-    names = ('joint_drift', 'joint_drift_joint', 'final_joint_drift')
+def _drift(run: Run) -> tuple[Any, Any, Any]:
     drift = np.abs(joint_motion(run))
     if not is_held(run) or not drift.size:
-        return dict.fromkeys(names)
+        return None, None, None
     worst = run.robot.joints[drift.max(axis=0).argmax()]
-    return dict(zip(names, (drift.max(), worst, drift[-1].max()), strict=True))
+    return drift.max(), worst, drift[-1].max()
 
 
 def effort_shares(run: Run) -> np.ndarray:

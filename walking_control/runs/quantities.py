@@ -9,6 +9,7 @@ from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
+from walking_control.runs.result import plain
 from walking_control.safety.faults import FALL
 
 if TYPE_CHECKING:
@@ -194,12 +195,3 @@ def positive(parts: np.ndarray) -> float:
 def largest(values: np.ndarray) -> float | None:
     """Return the largest value, None when there is none."""
     return values.max() if values.size else None
-
-
-def plain(value: Any) -> Any:
-    """Return a number as Python's own, None when it is not finite."""
-    if isinstance(value, (np.integer, np.bool_)):
-        return value.item()
-    if isinstance(value, (float, np.floating)):
-        return float(value) if math.isfinite(value) else None
-    return value

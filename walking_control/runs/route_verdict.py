@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.runs.quantities import plain, strides
+from walking_control.runs.quantities import strides
+from walking_control.runs.result import plain
 from walking_control.runs.route import Segment
 from walking_control.runs.run import Run
 from walking_control.runs.space import heading_error, mean_velocity
@@ -49,7 +50,7 @@ def _judge(run: Run, segment: Segment) -> dict[str, Any]:
     if not stands:
         verdict['asked'] = list(segment.velocity)
     figures, missed = (_standing if stands else _walking)(run, segment)
-    verdict.update({name: plain(value) for name, value in figures.items()})
+    verdict.update(plain(figures))
     return {**verdict, 'kept': not missed, 'reason': '; '.join(missed) or None}
 
 

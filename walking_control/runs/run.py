@@ -4,7 +4,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from walking_control.models.robot_file import World
 from walking_control.models.signals import BaseState, Command, WalkerState
 from walking_control.runs.route import Route
 from walking_control.safety.faults import FALL, Fault
+
+if TYPE_CHECKING:
+    from walking_control.runs.metrics import Summary
 
 
 @dataclass
@@ -83,8 +86,8 @@ class Run:
         except KeyError:
             raise AttributeError(name) from None
 
-    def summary(self) -> dict[str, Any]:
-        """Return what the run was worth, ready for JSON; see `runs.metrics.summarize`."""
+    def summary(self) -> 'Summary':
+        """Return what the run was worth, see `summarize`."""
         from walking_control.runs.metrics import summarize
         return summarize(self)
 

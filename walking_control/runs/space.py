@@ -5,8 +5,8 @@ It is for robots without minimal coordinates, whose steps are those of the estim
 is free. Steady values cover the last whole strides in the second half of the run, as in `metrics`.
 """
 
+from dataclasses import dataclass
 import math
-from typing import Any
 
 import numpy as np
 
@@ -18,11 +18,11 @@ from walking_control.runs.quantities import (
     footholds,
     gain,
     motors,
-    plain,
     positive_work,
     steady_rows,
     touchdowns,
 )
+from walking_control.runs.result import Result
 from walking_control.runs.run import Run
 
 SPOT = 0.02   # m/s: slower is on the spot
@@ -102,28 +102,53 @@ def step_sizes(run: Run) -> dict[str, np.ndarray]:
             'width': outwards * (c * way[:, 1] - s * way[:, 0]), 'support': stance[:-1]}
 
 
-def steady_in_space(run: Run, dynamics: Dynamics) -> dict[str, Any]:
+@dataclass(eq=False)
+class Steady(Result):
+    """The steady window of a walk; all None when there is none.
+
+    ``start``, ``end`` (s), ``steps``, ``speed`` ahead (m/s), ``mechanical_power`` (W),
+    ``cost_of_transport``, ``cost_of_transport_positive``, see `positive_work`,
+    ``cost_of_transport_electrical``, and means over the steps: ``step_length`` (m), ``step_time``
+    (s).
+    """
+
+    start: float | None = None
+    end: float | None = None
+    steps: int | None = None
+    speed: float | None = None
+    mechanical_power: float | None = None
+    cost_of_transport: float | None = None
+    cost_of_transport_positive: float | None = None
+    cost_of_transport_electrical: float | None = None
+    step_length: float | None = None
+    step_time: float | None = None
+
+
+@dataclass(eq=False)
+class SteadyInSpace(Steady):
+    """Also ``step_width`` (m), ``sideways`` (m/s), ``turn`` (rad/s), ``heading_error`` (rad).
+
+    ``cost_of_transport_electrical`` is at the supply, ``cost_of_transport_each_joint`` of each
+    joint alone, see `each_joint_energy`.
+    """
+
+    step_width: float | None = None
+    sideways: float | None = None
+    turn: float | None = None
+    heading_error: float | None = None
+    cost_of_transport_each_joint: float | None = None
+
+
+def steady_in_space(run: Run, dynamics: Dynamics) -> SteadyInSpace:
     """Measure the steady window of a walk in space.
 
     Args:
         run: The `Run`.
         dynamics: The `Dynamics` of its robot.
-
-    Returns:
-        ``start``, ``end`` (s), ``steps``, ``speed`` ahead and ``sideways`` (m/s), ``turn`` (rad/s),
-        ``heading_error``, the mean (rad), ``mechanical_power`` (W), ``cost_of_transport``,
-        ``cost_of_transport_positive``, see `positive_work`, ``cost_of_transport_electrical``, at
-        the supply, and ``cost_of_transport_each_joint``, see `each_joint_energy`, and means over
-        the steps: ``step_length``, ``step_width`` (m) and ``step_time`` (s). All None when there
-        is no steady window.
     """
-    names = ('start', 'end', 'steps', 'speed', 'sideways', 'turn', 'heading_error',
-             'mechanical_power', 'cost_of_transport', 'cost_of_transport_positive',
-             'cost_of_transport_electrical', 'cost_of_transport_each_joint', 'step_length',
-             'step_width', 'step_time')
     window = steady_rows(run)
     if window is None:
-        return dict.fromkeys(names)
+        return SteadyInSpace()
     first, last = window
     duration, work = run.time[last] - run.time[first], gain(run.work[[first, last]]).sum()
     velocity, sizes = mean_velocity(run, first, last), step_sizes(run)
@@ -134,9 +159,9 @@ def steady_in_space(run: Run, dynamics: Dynamics) -> dict[str, Any]:
     # on the spot nothing is transported
     load = dynamics.mass * run.world.gravity * way if way > SPOT * duration else math.nan
     chosen = (sizes['row'] >= first) & (sizes['row'] < last)
-    values = (run.time[first], run.time[last], int(chosen.sum()),
-              *velocity, heading_error(run)[first:last].mean(),
-              work / duration, work / load,
-              positive_work(run.work[first:last + 1]) / load, *drawn / load,
-              *(sizes[name][chosen].mean() for name in ('length', 'width', 'duration')))
-    return {name: plain(value) for name, value in zip(names, values, strict=True)}
+    return SteadyInSpace(
+        run.time[first], run.time[last], int(chosen.sum()), velocity[0], work / duration,
+        work / load, positive_work(run.work[first:last + 1]) / load, drawn[0] / load,
+        sizes['length'][chosen].mean(), sizes['duration'][chosen].mean(),
+        sizes['width'][chosen].mean(), velocity[1], velocity[2],
+        heading_error(run)[first:last].mean(), drawn[1] / load)

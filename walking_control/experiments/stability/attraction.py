@@ -9,6 +9,7 @@ unit. The region is measured by walking from states drawn evenly from a ball of 
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 import math
 from typing import Any
 
@@ -20,6 +21,7 @@ from walking_control.experiments.stability.cycle import StableCycle
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot_file import World
 from walking_control.models.support.dynamics import SupportDynamics
+from walking_control.runs.result import Result
 
 RADIUS = 0.5
 STRIDES = 40        # within which a state has to come near the cycle
@@ -27,9 +29,29 @@ NEAR = 0.02         # distance that counts as having returned, if it still shrin
 CONFIDENCE = 0.95
 
 
+@dataclass(eq=False)
+class Attraction(Result):
+    """How much of a ball around a cycle returns to it.
+
+    ``attraction_radius``; ``attraction_share`` of the ball that returns and its
+    ``attraction_share_interval`` of 95 % (Clopper and Pearson); ``attraction_volume`` and
+    ``attraction_volume_interval``, the same times the volume of the ball, rad (rad/s)^2;
+    ``attraction_core``, distance of the nearest state tried that does not return (None: all
+    do); ``attraction_samples`` as [angle, rate, rate, distance, returned].
+    """
+
+    attraction_radius: float | None = None
+    attraction_share: float | None = None
+    attraction_share_interval: list[float] | None = None
+    attraction_volume: float | None = None
+    attraction_volume_interval: list[float] | None = None
+    attraction_core: float | None = None
+    attraction_samples: list[list[Any]] | None = None
+
+
 def find_attraction(settled: StableCycle, radius: float = RADIUS, samples: int = 1000,
                     seed: int = 0, progress: Callable[[float], None] | None = None
-                    ) -> dict[str, Any]:
+                    ) -> Attraction:
     """Return how much of a ball around a cycle returns to it.
 
     Args:
@@ -38,13 +60,6 @@ def find_attraction(settled: StableCycle, radius: float = RADIUS, samples: int =
         samples: States to try.
         seed: Of the states.
         progress: Called with the share of them tried, 0 to 1.
-
-    Returns:
-        Dictionary: ``attraction_radius``; ``attraction_share`` of the ball that returns and its
-        ``attraction_share_interval`` of 95 % (Clopper and Pearson); ``attraction_volume`` and
-        ``attraction_volume_interval``, the same times the volume of the ball, rad (rad/s)^2;
-        ``attraction_core``, distance of the nearest state tried that does not return (None: all
-        do); ``attraction_samples`` as [angle, rate, rate, distance, returned].
 
     Raises:
         InvalidInput: A ball or number that makes no sample.
@@ -66,11 +81,9 @@ def find_attraction(settled: StableCycle, radius: float = RADIUS, samples: int =
             progress(len(rows) / samples)
     share, interval = share_interval(sum(row[-1] for row in rows), samples)
     volume = 4.0 / 3.0 * math.pi * radius ** 3 * abs(float(np.linalg.det(to_state)))
-    return {'attraction_radius': radius, 'attraction_share': share,
-            'attraction_share_interval': interval, 'attraction_volume': share * volume,
-            'attraction_volume_interval': [end * volume for end in interval],
-            'attraction_core': min((row[-2] for row in rows if not row[-1]), default=None),
-            'attraction_samples': rows}
+    return Attraction(
+        radius, share, interval, share * volume, [end * volume for end in interval],
+        min((row[-2] for row in rows if not row[-1]), default=None), rows)
 
 
 def energy_root(settled: StableCycle) -> np.ndarray:

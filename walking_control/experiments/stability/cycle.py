@@ -7,7 +7,7 @@ says what is left. For the model of [GCRC98] `gaits.simplest_walker` needs no di
 """
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from walking_control.gaits.return_map import Cycle, judge, polish, sorted_eigenv
 from walking_control.models.base import Base
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.symmetry import require_equal_legs
+from walking_control.runs.result import Result
 from walking_control.simulation.parameters import RigidParameters
 from walking_control.simulation.rigid.compiled import make_walker
 from walking_control.simulation.rigid.model import STEPPED
@@ -93,14 +94,28 @@ class StableCycle:
         return cycle
 
 
-def find_eigenvalues(settled: StableCycle) -> dict[str, Any]:
-    """Return the eigenvalues of the return map and what is known of their errors.
+@dataclass(eq=False)
+class Eigenvalues(Result):
+    """The eigenvalues of a return map and what is known of their errors.
 
-    Returns:
-        Dictionary: ``eigenvalues``, largest first; ``eigenvalue_error``, the largest difference to
-        those of the next coarser extrapolation; ``q`` and ``v`` just after touchdown;
-        ``period`` (s), ``step_length`` (m), ``speed`` (m/s), ``residual`` of the fixed point.
+    ``eigenvalues``, largest first; ``eigenvalue_error``, the largest difference to those of the
+    next coarser extrapolation; ``q`` and ``v`` of the ``coordinates`` just after touchdown;
+    ``period`` (s), ``step_length`` (m), ``speed`` (m/s), ``residual`` of the fixed point.
     """
+
+    eigenvalues: list[complex] | None = None
+    eigenvalue_error: float | None = None
+    coordinates: list[str] | None = None
+    q: list[float] | None = None
+    v: list[float] | None = None
+    period: float | None = None
+    step_length: float | None = None
+    speed: float | None = None
+    residual: float | None = None
+
+
+def find_eigenvalues(settled: StableCycle) -> Eigenvalues:
+    """Return the `Eigenvalues` of a cycle."""
     section, cycle = settled.section, settled.cycle
     scale = np.array([1.0, section.pace, section.pace])
 
@@ -117,12 +132,11 @@ def find_eigenvalues(settled: StableCycle) -> dict[str, Any]:
             for i in range(3)]).T for sizes in (STEP_SIZES, STEP_SIZES[:-1]))
     values, rough = sorted_eigenvalues(fine), sorted_eigenvalues(coarse)
     q, v = section.state(cycle.x)
-    return {'eigenvalues': [complex(value) for value in values],
-            'eigenvalue_error': float(np.abs(values - rough).max()),
-            'coordinates': [section.walker.robot.coordinates[i] for i in section.reported],
-            'q': (q[section.reported] + 0.0).tolist(), 'v': (v[section.reported] + 0.0).tolist(),
-            'period': cycle.period, 'step_length': cycle.length, 'speed': cycle.speed,
-            'residual': cycle.residual}
+    return Eigenvalues(
+        [complex(value) for value in values], np.abs(values - rough).max(),
+        [section.walker.robot.coordinates[i] for i in section.reported],
+        (q[section.reported] + 0.0).tolist(), (v[section.reported] + 0.0).tolist(),
+        cycle.period, cycle.length, cycle.speed, cycle.residual)
 
 
 def extrapolate(difference: Callable[[float], np.ndarray],

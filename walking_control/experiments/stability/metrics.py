@@ -2,15 +2,16 @@
 """Several measures of stability of one walk at once."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any
 
 from walking_control.controllers.registry import CONTROLLERS
 from walking_control.exceptions import InvalidInput
-from walking_control.experiments.stability.attraction import find_attraction, RADIUS
-from walking_control.experiments.stability.cycle import find_eigenvalues, StableCycle
-from walking_control.experiments.stability.passage import find_passage
-from walking_control.experiments.stability.sensitivity import find_sensitivity
+from walking_control.experiments.stability.attraction import Attraction, find_attraction, RADIUS
+from walking_control.experiments.stability.cycle import Eigenvalues, find_eigenvalues, StableCycle
+from walking_control.experiments.stability.passage import find_passage, Passage
+from walking_control.experiments.stability.sensitivity import find_sensitivity, Sensitivity
 from walking_control.models.registry import Choice
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.simulation.sensors import has_errors, SensorParameters
@@ -23,10 +24,25 @@ METRICS = {
 DEFAULTS = {'roughness': None, 'steps': 20000, 'radius': RADIUS, 'samples': 1000}
 
 
+@dataclass(eq=False)
+class Stability(Eigenvalues, Sensitivity, Passage, Attraction):
+    """What was measured of the cycle a robot settles on; of what was not, there is no entry.
+
+    Beside the parts: ``robot``, ``controller``, ``plant``, ``slope`` (rad) and ``metrics``, the
+    names of what was asked for.
+    """
+
+    robot: str = ''
+    controller: str = ''
+    plant: str = 'rigid'
+    slope: float = 0.0
+    metrics: list[str] = field(default_factory=list)
+
+
 def find_metrics(robot_file: RobotFile, names: Sequence[str] = tuple(METRICS),
                  controller: Choice = None, seed: int = 0,
                  progress: Callable[[str], Callable[[float], None] | None] = lambda name: None,
-                 **settings: Any) -> dict[str, Any]:
+                 **settings: Any) -> Stability:
     """Return measures of stability of the cycle a robot settles on.
 
     Args:
@@ -37,10 +53,6 @@ def find_metrics(robot_file: RobotFile, names: Sequence[str] = tuple(METRICS),
         progress: Name -> what is called with the share of it done.
         **settings: ``roughness`` and ``steps`` of `find_passage`, ``radius`` and ``samples`` of
             `find_attraction`; see `DEFAULTS`.
-
-    Returns:
-        Dictionary: what `find_eigenvalues`, `find_sensitivity`, `find_passage` and
-        `find_attraction` say, one after the other.
 
     Raises:
         InvalidInput: An unknown name, or sensors with errors: the cycle is that of a known state.
@@ -70,4 +82,7 @@ def find_metrics(robot_file: RobotFile, names: Sequence[str] = tuple(METRICS),
     if 'attraction' in names:
         result |= find_attraction(settled(), chosen['radius'], chosen['samples'], seed,
                                   progress('attraction'))
-    return result
+    found = Stability(**result)
+    for name in found.keys() - result.keys():
+        del found[name]
+    return found

@@ -9,14 +9,15 @@ the first steps, before the begin is forgotten, do not count.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 import math
-from typing import Any
 
 import numpy as np
 from scipy import stats
 
 from walking_control.exceptions import InvalidInput
 from walking_control.experiments.stability.cycle import StableCycle
+from walking_control.runs.result import Result
 from walking_control.simulation.rigid.model import STEPS
 
 ROUGHNESS = 0.002      # in leg lengths
@@ -28,9 +29,26 @@ CONFIDENCE = 0.95
 Strides = Callable[[np.random.Generator, bool], tuple[int, bool]]
 
 
+@dataclass(eq=False)
+class Passage(Result):
+    """How long a walk on a rough floor lasts.
+
+    ``roughness`` (m), ``mean_first_passage_steps`` and its ``mean_first_passage_interval`` of 95 %,
+    ``mean_first_passage_time`` (s) at the period of the cycle, ``falls``, ``steps_counted``.
+    Without a fall mean and upper end are None, and the lower end is what that many steps prove.
+    """
+
+    roughness: float | None = None
+    mean_first_passage_steps: float | None = None
+    mean_first_passage_interval: list[float | None] | None = None
+    mean_first_passage_time: float | None = None
+    falls: int | None = None
+    steps_counted: int | None = None
+
+
 def find_passage(settled: StableCycle, roughness: float | None = None, steps: int = 20000,
                  seed: int = 0, progress: Callable[[float], None] | None = None
-                 ) -> dict[str, Any]:
+                 ) -> Passage:
     """Return the mean first passage time of a walk on a rough floor.
 
     Args:
@@ -40,12 +58,6 @@ def find_passage(settled: StableCycle, roughness: float | None = None, steps: in
         steps: Number of steps to walk, all walks together; fewer where falls are frequent.
         seed: Of the floor.
         progress: Called with the share of steps walked, 0 to 1.
-
-    Returns:
-        Dictionary: ``roughness`` (m), ``mean_first_passage_steps`` and its
-        ``mean_first_passage_interval`` of 95 %, ``mean_first_passage_time`` (s) at the period of
-        the cycle, ``falls``, ``steps_counted``. Without a fall mean and upper end are None, and
-        the lower end is what the steps without one prove.
     """
     height = ROUGHNESS * settled.length_unit if roughness is None else roughness
     if not (math.isfinite(height) and height > 0.0):
@@ -54,10 +66,8 @@ def find_passage(settled: StableCycle, roughness: float | None = None, steps: in
         raise InvalidInput('steps', value=steps, limit=f'must be at least {10 * BEGIN}')
     counted, falls = count_falls(_strides_of(settled, height), steps, seed, progress)
     mean, interval = passage_interval(counted, falls)
-    return {'roughness': height, 'mean_first_passage_steps': mean,
-            'mean_first_passage_interval': interval,
-            'mean_first_passage_time': None if mean is None else mean * settled.cycle.period,
-            'falls': falls, 'steps_counted': counted}
+    return Passage(height, mean, interval, None if mean is None else mean * settled.cycle.period,
+                   falls, counted)
 
 
 def count_falls(walk: Strides, steps: int, seed: int,

@@ -7,13 +7,14 @@ the disturbance, in the limit of small ones: the H2 norm of the linearised retur
 disturbance as input and the indicator as output.
 """
 
+from dataclasses import dataclass
 import math
-from typing import Any
 
 import numpy as np
 
 from walking_control.exceptions import NotAchieved
 from walking_control.experiments.stability.cycle import extrapolate, StableCycle
+from walking_control.runs.result import Result
 from walking_control.simulation.rigid.model import STEP_LENGTH, STEPPED, TIME
 
 INDICATORS = {'step_time': 's', 'step_length': 'm'}
@@ -22,20 +23,26 @@ DISTURBANCES = {'floor': 4e-5, 'push': 4e-5}
 FORGOTTEN, MOST_STEPS = 1e-6, 2000   # share of the disturbance left at the last step that counts
 
 
-def find_sensitivity(settled: StableCycle) -> dict[str, Any]:
-    """Return the gait sensitivity norms of a walk.
+@dataclass(eq=False)
+class Sensitivity(Result):
+    """The gait sensitivity norms of a walk.
 
-    Args:
-        settled: The `StableCycle`.
-
-    Returns:
-        Dictionary: ``sensitivity``, disturbance -> indicator -> norm in SI units (``floor``: one
-        foothold lower by 1 m, ``push``: 1 N s per kg of robot along the walk just after touchdown;
-        ``step_time`` in s, ``step_length`` in m); ``gait_sensitivity_norm``, that of step time
-        over floor height, as in [HW07], without units (time in sqrt(leg length / gravity), height
-        in leg lengths); ``sensitivity_steps``, how many steps count; ``responses``, disturbance ->
-        indicator -> change of each step per unit of the disturbance.
+    ``sensitivity``, disturbance -> indicator -> norm in SI units (``floor``: one foothold lower by
+    1 m, ``push``: 1 N s per kg of robot along the walk just after touchdown; ``step_time`` in s,
+    ``step_length`` in m); ``gait_sensitivity_norm``, that of step time over floor height, as in
+    [HW07], without units (time in sqrt(leg length / gravity), height in leg lengths);
+    ``sensitivity_steps``, how many steps count; ``responses``, disturbance -> indicator -> change
+    of each step per unit of the disturbance.
     """
+
+    sensitivity: dict[str, dict[str, float]] | None = None
+    gait_sensitivity_norm: float | None = None
+    sensitivity_steps: int | None = None
+    responses: dict[str, dict[str, list[float]]] | None = None
+
+
+def find_sensitivity(settled: StableCycle) -> Sensitivity:
+    """Return the `Sensitivity` of a walk."""
     steps = _steps_that_count(float(abs(settled.cycle.eigenvalues[0])))
     units = {'floor': settled.length_unit, 'push': settled.length_unit / settled.time_unit}
     responses = {}
@@ -48,12 +55,9 @@ def find_sensitivity(settled: StableCycle) -> dict[str, Any]:
         responses[kind] = dict(zip(INDICATORS, response.T, strict=True))
     norms = {kind: {name: float(np.linalg.norm(values)) for name, values in rows.items()}
              for kind, rows in responses.items()}
-    return {'sensitivity': norms,
-            'gait_sensitivity_norm': norms['floor']['step_time'] * settled.length_unit
-            / settled.time_unit,
-            'sensitivity_steps': steps,
-            'responses': {kind: {name: values.tolist() for name, values in rows.items()}
-                          for kind, rows in responses.items()}}
+    return Sensitivity(
+        norms, norms['floor']['step_time'] * settled.length_unit / settled.time_unit, steps,
+        responses)
 
 
 def _steps_that_count(largest: float) -> int:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 import math
 from pathlib import Path
 import time
@@ -17,11 +18,39 @@ from walking_control.experiments.sweeps.table import SweepTable
 from walking_control.experiments.sweeps.task import batches, check_task, SweepTask
 from walking_control.experiments.sweeps.walks import Workshop
 from walking_control.experiments.sweeps.workers import Workers
+from walking_control.runs.result import Result
+
+
+@dataclass(eq=False)
+class Sweep(Result):
+    """What came of a sweep.
+
+    ``runs``, rows of the table; ``walked``, those of them walked now; ``stable``, how many rows
+    lasted; ``wall_time`` (s); ``workers``; ``columns``; ``file``; ``chosen``, what the robot file
+    says of the axes, ``margin`` and ``nearest_failure``, see `margin_of`; ``table``, the
+    `pyarrow.Table`.
+    """
+
+    robot: str
+    controller: str
+    plant: str
+    runs: int
+    walked: int
+    stable: int
+    wall_time: float
+    workers: int
+    columns: list[str]
+    file: str | None
+    chosen: dict[str, float] | None
+    margin: float | None
+    nearest_failure: dict[str, float] | None
+    interrupted: bool
+    table: Any
 
 
 def run_sweep(task: SweepTask, file: Path | None = None, workers: int | None = None,
               scheduler: str | None = None, resume: bool = False, allow_many: bool = False,
-              progress: Callable[[float], None] | None = None) -> dict[str, Any]:
+              progress: Callable[[float], None] | None = None) -> Sweep:
     """Walk a sweep.
 
     The table does not depend on who walks it: one process, several, or a cluster.
@@ -35,12 +64,6 @@ def run_sweep(task: SweepTask, file: Path | None = None, workers: int | None = N
             the rows that it lacks.
         allow_many: Whether more than a million rows are meant.
         progress: Called with the share of rows there are, 0 to 1.
-
-    Returns:
-        Dictionary: ``runs``, rows of the table; ``walked``, those of them walked now; ``stable``,
-        how many rows lasted; ``wall_time`` (s); ``workers``; ``columns``; ``file``; ``chosen``,
-        what the robot file says of the axes, and ``margin``, see `margin_of`; ``table``, the
-        `pyarrow.Table`.
 
     Raises:
         InvalidInput: A task, table or scheduler that cannot be used.
@@ -66,12 +89,11 @@ def run_sweep(task: SweepTask, file: Path | None = None, workers: int | None = N
                            'interrupted': True}) from None
     whole = table.finish()
     chosen = chosen_point(workshop)
-    return {'robot': workshop.base.robot.name, 'controller': workshop.controller,
-            'plant': workshop.plant, 'runs': whole.num_rows, 'walked': len(missing),
-            'stable': sum(whole['stable'].to_pylist()),
-            'wall_time': time.perf_counter() - begin, 'workers': crew.count,
-            'columns': whole.column_names, 'file': file and str(file), 'chosen': chosen,
-            **margin_of(task, whole, chosen), 'interrupted': False, 'table': whole}
+    return Sweep(
+        workshop.base.robot.name, workshop.controller, workshop.plant, whole.num_rows, len(missing),
+        sum(whole['stable'].to_pylist()), time.perf_counter() - begin, crew.count,
+        whole.column_names, str(file) if file else None, chosen, interrupted=False,
+        table=whole, **margin_of(task, whole, chosen))
 
 
 def chosen_point(workshop: Workshop) -> dict[str, float] | None:

@@ -24,7 +24,8 @@ from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.runs.metrics import steady_state
-from walking_control.runs.quantities import largest, plain, squared_effort_per_step
+from walking_control.runs.quantities import largest, squared_effort_per_step
+from walking_control.runs.result import plain
 from walking_control.runs.run import Run
 from walking_control.runs.space import steady_in_space
 from walking_control.simulation.disturbance import plan_disturbances
