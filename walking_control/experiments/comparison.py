@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -108,13 +108,12 @@ def compare(robot: str, variants: Sequence[Variant], disturb: Sequence[str] | No
         Interrupted: Somebody stopped it; holds the walks until then.
     """
     show = progress or (lambda text: None)
-    side: _Responses | _Gaits
-    if load_robot(robot, overrides).robot.base is Base.FREE:
-        side = _Gaits(robot, variants, disturb or (), duration, overrides, plant, speeds,
-                      processes or count_processors())
-    else:
-        side = _Responses(robot, variants, (DISTURBANCE,) if disturb is None else disturb,
-                          duration, overrides, plant)
+    in_space = load_robot(robot, overrides).robot.base is Base.FREE
+    usual = () if in_space else (DISTURBANCE,)
+    asked = _Asked(robot, variants, usual if disturb is None else disturb, duration, overrides,
+                   plant)
+    side: _Responses | _Gaits = _Gaits(asked, speeds, processes or count_processors()) \
+        if in_space else _Responses(asked)
     walks = []
     try:
         for i, variant in enumerate(variants):
@@ -147,24 +146,35 @@ def _first_failure(name: str, find: Callable[[], FirstFailure], asked: dict[str,
     return entry
 
 
+class _Asked(NamedTuple):
+    """What `compare` is asked for."""
+
+    robot: str
+    variants: Sequence[Variant]
+    disturb: Sequence[str]
+    duration: float
+    overrides: Sequence[tuple[str, Any]]
+    plant: str | None
+
+    def load(self, variant: Variant, *settings: tuple[str, Any]) -> RobotFile:
+        """Return the `RobotFile` of a variant."""
+        robot_file = load_variant(self.robot, variant, [*self.overrides, *settings])
+        return robot_file if self.plant is None else replace(robot_file, plant=self.plant)
+
+
 class _Responses:
     """Walks in the plane, disturbed on their way."""
 
-    def __init__(self, robot: str, variants: Sequence[Variant], disturb: Sequence[str],
-                 duration: float, overrides: Sequence[tuple[str, Any]], plant: str | None) -> None:
-        self._disturb, self._duration, self._plant = disturb, duration, plant
-        self._kinds = [parse_disturbance(text) for text in disturb]
-        base = load_robot(robot, overrides)
+    def __init__(self, asked: _Asked) -> None:
+        self._asked = asked
+        self._kinds = [parse_disturbance(text) for text in asked.disturb]
+        base = load_robot(asked.robot, asked.overrides)
         self._field = base.values(CurveTrackingParameters)
-        plan_disturbances(make_plant(base, plant), disturb)
-        self._prepared = {variant.name: self._prepare(robot, variant, overrides)
-                          for variant in variants}
+        plan_disturbances(make_plant(base, asked.plant), asked.disturb)
+        self._prepared = {variant.name: self._prepare(variant) for variant in asked.variants}
 
-    def _prepare(self, robot: str, variant: Variant, overrides: Sequence[tuple[str, Any]]
-                 ) -> tuple[RobotFile, ControlLoop]:
-        robot_file = load_variant(robot, variant, overrides)
-        if self._plant is not None:
-            robot_file = replace(robot_file, plant=self._plant)
+    def _prepare(self, variant: Variant) -> tuple[RobotFile, ControlLoop]:
+        robot_file = self._asked.load(variant)
         try:
             return robot_file, ControlLoop(robot_file, variant.controller)
         except InvalidInput as error:
@@ -174,9 +184,9 @@ class _Responses:
         """Walk a variant."""
         robot_file, loop = self._prepared[variant.name]
         plant = make_plant(robot_file)
-        plan_disturbances(plant, self._disturb)
+        plan_disturbances(plant, self._asked.disturb)
         try:
-            run = run_plant(plant, loop, robot_file.start, self._duration)
+            run = run_plant(plant, loop, robot_file.start, self._asked.duration)
         except NotAchieved as error:
             unknown = dict.fromkeys(name for name, *_ in MEASURES)
             return Walk(variant, {'survived': False, 'reason': str(error), 'fault': None,
@@ -195,32 +205,27 @@ class _Responses:
             largest, resolution = sign * DISTURBANCES[kind].largest, DISTURBANCES[kind].resolution
             yield (kind if sign > 0.0 else f'{kind}_against', partial(
                 find_first_failure, self._prepared[variant.name][0], kind, variant.controller,
-                self._plant or 'rigid', largest, resolution),
+                self._asked.plant or 'rigid', largest, resolution),
                 {'largest_tried': largest, 'resolution': resolution}, kept)
 
 
 class _Gaits:
     """Walks in space, at several speeds."""
 
-    def __init__(self, robot: str, variants: Sequence[Variant], disturb: Sequence[str],
-                 duration: float, overrides: Sequence[tuple[str, Any]], plant: str | None,
-                 speeds: Sequence[float], processes: int) -> None:
-        self._robot, self._overrides, self._plant = robot, overrides, plant
-        self._disturb, self._duration = disturb, duration
-        self._speeds, self._processes = speeds, processes
+    def __init__(self, asked: _Asked, speeds: Sequence[float], processes: int) -> None:
+        self._asked, self._speeds, self._processes = asked, speeds, processes
         self._files = {variant.name: [self._at(variant, speed) for speed in speeds]
-                       for variant in variants}
-        plan_disturbances(make_plant(self._files[variants[0].name][0], plant), disturb)
+                       for variant in asked.variants}
+        plan_disturbances(make_plant(self._files[asked.variants[0].name][0]), asked.disturb)
 
     def _at(self, variant: Variant, speed: float) -> RobotFile:
-        return load_variant(self._robot, variant, [*self._overrides,
-                                                   (f'{variant.controller}.speed', speed)])
+        return self._asked.load(variant, (f'{variant.controller}.speed', speed))
 
     def walk(self, variant: Variant) -> Walk:
         """Walk a variant at each speed; sum up what `measure_gait` says."""
         def walk(robot_file: RobotFile) -> dict[str, Any]:
-            return measure_gait(simulate(robot_file, variant.controller, self._plant,
-                                         self._duration, self._disturb))
+            return measure_gait(simulate(robot_file, variant.controller, None,
+                                         self._asked.duration, self._asked.disturb))
         found: dict[float, dict[str, Any]] = {}
         with Branches[float](self._processes) as branches:
             for speed, robot_file in zip(self._speeds, self._files[variant.name], strict=True):
@@ -241,8 +246,8 @@ class _Gaits:
                 'resolution', 'largest', 'nominal_speed', PRICE, 'interrupted')
         grid = None if robustness is True else robustness
         yield ('push', partial(
-            find_envelope, self._at(variant, PUSHED_AT), 'push', variant.controller, self._plant,
-            grid=grid, processes=self._processes), {'largest_tried': 0.0}, kept)
+            find_envelope, self._at(variant, PUSHED_AT), 'push', variant.controller, grid=grid,
+            processes=self._processes), {'largest_tried': 0.0}, kept)
 
 
 def measure_gait(run: Run) -> dict[str, Any]:

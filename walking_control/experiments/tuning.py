@@ -2,7 +2,8 @@
 """Gains that keep stated margins at the least cost: the work behind `tune`.
 
 A margin is kept where the walker survives every size up to it, of a grid of quarters; sizes up to
-one and a half times are tried, so that what more would cost can be seen. CMA-ES searches: it bears
+one and a half times are tried, so that what more would cost can be seen. In space a disturbance
+comes from four sides at two parts of a step, and the worst counts. CMA-ES searches: it bears
 objectives with plateaus, as margins on a grid are, and points at which the robot does not walk.
 """
 
@@ -22,6 +23,7 @@ from walking_control.exceptions import (
     NotAchieved,
     WalkingControlError,
 )
+from walking_control.experiments.envelope import find_envelope, QUICK
 from walking_control.experiments.first_failure import (
     DISTURBANCES,
     FirstFailure,
@@ -33,6 +35,7 @@ from walking_control.experiments.robustness import find_first_failure
 from walking_control.experiments.sweeps.sweep import chosen_point
 from walking_control.experiments.sweeps.task import SweepTask
 from walking_control.experiments.sweeps.walks import measure, Workshop
+from walking_control.models.base import Base
 from walking_control.models.robot_file import RobotFile
 
 QUARTER, MOST = 0.25, 1.5      # of a margin: distance between sizes, and the last
@@ -216,7 +219,9 @@ class _Bench:
         controller, plant = self.workshop.controller, self.workshop.plant
         result: FirstFailure | None = None
         with contextlib.suppress(NotAchieved):   # falls even undisturbed, after longer
-            if goal.kind in DISTURBANCES:
+            if goal.kind in DISTURBANCES and robot_file.robot.base is Base.FREE:
+                result = find_envelope(robot_file, goal.kind, controller, plant, *sizes, QUICK, 1)
+            elif goal.kind in DISTURBANCES:
                 result = find_first_failure(robot_file, goal.kind, controller, plant, *sizes)
             else:
                 result = find_margin(robot_file, goal.kind, controller, plant, *sizes, SEEDS,

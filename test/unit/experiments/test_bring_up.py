@@ -18,11 +18,13 @@ from walking_control.exceptions import InvalidInput, NotAchieved
 from walking_control.experiments.bring_up import checking, planar, run
 from walking_control.experiments.bring_up.journal import Journal
 from walking_control.experiments.bring_up.legs import legs_alone
+from walking_control.experiments.bring_up.natural_gait import natural_gait
 from walking_control.experiments.bring_up.planar import stand
 from walking_control.experiments.bring_up.run import bring_up, summarize
 from walking_control.experiments.bring_up.step import Outcome, Site, Step
 from walking_control.experiments.gait_search import scuff_length
 from walking_control.loading import load_robot
+from walking_control.models.resources import robot_path
 from walking_control.reports.bring_up_page import write_bring_up_page
 
 
@@ -176,6 +178,24 @@ def test_bad_input_is_one_line(tmp_path, capsys):
     """A missing file would end in a traceback."""
     assert main(['bring-up', str(tmp_path / 'no.yaml'), '--out', str(tmp_path / 'up')]) == 2
     assert capsys.readouterr().err.count('\n') == 1
+
+
+def test_robots_without_a_gait_say_why(tmp_path):
+    """Bring-up would end, or be silent, where no gait of the robot's own is known."""
+    path = robot_path('walker3d_points')
+    site = Site(path, tmp_path, progress=lambda text: None, current=path)
+    outcome = natural_gait(site)
+    assert outcome.ok and outcome.what.startswith('none: ') and 'six joints' in outcome.what
+
+
+@pytest.mark.slow
+def test_bring_up_finds_gaits(tmp_path):
+    """A biped on soles would squat after bring-up, though gaits of its own can be found."""
+    path = robot_path('walker3d')
+    site = Site(path, tmp_path, progress=lambda text: None, current=path)
+    outcome = natural_gait(site)
+    assert outcome.value < 0.1 and outcome.figures['on_gait'] > 0.6
+    assert load_robot(outcome.files[1]).controller == 'natural_walking'
 
 
 @pytest.mark.slow

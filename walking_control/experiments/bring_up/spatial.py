@@ -12,6 +12,7 @@ from walking_control.controllers.stepping.controller import Stepping
 from walking_control.exceptions import WalkingControlError
 from walking_control.experiments.bring_up.checking import files_step, margins, walk
 from walking_control.experiments.bring_up.legs import legs_alone
+from walking_control.experiments.bring_up.natural_gait import natural_gait
 from walking_control.experiments.bring_up.step import Outcome, Site, Step
 from walking_control.experiments.check_walk import find_walk_obstacles
 from walking_control.experiments.sweeps.task import Axis, SweepTask
@@ -155,6 +156,7 @@ SPATIAL_STEPS = (
     Step('stepping', ('check', 'stand'), stepping),
     Step('gains', ('stepping',), gains),
     Step('walk (MuJoCo)', ('stepping',), walk_mujoco),
+    Step('natural gait', ('walk (MuJoCo)',), natural_gait),
     Step('margins', ('walk (MuJoCo)',), measure_margins),
     Step('ros2_control', ('check',), files_step),
 )

@@ -81,30 +81,35 @@ def write_space_film(run: Run, path: Path | str, below: Run | None = None) -> No
     pace = max(1, math.ceil((run.time[-1] - run.time[0]) / LONGEST))
     times = np.arange(run.time[0], run.time[-1] + 1e-9, 2.0 * pace / FRAME_RATE)
     rows = np.minimum(np.searchsorted(run.time, times - 1e-9), len(run.time) - 1)
-    film = _Film(run, rows, pace)
-    frames = [film.draw(k) for k in range(len(rows))]
-    if below is not None:
-        other = _Film(below, np.minimum(rows, len(below.time) - 1), pace)
-        frames = [_stack(frame, other.draw(k)) for k, frame in enumerate(frames)]
+    films = [_Film(each, np.minimum(rows, len(each.time) - 1), pace)
+             for each in (run, *(() if below is None else (below,)))]
+    for film in films:   # of one scale
+        film.height = max(each.height for each in films)
+    frames = [_stack([film.draw(k) for film in films]) for k in range(len(rows))]
     save_frames(frames, path, linger=run.broke_off, rate=FRAME_RATE / 2.0)
 
 
-def _stack(above: Any, below: Any) -> Any:
-    """Return two pictures as one."""
-    picture = import_pillow().new(above.mode, (above.width, above.height + below.height))
-    picture.paste(above, (0, 0))
-    picture.paste(below, (0, above.height))
+def _stack(pictures: list[Any]) -> Any:
+    """Return pictures of one size below each other as one."""
+    width, height = pictures[0].size
+    picture = import_pillow().new(pictures[0].mode, (width, height * len(pictures)))
+    for i, each in enumerate(pictures):
+        picture.paste(each, (0, i * height))
     return picture
 
 
 class _Film:
-    """Everything needed to draw the frames of one walk."""
+    """Everything needed to draw the frames of one walk.
+
+    Attributes:
+        height: Of the robot in its pictures, m.
+    """
 
     def __init__(self, run: Run, rows: np.ndarray, pace: float) -> None:
         self._run, self._rows, self._pace = run, rows, pace
         self._scene = Scene(run)
         # it may begin crouched
-        self._height = max(float(np.ptp(self._scene.pose(row).points[:, 2]))
+        self.height = max(float(np.ptp(self._scene.pose(row).points[:, 2]))
                            for row in rows[::LOOKS])
         self._prints = footprint_outlines(run)
         self._base, self._looks = run.base.position, yaw(run)
@@ -115,7 +120,7 @@ class _Film:
     def _views(self, k: int) -> tuple[tuple[str, tuple[float, float], Frame], ...]:
         """Return (caption or none, its place, `Frame`) of the three views of frame k."""
         x, y = self._place[k]
-        height, unit = self._height, OVERSAMPLING
+        height, unit = self.height, OVERSAMPLING
         c, s = math.cos(self._look[k]), math.sin(self._look[k])
         middle = np.array([x, y, 0.5 * height])
         size = 0.36 * HEIGHT * unit / height
@@ -210,7 +215,7 @@ class _Film:
         begun = int(np.searchsorted(self._run.time, segment.push_at - 1e-9))
         angle = self._looks[begun] + math.radians(segment.push_direction)
         tip = self._base[row].copy()
-        foot = tip - 0.5 * self._height * np.array([math.cos(angle), math.sin(angle), 0.0])
+        foot = tip - 0.5 * self.height * np.array([math.cos(angle), math.sin(angle), 0.0])
         start, end = frame.pixels([foot, tip])
         pen.line([start, end], fill=MARK, width=4 * OVERSAMPLING)
         draw_disc(pen, end, 6 * OVERSAMPLING, MARK)
