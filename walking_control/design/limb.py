@@ -83,7 +83,7 @@ class Limb:
                 remedy='choose other joint positions, or fewer --axes')
         self.links = mechanism.inertia(rotors=False)[np.ix_(self.columns, self.columns)]
         if rotors == 'coupled':
-            self._rotors = RotorModel(mechanism, transmission, carriers)
+            self.rotor_model = RotorModel(mechanism, transmission, carriers)
         require_inertia(self.inertia(np.ones(self.m)), mechanism.name)
 
     @property
@@ -96,7 +96,7 @@ class Limb:
         """Inertia between links and rotors' spin, ``(n, m)``; zero of rotors as armature."""
         if self.rotors == 'armature':
             return np.zeros((len(self.columns), self.m))
-        return np.asarray(self._rotors.coupling()[self.columns])
+        return np.asarray(self.rotor_model.coupling()[self.columns])
 
     def inertia(self, shares: np.ndarray, symmetric: bool = False) -> np.ndarray:
         """Return ``H = K^T E M K`` of finite shares, ``(n, n)``.
@@ -120,31 +120,6 @@ class Limb:
     def motor_map(self, shares: np.ndarray) -> np.ndarray:
         """Return joint torques per torque of the motors times reductions, ``D^-T E``, (m, m)."""
         return np.asarray(np.linalg.inv(self.transmission.topology).T * shares)
-
-    def equation_of_motion(self, velocity: np.ndarray, shares: np.ndarray
-                           ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return H, bias and map of the motors' torques of the dissipative equation of motion.
-
-        ``H a + bias = J^T f + map tau_psi``, [SR20] (12), gravity in the bias.
-
-        Args:
-            velocity: Of base and limb, ``(n,)``; the other joints are held.
-            shares: Diagonal of E, finite.
-        """
-        full = np.zeros(len(self.mechanism.moving))
-        full[self.columns] = velocity
-        mechanism = self.mechanism
-        whole = np.zeros(mechanism.dynamics.nv)
-        whole[mechanism.moving] = full
-        bias = mechanism.dynamics.bias(mechanism.q, whole)[mechanism.moving]
-        if self.rotors == 'coupled':
-            bias, spin = self._rotors.bias(full, bias)
-        bias = bias[self.columns]
-        if self.rotors == 'coupled':
-            bias[self.n_base:] += self.transmission.to_rotors.T @ (shares * spin)
-        motors = np.zeros((len(self.columns), self.m))
-        motors[self.n_base:] = self.motor_map(shares)
-        return self.inertia(shares), bias, motors
 
 
 def _axes(axes: str | None, jacobian: np.ndarray, frame: str) -> str:
@@ -206,34 +181,20 @@ class RotorModel:
                 pin.SE3.Identity())
             data = self.model.createData()
             self._q = np.append(self._q, 0.0)
-        self._data, self._spin = data, transmission.to_rotors
+        self._data, self._count = data, len(transmission.joints)
         self._places = np.concatenate([dynamics.pinocchio_order[mechanism.moving],
                                        np.arange(dynamics.nv, self.model.nv)])
-        self._joints = mechanism.velocity_places(transmission.joints)
 
-    def _efforts(self, velocity: np.ndarray, spin: np.ndarray,
-                 acceleration: np.ndarray) -> np.ndarray:
+    def efforts(self, velocity: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
+        """Return efforts on the mechanism's velocities and on rotors, ``(n + m,)``, of both."""
         # of the whole: by recursion from the bodies, which asks for no order of the joints
         v, a = np.zeros(self.model.nv), np.zeros(self.model.nv)
-        v[self._places], a[self._places] = np.concatenate([velocity, spin]), acceleration
+        v[self._places], a[self._places] = velocity, acceleration
         return np.asarray(pin.rnea(self.model, self._data, self._q, v, a)[self._places])
 
     def coupling(self) -> np.ndarray:
         """Return the inertia between velocities and rotors' spin, ``(n, m)``."""
-        size, m = len(self._places), len(self._spin)
-        rest = np.zeros(size - m), np.zeros(m)
-        still = self._efforts(*rest, np.zeros(size))
-        return np.asarray(np.array([self._efforts(*rest, unit) - still
-                                    for unit in np.eye(size)[-m:]]).T[:-m])
-
-    def bias(self, velocity: np.ndarray, links: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return Coriolis and gravity efforts on velocities ``(n,)`` and on rotors ``(m,)``.
-
-        Args:
-            velocity: Of the mechanism, ``(n,)``; the rotors spin with their joints.
-            links: These efforts of the links alone, rotors locked, ``(n,)``.
-        """
-        m, none = len(self._spin), np.zeros(len(self._places))
-        turning = self._efforts(velocity, self._spin @ velocity[self._joints], none)
-        locked = self._efforts(velocity, np.zeros(m), none)
-        return links + (turning - locked)[:-m], turning[-m:]
+        rest, m = np.zeros(len(self._places)), self._count
+        still = self.efforts(rest, rest)
+        return np.asarray(np.array([self.efforts(rest, unit) - still
+                                    for unit in np.eye(len(rest))[-m:]]).T[:-m])

@@ -27,24 +27,6 @@ LEAST = 1e-6     # of efficiencies and reductions; a backward efficiency below c
 MOST = 1e9       # of rotor inertia, kg m^2, and torque, N m; beyond, numbers overflow
 
 
-def wedge_efficiencies(friction: float, angle: float) -> tuple[float, float]:
-    """Return forward and backward efficiency of a wedge ([SR20] II-B).
-
-    Args:
-        friction: Coefficient of friction of the slope.
-        angle: Of the slope, rad; the reduction is its cosine.
-
-    Raises:
-        InvalidInput: The friction is negative or the angle not from 0 to below a right one.
-    """
-    if not 0.0 <= friction < np.inf:
-        raise InvalidInput('friction of the wedge', value=friction, limit='must be at least 0')
-    if not 0.0 <= angle < np.pi / 2:
-        raise InvalidInput('angle of the wedge', value=angle, limit='must be from 0 to below pi/2')
-    loss = friction * np.tan(angle)
-    return 1.0 / (1.0 + loss), max(0.0, 1.0 - loss)
-
-
 def backward_efficiency(forward: float, reduction: float) -> float:
     """Return the backward efficiency of a gear with a forward one ([SR20] (15)).
 
