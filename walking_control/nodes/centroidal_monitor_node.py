@@ -7,13 +7,12 @@ sends nothing but figures and a marker. What a foot carries counts as contact.
 
 from collections.abc import Callable
 import math
-import sys
+import time
 from typing import Any
 
 from geometry_msgs.msg import WrenchStamped
 import numpy as np
 import pinocchio as pin
-from rclpy.clock import Clock, ClockType
 from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Float64
 from visualization_msgs.msg import Marker
@@ -27,9 +26,10 @@ from walking_control.models.pose import unit_quaternion
 from walking_control.models.robot import Robot
 from walking_control.nodes import topics
 from walking_control.nodes.guard import GuardedNode
-from walking_control.nodes.messages import ForceReader, JointStateReader, write_axes
+from walking_control.nodes.messages import ForceReader, JointStateReader, make_marker, write_axes
 from walking_control.nodes.parameters import NodeParameters
-from walking_control.nodes.runtime import run_node
+from walking_control.nodes.runtime import program
+from walking_control.nodes.sensors import sensor_topics
 
 
 class Settings(Parameters, section='node'):
@@ -65,9 +65,6 @@ class CentroidalMonitorNode(GuardedNode):
         InvalidInput: The robot file or a parameter is unusable.
     """
 
-    finished = False
-    exit_status = 0
-
     def __init__(self, name: str = 'centroidal_monitor', **kwargs: Any) -> None:
         super().__init__(name, **kwargs)
         self._values = NodeParameters(self, Settings).read()
@@ -81,27 +78,24 @@ class CentroidalMonitorNode(GuardedNode):
         self._heard = -math.inf
         self._imu: np.ndarray | None = None   # rotation from the IMU's axes to the world's
         self._forces: dict[str, np.ndarray | None] = {foot: None for foot in robot.feet}
-        self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._publish_to()
         self._listen_to(robot)
-        self.create_timer(1.0 / self._values.rate, self._on_timer, clock=self._steady)
+        self.steady_timer(1.0 / self._values.rate, self._on_timer)
 
     def _publish_to(self) -> None:
         self._index = self.create_publisher(Float64, '~/index', topics.LATEST)
         self._rotom = self.create_publisher(Float64, '~/rotom', topics.LATEST)
         self._marker_publisher = self.create_publisher(Marker, '~/ellipsoid', topics.LATEST)
-        self._marker = Marker(type=Marker.SPHERE, action=Marker.ADD, ns='transmissibility')
-        self._marker.header.frame_id = self._mechanism.dynamics.robot.base_link
-        colour = self._marker.color
-        colour.r, colour.g, colour.b, colour.a = 0.0, 0.45, 0.7, 0.5
+        self._marker = make_marker(
+            self._mechanism.dynamics.robot.base_link, 'transmissibility', 0, Marker.SPHERE,
+            (0.0, 0.45, 0.7, 0.5), (0.0, 0.0, 0.0))
 
     def _listen_to(self, robot: Robot) -> None:
-        self.create_subscription(JointState, topics.JOINT_STATES, self._on_joints,
-                                 topics.SENSOR_IN)
-        self.create_subscription(Imu, topics.IMU, self._on_imu, topics.SENSOR_IN)
-        for foot in robot.feet:
-            self.create_subscription(WrenchStamped, topics.foot_wrench(foot),
-                                     self._wrench_callback(foot), topics.SENSOR_IN)
+        callbacks = {'joint_state': self._on_joints, 'imu': self._on_imu,
+                     **{foot: self._wrench_callback(foot) for foot in robot.feet}}
+        for sensor, (kind, topic) in sensor_topics(robot).items():
+            if sensor in callbacks:
+                self.create_subscription(kind, topic, callbacks[sensor], topics.SENSOR_IN)
 
     # -- messages ------------------------------------------------------------------------------
 
@@ -112,7 +106,7 @@ class CentroidalMonitorNode(GuardedNode):
         except MeasurementError as error:
             self.get_logger().error(str(error), throttle_duration_sec=5.0)
             return
-        self._stamp, self._heard = message.header.stamp, self._now()
+        self._stamp, self._heard = message.header.stamp, time.monotonic()
 
     def _on_imu(self, message: Imu) -> None:
         q = message.orientation
@@ -133,9 +127,6 @@ class CentroidalMonitorNode(GuardedNode):
 
     # -- figures -------------------------------------------------------------------------------
 
-    def _now(self) -> float:
-        return float(self._steady.now().nanoseconds * 1e-9)
-
     def standing(self) -> tuple[str, ...]:
         """Return the feet that carry something, or have never been heard of."""
         least = self._values.load * self._mechanism.dynamics.weight
@@ -143,7 +134,7 @@ class CentroidalMonitorNode(GuardedNode):
                      if force is None or np.linalg.norm(force) >= least)
 
     def _on_timer(self) -> None:
-        if self._now() - self._heard > self._values.timeout \
+        if time.monotonic() - self._heard > self._values.timeout \
                 or not np.isfinite(self._positions).all():
             return
         mechanism = self._mechanism.at(self._positions)
@@ -181,13 +172,8 @@ class CentroidalMonitorNode(GuardedNode):
         result: np.ndarray = mechanism.center_of_mass() - place
         return result
 
-    def stop(self) -> None:
-        """Nothing to send."""
 
-
-def main(args: Any = None) -> None:
-    """Run the centroidal monitor."""
-    sys.exit(run_node(CentroidalMonitorNode, args))
+main = program(CentroidalMonitorNode)
 
 
 if __name__ == '__main__':

@@ -2,12 +2,10 @@
 """Lifecycle node that runs a control loop on ros2_control topics."""
 
 from collections.abc import Callable
-import sys
 from typing import Any
 
 from lifecycle_msgs.srv import ChangeState
 from rcl_interfaces.msg import SetParametersResult
-from rclpy.clock import Clock, ClockType
 from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
 from std_msgs.msg import Bool, String
@@ -26,7 +24,7 @@ from walking_control.nodes.combined_state import KINDS
 from walking_control.nodes.guard import GuardedNode
 from walking_control.nodes.neighbours import Neighbours
 from walking_control.nodes.parameters import frozen_error, NodeParameters, SectionParameters
-from walking_control.nodes.runtime import run_node
+from walking_control.nodes.runtime import program
 from walking_control.nodes.session import Session
 from walking_control.safety.faults import Fault
 from walking_control.safety.latch import Latch
@@ -98,8 +96,6 @@ class ControllerNode(GuardedNode, LifecycleNode):
         InvalidInput: The robot file or a parameter is unusable.
     """
 
-    finished = False
-    exit_status = 0
     _session: Session | None = None
     _sections: SectionParameters | None = None   # None while they are being declared
     _loaded: tuple[str, str] | None = None
@@ -129,8 +125,7 @@ class ControllerNode(GuardedNode, LifecycleNode):
         self.create_subscription(String, topics.SIMULATION_END, self._on_simulation_end,
                                  topics.EVENTS)
         if self._node_parameters.read().autostart:
-            self._autostart = self.create_timer(0.0, self._on_autostart,
-                                                clock=Clock(clock_type=ClockType.STEADY_TIME))
+            self._autostart = self.steady_timer(0.0, self._on_autostart)
 
     @property
     def loop(self) -> ControlLoop | None:
@@ -388,9 +383,7 @@ class ControllerNode(GuardedNode, LifecycleNode):
         return 'is another robot than the robot file: ' + '; '.join(found) if found else None
 
 
-def main(args: Any = None) -> None:
-    """Run the controller node."""
-    sys.exit(run_node(ControllerNode, args))
+main = program(ControllerNode)
 
 
 if __name__ == '__main__':

@@ -27,8 +27,8 @@ from walking_control.nodes.demo_place import announce, DemoPlace
 from walking_control.nodes.fault_injection import break_law
 from walking_control.nodes.runtime import (
     isolate_domain,
-    log_arguments,
     make_executor,
+    ros,
     spin,
     StopSignal,
 )
@@ -112,9 +112,7 @@ def run_demo(robot_file: RobotFile, controller: Choice, plant: Choice, duration:
         place = DemoPlace(os.environ['ROS_DOMAIN_ID'], namespace)
         print(f'ROS domain {place.domain}, namespace {namespace}; from another shell: '
               'walking_control fault KIND', file=sys.stderr, flush=True)
-        rclpy.init(args=log_arguments(),
-                   signal_handler_options=rclpy.SignalHandlerOptions.NO)
-        try:
+        with ros():
             with StopSignal() as stop, contextlib.ExitStack() as stack, announce(place):
                 simulator = _add(stack, SimulatorNode(
                     namespace=namespace, parameter_overrides=_overrides(simulation)))
@@ -126,8 +124,6 @@ def run_demo(robot_file: RobotFile, controller: Choice, plant: Choice, duration:
             if stop.received:
                 raise KeyboardInterrupt
             return result
-        finally:
-            rclpy.try_shutdown()
 
 
 def _settings_for(table: type[Parameters], settings: Sequence[tuple[str, Any]]) -> dict[str, Any]:

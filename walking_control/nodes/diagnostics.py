@@ -54,18 +54,29 @@ class DiagnosticsPublisher:
 
     Args:
         node: The rclpy node.
+        what: Of it is told.
         robot: Name of the robot, the hardware id.
     """
 
-    def __init__(self, node: Node, robot: str) -> None:
+    def __init__(self, node: Node, what: str, robot: str = '') -> None:
         self._node = node
         self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
-        self._status = DiagnosticStatus(name=f'{node.get_fully_qualified_name()}: control loop',
+        self._status = DiagnosticStatus(name=f'{node.get_fully_qualified_name()}: {what}',
                                         hardware_id=robot)
 
-    def publish(self, state: str, fault: Fault | None, times: TickTimes, counts: dict[str, Any],
-                warnings: Sequence[str] = ()) -> None:
-        """Publish the node's health.
+    def publish(self, level: Any, words: str, figures: dict[str, Any]) -> None:
+        """Publish a level of DiagnosticStatus, a message, and name -> number or text."""
+        status = self._status
+        status.level, status.message = level, words
+        status.values = [KeyValue(key=key, value=f'{value:.4g}' if isinstance(value, float)
+                                  else str(value)) for key, value in figures.items()]
+        message = DiagnosticArray(status=[status])
+        message.header.stamp = self._node.get_clock().now().to_msg()
+        self._publisher.publish(message)
+
+    def publish_loop(self, state: str, fault: Fault | None, times: TickTimes,
+                     counts: dict[str, Any], warnings: Sequence[str]) -> None:
+        """Publish the health of a control loop.
 
         Args:
             state: What the controller does, e.g. ``'walking'``.
@@ -74,19 +85,13 @@ class DiagnosticsPublisher:
             counts: name -> number or text, further figures.
             warnings: What is wrong but no fault, in words.
         """
-        status, wrong = self._status, '; '.join(warnings)
-        status.level = DiagnosticStatus.ERROR if fault is not None else \
+        wrong = '; '.join(warnings)
+        level = DiagnosticStatus.ERROR if fault is not None else \
             DiagnosticStatus.WARN if wrong else DiagnosticStatus.OK
-        status.message = str(fault) if fault is not None else wrong or state
-        values = {'state': state, 'fault': '' if fault is None else fault.code,
-                  'warnings': wrong,
-                  'ticks': times.ticks, 'missed ticks': times.missed, **counts,
-                  **times.figures()}
-        status.values = [KeyValue(key=key, value=f'{value:.4g}' if isinstance(value, float)
-                                  else str(value)) for key, value in values.items()]
-        message = DiagnosticArray(status=[status])
-        message.header.stamp = self._node.get_clock().now().to_msg()
-        self._publisher.publish(message)
+        words = str(fault) if fault is not None else wrong or state
+        self.publish(level, words, {
+            'state': state, 'fault': '' if fault is None else fault.code, 'warnings': wrong,
+            'ticks': times.ticks, 'missed ticks': times.missed, **counts, **times.figures()})
 
     def destroy(self) -> None:
         """Take the publisher away."""

@@ -17,10 +17,11 @@ from walking_control.exceptions import InvalidInput, NotAchieved
 from walking_control.models.signals import Command, Reference
 from walking_control.nodes import topics
 from walking_control.nodes.demo_place import DemoPlace
-from walking_control.nodes.runtime import isolate_domain, log_arguments, make_executor
+from walking_control.nodes.runtime import isolate_domain, make_executor, ros
 from walking_control.safety.faults import KINDS, read_fault
 
 DISCOVERY = 15.0   # s
+ANSWER = 5.0       # s for a service
 REACTION = 8.0     # s for a fault to be noticed, and for the effort to end
 
 
@@ -85,9 +86,9 @@ class FaultWatch:
             self._executor.spin_once(timeout_sec=0.02)
         return bool(condition())
 
-    def _call(self, client: Any, request: Any, timeout: float = 5.0) -> Any:
+    def _call(self, client: Any, request: Any) -> Any:
         future = client.call_async(request)
-        if not self._spin_until(future.done, timeout):
+        if not self._spin_until(future.done, ANSWER):
             raise NotAchieved(client.srv_name, limit='does not answer; the demo may have ended')
         return future.result()
 
@@ -143,8 +144,5 @@ def provoke_fault(kind: Any, place: DemoPlace) -> dict[str, Any]:
     """Provoke a fault in a running demo; see `FaultWatch.provoke`."""
     os.environ['ROS_DOMAIN_ID'] = place.domain
     isolate_domain()
-    rclpy.init(args=log_arguments())
-    try:
+    with ros():
         return FaultWatch(place).provoke(kind)
-    finally:
-        rclpy.try_shutdown()

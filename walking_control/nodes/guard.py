@@ -15,6 +15,7 @@ from typing import Any
 
 from rcl_interfaces.msg import SetParametersResult
 from rcl_interfaces.srv import SetParameters, SetParametersAtomically
+from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import InvalidHandle
 from rclpy.node import Node
 from rclpy.parameter import Parameter
@@ -36,6 +37,17 @@ class GuardedNode(Node):
         for service in self.services:   # of the lifecycle: rclpy makes them by itself
             if not hasattr(service.callback, '__wrapped__'):
                 service.callback = self._guard(service.callback, service.srv_name)
+
+    # a program of one node, see `runtime.run_node`
+    finished = False
+    exit_status = 0
+
+    def stop(self) -> None:
+        """Leave a last word, where one is needed, before the node goes."""
+
+    def steady_timer(self, period: float, callback: Callable[..., Any]) -> Any:
+        """Return a timer by the steady clock: it goes on where simulated time stands still."""
+        return self.create_timer(period, callback, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def on_broken(self, words: str) -> None:
         """Take the error of a callback, in words; unless overridden the node only says so."""

@@ -10,8 +10,6 @@ from typing import Any
 from diagnostic_msgs.msg import DiagnosticArray
 import numpy as np
 from rcl_interfaces.srv import GetParameters
-import rclpy
-from rclpy.node import Node
 from rclpy.parameter import parameter_value_to_python
 from rclpy.qos import qos_check_compatible, QoSCompatibility
 from rosgraph_msgs.msg import Clock
@@ -24,8 +22,9 @@ from walking_control.models.sensors import JOINTS, sensors_of
 from walking_control.models.signals import Measurement
 from walking_control.models.urdf import differences
 from walking_control.nodes import topics
+from walking_control.nodes.guard import GuardedNode
 from walking_control.nodes.messages import message_type, reader_of, seconds
-from walking_control.nodes.runtime import avoid_shared_memory, log_arguments, make_executor
+from walking_control.nodes.runtime import avoid_shared_memory, ros, spun
 from walking_control.ros2_control.doctor import diagnose, Diagnosis, Seen
 from walking_control.ros2_control.live import judge_record, LiveRecord
 from walking_control.ros2_control.names import MANAGER
@@ -36,7 +35,7 @@ DISCOVERY = 1.0   # s after which whom we do not see is not there
 ASKED = {topics.CONTROLLER: ('use_sim_time', 'realtime'), MANAGER: ('enforce_command_limits',)}
 
 
-class Listener(Node):
+class Listener(GuardedNode):
     """Keeps what the sensors of a robot say.
 
     Args:
@@ -172,28 +171,18 @@ def check_live(robot_file: RobotFile, namespace: str, wait: float,
         `Diagnosis` of the system.
     """
     avoid_shared_memory()
-    rclpy.init(args=log_arguments(), signal_handler_options=rclpy.SignalHandlerOptions.NO)
-    try:
-        node, executor = Listener(robot_file.robot, namespace), make_executor()
-        executor.add_node(node)
-        try:
-            end = time.monotonic() + wait
-            while node.missing and time.monotonic() < end:
-                executor.spin_once(timeout_sec=0.1)
-                node.ask()
-            end = time.monotonic() + listen
-            while not node.missing and time.monotonic() < end:
-                executor.spin_once(timeout_sec=0.1)
-                node.ask()
+    with ros():
+        node = Listener(robot_file.robot, namespace)
+        with spun(node) as executor:
+            for time_left, hears_all in ((wait, False), (listen, True)):
+                end = time.monotonic() + time_left
+                while bool(node.missing) != hears_all and time.monotonic() < end:
+                    executor.spin_once(timeout_sec=0.1)
+                    node.ask()
             node.look()
             positions = node.record.position
             return *judge(robot_file, node, wait), diagnose(
                 robot_file, node.seen, positions[-1] if positions else None)
-        finally:
-            executor.shutdown()
-            node.destroy_node()
-    finally:
-        rclpy.try_shutdown()
 
 
 def _allowed_priority() -> int:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plays the locks of a robot in a simulator that has none: commands in, efforts and states out."""
 
-import sys
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from walking_control.nodes import topics
 from walking_control.nodes.guard import GuardedNode
 from walking_control.nodes.messages import ArrayWriter, JointStateReader, JointStateWriter, seconds
 from walking_control.nodes.parameters import NodeParameters
-from walking_control.nodes.runtime import run_node
+from walking_control.nodes.runtime import program
 from walking_control.simulation.lock_emulation import LockEmulator
 
 
@@ -37,9 +36,6 @@ class LockEmulatorNode(GuardedNode):
     Raises:
         InvalidInput: The robot has no locks.
     """
-
-    finished = False
-    exit_status = 0
 
     def __init__(self, name: str = 'lock_emulator', **kwargs: Any) -> None:
         super().__init__(name, **kwargs)
@@ -88,9 +84,7 @@ class LockEmulatorNode(GuardedNode):
         self._effort_publisher.publish(self._efforts.write(0.0, 0))
 
 
-def main(args: Any = None) -> None:
-    """Run the lock emulator node."""
-    sys.exit(run_node(LockEmulatorNode, args))
+main = program(LockEmulatorNode)
 
 
 if __name__ == '__main__':

@@ -11,6 +11,7 @@ from builtin_interfaces.msg import Time
 import numpy as np
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
+from visualization_msgs.msg import Marker
 
 from walking_control.exceptions import MeasurementError
 from walking_control.models.sensors import CONTACT, Sensor, STATE
@@ -30,6 +31,17 @@ def write_axes(target: Any, values: Any) -> None:
     """Write an array into the fields x, y, z and, of a quaternion, w."""
     for axis, value in zip('xyzw', values.tolist()):
         setattr(target, axis, value)
+
+
+def make_marker(frame: str, name: str, number: int, kind: int, colour: Sequence[float],
+                size: Sequence[float]) -> Marker:
+    """Return a marker of a namespace for RViz, upright in its frame; colour as r, g, b, a."""
+    marker = Marker(ns=name, id=number, type=kind, action=Marker.ADD)
+    marker.header.frame_id = frame
+    marker.scale.x, marker.scale.y, marker.scale.z = size
+    marker.pose.orientation.w = 1.0
+    marker.color.r, marker.color.g, marker.color.b, marker.color.a = colour
+    return marker
 
 
 def allocate(message: Any, field: str, size: int) -> np.ndarray:

@@ -7,16 +7,13 @@ rate. Sensors are left alone until a controller listens to them: a simulator wou
 for one.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 import importlib
-import sys
 import time
 from typing import Any
 
 from nav_msgs.msg import Odometry
 from rcl_interfaces.msg import ParameterEvent
-import rclpy
-from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.parameter import parameter_value_to_python
 from rclpy.qos import DurabilityPolicy
@@ -36,9 +33,9 @@ from walking_control.nodes.guard import GuardedNode
 from walking_control.nodes.robot_frames import RobotFrames
 from walking_control.nodes.runtime import (
     avoid_shared_memory,
-    log_arguments,
-    make_executor,
+    ros,
     spin,
+    spun,
     StopSignal,
 )
 from walking_control.nodes.web_gate import WebGate
@@ -132,9 +129,8 @@ class MonitorNode(GuardedNode):
             self._show(robot_file.robot)
         self.create_subscription(ParameterEvent, '/parameter_events', self._on_parameters,
                                  topics.EVENTS)
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self.create_timer(LOOK, self._look, clock=steady)
-        self.create_timer(1.0 / rate, self._pass_on, clock=steady)
+        self.steady_timer(LOOK, self._look)
+        self.steady_timer(1.0 / rate, self._pass_on)
 
     # -- what there is ---------------------------------------------------------------------------
 
@@ -268,7 +264,7 @@ class MonitorNode(GuardedNode):
 
 
 def run_monitor(host: str, port: int, rate: float, robot: str, origins: Sequence[str], token: str,
-                namespace: str, ready: Callable[[str], Any] = print) -> None:
+                namespace: str) -> None:
     """Serve until interrupted.
 
     Args:
@@ -279,27 +275,15 @@ def run_monitor(host: str, port: int, rate: float, robot: str, origins: Sequence
         origins: Of web pages that may connect, see `WebGate`.
         token: That viewers must give; empty: none.
         namespace: Of the controller and its topics.
-        ready: Called with a sentence once it listens.
 
     Raises:
         MissingDependency: The extra ``monitor`` is not installed.
         InvalidInput: Nobody can listen there, or the robot file is unusable.
     """
     avoid_shared_memory()
-    rclpy.init(args=log_arguments(), signal_handler_options=rclpy.SignalHandlerOptions.NO)
-    node = executor = None
-    try:
-        with StopSignal() as stop:
-            node = MonitorNode(host, port, rate, robot, origins, token, namespace=namespace)
-            executor = make_executor()
-            executor.add_node(node)
-            ready(f'ws://{host}:{node.port}{"/?token=TOKEN" if token else ""} serves '
-                  + (namespace or '/'))
-            sys.stdout.flush()
+    with ros(), StopSignal() as stop:
+        node = MonitorNode(host, port, rate, robot, origins, token, namespace=namespace)
+        with spun(node) as executor:
+            print(f'ws://{host}:{node.port}{"/?token=TOKEN" if token else ""} serves '
+                  + (namespace or '/'), flush=True)
             spin(executor, lambda: stop.received)
-    finally:
-        if node is not None and executor is not None:
-            node.stop()
-            executor.shutdown()
-            node.destroy_node()
-        rclpy.try_shutdown()

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Topics of a controller that holds a posture: what it is told, and the forces it relies on."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from geometry_msgs.msg import Point, WrenchStamped
@@ -16,7 +15,7 @@ from walking_control.controllers.controller import PostureHolder
 from walking_control.exceptions import MeasurementError
 from walking_control.models.sensors import topic_word
 from walking_control.nodes import topics
-from walking_control.nodes.messages import JointStateReader, set_stamp
+from walking_control.nodes.messages import JointStateReader, make_marker, set_stamp
 from walking_control.nodes.telemetry import Output
 from walking_control.statics.distributor import StaticSolution
 
@@ -38,17 +37,15 @@ class PostureTopics(Output):
     """
 
     def __init__(self, node: Node, loop: ControlLoop, law: PostureHolder, rate: float) -> None:
-        super().__init__(rate)
-        self._node, self._loop = node, loop
-        self._law = law
+        super().__init__(node, rate)
+        self._loop, self._law = loop, law
         self._wrenches = {}
         for foot in loop.robot.feet:
             message = WrenchStamped()
             message.header.frame_id = foot
             self._wrenches[foot] = (
-                node.create_publisher(WrenchStamped, f'~/wrench/{topic_word(foot)}',
-                                      topics.LATEST), message)
-        self._markers = node.create_publisher(MarkerArray, '~/markers', topics.LATEST)
+                self._publisher(WrenchStamped, f'~/wrench/{topic_word(foot)}'), message)
+        self._markers = self._publisher(MarkerArray, '~/markers')
         self._margins: dict[str, Any] = {}
         self._reader = JointStateReader(loop.robot.joints)
         self._subscriptions = [
@@ -105,20 +102,21 @@ class PostureTopics(Output):
                     continue
                 name = f'margin_{contact}_{limit}'
                 if name not in self._margins:
-                    self._margins[name] = self._node.create_publisher(
-                        Float64, topics.telemetry(name), topics.LATEST)
+                    self._margins[name] = self._publisher(Float64, topics.telemetry(name))
                 self._send(self._margins[name], Float64(data=float(value)))
 
     def _make_markers(self, stamp: float, wrenches: Any) -> MarkerArray:
         markers = []
         for i, (foot, contact) in enumerate(self._law.contacts.items()):
-            sole = self._marker(stamp, foot, 3 * i, Marker.CUBE, (0.6, 0.6, 0.6, 0.6))
-            sole.scale.x, sole.scale.y = max(contact.length, 1e-3), max(contact.width, 1e-3)
-            sole.scale.z = 0.002
-            pressure = self._marker(stamp, foot, 3 * i + 1, Marker.SPHERE, (0.9, 0.4, 0.0, 1.0))
-            pressure.scale.x = pressure.scale.y = pressure.scale.z = 0.02
-            arrow = self._marker(stamp, foot, 3 * i + 2, Marker.ARROW, (0.0, 0.45, 0.7, 1.0))
-            arrow.scale.x, arrow.scale.y, arrow.scale.z = 0.01, 0.02, 0.03
+            sole, pressure, arrow = made = [
+                make_marker(foot, 'static_torque', 3 * i + k, kind, colour, size)
+                for k, (kind, colour, size) in enumerate((
+                    (Marker.CUBE, (0.6, 0.6, 0.6, 0.6),
+                     (max(contact.length, 1e-3), max(contact.width, 1e-3), 0.002)),
+                    (Marker.SPHERE, (0.9, 0.4, 0.0, 1.0), (0.02, 0.02, 0.02)),
+                    (Marker.ARROW, (0.0, 0.45, 0.7, 1.0), (0.01, 0.02, 0.03))))]
+            for marker in made:
+                set_stamp(marker.header.stamp, stamp)
             wrench = wrenches.get(foot)
             if wrench is None or wrench[2] <= 0.0:
                 pressure.action = arrow.action = Marker.DELETE
@@ -128,24 +126,12 @@ class PostureTopics(Output):
                 tip = wrench[:3] * (FORCE_LENGTH / self._law.dynamics.weight)
                 arrow.points = [Point(x=float(x), y=float(y)),
                                 Point(x=float(x + tip[0]), y=float(y + tip[1]), z=float(tip[2]))]
-            markers += [sole, pressure, arrow]
+            markers += made
         return MarkerArray(markers=markers)
-
-    @staticmethod
-    def _marker(stamp: float, frame: str, number: int, kind: Any,
-                colour: Sequence[float]) -> Marker:
-        marker = Marker(id=number, type=kind, action=Marker.ADD, ns='static_torque')
-        marker.header.frame_id = frame
-        set_stamp(marker.header.stamp, stamp)
-        marker.pose.orientation.w = 1.0
-        marker.color.r, marker.color.g, marker.color.b, marker.color.a = colour
-        return marker
 
     def destroy(self) -> None:
         """Take publishers and subscriptions away."""
-        publishers = [publisher for publisher, _ in self._wrenches.values()]
-        for publisher in (*publishers, self._markers, *self._margins.values()):
-            self._node.destroy_publisher(publisher)
+        super().destroy()
         for subscription in self._subscriptions:
             self._node.destroy_subscription(subscription)
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Start, spin and stop nodes: executor choice, signals, one-line errors."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 import faulthandler
 import os
 import signal
@@ -171,6 +172,36 @@ def run_node(make_node: Callable[[], Any], args: Any = None) -> int:
             node.destroy_node()
         rclpy.try_shutdown()
     return status
+
+
+def program(make_node: Callable[[], Any]) -> Callable[..., None]:
+    """Return the main function of a program that is one node, see `run_node`."""
+    def main(args: Any = None) -> None:
+        sys.exit(run_node(make_node, args))
+    return main
+
+
+@contextmanager
+def ros() -> Iterator[None]:
+    """Keep rclpy initialized for commands that take no ROS arguments and handle signals."""
+    rclpy.init(args=log_arguments(), signal_handler_options=rclpy.SignalHandlerOptions.NO)
+    try:
+        yield
+    finally:
+        rclpy.try_shutdown()
+
+
+@contextmanager
+def spun(node: Any) -> Iterator[Executor]:
+    """Give an executor that has a `GuardedNode`, which says its last word with the context."""
+    executor = make_executor()
+    executor.add_node(node)
+    try:
+        yield executor
+    finally:
+        node.stop()
+        executor.shutdown()   # before what it spins is gone
+        node.destroy_node()
 
 
 def avoid_shared_memory() -> None:

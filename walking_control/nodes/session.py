@@ -8,8 +8,6 @@ import time
 from typing import Any
 
 import numpy as np
-from rclpy.clock import Clock, ClockType
-from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
@@ -20,6 +18,7 @@ from walking_control.nodes import topics
 from walking_control.nodes.claims import Claims
 from walking_control.nodes.combined_state import JOINT_STATE, VALUES
 from walking_control.nodes.diagnostics import DiagnosticsPublisher, TickTimes
+from walking_control.nodes.guard import GuardedNode
 from walking_control.nodes.heartbeat import WatchdogGuard
 from walking_control.nodes.messages import ArrayWriter
 from walking_control.nodes.neighbours import Neighbours
@@ -54,7 +53,7 @@ class Session:
         InvalidInput: The loop cannot be built.
     """
 
-    def __init__(self, node: Node, robot_file: RobotFile, controller: str, values: Any,
+    def __init__(self, node: GuardedNode, robot_file: RobotFile, controller: str, values: Any,
                  latch: Latch, neighbours: Neighbours, on_fault: Callable[[], None]) -> None:
         self._node, self._latch, self._on_fault = node, latch, on_fault
         self._neighbours = neighbours
@@ -85,9 +84,8 @@ class Session:
             lambda words: self.stop('watchdog', words))
         self._claims = Claims(node, self._effort_publisher.topic_name, robot.actuators)
         self._outputs = self._make_outputs(robot_file, values)
-        self._diagnostics = DiagnosticsPublisher(node, robot.name)
+        self._diagnostics = DiagnosticsPublisher(node, 'control loop', robot.name)
         self._recorder = TickRecorder(node.get_logger(), values, robot_file, controller)
-        self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timers: list[Any] = []
         # stamp and values of the sensors, one look ago
         self._looked: tuple[float, np.ndarray] = math.nan, np.empty(0)
@@ -167,10 +165,9 @@ class Session:
         self.operation.activate(self.clock.now())
         self._sensors.subscribe()
         self._velocity.subscribe()
-        timer = self._node.create_timer
-        self._watch_timer = timer(self.loop.period, self._on_watch, clock=self._steady)
-        self._timers = [self._watch_timer,
-                        timer(WATCH, self._on_neighbours, clock=self._steady)]
+        timer = self._node.steady_timer
+        self._watch_timer = timer(self.loop.period, self._on_watch)
+        self._timers = [self._watch_timer, timer(WATCH, self._on_neighbours)]
         self._on_fault()
 
     def deactivate(self, event: Any = Event.DEACTIVATE) -> None:
@@ -298,7 +295,7 @@ class Session:
                             f'{abs(self.loop.command.effort).max():.3g} N m: mock components?')
             self._node.get_logger().warning(warnings[0], throttle_duration_sec=5.0)
         steering = self.operation.steering
-        self._diagnostics.publish(state.name.lower(), self._latch.fault, self.times, {
+        self._diagnostics.publish_loop(state.name.lower(), self._latch.fault, self.times, {
             'clamped commands': self.loop.supervisor.clamped,
             'bridged measurements': self.loop.supervisor.bridged,
             'pace of time': self.clock.pace, 'velocity by': steering.source,

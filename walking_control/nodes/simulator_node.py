@@ -2,7 +2,6 @@
 """Plays the part of robot and ros2_control: sensors out, commands in, on the same topics."""
 
 from collections.abc import Callable
-import sys
 import time
 from typing import Any
 
@@ -36,7 +35,7 @@ from walking_control.nodes.messages import (
 )
 from walking_control.nodes.parameters import declare_section, NodeParameters, read_section
 from walking_control.nodes.route_topics import RouteTopics
-from walking_control.nodes.runtime import run_node
+from walking_control.nodes.runtime import program
 from walking_control.ros2_control import names
 from walking_control.ros2_control.stand_in import HABITS, Place, read_controllers, StandIn
 from walking_control.runs.route import read_route
@@ -285,7 +284,7 @@ class SimulatorNode(GuardedNode):
     def _on_fault(self, message: String) -> None:
         """Keep what the controller says of its fault; it goes on by sending safe commands."""
         if not self.finished or self.fault is None:
-            self.fault = read_fault(message.data)
+            self._judge(read_fault(message.data))
 
     def _write_telemetry(self, out: np.ndarray) -> None:
         out[:] = self._said
@@ -467,7 +466,7 @@ class SimulatorNode(GuardedNode):
         if code == FALL:
             self._fall_reason = reason
         if code is not None and self.fault is None:
-            self.fault = Fault(code, reason or code, self.plant.time)
+            self._judge(Fault(code, reason or code, self.plant.time))
         self.finished = True
         # first: a line in the log may take longer than a controller waits for sensors
         self._end_publisher.publish(String(data=reason or 'as long as it was to'))
@@ -478,10 +477,8 @@ class SimulatorNode(GuardedNode):
         if reason is not None:
             self.get_logger().error(reason)
 
-    @property
-    def exit_status(self) -> int:
-        """0 after a run without a fault, else 1."""
-        return 0 if self.fault is None else 1
+    def _judge(self, fault: Fault | None) -> None:
+        self.fault, self.exit_status = fault, 0 if fault is None else 1
 
     def result(self) -> Run:
         """Return the `Run` so far."""
@@ -495,9 +492,7 @@ class SimulatorNode(GuardedNode):
             self._end_publisher.wait_for_all_acked(Duration(seconds=0.5))
 
 
-def main(args: Any = None) -> None:
-    """Run the simulator node."""
-    sys.exit(run_node(SimulatorNode, args))
+main = program(SimulatorNode)
 
 
 if __name__ == '__main__':

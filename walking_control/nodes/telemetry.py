@@ -26,10 +26,12 @@ class Output:
     """What is published beside the commands while walking, at a limited rate of sensor time.
 
     Args:
+        node: The rclpy node.
         rate: Messages per second; 0 publishes nothing.
     """
 
-    def __init__(self, rate: float) -> None:
+    def __init__(self, node: Node, rate: float) -> None:
+        self._node, self._created = node, list[Any]()
         self._period = 1.0 / rate if rate > 0.0 else math.inf
         self._rehearsing = False
         self.begin()
@@ -63,8 +65,15 @@ class Output:
     def _write(self, stamp: float) -> None:
         """Send what there is to say; `_send` does it."""
 
+    def _publisher(self, kind: Any, topic: str, qos: Any = topics.LATEST) -> Any:
+        """Return a publisher that goes with this."""
+        self._created.append(self._node.create_publisher(kind, topic, qos))
+        return self._created[-1]
+
     def destroy(self) -> None:
         """Take the publishers away."""
+        for publisher in self._created:
+            self._node.destroy_publisher(publisher)
 
     def _send(self, publisher: Any, message: Any) -> None:
         if self._rehearsing:
@@ -83,10 +92,9 @@ class Telemetry(Output):
     """
 
     def __init__(self, node: Node, loop: ControlLoop, rate: float) -> None:
-        self._node, self._loop = node, loop
-        self._message = Float64()
+        self._loop, self._message = loop, Float64()
         self._publishers: dict[str, Any] = {}
-        super().__init__(rate)
+        super().__init__(node, rate)
 
     def begin(self) -> None:
         """Forget the past."""
@@ -100,8 +108,8 @@ class Telemetry(Output):
         for name, value in self._figures():
             publisher = self._publishers.get(name)
             if publisher is None:
-                publisher = self._publishers[name] = self._node.create_publisher(
-                    Float64, topics.telemetry(name), topics.LATEST)
+                publisher = self._publishers[name] = self._publisher(
+                    Float64, topics.telemetry(name))
             self._message.data = float(value)
             self._send(publisher, self._message)
 
@@ -124,11 +132,6 @@ class Telemetry(Output):
         if velocity is not None or self._rehearsing:   # somebody may ask for one later
             yield from zip(COMMANDED, [0.0] * 3 if velocity is None else velocity.tolist())
         yield from read_telemetry(loop.controller, robot).items()
-
-    def destroy(self) -> None:
-        """Take the publishers away."""
-        for publisher in self._publishers.values():
-            self._node.destroy_publisher(publisher)
 
 
 class StepWork:
@@ -180,11 +183,11 @@ class OdometryPublisher(Output):
     """
 
     def __init__(self, node: Node, loop: ControlLoop, slope: float, rate: float) -> None:
-        super().__init__(rate)
-        self._node, self._loop, self._slope = node, loop, slope
+        super().__init__(node, rate)
+        self._loop, self._slope = loop, slope
         robot = loop.robot
         self._level = level_rotation(slope)
-        self._publisher = node.create_publisher(Odometry, 'odom', topics.LATEST)
+        self._odometry = self._publisher(Odometry, 'odom')
         self._message = Odometry()
         self._message.header.frame_id = ODOM
         self._message.child_frame_id = robot.base_link
@@ -197,7 +200,7 @@ class OdometryPublisher(Output):
         except ImportError:
             return None
         transform = TransformStamped()
-        return self._node.create_publisher(TFMessage, '/tf', 10), TFMessage(transforms=[transform])
+        return self._publisher(TFMessage, '/tf', 10), TFMessage(transforms=[transform])
 
     def _write(self, stamp: float) -> None:
         base, message = self._loop.state.base, self._message
@@ -209,7 +212,7 @@ class OdometryPublisher(Output):
         write_axes(twist.linear, base.linear @ base.rotation)
         write_axes(twist.angular, base.angular)
         self._write_covariance()
-        self._send(self._publisher, message)
+        self._send(self._odometry, message)
         if self._tf is not None:
             self._publish_tf(*self._tf)
 
@@ -229,12 +232,6 @@ class OdometryPublisher(Output):
         place.x, place.y, place.z = position.x, position.y, position.z
         transform.transform.rotation = odometry.pose.pose.orientation
         self._send(publisher, message)
-
-    def destroy(self) -> None:
-        """Take the publishers away."""
-        self._node.destroy_publisher(self._publisher)
-        if self._tf is not None:
-            self._node.destroy_publisher(self._tf[0])
 
 
 def odometry_covariance(state: Any, level: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

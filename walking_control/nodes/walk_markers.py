@@ -13,8 +13,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from walking_control.control_loop import ControlLoop
 from walking_control.controllers.controller import FootPlan, FootPlanner
-from walking_control.nodes import topics
-from walking_control.nodes.messages import set_stamp, write_axes
+from walking_control.nodes.messages import make_marker, set_stamp, write_axes
 from walking_control.nodes.telemetry import level_rotation, ODOM, Output
 
 KEPT = 20            # footprints
@@ -42,14 +41,14 @@ class WalkMarkers(Output):
 
     def __init__(self, node: Node, loop: ControlLoop, law: FootPlanner, slope: float,
                  rate: float) -> None:
-        self._node, self._loop, self._law = node, loop, law
+        super().__init__(node, rate)
+        self._loop, self._law = loop, law
         self._level, self._tilt = level_rotation(slope), 0.5 * slope
-        self._publisher = node.create_publisher(MarkerArray, '~/markers', topics.LATEST)
+        self._array = self._publisher(MarkerArray, '~/markers')
         self._planned: Marker | None = None   # made once the soles are known
-        self._capture = self._marker('capture', 0, Marker.SPHERE, CAPTURE, 3 * [POINT])
-        self._heading = self._marker('heading', 0, Marker.ARROW, HEADING, [0.01, 0.03, 0.04])
+        self._capture = make_marker(ODOM, 'capture', 0, Marker.SPHERE, CAPTURE, 3 * [POINT])
+        self._heading = make_marker(ODOM, 'heading', 0, Marker.ARROW, HEADING, [0.01, 0.03, 0.04])
         self._heading.points = [Point(), Point()]
-        super().__init__(rate)
 
     def begin(self) -> None:
         """Forget the past."""
@@ -68,7 +67,7 @@ class WalkMarkers(Output):
     def _write(self, stamp: float) -> None:
         markers = self._markers(self._law.foot_plan(),
                                 self._loop.state.base.position, stamp)
-        self._send(self._publisher, MarkerArray(markers=markers))
+        self._send(self._array, MarkerArray(markers=markers))
 
     def _note_footprints(self, plan: FootPlan, base: np.ndarray) -> None:
         """Keep where a foot stands that has not stood before."""
@@ -105,8 +104,8 @@ class WalkMarkers(Output):
         """Return a footprint: a sole on the floor, or a disc of a point."""
         length, width = plan.sole
         if length > 0.0:
-            return self._marker(name, number, Marker.CUBE, colour, [length, width, THICK])
-        return self._marker(name, number, Marker.CYLINDER, colour, [POINT, POINT, THICK])
+            return make_marker(ODOM, name, number, Marker.CUBE, colour, [length, width, THICK])
+        return make_marker(ODOM, name, number, Marker.CYLINDER, colour, [POINT, POINT, THICK])
 
     def _lay(self, marker: Any, place: np.ndarray, yaw: float) -> None:
         """Lay a footprint on the floor: turned about its normal, then with it."""
@@ -114,17 +113,3 @@ class WalkMarkers(Output):
         c, s = math.cos(0.5 * yaw), math.sin(0.5 * yaw)
         d, t = math.cos(self._tilt), math.sin(self._tilt)
         write_axes(marker.pose.orientation, np.array([t * s, t * c, d * s, d * c]))
-
-    @staticmethod
-    def _marker(name: str, number: int, kind: Any, colour: Sequence[float],
-                scale: Sequence[float]) -> Marker:
-        marker = Marker(ns=name, id=number, type=kind, action=Marker.ADD)
-        marker.header.frame_id = ODOM
-        marker.scale.x, marker.scale.y, marker.scale.z = scale
-        marker.pose.orientation.w = 1.0
-        marker.color.r, marker.color.g, marker.color.b, marker.color.a = colour
-        return marker
-
-    def destroy(self) -> None:
-        """Take the publisher away."""
-        self._node.destroy_publisher(self._publisher)

@@ -7,21 +7,20 @@ need not leave zero before somebody watches.
 """
 
 import math
-import sys
 from typing import Any
 
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from rclpy.clock import Clock, ClockType
+from diagnostic_msgs.msg import DiagnosticStatus
 from std_msgs.msg import Float64MultiArray
 
 from walking_control.models.parameters import parameter
 from walking_control.nodes import realtime, topics
+from walking_control.nodes.diagnostics import DiagnosticsPublisher
 from walking_control.nodes.fallback import FallbackSwitch
 from walking_control.nodes.guard import GuardedNode
 from walking_control.nodes.heartbeat import HeartbeatWriter
 from walking_control.nodes.messages import ArrayWriter
 from walking_control.nodes.parameters import NodeParameters
-from walking_control.nodes.runtime import run_node
+from walking_control.nodes.runtime import program
 from walking_control.nodes.watch_clock import WatchClock
 
 
@@ -60,9 +59,6 @@ class WatchdogNode(GuardedNode):
         **kwargs: Passed to `rclpy.node.Node`.
     """
 
-    finished = False
-    exit_status = 0
-
     def __init__(self, name: str = 'watchdog', **kwargs: Any) -> None:
         super().__init__(name, **kwargs)
         values = NodeParameters(self, Settings).read()
@@ -82,13 +78,12 @@ class WatchdogNode(GuardedNode):
                                                           topics.LATEST)
         self._publisher = self.create_publisher(Float64MultiArray, topics.EFFORT_COMMANDS,
                                                 topics.LATEST)
-        self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        self._diagnostics = DiagnosticsPublisher(self, 'watchdog')
         self.create_subscription(Float64MultiArray, topics.EFFORT_COMMANDS, self._on_command,
                                  topics.LATEST)
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._watch = self.create_timer(self._timeout, self._on_watch, clock=steady)
-        self.create_timer(HEARTBEAT_PERIOD, self._on_heartbeat, clock=steady)
-        self.create_timer(1.0, self._on_diagnostics, clock=steady)
+        self._watch = self.steady_timer(self._timeout, self._on_watch)
+        self.steady_timer(HEARTBEAT_PERIOD, self._on_heartbeat)
+        self.steady_timer(1.0, self._on_diagnostics)
         realtime.begin(self, values)
 
     def _on_command(self, message: Float64MultiArray) -> None:
@@ -143,21 +138,10 @@ class WatchdogNode(GuardedNode):
                    'receivers': self._publisher.get_subscription_count()}
         if self._fallback is not None:
             figures['fallback'] = self._fallback.outcome
-        status = DiagnosticStatus(
-            name=f'{self.get_fully_qualified_name()}: watchdog', level=level, message=words,
-            values=[KeyValue(key=key, value=f'{value:.4g}' if isinstance(value, float)
-                             else str(value)) for key, value in figures.items()])
-        message = DiagnosticArray(status=[status])
-        message.header.stamp = self.get_clock().now().to_msg()
-        self._diagnostics.publish(message)
-
-    def stop(self) -> None:
-        """Nothing to send."""
+        self._diagnostics.publish(level, words, figures)
 
 
-def main(args: Any = None) -> None:
-    """Run the watchdog node."""
-    sys.exit(run_node(WatchdogNode, args))
+main = program(WatchdogNode)
 
 
 if __name__ == '__main__':
