@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors of the package: one root, children carry what was wrong as data."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 import importlib
+from pathlib import Path
 from typing import Any
 
 
@@ -139,3 +141,18 @@ def import_optional(module: str, what: str, package: str | None = None) -> Any:
     except ImportError as error:
         raise MissingDependency(what, limit=f'needs the package {package} ({error})',
                                 remedy=f'pip install {package}') from error
+
+
+@contextmanager
+def writing_to(directory: Path) -> Iterator[None]:
+    """Make a directory to write files to.
+
+    Raises:
+        InvalidInput: It, or a file written within, cannot be written.
+    """
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        yield
+    except OSError as error:
+        raise InvalidInput(f'directory {directory}', limit=f'cannot be written: {error.strerror}',
+                           remedy='name another with --out') from error

@@ -63,7 +63,7 @@ def adopt(options: _Adopt) -> int:
         dict(options.armature), (options.sole[0], options.sole[1]) if options.sole else None,
         dict(options.posture), options.bend))
     make_folder(options)
-    from walking_control.reports.page import writing_to
+    from walking_control.exceptions import writing_to
     with writing_to(options.out):
         files = [str(path) for path in adoption.write(options.out)]
     result: dict[str, Any] = {'file': files[0], 'robot': adoption.name,

@@ -30,12 +30,12 @@ class _BringUp(Writing):
       'walking_control bring-up my_robot/my_robot.yaml --out my_robot/up', name='bring-up')
 def bring_up(options: _BringUp) -> int:
     """Bring a robot up: check, stand, gait, gains, walk, margins, ros2_control files, report."""
+    from walking_control.exceptions import writing_to
     from walking_control.experiments.bring_up.run import bring_up as go
     from walking_control.experiments.bring_up.run import summarize
     from walking_control.experiments.bring_up.step import Site
     from walking_control.models.resources import robot_path
     from walking_control.reports.bring_up_page import write_bring_up_page
-    from walking_control.reports.page import writing_to
     path = robot_path(options.robot)
     if options.duration < 1.0:
         raise InvalidInput('option --duration', value=options.duration,

@@ -24,7 +24,7 @@ class _Reproduce(Writing):
 @verb('walking_control reproduce --only gcrc98')
 def reproduce(options: _Reproduce) -> int:
     """Compute the numbers the sources print and say which hold."""
-    from walking_control.reports.page import writing_to
+    from walking_control.exceptions import writing_to
     from walking_control.reports.reproduction import table
     from walking_control.reports.reproduction.row import UNEXPLAINED
     make_folder(options)

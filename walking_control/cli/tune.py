@@ -52,7 +52,7 @@ def tune(options: _Tune) -> int:
     robot_file = result.pop('robot_file')
     result['file'], result['files'] = None, []
     if options.out is not None:
-        from walking_control.reports.page import writing_to
+        from walking_control.exceptions import writing_to
         from walking_control.reports.plots.tuning import plot_pareto
         file = options.out / f'{result["robot"]}_tuned.yaml'
         with writing_to(options.out):

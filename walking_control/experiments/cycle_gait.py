@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.exceptions import InvalidInput, NotAchieved
+from walking_control.exceptions import NotAchieved, writing_to
 from walking_control.experiments.impact import lock_angles, reported_coordinates
 from walking_control.gaits.gait import Gait, Phase
 from walking_control.gaits.gait_file import gait_document, write_gait
@@ -257,13 +257,12 @@ def save_cycles(robot_file: RobotFile, result: dict[str, Any], directory: Path) 
         cycle['file'] = cycle['reason'] = None
         try:
             found = gait_of_cycle(walker, cycle)
-            write_gait(cycle_document(robot_file, cycle, found, result['controller']), path)
-            cycle['file'] = str(path)
         except CycleError as error:
             cycle['reason'] = str(error)
-        except OSError as error:
-            raise InvalidInput(f'gait file {path}',
-                               limit=f'cannot be written: {error.strerror}') from error
+            continue
+        with writing_to(directory):
+            write_gait(cycle_document(robot_file, cycle, found, result['controller']), path)
+        cycle['file'] = str(path)
     return [cycle['file'] for cycle in result['cycles'] if cycle['file'] is not None]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.exceptions import InvalidInput, NotAchieved
+from walking_control.exceptions import NotAchieved, writing_to
 from walking_control.experiments.resimulation import resimulate, Resimulation
 from walking_control.gaits.gait import Gait
 from walking_control.gaits.gait_file import gait_document, write_gait
@@ -159,12 +159,8 @@ def save_gait(found: GaitSearch, directory: Path | str) -> Path:
     stem = 'not_converged' if not found.result.converged else 'gait' \
         if found.resimulation.follows else 'not_followed'
     path = directory / f'{found.summary["robot"]}_{stem}.yaml'
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
+    with writing_to(directory):
         write_gait(document_of(found), path)
-    except OSError as error:
-        raise InvalidInput(f'directory {directory}',
-                           limit=f'cannot be written: {error.strerror}') from error
     found.summary['file'] = str(path)
     return path
 

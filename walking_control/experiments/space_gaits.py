@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from walking_control import __version__
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import InvalidInput, writing_to
 from walking_control.experiments.gait_search import adapt
 from walking_control.gaits.gait_family import family_document
 from walking_control.gaits.gait_file import write_gait
@@ -155,10 +155,6 @@ def save_gaits(found: FamilySearch, directory: Path | str) -> Path:
         [{name: float(member.summary[name]) for name in ('speed', *figures)} for member in kept],
         {'walking_control': __version__, 'overrides': found.parameters,
          'task': dict(vars(found.values)), 'optimise': list(found.optimise)})
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    with writing_to(path.parent):
         write_gait(document, path)
-    except OSError as error:
-        raise InvalidInput(f'directory {directory}',
-                           limit=f'cannot be written: {error.strerror}') from error
     return path

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
 from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
@@ -15,7 +14,7 @@ from walking_control.models.dynamics import bare_robot, Dynamics
 from walking_control.models.pose import check_limits
 from walking_control.models.urdf import load_urdf, parse
 from walking_control.models.urdf_structure import mimic_joints
-from walking_control.models.yaml_text import load_yaml
+from walking_control.models.yaml_text import read_yaml
 from walking_control.statics.contacts import Contact
 from walking_control.statics.distributor import StaticSolution, StaticTorque
 
@@ -113,10 +112,7 @@ def read_configuration(path: Path | str) -> tuple[dict[str, float], list[float],
     """
     form = 'must hold joints: {name: value} and, if not upright, base: {position: [x, y, z], ' \
         'quaternion_xyzw: [x, y, z, w]}'
-    try:
-        document = load_yaml(Path(path).read_text(encoding='utf-8'))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise InvalidInput(f'configuration {path}', limit=f'cannot be read: {error}') from error
+    document = read_yaml(path, f'configuration {path}')
     if not isinstance(document, Mapping) or not isinstance(document.get('joints'), Mapping) \
             or not set(document) <= {'joints', 'base'}:
         raise InvalidInput(f'configuration {path}', limit=form)

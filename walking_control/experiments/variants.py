@@ -6,14 +6,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from walking_control.controllers.registry import CONTROLLERS
 from walking_control.exceptions import InvalidInput, WalkingControlError
 from walking_control.loading import load_robot
 from walking_control.models.resources import gait_beside, share_directory
 from walking_control.models.robot_file import GAIT, RobotFile
-from walking_control.models.yaml_text import load_yaml
+from walking_control.models.yaml_text import read_yaml
 
 
 @dataclass(frozen=True)
@@ -51,10 +49,7 @@ def read_variants(path: Path | str) -> list[Variant]:
         InvalidInput: It cannot be read, or is not a list of name, controller and settings.
     """
     what = f'variants {path}'
-    try:
-        entries = load_yaml(Path(path).read_text(encoding='utf-8'))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise InvalidInput(what, limit=f'cannot be read: {error}') from error
+    entries = read_yaml(path, what)
     if not isinstance(entries, list) or not entries:
         raise InvalidInput(what, limit='must be a list of entries with name, controller and, if '
                            'need be, settings')

@@ -7,10 +7,13 @@ the code behind in tracebacks, or never.
 """
 
 from collections.abc import Hashable
+from pathlib import Path
 import sys
 from typing import Any
 
 import yaml
+
+from walking_control.exceptions import InvalidInput
 
 MOST = 200_000   # values, those behind aliases counted wherever they stand
 
@@ -62,6 +65,22 @@ def load_yaml(text: str) -> Any:
     except (ValueError, RecursionError) as error:   # of a date that is none, or nested too deep
         raise yaml.YAMLError(f'{type(error).__name__}: {error}') from error
     return document
+
+
+def read_yaml(path: Path | str, what: str) -> Any:
+    """Return what a YAML file says, see `load_yaml`.
+
+    Args:
+        path: Of the file.
+        what: What it is, for the error.
+
+    Raises:
+        InvalidInput: It cannot be read.
+    """
+    try:
+        return load_yaml(Path(path).read_text(encoding='utf-8'))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise InvalidInput(what, limit=f'cannot be read: {error}') from error
 
 
 def _count(node: object, counted: dict[int, int | None]) -> int:

@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
-import yaml
 
 from walking_control.estimation.leg_chains import find_leg_chains
 from walking_control.exceptions import import_optional, InvalidInput
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot_file import RobotFile
 from walking_control.models.signals import Command, Measurement
-from walking_control.models.yaml_text import load_yaml
+from walking_control.models.yaml_text import read_yaml
 from walking_control.recording.recorder import ROBOT_FILE, robot_file_text
 from walking_control.recording.ticks import Messages, PACKAGE, type_store
 from walking_control.ros2_control import names
@@ -50,11 +49,7 @@ def import_log(path: Path, layout: Path, robot_file: RobotFile, out: Path) -> li
     """
     if out.exists():
         raise InvalidInput(f'recording {out}', limit='exists', remedy='choose another --out')
-    try:
-        told = load_yaml(layout.read_text(encoding='utf-8'))
-    except (OSError, ValueError, yaml.YAMLError) as error:
-        raise InvalidInput(f'layout {layout}', limit=f'cannot be read: {error}') from error
-    log = _Log(path, told, robot_file)
+    log = _Log(path, read_yaml(layout, f'layout {layout}'), robot_file)
     problems, remarks = log.judge()
     if problems:
         raise problems[0]

@@ -5,7 +5,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from walking_control.reports.page import write_page, writing_to
+from walking_control.exceptions import writing_to
+from walking_control.reports.page import write_page
 
 
 def write_bring_up_page(result: dict[str, Any], folder: Path) -> str:

@@ -10,11 +10,12 @@ from pathlib import Path
 import re
 from typing import Any
 
+from walking_control.exceptions import writing_to
 from walking_control.experiments.comparison import GAIT_MEASURES, outcome, Walk
 from walking_control.experiments.envelope import PRICE
 from walking_control.models.robot import in_words
 from walking_control.models.robot_file import World
-from walking_control.reports.page import embed_figure, format_number, write_page, writing_to
+from walking_control.reports.page import embed_figure, format_number, write_page
 from walking_control.reports.plots.comparison import plot_all_energies, plot_all_walks
 from walking_control.reports.plots.energy import plot_effort_parts
 from walking_control.reports.plots.envelope import plot_gaits

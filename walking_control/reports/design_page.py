@@ -9,8 +9,9 @@ from typing import Any
 
 from walking_control.design.limb import Limb
 from walking_control.design.mechanism import AXES
+from walking_control.exceptions import writing_to
 from walking_control.models.robot import in_words
-from walking_control.reports.page import write_page, writing_to
+from walking_control.reports.page import write_page
 from walking_control.reports.plots.design import drawing_plane
 
 

@@ -13,9 +13,8 @@ import re
 import shlex
 from typing import Any
 
-from walking_control.exceptions import import_optional, InvalidInput, MissingDependency
+from walking_control.exceptions import import_optional, InvalidInput, MissingDependency, writing_to
 from walking_control.models.robot import in_words
-from walking_control.reports.page import writing_to
 
 MARKS = '<!-- gallery: written by walking_control gallery -->', '<!-- end of the gallery -->'
 WIDTH = 480      # of a picture, pixels

@@ -2,13 +2,9 @@
 """The look of the pages the package writes; follows the reader's light or dark setting."""
 
 import base64
-from collections.abc import Iterator
-from contextlib import contextmanager
 from html import escape
 from pathlib import Path
 from typing import Any
-
-from walking_control.exceptions import InvalidInput
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1d1f21; --soft: #666; --ground: #fff; --line: #ddd;
@@ -73,18 +69,3 @@ def write_page(title: str, parts: Any) -> str:
             f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
             f'<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n'
             f'<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n')
-
-
-@contextmanager
-def writing_to(directory: Path) -> Iterator[None]:
-    """Make a directory to write files to.
-
-    Raises:
-        InvalidInput: It, or a file written within, cannot be written.
-    """
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        yield
-    except OSError as error:
-        raise InvalidInput(f'directory {directory}', limit=f'cannot be written: {error.strerror}',
-                           remedy='name another with --out') from error

@@ -19,14 +19,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
 from walking_control.exceptions import InvalidInput
 from walking_control.models.entries import mapping
 from walking_control.models.robot import Robot
 from walking_control.models.signals import Measurement
 from walking_control.models.urdf import moving_joints, parse, UrdfJoint
-from walking_control.models.yaml_text import load_yaml
+from walking_control.models.yaml_text import read_yaml
 from walking_control.ros2_control import controllers as plugins
 from walking_control.ros2_control import names
 
@@ -55,12 +54,8 @@ def read_controllers(path: str | Path) -> dict[str, dict[str, Any]]:
         InvalidInput: It cannot be read, or is no ROS 2 parameter file of a controller manager.
     """
     what = f'controllers file {path}'
-    try:
-        tree = load_yaml(Path(path).read_text(encoding='utf-8'))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise InvalidInput(what, limit=f'cannot be read: {error}') from error
     found = {}
-    for key, value in mapping(tree, what).items():
+    for key, value in mapping(read_yaml(path, what), what).items():
         section = mapping(value, f'{key} of {what}')
         found[str(key).removeprefix(WILDCARD).strip('/')] = dict(mapping(
             section.get('ros__parameters', {}), f'ros__parameters of {key} of {what}'))

@@ -10,13 +10,11 @@ import itertools
 from pathlib import Path
 from typing import NamedTuple
 
-import yaml
-
 from walking_control.exceptions import InvalidInput, ParameterError
 from walking_control.models.entries import finite, mapping
 from walking_control.models.parameters import parameter, Parameters
 from walking_control.models.resources import route_path
-from walking_control.models.yaml_text import load_yaml
+from walking_control.models.yaml_text import read_yaml
 
 PUSH_TIME = 0.1   # s a push lasts
 
@@ -104,10 +102,7 @@ def read_route(name_or_path: str | Path) -> Route:
         InvalidInput: There is none, it cannot be read, or it holds what no segment has.
     """
     what = f'route {name_or_path}'
-    try:
-        content = load_yaml(route_path(name_or_path).read_text(encoding='utf-8'))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise InvalidInput(what, limit=f'cannot be read: {" ".join(str(error).split())}') from error
+    content = read_yaml(route_path(name_or_path), what)
     if not isinstance(content, Mapping) or not isinstance(content.get('segments'), list) \
             or not content['segments'] or set(content) - {'segments', 'noise', 'posture'}:
         raise InvalidInput(what, limit='must hold segments, a list, and perhaps noise and posture')

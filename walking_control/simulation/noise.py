@@ -6,12 +6,10 @@ import math
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.exceptions import InvalidInput
 from walking_control.models.resources import noise_path
-from walking_control.models.yaml_text import load_yaml
+from walking_control.models.yaml_text import read_yaml
 from walking_control.simulation.sensors import SensorParameters
 
 OWN = 'seed'   # what no preset decides
@@ -29,10 +27,7 @@ def read_preset(name_or_path: str | Path) -> dict[str, Any]:
     """
     path = noise_path(name_or_path)
     what = f'noise preset {name_or_path}'
-    try:
-        values = load_yaml(path.read_text(encoding='utf-8'))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise InvalidInput(what, limit=f'cannot be read: {error}') from error
+    values = read_yaml(path, what)
     if not isinstance(values, Mapping):
         raise InvalidInput(what, limit='must be a list of parameters of sensors, name: value')
     if OWN in values:

@@ -11,6 +11,7 @@ from walking_control.design.mechanism import AXES, Mechanism
 from walking_control.models.robot import in_words
 from walking_control.reports.plots.style import (
     Axes,
+    COLOURS,
     FAINT,
     Figure,
     FOOT_COLOURS,
@@ -25,7 +26,6 @@ _COLOURS = {'GIE': 'black', 'FGIE': FOOT_COLOURS[0], 'BGIE': FOOT_COLOURS[1],
             'AFC pushing': FOOT_COLOURS[2], 'AFC giving way': FOOT_COLOURS[3]}
 _CIRCLE = np.array([np.cos(np.linspace(0.0, 2.0 * np.pi, 181)),
                     np.sin(np.linspace(0.0, 2.0 * np.pi, 181))])
-_LINES = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9', '#4D4D4D')
 
 
 def skeleton(mechanism: Mechanism) -> np.ndarray:
@@ -116,7 +116,7 @@ def _draw_angle(axis: Axes, limb: Limb, joint: str, i: int, points: np.ndarray,
     turn = -column[across[0]] if plane == (0, 2) else column[across[0]]
     now = np.arctan2(link[1], link[0])
     start = now - turn * angle
-    arc, colour = np.linspace(start, now, 40), _LINES[i % 7]
+    arc, colour = np.linspace(start, now, 40), COLOURS[i % len(COLOURS)]
 
     def at(reach: float, direction: float) -> np.ndarray:
         return np.asarray(place + reach * np.array([np.cos(direction), np.sin(direction)]))
@@ -343,7 +343,7 @@ def _draw_ellipsoid(axis: Axes, mechanism: Mechanism, study: dict[str, Any], vie
 
 def _draw_index(axis: Axes, mechanism: Mechanism, over: dict[str, dict[str, np.ndarray]]) -> None:
     for i, (joint, curve) in enumerate(over.items()):
-        colour = _LINES[i % len(_LINES)]
+        colour = COLOURS[i % len(COLOURS)]
         axis.plot(curve['position'], curve['index'], color=colour, label=in_words(joint))
         now = mechanism.positions[mechanism.joints.index(joint)]
         axis.plot(now, np.interp(now, curve['position'], curve['index']), 'o', color=colour,

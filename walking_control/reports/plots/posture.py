@@ -14,6 +14,7 @@ from walking_control.models.robot import in_words, Robot
 from walking_control.reports.plots.style import (
     add_foot_legend,
     Axes,
+    COLOURS,
     FAINT,
     Figure,
     FOOT_COLOURS,
@@ -32,7 +33,6 @@ from walking_control.runs.posture import (
 from walking_control.runs.quantities import LOADED
 from walking_control.runs.run import Run
 
-_JOINT_COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9', '#4D4D4D')
 _DASHES = ('-', '--', ':')     # beyond seven joints in a panel
 _FORCE_FRAME = 1.6             # weights; landing peaks leave the frame
 _SIDES = ('left_', 'right_')
@@ -66,9 +66,9 @@ def _plot_joints(run: Run, columns: Any, title: str, ylabel: str, least: float) 
     reach = 1.08 * max(least, *(np.abs(column).max() for column in columns.values()))
     for axis, (name, joints) in zip(axes, groups.items(), strict=True):
         for i, joint in enumerate(joint for joint in joints if joint in columns):
-            lap, hue = divmod(i, len(_JOINT_COLOURS))
+            lap, hue = divmod(i, len(COLOURS))
             axis.plot(run.time, columns[joint], _DASHES[lap % len(_DASHES)], linewidth=1.5,
-                      color=_JOINT_COLOURS[hue], label=_short(joint, joints))
+                      color=COLOURS[hue], label=_short(joint, joints))
         axis.set_ylim(-reach, reach)
         axis.legend(loc='center left', bbox_to_anchor=(1.0, 0.5), fontsize=9.5,
                     frameon=False)
@@ -133,14 +133,14 @@ def plot_base(run: Run) -> Figure:
     figure, axes = new_figure(3, width=10.0, height=2.0, sharex=True)
     place = run.base.position - run.base.position[0]
     _plot_lines(axes[0], run, (('size', tilt, FAINT),
-                               ('forward', forward, _JOINT_COLOURS[2]),
-                               ('to the left', left, _JOINT_COLOURS[3])), 2e-3)
+                               ('forward', forward, COLOURS[2]),
+                               ('to the left', left, COLOURS[3])), 2e-3)
     label(axes[0], 'lean of the base from the vertical', 'angle (rad)')
     _plot_lines(axes[1], run, (('', 1e3 * place[:, 2], 'black'),), 1.0)
     label(axes[1], f'height of the base above {run.base.position[0, 2]:.3f} m, that of the start',
           'height (mm)')
-    _plot_lines(axes[2], run, (('forward', 1e3 * place[:, 0], _JOINT_COLOURS[2]),
-                               ('to the left', 1e3 * place[:, 1], _JOINT_COLOURS[3])), 1.0)
+    _plot_lines(axes[2], run, (('forward', 1e3 * place[:, 0], COLOURS[2]),
+                               ('to the left', 1e3 * place[:, 1], COLOURS[3])), 1.0)
     label(axes[2], 'place of the base along the floor, from the start', 'distance (mm)')
     _finish(figure, axes, run)
     return figure

@@ -12,6 +12,7 @@ from walking_control.models.robot_file import World
 from walking_control.models.step_equations import REFLECTION
 from walking_control.reports.plots.style import (
     add_foot_legend,
+    COLOURS,
     FAINT,
     Figure,
     FOOT_COLOURS,
@@ -24,7 +25,6 @@ from walking_control.runs.kinematics import Skeleton, tilt
 
 # axis across the picture, title, label
 _VIEWS = ((0, 'from the side', 'forward (m)'), (1, 'from behind', 'to the left (m)'))
-_COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9')
 
 
 def plot_snapshots(found: GaitSearch, poses: int = 9) -> Figure:
@@ -71,7 +71,7 @@ def plot_motion(found: GaitSearch) -> Figure:
     q, v, _ = gait.motion(time)
     figure, axes = new_figure(5, height=1.75, sharex=True)
     for i, name in enumerate(robot.coordinates):
-        colour = _COLOURS[i % len(_COLOURS)]
+        colour = COLOURS[i % len(COLOURS)]
         axes[0].plot(time, q[:, i], color=colour, label=name)
         axes[1].plot(time, v[:, i], color=colour)
         axes[2].plot(judgement.time, judgement.effort[:, i], color=colour)
@@ -106,7 +106,7 @@ def plot_top_view(found: GaitSearch, steps: int = 6) -> Figure:
         axes[0].plot(*stance[:2], 'o', color=FOOT_COLOURS[step % 2])
         axes[0].plot(*(stance + hip @ mirror)[:, :2].T, color=NEUTRAL)
         for k in range(limbs.shape[1]):
-            axes[0].plot(*(stance + limbs[:, k] @ mirror)[:, :2].T, color=_COLOURS[2])
+            axes[0].plot(*(stance + limbs[:, k] @ mirror)[:, :2].T, color=COLOURS[2])
         stance, mirror = stance + mirror @ swing[-1], mirror @ REFLECTION
     axes[0].set_aspect('equal')
     label(axes[0], f'paths of the feet, the hip (grey) and the head (green), {steps} steps',
@@ -128,7 +128,7 @@ def plot_cost_over_speed(curves: Any) -> Figure:
     figure, axes = new_figure(1 + len(names), height=2.4, sharex=True)
     for k, (title, rows) in enumerate(curves.items()):
         speeds = [row['speed'] for row in rows]
-        colour = _COLOURS[k % len(_COLOURS)]
+        colour = COLOURS[k % len(COLOURS)]
         costs = [row['cost'] if row['reason'] is None else np.nan for row in rows]
         axes[0].semilogy(speeds, costs, 'o-', color=colour, label=title)
         for axis, name in zip(axes[1:], names, strict=True):

@@ -20,6 +20,7 @@ else:   # matplotlib is imported by who draws
 
 FOOT_COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7')
 NEUTRAL = '#4D4D4D'
+COLOURS = (*FOOT_COLOURS, '#E69F00', '#56B4E9', NEUTRAL)   # of as many lines
 FAINT = '#B0B0B0'
 MARK = '#A4134C'   # where something happens to the walker
 _STYLE = {

@@ -35,17 +35,13 @@ def last_steps(run: Run, count: int = 6) -> slice:
     return slice(rows[max(0, len(rows) - 1 - count)], end)
 
 
-def plot_joint_angles(run: Run, rows: slice | None = None) -> Figure:
+def plot_joint_angles(run: Run) -> Figure:
     """Draw leg and joint angles over time, as Figs. 5.13 and 5.15 of [DS09].
 
     The first panel shows the first minimal coordinate as seen from each foot, thick while that
     foot stands; then a panel for every joint and its mirror partner.
-
-    Args:
-        run: The `Run`.
-        rows: Slice of rows; None takes the last six steps.
     """
-    rows = last_steps(run) if rows is None else rows
+    rows = last_steps(run)
     robot, time = run.robot, run.time[rows]
     angles = run.q[rows, robot.base.nq - len(robot.base.angles):]
     groups = _mirror_groups(robot)
@@ -102,17 +98,13 @@ def plot_phase_portrait(run: Run) -> Figure:
     return figure
 
 
-def plot_actuators(run: Run, rows: slice | None = None) -> Figure | None:
+def plot_actuators(run: Run) -> Figure | None:
     """Draw current (effort without a motor), mechanical power and work; None without actuators.
-
-    Args:
-        run: The `Run`.
-        rows: Slice of rows for current and power; None takes the last six steps.
     """
     robot = run.robot
     if not robot.actuators:
         return None
-    rows = last_steps(run) if rows is None else rows
+    rows = last_steps(run)
     figure, axes = new_figure(2, height=2.4, sharex=True)
     time = run.time[rows]
     modelled = {column for column, _, _ in motors(robot)}
@@ -140,16 +132,12 @@ def plot_actuators(run: Run, rows: slice | None = None) -> Figure | None:
     return figure
 
 
-def plot_ground_forces(run: Run, rows: slice | None = None) -> Figure:
+def plot_ground_forces(run: Run) -> Figure:
     """Draw the floor's force on each foot along normal and floor, and their ratio.
 
     Peaks of landing leave the frame; their size stands in the title.
-
-    Args:
-        run: The `Run`.
-        rows: Slice of rows; None takes the last six steps.
     """
-    rows = last_steps(run) if rows is None else rows
+    rows = last_steps(run)
     time, force = run.time[rows], run.foot_force[rows]
     weight = run.world.gravity * Dynamics(run.robot).mass
     figure, axes = new_figure(3, height=1.9, sharex=True)
