@@ -115,7 +115,6 @@ def test_noise_is_fitted_to_a_part(log, tmp_path, capsys):
     from walking_control.experiments import log_estimate
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(log_estimate, 'EVALUATIONS', 10)
-        patch.setattr(log_estimate.fit_noise, '__defaults__', (10,))
         assert main(['estimate', str(tmp_path / 'bag'), '--fit', '0.6', '--json']) == 0
     found = json.loads(capsys.readouterr().out)
     assert found['held_out']['nees'] > 0.0 and set(found['parameters']) >= {'gyro_sigma'}

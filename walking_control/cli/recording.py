@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 import math
 from pathlib import Path
 import sys
@@ -51,16 +50,16 @@ class _Estimate(OfBag):
       'walking_control estimate walk.mcap --out out/estimate')
 def estimate(options: _Estimate) -> int:
     """Run the estimator alone over a recording; with a truth in it, judge and fit it."""
+    from walking_control.estimation.parameters import EstimatorParameters
+    from walking_control.experiments.first_failure import with_section
     from walking_control.experiments.log_estimate import estimate_log, fit_noise, judge_estimate
     from walking_control.recording.bag import open_bag
     make_folder(options)
     bag = open_bag(options.recording)
     robot_file, fitted = _robot(options, bag), {}
     if options.fit is not None:
-        def with_values(pairs: Iterable[tuple[str, Any]]) -> RobotFile:
-            return _robot(options, bag, pairs)
-        fitted = fit_noise(bag, robot_file, options.fit, with_values)
-        robot_file = with_values((f'estimator.{name}', value) for name, value in fitted.items())
+        fitted = fit_noise(bag, robot_file, options.fit)
+        robot_file = with_section(robot_file, EstimatorParameters.section, fitted)
     run = estimate_log(bag, robot_file)
     parts = {'whole': (0.0, 1.0)}
     if options.fit is not None:
@@ -144,10 +143,10 @@ def plot(options: _Plot) -> int:
     return 0
 
 
-def _robot(options: OfBag, bag: Bag, more: Iterable[tuple[str, Any]] = ()) -> RobotFile:
+def _robot(options: OfBag, bag: Bag) -> RobotFile:
     """Return the robot that is named, or the one in the bag."""
     from walking_control.loading import load_robot
     from walking_control.recording.replay import recorded_robot
     if options.robot is not None:
-        return load_robot(options.robot, [*options.set, *more])
-    return recorded_robot(bag, [*options.set, *more])
+        return load_robot(options.robot, options.set)
+    return recorded_robot(bag, options.set)

@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import dataclass, replace
 import math
-from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
@@ -15,6 +14,7 @@ from scipy.optimize import minimize
 from walking_control.estimation.estimator import DECLARED, make_estimator
 from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.exceptions import InvalidInput
+from walking_control.experiments.first_failure import with_section
 from walking_control.models.robot_file import RobotFile
 from walking_control.recording.bag import Bag, read_rows, Row
 from walking_control.recording.retold import RetoldWalk, TOLD
@@ -104,9 +104,7 @@ def judge_estimate(run: Run, part: tuple[float, float] = (0.0, 1.0)) -> LogError
         final / way if way > 0.1 else None, _rms(turn[:, :2]), _rms(turn[:, 2:])[0], nees)
 
 
-def fit_noise(bag: Bag, robot_file: RobotFile, share: float,
-              with_values: Callable[[Iterable[tuple[str, Any]]], RobotFile],
-              evaluations: int = EVALUATIONS) -> dict[str, float]:
+def fit_noise(bag: Bag, robot_file: RobotFile, share: float) -> dict[str, float]:
     """Return the noise parameters under which the errors are most likely, by Nelder and Mead.
 
     The likelihood is that of turn and place of the base against the truth, as independent Gaussians
@@ -117,8 +115,6 @@ def fit_noise(bag: Bag, robot_file: RobotFile, share: float,
         bag: The `Bag`, with a truth.
         robot_file: The `RobotFile`; its noise, where it is declared, is where the search begins.
         share: Of the recording's time that is fitted, from the beginning.
-        with_values: Returns the robot file with other values (name, value) of the estimator's.
-        evaluations: Most runs over the recording.
 
     Raises:
         InvalidInput: The recording tells no truth.
@@ -135,8 +131,8 @@ def fit_noise(bag: Bag, robot_file: RobotFile, share: float,
 
     def cost(x: np.ndarray) -> float:
         try:
-            run = _estimate(bag, rows, with_values(
-                (f'estimator.{name}', value) for name, value in named(x).items()))
+            run = _estimate(bag, rows, with_section(
+                robot_file, EstimatorParameters.section, named(x)))
         except InvalidInput:   # out of range
             return 1e6
         if run.plant != TOLD:
@@ -152,7 +148,7 @@ def fit_noise(bag: Bag, robot_file: RobotFile, share: float,
     # noise is known to a factor, the scale of the way to percent
     steps = np.diag([0.02 if name == 'way_scale' else 0.7 for name in FITTED])
     best = minimize(cost, x, method='Nelder-Mead', options={
-        'maxfev': evaluations, 'xatol': 0.02, 'fatol': 0.01,
+        'maxfev': EVALUATIONS, 'xatol': 0.02, 'fatol': 0.01,
         'initial_simplex': np.vstack((x, x + steps))})
     return {name: float(f'{value:.3g}' if name != 'way_scale' else f'{value:.4f}')
             for name, value in named(best.x).items()}
