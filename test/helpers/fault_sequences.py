@@ -29,13 +29,20 @@ from walking_control.safety.machine import (
     REACTION_EVENTS,
     State,
     step,
-    transition_array,
 )
 from walking_control.safety.parameters import SafetyParameters
 
 # -- the table alone ----------------------------------------------------------------------------
 
 STRENGTH = {State.FADING: 1, State.DAMPING: 2, State.RESTING: 3}
+
+
+def transition_array():
+    """Return the table as an array ``[state, event] -> state`` for many walks at once."""
+    table = np.tile(np.arange(len(State), dtype=np.int8)[:, None], (1, len(Event)))
+    for (state, event), after in NEXT.items():
+        table[state, event] = after
+    return table
 
 
 def walk_table(sequences, length, fade=5, damping=8, seed=0):

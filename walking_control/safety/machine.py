@@ -7,8 +7,6 @@ the tests walk it at random.
 
 from enum import IntEnum
 
-import numpy as np
-
 
 class State(IntEnum):
     """Where a controller stands; a latched fault is part of it."""
@@ -115,11 +113,3 @@ def allowed(state: State, event: Event) -> bool:
 def step(state: State, event: Event) -> State:
     """Return the state after an event; the same if the event has no effect."""
     return NEXT.get((state, event), state)
-
-
-def transition_array() -> np.ndarray:
-    """Return the table as an array ``[state, event] -> state`` for many walks at once."""
-    table = np.tile(np.arange(len(State), dtype=np.int8)[:, None], (1, len(Event)))
-    for (state, event), after in NEXT.items():
-        table[state, event] = after
-    return table

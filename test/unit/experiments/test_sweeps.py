@@ -89,7 +89,7 @@ def test_table_says_what_it_is(whole):
     table = tables.read_table(file)
     assert table.num_rows == result['runs'] == 24 and result['walked'] == 24
     assert 0 < result['stable'] < 24 and result['file'] == str(file)
-    assert tables.stored_task(table)['robot'] == 'compass'
+    assert json.loads(tables._task_text(table))['robot'] == 'compass'
     reasons = table['reason'].to_pylist()
     assert all((reason is None) == stable for reason, stable
                in zip(reasons, table['stable'].to_pylist(), strict=True))

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-import json
 import os
 from pathlib import Path
 import shutil
@@ -168,11 +167,6 @@ def read_table(file: Path) -> Any:
     except (OSError, pa.ArrowException) as error:
         raise InvalidInput(f'table {file}', limit=f'cannot be read: {error}',
                            remedy='name a file that walking_control sweep wrote') from error
-
-
-def stored_task(table: Any) -> dict[str, Any]:
-    """Return the task that a table was made by."""
-    return dict(json.loads(_task_text(table)))
 
 
 def _task_text(table: Any) -> str:

@@ -9,7 +9,7 @@ bends, and, over a family of speeds, from the gait of the speed before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 import time
@@ -217,24 +217,3 @@ def sole_size(robot_file: RobotFile) -> tuple[float, float]:
         raise InvalidInput('stepping.sole_length, stepping.sole_width', value=(length, width),
                            limit='must be the size of the soles for a gait in space')
     return length, width
-
-
-def find_family(robot_file: RobotFile, speeds: Iterable[float],
-                values: SpaceSearchParameters | None = None, optimise: Sequence[str] = (),
-                progress: Callable[[str], None] | None = None) -> list[SpaceResult]:
-    """Return the gaits of several speeds, each searched from that of the speed before.
-
-    Args:
-        robot_file: The `RobotFile`.
-        speeds: m/s.
-        values: What else they shall be; None takes the robot file's.
-        optimise: See `SpaceSearch`.
-        progress: Called with a line of text now and then.
-    """
-    values = robot_file.values(SpaceSearchParameters) if values is None else values
-    case, start, results = SpaceSearch(robot_file, optimise, progress), None, []
-    for speed in speeds:
-        results.append(case.find(values, float(speed), start))
-        if results[-1].attempt.converged:
-            start = results[-1].gait
-    return results
