@@ -59,7 +59,8 @@ def walk_table(sequences, length, fade=5, damping=8, seed=0):
         dict: name of a promise -> how often it was broken.
     """
     rng = np.random.default_rng(seed)
-    table, n_events = transition_array(), len(Event)
+    table = np.array([[step(state, event) for event in Event] for state in State], dtype=np.int8)
+    n_events = len(Event)
     latched = np.isin(np.arange(len(State)), [*LATCHED])
     strength = np.array([STRENGTH.get(state, 0) for state in State])
     ends = np.full(len(State), 10 ** 6)
