@@ -18,7 +18,7 @@ from walking_control.gaits.return_map import polish
 from walking_control.loading import load_robot
 from walking_control.models.robot_file import World
 from walking_control.simulation.registry import make_plant
-from walking_control.simulation.rigid.compiled import CompiledWalker, PlainWalker
+from walking_control.simulation.rigid.compiled import Walker
 
 FAST = (('rigid.tolerance', 1e-8), ('rigid.max_step', 0.2))
 EXACT = (('rigid.tolerance', 1e-13), ('rigid.max_step', 0.05))
@@ -37,7 +37,7 @@ def timed(function, repeats=3):
 def fixed_point(overrides):
     """Return the compass's walker and the touchdown state of its stable cycle."""
     robot_file = load_robot('compass', overrides)
-    section = Section(CompiledWalker(robot_file), robot_file.values(World).gravity)
+    section = Section(Walker(robot_file), robot_file.values(World).gravity)
     start = robot_file.start
     return section, polish(section.stride, np.array([start.q[0], *start.v]))
 
@@ -56,8 +56,8 @@ def dribbel_speed(seconds):
     """Return how many times real time Dribbel walks, compiled and plain."""
     robot_file = load_robot('dribbel')
     factors = []
-    for kind, duration in ((CompiledWalker, seconds), (PlainWalker, 2.0)):
-        walker = kind(robot_file)
+    for compiled, duration in ((True, seconds), (False, 2.0)):
+        walker = Walker(robot_file, compiled=compiled)
 
         def walk():
             walker.start(0, robot_file.start.q, robot_file.start.v)

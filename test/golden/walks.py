@@ -51,10 +51,10 @@ class Walk(NamedTuple):
             return run_demo(robot_file, self.controller, self.plant, self.duration,
                             disturb=self.disturb).run
         if self.way == 'compiled':
-            from walking_control.simulation.rigid.compiled import CompiledWalker
+            from walking_control.simulation.rigid.compiled import Walker
             from walking_control.simulation.rigid.recorded_walk import record_run
             world = robot_file.values(World)
-            return record_run(CompiledWalker(robot_file, self.controller), robot_file,
+            return record_run(Walker(robot_file, self.controller), robot_file,
                               self.controller, self.duration,
                               Dynamics(robot_file.robot, world.gravity, world.slope))
         route = None if self.route is None else read_route(self.route)

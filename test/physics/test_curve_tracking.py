@@ -29,7 +29,7 @@ from walking_control.models.signals import Command, Reference, WalkerState
 from walking_control.models.support.dynamics import SupportDynamics
 from walking_control.runs.metrics import summarize
 from walking_control.simulation.registry import make_plant
-from walking_control.simulation.rigid.compiled import PlainWalker
+from walking_control.simulation.rigid.compiled import Walker
 from walking_control.simulation.rigid.model import DONE, STEPS, WORK
 from walking_control.simulation.simulate import run_plant
 
@@ -366,7 +366,7 @@ def test_supply_bounds_what_goes_into_the_walker(compass):
 def test_plant_and_tank_keep_the_same_books(compass):
     """Work on the robot must be one number, for the plant and for the tank, across a touchdown
     too."""
-    walker = PlainWalker(compass, 'curve_tracking')
+    walker = Walker(compass, 'curve_tracking', compiled=False)
     walker.start(0, np.array(compass.start.q), 0.9 * np.array(compass.start.v))
     assert walker.walk(1.2, False) == DONE and walker.state.mode[STEPS] == 1
     done = float(walker.state.memo[WORK])

@@ -12,7 +12,7 @@ from walking_control.experiments.robustness import find_first_failure
 from walking_control.gaits.return_map import find_cycles, judge, polish, Stride
 from walking_control.loading import load_robot
 from walking_control.models.robot_file import World
-from walking_control.simulation.rigid.compiled import CompiledWalker, PlainWalker
+from walking_control.simulation.rigid.compiled import Walker
 
 pytest.importorskip('casadi')
 pytest.importorskip('numba')
@@ -25,7 +25,7 @@ def load(name, *overrides):
 
 def section(robot_file, controller='none'):
     """Return the touchdown section of a robot on the compiled plant."""
-    return Section(CompiledWalker(robot_file, controller), robot_file.values(World).gravity)
+    return Section(Walker(robot_file, controller), robot_file.values(World).gravity)
 
 
 def branch(x0, slopes, *overrides):
@@ -66,7 +66,7 @@ def test_compass_has_two_passive_cycles():
     # (4.22): what the slope gives is what the impact takes
     for cycle in cycles:
         assert cycle.residual < 1e-10
-        walker = CompiledWalker(load('compass'))
+        walker = Walker(load('compass'))
         walker.start(0, cycle.q, cycle.v)
         walker.walk(2.0, True)
         given = 7.0 * 9.81 * math.sin(math.radians(3.0)) * cycle.step_length
@@ -127,7 +127,7 @@ def test_no_cycle_says_what_was_tried():
 def test_compiled_equals_plain(name, duration):
     """If it failed, sweeps would walk another robot than simulate does."""
     robot_file = load(name)
-    walkers = CompiledWalker(robot_file), PlainWalker(robot_file)
+    walkers = Walker(robot_file), Walker(robot_file, compiled=False)
     for walker in walkers:
         start = robot_file.start
         walker.start(robot_file.robot.feet.index(start.support), start.q, start.v)

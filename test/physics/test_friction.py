@@ -15,7 +15,7 @@ from walking_control.models.friction import entering_torque, gear_change, gear_t
 from walking_control.models.robot_file import Start
 from walking_control.models.signals import Command
 from walking_control.simulation.registry import make_plant
-from walking_control.simulation.rigid.compiled import CompiledWalker, PlainWalker
+from walking_control.simulation.rigid.compiled import Walker
 from walking_control.simulation.rigid.forces import accelerate
 from walking_control.simulation.simulate import simulate
 
@@ -203,7 +203,7 @@ def test_plain_and_compiled_agree():
     robot_file = load_robot('dribbel', [('hip.coulomb', 0.1), ('inner_knee.viscous', 0.02),
                                         ('outer_knee.viscous', 0.02), ('hip.efficiency', 0.8)])
     states = []
-    for walker in (PlainWalker(robot_file), CompiledWalker(robot_file)):
+    for walker in (Walker(robot_file, compiled=False), Walker(robot_file)):
         walker.start(0, robot_file.start.q, robot_file.start.v)
         walker.walk(1.0)
         states.append(walker.state.y.copy())

@@ -17,7 +17,7 @@ from walking_control.models.signals import Command
 from walking_control.runs.metrics import summarize
 from walking_control.simulation.disturbance import plan_disturbances
 from walking_control.simulation.registry import make_plant
-from walking_control.simulation.rigid.compiled import CompiledWalker, PlainWalker
+from walking_control.simulation.rigid.compiled import Walker
 from walking_control.simulation.rigid.model import DONE, STEPS
 from walking_control.simulation.simulate import run_plant
 
@@ -101,7 +101,7 @@ def test_control_loop_and_array_law_are_one(name):
     robot_file = load_robot(name)
     plant = make_plant(robot_file, 'rigid')
     run_plant(plant, ControlLoop(robot_file), robot_file.start, 2.0)
-    walker = PlainWalker(robot_file)
+    walker = Walker(robot_file, compiled=False)
     walker.start(0, robot_file.start.q, robot_file.start.v)
     walker.walk(2.0)
     assert plant.engine.state.y == pytest.approx(walker.state.y, abs=1e-9)
@@ -128,7 +128,7 @@ def test_passive_gait_lasts_on_the_rigid_floor_too():
     pytest.importorskip('casadi')
     pytest.importorskip('numba')
     robot_file = passive_dribbel()
-    walker = CompiledWalker(robot_file, 'none')
+    walker = Walker(robot_file, 'none')
     walker.start(0, robot_file.start.q, robot_file.start.v)
     assert walker.walk(60.0) == DONE
     assert walker.state.mode[STEPS] >= 65

@@ -8,7 +8,7 @@ from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 from walking_control.runs.kinematics import foot_positions
 from walking_control.simulation.rigid import model as rm
-from walking_control.simulation.rigid.compiled import CompiledWalker, PlainWalker
+from walking_control.simulation.rigid.compiled import Walker
 from walking_control.simulation.simulate import simulate
 
 DOWN = ((1, 0.03, 0.0),)   # the passive compass trips over it
@@ -37,10 +37,11 @@ def path(walker, until, step, dt=5e-4):
 
 def test_a_foot_ahead_inside_the_floor_has_tripped():
     """A foot could travel under the floor and land from below, and the walk would count."""
-    walker = PlainWalker(load_robot('compass'), 'none', DOWN)
+    walker = Walker(load_robot('compass'), 'none', DOWN, compiled=False)
     assert thrown(walker) == rm.TRIPPED
     time, foot = walker.state.memo[rm.TIME], walker._work.foot0
-    passing = PlainWalker(load_robot('compass', (('rigid.scuff_depth', 10.0),)), 'none', DOWN)
+    passing = Walker(load_robot('compass', (('rigid.scuff_depth', 10.0),)), 'none', DOWN,
+                     compiled=False)
     times, ahead, height = path(passing, time + 0.02, step=1)
     inside = (ahead > 0.05) & (height < -0.001)
     assert times[np.argmax(inside)] == pytest.approx(time, abs=6e-4) and inside.any()
@@ -51,7 +52,7 @@ def test_compiled_trips_are_the_same():
     """Robustness and searches would judge another floor than the plant has."""
     pytest.importorskip('casadi')
     pytest.importorskip('numba')
-    walkers = [make(load_robot('compass'), 'none', DOWN) for make in (PlainWalker, CompiledWalker)]
+    walkers = [Walker(load_robot('compass'), 'none', DOWN, compiled) for compiled in (False, True)]
     assert [thrown(walker) for walker in walkers] == [rm.TRIPPED] * 2
     assert walkers[0].state.y == pytest.approx(walkers[1].state.y, abs=1e-9)
     assert walkers[0].state.memo[rm.FOOT_DEPTH:] == pytest.approx(
@@ -60,10 +61,11 @@ def test_compiled_trips_are_the_same():
 
 def test_depth_and_reach_are_those_of_the_path():
     """The depth a foot goes under the floor would be that of the ends of long steps alone."""
-    walker = PlainWalker(load_robot('compass'), 'none')
+    walker = Walker(load_robot('compass'), 'none', compiled=False)
     _, ahead, height = path(walker, 0.75, step=0, dt=2e-3)
     for longest in (0.1, 0.004):
-        booked = PlainWalker(load_robot('compass', (('rigid.max_step', longest),)), 'none')
+        booked = Walker(load_robot('compass', (('rigid.max_step', longest),)), 'none',
+                        compiled=False)
         start = load_robot('compass').start
         booked.start(0, start.q, start.v)
         booked.walk(0.75)
@@ -84,7 +86,8 @@ def test_an_edge_lies_where_it_does_least_harm(kind, trips):
 def test_forgiven_scuff_counts():
     """The length that is forgiven would change nothing, as if the floor were none."""
     for length in (0.02, 0.05, 0.1):
-        walker = PlainWalker(load_robot('compass', (('scuff_length', length),)), 'none', DOWN)
+        walker = Walker(load_robot('compass', (('scuff_length', length),)), 'none', DOWN,
+                        compiled=False)
         assert thrown(walker) == rm.TRIPPED
         assert walker._work.foot0[rm.AHEAD] == pytest.approx(length, abs=1e-9)
         assert walker.state.memo[rm.SCUFF_REACH] == pytest.approx(length, abs=1e-9)
@@ -96,7 +99,8 @@ def test_every_summary_tells_how_deep_the_feet_were(kind, fell):
     run = simulate(load_robot('compass'), 'none', 'rigid', 2.0, [kind] if kind else [])
     summary = run.summary()
     assert summary['fell'] == fell and (not fell or 'tripped' in summary['fault_reason'])
-    walker = PlainWalker(load_robot('compass'), 'none', ((2, 0.05, 0.0),) if fell else ())
+    walker = Walker(load_robot('compass'), 'none', ((2, 0.05, 0.0),) if fell else (),
+                    compiled=False)
     start = load_robot('compass').start
     walker.start(0, start.q, start.v)
     walker.walk(2.0)

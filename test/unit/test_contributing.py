@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import walking_control as wc
-from walking_control.simulation.rigid.compiled import make_walker, PlainWalker
+from walking_control.simulation.rigid.compiled import make_walker, Walker
 
 
 @pytest.mark.parametrize('plant', ['rigid', 'mujoco'])
@@ -19,7 +19,7 @@ def test_it_walks_in_every_plant(toy, plant):
 def test_it_walks_in_sweeps(toy):
     """A new law would be shut out of sweeps and limit cycles, or be another law there."""
     robot = wc.load_robot('compass')
-    fast, plain = make_walker(robot, toy), PlainWalker(robot, toy)
+    fast, plain = make_walker(robot, toy), Walker(robot, toy, compiled=False)
     for walker in (fast, plain):
         walker.start(0, robot.start.q, robot.start.v)
         walker.walk(0.3)

@@ -20,7 +20,6 @@ from walking_control.cli.output import (
 )
 from walking_control.cli.verb import option, verb
 from walking_control.exceptions import InvalidInput
-from walking_control.models.base import Base
 from walking_control.models.robot_file import RobotFile
 
 PLANE = ('speed', 'clearance', 'landing_speed', 'starts', 'quadrature')
@@ -62,7 +61,7 @@ def search(options: _Search) -> int:
     from walking_control.experiments.gait_search import find_gait, save_gait
     robot_file = requested_robot(options)
     show = None if options.quiet else lambda text: print(text, file=sys.stderr, flush=True)
-    space = robot_file.robot.base is Base.FREE
+    space = robot_file.robot.is_free
     names = ('degree', 'nodes', *(() if space else PLANE))
     task = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
     for name in PLANE[2:] if space else SPACE:

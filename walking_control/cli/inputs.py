@@ -90,10 +90,9 @@ def walking_robot(options: Moved, speed: float | None) -> RobotFile:
     """
     from walking_control.controllers.registry import CONTROLLERS
     from walking_control.experiments.envelope import SPEED
-    from walking_control.models.base import Base
     robot_file = requested_robot(options)
     law = CONTROLLERS.find(options.controller or robot_file.controller).parameters
-    walks = robot_file.robot.base is Base.FREE and 'speed' in law.rows
+    walks = robot_file.robot.is_free and 'speed' in law.rows
     if speed is not None and not walks:
         raise InvalidInput('option --speed', value=speed, limit='has no effect: '
                            f'{law.section} on {robot_file.robot.name} takes none',
@@ -175,11 +174,10 @@ def _start_on_gait(options: Following, robot_file: RobotFile) -> list[tuple[str,
     """Return the overrides that let a walk begin on the gait its controller follows."""
     from walking_control.controllers.registry import CONTROLLERS
     from walking_control.gaits.gait_file import fit_gait, read_gait
-    from walking_control.models.base import Base
     from walking_control.models.resources import gait_path
     law, robot = CONTROLLERS.find(options.controller or robot_file.controller), robot_file.robot
     _require_follower(law, 'option --on-gait', None)
-    if robot.base is Base.FREE:
+    if robot.is_free:
         raise InvalidInput('option --on-gait', limit=f'has no effect: {law.name} begins standing '
                            'and enters its gait by steps', remedy='leave it out')
     path = gait_path(robot_file.values(law.parameters).gait or robot.name)

@@ -211,10 +211,9 @@ def _draw(result: dict[str, Any]) -> Figure:
 
 def _first_failure(options: _Robustness) -> FirstFailure:
     """Return what was found of the disturbance or margin that was asked for."""
-    from walking_control.models.base import Base
     sizes = options.max, options.resolution
     robot_file = walking_robot(options, options.speed)
-    in_space = robot_file.robot.base is Base.FREE
+    in_space = robot_file.robot.is_free
     if options.margin is not None or not in_space:
         refuse_grid(options, 'robots with base: free alone have an envelope, of disturbances')
     if options.margin is not None:
@@ -259,18 +258,17 @@ def compare(options: _Compare) -> int:
     """Walk several controllers under one disturbance and set them side by side."""
     from walking_control.experiments import comparison
     from walking_control.experiments.variants import read_variants, variants_path
-    from walking_control.models.base import Base
     from walking_control.reports import comparison_page as pages
     robot = requested_robot(options).robot
     variants = read_variants(options.variants or variants_path(robot.name))
     gaits = gait_settings(options.gait, *(variant.controller for variant in variants))
     robustness: Any = options.robustness
-    if robot.base is Base.FREE and robustness:
+    if robot.is_free and robustness:
         robustness = requested_grid(options)
     else:
-        refuse_grid(options, 'without --robustness nothing is pushed' if robot.base is Base.FREE
+        refuse_grid(options, 'without --robustness nothing is pushed' if robot.is_free
                     else 'robots with base: free alone are pushed from all sides')
-    if robot.base is not Base.FREE:
+    if not robot.is_free:
         if options.speeds is not None:
             raise InvalidInput('option --speeds', limit='has no effect: robots with base: free '
                                'alone are compared at several', remedy='leave it out')

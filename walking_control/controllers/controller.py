@@ -10,7 +10,6 @@ import numpy as np
 from walking_control.controllers.parameters import LawParameters
 from walking_control.exceptions import IncompatibleController
 from walking_control.models.array_functions import Terms
-from walking_control.models.base import Base
 from walking_control.models.registry import choose_or_make
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile
@@ -182,7 +181,7 @@ def require_motors(law: str, robot: Robot, biped: bool = False) -> None:
             motor, or one without torque.
     """
     what = f'controller {law} on {robot.name}'
-    if robot.base is not Base.FREE or biped and len(robot.feet) != 2:
+    if not robot.is_free or biped and len(robot.feet) != 2:
         raise IncompatibleController(what, limit='needs a biped in space (base: free, two feet)'
                                      if biped else 'needs a robot in space (base: free)',
                                      remedy='choose another controller')

@@ -14,7 +14,6 @@ from walking_control.controllers.knee_locks import KneeLocks
 from walking_control.controllers.parameters import HipSwitchingParameters
 from walking_control.exceptions import IncompatibleController
 from walking_control.models.array_functions import array_function, Terms
-from walking_control.models.base import Base
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile
 from walking_control.models.signals import Command, Reference, WalkerState
@@ -176,7 +175,7 @@ def find_hip(robot: Robot, controller: str) -> tuple[int, int]:
     Raises:
         IncompatibleController: There is no such hip.
     """
-    if robot.base is not Base.PLANAR or len(robot.actuators) != 1:
+    if not robot.is_planar or len(robot.actuators) != 1:
         raise IncompatibleController(
             f'controller {controller} on {robot.name}', value=sorted(robot.actuators),
             limit='needs a planar robot with one motor, at the hip',

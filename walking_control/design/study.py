@@ -41,7 +41,6 @@ from walking_control.design.transmission import (
     LOSSLESS,
 )
 from walking_control.exceptions import InvalidInput
-from walking_control.models.base import Base
 
 EFFICIENCIES = np.round(np.linspace(0.3, 1.0, 71), 10)
 
@@ -163,7 +162,7 @@ def usual_contacts(mechanism: Mechanism) -> tuple[Contacts, list[str]]:
         return NO_CONTACTS, []
     if not mechanism.standing:
         return NO_CONTACTS, ['no contacts: a free base moves with the whole force']
-    flat = robot.base is Base.FREE and len(robot.feet) <= 2
+    flat = robot.is_free and len(robot.feet) <= 2
     return Contacts(mechanism.standing, SOLE if flat else POINT), [
         f'{" and ".join(mechanism.standing)} on the floor, ' + ('flat' if flat else 'as points')]
 

@@ -63,8 +63,7 @@ class Attitude:
     def _base_world(self, measurement: Measurement) -> np.ndarray:
         x, y, z, w = measurement.orientation.tolist()
         imu = pin.Quaternion(w, x, y, z).normalized().toRotationMatrix()
-        result: np.ndarray = imu @ self._base_imu.T
-        return result
+        return np.asarray(imu @ self._base_imu.T)
 
 
 def floor_rotation(slope: float) -> np.ndarray:

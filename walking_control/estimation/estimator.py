@@ -16,7 +16,6 @@ from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.estimation.stance import Load, Touchdowns
 from walking_control.estimation.velocities import StanceModel, VelocityFilter
 from walking_control.exceptions import ParameterError
-from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, World
@@ -119,8 +118,7 @@ class Estimator:
         recent.append((stamp, measurement.foot_force.copy()))
         while not stamp - self._values.force_time < recent[0][0] <= stamp:
             recent.popleft()
-        result: np.ndarray = np.mean([force for _, force in recent], axis=0)
-        return result
+        return np.asarray(np.mean([force for _, force in recent], axis=0))
 
     @property
     def rate_covariance(self) -> np.ndarray | None:
@@ -164,7 +162,7 @@ def _make_velocities(robot: Robot, values: EstimatorParameters, slope: float,
         return None
     if values.velocity == 'filtered':
         return VelocityFilter(robot, values)
-    if robot.base is not Base.PLANAR or not robot.coordinates:
+    if not robot.is_planar or not robot.coordinates:
         raise ParameterError('parameter estimator.velocity', value=values.velocity,
                              limit='needs a planar robot with minimal coordinates',
                              remedy='choose filtered')

@@ -78,7 +78,7 @@ class InertialOdometry(LegOdometry):
         self._initial = np.maximum(LEAST, [values.orientation_sigma, values.gyro_bias_sigma,
                                            values.acceleration_bias_sigma])
         self._grip = grip_of(values)
-        self._soles = find_soles(dynamics) if robot.base is Base.FREE and self._grip.spin > 0.0 \
+        self._soles = find_soles(dynamics) if robot.is_free and self._grip.spin > 0.0 \
             else None
         self._generalised, self._contact = np.zeros(dynamics.nq), np.zeros(n, dtype=bool)
         self._loads = np.zeros(n)   # squared

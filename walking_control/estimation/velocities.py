@@ -133,8 +133,7 @@ class StanceModel:
         knees = np.pad(self._rows[support][self._held], ((0, 0), (2, 0)))
         A = np.vstack((foot, knees)).T
         after = project_velocity(self._parts['mass'], A, np.append(np.zeros(2), v))
-        result: np.ndarray = self._lifts[support] @ after[2:]
-        return result
+        return np.asarray(self._lifts[support] @ after[2:])
 
     def _evaluate(self, support: int, angles: np.ndarray, rates: np.ndarray) -> np.ndarray:
         """Compute the support terms; return the rates of the minimal coordinates."""

@@ -28,7 +28,6 @@ from walking_control.experiments.robustness import find_first_failure
 from walking_control.experiments.variants import load_variant, of_variant, Variant
 from walking_control.gaits.gait import GaitError
 from walking_control.loading import load_robot
-from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import in_words
 from walking_control.models.robot_file import RobotFile
@@ -108,7 +107,7 @@ def compare(robot: str, variants: Sequence[Variant], disturb: Sequence[str] | No
         Interrupted: Somebody stopped it; holds the walks until then.
     """
     show = progress or (lambda text: None)
-    in_space = load_robot(robot, overrides).robot.base is Base.FREE
+    in_space = load_robot(robot, overrides).robot.is_free
     usual = () if in_space else (DISTURBANCE,)
     asked = _Asked(robot, variants, usual if disturb is None else disturb, duration, overrides,
                    plant)

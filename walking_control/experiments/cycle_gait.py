@@ -19,10 +19,9 @@ from walking_control.experiments.impact import lock_angles, reported_coordinates
 from walking_control.gaits.gait import Gait, Phase
 from walking_control.gaits.gait_file import gait_document, write_gait
 from walking_control.gaits.polynomials import points
-from walking_control.models.base import Base
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile
-from walking_control.simulation.rigid.compiled import CompiledWalker, make_walker, PlainWalker
+from walking_control.simulation.rigid.compiled import make_walker, Walker
 from walking_control.simulation.rigid.model import (
     DONE,
     FIRST_STOP,
@@ -68,7 +67,7 @@ class StepRecord:
     """One step of a walker that can be asked for its state at any time.
 
     Args:
-        walker: `CompiledWalker` or `PlainWalker`.
+        walker: `Walker`.
         q: Minimal coordinates just after touchdown, first foot standing, ``(n,)``.
         v: Their rates.
         longest: s, within which the step must end.
@@ -81,7 +80,7 @@ class StepRecord:
         CycleError: No step within that time.
     """
 
-    def __init__(self, walker: CompiledWalker | PlainWalker, q: np.ndarray, v: np.ndarray,
+    def __init__(self, walker: Walker, q: np.ndarray, v: np.ndarray,
                  longest: float) -> None:
         self._walker = walker
         self._tick = min(walker.data.period, longest)
@@ -208,13 +207,13 @@ def _samples(record: StepRecord, times: np.ndarray) -> tuple[np.ndarray, ...]:
 
 
 def make_precise_walker(robot_file: RobotFile,
-                        controller: str | None = None) -> CompiledWalker | PlainWalker:
+                        controller: str | None = None) -> Walker:
     """Return the walker of a robot file with the tolerance that gaits take."""
     return make_walker(replace(robot_file, sections={**robot_file.sections, 'rigid': {
         **robot_file.sections.get('rigid', {}), 'tolerance': TOLERANCE}}), controller)
 
 
-def gait_of_cycle(walker: CompiledWalker | PlainWalker, cycle: Mapping[str, Any]) -> CycleGait:
+def gait_of_cycle(walker: Walker, cycle: Mapping[str, Any]) -> CycleGait:
     """Return the `CycleGait` of a cycle of `cycles.find_robot_cycles`.
 
     Args:
@@ -247,7 +246,7 @@ def save_cycles(robot_file: RobotFile, result: dict[str, Any], directory: Path) 
     Raises:
         InvalidInput: The directory cannot be written.
     """
-    if robot_file.robot.base is not Base.PLANAR:
+    if not robot_file.robot.is_planar:
         for cycle in result['cycles']:
             cycle['file'], cycle['reason'] = None, 'gait files of cycles are those of planar robots'
         return []

@@ -27,7 +27,7 @@ from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.symmetry import require_equal_legs
 from walking_control.runs.run import Run
 from walking_control.simulation.registry import make_plant
-from walking_control.simulation.rigid.compiled import CompiledWalker, make_walker, PlainWalker
+from walking_control.simulation.rigid.compiled import make_walker, Walker
 from walking_control.simulation.rigid.model import (
     FIRST_STOP,
     foot_in_floor,
@@ -49,14 +49,14 @@ class Section:
     """Touchdown states of a planar walker whose legs are straight and alike at touchdown.
 
     Args:
-        walker: `CompiledWalker` or `PlainWalker`.
+        walker: `Walker`.
         gravity: m/s^2.
 
     Raises:
         IncompatiblePlant: Other than two coordinates stay free of locks.
     """
 
-    def __init__(self, walker: CompiledWalker | PlainWalker, gravity: float) -> None:
+    def __init__(self, walker: Walker, gravity: float) -> None:
         robot = walker.robot
         self.walker = walker
         self._base_q = lock_angles(robot)
@@ -180,7 +180,7 @@ def find_robot_cycles(robot_file: RobotFile, controller: Choice = None, seed: in
         section, usual = PointSection(walker, robot_file, longest), FEW_STARTS
     else:
         section = Section(walker, gravity)
-        usual = STARTS if isinstance(walker, CompiledWalker) else FEW_STARTS
+        usual = STARTS if walker.is_compiled else FEW_STARTS
     starts = starts or usual
     points = section.sample(np.random.default_rng(seed), starts)
     cycles = section.keep(find_cycles(section.stride, points, progress=progress))

@@ -30,7 +30,6 @@ from walking_control.experiments.first_failure import (
     FirstFailure,
     size_grid,
 )
-from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.registry import Choice
 from walking_control.models.robot_file import RobotFile, World
@@ -205,7 +204,7 @@ def find_envelope(robot_file: RobotFile, kind: str = 'push', controller: Choice 
         Interrupted: Somebody stopped it; holds the result of the trials made.
     """
     robot_file, controller, plant = choose_parts(robot_file, controller, plant)
-    if robot_file.robot.base is not Base.FREE:
+    if not robot_file.robot.is_free:
         raise InvalidInput(f'envelope of {robot_file.robot.name}', limit='is of robots with base: '
                            'free', remedy='choose --disturbance or --margin')
     usual = {name: each.in_space for name, each in DISTURBANCES.items() if each.in_space}

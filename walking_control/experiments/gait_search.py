@@ -16,7 +16,6 @@ from walking_control.gaits.gait_file import gait_document, write_gait
 from walking_control.gaits.search.optimisation import search, SearchResult
 from walking_control.gaits.search.parameters import SearchParameters
 from walking_control.loading import load_robot
-from walking_control.models.base import Base
 from walking_control.models.robot_file import RobotFile
 from walking_control.simulation.parameters import RigidParameters
 
@@ -136,7 +135,7 @@ def scuff_length(found: GaitSearch) -> float | None:
         None where there is nothing to forgive, or it is forgiven already.
     """
     robot_file = found.robot_file
-    if robot_file.robot.base is not Base.PLANAR:
+    if not robot_file.robot.is_planar:
         return None
     rigid, foot = robot_file.values(RigidParameters), found.result.judgement.foot
     scuffs = foot[foot[:, 1] < -rigid.scuff_depth, 0]

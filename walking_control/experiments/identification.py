@@ -34,7 +34,6 @@ import numpy as np
 
 from walking_control.exceptions import InvalidInput
 from walking_control.models.actuators import JointFriction
-from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.support.dynamics import SupportDynamics
@@ -92,7 +91,7 @@ def identify(robot_file: RobotFile, recording: Recording,
     """
     from scipy.stats import t as student
     robot = robot_file.robot
-    if robot.base is not Base.PLANAR or not robot.coordinates:
+    if not robot.is_planar or not robot.coordinates:
         raise InvalidInput(f'robot {robot.name}', limit='identification needs a planar walker with '
                            'minimal coordinates')
     if not 0.0 <= model_error < 1.0:

@@ -5,7 +5,6 @@ import numpy as np
 
 from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.exceptions import Findings, InvalidInput
-from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.meshes import missing_meshes
 from walking_control.models.robot import Robot
@@ -25,7 +24,7 @@ def find_obstacles(robot_file: RobotFile) -> list[InvalidInput]:
     findings.attempt(check_meshes, robot.urdf, robot.meshes)
     findings.attempt(_check_legs, robot)
     findings.attempt(_check_thresholds, robot_file)
-    if robot.base is Base.PLANAR and robot.coordinates:
+    if robot.is_planar and robot.coordinates:
         findings.attempt(_check_inertia, robot_file)
         findings.attempt(_check_swing_foot, robot_file)
     return findings.errors
@@ -105,7 +104,7 @@ def remarks(robot_file: RobotFile) -> list[str]:
     robot = robot_file.robot
     looks = [name for tag, name in missing_meshes(robot.urdf, robot.meshes) if tag == 'visual']
     sentences = [f'looks are missing ({len(looks)} meshes, {looks[0]})'] if looks else []
-    if robot.base is Base.PLANAR and len(robot.coordinates) == 2:
+    if robot.is_planar and len(robot.coordinates) == 2:
         sentences.append('straight legs scuff as they pass each other: plant rigid lets '
                          'feet less than rigid.scuff_length ahead through the floor, '
                          'plant mujoco does not (scuffs are counted in the summary)')

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from walking_control.gaits.gait import Gait, Phase
-from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.floor import require_level
 from walking_control.models.friction import FADE, friction_torques
@@ -82,7 +81,7 @@ def resimulate(robot_file: RobotFile, gait: Gait) -> Resimulation:
         robot_file: The `RobotFile`, adapted parameters applied.
         gait: `Gait`.
     """
-    if robot_file.robot.base is Base.PLANAR:
+    if robot_file.robot.is_planar:
         return _resimulate_rigid(robot_file, gait)
     return _compare(gait, *simulate_pinned_step(robot_file, gait))
 

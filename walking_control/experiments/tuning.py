@@ -35,7 +35,6 @@ from walking_control.experiments.robustness import find_first_failure
 from walking_control.experiments.sweeps.sweep import chosen_point
 from walking_control.experiments.sweeps.task import SweepTask
 from walking_control.experiments.sweeps.walks import measure, Workshop
-from walking_control.models.base import Base
 from walking_control.models.robot_file import RobotFile
 
 QUARTER, MOST = 0.25, 1.5      # of a margin: distance between sizes, and the last
@@ -219,7 +218,7 @@ class _Bench:
         controller, plant = self.workshop.controller, self.workshop.plant
         result: FirstFailure | None = None
         with contextlib.suppress(NotAchieved):   # falls even undisturbed, after longer
-            if goal.kind in DISTURBANCES and robot_file.robot.base is Base.FREE:
+            if goal.kind in DISTURBANCES and robot_file.robot.is_free:
                 result = find_envelope(robot_file, goal.kind, controller, plant, *sizes, QUICK, 1)
             elif goal.kind in DISTURBANCES:
                 result = find_first_failure(robot_file, goal.kind, controller, plant, *sizes)

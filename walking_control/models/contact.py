@@ -14,8 +14,7 @@ import numpy as np
 
 def inverse_inertia(M: np.ndarray, A: np.ndarray) -> np.ndarray:
     """Return ``A^T M^-1 A``, the inverse inertia felt at the contact, ``(m, m)``."""
-    result: np.ndarray = A.T @ np.linalg.solve(M, A)
-    return result
+    return np.asarray(A.T @ np.linalg.solve(M, A))
 
 
 def solve_contact(M: np.ndarray, A: np.ndarray, right: np.ndarray,
@@ -36,8 +35,7 @@ def solve_contact(M: np.ndarray, A: np.ndarray, right: np.ndarray,
     root = 1.0 / np.sqrt(weight)
     scaled = root[:, None] * inverse_inertia(M, A) * root
     inverse = np.linalg.pinv(scaled, rcond=1e-11, hermitian=True)
-    result: np.ndarray = root * (inverse @ (root * right))
-    return result
+    return np.asarray(root * (inverse @ (root * right)))
 
 
 def project_momentum(M: np.ndarray, A: np.ndarray) -> np.ndarray:
@@ -47,8 +45,7 @@ def project_momentum(M: np.ndarray, A: np.ndarray) -> np.ndarray:
         ``(n, n)``, a projection along the columns of A.
     """
     columns = [solve_contact(M, A, row) for row in np.linalg.solve(M, A)]
-    result: np.ndarray = np.eye(len(M)) - A @ np.array(columns).T
-    return result
+    return np.asarray(np.eye(len(M)) - A @ np.array(columns).T)
 
 
 def impact_impulse(M: np.ndarray, A: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -70,8 +67,7 @@ def project_velocity(M: np.ndarray, A: np.ndarray, v: np.ndarray) -> np.ndarray:
 def loss_matrix(M: np.ndarray, A: np.ndarray) -> np.ndarray:
     """Return D of [DS09] (4.17): impact costs the energy ``v^T D v / 2``, ``(n, n)``."""
     columns = [A @ solve_contact(M, A, row) for row in A]
-    result: np.ndarray = np.array(columns).T
-    return result
+    return np.asarray(np.array(columns).T)
 
 
 def energy_change(M: np.ndarray, A: np.ndarray, v: np.ndarray) -> float:
@@ -90,8 +86,7 @@ def contact_acceleration(M: np.ndarray, A: np.ndarray, force: np.ndarray,
         force: Applied, gravity and velocity-dependent forces, ``(n,)``.
         drift: ``d(A^T)/dt v``, ``(m,)``, m/s^2.
     """
-    result: np.ndarray = A.T @ np.linalg.solve(M, force) + drift
-    return result
+    return np.asarray(A.T @ np.linalg.solve(M, force) + drift)
 
 
 def constraint_forces(M: np.ndarray, A: np.ndarray, force: np.ndarray, drift: np.ndarray,

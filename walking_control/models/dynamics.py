@@ -149,8 +149,7 @@ class Dynamics:
         self._q[self._order_q] = q
         for mine, theirs in self._wound:
             self._q[theirs], self._q[theirs + 1] = math.cos(q[mine]), math.sin(q[mine])
-        result: np.ndarray = self._q
-        return result
+        return np.asarray(self._q)
 
     def from_pinocchio(self, q: np.ndarray) -> np.ndarray:
         """Return our coordinates of Pinocchio's configuration, ``(nq,)``."""
@@ -206,8 +205,7 @@ class Dynamics:
     def mass_matrix(self, q: np.ndarray) -> np.ndarray:
         """Return the mass matrix, ``(nv, nv)``, kg m^2 and mixed."""
         full = pin.crba(self.model, self.data, self.to_pinocchio(q))
-        result: np.ndarray = full[np.ix_(self.pinocchio_order, self.pinocchio_order)]
-        return result
+        return np.asarray(full[np.ix_(self.pinocchio_order, self.pinocchio_order)])
 
     def bias(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Return Coriolis, centrifugal and gravity efforts, ``(nv,)``, N and N m."""
@@ -218,8 +216,7 @@ class Dynamics:
     def gravity_efforts(self, q: np.ndarray) -> np.ndarray:
         """Return the generalised gravity g(q), ``(nv,)``: on the base, then joints, N and N m."""
         efforts = pin.computeGeneralizedGravity(self.model, self.data, self.to_pinocchio(q))
-        result: np.ndarray = efforts if self._is_ordered else efforts[self.pinocchio_order]
-        return result
+        return np.asarray(efforts if self._is_ordered else efforts[self.pinocchio_order])
 
     def accelerate(self, acceleration: np.ndarray) -> None:
         """Weigh everything from now on as in a body that accelerates, floor axes, m/s^2.
@@ -249,13 +246,11 @@ class Dynamics:
 
     def foot_position(self, foot: str) -> list[float]:
         """Return x, y and z of a foot after `place` or `move`, m."""
-        values: list[float] = self.data.oMf[self.frames[foot]].translation.tolist()
-        return values
+        return list(self.data.oMf[self.frames[foot]].translation.tolist())
 
     def foot_rotation(self, foot: str) -> np.ndarray:
         """Return the rotation from a foot's frame to the floor frame after `place`, ``(3, 3)``."""
-        result: np.ndarray = self.data.oMf[self.frames[foot]].rotation
-        return result
+        return np.asarray(self.data.oMf[self.frames[foot]].rotation)
 
     def foot_velocity(self, foot: str) -> np.ndarray:
         """Return the velocity of a foot in the floor frame after `move`, ``(3,)``, m/s."""
@@ -271,8 +266,7 @@ class Dynamics:
 
     def center_of_mass(self, q: np.ndarray) -> np.ndarray:
         """Return the centre of mass in the floor frame, ``(3,)``, m."""
-        result: np.ndarray = pin.centerOfMass(self.model, self.data, self.to_pinocchio(q)).copy()
-        return result
+        return np.asarray(pin.centerOfMass(self.model, self.data, self.to_pinocchio(q)).copy())
 
     def frame_jacobian(self, q: np.ndarray, frame: int) -> np.ndarray:
         """Return the Jacobian of a frame in its own axes, ``(6, nv)``, linear rows first."""
@@ -314,8 +308,7 @@ class Dynamics:
         """Return the Jacobian of a foot in the floor's axes, ``(6, nv)``, linear rows first."""
         full = pin.computeFrameJacobian(self.model, self.data, self.to_pinocchio(q),
                                         self.frames[foot], pin.LOCAL_WORLD_ALIGNED)
-        result: np.ndarray = full[:, self.pinocchio_order]
-        return result
+        return np.asarray(full[:, self.pinocchio_order])
 
     def foot_jacobian(self, q: np.ndarray, foot: str) -> np.ndarray:
         """Return the foot's velocity along the axes of the base per v, ``(len(axes), nv)``."""
@@ -327,8 +320,7 @@ class Dynamics:
                               self.to_pinocchio(q), self.to_pinocchio_velocity(v), self._zero)
         motion = pin.getFrameClassicalAcceleration(self.model, self.data, self.frames[foot],
                                                    pin.LOCAL_WORLD_ALIGNED)
-        result: np.ndarray = motion.linear[self._axes]
-        return result
+        return np.asarray(motion.linear[self._axes])
 
     def base_from_coordinates(self, foot: str, q: np.ndarray,
                               v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

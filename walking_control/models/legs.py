@@ -5,7 +5,6 @@ import numpy as np
 import pinocchio as pin
 
 from walking_control.exceptions import InvalidInput
-from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import Robot
 from walking_control.models.step_equations import joint_axis, REFLECTION
@@ -24,7 +23,7 @@ def mirrored_joints(robot: Robot) -> tuple[Legs, np.ndarray]:
         InvalidInput: It has other joints, or the legs' axes are no mirror images.
     """
     what = f'gait of {robot.name} in space'
-    if robot.base is not Base.FREE or len(robot.feet) != 2:
+    if not robot.is_free or len(robot.feet) != 2:
         raise InvalidInput(what, limit='needs a free base and two feet')
     model = Dynamics(robot).model
     frames = [model.frames[model.getFrameId(foot)] for foot in robot.feet]

@@ -124,6 +124,16 @@ class Robot:
         return any(min(motor.efficiency, motor.back_efficiency) < 1.0
                    for motor in self.actuators.values())
 
+    @property
+    def is_planar(self) -> bool:
+        """Return whether its base moves in the vertical plane."""
+        return self.base is Base.PLANAR
+
+    @property
+    def is_free(self) -> bool:
+        """Return whether its base moves and turns freely in space."""
+        return self.base is Base.FREE
+
     def joint_index(self, name: str) -> int:
         """Return the position of a joint in the package's order."""
         return self.joints.index(name)

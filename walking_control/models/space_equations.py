@@ -22,7 +22,10 @@ from walking_control.models.friction import friction_table
 from walking_control.models.legs import mirrored_joints
 from walking_control.models.robot import Robot
 from walking_control.models.step_equations import (
+    function,
+    inertia_matrix,
     joint_axis,
+    Keyed,
     rotation_about,
     smooth_friction,
     tidy,
@@ -64,7 +67,7 @@ class SpaceEquations:
     energy: ca.Function = field(repr=False)
 
 
-class _Tree:
+class _Tree(Keyed):
     """What of a robot is built into the functions; equal ones share them."""
 
     def __init__(self, robot: Robot) -> None:
@@ -92,12 +95,6 @@ class _Tree:
                           for entry in joints.values()],
                          [(i, np.round(place.homogeneous, 12).tolist())
                           for i, place in self.feet]))
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Tree) and self.key == other.key
 
 
 def space_equations(robot: Robot) -> SpaceEquations:
@@ -190,8 +187,7 @@ def _newton_euler(inertia: ca.SX, velocity: tuple[ca.SX, ca.SX],
     """Return the wrench a body's motion takes, about its origin."""
     (v, w), (dv, dw) = velocity, acceleration
     mass, first = inertia[0], inertia[1:4]
-    xx, xy, yy, xz, yz, zz = (inertia[4 + j] for j in range(6))
-    about = ca.vertcat(ca.horzcat(xx, xy, xz), ca.horzcat(xy, yy, yz), ca.horzcat(xz, yz, zz))
+    about = inertia_matrix([inertia[4 + j] for j in range(6)])
     p = mass * v + ca.cross(w, first)
     along = about @ w + ca.cross(first, v)
     return (mass * dv + ca.cross(dw, first) + ca.cross(w, p),
@@ -220,9 +216,6 @@ def _build(tree: _Tree) -> SpaceEquations:
     gained, impulse = _Motion(tree, q, none, v_new - v, still, -twist).wrenches(inertias)
     momenta, _ = _Motion(tree, q, none, v, still, still).wrenches(inertias)
     energy = 0.5 * ca.dot(v, momenta + armature * v)
-
-    def function(name: str, inputs: list[ca.SX], *outputs: ca.SX) -> ca.Function:
-        return ca.Function(name, inputs, [ca.cse(ca.densify(output)) for output in outputs])
 
     return SpaceEquations(
         n, tree.legs, tree.mirror,

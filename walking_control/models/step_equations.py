@@ -25,7 +25,6 @@ from numpy.typing import ArrayLike
 import pinocchio as pin
 
 from walking_control.exceptions import InvalidInput, MissingDependency, UrdfError
-from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics, floor_gravity
 from walking_control.models.friction import COULOMB, friction_table, VISCOUS
 from walking_control.models.robot import Robot
@@ -121,7 +120,7 @@ def step_equations(robot: Robot) -> StepEquations:
         UrdfError: A joint neither turns nor slides about one axis.
         InvalidInput: The base turns freely.
     """
-    if robot.base is Base.FREE:
+    if robot.is_free:
         raise InvalidInput(f'robot {robot.name}', value='base: free', limit='the equations of a '
                            'step know planar and translating bases')
     if ca is None:
@@ -130,7 +129,19 @@ def step_equations(robot: Robot) -> StepEquations:
     return _build(_Skeleton(robot))
 
 
-class _Skeleton:
+class Keyed:
+    """What is one by its `key`: of the same key, functions are built once."""
+
+    key: str
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, type(self)) and self.key == other.key
+
+
+class _Skeleton(Keyed):
     """What of a robot is built into the functions; equal skeletons share them."""
 
     def __init__(self, robot: Robot) -> None:
@@ -154,12 +165,6 @@ class _Skeleton:
                          self.friction.tolist(),
                          [[np.round(np.asarray(item, dtype=float), 12).tolist() for item in entry]
                           for entry in (*self.tree, *self.feet)]))
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Skeleton) and self.key == other.key
 
 
 def joint_axis(model: pin.Model, i: int) -> tuple[np.ndarray, bool]:
@@ -220,9 +225,7 @@ def _energies(walk: _Walk, inertias: ca.SX, gravity: ca.SX) -> tuple[ca.SX, ca.S
     kinetic, potential, momentum = 0.0, 0.0, 0.0
     for k, (place, rotation, spin) in enumerate(walk.bodies):
         mass, first = inertias[0, k], inertias[1:4, k]
-        xx, xy, yy, xz, yz, zz = (inertias[4 + j, k] for j in range(6))
-        inertia = ca.vertcat(ca.horzcat(xx, xy, xz), ca.horzcat(xy, yy, yz),
-                             ca.horzcat(xz, yz, zz))
+        inertia = inertia_matrix([inertias[4 + j, k] for j in range(6)])
         along = rotation.T @ walk.velocities[k]
         swirl = ca.cross(spin, first)
         kinetic += (0.5 * mass * ca.dot(walk.velocities[k], walk.velocities[k])
@@ -230,6 +233,17 @@ def _energies(walk: _Walk, inertias: ca.SX, gravity: ca.SX) -> tuple[ca.SX, ca.S
         potential -= ca.dot(gravity, mass * place + rotation @ first)
         momentum += mass * walk.velocities[k] + rotation @ swirl
     return kinetic, potential, momentum
+
+
+def inertia_matrix(entries: Sequence[ca.SX]) -> ca.SX:
+    """Return the matrix of xx, xy, yy, xz, yz, zz, ``(3, 3)``."""
+    xx, xy, yy, xz, yz, zz = entries
+    return ca.vertcat(ca.horzcat(xx, xy, xz), ca.horzcat(xy, yy, yz), ca.horzcat(xz, yz, zz))
+
+
+def function(name: str, inputs: list[ca.SX], *outputs: ca.SX) -> ca.Function:
+    """Return a function whose outputs are dense and share what is equal in them."""
+    return ca.Function(name, inputs, [ca.cse(ca.densify(output)) for output in outputs])
 
 
 def smooth_friction(table: np.ndarray, rates: ca.SX) -> ca.SX | None:
@@ -269,10 +283,6 @@ def _build(skeleton: _Skeleton) -> StepEquations:
     force = ca.jtimes(still, v, a) + ca.jtimes(still, q, v) - mass * gravity
     foot = walk.foot[list(axes)]
     foot_velocity = ca.jtimes(foot, q, v)
-
-    def function(name: str, inputs: list[ca.SX], *outputs: ca.SX) -> ca.Function:
-        dense = [ca.cse(ca.densify(output)) for output in outputs]
-        return ca.Function(name, inputs, dense)
 
     foot_speed = function('foot_velocity', [q, v], ca.jtimes(walk.foot, q, v))
     moving = function('moving', [q, slip, v, theta], ca.gradient(kinetic + rotors, v),

@@ -150,8 +150,7 @@ class CentroidalMonitorNode(GuardedNode):
             return self._direction
         dynamics = mechanism.dynamics
         turned = dynamics.placement(mechanism.q, dynamics.frame(dynamics.robot.imu_link))[1]
-        result: np.ndarray = turned @ self._imu.T @ self._direction
-        return result
+        return np.asarray(turned @ self._imu.T @ self._direction)
 
     def _drawn(self, mechanism: Mechanism, found: Transmissibility) -> Marker:
         lengths, axes = found.axes
@@ -169,8 +168,7 @@ class CentroidalMonitorNode(GuardedNode):
         """Return the centre of mass in the base's axes, m."""
         dynamics = mechanism.dynamics
         place = dynamics.placement(mechanism.q, dynamics.frame(dynamics.robot.base_link))[0]
-        result: np.ndarray = mechanism.center_of_mass() - place
-        return result
+        return np.asarray(mechanism.center_of_mass() - place)
 
 
 main = program(CentroidalMonitorNode)

@@ -18,7 +18,6 @@ import numpy as np
 import pinocchio as pin
 
 from walking_control.exceptions import UrdfError
-from walking_control.models.base import Base
 from walking_control.models.robot import Robot
 from walking_control.models.urdf import parse
 from walking_control.ros2_control.tags import GAZEBO, tags, with_tags
@@ -214,7 +213,7 @@ def _add_rotors(root: Element, robot: Robot) -> None:
 def _keep_on_rails(root: Element, wiring: Wiring) -> None:
     """Join a robot that moves in a plane, or does not turn, to the world by what it may do."""
     robot = wiring.robot
-    if robot.base is Base.FREE:
+    if robot.is_free:
         return
     axes = [('prismatic', 'xyz'[axis], np.eye(3)[axis]) for axis in robot.base.axes]
     axes += [('continuous', angle, np.eye(3)[1]) for angle in robot.base.angles]

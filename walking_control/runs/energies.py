@@ -16,7 +16,6 @@ from walking_control.controllers.curve_tracking.parameters import CurveTrackingP
 from walking_control.controllers.curve_tracking.tick import held_mask, TrackerData
 from walking_control.exceptions import IncompatibleController
 from walking_control.models.array_functions import Terms
-from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.support.compiled import make_terms
 from walking_control.runs.run import Run
@@ -46,7 +45,7 @@ def observe_energies(run: Run, values: CurveTrackingParameters | None = None,
         GaitError: The robot has no gait, or another one.
     """
     robot, world = run.robot, run.world
-    if robot.base is not Base.PLANAR:
+    if not robot.is_planar:
         raise IncompatibleController(f'energies of {robot.name}', limit='need a planar robot')
     if values is None:
         values = CurveTrackingParameters.read(

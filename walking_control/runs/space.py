@@ -10,7 +10,6 @@ import math
 
 import numpy as np
 
-from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
 from walking_control.runs.kinematics import foot_positions
 from walking_control.runs.quantities import (
@@ -30,7 +29,7 @@ SPOT = 0.02   # m/s: slower is on the spot
 
 def walks_in_space(run: Run) -> bool:
     """Return whether a run is a walk of a robot whose base is free, rather than a kept posture."""
-    return (run.robot.base is Base.FREE and not run.robot.coordinates
+    return (run.robot.is_free and not run.robot.coordinates
             and 'routine' not in run.settings and len(run.time) > 1 and bool(run.steps[-1]))
 
 

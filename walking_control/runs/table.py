@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from walking_control.models.base import Base
-
 if TYPE_CHECKING:
     from walking_control.models.robot import Robot
     from walking_control.runs.run import Run
@@ -34,7 +32,7 @@ def run_columns(run: Run) -> dict[str, np.ndarray]:
     columns.update((f'{axis} [m]', base.position[:, i]) for i, axis in enumerate('xyz'))
     columns.update((f'quaternion_{axis} [1]', base.orientation[:, i])
                    for i, axis in enumerate('xyzw'))
-    columns['pitch [rad]'] = run.q[:, 2] if robot.base is Base.PLANAR else np.asarray(base.pitch)
+    columns['pitch [rad]'] = run.q[:, 2] if robot.is_planar else np.asarray(base.pitch)
     columns.update((f'{joint} [{unit}]', run.joints[:, i])
                    for i, (joint, unit) in enumerate(joints))
     columns.update((f'{axis}_rate [m/s]', base.linear[:, i]) for i, axis in enumerate('xyz'))

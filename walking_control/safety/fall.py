@@ -3,7 +3,6 @@
 
 import math
 
-from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import Robot
 from walking_control.models.signals import WalkerState
@@ -20,7 +19,7 @@ class FallDetector:
 
     def __init__(self, robot: Robot, values: SafetyParameters) -> None:
         # in the plane the first coordinate is the angle of the stance leg from the floor normal
-        self._has_leg = robot.base is Base.PLANAR and bool(robot.coordinates)
+        self._has_leg = robot.is_planar and bool(robot.coordinates)
         self._lean = values.fall_lean
         self._height = values.fall_height * Dynamics(robot).standing_height()
 

@@ -52,8 +52,7 @@ class _Pinned:
         full_a[base] -= A.T @ full_a + dynamics.foot_drift(full_q, full_v, self.stance)
         right = M @ full_a + self._bias(full_q, full_v)
         # the foot's force is what the base translation, free of any motor, leaves over
-        result: np.ndarray = self.spread.T @ (right - A @ right[base])
-        return result
+        return np.asarray(self.spread.T @ (right - A @ right[base]))
 
     def accelerate(self, q: np.ndarray, v: np.ndarray,
                    effort: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -8,7 +8,6 @@ from abc import abstractmethod
 import numpy as np
 
 from walking_control.exceptions import IncompatiblePlant
-from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.floor import read_profile
 from walking_control.models.robot import Robot, Start
@@ -87,7 +86,7 @@ class SteppedEngine(Engine):
     @property
     def steps(self) -> int | None:
         """Touchdowns of planar walkers so far; None in space."""
-        return None if self.robot.base is Base.FREE else self._levels.steps
+        return None if self.robot.is_free else self._levels.steps
 
     def drop(self, step: int, size: float) -> None:
         """Plan a floor that is lower from a touchdown on, m; size 0 asks to count to it."""

@@ -20,7 +20,7 @@ from walking_control.models import code_cache  # noqa: E402
 from walking_control.models.code_cache import cache_folder, compile_function  # noqa: E402
 from walking_control.models.support import compiled  # noqa: E402
 from walking_control.simulation.rigid import walk  # noqa: E402
-from walking_control.simulation.rigid.compiled import CompiledWalker  # noqa: E402
+from walking_control.simulation.rigid.compiled import Walker  # noqa: E402
 from walking_control.statics import kernels  # noqa: E402
 
 # a function that calls another, and is handed a third
@@ -211,7 +211,7 @@ def test_everything_compiled_is_kept():
     for _ in range(2):
         law.cache_clear()
         compiled._compile.cache_clear()
-        walkers = [CompiledWalker(load_robot('compass'), name)
+        walkers = [Walker(load_robot('compass'), name)
                    for name in ('none', 'time_pd')]
         for walker in walkers:
             walker.start(0, np.array([0.2, -0.4]), np.array([-1.0, 0.3]))

@@ -29,7 +29,6 @@ from walking_control.controllers.limits.efforts import make_limits
 from walking_control.exceptions import IncompatibleController, ParameterError
 from walking_control.gaits.curve import make_curve
 from walking_control.gaits.samples import GaitSamples, Piece, read_samples
-from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.resources import gait_path
 from walking_control.models.robot import Robot
@@ -55,7 +54,7 @@ def require_walker(robot: Robot, controller: str) -> None:
     Raises:
         IncompatibleController: Not a planar walker on two feet with something to drive.
     """
-    if robot.base is not Base.PLANAR or len(robot.feet) != 2 or not robot.efforts:
+    if not robot.is_planar or len(robot.feet) != 2 or not robot.efforts:
         raise IncompatibleController(f'controller {controller} on {robot.name}',
                                      limit='needs a planar walker on two feet with a motor')
 

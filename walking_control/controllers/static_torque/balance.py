@@ -210,5 +210,4 @@ class Balance:
 def _rotation_vector(wanted: np.ndarray, rotation: np.ndarray) -> np.ndarray:
     """Return the turn that leads from a rotation to a sum of wanted ones, floor axes, rad."""
     u, _, v = np.linalg.svd(wanted)
-    result: np.ndarray = pin.log3(u @ np.diag([1.0, 1.0, np.linalg.det(u @ v)]) @ v @ rotation.T)
-    return result
+    return np.asarray(pin.log3(u @ np.diag([1.0, 1.0, np.linalg.det(u @ v)]) @ v @ rotation.T))

@@ -61,16 +61,14 @@ class BodyMotion:
 
     def from_foot(self, foot: int) -> np.ndarray:
         """Return the centre of mass over a foot in its heading, ``(3,)``, m."""
-        result: np.ndarray = (self.com - self.feet[foot]) @ heading(self.turns[foot])
-        return result
+        return np.asarray((self.com - self.feet[foot]) @ heading(self.turns[foot]))
 
     def from_sole(self, foot: int) -> np.ndarray:
         """Return the centre of mass over a foot in the axes of its sole, ``(3,)``, m.
 
         That is `from_foot` once the sole lies flat.
         """
-        result: np.ndarray = (self.com - self.feet[foot]) @ self.turns[foot]
-        return result
+        return np.asarray((self.com - self.feet[foot]) @ self.turns[foot])
 
     def corners(self, feet: Sequence[int]) -> np.ndarray:
         """Return the corners of soles on the floor, ``(4 n, 2)``, m."""

@@ -244,8 +244,7 @@ class PostureControl(Controller):
         values, limits = self.values, self._limits
         if self.status == REACTING and values.reaction != 'impedance':
             brake = values.damping if values.reaction == 'damping' else 0.0
-            result: np.ndarray = -brake * limits * velocity
-            return result
+            return np.asarray(-brake * limits * velocity)
         firmness = self._firmness()
         stiffness, damping = self._bounds.apply(values.stiffness * limits, values.damping * limits,
                                                 values.delay, firmness)

@@ -16,7 +16,6 @@ from walking_control.experiments.cycles import Section
 from walking_control.experiments.first_failure import with_section
 from walking_control.experiments.robustness import robot_mass
 from walking_control.gaits.return_map import Cycle, judge, polish, sorted_eigenvalues
-from walking_control.models.base import Base
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.symmetry import require_equal_legs
 from walking_control.runs.result import Result
@@ -53,7 +52,7 @@ class StableCycle:
         robot = robot_file.robot
         if sharp:
             robot_file = with_section(robot_file, RigidParameters.section, {'tolerance': TOLERANCE})
-        if robot.base is not Base.PLANAR or not robot.coordinates:
+        if not robot.is_planar or not robot.coordinates:
             raise IncompatiblePlant(f'return map of {robot.name}', value=robot.base.value,
                                     limit='these numbers are of planar walkers on plant rigid',
                                     remedy='for others: robustness --disturbance')

@@ -20,7 +20,6 @@ from walking_control.exceptions import IncompatibleController, InvalidInput, Wal
 from walking_control.experiments.first_failure import why_it_stopped, with_section
 from walking_control.experiments.sweeps.task import SweepTask
 from walking_control.loading import load_robot
-from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.runs.metrics import steady_state
@@ -30,7 +29,7 @@ from walking_control.runs.run import Run
 from walking_control.runs.space import steady_in_space
 from walking_control.simulation.disturbance import plan_disturbances
 from walking_control.simulation.registry import make_fast_plant, make_plant
-from walking_control.simulation.rigid.compiled import CompiledWalker, make_walker, PlainWalker
+from walking_control.simulation.rigid.compiled import make_walker, Walker
 from walking_control.simulation.rigid.recorded_walk import record_run
 from walking_control.simulation.sensors import has_errors, SensorParameters
 from walking_control.simulation.simulate import run_plant
@@ -88,7 +87,7 @@ class Workshop:
         self._section = CONTROLLERS.find(self.controller).parameters.section
         self._laws = {axis.name: leaf for axis in task.axes
                       if (leaf := self._check(axis.name, (axis.low, axis.high))) is not None}
-        self._walker: CompiledWalker | PlainWalker | None = None
+        self._walker: Walker | None = None
         self._walks_as: tuple[Any, Any] = None, None
         self._loaded: tuple[list[tuple[str, float]], RobotFile] = [], self.base
 
@@ -164,7 +163,7 @@ class Workshop:
         """Return the `Run` of a robot file and its `Dynamics`."""
         world = robot_file.values(World)
         dynamics = Dynamics(robot_file.robot, world.gravity, world.slope)
-        if self.plant == 'rigid' and robot_file.robot.base is Base.PLANAR \
+        if self.plant == 'rigid' and robot_file.robot.is_planar \
                 and not self.task.disturb and not world.floor_places \
                 and not has_errors(robot_file.values(SensorParameters)):
             try:
@@ -178,7 +177,7 @@ class Workshop:
         loop = ControlLoop(robot_file, self.controller)
         return run_plant(plant, loop, robot_file.start, self.task.duration), dynamics
 
-    def _make_walker(self, robot_file: RobotFile) -> CompiledWalker | PlainWalker:
+    def _make_walker(self, robot_file: RobotFile) -> Walker:
         """Return a walker, the last one with another law where nothing else has changed."""
         others = {name: values for name, values in robot_file.sections.items()
                   if name != self._section}

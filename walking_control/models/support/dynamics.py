@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from walking_control.exceptions import InvalidInput
-from walking_control.models.base import Base
 from walking_control.models.friction import spring_torques
 from walking_control.models.support.layout import TermsLayout
 
@@ -37,7 +36,7 @@ class SupportDynamics:
 
     def __init__(self, dynamics: Dynamics) -> None:
         robot = dynamics.robot
-        if robot.base is not Base.PLANAR:
+        if not robot.is_planar:
             raise InvalidInput(f'robot {robot.name}', value=f'base: {robot.base.value}',
                                limit='support reduction is for planar robots')
         self.dynamics = dynamics
@@ -52,13 +51,11 @@ class SupportDynamics:
         Args:
             support: Index of the foot that has been standing.
         """
-        result: np.ndarray = self.robot.supports[self.robot.feet[1 - support]] @ self.lift[support]
-        return result
+        return np.asarray(self.robot.supports[self.robot.feet[1 - support]] @ self.lift[support])
 
     def input_map(self, support: int) -> np.ndarray:
         """Return the generalised forces on q per unit of joint effort, ``(n, n_joints)``."""
-        result: np.ndarray = self.lift[support][1:].T
-        return result
+        return np.asarray(self.lift[support][1:].T)
 
     def terms(self, support: int, q: np.ndarray, v: np.ndarray,
               out: np.ndarray | None = None) -> np.ndarray:

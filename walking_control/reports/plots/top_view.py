@@ -4,7 +4,6 @@
 
 import numpy as np
 
-from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
 from walking_control.reports.plots.style import (
     add_foot_legend,
@@ -29,7 +28,7 @@ def plot_top_view(run: Run) -> Figure | None:
     Args:
         run: The `Run`.
     """
-    if run.robot.base is Base.PLANAR or not run.robot.coordinates or len(run.time) < 2:
+    if run.robot.is_planar or not run.robot.coordinates or len(run.time) < 2:
         return None
     places = footholds(run, foot_positions(Dynamics(run.robot), run.q))
     figure, axes = new_figure(2, width=11.0, height=3.2, height_ratios=(1.6, 1.0))

@@ -12,21 +12,22 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.exceptions import IncompatiblePlant, InvalidInput, NotAchieved
-from walking_control.models.base import Base
-from walking_control.models.dynamics import Dynamics
+from walking_control.exceptions import InvalidInput, NotAchieved
 from walking_control.models.efforts import foot_turn
 from walking_control.models.robot import Robot, Start
 from walking_control.models.robot_file import World
 from walking_control.models.support.compiled import compile_law, compile_terms
-from walking_control.models.support.dynamics import SupportDynamics
 from walking_control.simulation.compliant import model as cm
 from walking_control.simulation.compliant.law import fastest_rate
 from walking_control.simulation.compliant.motion import advance
 from walking_control.simulation.engine import Engine, Feature, Forces, Truth
 from walking_control.simulation.parameters import CompliantParameters, FLOORS
 from walking_control.simulation.rigid import model as rm
-from walking_control.simulation.rigid.engine import build_rigid_model, push_direction
+from walking_control.simulation.rigid.engine import (
+    build_rigid_model,
+    PlanarEngine,
+    push_direction,
+)
 from walking_control.simulation.rigid.events import kinetic_energy
 from walking_control.simulation.rigid.forces import collide
 from walking_control.simulation.terrain import Change, profile_of
@@ -35,7 +36,7 @@ STABLE = 5.9   # the method is stable up to this product of step and fastest rat
 FAILURES = {rm.DIVERGED: 'the integration diverged', rm.CHATTERED: 'joints chatter without end'}
 
 
-class CompliantEngine(Engine):
+class CompliantEngine(PlanarEngine):
     """The robot on a compliant floor; see `simulation.engine.Engine`.
 
     Args:
@@ -60,13 +61,7 @@ class CompliantEngine(Engine):
 
     def __init__(self, robot: Robot, world: World, values: CompliantParameters,
                  compiled: bool = True) -> None:
-        if robot.base is not Base.PLANAR or not robot.coordinates:
-            raise IncompatiblePlant(f'plant compliant on {robot.name}',
-                                    limit='needs a planar robot with minimal coordinates')
         super().__init__(robot, world, values)
-        self.dynamics = Dynamics(robot, world.gravity, world.slope)
-        self._support = SupportDynamics(self.dynamics)
-        self._changes: list[Change] = []
         terms, parameters = compile_terms(self._support.dynamics) if compiled \
             else (self._plain_terms, None)
         model = build_rigid_model(self._support, world, values, parameters)
@@ -84,14 +79,11 @@ class CompliantEngine(Engine):
             given = model_record, floor_record, state_record, feet_record, work_record
         self._move: Callable[[float], int] = lambda duration: move(terms, *given, duration)
         self.last_step = len(self.floor.levels) - 2
-        self._joints = [3 + robot.joint_index(joint) for joint in robot.actuators]
-        self._q, self._v = np.zeros((2, 3 + len(robot.joints)))   # as last read
-        self._fallen = False
 
     @classmethod
     def kind_for(cls, robot: Robot) -> type[Engine]:
         """Return the engine of a robot: of a free base `SpaceEngine`."""
-        if robot.base is Base.FREE:
+        if robot.is_free:
             from walking_control.simulation.compliant.space_engine import SpaceEngine
             return SpaceEngine
         return cls
@@ -148,11 +140,6 @@ class CompliantEngine(Engine):
                 f'{self.robot.name}: at most {longest:.3g} s is stable',
                 remedy='shorten it, or take less stiffness or damping')
 
-    @property
-    def time(self) -> float:   # type: ignore[override]   # nobody sets a clock
-        """Simulated time, s."""
-        return float(self.state.memo[rm.TIME])
-
     def reset(self, start: Start) -> None:
         """Put the robot into a `Start` state at time zero, locked joints engaged."""
         state, n, support = self.state, self.model.n, self.robot.feet.index(start.support)
@@ -177,11 +164,6 @@ class CompliantEngine(Engine):
         self.feet.flags[cm.LAST], self.feet.flags[support] = support, cm.INSIDE
         self._fallen = False
         self._move(0.0)
-
-    @property
-    def steps(self) -> int:
-        """Touchdowns so far."""
-        return int(self.state.mode[rm.STEPS])
 
     def drop(self, step: int, size: float) -> None:
         """Plan a floor that is lower from a touchdown on, m."""
@@ -218,33 +200,16 @@ class CompliantEngine(Engine):
     def _work_so_far(self) -> float:
         return float(self.state.y[2 * self.model.n + 4 + cm.FEET + cm.WORK])
 
-    def rates(self) -> list[float]:
-        """Return how fast the joints of the motors turned when last read, rad/s."""
-        values: list[float] = self._v[self._joints].tolist()
-        return values
-
-    def book(self, effort: np.ndarray, before: list[float], after: list[float], h: float
-             ) -> tuple[list[float], list[float]]:
-        """Return work and mean rates, see `Engine.book`: exact, for efforts are held."""
-        moved = (self._q - self._before)[self._joints]
-        work = (effort[:len(moved)] * moved).tolist()
-        if self.robot.ground_torque is not None:   # what is left is the floor's
-            left = self._work_so_far - self._worked
-            for done in work:
-                left -= done
-            work.append(left)
-        return work, (moved / h).tolist()
+    def _book_floor(self, effort: np.ndarray, work: list[float]) -> list[float]:
+        left = self._work_so_far - self._worked   # what is left is the floor's
+        for done in work:
+            left -= done
+        return [left]
 
     def read(self, truth: Truth) -> None:
         """Fill a `Truth`; foot forces are those of the instant."""
-        state, n = self.state, self.model.n
-        z, v = state.y[:n + 2], state.y[n + 2:2 * n + 4]
-        q, rate = self._support.dynamics.base_from_coordinates(self.robot.feet[0], z[2:], v[2:])
-        truth.q[:], truth.v[:] = q, rate
-        truth.q[:2] += z[:2]
-        truth.v[:2] += v[:2]
-        self._q[:], self._v[:] = truth.q, truth.v
-        truth.locked[:] = state.mode[rm.FIRST_STOP + self.model.n_joints:]
+        self._place(truth, 0)
+        truth.locked[:] = self.state.mode[rm.FIRST_STOP + self.model.n_joints:]
         truth.foot_force[:, 0] = self.feet.touch[:, cm.FORCE_X]
         truth.foot_force[:, 2] = self.feet.touch[:, cm.FORCE_Z]
         truth.foot_height[:] = self.feet.touch[:, cm.GAP]

@@ -144,8 +144,7 @@ class SpaceEngine(Engine):
 
     def rates(self) -> list[float]:
         """Return how fast the joints of the motors turn now, rad/s."""
-        values: list[float] = self._v[self._motor_dof].tolist()
-        return values
+        return list(self._v[self._motor_dof].tolist())
 
     def _move(self, efforts: np.ndarray, h: float, forces: Forces) -> None:
         """Move on by one step."""
@@ -315,8 +314,7 @@ class SpaceEngine(Engine):
         places = np.array([data.oMf[self._frames[foot]].act(place)
                            for foot, place, _ in zip(*self._points)])
         below, turns = self._floor_at(places[:, 0], self._points.foot)
-        heights: np.ndarray = ((places - below) * turns[:, 2]).sum(1) - self._points.radius
-        return heights
+        return np.asarray(((places - below) * turns[:, 2]).sum(1) - self._points.radius)
 
     def _floor_at(self, x: np.ndarray, feet: np.ndarray | int) -> tuple[np.ndarray, np.ndarray]:
         """Return the points of the floor at places along it, and its axes there.

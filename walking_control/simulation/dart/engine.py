@@ -84,7 +84,7 @@ class DartEngine(SteppedEngine):
         self._joint_dof = np.array([find(name) for name in robot.joints], dtype=int)
         # of a free base the turn comes first, then the place
         self._root_dof = np.array([find(name) for name in root_joints(robot)], dtype=int) \
-            if robot.base is Base.PLANAR else np.array([3, 4, 5])
+            if robot.is_planar else np.array([3, 4, 5])
         self._motor_dof = np.array([find(name) for name in robot.actuators], dtype=int)
         self._gears = [(i, name, self._motors[i].armature, float(loss[DRIVING_LOSS]),
                         float(loss[BACK_LOSS]), self._contact.getDof(name).getCoulombFriction())
@@ -165,8 +165,7 @@ class DartEngine(SteppedEngine):
 
     def rates(self) -> list[float]:
         """Return how fast the joints of the motors turn now, rad/s."""
-        values: list[float] = self._links.getVelocities()[self._motor_dof].tolist()
-        return values
+        return list(self._links.getVelocities()[self._motor_dof].tolist())
 
     def _brake_gears(self, efforts: list[float], before: list[float], after: list[float]) -> None:
         """Let each gear brake by the share it loses of the torque that enters it."""

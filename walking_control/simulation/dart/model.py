@@ -5,7 +5,6 @@ from typing import Any
 from xml.etree import ElementTree
 
 from walking_control.exceptions import UrdfError
-from walking_control.models.base import Base
 from walking_control.models.meshes import place_meshes
 from walking_control.models.robot import Robot
 from walking_control.models.urdf import parse
@@ -25,7 +24,7 @@ def write_urdf(robot: Robot) -> str:
     for element in list(root):
         if element.tag not in ('link', 'joint'):
             root.remove(element)
-    if robot.base is Base.PLANAR:
+    if robot.is_planar:
         _add_root(root, robot)
     for link in root.iterfind('link'):
         for visual in link.findall('visual'):
@@ -78,10 +77,10 @@ def build_skeleton(dart: Any, robot: Robot) -> Any:
     """
     loader, options = dart.utils.DartLoader(), dart.utils.DartLoaderOptions()
     kinds = dart.utils.DartLoaderRootJointType
-    options.mDefaultRootJointType = kinds.FIXED if robot.base is Base.PLANAR else kinds.FLOATING
+    options.mDefaultRootJointType = kinds.FIXED if robot.is_planar else kinds.FLOATING
     loader.setOptions(options)
     skeleton = loader.parseSkeletonString(write_urdf(robot), '')
-    free = len(robot.base.axes) + len(robot.base.angles) if robot.base is Base.PLANAR else 6
+    free = len(robot.base.axes) + len(robot.base.angles) if robot.is_planar else 6
     if skeleton is None or skeleton.getNumDofs() != free + len(robot.joints):
         raise UrdfError(f'URDF of {robot.name}', limit='DART refuses it, or sees other joints')
     for index in range(skeleton.getNumDofs()):

@@ -82,8 +82,7 @@ class Stepper:
 
     def mass_matrix(self) -> np.ndarray:
         """Return the mass matrix with the rotors."""
-        result: np.ndarray = self.links.getMassMatrix() + self._rotors
-        return result
+        return np.asarray(self.links.getMassMatrix() + self._rotors)
 
     def step(self, force: np.ndarray) -> None:
         """Advance by a timestep under generalised forces, N m and N."""
@@ -106,8 +105,7 @@ class Stepper:
             return velocity
         contact.computeImpulseForwardDynamics()
         contact.setImpulseApplied(False)
-        result: np.ndarray = contact.getVelocities()
-        return result
+        return np.asarray(contact.getVelocities())
 
     def _stop(self, free: np.ndarray, whole: np.ndarray | None) -> None:
         """Let contacts, stops and locks act."""

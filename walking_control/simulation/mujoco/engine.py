@@ -158,7 +158,7 @@ class MujocoEngine(SteppedEngine):
         self._qpos, self._dof = model.jnt_qposadr[ids], model.jnt_dofadr[ids]
         self._joint_qpos, self._joint_dof = (addresses[len(self._root):]
                                              for addresses in (self._qpos, self._dof))
-        if self.robot.base is Base.FREE:
+        if self.robot.is_free:
             first, dof = int(self._qpos[0]), int(self._dof[0])
             # MuJoCo's quaternion is wxyz, ours xyzw
             self._qpos = np.array([*range(first, first + 3), *range(first + 4, first + 7),
@@ -230,8 +230,7 @@ class MujocoEngine(SteppedEngine):
 
     def rates(self) -> list[float]:
         """Return how fast the joints of the motors turn now, rad/s."""
-        values: list[float] = self.data.qvel[self._motor_dof].tolist()
-        return values
+        return list(self.data.qvel[self._motor_dof].tolist())
 
     def _brake_gears(self, efforts: list[float]) -> None:
         """Let each gear brake by the share it loses of the torque that enters it."""
@@ -259,7 +258,7 @@ class MujocoEngine(SteppedEngine):
         data = self.data
         truth.q[:] = data.qpos[self._qpos]
         truth.v[:] = data.qvel[self._dof]
-        if self.robot.base is Base.FREE:   # MuJoCo moves the origin in the floor's axes
+        if self.robot.is_free:   # MuJoCo moves the origin in the floor's axes
             truth.v[:3] = truth.v[:3] @ data.xmat[self._base_body].reshape(3, 3)
         truth.locked[:] = data.eq_active[:len(self.robot.locks)]
         truth.foot_force[:] = 0.0

@@ -14,11 +14,9 @@ from walking_control.controllers.controller import ArrayLaw
 from walking_control.controllers.knee_locks import STANCE
 from walking_control.controllers.registry import make_controller
 from walking_control.exceptions import MissingDependency
-from walking_control.models.array_functions import Terms
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.floor import require_level
-from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.support.compiled import (
     compile_law,
@@ -40,9 +38,6 @@ from walking_control.simulation.rigid.model import (
     as_record,
     make_state,
     make_workspace,
-    RigidModel,
-    RigidState,
-    Workspace,
 )
 from walking_control.simulation.rigid.motion import advance
 from walking_control.simulation.rigid.point_walk import PointWalker
@@ -59,34 +54,58 @@ PASSIVE_INTERVAL = 0.01   # s, between the rows of a walk that nothing controls
 
 
 class Walker:
-    """What compiled and plain walkers share."""
+    """A rigid walker ready for fast strides; the arrays are views of what compiled code changes.
 
-    robot: Robot
-    leg_length: float
-    model: RigidModel
-    state: RigidState
+    Args:
+        robot_file: The `RobotFile`.
+        controller: Name of the controller; None takes the robot file's default.
+        steps: Floor changes, see `rigid.engine.build_rigid_model`.
+        compiled: False walks by plain Python and Pinocchio: to check the compiled path by, or where
+            it cannot be.
+
+    Attributes:
+        robot: The `Robot`.
+        leg_length: Height of the base in upright stance, m.
+        is_compiled: As given.
+        model: `RigidModel`.
+        state: `RigidState`.
+        data: `LawData`.
+
+    Raises:
+        MissingDependency: CasADi or numba is missing for compiled code.
+    """
+
     data: LawData
-    _support: SupportDynamics
-    _work: Workspace
-    _memory: np.ndarray
-    _terms: Terms
-    _records: tuple[Any, ...]    # model, state, workspace, as `_keep` gives them
-    _arguments: tuple[Any, ...]   # of all walks
 
-    @staticmethod
-    def _ready(function: Callable[..., Any]) -> Callable[..., Any]:
+    def __init__(self, robot_file: RobotFile, controller: str | None = None,
+                 steps: Sequence[FloorChange] = (), compiled: bool = True) -> None:
+        robot, world = robot_file.robot, robot_file.values(World)
+        require_level(world, f'compiled walk of {robot.name}')
+        chosen = make_controller(robot_file, controller)
+        support = self._support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
+        self.robot, self.leg_length = robot, support.dynamics.standing_height()
+        self.is_compiled, parameters, self._terms = compiled, None, self._pinocchio_terms
+        if compiled:
+            terms, parameters = compile_terms(support.dynamics)
+            self._terms = point_to_terms(terms)
+        model, self.model = self._keep(build_rigid_model(
+            support, world, robot_file.values(RigidParameters), parameters, steps))
+        state, self.state = self._keep(make_state(self.model))
+        work, self._work = self._keep(make_workspace(self.model, support.layout.size))
+        self._records = model, state, work   # as `_keep` gives them
+        self._take_law(*make_law(robot, chosen))
+
+    def _ready(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return a shared function as this walker calls it."""
-        return function
+        return compile_law(function) if self.is_compiled else function
 
-    @staticmethod
-    def _by_address(function: Callable[..., Any], *arguments: object) -> Any:
+    def _by_address(self, function: Callable[..., Any], *arguments: object) -> Any:
         """Return a shared function as others that are handed it call it, with such arguments."""
-        return function
+        return point_to(function, *arguments) if self.is_compiled else function
 
-    @staticmethod
-    def _keep(data: Any) -> tuple[Any, Any]:
+    def _keep(self, data: Any) -> tuple[Any, Any]:
         """Return a tuple of arrays as functions take it, and with arrays to look at."""
-        return data, data
+        return as_record(data) if self.is_compiled else (data, data)
 
     def change_law(self, robot_file: RobotFile, controller: str | None = None) -> None:
         """Take another law, or other values of it, on the same robot and floor."""
@@ -134,72 +153,8 @@ class Walker:
         self._support.terms(support, q, v, out)
 
 
-class CompiledWalker(Walker):
-    """A rigid walker ready for fast strides; the arrays are views of what compiled code changes.
-
-    Args:
-        robot_file: The `RobotFile`.
-        controller: Name of the controller; None takes the robot file's default.
-        steps: Floor changes, see `rigid_plant.build_rigid_model`.
-
-    Attributes:
-        robot: The `Robot`.
-        leg_length: Height of the base in upright stance, m.
-        model: `RigidModel`.
-        state: `RigidState`.
-        data: `LawData`.
-    """
-
-    _ready = staticmethod(compile_law)
-    _by_address = staticmethod(point_to)
-
-    @staticmethod
-    def _keep(data: Any) -> tuple[Any, Any]:
-        return as_record(data)
-
-    def __init__(self, robot_file: RobotFile, controller: str | None = None,
-                 steps: Sequence[FloorChange] = ()) -> None:
-        robot, world = robot_file.robot, robot_file.values(World)
-        require_level(world, f'compiled walk of {robot.name}')
-        chosen = make_controller(robot_file, controller)
-        support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
-        self.robot, self.leg_length = robot, support.dynamics.standing_height()
-        terms, parameters = compile_terms(support.dynamics)
-        self._terms = point_to_terms(terms)
-        model, self.model = as_record(build_rigid_model(
-            support, world, robot_file.values(RigidParameters), parameters, steps))
-        state, self.state = as_record(make_state(self.model))
-        self._support = support
-        work, self._work = as_record(make_workspace(self.model, support.layout.size))
-        self._records = model, state, work
-        self._take_law(*make_law(robot, chosen))
-
-
-class PlainWalker(Walker):
-    """The same by plain Python and Pinocchio, to check the compiled path or do without it.
-
-    Args:
-        robot_file: The `RobotFile`.
-        controller: Name of the controller; None takes the robot file's default.
-        steps: Floor changes, see `rigid_plant.build_rigid_model`.
-    """
-
-    def __init__(self, robot_file: RobotFile, controller: str | None = None,
-                 steps: Sequence[FloorChange] = ()) -> None:
-        robot, world = robot_file.robot, robot_file.values(World)
-        require_level(world, f'compiled walk of {robot.name}')
-        self._support = SupportDynamics(Dynamics(robot, world.gravity, world.slope))
-        self.robot, self.leg_length = robot, self._support.dynamics.standing_height()
-        self.model = build_rigid_model(self._support, world, robot_file.values(RigidParameters),
-                                       None, steps)
-        self.state = make_state(self.model)
-        self._work = make_workspace(self.model, self._support.layout.size)
-        self._terms, self._records = self._pinocchio_terms, (self.model, self.state, self._work)
-        self.change_law(robot_file, controller)
-
-
 def make_walker(robot_file: RobotFile, controller: str | None = None,
-                steps: Sequence[FloorChange] = ()) -> CompiledWalker | PlainWalker:
+                steps: Sequence[FloorChange] = ()) -> Walker:
     """Return a compiled walker, or a plain one where CasADi or numba are missing.
 
     Of robots whose base does not turn it is a `PointWalker`, which offers the same.
@@ -207,9 +162,9 @@ def make_walker(robot_file: RobotFile, controller: str | None = None,
     if robot_file.robot.base is Base.TRANSLATING:
         return PointWalker(robot_file, controller, steps)   # type: ignore[return-value]
     try:
-        return CompiledWalker(robot_file, controller, steps)
+        return Walker(robot_file, controller, steps)
     except MissingDependency:
-        return PlainWalker(robot_file, controller, steps)
+        return Walker(robot_file, controller, steps, compiled=False)
 
 
 def compile_engine(engine: RigidEngine) -> None:

@@ -10,6 +10,7 @@ ahead than that pass through the floor, as straight legs need; a foot still insi
 ahead has tripped, which ends the walk as a fall does.
 """
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from types import MappingProxyType
 from typing import ClassVar
@@ -100,7 +101,73 @@ def floor_changes(steps: Sequence[FloorChange]) -> tuple[np.ndarray, np.ndarray]
     return drops, tilts
 
 
-class RigidEngine(Engine):
+class PlanarEngine(Engine):
+    """What engines share whose state is a `RigidState` of a planar walker on two feet.
+
+    Args:
+        robot: The `Robot`.
+        world: `World`.
+        values: Validated values of `parameters`.
+
+    Raises:
+        IncompatiblePlant: The robot is none.
+    """
+
+    state: rm.RigidState
+    _before: np.ndarray   # coordinates before the step
+
+    def __init__(self, robot: Robot, world: World, values: Parameters) -> None:
+        if not robot.is_planar or not robot.coordinates:
+            raise IncompatiblePlant(f'plant {self.name} on {robot.name}',
+                                    limit='needs a planar robot with minimal coordinates')
+        super().__init__(robot, world, values)
+        self.dynamics = Dynamics(robot, world.gravity, world.slope)
+        self._support = SupportDynamics(self.dynamics)
+        self._changes: list[Change] = []
+        self._joints = [3 + robot.joint_index(joint) for joint in robot.actuators]
+        self._q, self._v = np.zeros((2, 3 + len(robot.joints)))   # as last read
+        self._fallen = False
+
+    @property
+    def time(self) -> float:   # type: ignore[override]   # nobody sets a clock
+        """Simulated time, s."""
+        return float(self.state.memo[rm.TIME])
+
+    @property
+    def steps(self) -> int:
+        """Touchdowns so far."""
+        return int(self.state.mode[rm.STEPS])
+
+    def rates(self) -> list[float]:
+        """Return how fast the joints of the motors turned when last read, rad/s."""
+        return list(self._v[self._joints].tolist())
+
+    def book(self, effort: np.ndarray, before: list[float], after: list[float], h: float
+             ) -> tuple[list[float], list[float]]:
+        """Return work and mean rates, see `Engine.book`: exact, for efforts are held."""
+        moved = (self._q - self._before)[self._joints]
+        work = (effort[:len(moved)] * moved).tolist()
+        if self.robot.ground_torque is not None:
+            work += self._book_floor(effort, work)
+        return work, (moved / h).tolist()
+
+    @abstractmethod
+    def _book_floor(self, effort: np.ndarray, work: list[float]) -> list[float]:
+        """Return the work of the efforts that no motor makes, given that of the motors, J."""
+
+    def _place(self, truth: Truth, support: int) -> None:
+        """Fill coordinates and velocities of a `Truth` from the state, seen from a foot."""
+        n = self._support.layout.n
+        z, v = self.state.y[:n + 2], self.state.y[n + 2:2 * n + 4]
+        q, rate = self._support.dynamics.base_from_coordinates(self.robot.feet[support], z[2:],
+                                                               v[2:])
+        truth.q[:], truth.v[:] = q, rate
+        truth.q[:2] += z[:2]
+        truth.v[:2] += v[:2]
+        self._q[:], self._v[:] = truth.q, truth.v
+
+
+class RigidEngine(PlanarEngine):
     """The robot on a rigid floor; see `simulation.engine.Engine`.
 
     Args:
@@ -119,23 +186,14 @@ class RigidEngine(Engine):
         Feature.FORCES: 'it is given as one impulse a tick'})
 
     def __init__(self, robot: Robot, world: World, values: RigidParameters) -> None:
-        if robot.base is not Base.PLANAR or not robot.coordinates:
-            raise IncompatiblePlant(f'plant rigid on {robot.name}',
-                                    limit='needs a planar robot with minimal coordinates')
         super().__init__(robot, world, values)
-        self.dynamics = Dynamics(robot, world.gravity, world.slope)
-        self._support = SupportDynamics(self.dynamics)
         self.model = build_rigid_model(self._support, world, values)
         self.last_step = len(self.model.drops) - 2
         self.state = rm.make_state(self.model)
         self._work = rm.make_workspace(self.model, self._support.layout.size)
         self._profile = read_profile(world)
-        self._changes: list[Change] = []
         self.move: Callable[[float], int] = self._move   # see `compiled.compile_engine`
-        self._joints = [3 + robot.joint_index(joint) for joint in robot.actuators]
         self._turns = [foot_turn(self._support, i) for i in range(2)]
-        self._q, self._v = np.zeros((2, 3 + len(robot.joints)))   # as last read
-        self._fallen = False
 
     @classmethod
     def kind_for(cls, robot: Robot) -> type[Engine]:
@@ -153,16 +211,6 @@ class RigidEngine(Engine):
               out: np.ndarray) -> None:
         """Fill the support terms by Pinocchio."""
         self._support.terms(support, q, v, out)
-
-    @property
-    def time(self) -> float:   # type: ignore[override]   # nobody sets a clock
-        """Simulated time, s."""
-        return float(self.state.memo[rm.TIME])
-
-    @property
-    def steps(self) -> int:
-        """Touchdowns so far."""
-        return int(self.state.mode[rm.STEPS])
 
     def reset(self, start: Start) -> None:
         """Put the robot into a `Start` state at time zero, locked joints engaged."""
@@ -205,21 +253,12 @@ class RigidEngine(Engine):
             state.y[self.model.n + 2:] = 0.0
         return trip
 
-    def rates(self) -> list[float]:
-        """Return how fast the joints of the motors turned when last read, rad/s."""
-        values: list[float] = self._v[self._joints].tolist()
-        return values
-
-    def book(self, effort: np.ndarray, before: list[float], after: list[float], h: float
-             ) -> tuple[list[float], list[float]]:
-        """Return work and mean rates, see `Engine.book`: exact, for efforts are held."""
-        moved = (self._q - self._before)[self._joints]
-        work = (effort[:len(moved)] * moved).tolist()
-        if self.robot.ground_torque is not None and self.state.mode[rm.STANCE]:
-            turn = self._turns[int(self.state.mode[rm.SUPPORT])]
-            work += [0.0] * (len(effort) - len(work) - 1)
-            work.append(float(effort[-1] * (turn @ (self._q[2:] - self._before[2:]))))
-        return work, (moved / h).tolist()
+    def _book_floor(self, effort: np.ndarray, work: list[float]) -> list[float]:
+        if not self.state.mode[rm.STANCE]:
+            return []
+        turn = self._turns[int(self.state.mode[rm.SUPPORT])]
+        return [*[0.0] * (len(effort) - len(work) - 1),
+                float(effort[-1] * (turn @ (self._q[2:] - self._before[2:])))]
 
     def _trip(self) -> str:
         """Return in words where the swing foot met the floor."""
@@ -244,15 +283,9 @@ class RigidEngine(Engine):
 
     def read(self, truth: Truth) -> None:
         """Fill a `Truth`; foot forces are those of the instant."""
-        state, n = self.state, self.model.n
-        mode, z, v = state.mode, state.y[:n + 2], state.y[n + 2:]
+        state, mode = self.state, self.state.mode
         support = int(mode[rm.SUPPORT])
-        foot = self.robot.feet[support]
-        q, rate = self._support.dynamics.base_from_coordinates(foot, z[2:], v[2:])
-        truth.q[:], truth.v[:] = q, rate
-        truth.q[:2] += z[:2]
-        truth.v[:2] += v[:2]
-        self._q[:], self._v[:] = truth.q, truth.v
+        self._place(truth, support)
         truth.locked[:] = mode[rm.FIRST_STOP + self.model.n_joints:]
         accelerate(self.terms, self.model, state.y, mode, state.effort, self._work)
         find_reactions(self.model, mode, self._work)

@@ -12,14 +12,14 @@ from walking_control.models.robot_file import RobotFile, World
 from walking_control.runs.run import Run
 from walking_control.safety.faults import FALL, Fault
 from walking_control.simulation.rigid import model as rm
-from walking_control.simulation.rigid.compiled import CompiledWalker, PlainWalker
+from walking_control.simulation.rigid.compiled import Walker
 from walking_control.simulation.rigid.walk import WalkRows
 
 ENDINGS = {rm.FELL: 'fell', rm.TRIPPED: 'tripped', rm.DIVERGED: 'the integration diverged',
            rm.CHATTERED: 'contacts chattered'}
 
 
-def record_run(walker: CompiledWalker | PlainWalker, robot_file: RobotFile, controller: str,
+def record_run(walker: Walker, robot_file: RobotFile, controller: str,
                duration: float, dynamics: Dynamics) -> Run:
     """Walk from the start of a robot file and return the record.
 
@@ -45,7 +45,7 @@ def record_run(walker: CompiledWalker | PlainWalker, robot_file: RobotFile, cont
     return run
 
 
-def _columns(walker: CompiledWalker | PlainWalker, rows: WalkRows,
+def _columns(walker: Walker, rows: WalkRows,
              dynamics: Dynamics) -> dict[str, np.ndarray]:
     n, robot = walker.model.n, walker.robot
     z, rates = rows.y[:, :n + 2], rows.y[:, n + 2:]
@@ -70,7 +70,7 @@ def _columns(walker: CompiledWalker | PlainWalker, rows: WalkRows,
             'electrical_energy': _electrical_energy(walker, time, q, rows.effort)}
 
 
-def _electrical_energy(walker: CompiledWalker | PlainWalker, time: np.ndarray, q: np.ndarray,
+def _electrical_energy(walker: Walker, time: np.ndarray, q: np.ndarray,
                        effort: np.ndarray) -> np.ndarray:
     """Return the energy drawn at the motors' terminals; recuperation within a tick only."""
     robot, elapsed = walker.robot, np.diff(time)
