@@ -13,12 +13,21 @@ import yaml
 from walking_control.adoption.body_tree import BodyTree
 from walking_control.adoption.description import fix_joints, read_description, turn_base
 from walking_control.adoption.feet import find_feet, find_sole, Sole
-from walking_control.adoption.guess import Description, Guess, HIGH, LOW, MEDIUM, TOLD, Told
+from walking_control.adoption.guess import (
+    Description,
+    Guess,
+    HIGH,
+    LOW,
+    MEDIUM,
+    REPAIRED,
+    TOLD,
+    Told,
+)
 from walking_control.adoption.heading import find_base, find_forward
 from walking_control.adoption.mirror import find_mirror, Mirror
 from walking_control.adoption.names import side_of
 from walking_control.adoption.robot_tree import (
-    FASTER,
+    armatures_of,
     fill_hollow,
     motors_of,
     sections_of,
@@ -105,8 +114,7 @@ def adopt(path: Path | str, told: Told | None = None) -> Adoption:
     if tree.unread:
         missing = sorted(set(tree.unread))
         guesses.append(Guess('meshes', f'{len(missing)} not read, {missing[0]}', LOW, 'feet and '
-                             'sizes are guessed without them; AMENT_PREFIX_PATH says where '
-                             'package:// is', '--feet, --sole'))
+                             'sizes are guessed without them', '--feet, --sole'))
     base, across, guess = find_base(tree, told)
     guesses.append(guess)
     leg = -max(float(tree.at_zero(body, place.translation[None])[0, 2])   # the shorter one
@@ -135,6 +143,10 @@ def adopt(path: Path | str, told: Told | None = None) -> Adoption:
         tree = BodyTree(description)
     efforts, more = _efforts(tree, leg, told)
     guesses += more
+    repaired = [guess.what for guess in guesses if guess.confidence == REPAIRED]
+    if told.strict and repaired:
+        raise InvalidInput('option --strict', value='; '.join(repaired)[:300], limit='would have '
+                           'to be repaired', remedy='mend the description, or leave --strict out')
     return _complete(description, tree, soles, mirror, base, efforts, guesses, suspicions, told)
 
 
@@ -211,14 +223,18 @@ def _complete(description: Description, tree: BodyTree, soles: list[Sole], mirro
         HIGH if standing.error < MAY_BE_OFF else LOW,
         f'feet level to {standing.error:.1e}, centre of mass {standing.offset:+.4f} m ahead of '
         'their middle', '--posture, --bend'))
-    robot['actuators'] = motors_of(tree, efforts, description.armatures)
+    armatures = dict(description.armatures)
+    if base == 'free' and len(soles) == 2:
+        armatures, more = armatures_of(tree, efforts, standing.longest, armatures)
+        guesses += more
+    robot['actuators'] = motors_of(tree, efforts, armatures)
     places = [tree.places[sole.body].act(sole.place.translation) for sole in soles]
     apart = float(abs(places[0][1] - places[-1][1]))
     on_points = any(sole.is_point for sole in soles)
     joints = min(len(tree.chain(sole.body)) for sole in soles)
     lays_flat = joints >= 6
     if base == 'free' and not on_points and not lays_flat:
-        guesses.append(Guess('steps', 'as on points', HIGH, f'legs of {joints} joints cannot lay a '
+        guesses.append(Guess('steps', 'as on blades', HIGH, f'legs of {joints} joints cannot lay a '
                              'sole flat wherever they step'))
     if len(soles) != 2:
         guesses.append(Guess('law', 'static_torque', HIGH, f'it stands on {len(soles)} feet and '
@@ -231,10 +247,6 @@ def _complete(description: Description, tree: BodyTree, soles: list[Sole], mirro
         'plant': 'rigid' if base == 'planar' else 'mujoco',
         **sections_of(tree.mass, soles, base == 'planar', standing.height, apart, efforts,
                       lays_flat)}
-    if base == 'free':
-        guesses.append(Guess('speed limits', f'{FASTER:g} times those of the description', MEDIUM,
-                             'the robot is stopped beyond them, and feet that land turn their '
-                             'ankles faster', 'safety.velocity_limit_factor of the robot file'))
     guesses.append(Guess('thresholds', f'contact from {parameters["estimator"]["contact_on"]:g} N',
                          MEDIUM, f'a tenth of the weight of {9.81 * tree.mass:.4g} N', ''))
     return Adoption(name, description, tree, soles, links, mirror, base, standing,

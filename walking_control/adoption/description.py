@@ -11,6 +11,7 @@ import pinocchio as pin
 
 from walking_control.adoption.guess import Description, Guess, HIGH, LOW, MEDIUM, TOLD
 from walking_control.adoption.mjcf import urdf_of_mjcf
+from walking_control.adoption.repair import repair
 from walking_control.adoption.sdf import urdf_of_sdf
 from walking_control.adoption.urdf_parts import origin_of, placement_of
 from walking_control.exceptions import InvalidInput, UrdfError
@@ -58,7 +59,7 @@ def read_description(path: Path | str) -> Description:
 def _finish(urdf: str, path: Path, kind: str, guesses: list[Guess],
             armatures: dict[str, float]) -> Description:
     root = parse(urdf, path)
-    guesses = [*guesses, *_cut_anchor(root)]
+    guesses = [*guesses, *_cut_anchor(root), *repair(root, path.parent)]
     urdf = ElementTree.tostring(root, encoding='unicode')
     check_urdf(urdf, path)
     name = re.sub('[^A-Za-z0-9_.-]', '_', root.get('name') or path.stem).strip('_.-')[:64]

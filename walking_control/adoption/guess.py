@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 TOLD, HIGH, MEDIUM, LOW = 'told', 'high', 'medium', 'low'
+REPAIRED = 'repaired'   # a slip of the description, not believed
 
 
 @dataclass(frozen=True)
@@ -15,7 +16,7 @@ class Guess:
     Args:
         what: Of what.
         value: The guess, in words or numbers.
-        confidence: ``'told'``, ``'high'``, ``'medium'`` or ``'low'``.
+        confidence: ``'told'``, ``'high'``, ``'medium'``, ``'low'`` or ``'repaired'``.
         why: What it rests on.
         option: The option that says otherwise.
     """
@@ -43,6 +44,7 @@ class Told:
         sole: Length and width of the soles, m; zeros make them points.
         posture: joint -> position of the start posture.
         bend: How much of its longest the leg is at the start.
+        strict: Whether a description that has to be repaired is refused.
     """
 
     name: str | None = None
@@ -56,6 +58,7 @@ class Told:
     sole: tuple[float, float] | None = None
     posture: dict[str, float] = field(default_factory=dict)
     bend: float = 0.93
+    strict: bool = False
 
 
 @dataclass

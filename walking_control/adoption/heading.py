@@ -63,8 +63,10 @@ def find_forward(tree: BodyTree, feet: Sequence[str], soles: Sequence[Sole], bas
     named = 0
     if base == 'free':
         left = np.cross([0.0, 0.0, 1.0], ahead)
-        named = int(np.sign(sum(side_of(foot) * (place @ left)
-                                for foot, place in zip(feet, places, strict=True))))
+        sides = [(side_of(foot), place) for foot, place in zip(feet, places, strict=True)]
+        sides += [(side_of(tree.joint(body)), tree.places[body].translation)
+                  for sole in soles for body in tree.chain(sole.body)]
+        named = int(np.sign(sum(side * (place @ left) for side, place in sides)))
     offsets = [(place - tree.places[sole.body].translation) @ ahead
                for place, sole in zip(places, soles, strict=True) if not sole.is_point]
     shaped = float(np.mean(offsets)) if offsets else 0.0

@@ -11,6 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 from walking_control.adoption.guess import Guess, HIGH, LOW
+from walking_control.adoption.repair import compile_mended
 from walking_control.adoption.urdf_parts import numbers_text, origin_of
 from walking_control.exceptions import UrdfError
 from walking_control.simulation.mujoco import import_mujoco
@@ -36,14 +37,19 @@ def urdf_of_mjcf(path: Path) -> tuple[str, list[Guess], dict[str, float]]:
         MissingDependency: MuJoCo is not installed.
     """
     mj = import_mujoco('adopting MJCF', 'walking_control[sim]')
+    mended: list[Guess] = []
     try:
-        model = mj.MjModel.from_xml_path(str(path))
+        try:
+            model = mj.MjModel.from_xml_path(str(path))
+        except ValueError as error:
+            model, mended = compile_mended(mj.MjModel.from_xml_string, path, str(error))
     except ValueError as error:
         raise UrdfError(f'MJCF {path}', limit=f'MuJoCo refuses it: {error}') from error
     if model.nbody < 2:
         raise UrdfError(f'MJCF {path}', limit='has no body')
     writer = _Writer(mj, model)
-    guesses = [Guess('format', f'MJCF with {model.nbody - 1} bodies', HIGH, 'compiled by MuJoCo')]
+    guesses = [Guess('format', f'MJCF with {model.nbody - 1} bodies', HIGH, 'compiled by MuJoCo'),
+               *mended]
     tops = [body for body in range(1, model.nbody) if model.body_parentid[body] == 0]
     if len(tops) > 1:
         heaviest = max(tops, key=lambda body: model.body_subtreemass[body])

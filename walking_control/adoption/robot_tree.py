@@ -10,16 +10,23 @@ import numpy as np
 
 from walking_control.adoption.body_tree import BodyTree
 from walking_control.adoption.feet import Sole
-from walking_control.adoption.guess import Description, Guess, LOW
+from walking_control.adoption.guess import Description, Guess, MEDIUM, REPAIRED
+from walking_control.adoption.repair import ENTRIES, tensor_of
 from walking_control.adoption.urdf_parts import numbers_text, origin_of
+from walking_control.controllers.stepping.parameters import SteppingParameters
+from walking_control.models.scale import RULES, Scale
 from walking_control.models.urdf import moving_joints, parse
+from walking_control.safety.parameters import SafetyParameters
 
-_ENTRIES = ('ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz')
 THICK = 0.01     # m: of the box under a sole
 RELIED = 0.85    # of a sole: what laws rely on
 # of the weight: what counts as contact, what ends it, how much of it is noise
 CONTACT_ON, CONTACT_OFF, CONTACT_NOISE = 0.1, 0.05, 0.04
-FASTER = 2.0     # than the description's speed limits: where the robot is stopped
+BRED = Scale(10.0, 0.8, 9.81)   # the walker whose stepping the law's defaults fit
+KEPT = ('delay', 'torsion', 'velocity_gain')   # what does not go with size
+SPIN_UP = 0.015  # of sqrt(L / g): in which a motor at its limit spins its own rotor up
+GUESSED = 100.0  # rad/s and above: no speed limit anybody meant
+FAST = 6.0       # over sqrt(L / g): speed a motor is taken to have where none is given
 RISE = 0.002     # s: in which a motor may go from nothing to its limit
 
 
@@ -86,18 +93,17 @@ def fill_hollow(description: Description, tree: BodyTree) -> list[Guess]:
         mass, inertia = link.find('inertial/mass'), link.find('inertial/inertia')
         if mass is None or inertia is None or float(mass.get('value', 0)) <= 0.0:
             continue
-        xx, yy, zz, xy, xz, yz = (float(inertia.get(key, 0)) for key in _ENTRIES)
-        least = float(np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])[0])
+        least = float(np.linalg.eigvalsh(tensor_of(inertia))[0])
         kilograms, size = float(mass.get('value', 0)), tree.extent(bodies[link.get('name', '')])
         # of a ball a tenth as wide as the body; that is filled which has less than a thousandth
         radius = max(0.005, 0.1 * size)
         moment = 0.4 * kilograms * radius ** 2
         if least < 1e-3 * moment:
-            for key, value in zip(_ENTRIES, (moment, moment, moment, 0.0, 0.0, 0.0), strict=True):
+            for key, value in zip(ENTRIES, (moment, moment, moment, 0.0, 0.0, 0.0), strict=True):
                 inertia.set(key, f'{value:.6g}')
             names.append(link.get('name', ''))
     description.urdf = tostring(root, encoding='unicode')
-    return [Guess('inertia of ' + ', '.join(names), 'that of a ball', LOW,
+    return [Guess('inertia of ' + ', '.join(names), 'that of a ball', REPAIRED,
                   'the description has hardly any')] if names else []
 
 
@@ -139,7 +145,8 @@ def sections_of(mass: float, soles: Sequence[Sole], planar: bool, height: float,
         height: Of the base over the floor at the start, m.
         apart: Distance between the feet sideways at the start, m.
         efforts: joint -> effort limit.
-        lays_flat: Whether the legs can lay their soles flat wherever they step.
+        lays_flat: Whether the legs can lay their soles flat wherever they step; else they are
+            blades.
     """
     weight = 9.81 * mass
     sections: dict[str, Any] = {
@@ -150,10 +157,12 @@ def sections_of(mass: float, soles: Sequence[Sole], planar: bool, height: float,
         'mujoco': {}}
     if planar:
         return {**sections, 'none': {}, 'rigid': {}}
-    sections['safety']['velocity_limit_factor'] = FASTER
+    steps = BRED.time / Scale(mass, height, BRED.gravity).time   # in a second, more of small robots
+    sections['safety']['flicker_limit'] = math.ceil(
+        steps * SafetyParameters.rows['flicker_limit'].default)
     sections['mujoco'] = {'timestep': 0.001}
-    stepping = {'height': _short(height), 'step_width': _short(apart),
-                'narrowest': _short(0.6 * apart), 'widest': _short(4.0 * apart)}
+    stepping = {**_stepping_of(height), 'height': _short(height), 'step_width': _short(apart),
+                'narrowest': _short(0.6 * apart), 'widest': _short(min(2.0, 4.0 * apart))}
     # a point bears no moment
     sections['static_torque'] = {'sole_length': 0.001, 'sole_width': 0.001, 'friction': 0.5}
     if not any(sole.is_point for sole in soles):
@@ -161,9 +170,45 @@ def sections_of(mass: float, soles: Sequence[Sole], planar: bool, height: float,
                          ('length', 'width'))
         relied = {'sole_length': _short(RELIED * length), 'sole_width': _short(RELIED * width)}
         sections['static_torque'] = {**relied, 'friction': 0.5}
-        stepping = {**stepping, **(relied if lays_flat else {}), 'narrowest': _short(min(
+        stepping = {**stepping, **relied, **({} if lays_flat else {'sole_width': 0.0}),
+                    'narrowest': _short(min(
             apart, max(0.6 * apart, 1.02 * max(sole.width for sole in soles))))}
     return {**sections, 'stepping': stepping} if len(soles) == 2 else sections
+
+
+def _stepping_of(height: float) -> dict[str, float]:
+    """Return the parameters of stepping for a base at a height in m: the law's own, by size."""
+    scale = Scale(BRED.mass, height, BRED.gravity)
+    rows = {name: row for name, row in SteppingParameters.rows.items()
+            if row.unit in RULES and row.default and name not in KEPT}
+    return {name: _short(min(max(
+        row.default_for(BRED) * scale.factor(row.unit) / BRED.factor(row.unit),
+        row.minimum), row.maximum)) for name, row in rows.items()}
+
+
+def armatures_of(tree: BodyTree, efforts: Mapping[str, float], leg: float,
+                 known: Mapping[str, float]) -> tuple[dict[str, float], list[Guess]]:
+    """Return joint -> rotor inertia, kg m^2, and the `Guess` of those nobody gave.
+
+    A motor is bred to spin its own rotor up fast: I = effort x time / speed.
+
+    Args:
+        tree: The `BodyTree`.
+        efforts: joint -> effort limit.
+        leg: Length of the leg, m.
+        known: joint -> rotor inertia, as given or told.
+    """
+    time = math.sqrt(leg / 9.81)
+    found, guessed = dict(known), []
+    for joint in moving_joints(tree.urdf):
+        if joint.name in known or joint.kind == 'prismatic':
+            continue
+        speed = joint.velocity if joint.velocity < GUESSED else FAST / time
+        found[joint.name] = float(f'{efforts[joint.name] * SPIN_UP * time / speed:.3g}')
+        guessed.append(found[joint.name])
+    return found, [Guess('armature', f'{min(guessed):.3g} to {max(guessed):.3g} kg m^2 of '
+                         f'{len(guessed)} joints', MEDIUM, 'none is given: of a motor that spins '
+                         f'up in {SPIN_UP * time:.2g} s', '--armature')] if guessed else []
 
 
 def _short(number: float) -> float:

@@ -26,7 +26,7 @@ class Standing:
         posture: joint -> position, rad or m.
         height: Of the base over the floor, m.
         error: Largest error of feet and centre of mass, m or rad.
-        longest: Longest leg from first joint to ankle or point, m.
+        longest: Longest leg under its hip, from first joint to ankle or point, m.
         offset: Centre of mass ahead of the middle of the feet, m.
     """
 
@@ -112,16 +112,23 @@ class _Problem:
 
 
 def find_longest(problem: _Problem) -> float:
-    """Return the longest that the legs get, from their first joint to ankle or point, m."""
+    """Return the longest that the legs get under the hips, first joint to ankle or point, m."""
     def reach(x: np.ndarray) -> np.ndarray:
-        return np.asarray(np.linalg.norm(problem.place(problem.posture(x))[2], axis=1))
-    far = 10.0 * float(reach(problem.rest).max())   # beyond any leg: then least squares stretches
+        return np.asarray(-problem.place(problem.posture(x))[2][:, 2])
+    # beyond any leg: then least squares stretches
+    far = 10.0 * float(np.linalg.norm(problem.place(problem.posture(problem.rest))[2][0]))
+
+    def residuals(x: np.ndarray) -> np.ndarray:
+        places = problem.place(problem.posture(x))[0]
+        tilts = [100.0 * far * place.rotation[:2, 2] for sole, place in
+                 zip(problem.soles, places, strict=True) if not sole.is_point]
+        return np.concatenate((far - reach(x), *tilts))
     rng = np.random.default_rng(1)
     best = 0.0
     for attempt in range(3):
         start = np.clip(problem.rest + (attempt > 0) * rng.normal(0.0, 0.3, len(problem.rest)),
                         problem.lower, problem.upper)
-        found = least_squares(lambda x: far - reach(x), start,
+        found = least_squares(residuals, start,
                               bounds=(problem.lower, problem.upper), max_nfev=40)
         best = max(best, float(reach(found.x).min()))
     return best
@@ -151,7 +158,7 @@ def find_standing(tree: BodyTree, soles: Sequence[Sole], mirror: Mirror | None, 
         for sole, place, leg, width in zip(soles, places, legs, natural, strict=True):
             if not sole.is_point:
                 tasks += [place.rotation[0, 2], place.rotation[1, 2], 0.3 * place.rotation[1, 0]]
-            tasks += [0.3 * (np.linalg.norm(leg) - bend * longest), 0.3 * (leg[1] - width)]
+            tasks += [0.3 * (-leg[2] - bend * longest), 0.3 * (leg[1] - width)]
         return np.concatenate((tasks, rest * 0.1 * longest * (x - problem.rest)))
     rng = np.random.default_rng(0)
     best, cost = problem.rest, np.inf

@@ -94,6 +94,7 @@ def _places(tree: BodyTree, mirror: Mirror, planar: bool) -> Iterator[InvalidInp
         here, there = (tree.places[body].translation - tree.places[parent].translation
                        for body, parent in zip((a, b), parents, strict=True))
         off = flip @ here - there
+        off -= (off @ tree.axis(b)) * tree.axis(b)   # along its axis a joint is where one likes
         if planar:
             off[1] = 0.0
         names = f'{tree.joint(a)} and {tree.joint(b)}'

@@ -43,6 +43,7 @@ class _Adopt(Writing):
                                               margin)
     bend: float = option('length of the legs at the start, of their longest (default: 0.93)',
                          'SHARE', positive, default=0.93)
+    strict: bool = option('refuse what would be repaired')
 
 
 @verb('walking_control adopt my_robot.urdf --out my_robot',
@@ -61,7 +62,7 @@ def adopt(options: _Adopt) -> int:
         options.name, options.feet, options.base, options.forward,
         {a: b for a, b in options.mirror}, dict(options.fix), dict(options.effort),
         dict(options.armature), (options.sole[0], options.sole[1]) if options.sole else None,
-        dict(options.posture), options.bend))
+        dict(options.posture), options.bend, options.strict))
     make_folder(options)
     from walking_control.exceptions import writing_to
     with writing_to(options.out):

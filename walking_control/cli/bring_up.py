@@ -61,6 +61,11 @@ def _print(result: dict[str, Any]) -> None:
     for step in result['steps']:
         print(f'{step["name"]:>16}: {"passed" if step["ok"] else "not passed"}: {sentence(step)}')
     print_files(result)
+    files = [step['robot_file'] for step in result['steps'] if step['ok'] and step['robot_file']]
+    if result['ok'] and files:
+        print(f'this file walks: {files[-1]}')
+        for verb, more in (('simulate', ''), ('demo', ''), ('simulate', ' --disturb push=0.3@8')):
+            print(f'  walking_control {verb} {files[-1]}{more}')
 
 
 def sentence(step: dict[str, object]) -> str:

@@ -16,8 +16,8 @@ from walking_control.models.robot import in_words, Robot
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.runs.kinematics import sole_corners
 
-HIGH, TILTED = 0.005, 0.05   # m, rad: a foot that is higher or more tilted does not stand
-MOVABLE = 0.05               # m/rad: a foot that moves less in a direction cannot step there
+HIGH, TILTED = 0.00625, 0.05   # of the leg, rad: a foot beyond it does not stand
+MOVABLE = 0.05    # of the leg, per rad: a foot that moves less in a direction cannot step there
 SINKS = 0.02                 # of the leg: how much lower than asked for the base may have to walk
 
 
@@ -71,9 +71,10 @@ def _feet_on_the_floor(robot: Robot, body: Body,
     for name, foot in zip(robot.feet, body.feet, strict=True):
         height = float(foot.position[2] - lowest)
         tilt = float(np.arccos(min(1.0, foot.rotation[2, 2])))
-        if height > HIGH:
+        if height > HIGH * body.leg_length:
             yield InvalidInput(f'start.posture, foot {name}', value=round(height, 4),
-                               limit=f'm above the floor; it must stand, {HIGH:g} m at most',
+                               limit=f'm above the floor; it must stand, '
+                               f'{HIGH * body.leg_length:.3g} m at most',
                                remedy='give both legs the same bend')
         elif values.sole_length > 0.0 and tilt > TILTED:
             yield InvalidInput(f'start.posture, foot {name}', value=round(tilt, 3),
@@ -121,12 +122,12 @@ def _feet_free_to_move(robot: Robot, body: Body) -> Iterator[InvalidInput]:
     """Yield feet that the joints of their legs cannot move every way in the start posture."""
     for name, foot in zip(robot.feet, body.feet, strict=True):
         ways, sizes, _ = np.linalg.svd(foot.jacobian[:3, ROOT:])
-        if sizes[-1] < MOVABLE:
+        if sizes[-1] < MOVABLE * body.leg_length:
             axis = ('ahead', 'sideways', 'up')[int(np.argmax(np.abs(ways[:, -1])))]
             yield InvalidInput(f'start.posture, foot {name}', value=round(float(sizes[-1]), 4),
                                limit=f'm/rad is all that its joints move it {axis}; a step needs '
-                               f'{MOVABLE:g}', remedy='bend the knee, or give the leg the joint '
-                               'that is missing')
+                               f'{MOVABLE * body.leg_length:.3g}', remedy='bend the knee, or '
+                               'give the leg the joint that is missing')
 
 
 def _motors_strong_enough(robot: Robot, dynamics: Dynamics, body: Body,

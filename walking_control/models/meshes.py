@@ -76,9 +76,9 @@ def _candidates(name: str, folder: Path) -> list[Path]:
     package, inside = parts.netloc, unquote(parts.path).lstrip('/')
     shares = [Path(prefix) / 'share' for prefix in _listed('AMENT_PREFIX_PATH')]
     roots = [*shares, *map(Path, _listed('ROS_PACKAGE_PATH')), *folder.resolve().parents]
-    return [*(root / package / inside for root in roots),
-            *(parent / inside for parent in (folder.resolve(), *folder.resolve().parents)
-              if parent.name == package)]
+    around = [folder.resolve(), *folder.resolve().parents]
+    return [*(root / package / inside for root in roots),   # a package may lie in another folder
+            *(parent / inside for parent in sorted(around, key=lambda at: at.name != package))]
 
 
 def _listed(variable: str) -> list[str]:

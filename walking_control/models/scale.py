@@ -17,6 +17,7 @@ from walking_control.models.robot import Robot
 # unit -> exponents of mass, length and time, and what a default in it goes with
 RULES = {
     'kg': ((1.0, 0.0, 0.0), 'm'), 'm': ((0.0, 1.0, 0.0), 'L'), 's': ((0.0, 0.0, 1.0), 'T'),
+    '1/s^2': ((0.0, 0.0, -2.0), '1/T^2'),
     '1/s': ((0.0, 0.0, -1.0), '1/T'), 'rad/s': ((0.0, 0.0, -1.0), '1/T'),
     'm/s': ((0.0, 1.0, -1.0), 'L / T'), 'N': ((1.0, 1.0, -2.0), 'm g'),
     'N/m': ((1.0, 0.0, -2.0), 'm g / L'), 'N s/m': ((1.0, 0.0, -1.0), 'm g T / L'),

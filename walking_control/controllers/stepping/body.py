@@ -5,10 +5,14 @@ import math
 
 import numpy as np
 import pinocchio as pin
+from scipy.optimize import minimize
 
 from walking_control.models.base import ROOT
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.friction import spring_torques
+
+FLAT = 10.0   # m: what a tilted sole counts against the length of a leg
+BENT = 1.02   # times as long as at zero angles: a leg that is bent there
 
 
 class Foot:
@@ -51,7 +55,8 @@ class Body:
         yaw_inertia: Of the whole robot about the floor normal through its centre of mass, kg m^2.
         spin: Angular momentum about the centre of mass, kg m^2/s, ``(3,)``.
         feet: A `Foot` for each of the robot's.
-        leg_length: From hip to foot at zero angles, m.
+        leg_length: From hip to a flat foot, m: at zero angles, or where that pose is not straight
+            the longest its joints allow.
     """
 
     def __init__(self, dynamics: Dynamics) -> None:
@@ -68,7 +73,8 @@ class Body:
         self.feet = [Foot() for _ in self._frames]
         self.update(dynamics.configuration(np.zeros(len(dynamics.joints))), self._zero)
         foot = self.feet[0]
-        self.leg_length = float(foot.hip[2] - foot.position[2])
+        at_zero, longest = float(foot.hip[2] - foot.position[2]), self._longest_leg()
+        self.leg_length = longest if longest > BENT * at_zero else at_zero
 
     def update(self, q: np.ndarray, v: np.ndarray) -> None:
         """Compute everything at generalised coordinates ``(nq,)`` and velocities ``(nv,)``.
@@ -101,6 +107,26 @@ class Body:
             foot.drift = pin.getFrameClassicalAcceleration(model, data, frame, axes).vector
             foot.jacobian = pin.getFrameJacobian(model, data, frame, axes)
             foot.hip = data.oMi[hip].translation.copy()
+
+    def _longest_leg(self) -> float:
+        """Return how high a hip gets over its flat sole, the base upright, within limits, m."""
+        model, data, frame = self._model, self._data, self._frames[0]
+        leg = list(model.supports[model.frames[frame].parentJoint])[2:]
+        if any(model.joints[joint].nq != 1 for joint in leg):
+            return 0.0   # it turns without end: no limits to look within
+        places = [model.joints[joint].idx_q for joint in leg]
+        lower, upper = (np.clip(limit[places], -np.pi, np.pi) for limit in
+                        (model.lowerPositionLimit, model.upperPositionLimit))
+        q = pin.neutral(model)
+
+        def sunk(x: np.ndarray) -> float:
+            q[places] = x
+            pin.framesForwardKinematics(model, data, q)
+            sole, hip = data.oMf[frame], data.oMi[leg[0]].translation
+            return float(sole.translation[2] - hip[2] + FLAT * (1.0 - sole.rotation[2, 2]))
+        starts = np.clip(0.0, lower, upper), np.clip(0.5 * (lower + upper), -1.0, 1.0)
+        return max(-float(minimize(sunk, np.clip(start, lower, upper), method='L-BFGS-B',
+                             bounds=np.column_stack((lower, upper))).fun) for start in starts)
 
     def momentum_about(self, point: np.ndarray) -> np.ndarray:
         """Return the angular momentum about a point at rest, kg m^2/s, ``(3,)``."""

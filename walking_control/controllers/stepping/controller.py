@@ -100,7 +100,8 @@ class Stepping(Controller):
                                     for joint in robot.joints]).T
         self._program = WholeBody(self._body, self._contact, MotorLimits(
             [motors[i] for i in by_joint],
-            values.effort_share * robot.effort_limits[by_joint]), stops)
+            values.effort_share * robot.effort_limits[by_joint],
+            np.array([robot.limits[list(robot.actuators)[i]].velocity for i in by_joint])), stops)
         self._soles = values.sole_length > 0.0
         self.standstill = 'stands' if self._soles else 'steps on the spot'
         self._q, self._v = np.zeros(self._dynamics.nq), np.zeros(self._dynamics.nv)
@@ -325,8 +326,10 @@ class Stepping(Controller):
             error = swing.rotation @ pin.log3(swing.rotation.T @ wanted)
             turning = values.swing_stiffness * error - values.swing_damping * swing.velocity[3:] \
                 - swing.drift[3:]
-            first = 0 if self._soles else 2
-            program.want(swing.jacobian[3 + first:], turning[first:], TILT)
+            rows, first = swing.jacobian[3:], 0 if self._soles else 2
+            if self._contact.blade:   # no joint rolls it
+                rows, turning, first = swing.rotation.T @ rows, swing.rotation.T @ turning, 1
+            program.want(rows[first:], turning[first:], TILT)
         program.want_pressure(self.stance, self._from_heading(self._pressure()), PRESSURE)
 
     def _want_swing(self, stiffness: float, damping: float) -> None:

@@ -91,7 +91,8 @@ class SteppingParameters(LawParameters, section='stepping'):
     sole_length: float = parameter(
         0.0, 'm', 'Length of the sole that may be relied on; 0 for points.', 0.0, 1.0)
     sole_width: float = parameter(
-        0.0, 'm', 'Width of the sole that may be relied on; 0 for points.', 0.0, 1.0)
+        0.0, 'm', 'Width of the sole that may be relied on; 0 for points, and for blades: soles '
+        'that the leg cannot roll.', 0.0, 1.0)
     effort_share: float = parameter(
         1.0, '1', 'Share of each effort limit that is used.', 0.05, 1.0)
     delay: float = parameter(

@@ -20,6 +20,10 @@ from walking_control.statics.contacts import Contact, FRICTION, wrench_limits
 from walking_control.statics.solvers import Problem
 
 FACES = 8          # of the pyramid of friction; its edges lie on the cone, four along the axes
+EDGE = 1e-3        # of its length: width of a blade
+HURRIED = 0.7      # of a joint's speed limit: above it the joint is braked, ever more
+BRAKE = 2.0        # weight of that at the limit, over the square of the leg's length
+BRAKE_RATE = 50.0  # 1/s: how fast
 REST_RATE = 20.0   # 1/s: how fast a foot that stands and still moves is brought to rest
 STOP_TIME = 0.015     # s: how fast a joint of a swinging leg is held back from its stop,
 STOP_GAP = 0.05       # rad: before it; behind a straight knee a leg would only lock itself,
@@ -30,7 +34,8 @@ class FootContact:
     """What the floor can do to a foot: limits of its force and moment.
 
     Args:
-        length, width: Of the sole, m; both zero for a point.
+        length, width: Of the sole, m; both zero for a point, the width alone for a blade, which
+            rolls sideways over its line.
         friction: Coefficient of friction.
         torsion: Radius at which friction resists the turning of a point about the floor normal, m;
             that of soles follows from their size.
@@ -38,13 +43,15 @@ class FootContact:
 
     Attributes:
         size: Number of forces and moments: x, y, z and, of soles, about x, y, z; of points about
-            z alone, if there is torsion.
+            z alone, if there is torsion; of blades all but about x.
+        blade: Whether it is one; then its own axes count, not the floor's.
         rows: Limits: ``rows @ force >= bound``.
     """
 
     def __init__(self, length: float, width: float, friction: float, torsion: float,
                  smallest: float) -> None:
-        sole = Contact('foot', length, width, friction)
+        self.blade = length > 0.0 >= width
+        sole = Contact('foot', length, EDGE * length if self.blade else width, friction)
         limits, names = wrench_limits(sole)
         limits = limits[[name != FRICTION for name in names]]
         faces = np.arange(FACES) * 2.0 * math.pi / FACES + math.pi / FACES
@@ -58,18 +65,33 @@ class FootContact:
             self.parts = np.array([0, 1, 2, 5])
             radius = friction * torsion
             rows = np.vstack([rows, [0, 0, radius, 0, 0, 1], [0, 0, radius, 0, 0, -1]])
+        if self.blade:
+            self.parts = np.array([0, 1, 2, 4, 5])
         self.size = len(self.parts)
-        self.rows = rows[:, self.parts]
+        self.rows: np.ndarray = rows[:, self.parts]
         self.bound = np.zeros(len(rows))
         self.bound[0] = smallest
 
     def turned(self, foot: Foot) -> np.ndarray:
         """Return the rows for forces in floor axes on a foot that is turned about the normal."""
+        if self.blade:
+            return self.rows
+        turn = self._turn(foot)
+        return self.rows @ turn[np.ix_(self.parts, self.parts)]
+
+    def held(self, foot: Foot, motion: np.ndarray) -> np.ndarray:
+        """Return the parts the floor holds of motions in floor axes, ``(size, ...)``."""
+        parts: np.ndarray = (self._turn(foot) @ motion if self.blade else motion)[self.parts]
+        return parts
+
+    @staticmethod
+    def _turn(foot: Foot) -> np.ndarray:
+        """Return what turns floor axes into those of the foot about the normal, ``(6, 6)``."""
         c, s = foot.rotation[0, 0], foot.rotation[1, 0]
         norm = np.hypot(c, s)
         turn = np.eye(6)
         turn[:2, :2] = turn[3:5, 3:5] = np.array([[c, s], [-s, c]]) / norm
-        return self.rows @ turn[np.ix_(self.parts, self.parts)]
+        return turn
 
 
 class MotorLimits:
@@ -78,10 +100,12 @@ class MotorLimits:
     Args:
         motors: Of each joint, in any order.
         effort_limits: Largest torque of each, N m.
+        speed_limits: Largest speed of each, rad/s.
     """
 
-    def __init__(self, motors: Sequence[GearedMotor], effort_limits: np.ndarray) -> None:
-        self._limits = effort_limits
+    def __init__(self, motors: Sequence[GearedMotor], effort_limits: np.ndarray,
+                 speed_limits: np.ndarray) -> None:
+        self._limits, self.speeds = effort_limits, speed_limits
         self._stall = np.array([motor.stall_effort for motor in motors])
         self._drag = np.array([motor.speed_drag for motor in motors])
         self._limited = bool(np.isfinite(self._stall).any())
@@ -154,6 +178,10 @@ class WholeBody:
             place: In floor axes, from the middle of the sole, m, ``(2,)``.
             weight: Of the squared moment.
         """
+        if self._contact.blade:
+            ahead = self._body.feet[foot].rotation[:2, 0]
+            rows = np.array([[0.0, 0.0, float(ahead @ place), 1.0, 0.0]])
+            self.want(rows, np.zeros(1), weight, self._column(foot))
         if self._contact.size < 6:
             return
         rows = np.array([[0.0, 0.0, -place[1], 1.0, 0.0, 0.0],
@@ -178,7 +206,10 @@ class WholeBody:
         rows = np.zeros((2, self._n - self._body.nv))
         for foot in self._standing:
             column = self._column(foot) - self._body.nv
-            rows[0, column] = rows[1, column + 1] = 1.0 / self._body.mass
+            rows[:2, column:column + 2] = np.eye(2) / self._body.mass
+            if self._contact.blade:
+                rows[:2, column:column + 2] = self._body.feet[foot].rotation[:2, :2] \
+                    / self._body.mass
         self.want(rows, acceleration, weight, self._body.nv)
 
     def _column(self, foot: int) -> int:
@@ -202,6 +233,20 @@ class WholeBody:
         rows[np.arange(len(side)), ROOT + joint] = 1.0 - 2.0 * side
         return rows, np.minimum(bound[side, joint], STOP_BRAKE)
 
+    def _brake(self) -> None:
+        """Wish joints that come near their speed limits to go slower, the nearer the more."""
+        velocity, limits = self._body.velocity[ROOT:], self._motors.speeds
+        share = np.abs(velocity) / limits
+        if share.max() <= HURRIED:
+            return
+        excess = np.maximum(0.0, share - HURRIED) / (1.0 - HURRIED)
+        weight = BRAKE * self._body.leg_length ** 2 * excess ** 2
+        wanted = -BRAKE_RATE * np.sign(velocity) * (share - HURRIED) * np.where(
+            excess > 0.0, limits, 0.0)
+        joints = slice(ROOT, self._body.nv)
+        self._hessian[joints, joints] += np.diag(weight)
+        self._gradient[joints] -= weight * wanted
+
     def solve(self) -> np.ndarray:
         """Return the joint torques in Pinocchio's order, ``(nv - 6,)``, N m.
 
@@ -216,12 +261,12 @@ class WholeBody:
         limits, bounds = [], []
         for foot in self._standing:
             column, state = self._column(foot), body.feet[foot]
-            jacobian = state.jacobian[parts]
+            jacobian = self._contact.held(state, state.jacobian)
             full[:, column:column + size] = -jacobian.T
             still = np.zeros((size, n))
             still[:, :nv] = jacobian
             equal.append(still)
-            right.append(-state.drift[parts] - REST_RATE * state.velocity[parts])
+            right.append(-self._contact.held(state, state.drift + REST_RATE * state.velocity))
             rows = np.zeros((len(self._contact.bound), n))
             rows[:, column:column + size] = self._contact.turned(state)
             limits.append(rows)
@@ -235,6 +280,7 @@ class WholeBody:
         low, high = self._motors.range(body.velocity[ROOT:])
         bound = np.concatenate([*right, low - bias, bias - high, *bounds])
         equalities = sum(map(len, right))
+        self._brake()
         x = self._solve(Problem(self._hessian, self._gradient, rows, bound, equalities)).x
         self.feasible = x is not None
         if x is None:   # the floor's limits are left out, then the motors'

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Steps that every robot goes through: check, files for ros2_control, and a walk that counts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 import time
 from typing import Any
 
@@ -43,7 +43,8 @@ def files_step(site: Site) -> Outcome:
     return Outcome(True, f'{len(files)} files', len(files), files=files)
 
 
-def walk(site: Site, robot_file: RobotFile, plant: str, duration: float) -> Outcome:
+def walk(site: Site, robot_file: RobotFile, plant: str, duration: float,
+         disturb: Sequence[str] = ()) -> Outcome:
     """Return the `Outcome` of a walk with a robot file's own law.
 
     Args:
@@ -51,8 +52,10 @@ def walk(site: Site, robot_file: RobotFile, plant: str, duration: float) -> Outc
         robot_file: The `RobotFile`.
         plant: Name of the plant.
         duration: s.
+        disturb: Disturbances on the way.
     """
-    run = simulate(robot_file, plant=plant, duration=duration, progress=_lose_patience(plant))
+    run = simulate(robot_file, plant=plant, duration=duration, disturb=disturb,
+                   progress=_lose_patience(plant))
     return judge_walk(run, duration)
 
 
@@ -72,7 +75,9 @@ def judge_walk(run: Run, duration: float) -> Outcome:
     """Return the `Outcome` of a run that should be a walk to the end."""
     summary = summarize(run)
     figures = {name: summary[name] for name in KEPT if summary.get(name) is not None}
-    cost = (summary.get('steady') or {}).get('cost_of_transport_positive')
+    steady = summary.get('steady') or {}
+    figures['steady_speed'] = float(steady.get('speed') or 0.0)
+    cost = steady.get('cost_of_transport_positive')
     if cost is not None:   # the net work would count the sink at the start, and be below 0
         figures['cost_of_transport_positive'] = cost
     time = float(summary['duration'])

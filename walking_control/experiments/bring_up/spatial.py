@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Steps of a biped in space: stand, find how to step, walk, all in MuJoCo."""
+"""Steps of a biped in space: hold its arms, stand, find how to step, walk, walk fast, in MuJoCo."""
 
 from __future__ import annotations
 
@@ -8,17 +8,20 @@ from typing import Any
 import numpy as np
 
 from walking_control.controllers.static_torque.controller import PostureControl
+from walking_control.controllers.stepping.body import Body
 from walking_control.controllers.stepping.controller import Stepping
 from walking_control.exceptions import WalkingControlError
-from walking_control.experiments.bring_up.checking import files_step, margins, walk
+from walking_control.experiments.bring_up.checking import files_step, walk
 from walking_control.experiments.bring_up.legs import legs_alone
 from walking_control.experiments.bring_up.natural_gait import natural_gait
 from walking_control.experiments.bring_up.step import Outcome, Site, Step
 from walking_control.experiments.check_walk import find_walk_obstacles
 from walking_control.experiments.sweeps.task import Axis, SweepTask
 from walking_control.experiments.tuning import Goal, tune
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot_file import RobotFile
 from walking_control.runs.kinematics import base_lean, sole_corners
+from walking_control.simulation.noise import read_preset
 from walking_control.simulation.simulate import simulate
 
 STANDS = 3.0      # s
@@ -30,6 +33,11 @@ WAYS: tuple[dict[str, float], ...] = (
     {}, {'step_time': 0.85}, {'step_time': 1.2}, {'height': 0.96}, {'height': 0.92},
     {'step_time': 0.75, 'height': 0.96}, {'step_width': 1.25}, {'step_width': 0.8},
     {'clearance': 0.6}, {'step_time': 0.85, 'clearance': 0.6, 'height': 0.96})
+LEVELS = (0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)   # over sqrt(g L): speeds that are tried
+HASTES: tuple[dict[str, float], ...] = ({}, {'step_time': 0.85}, {'height': 0.96})   # at each
+KEEPS = 0.85      # of the speed asked for, at least
+PUSH = 0.3        # N s/kg
+DELAY = 0.005     # s
 TUNED = {'step_time': 1.25, 'clearance': 1.6, 'trunk_stiffness': 2.0}
 
 
@@ -55,21 +63,33 @@ def stand(site: Site) -> Outcome:
                    f'rad, {LEANS:g} at most', figures=figures)
 
 
+def legs(site: Site) -> Outcome:
+    """Hold what is no leg where it starts: arms, hands, heads and waists."""
+    feet = len(site.load().robot.feet)
+    if feet != 2:
+        return Outcome(True, f'nothing held: the laws that walk are of two feet, not of {feet}')
+    written, held = legs_alone(site.load(), site.current, site.folder)
+    return Outcome(True, f'{len(held)} joints held', len(held), robot_file=str(written),
+                   files=[str(written)])
+
+
+def pace(robot_file: RobotFile) -> float:
+    """Return sqrt(g L), L the longest a leg gets, m/s: what speeds are counted in."""
+    gravity = robot_file.scale.gravity
+    return float(np.sqrt(gravity * Body(Dynamics(robot_file.robot, gravity, 0.0)).leg_length))
+
+
 def speed_of(site: Site, robot_file: RobotFile) -> float:
     """Return the speed to walk at, m/s."""
-    scale = robot_file.scale
-    return site.speed if site.speed is not None else float(
-        f'{FROUDE * np.sqrt(scale.gravity * scale.length):.2g}')
+    return site.speed if site.speed is not None else float(f'{FROUDE * pace(robot_file):.2g}')
 
 
 def stepping(site: Site) -> Outcome:
-    """Find a way of stepping that walks; joints that are not the legs' are held."""
+    """Find a way of stepping that walks."""
     feet = len(site.load().robot.feet)
     if feet != 2:
         return Outcome(False, f'the laws that walk are of two feet, not of {feet}', feet, 'feet',
                        'write a law that walks on them, see CONTRIBUTING.md')
-    written, held = legs_alone(site.load(), site.current, site.folder)
-    site.current = written
     robot_file = site.load(controller=Stepping.name)
     speed = speed_of(site, robot_file)
     obstacles = find_walk_obstacles(robot_file)
@@ -87,10 +107,9 @@ def stepping(site: Site) -> Outcome:
             path = site.folder / f'{trial.robot.name}_walks.yaml'
             trial.write(path)
             changed = {name: getattr(trial.values(Stepping.parameters), name) for name in way}
-            return Outcome(True, f'{outcome.value:.3g} m/s for {TRIED:g} s'
-                           + (f', {len(held)} joints held' if held else ''), outcome.value,
+            return Outcome(True, f'{outcome.value:.3g} m/s for {TRIED:g} s', outcome.value,
                            f'm/s of {speed:g}', figures={**outcome.figures, **changed},
-                           files=[str(written)], robot_file=str(path))
+                           robot_file=str(path))
         if best is None or lasted > best[0]:
             best = lasted, outcome
     assert best is not None
@@ -98,7 +117,7 @@ def stepping(site: Site) -> Outcome:
     return Outcome(False, words, round(best[0], 2),
                    f's of {TRIED:g} s in the best of {len(WAYS)} ways of stepping',
                    obstacles[0].remedy if obstacles else 'stronger motors, another --speed, or '
-                   'stepping parameters by hand', best[1].figures, [str(written)])
+                   'stepping parameters by hand', best[1].figures)
 
 
 def _with_way(site: Site, way: dict[str, float], speed: float) -> RobotFile:
@@ -112,7 +131,8 @@ def _with_way(site: Site, way: dict[str, float], speed: float) -> RobotFile:
     if 'step_width' in way and way['step_width'] < 1.0:
         changed['stepping__narrowest'] = min(values['narrowest'],
                                              way['step_width'] * values['step_width'])
-    return site.load(controller=Stepping.name, stepping__speed=speed, **changed)
+    return site.load(controller=Stepping.name, stepping__speed=speed,
+                     stepping__speed_limit=max(speed, values['speed_limit']), **changed)
 
 
 def gains(site: Site) -> Outcome:
@@ -145,18 +165,71 @@ def walk_mujoco(site: Site) -> Outcome:
     return walk(site, site.load(), 'mujoco', site.duration)
 
 
-def measure_margins(site: Site) -> Outcome:
-    """Measure what delay and ignorance of its masses the walk survives."""
-    return margins(site, site.load(), 'mujoco', {'delay': (0.006, 0.006), 'mass': (0.1, 0.1)},
-                   4.0, site.progress)
+def fastest(site: Site) -> Outcome:
+    """Raise the speed until no way of stepping keeps it, then walk the last one to the end.
+
+    All within the speed limits of the description.
+    """
+    base = site.load()
+    unit = pace(base)
+    kept: list[tuple[float, RobotFile]] = []
+    why = 'no more tried'
+    for level in LEVELS:
+        if level * unit <= base.values(Stepping.parameters).speed:
+            continue
+        for way in HASTES:
+            site.progress(f'speed {level:g} sqrt(g L)')
+            trial = _with_way(site, way, level * unit)
+            outcome = walk(site, trial, 'mujoco', TRIED)
+            if outcome.ok:
+                kept.append((level, trial))
+                break
+            why = f'{level:g} fails: {outcome.what}'
+        else:
+            break
+    while kept:
+        level, trial = kept.pop()
+        outcome = walk(site, trial, 'mujoco', site.duration)
+        if outcome.ok and outcome.figures['steady_speed'] >= KEEPS * level * unit:
+            path = site.folder / f'{trial.robot.name}_fast.yaml'
+            trial.write(path)
+            speed = outcome.figures['steady_speed']
+            return Outcome(True, f'{speed:.3g} m/s, {speed / unit:.2g} sqrt(g L), for '
+                           f'{site.duration:g} s; {why}', round(speed / unit, 3), 'sqrt(g L)',
+                           figures=outcome.figures, files=[str(path)])
+        why = f'{level:g} fails: {outcome.what if not outcome.ok else "it does not get so fast"}'
+    return Outcome(True, f'none beyond the walk before; {why}',
+                   round(base.values(Stepping.parameters).speed / unit, 3), 'sqrt(g L)')
+
+
+def card(site: Site) -> Outcome:
+    """Walk with turning, sideways, and with the noise of a lab, delay and a push."""
+    values = vars(site.load().values(Stepping.parameters))
+    lab = {f'sensors__{name}': value for name, value in read_preset('lab').items()}
+    trials: dict[str, tuple[dict[str, Any], tuple[str, ...], float]] = {
+        'turning': ({'stepping__turn': 0.5 * values['turn_limit']}, (), TRIED),
+        'sideways': ({'stepping__sideways': 0.5 * values['sideways_limit']}, (), TRIED),
+        f'lab noise, {1e3 * DELAY:g} ms, push of {PUSH:g} N s/kg': (
+            {**lab, 'sensors__command_delay': DELAY, 'stepping__delay': DELAY},
+            (f'push={PUSH:g}@8.25',), site.duration)}
+    figures: dict[str, Any] = {}
+    for name, (changed, disturb, duration) in trials.items():
+        site.progress(name)
+        outcome = walk(site, site.load(**changed), 'mujoco', duration, disturb)
+        figures[name] = f'{duration:g} s' if outcome.ok else \
+            f'no, {outcome.value} s: {outcome.what}'
+    return Outcome(True, ', '.join(f'{name} {value}' for name, value in figures.items()),
+                   figures=figures)
 
 
 SPATIAL_STEPS = (
-    Step('stand', ('check',), stand),
-    Step('stepping', ('check', 'stand'), stepping),
+    Step('legs', ('check',), legs),
+    Step('stand', ('legs',), stand),
+    Step('stepping', ('legs', 'stand'), stepping),
     Step('gains', ('stepping',), gains),
     Step('walk (MuJoCo)', ('stepping',), walk_mujoco),
+    Step('margins', ('walk (MuJoCo)',), card),
+    Step('speed', ('walk (MuJoCo)',), fastest),
     Step('natural gait', ('walk (MuJoCo)',), natural_gait),
-    Step('margins', ('walk (MuJoCo)',), measure_margins),
     Step('ros2_control', ('check',), files_step),
 )

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Robots as CAD writes them: slips are mended and said."""
+
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from walking_control.adoption.adopt import adopt
+from walking_control.adoption.guess import REPAIRED, Told
+from walking_control.controllers.stepping.body import Body
+from walking_control.controllers.stepping.parameters import SteppingParameters
+from walking_control.controllers.stepping.whole_body import FootContact
+from walking_control.exceptions import InvalidInput
+from walking_control.experiments.check import check_robot
+from walking_control.loading import load_robot
+from walking_control.models.dynamics import Dynamics
+from walking_control.models.resources import share_directory
+from walking_control.models.urdf import load_urdf
+
+WALKER = {'feet': 'soles'}
+
+
+@pytest.fixture(scope='module')
+def biped():
+    """Return the URDF text of our biped, as somebody else would bring it: no robot file."""
+    return load_urdf(share_directory() / 'urdf' / 'walker3d.urdf.xacro', WALKER)
+
+
+@pytest.fixture
+def bring(tmp_path, biped):
+    """Return what adopts the biped after a change of its tree."""
+    def go(change, told=None):
+        root = ElementTree.fromstring(biped)
+        change(root)
+        path = tmp_path / 'stranger.urdf'
+        path.write_text(ElementTree.tostring(root, encoding='unicode'))
+        return adopt(path, told or Told())
+    return go
+
+
+def repaired(adoption):
+    """Return what was repaired, name -> words."""
+    return {guess.what: f'{guess.value}: {guess.why}' for guess in adoption.guesses
+            if guess.confidence == REPAIRED}
+
+
+def part(root, tag, name):
+    """Return a link or joint."""
+    return next(each for each in root.findall(tag) if each.get('name') == name)
+
+
+def spoil_inertia(root):
+    """Give a link the inertia of no body."""
+    link = next(link for link in root.findall('link') if link.find('inertial') is not None
+                and 'shank' in link.get('name', ''))
+    inertia = link.find('inertial/inertia')
+    for key, value in {'ixx': 1e-3, 'iyy': 1e-3, 'izz': 9e-3}.items():
+        inertia.set(key, repr(value))
+
+
+def add_slips(root):
+    """Add a mote that is fixed to the base, and a look that is not there."""
+    base = root.findall('link')[0]
+    look = ElementTree.SubElement(base, 'visual')
+    shape = ElementTree.SubElement(look, 'geometry')
+    ElementTree.SubElement(shape, 'mesh', filename='package://nowhere/shell.stl')
+    mote = ElementTree.SubElement(root, 'link', name='mote')
+    inertial = ElementTree.SubElement(mote, 'inertial')
+    ElementTree.SubElement(inertial, 'mass', value='1e-6')
+    ElementTree.SubElement(inertial, 'inertia', ixx='1e-15', iyy='1e-15', izz='1e-15', ixy='0',
+                           ixz='0', iyz='0')
+    joint = ElementTree.SubElement(root, 'joint', name='mote_joint', type='fixed')
+    ElementTree.SubElement(joint, 'parent', link=base.get('name'))
+    ElementTree.SubElement(joint, 'child', link='mote')
+
+
+def test_slips_are_mended_and_said(bring, tmp_path):
+    """One arm's inertia, a mote or a lost look would keep a whole robot out."""
+    def change(root):
+        spoil_inertia(root)
+        add_slips(root)
+    adoption = bring(change)
+    said = repaired(adoption)
+    assert 'mote' in said and any(name.startswith('inertia of') for name in said)
+    assert 'shell.stl' in said['meshes']
+    path = adoption.write(tmp_path)[0]
+    assert check_robot(path)['ok']
+    with pytest.raises(InvalidInput, match='--strict'):
+        bring(change, Told(strict=True))
+
+
+def test_sound_descriptions_are_left_alone(bring):
+    """A robot without slips would be changed, or refused by --strict."""
+    assert not repaired(bring(lambda root: None, Told(strict=True)))
+
+
+def test_retired_and_lost_parts_of_an_mjcf(tmp_path):
+    """An attribute MuJoCo no longer knows, or a mesh that is not there, would keep a robot out."""
+    legs = ''.join(f'''<body name="{side}_thigh" pos="0 {y} 0"><joint name="{side}_roll"
+      axis="1 0 0" range="-1 1"/><geom type="capsule" size=".02" fromto="0 0 0 0 0 -.2" mass="1"/>
+      <body name="{side}_shank" pos="0 0 -.2"><joint name="{side}_knee" axis="0 1 0" range="0 2"/>
+      <geom type="mesh" mesh="lost"/>
+      <geom type="capsule" size=".02" fromto="0 0 0 0 0 -.2" mass=".5"/></body></body>'''
+                   for side, y in (('left', 0.1), ('right', -0.1)))
+    motors = ''.join(f'<motor joint="{side}_{joint}" ctrlrange="-9 9"/>'
+                     for side in ('left', 'right') for joint in ('roll', 'knee'))
+    path = tmp_path / 'old.xml'
+    path.write_text(f'''<mujoco model="old"><option collision="all"/><compiler angle="radian"/>
+      <asset><mesh name="lost" file="lost.stl"/></asset><worldbody><body name="trunk" pos="0 0 1">
+      <freejoint/><geom type="box" size=".1 .1 .1" mass="5"/>{legs}</body></worldbody>
+      <actuator>{motors}</actuator></mujoco>''')
+    said = repaired(adopt(path))
+    assert 'collision of option' in said['MJCF'] and 'lost.stl' in said['MJCF']
+
+
+def test_joints_without_limits_turn_half_a_turn(bring):
+    """Forgotten limits of one joint would be read as no room to move."""
+    def forget(root):
+        for joint in root.findall('joint'):
+            limit = joint.find('limit')
+            if joint.get('type') == 'revolute' and 'yaw' in joint.get('name', ''):
+                for key in ('lower', 'upper'):
+                    limit.attrib.pop(key, None)
+    adoption = bring(forget)
+    assert any(name.startswith('limits of') for name in repaired(adoption))
+    limit = adoption.tree.limits[next(name for name in adoption.tree.limits if 'yaw' in name)]
+    assert limit.upper == pytest.approx(np.pi) and limit.lower == pytest.approx(-np.pi)
+
+
+def test_the_start_is_bent_under_the_hips(bring, biped):
+    """A leg that is longest ahead of the robot would be taken for one that stands."""
+    adoption = bring(lambda root: None)
+    knees = [abs(value) for name, value in adoption.standing.posture.items() if 'knee' in name]
+    assert min(knees) > 0.4 and adoption.standing.error < 1e-4
+    wide = bring(lambda root: [joint.find('origin').set('xyz', ' '.join(
+        str(float(x) + (0.1 if i == 0 else 0.0)) for i, x in enumerate(
+            joint.find('origin').get('xyz').split()))) for joint in root.findall('joint')
+        if 'hip_pitch' in joint.get('name', '') and joint.find('origin') is not None])
+    assert wide.standing.longest < 1.05 * adoption.standing.longest
+
+
+def test_light_joints_get_rotors(bring, tmp_path):
+    """An ankle without rotor inertia would alternate from tick to tick under any damping."""
+    adoption = bring(lambda root: None)
+    motors = adoption.parameters['robot']['actuators']
+    assert all(motor['rotor_inertia'] > 0.0 for motor in motors.values())
+    assert any(guess.what == 'armature' for guess in adoption.guesses)
+    name = next(iter(motors))
+    told = bring(lambda root: None, Told(armatures={name: 0.123}))
+    assert told.parameters['robot']['actuators'][name]['rotor_inertia'] == 0.123
+
+
+def scaled(root, size):
+    """Make a robot as many times as large, of the same density and the same motors per weight."""
+    for element in root.iter():
+        for key, power in (('xyz', 1), ('size', 1), ('radius', 1), ('length', 1)):
+            if element.tag != 'axis' and element.get(key) is not None:
+                element.set(key, ' '.join(repr(size ** power * float(x))
+                                          for x in element.get(key).split()))
+        if element.tag == 'mass':
+            element.set('value', repr(size ** 3 * float(element.get('value'))))
+        if element.tag == 'inertia':
+            for key in element.keys():
+                element.set(key, repr(size ** 5 * float(element.get(key))))
+        if element.tag == 'limit':
+            for key, power in (('effort', 4), ('velocity', -0.5)):
+                if element.get(key) is not None:
+                    element.set(key, repr(size ** power * float(element.get(key))))
+
+
+def test_what_is_written_goes_with_size(bring, tmp_path):
+    """A threshold in metres, newtons or seconds would refuse small robots or fell large ones."""
+    whole, small = bring(lambda root: None), bring(lambda root: scaled(root, 0.25))
+    big, little = whole.parameters['stepping'], small.parameters['stepping']
+    powers = {'m': 1.0, 's': 0.5, 'm/s': 0.5, '1/s': -0.5, '1/s^2': -1.0, 'rad/s': -0.5}
+    for name, value in big.items():
+        row = SteppingParameters.rows[name]
+        if row.unit in powers and row.minimum < little[name] < row.maximum:
+            assert little[name] == pytest.approx(0.25 ** powers[row.unit] * value, rel=0.03), name
+    assert check_robot(small.write(tmp_path)[0])['ok']
+
+
+def test_a_leg_that_is_bent_at_zero_has_its_whole_length(bring, tmp_path):
+    """Legs drawn bent would be taken for short ones: what adopt writes, check would refuse."""
+    straight = load_robot(bring(lambda root: None).write(tmp_path)[0])
+
+    def bend(root):
+        for joint in root.findall('joint'):
+            angle = {'hip_pitch': 0.5, 'knee': -1.0, 'ankle_pitch': 0.5}
+            name = joint.get('name', '')
+            turn = next((value for key, value in angle.items() if key in name), 0.0)
+            axis = joint.find('axis')
+            limit = joint.find('limit')
+            if turn and axis is not None and axis.get('xyz').split()[1] not in ('0', '0.0'):
+                sign = float(np.sign(float(axis.get('xyz').split()[1])))
+                origin = joint.find('origin')
+                origin.set('rpy', f'0 {turn} 0')
+                for key in ('lower', 'upper'):
+                    limit.set(key, repr(float(limit.get(key)) - sign * turn))
+    bent = bring(bend)
+    path = bent.write(tmp_path)[0]
+    lengths = [Body(Dynamics(each.robot, 9.81, 0.0)).leg_length
+               for each in (straight, load_robot(path))]
+    assert lengths[1] == pytest.approx(lengths[0], rel=0.03)
+    assert check_robot(path)['ok']
+
+
+def test_a_blade_rolls_and_does_not_tip():
+    """A foot that no joint can roll would be held flat sideways by a moment it cannot have."""
+    blade = FootContact(0.2, 0.0, 0.5, 0.0, 1.0)
+    assert blade.blade and list(blade.parts) == [0, 1, 2, 4, 5]
+    assert not FootContact(0.2, 0.1, 0.5, 0.0, 1.0).blade
+    assert not FootContact(0.0, 0.0, 0.5, 0.0, 1.0).blade
+    ahead = np.array([0.0, 0.0, 100.0, -100.0 * 0.09, 0.0])   # within half the length, beyond it
+    assert (blade.rows @ ahead >= blade.bound - 1e-6).all()
+    ahead[3] = -100.0 * 0.11
+    assert not (blade.rows @ ahead >= blade.bound - 1e-6).all()
