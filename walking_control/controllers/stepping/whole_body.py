@@ -68,7 +68,7 @@ class FootContact:
         if self.blade:
             self.parts = np.array([0, 1, 2, 4, 5])
         self.size = len(self.parts)
-        self.rows: np.ndarray = rows[:, self.parts]
+        self.rows = rows[:, self.parts]
         self.bound = np.zeros(len(rows))
         self.bound[0] = smallest
 
@@ -77,7 +77,8 @@ class FootContact:
         if self.blade:
             return self.rows
         turn = self._turn(foot)
-        return self.rows @ turn[np.ix_(self.parts, self.parts)]
+        rows: np.ndarray = self.rows @ turn[np.ix_(self.parts, self.parts)]
+        return rows
 
     def held(self, foot: Foot, motion: np.ndarray) -> np.ndarray:
         """Return the parts the floor holds of motions in floor axes, ``(size, ...)``."""
