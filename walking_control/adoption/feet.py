@@ -83,6 +83,11 @@ def find_feet(tree: BodyTree, told: Told) -> tuple[list[str], Guess]:
     if len(feet) < 2 or len(feet) % 2:
         raise InvalidInput('feet', value=', '.join(feet.values()), limit='are the parts that end '
                            'lowest at zero angles, and a walker has two', remedy='--feet A,B')
+    wheels = [link for body, link in feet.items() if _is_wheel(tree, body)]
+    if wheels:
+        raise InvalidInput('feet', value=', '.join(wheels), limit='are wheels: they turn without '
+                           'end about their middle', remedy='--fix the joints that turn them, or '
+                           '--feet A,B')
     names = sorted(feet.values())
     return names, Guess('feet', ', '.join(names), HIGH if shaped and len(feet) == 2 else LOW,
                         'the lowest ends at zero angles' + (', with shapes' if shaped else
@@ -92,6 +97,14 @@ def find_feet(tree: BodyTree, told: Told) -> tuple[list[str], Guess]:
 def _is_end(tree: BodyTree, body: int) -> bool:
     """Return whether nothing, or of the base at most one part, hangs on a body."""
     return not tree.children(body) or body == ROOT and len(tree.children(body)) == 1
+
+
+def _is_wheel(tree: BodyTree, body: int) -> bool:
+    points = tree.points(body)
+    return body != ROOT and len(points) > 3 \
+        and tree.limits[tree.joint(body)].kind == 'continuous' \
+        and float(np.linalg.norm(np.ptp(points, axis=0))) > 10.0 * float(
+            np.linalg.norm(0.5 * (points.max(axis=0) + points.min(axis=0))))
 
 
 def _has_shape(tree: BodyTree, link: str) -> bool:

@@ -216,3 +216,61 @@ def test_a_blade_rolls_and_does_not_tip():
     assert (blade.rows @ ahead >= blade.bound - 1e-6).all()
     ahead[3] = -100.0 * 0.11
     assert not (blade.rows @ ahead >= blade.bound - 1e-6).all()
+
+
+LIMIT = '<limit lower="-1" upper="1" effort="50" velocity="10"/>'
+TWO = (('left', 0.1), ('right', -0.1))
+
+
+def a_link(name, mass=1.0, shape='<box size="0.2 0.08 0.02"/>'):
+    """Return the text of a link."""
+    return (f'<link name="{name}"><inertial><mass value="{mass}"/><inertia ixx="0.01" iyy="0.01" '
+            f'izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial><collision><geometry>{shape}'
+            '</geometry></collision></link>')
+
+
+def a_joint(name, parent, child, xyz, kind='revolute', limit=LIMIT, axis='0 1 0'):
+    """Return the text of a joint."""
+    return (f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
+            f'<origin xyz="{xyz}"/><axis xyz="{axis}"/>{limit}</joint>')
+
+
+def on_legs(names, mass=1.0, limit=LIMIT):
+    """Return the text of a trunk on legs of three joints."""
+    return a_link('trunk', 10.0 * mass) + ''.join(
+        a_link(f'{name}_hip', mass) + a_link(f'{name}_thigh', mass) + a_link(f'{name}_foot', mass)
+        + a_joint(f'{name}_roll', 'trunk', f'{name}_hip', f'0 {y} 0', limit=limit, axis='1 0 0')
+        + a_joint(f'{name}_pitch', f'{name}_hip', f'{name}_thigh', '0 0 -0.01', limit=limit)
+        + a_joint(f'{name}_knee', f'{name}_thigh', f'{name}_foot', '0 0 -0.4', limit=limit)
+        for name, y in names)
+
+
+WHEELS = a_link('trunk', 10.0) + ''.join(
+    a_link(f'{name}_wheel', 1.0, '<cylinder radius="0.1" length="0.05"/>')
+    + a_joint(f'{name}_turn', 'trunk', f'{name}_wheel', f'0 {y} -0.2', 'continuous',
+              '<limit effort="5" velocity="20"/>') for name, y in TWO)
+
+
+@pytest.mark.parametrize(('text', 'words'), [
+    (WHEELS, 'are wheels'),
+    (on_legs(TWO[:1]), 'a walker has two'),
+    (on_legs((*TWO, ('third', 0.0))), 'a walker has two'),
+    (on_legs(TWO, limit='<limit lower="-1" upper="1"/>'), 'has no effort'),
+    (on_legs(TWO, mass=0.0), 'must be positive'),
+    (on_legs(TWO) + a_link('stray'), 'has one root'),
+    (on_legs(TWO) + a_joint('loop', 'left_foot', 'right_foot', '0 0 0'), 'a URDF is a tree')])
+def test_what_is_no_biped_is_refused_in_one_line(tmp_path, text, words):
+    """A robot that cannot walk would be adopted, or be refused by a trace."""
+    path = tmp_path / 'none.urdf'
+    path.write_text(f'<robot name="none">{text}</robot>')
+    with pytest.raises(InvalidInput, match=words) as refused:
+        adopt(path)
+    assert '\n' not in str(refused.value)
+
+
+def test_a_world_link_is_taken_away(tmp_path):
+    """A base that hangs on a world would be fixed to it."""
+    path = tmp_path / 'hung.urdf'
+    path.write_text('<robot name="hung"><link name="world"/>' + a_joint(
+        'anchor', 'world', 'trunk', '0 0 1', 'fixed', '') + on_legs(TWO) + '</robot>')
+    assert any(guess.what == 'root' for guess in adopt(path).guesses)
