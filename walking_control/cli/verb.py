@@ -52,15 +52,10 @@ class Field(NamedTuple):
 def option(words: Words = None, metavar: str | tuple[str, ...] | None = None,
            read: Callable[[str], Any] | None = None, flag: str | None = None, apart: str = '',
            **more: Any) -> Any:
-    """Return a field that is typed as ``--its-name``; see `Field`.
+    """Return a `Field` that is typed as ``--its-name``.
 
-    Args:
-        words: Its help; None: what it may be says enough.
-        metavar: What stands for its value there.
-        read: From text to value; None takes what its annotation says.
-        flag: Its name, if another one.
-        apart: See `Field`.
-        **more: For argparse.
+    What is not given follows from its annotation: how a text is read, and that a list grows by
+    each time it is given.
     """
     given = {name: value for name, value in (('metavar', metavar), ('type', read)) if value}
     return Field(words, {**given, **more}, flag, apart)
