@@ -13,7 +13,7 @@ from walking_control.cli.inputs import make_folder
 from walking_control.cli.options import Writing
 from walking_control.cli.output import print_files, tell, write_json
 from walking_control.cli.verb import argument, option, verb
-from walking_control.exceptions import InvalidInput, MissingDependency
+from walking_control.exceptions import InvalidInput, MissingDependency, writing_to
 
 if TYPE_CHECKING:
     from walking_control.adoption.adopt import Adoption
@@ -64,7 +64,6 @@ def adopt(options: _Adopt) -> int:
         dict(options.armature), (options.sole[0], options.sole[1]) if options.sole else None,
         dict(options.posture), options.bend, options.strict))
     make_folder(options)
-    from walking_control.exceptions import writing_to
     with writing_to(options.out):
         files = [str(path) for path in adoption.write(options.out)]
     result: dict[str, Any] = {'file': files[0], 'robot': adoption.name,

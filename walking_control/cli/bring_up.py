@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Verb bring-up: the steps from a robot file to a walk."""
+"""Verbs bring-up, the steps from a robot file to a walk, and gallery, what came of them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 import sys
 from typing import Any
 
 from walking_control.cli.argument_types import duration, positive, seed
 from walking_control.cli.inputs import make_folder
-from walking_control.cli.options import ROBOT, Writing
+from walking_control.cli.options import Answered, ROBOT, Writing
 from walking_control.cli.output import print_files, tell, write_json
 from walking_control.cli.verb import argument, option, verb
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import InvalidInput, writing_to
 
 
 class _BringUp(Writing):
@@ -30,7 +31,6 @@ class _BringUp(Writing):
       'walking_control bring-up my_robot/my_robot.yaml --out my_robot/up', name='bring-up')
 def bring_up(options: _BringUp) -> int:
     """Bring a robot up: check, stand, gait, gains, walk, margins, ros2_control files, report."""
-    from walking_control.exceptions import writing_to
     from walking_control.experiments.bring_up.run import bring_up as go
     from walking_control.experiments.bring_up.run import summarize
     from walking_control.experiments.bring_up.step import Site
@@ -76,3 +76,19 @@ def sentence(step: dict[str, object]) -> str:
     if not step['ok'] and step['remedy']:
         text += f'; {step["remedy"]}'
     return ' '.join(text.split())
+
+
+class _Gallery(Answered):
+    folders: Sequence[Path] = argument('that bring-up wrote, in the order of the page', 'DIR',
+                                       nargs='+', type=Path)
+    out: Path = option('Markdown page; pictures go to a folder of its name. Of a page that is '
+                       'there only what stands between the marks of a gallery is replaced',
+                       'FILE.md', required=True)
+
+
+@verb('walking_control gallery my_robot/up another/up --out gallery.md')
+def gallery(options: _Gallery) -> int:
+    """Put robots that were brought up on one page: picture, numbers, commands."""
+    from walking_control.reports.gallery import write_gallery
+    tell(options, {'files': write_gallery(options.folders, options.out)}, print_files)
+    return 0

@@ -9,6 +9,7 @@ import math
 import sys
 from typing import Any, TYPE_CHECKING
 
+from walking_control.exceptions import writing_to
 from walking_control.runs.result import plain
 
 if TYPE_CHECKING:
@@ -78,7 +79,6 @@ def say_interrupted(result: Mapping[str, Any], when: str) -> int:
 
 def save_figures(directory: Path, figures: Mapping[str, Figure]) -> list[str]:
     """Write figures, name -> figure, as PNG and return their paths."""
-    from walking_control.exceptions import writing_to
     from walking_control.reports.plots.style import save
     with writing_to(directory):
         for name, figure in figures.items():
@@ -133,7 +133,6 @@ def print_json(result: Mapping[str, Any]) -> None:
 
 def write_json(result: Mapping[str, Any], path: Path) -> str:
     """Write a result as one JSON document and return the path as text."""
-    from walking_control.exceptions import writing_to
     with writing_to(path.parent):
         path.write_text(_to_json({**result, 'files': [str(path)]}) + '\n', encoding='utf-8')
     return str(path)

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from walking_control import __version__
 from walking_control.cli.adoption import adopt
-from walking_control.cli.bring_up import bring_up
+from walking_control.cli.bring_up import bring_up, gallery
 from walking_control.cli.design import rotom, transmission
 from walking_control.cli.gait import cycle, impact, search
-from walking_control.cli.gallery import gallery
 from walking_control.cli.identification import identify
 from walking_control.cli.recording import estimate, import_log, plot, replay
 from walking_control.cli.reproduce import reproduce

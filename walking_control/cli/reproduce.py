@@ -11,6 +11,7 @@ from walking_control.cli.inputs import make_folder
 from walking_control.cli.options import Writing
 from walking_control.cli.output import print_files, show_share, suggest_compiler, tell
 from walking_control.cli.verb import option, verb
+from walking_control.exceptions import writing_to
 
 PAGE = 'reproduction.md'
 
@@ -24,7 +25,6 @@ class _Reproduce(Writing):
 @verb('walking_control reproduce --only gcrc98')
 def reproduce(options: _Reproduce) -> int:
     """Compute the numbers the sources print and say which hold."""
-    from walking_control.exceptions import writing_to
     from walking_control.reports.reproduction import table
     from walking_control.reports.reproduction.row import UNEXPLAINED
     make_folder(options)

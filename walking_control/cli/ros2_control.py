@@ -10,6 +10,7 @@ from walking_control.cli.inputs import make_folder
 from walking_control.cli.options import Common, ROBOT
 from walking_control.cli.output import print_files, tell
 from walking_control.cli.verb import argument, option, verb
+from walking_control.exceptions import writing_to
 
 
 class _Ros2Control(Common):
@@ -25,7 +26,6 @@ class _Ros2Control(Common):
 @verb('walking_control ros2_control my_robot.yaml --out bringup')
 def ros2_control(options: _Ros2Control) -> int:
     """Write controllers, URDF tags, bridge and launch file of a robot on ros2_control."""
-    from walking_control.exceptions import writing_to
     from walking_control.loading import load_robot
     from walking_control.ros2_control.controllers import controllers_of
     from walking_control.ros2_control.files import write_ros2_control

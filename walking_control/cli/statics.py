@@ -13,7 +13,7 @@ from walking_control.cli.inputs import make_folder, needing_ros
 from walking_control.cli.options import Common, OR_URDF
 from walking_control.cli.output import print_files, tell, write_json
 from walking_control.cli.verb import argument, option, verb
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import InvalidInput, writing_to
 from walking_control.statics import solvers
 
 if TYPE_CHECKING:
@@ -119,7 +119,6 @@ def _picture(out: Path | None) -> Callable[..., Path] | None:
         return None
 
     def draw(posture: Posture, distributor: StaticTorque, solution: StaticSolution) -> Path:
-        from walking_control.exceptions import writing_to
         from walking_control.reports.plots.statics import draw_statics
         with writing_to(Path(out)):
             return draw_statics(posture, distributor, solution, Path(out) / 'statics.png')

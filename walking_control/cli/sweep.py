@@ -21,7 +21,7 @@ from walking_control.cli.output import (
     without,
 )
 from walking_control.cli.verb import option, verb
-from walking_control.exceptions import Interrupted, InvalidInput
+from walking_control.exceptions import Interrupted, InvalidInput, writing_to
 from walking_control.experiments.sweeps.task import Axis
 
 if TYPE_CHECKING:
@@ -114,7 +114,6 @@ def tune(options: _Tune) -> int:
     robot_file = result.pop('robot_file')
     result['file'], result['files'] = None, []
     if options.out is not None:
-        from walking_control.exceptions import writing_to
         from walking_control.reports.plots.tuning import plot_pareto
         file = options.out / f'{result["robot"]}_tuned.yaml'
         with writing_to(options.out):

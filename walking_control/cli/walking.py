@@ -15,6 +15,7 @@ from walking_control.cli.inputs import (
     refuse_grid,
     requested_grid,
     requested_robot,
+    require_rigid,
     settings_of,
     walking_robot,
 )
@@ -31,6 +32,7 @@ from walking_control.cli.options import (
 )
 from walking_control.cli.output import (
     print_files,
+    print_summary,
     report_run,
     save_figures,
     say_interrupted,
@@ -42,7 +44,6 @@ from walking_control.cli.output import (
     without,
     write_json,
 )
-from walking_control.cli.stability import measure_stability
 from walking_control.cli.verb import argument, option, verb
 from walking_control.exceptions import Interrupted, InvalidInput
 from walking_control.simulation.registry import PLANTS
@@ -54,6 +55,9 @@ if TYPE_CHECKING:
     from walking_control.runs.route import Route
 
 NODE = 'node.'   # --set of a demo: parameters of its nodes
+# of measures of stability: those in one line, and those too long for any
+LISTS = ('eigenvalues', 'coordinates', 'q', 'v')
+LONG = ('responses', 'attraction_samples', 'metrics')
 
 
 class _Demo(Recorded, Sensed, Disturbed, Following):
@@ -178,7 +182,7 @@ def robustness(options: _Robustness) -> int:
         settings = {'roughness': options.roughness, 'steps': options.steps,
                     'radius': options.radius, 'samples': options.samples}
         seed, options.noise_seed = options.noise_seed or 0, None   # not of sensors
-        return measure_stability(options, options.metric, seed, settings)
+        return _measure_stability(options, options.metric, seed, settings)
     try:
         found = _first_failure(options)
     except Interrupted as stopped:
@@ -199,6 +203,33 @@ def _print_failure(result: dict[str, Any]) -> None:
     if 'cells' in result:
         from walking_control.reports.envelope_table import format_cells
         print('\n'.join(format_cells(result)))
+
+
+def _measure_stability(options: Following, metric: tuple[str, ...], seed: int,
+                       settings: dict[str, Any]) -> int:
+    """Print the measures of stability that were asked for; settings that are None are usual."""
+    from walking_control.experiments.stability.metrics import find_metrics, METRICS
+    require_rigid(options)
+    robot_file = requested_robot(options)
+    suggest_compiler()
+    names = tuple(METRICS) if metric == ('all',) else metric
+    result = find_metrics(robot_file, names, options.controller, seed, show_share,
+                          **{name: value for name, value in settings.items() if value is not None})
+    result['files'] = []
+    if options.out is not None:
+        from walking_control.reports.plots.stability import stability_figures
+        result['files'] = save_figures(options.out, stability_figures(result))
+    tell(options, result, lambda result: print_summary({
+        name: _in_digits(value) if name in LISTS else value
+        for name, value in result.items() if name not in LONG}))
+    return 0
+
+
+def _in_digits(values: list[Any]) -> str:
+    """Return names or numbers in one line, numbers with all the digits that may be known."""
+    return ', '.join(value if isinstance(value, str) else
+                     f'{value.real:.12g}' if not getattr(value, 'imag', 0.0)
+                     else f'{value:.12g}' for value in values)
 
 
 def _draw(result: dict[str, Any]) -> Figure:

@@ -145,7 +145,7 @@ class _CompiledTrial:
         self._file, self._kind, self._at = robot_file, kind, SETTLING_STEPS + 1
         # a floor change of size zero keeps a place for the real one
         self._walker = make_walker(robot_file, controller, ((self._at, 0.0, 0.0),))
-        self._mass = robot_mass(robot_file)
+        self._mass = float(Dynamics(robot_file.robot).mass)
         pendulum_time = (self._walker.leg_length / robot_file.values(World).gravity) ** 0.5
         self._longest = LONGEST * pendulum_time
 
@@ -251,8 +251,3 @@ class _ChainTrial:
         if run.fault is not None:
             return str(run.fault)
         return None if run.steps[-1] >= self._last else 'made no further step'
-
-
-def robot_mass(robot_file: RobotFile) -> float:
-    """Return the mass of a robot, kg."""
-    return float(Dynamics(robot_file.robot).mass)

@@ -14,8 +14,8 @@ import numpy as np
 from walking_control.exceptions import IncompatiblePlant, NotAchieved
 from walking_control.experiments.cycles import Section
 from walking_control.experiments.first_failure import with_section
-from walking_control.experiments.robustness import robot_mass
 from walking_control.gaits.return_map import Cycle, judge, polish, sorted_eigenvalues
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.symmetry import require_equal_legs
 from walking_control.runs.result import Result
@@ -60,7 +60,7 @@ class StableCycle:
         self.robot_file, self.gravity = robot_file, robot_file.values(World).gravity
         self.walker = make_walker(robot_file, controller)
         self.section = Section(self.walker, self.gravity)
-        self.mass = robot_mass(robot_file)
+        self.mass = float(Dynamics(robot).mass)
         self.cycle = self._settle()
 
     @property
