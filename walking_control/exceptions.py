@@ -30,6 +30,10 @@ class WalkingControlError(Exception):
         self.remedy = remedy
         super().__init__(what, value, limit, remedy)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # to other processes: not by __init__, which takes names
+        return type(self).__new__, (type(self), *self.args), vars(self)
+
     def __str__(self) -> str:
         text = str(self.what)
         if self.value is not None:

@@ -52,8 +52,10 @@ def test_the_shipped_comparison_walks(capsys, tmp_path):
 
 @pytest.mark.parametrize('arguments, words', [
     (['walker3d', '--phases', '4'], 'without --robustness'),
-    (['compass', '--speeds', '0.2:0.4:2'], 'no effect')])
-def test_options_without_effect_are_refused(capsys, arguments, words):
-    """An option would be ignored in silence."""
+    (['compass', '--speeds', '0.2:0.4:2'], 'no effect'),
+    (['walker3d', '--gait', 'nowhere'], 'variant natural walking: gait file')])
+def test_bad_options_are_refused(capsys, arguments, words):
+    """An option would be ignored in silence, or a law that does not fit be found after minutes."""
     assert main(['compare', *arguments]) == 2
-    assert words in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert words in error and error.count('\n') == 1

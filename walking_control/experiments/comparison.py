@@ -18,8 +18,8 @@ from walking_control.controllers.curve_tracking.parameters import CurveTrackingP
 from walking_control.exceptions import (
     IncompatibleController,
     Interrupted,
-    InvalidInput,
     NotAchieved,
+    WalkingControlError,
 )
 from walking_control.experiments.branches import Branches, count_processors
 from walking_control.experiments.envelope import find_envelope, Grid, PRICE
@@ -160,6 +160,15 @@ class _Asked(NamedTuple):
         robot_file = load_variant(self.robot, variant, [*self.overrides, *settings])
         return robot_file if self.plant is None else replace(robot_file, plant=self.plant)
 
+    def prepare(self, variant: Variant, *settings: tuple[str, Any]
+                ) -> tuple[RobotFile, ControlLoop]:
+        """Return file and loop of a variant, or say whose law does not fit."""
+        robot_file = self.load(variant, *settings)
+        try:
+            return robot_file, ControlLoop(robot_file, variant.controller)
+        except WalkingControlError as error:
+            raise of_variant(variant, error) from error
+
 
 class _Responses:
     """Walks in the plane, disturbed on their way."""
@@ -170,14 +179,7 @@ class _Responses:
         base = load_robot(asked.robot, asked.overrides)
         self._field = base.values(CurveTrackingParameters)
         plan_disturbances(make_plant(base, asked.plant), asked.disturb)
-        self._prepared = {variant.name: self._prepare(variant) for variant in asked.variants}
-
-    def _prepare(self, variant: Variant) -> tuple[RobotFile, ControlLoop]:
-        robot_file = self._asked.load(variant)
-        try:
-            return robot_file, ControlLoop(robot_file, variant.controller)
-        except InvalidInput as error:
-            raise of_variant(variant, error) from error
+        self._prepared = {variant.name: asked.prepare(variant) for variant in asked.variants}
 
     def walk(self, variant: Variant) -> Walk:
         """Walk a variant."""
@@ -215,6 +217,8 @@ class _Gaits:
         self._asked, self._speeds, self._processes = asked, speeds, processes
         self._files = {variant.name: [self._at(variant, speed) for speed in speeds]
                        for variant in asked.variants}
+        for variant in asked.variants:   # in this process, before the first walk
+            asked.prepare(variant, (f'{variant.controller}.speed', speeds[0]))
         plan_disturbances(make_plant(self._files[asked.variants[0].name][0]), asked.disturb)
 
     def _at(self, variant: Variant, speed: float) -> RobotFile:

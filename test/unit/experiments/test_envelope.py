@@ -69,7 +69,11 @@ def test_branches_begin_where_the_parent_is():
             found.update(branches.collect())
     assert {by: result[0] for by, result in found.items()} == {10: 11, 20: 21, 30: 31}
     assert state == [1] and len({pid for _, pid in found.values()} | {os.getpid()}) == 4
-    for task, error in ((lambda: 1 / 0, ZeroDivisionError), (lambda: os._exit(3), RuntimeError)):
+    def refuse():
+        raise InvalidInput('gait', value='x', limit='is none')
+
+    for task, error in ((lambda: 1 / 0, ZeroDivisionError), (lambda: os._exit(3), RuntimeError),
+                        (refuse, InvalidInput)):
         with Branches(1) as branches, pytest.raises(error):
             branches.begin('bad', task)
             list(branches.collect())
