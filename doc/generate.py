@@ -118,8 +118,8 @@ can only make the reaction stronger (fade, damping, zero); the first one stays t
 the others follow in the log and in `/diagnostics`.
 
 What a sensor cannot say is refused. The last good values stand in for it, positions and orientation
-going on at their last rate, for `bridge_time` (0.015 s for a robot of 1 m); if it lasts, it is a fault. So
-a single bad message does not end a walk; `/diagnostics` counts `bridged measurements`. Before the first
+going on at their last rate, velocities as positions change, for `bridge_time` (0.015 s for a robot of 1 m); if
+it lasts, it is a fault. So a single bad message does not end a walk; `/diagnostics` counts `bridged measurements`. Before the first
 good value nothing can stand in: there it is a fault at once. [What is possible](safety.md#what-a-sensor-can-say).
 
 In real time every reaction runs on the steady clock (beside a simulator, with `use_sim_time`, on the

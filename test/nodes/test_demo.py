@@ -23,6 +23,7 @@ from walking_control.nodes.controller_node import ControllerNode
 from walking_control.nodes.demo import run_demo
 from walking_control.nodes.simulator_node import SimulatorNode
 from walking_control.simulation.disturbance import plan_disturbances
+from walking_control.simulation.injection import Injection
 from walking_control.simulation.noise import noise_overrides
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.simulate import run_plant
@@ -106,6 +107,30 @@ def test_stepping_over_topics_is_the_same():
     for name, values in (*direct.columns.items(), *direct.telemetry.items()):
         others = over_ros.columns if name in direct.columns else over_ros.telemetry
         assert np.array_equal(values, others[name]), name
+
+
+@pytest.mark.parametrize('robot, length', [
+    ('walker3d', 1), ('walker3d', 20), ('humanoid', 1), ('humanoid', 20)])
+def test_a_spike_of_the_gyroscope(monkeypatch, robot, length):
+    """One message with 1e6 rad/s would put full torque on all joints, and no fault would say so."""
+    robot_file, told = load_robot(robot), []
+    spoil = Injection.spoil
+
+    def lie(self, measurement):
+        measurement = spoil(self, measurement)
+        if measurement.stamp > 0.3 and len(told) < length:
+            measurement.angular_velocity[1] = 1e6
+            told.append(measurement.stamp)
+        return measurement
+    monkeypatch.setattr(Injection, 'spoil', lie)
+    run = run_demo(robot_file, None, None, 0.36).run
+    assert len(told) == length
+    honest = wc.simulate(robot_file, duration=0.36)
+    change = np.abs(run.columns['effort'] - honest.columns['effort']) \
+        / robot_file.robot.effort_limits
+    faults = run.fault.code if run.fault is not None else ''
+    assert faults == ('gyroscope' if length == 20 else '')
+    assert change[run.time < (0.3 if length == 20 else 1.0)].max() < 0.1
 
 
 def test_noise_delays_and_losses_are_the_same_over_topics():

@@ -95,9 +95,9 @@ class Plausibility:
     """Refuses what cannot be; bridges it for a short time, then it is a fault.
 
     In place of refused numbers the last good ones hold for `bridge_time`, positions and orientation
-    going on at their last rate. Numbers that are each possible but contradict each other, rates
-    and the change of angles, are a fault once their difference has added up; a single message
-    cannot do that.
+    going on at their last rate, velocities as positions change. Numbers that are each possible but
+    contradict each other, rates and the change of angles, are a fault once their difference has
+    added up; a single message cannot do that.
 
     Args:
         robot: The `Robot`.
@@ -241,12 +241,16 @@ class Plausibility:
 
     def _carry_on(self, told: Measurement, stamp: float) -> None:
         """Let what is bridged go on at its last rate."""
-        n = self._n
+        n, since = self._n, self._known
         for i in range(n):
             age = stamp - self._good_at[i]
             if 0.0 < age < math.inf:
                 ahead = told.position[i] + age * told.velocity[i]
                 told.position[i] = min(max(ahead, self._lower[i]), self._upper[i])
+            elif self._good_at[n + i] < stamp and since is not None and since < stamp:
+                # an impact changes the last good velocity, but not where the joint is
+                rate = (told.position[i] - self._last[i]) / (stamp - since)
+                told.velocity[i] = min(max(rate, self._lower[n + i]), self._upper[n + i])
         age = stamp - self._good_at[2 * n]
         if 0.0 < age < math.inf:
             told.orientation[:] = turned_by(told.orientation, age * told.angular_velocity)

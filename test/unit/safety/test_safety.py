@@ -10,6 +10,7 @@ from walking_control.control_loop import ControlLoop
 from walking_control.loading import load_robot
 from walking_control.models.signals import Command, Measurement
 from walking_control.safety.parameters import SafetyParameters
+from walking_control.safety.plausibility import Plausibility
 from walking_control.safety.supervisor import Supervisor
 
 
@@ -55,6 +56,20 @@ def test_bad_measurement_stops_the_law(loop, write, code, words):
     command = loop.tick(measurement)
     assert loop.fault.code == code and words in loop.fault.message
     assert np.isfinite(command.effort).all() and command.lock.all()
+
+
+def test_a_bridged_velocity_is_that_of_the_position(dribbel):
+    """A wrong velocity within an impact would be bridged by that before it: torque."""
+    plausibility = Plausibility(dribbel.robot, dribbel.values(SafetyParameters), pytest.fail)
+    measurement = Measurement(dribbel.robot)
+    measurement.orientation[3] = 1.0
+    measurement.velocity[0] = 3.0
+    for k, velocity in enumerate((3.0, 3.0, math.nan, math.nan)):   # stopped by an impact at 2
+        measurement.stamp, measurement.velocity[0] = 0.002 * k, velocity
+        measurement.position[0] = 0.006 * min(k, 1) + 0.001 * max(k - 1, 0)
+        told = plausibility.judge(measurement)
+        assert told.velocity[0] == pytest.approx(3.0 if k < 2 else 0.5)
+    assert plausibility.bridged == 2
 
 
 def test_silence_is_a_fault(loop):
