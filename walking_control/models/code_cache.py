@@ -26,7 +26,7 @@ from typing import Any
 
 import llvmlite
 import numba
-from numba.core import bytecode, caching, compiler, config, serialize, sigutils, types
+from numba.core import bytecode, caching, codegen, compiler, config, serialize, sigutils, types
 from numba.core.dispatcher import Dispatcher
 import numba.extending
 import numpy as np
@@ -117,9 +117,50 @@ def _compile_part(function: Function) -> Dispatcher:
 
     What took long is kept like the rest: laws and robots share most of it.
     """
-    dispatcher = numba.njit(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, **OPTIONS)
+    dispatcher = numba.njit(function, pipeline_class=_PartCompiler, no_cpython_wrapper=True,
+                            no_cfunc_wrapper=True, **OPTIONS)
     dispatcher._cache = _Entries(dispatcher, WORTH_KEEPING)
     return dispatcher
+
+
+class _PartCode(codegen.JITCodeLibrary):
+    """Code of a part: optimised fully and made machine code once, with what calls it at the top.
+
+    numba would do both at every level of calls, with all the code below.
+    """
+
+    def _optimize_final_module(self) -> None:
+        passes, builder = self._codegen._module_pass_manager(
+            loop_vectorize=self._codegen._loopvect, slp_vectorize=False,
+            opt=self._codegen._opt_level, cost='cheap')
+        passes.run(self._final_module, builder)
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """Return 0: there is no machine code."""
+        return 0
+
+    def serialize_using_object_code(self) -> tuple[Any, ...]:
+        """Return what is kept: no object code."""
+        return tuple(self.serialize_using_bitcode())
+
+    @property
+    def codegen(self) -> '_PartCode':
+        """What is told the environment."""
+        return self
+
+    def set_env(self, name: str, environment: Any) -> None:
+        """Do nothing: `_Entries` gives it to the machine code at the top."""
+
+
+class _PartCompiler(compiler.Compiler):
+    """Compiles into a `_PartCode`."""
+
+    def __init__(self, typing: Any, target: Any, library: Any, *rest: Any) -> None:
+        super().__init__(typing, target, _PartCode(target.codegen(), 'part'), *rest)
 
 
 class _Entries(caching.NullCache):
@@ -149,6 +190,9 @@ class _Entries(caching.NullCache):
 
     def save_overload(self, sig: Any, data: compiler.CompileResult) -> None:
         """Store the result of a compilation where that is possible."""
+        if not isinstance(data.library, _PartCode):
+            for environment in data._find_referenced_environments():
+                data.codegen.set_env(environment.env_name, environment)
         if data.library.has_dynamic_globals or data.lifted:
             return
         arguments = sigutils.normalize_signature(sig)[0]

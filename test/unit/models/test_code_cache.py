@@ -16,7 +16,8 @@ import pytest
 pytest.importorskip('numba', reason='nothing is compiled without the extra "fast"')
 
 from walking_control.loading import load_robot  # noqa: E402
-from walking_control.models import code_cache  # noqa: E402
+from walking_control.models import array_functions, code_cache  # noqa: E402
+from walking_control.models.array_functions import array_function  # noqa: E402
 from walking_control.models.code_cache import cache_folder, compile_function  # noqa: E402
 from walking_control.models.support import compiled  # noqa: E402
 from walking_control.simulation.rigid import walk  # noqa: E402
@@ -203,6 +204,24 @@ def test_parts_are_kept_for_others_that_call_them(folder, monkeypatch):
     monkeypatch.setattr(code_cache, 'WORTH_KEEPING', 60.0)
     build(part=2.0)[0](1.0)
     assert len([*folder.iterdir()]) == 6   # the part took too little
+
+
+def test_a_part_has_no_machine_code_of_its_own_and_raises_as_it_did(folder):
+    """If it failed, every level of calls would be optimised anew, or an error of a part be lost."""
+    def part(x):
+        if x > 2.0:
+            raise ValueError('too far', x)
+        return 2.0 * x
+
+    array_function(part)
+    entry = compile_function(lambda x: part(x) + 1.0)
+    assert entry(1.5) == 4.0
+    with pytest.raises(ValueError, match='too far'):
+        entry(3.0)
+    kept = next(each for each in array_functions._PARTS if each.py_func is part)
+    library, = (each.library for each in kept.overloads.values())
+    assert isinstance(library, code_cache._PartCode)
+    assert library.get_pointer_to_function('part') == 0
 
 
 def test_everything_compiled_is_kept():
