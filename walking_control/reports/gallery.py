@@ -20,7 +20,7 @@ MARKS = '<!-- gallery: written by walking_control gallery -->', '<!-- end of the
 WIDTH = 480      # of a picture, pixels
 COLOURS = 240    # of it
 HEADS = ('', 'robot', 'kg', 'stands', 'walks', 'm/s', 'peak effort, N m',
-         'work / (m g distance)', 'survives')
+         'work / (m g distance)', 'card', 'fastest, sqrt(g L)')
 PLANTS = {'walk (rigid)': 'rigid', 'walk (MuJoCo)': 'MuJoCo'}
 
 
@@ -135,7 +135,7 @@ def _table(robots: list[dict[str, Any]], shown: Any) -> str:
                       for plant, step in walks.items()) or 'no',
             *(', '.join(_number(step['figures'].get(name)) for step in walks.values())
               for name in ('speed', 'peak_effort', 'cost_of_transport_positive')),
-            _margins(steps.get('margins'))))
+            _margins(steps.get('margins')), _number(steps.get('speed', {}).get('value'))))
     return '\n'.join('| ' + ' | '.join(row) + ' |' for row in rows)
 
 

@@ -30,7 +30,8 @@ def folder(tmp_path):
                   step('walk (rigid)', what='walks', duration=20.0, speed=0.4321, peak_effort=7.0,
                        cost_of_transport_positive=0.2),
                   step('walk (MuJoCo)', False, 'fell | hard', 3.2, 's of 20 s', speed=0.1),
-                  step('margins', delay='0.004 s and more')]}))
+                  step('margins', delay='0.004 s and more'),
+                  {**step('speed'), 'value': 0.312}]}))
     return up
 
 
@@ -45,7 +46,7 @@ def test_figures_pictures_and_commands(folder, tmp_path, capsys):
     row = next(line for line in text.splitlines() if 'robots/my_bot.png' in line)
     assert [cell.strip() for cell in row.split('|')][2:-1] == [
         'my bot', '12.3', 'still, leaning 0.1 rad', '20 s in rigid', '0.432', '7', '0.2',
-        'delay 0.004 s (no more tried)']
+        'delay 0.004 s (no more tried)', '0.312']
     assert 'walk (MuJoCo) did not pass: fell \\| hard, 3.2 s of 20 s.' in text
     assert "$ walking_control adopt 'my bot.urdf' --out bot\n$ walking_control bring-up" in text
 
