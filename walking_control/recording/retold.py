@@ -40,8 +40,7 @@ class RetoldWalk:
         self.world = robot_file.values(World)
         self.truth, self.time, self.name = Truth(self.robot), 0.0, ESTIMATED
         self._level = pin.utils.rotate('y', -self.world.slope)   # from the world to the floor
-        self._motors = [(motor, self.robot.joint_index(joint))
-                        for joint, motor in self.robot.actuators.items()]
+        self._motor_joints = [self.robot.joint_index(joint) for joint in self.robot.actuators]
         self._rates, self._command = self.truth.v.copy(), Command(self.robot)
         self._begin: float | None = None
         self._recorder: Recorder | None = None
@@ -67,7 +66,10 @@ class RetoldWalk:
         truth.q[base.nq:], truth.v[base.nv:] = measurement.position, measurement.velocity
         truth.locked[:] = measurement.locked
         truth.foot_force[:] = measurement.foot_force   # of feet that stand flat
-        self._book(0.5 * (self._rates + truth.v)[base.nv:], h)
+        rates = (0.5 * (self._rates + truth.v)[base.nv:])[self._motor_joints].tolist()
+        held = self._command.effort   # since the row before
+        truth.book(self.robot.actuators.values(), held, [
+            effort * rate * h for effort, rate in zip(held.tolist(), rates)], rates, h)
         self._command.effort[:] = row.command[0] if row.command is not None else \
             0.0 if effort is None else effort
         if self._recorder is None:
@@ -84,12 +86,3 @@ class RetoldWalk:
         state.orientation[:] = (tilt * pin.Quaternion(told[3:7])).coeffs()
         state.angular[:] = told[10:]
         return state
-
-    def _book(self, velocity: np.ndarray, h: float) -> None:
-        """Book the work of the efforts held since the row before, at mean velocities."""
-        power = 0.0
-        for i, (motor, joint) in enumerate(self._motors):
-            effort, rate = float(self._command.effort[i]), float(velocity[joint])
-            self.truth.work[i] += effort * rate * h
-            power += motor.electrical_power(effort, rate)
-        self.truth.electrical_energy += max(0.0, power) * h

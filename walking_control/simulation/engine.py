@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from walking_control.models.actuators import GearedMotor
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.parameters import Parameters
 from walking_control.models.registry import choose_or_make
@@ -81,6 +82,24 @@ class Truth:
     def base(self) -> BaseState:
         """The `BaseState` now."""
         return self._base.state(self.q, self.v)
+
+    def book(self, motors: Iterable[GearedMotor], effort: np.ndarray, work: Iterable[float],
+             rates: Iterable[float], h: float) -> None:
+        """Book the work of a time h; no energy flows back to the supply.
+
+        Args:
+            motors: The first of the efforts are theirs.
+            effort: Held meanwhile, N m, ``(n_efforts,)``.
+            work: Of each effort, J.
+            rates: Mean ones of the motors' joints, rad/s.
+            h: s.
+        """
+        power = 0.0
+        for i, done in enumerate(work):
+            self.work[i] += done
+        for motor, torque, rate in zip(motors, effort.tolist(), rates):
+            power += motor.electrical_power(torque, rate)
+        self.electrical_energy += max(0.0, power) * h
 
     def measure(self, time: float, rotations: Iterable[np.ndarray],
                 measurement: Measurement) -> None:

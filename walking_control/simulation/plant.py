@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 import math
 from types import MappingProxyType
 from typing import Any
@@ -141,7 +141,7 @@ class Plant:
             if left == 1:
                 engine.read(truth)
             after = engine.rates()
-            self._book(effort, *engine.book(effort, before, after, h), h)
+            truth.book(self._motors, effort, *engine.book(effort, before, after, h), h)
             before = after
         if engine.longest_step < math.inf:   # a sum of steps would round
             engine.time = now + duration
@@ -169,16 +169,6 @@ class Plant:
             if motor.supply_voltage > 0.0:
                 effort[i] = motor.supplied(float(wanted[i]), rates[i], h)
         return effort
-
-    def _book(self, effort: np.ndarray, work: Iterable[float], rates: Iterable[float], h: float
-              ) -> None:
-        """Book the work of a step; no energy flows back to the supply."""
-        truth, power = self.truth, 0.0
-        for i, done in enumerate(work):
-            truth.work[i] += done
-        for motor, torque, rate in zip(self._motors, effort.tolist(), rates):
-            power += motor.electrical_power(torque, rate)
-        truth.electrical_energy += max(0.0, power) * h
 
     def _begin_pushes(self) -> None:
         if self._pushes.are_over:
