@@ -11,6 +11,7 @@ import numpy as np
 
 from walking_control.estimation.attitude import Attitude
 from walking_control.estimation.contact import ContactEvidence, lift_load, PullEvidence
+from walking_control.estimation.floor_slope import FloorSlope
 from walking_control.estimation.odometry import LegOdometry
 from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.estimation.stance import Load, Touchdowns
@@ -56,6 +57,10 @@ class Estimator:
         self.state = WalkerState(robot)
         self.state.position, self.state.velocity = self._q[base.nq:], self._v[base.nv:]
         self.state.covariance = self._odometry.covariance
+        self._floor = FloorSlope(dynamics, values) \
+            if robot.is_free and values.floor_variation > 0.0 else None
+        if self._floor is not None:
+            self.state.floor_slope = self._floor.value
         self.reset(robot.feet[0])
 
     def reset(self, support: str) -> None:
@@ -71,6 +76,8 @@ class Estimator:
         if self._velocities is not None:
             self._velocities.reset()
         self._odometry.reset()
+        if self._floor is not None:
+            self._floor.reset()
         state.support = self._robot.feet.index(support)
         state.steps = 0
         state.touchdown = -math.inf
@@ -106,6 +113,8 @@ class Estimator:
         if velocities is not None and state.support != support and self._robot.coordinates:
             velocities.touch_down(support, self._angles, self._rates)
             self._odometry.place_feet(self._q, self._v)
+        if self._floor is not None:
+            self._floor.update(state, places)
         self._odometry.update(state, places)
         mapping = self._maps[state.support]
         if mapping is not None:

@@ -25,6 +25,8 @@ from walking_control.models.array_functions import array_function
 from walking_control.models.small_algebra import inner, multiply
 
 RESTS, TOUCHED, SLIPS, OFF = range(4)   # what became of a foot
+BELIEVED = 9.0   # squared error over variance: more is not believed
+UNEVEN = 0.003   # rad: how far a sole on a level floor is from level
 _TINY = 1e-14   # m^2, (m/s)^2: a leg may not move in every direction
 
 
@@ -73,6 +75,8 @@ class Sample(NamedTuple):
         speeds: Of the feet by the joints alone, m/s, ``(n_feet, 3)``.
         grams: ``J J^T`` of the Jacobians of the feet by the joints, ``(n_feet, 3, 3)``.
         verdicts: Written: what became of each foot, ``(n_feet,)``.
+        floor: Rise of the floor over x and y, as the feet feel it, and height of its level part
+            that the robot walks on, m; the last is written, ``(3,)``.
     """
 
     rate: np.ndarray
@@ -82,13 +86,14 @@ class Sample(NamedTuple):
     speeds: np.ndarray
     grams: np.ndarray
     verdicts: np.ndarray
+    floor: np.ndarray
 
 
 def make_sample(n_feet: int) -> Sample:
     """Return a `Sample` of zeros."""
     return Sample(np.zeros(3), np.zeros(3), np.zeros(3), np.zeros((n_feet, 3)),
                   np.zeros((n_feet, 3)), np.zeros((n_feet, 3, 3)),
-                  np.zeros(n_feet, dtype=np.int64))
+                  np.zeros(n_feet, dtype=np.int64), np.zeros(3))
 
 
 @array_function
@@ -153,7 +158,7 @@ def take_feet(state: FilterState, sample: Sample, contact: np.ndarray, noise: No
         state.standing[i] = True
         verdicts[i] = TOUCHED
         set_foot(state, places[i], N, i)
-        _take_height(state, i, noise)
+        _take_height(state, i, sample.floor, noise)
         if noise.tachometers:
             fill_foot_rows(state, sample, i, residual, H)
             correct(state, residual[3:], H[3:], np.ascontiguousarray(N[3:, 3:]),
@@ -271,12 +276,22 @@ def set_foot(state: FilterState, place: np.ndarray, N: np.ndarray, foot: int) ->
 
 
 @array_function
-def _take_height(state: FilterState, foot: int, noise: Noise) -> None:
-    """Correct the state by a foot that has just come down: the floor is a plane, nearly."""
-    place = state.columns[2 + foot]
+def _take_height(state: FilterState, foot: int, floor: np.ndarray, noise: Noise) -> None:
+    """Correct the state by a foot that has just come down: a floor is level, or made of levels.
+
+    A floor that leans by more than orientation and soles may be wrong says nothing of heights, and
+    a foothold that is clearly off the last level begins another.
+    """
+    place, P = state.columns[2 + foot], state.P
+    steep = floor[0] * floor[0] + floor[1] * floor[1]
+    if steep > BELIEVED * (P[TURN, TURN] + P[TURN + 1, TURN + 1] + 2.0 * UNEVEN ** 2) \
+            or (place[2] - floor[2]) ** 2 > BELIEVED * (
+                noise.floor ** 2 + P[FEET + 3 * foot + 2, FEET + 3 * foot + 2]):
+        floor[2] = place[2]
+        return
     H, N, residual = np.zeros((1, len(state.P))), np.empty((1, 1)), np.empty(1)
     N[0, 0] = noise.floor ** 2 + _TINY
-    residual[0] = place[2]
+    residual[0] = place[2] - floor[2]
     H[0, TURN], H[0, TURN + 1], H[0, FEET + 3 * foot + 2] = place[1], -place[0], 1.0
     correct(state, residual, H, N, noise.gate_velocity)
 

@@ -96,6 +96,7 @@ class InertialOdometry(LegOdometry):
         if self._soles is not None:
             self._soles.span[:] = 0.0
         self.filter.columns[:] = self.filter.bias[:] = 0.0
+        self.sample.floor[:] = 0.0
 
     def turn(self, measurement: Measurement, base: BaseState, q: np.ndarray,
              v: np.ndarray) -> None:
@@ -167,6 +168,7 @@ class InertialOdometry(LegOdometry):
                 self._soles.span[:] = 0.0
         elif self._elapsed > 0.0:
             contact = self._find_contacts(state)
+            self.sample.floor[:2] = state.floor_slope
             self._take_feet(self.filter, self.sample, contact, self._noise, self._elapsed)
             if self._soles is not None:
                 self._take_soles(self.filter, self.sample, self._soles, self._noise, self._grip,

@@ -89,6 +89,9 @@ class EstimatorParameters(Parameters, section='estimator'):
     floor_roughness: float = parameter(
         0.005, 'm', 'Standard deviation of the height of a foothold against the plane of the '
         'floor.', 0.0, 10.0)
+    floor_variation: float = parameter(
+        0.0, '1', 'By how much the slope of the floor may change from one foothold to the next; '
+        '0: it is as the robot file says, of robots in space.', 0.0, 1.0)
     slip_probability: float = parameter(
         1e-5, '1', 'What a resting foot says less often than this is a slip.', 1e-12, 0.1)
 

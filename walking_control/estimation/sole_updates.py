@@ -19,6 +19,7 @@ beginning; the gyroscope's noise in e is not counted as the same that is in R.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
@@ -132,11 +133,13 @@ def take_soles(state: FilterState, sample: Sample, soles: Soles, noise: Noise, g
         dt: Time since the last sample, s.
     """
     normal, x = state.rotation[2], np.empty(3)
+    steep = math.sqrt(1.0 + sample.floor[0] ** 2 + sample.floor[1] ** 2)
     turn, along, before = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
     for foot in range(len(soles.span)):
         upright = uncertain = 0.0
         for a in range(3):
-            upright += normal[a] * soles.turn[foot, a, 2]
+            upright += (normal[a] - sample.floor[0] * state.rotation[0, a]
+                        - sample.floor[1] * state.rotation[1, a]) / steep * soles.turn[foot, a, 2]
             for b in range(3):
                 uncertain += normal[a] * soles.gram[foot, a, b] * normal[b]
         rests = sample.verdicts[foot] == RESTS and 1.0 - upright < 0.5 * grip.tilt ** 2

@@ -258,6 +258,12 @@ class Dynamics:
                                                   pin.LOCAL_WORLD_ALIGNED).linear
         return result
 
+    def foot_spin(self, foot: str) -> np.ndarray:
+        """Return the angular velocity of a foot, floor frame, after `move`, ``(3,)``, rad/s."""
+        result: np.ndarray = pin.getFrameVelocity(self.model, self.data, self.frames[foot],
+                                                  pin.LOCAL_WORLD_ALIGNED).angular
+        return result
+
     def placement(self, q: np.ndarray, frame: int) -> tuple[np.ndarray, np.ndarray]:
         """Return position ``(3,)`` and rotation ``(3, 3)`` of a frame in the floor frame."""
         self.place(q)

@@ -29,6 +29,8 @@ WalkerState.pulled                bool     the floor seems to pull a foot down, 
 WalkerState.base                  ...      `BaseState`; its place counts from the first foothold
 WalkerState.foothold              m        place of the stance foot, sum of the steps, ``(3,)``
 WalkerState.foot_height           m        of each foot above the stance foot
+WalkerState.floor_slope           1        rise of the floor over run along x and y of the floor
+                                           frame, at the stance foot, ``(2,)``
 WalkerState.covariance            ...      of turn (rad), velocity and position of the base in the
                                            floor frame, ``(9, 9)``; None where nothing is known
 WalkerState.flicker               1        contact changes suppressed within 1 s
@@ -149,7 +151,7 @@ class WalkerState:
 
     __slots__ = ('stamp', 'support', 'steps', 'touchdown', 'step_length', 'step_time',
                  'coordinates', 'rates', 'position', 'velocity', 'contact', 'locked', 'base',
-                 'foothold', 'foot_height', 'covariance', 'flicker', 'pulled')
+                 'foothold', 'foot_height', 'floor_slope', 'covariance', 'flicker', 'pulled')
 
     def __init__(self, robot: Robot) -> None:
         self.stamp = 0.0
@@ -167,6 +169,7 @@ class WalkerState:
         self.base = BaseState()
         self.foothold = np.zeros(3)
         self.foot_height = [0.0] * len(robot.feet)
+        self.floor_slope = np.zeros(2)
         self.covariance: np.ndarray | None = None
         self.flicker = 0
 

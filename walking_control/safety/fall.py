@@ -32,7 +32,7 @@ class FallDetector:
             what, lean = 'base', math.acos(max(-1.0, 1.0 - 2.0 * (x * x + y * y)))
         if lean > self._lean:
             return f'the {what} leans {lean:.2f} rad; limit {self._lean:g}'
-        height = float(state.base.position[2])
+        height = float(state.base.position[2] - state.foothold[2])
         if height < self._height:
             return (f'the base is {height:.2f} m above the stance foot; '
                     f'limit {self._height:.2f}')

@@ -120,6 +120,7 @@ class Stepping(Controller):
         self._trim.reset()
         self._aim_then = np.zeros(2)   # what the step under way was begun for
         self._capture = np.zeros(2)
+        self._floor = np.eye(3)   # from level to floor: places rise with it
         self._prediction.reset()
         self._sway.reset()
         self._stride = [self.values.step_time] * 2   # how long the last two steps took
@@ -168,6 +169,7 @@ class Stepping(Controller):
         self._now = self._prediction.predict(self._q, v)
         self._body.update(*self._now)
         self._measured = dynamics.to_pinocchio_velocity(v).copy()   # not foreseen
+        self._floor[2, :2] = state.floor_slope
 
     def _follow(self, reference: Reference, dt: float) -> None:
         """Move the aim towards what is commanded, within the limits, and the heading with it."""
@@ -220,8 +222,8 @@ class Stepping(Controller):
         speed = swing.velocity[2]
         carries = self._lifted and contact[1 - self.stance] \
             and elapsed > EARLIEST * self._manner.step_time and self._is_halted()
-        lag = swing.position[2] - self._body.feet[self.stance].position[2] \
-            - self._swing.position[2]
+        way = swing.position - self._body.feet[self.stance].position
+        lag = (self._to_level() @ way)[2] - self._swing.position[2]
         stopped = self.step.remaining <= 0.0 and lag > STOPPED
         # one that shall come down and carries may bounce, or its speed be noise
         falls = carries and self._swing.velocity[2] < -CREEP
@@ -269,8 +271,9 @@ class Stepping(Controller):
         feet, swing = self._body.feet, 1 - self.stance
         self._elapsed, self._lifted = 0.0, False
         self._aim_then = self._aim[:2].copy()
-        self._swing.start(feet[swing].position - feet[self.stance].position,
-                          feet[swing].velocity[:3])
+        level = self._to_level()
+        self._swing.start(level @ (feet[swing].position - feet[self.stance].position),
+                          level @ feet[swing].velocity[:3])
         self.step = Step(np.zeros(2), math.inf, 0.0)
 
     def _must_step(self) -> bool:
@@ -300,6 +303,15 @@ class Stepping(Controller):
         """Return a height of the centre of mass as that of a pendulum, which has not fallen, m."""
         return max(height, FALLEN * self.values.height)
 
+    def _to_level(self) -> np.ndarray:
+        """Return what takes places from the stance foot to those over a level floor, ``(3, 3)``."""
+        return 2.0 * np.eye(3) - self._floor   # the inverse of a shear
+
+    def _floor_tilt(self) -> np.ndarray:
+        """Return the rotation that a sole has on the floor, without yaw, ``(3, 3)``."""
+        normal = np.append(-self._floor[2, :2], 1.0)
+        return np.asarray(pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), normal).matrix())
+
     def _to_heading(self, vector: np.ndarray) -> np.ndarray:
         c, s = math.cos(self._heading), math.sin(self._heading)
         return np.array([c * vector[0] + s * vector[1], -s * vector[0] + c * vector[1]])
@@ -322,7 +334,7 @@ class Stepping(Controller):
             yaw = self._heading + self._aim[2] * max(self.step.remaining, 0.0)
             twist = math.remainder(yaw - body.yaw, 2.0 * math.pi)
             yaw = body.yaw + min(max(twist, -TWIST), TWIST)   # the leg would meet its stop
-            wanted = pin.utils.rotate('z', yaw)
+            wanted = self._floor_tilt() @ pin.utils.rotate('z', yaw)
             error = swing.rotation @ pin.log3(swing.rotation.T @ wanted)
             turning = values.swing_stiffness * error - values.swing_damping * swing.velocity[3:] \
                 - swing.drift[3:]
@@ -336,8 +348,9 @@ class Stepping(Controller):
         """Let the swing foot move as desired."""
         swing, desired = self._body.feet[1 - self.stance], self._swing
         place = swing.position - self._body.feet[self.stance].position
-        acceleration = desired.acceleration + stiffness * (desired.position - place) \
-            + damping * (desired.velocity - swing.velocity[:3]) - swing.drift[:3]
+        acceleration = self._floor @ desired.acceleration \
+            + stiffness * (self._floor @ desired.position - place) \
+            + damping * (self._floor @ desired.velocity - swing.velocity[:3]) - swing.drift[:3]
         self._program.want(swing.jacobian[:3], acceleration, SWING)
 
     def _pressure(self) -> np.ndarray:
@@ -376,7 +389,7 @@ class Stepping(Controller):
         body, stance = self._body, self._body.feet[self.stance]
         com = body.com - stance.position
         momentum = body.momentum_about(stance.position)
-        com[2] = self._pendulum(com[2])
+        com[2] = self._pendulum((self._to_level() @ com)[2])
         velocity = np.array([momentum[1], -momentum[0]]) / (body.mass * com[2])
         self._rate = rate = math.sqrt(self._gravity / com[2])
         self._ahead = self._to_heading(com[:2] + com[2] * self._downhill)
@@ -440,11 +453,12 @@ class Stepping(Controller):
         # while the floor is late the base goes down after the foot
         lower = min(self._swing.position[2], 0.0) if self.walking else 0.0
         above = -float(body.rotation[:, 2] @ stance.hip)   # the base over its hips
-        height = min(self._base_height() + lower, above + math.sqrt(max(
+        rise = -float(self._floor[2, :2] @ stance.position[:2])   # from the stance foot to the base
+        height = min(self._base_height() + lower + rise, above + math.sqrt(max(
             longest ** 2 - way[0] ** 2 - way[1] ** 2, 0.25 * longest ** 2)))
         up = body.rotation[2]
         acceleration = values.height_stiffness * (height + stance.position[2]) \
-            - values.height_damping * float(up @ body.velocity[:3])
+            - values.height_damping * float(self._to_level()[2] @ body.rotation @ body.velocity[:3])
         acceleration = min(max(acceleration, LOWEST), HIGHEST)
         drift = float(up @ pin.skew(body.velocity[3:ROOT]) @ body.velocity[:3])
         program.want(up[None], np.array([acceleration - drift]), HEIGHT)
@@ -471,7 +485,8 @@ class Stepping(Controller):
         return (('walking', 'bool'), ('stance', '1'), ('step_elapsed', 's'),
                 ('step_remaining', 's'), ('foothold_x', 'm'), ('foothold_y', 'm'),
                 ('missing', 'm'), ('capture_x', 'm'), ('capture_y', 'm'), ('heading', 'rad'),
-                ('speed_aim', 'm/s'), ('feasible', 'bool'))
+                ('speed_aim', 'm/s'), ('feasible', 'bool'), ('floor_slope_x', '1'),
+                ('floor_slope_y', '1'))
 
     def write_telemetry(self, out: np.ndarray) -> None:
         """Say whether it walks, on which foot, where and when the next step lands, and why."""
@@ -479,4 +494,4 @@ class Stepping(Controller):
         out[:] = (self.walking, self.stance, self._elapsed,
                   step.remaining if self.walking and math.isfinite(step.remaining) else 0.0,
                   *step.foothold, step.missing, *self._capture, self._heading,
-                  self._aim[0], self._program.feasible)
+                  self._aim[0], self._program.feasible, *self._floor[2, :2])

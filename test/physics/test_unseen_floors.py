@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Floors in space that nobody told of: the robot feels them and keeps speed and attitude."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from walking_control.loading import load_robot
+from walking_control.models.signals import WalkerState
+from walking_control.safety.fall import FallDetector
+from walking_control.safety.parameters import SafetyParameters
+from walking_control.simulation.noise import noise_overrides
+from walking_control.simulation.simulate import simulate
+
+EIGHT_DEGREES = 0.1396
+
+
+def pitch(orientation):
+    """Return the pitch of quaternions xyzw, ``(T, 4)``, rad."""
+    x, y, z, w = orientation.T
+    return np.arcsin(np.clip(2.0 * (w * y - z * x), -1.0, 1.0))
+
+
+def walk(slope, duration, seed):
+    """Return (speed, largest error of the pitch) over the last third, on a slope from 0.6 m on."""
+    robot_file = load_robot('walker3d', [
+        ('stepping.speed', 0.5), *noise_overrides('lab'), ('sensors.seed', seed)])
+    run = simulate(robot_file, duration=duration, disturb=[f'slope_change={slope}@0.6m'])
+    assert run.fault is None and not run.fell
+    late = run.time > duration * 2.0 / 3.0
+    way = run.q[late]
+    error = pitch(run.estimate[late, 3:7]) - pitch(way[:, 3:7])
+    return (np.hypot(*(way[-1, :2] - way[0, :2])) / np.ptp(run.time[late]), np.abs(error).max())
+
+
+@pytest.mark.parametrize('slope, duration, seeds', [
+    (EIGHT_DEGREES, 9.0, [1]),
+    pytest.param(EIGHT_DEGREES, 30.0, range(5), marks=pytest.mark.slow),
+    pytest.param(-EIGHT_DEGREES, 30.0, range(5), marks=pytest.mark.slow)])
+def test_an_unseen_slope_changes_neither_speed_nor_attitude(slope, duration, seeds):
+    """If it failed, the robot would run away on a ramp, or its filter take it for a tilt."""
+    for seed in seeds:
+        speed, error = walk(slope, duration, seed)
+        assert speed == pytest.approx(0.5, rel=0.1)
+        assert error < np.radians(0.5)
+
+
+def test_the_height_is_counted_from_the_stance_foot():
+    """If it failed, a robot that walks downhill would count as fallen."""
+    robot_file = load_robot('walker3d')
+    check = FallDetector(robot_file.robot, robot_file.values(SafetyParameters))
+    state = WalkerState(robot_file.robot)
+    state.base.orientation[:] = pin.Quaternion.Identity().coeffs()
+    state.base.position[2], state.foothold[2] = -2.2, -3.0
+    assert check.reason(state) is None
+    state.foothold[2] = -2.4
+    assert 'above the stance foot' in check.reason(state)

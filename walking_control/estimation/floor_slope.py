@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the floor rises where the robot stands, which nobody told it: felt by its feet.
+
+The floor near the stance foot is z = s_x x + s_y y in the floor frame. A Kalman filter of the two
+numbers s: from one foothold to the next they may change by `floor_variation`; a sole that lies
+flat, carries and does not turn shows both, its normal being (-s_x, -s_y, 1); of points the way d
+from one foothold to the next says d_z = s . (d_x, d_y). Errors of the base's orientation are in s
+as they are in the soles' normals: soles follow the floor whichever of the two is wrong.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from walking_control.estimation.parameters import EstimatorParameters
+from walking_control.models.dynamics import Dynamics
+from walking_control.models.signals import WalkerState
+
+SETTLED = 0.03   # s: so long a foot has touched before its sole is believed
+TURNING = 0.5    # rad/s: a sole that turns faster rolls over an edge
+SOLE = 0.02      # rad: of one look at a sole on a rough floor, for as long as a foot's motion lasts
+STEEPEST = 0.3   # rise over run: nothing steeper is walked on
+
+
+class FloorSlope:
+    """Rise of the floor over x and y at the stance foot, and how well it is known.
+
+    Args:
+        dynamics: The robot's `Dynamics`, which the estimator moves; its base is free.
+        values: `EstimatorParameters`.
+
+    Attributes:
+        value: s, ``(2,)``; that of the state it is made for.
+        covariance: ``(2, 2)``.
+    """
+
+    def __init__(self, dynamics: Dynamics, values: EstimatorParameters) -> None:
+        self._dynamics, self._feet = dynamics, dynamics.robot.feet
+        self._variation = values.floor_variation ** 2 * np.eye(2)
+        self._lasting, self._roughness = values.foot_persistence, values.floor_roughness
+        self._flat = values.sole_spin > 0.0   # else points, which turn
+        self.value, self.covariance = np.zeros(2), np.zeros((2, 2))
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the past: the floor is as the robot file says."""
+        self.value[:] = 0.0
+        self.covariance[:] = self._variation
+        self._stamp, self._steps = -np.inf, -1
+        self._since = [np.inf] * len(self._feet)   # when each foot touched
+        self._place = np.zeros(3)
+
+    def update(self, state: WalkerState, places: Sequence[Sequence[float]]) -> None:
+        """Take a tick's contacts and feet.
+
+        Args:
+            state: The `WalkerState`: stamp, contacts and support.
+            places: Of the feet from the base, floor axes, m.
+        """
+        dt, self._stamp = state.stamp - self._stamp, state.stamp
+        for i, touches in enumerate(state.contact):
+            self._since[i] = min(self._since[i], state.stamp) if touches else np.inf
+        if state.steps != self._steps:
+            self._step(state, places)
+        if self._flat and 0.0 < dt < self._lasting and not np.isinf(self._lasting):
+            foot = state.support
+            if state.stamp - self._since[foot] > SETTLED and np.hypot(
+                    *self._dynamics.foot_spin(self._feet[foot])[:2]) < TURNING:
+                normal = self._dynamics.foot_rotation(self._feet[foot])[:, 2]
+                self._take(-normal[:2] / max(normal[2], STEEPEST), np.eye(2),
+                           SOLE ** 2 * self._lasting / dt * np.eye(2))
+
+    def _step(self, state: WalkerState, places: Sequence[Sequence[float]]) -> None:
+        """Go on to the next foothold."""
+        new, self._steps = state.support, state.steps
+        self.covariance += self._variation
+        if not self._flat and len(places) == 2:
+            way = np.subtract(places[new], places[1 - new])
+            self._take(way[2:], way[None, :2], np.array([[self._roughness ** 2]]))
+
+    def _take(self, seen: np.ndarray, rows: np.ndarray, noise: np.ndarray) -> None:
+        """Correct by ``seen = rows s + noise``."""
+        P = self.covariance
+        gain = np.linalg.solve(rows @ P @ rows.T + noise, rows @ P).T
+        self.value += gain @ (seen - rows @ self.value)
+        np.clip(self.value, -STEEPEST, STEEPEST, out=self.value)
+        P -= gain @ rows @ P
