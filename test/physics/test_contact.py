@@ -53,13 +53,18 @@ def turning_about_left(M, left, omega):
     return np.array([r[0] * omega, r[1] * omega, -omega])
 
 
+def momentum_map(M, A):
+    """Return the operator that maps the momentum before impact to that after ([DS09] (3.44))."""
+    return np.transpose([M @ contact.project_velocity(M, A, v) for v in np.linalg.inv(M)])
+
+
 @pytest.mark.parametrize('w, h, J', [(0.4, 1.0, 0.1), (1.0, 0.6, 0.05), (0.3, 0.5, 0.2)])
 def test_closet_projection_and_rebound(w, h, J):
     """If it failed, the impulse of the striking foot would not stop that foot alone."""
     M, left, right = closet(w, h, J, 0.0)
     D = J + h * h + w * w
     printed = np.array([[h * h, h * w, -h], [h * w, w * w, -w], [-J * h, -J * w, J]]) / D
-    P = contact.project_momentum(M, right)
+    P = momentum_map(M, right)
     assert P == pytest.approx(printed, abs=1e-12)
     assert P @ P == pytest.approx(P, abs=1e-12)
     omega = 0.7
@@ -123,9 +128,8 @@ def test_impact_stops_contact_and_loses_what_it_says(seed):
     after = contact.project_velocity(M, A, v)
     assert A.T @ after == pytest.approx(np.zeros(3), abs=1e-12)
     lost = 0.5 * after @ M @ after - 0.5 * v @ M @ v
-    assert contact.energy_change(M, A, v) == pytest.approx(lost, rel=1e-12, abs=1e-12)
     assert -0.5 * v @ contact.loss_matrix(M, A) @ v == pytest.approx(lost, rel=1e-12, abs=1e-12)
-    assert M @ after == pytest.approx(contact.project_momentum(M, A) @ M @ v, abs=1e-11)
+    assert M @ after == pytest.approx(momentum_map(M, A) @ M @ v, abs=1e-11)
 
 
 def test_constraint_forces_hold_contact_and_decay_errors():

@@ -38,16 +38,6 @@ def solve_contact(M: np.ndarray, A: np.ndarray, right: np.ndarray,
     return np.asarray(root * (inverse @ (root * right)))
 
 
-def project_momentum(M: np.ndarray, A: np.ndarray) -> np.ndarray:
-    """Return the operator P that maps the momentum before impact to that after ([DS09] (3.44)).
-
-    Returns:
-        ``(n, n)``, a projection along the columns of A.
-    """
-    columns = [solve_contact(M, A, row) for row in np.linalg.solve(M, A)]
-    return np.asarray(np.eye(len(M)) - A @ np.array(columns).T)
-
-
 def impact_impulse(M: np.ndarray, A: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Return the contact impulses that stop the contact points ([DS09] (3.43)), ``(m,)``, N s.
 
@@ -68,12 +58,6 @@ def loss_matrix(M: np.ndarray, A: np.ndarray) -> np.ndarray:
     """Return D of [DS09] (4.17): impact costs the energy ``v^T D v / 2``, ``(n, n)``."""
     columns = [A @ solve_contact(M, A, row) for row in A]
     return np.asarray(np.array(columns).T)
-
-
-def energy_change(M: np.ndarray, A: np.ndarray, v: np.ndarray) -> float:
-    """Return the change of kinetic energy at impact ([DS09] (3.45)), J, never positive."""
-    slip = A.T @ v
-    return float(-0.5 * slip @ solve_contact(M, A, slip))
 
 
 def contact_acceleration(M: np.ndarray, A: np.ndarray, force: np.ndarray,
