@@ -110,9 +110,10 @@ def test_arguments_are_known():
     """A page would show an option or a file that is not there."""
     commands = {command.text: command for page in PAGES for command in commands_of(page)
                 if reason_of(command) is None and '--help' not in command.text}
+    parser = make_parser()
     for program, *arguments in (command.words for command in commands.values()):
         if program == 'walking_control':
-            make_parser().parse_args(arguments)
+            parser.parse_args(arguments)
         elif program == 'make':
             assert re.search(f'^{arguments[0]}:', (ROOT / 'Makefile').read_text(), re.M)
         else:
