@@ -12,7 +12,7 @@ from walking_control.experiments.identification import identify
 from walking_control.loading import load_robot
 from walking_control.reports.report import write_report
 from walking_control.runs.metrics import summarize
-from walking_control.runs.recording import read_recording, recording_of
+from walking_control.runs.recording import read_recording, Recording
 from walking_control.simulation.noise import noise_overrides
 from walking_control.simulation.simulate import simulate
 
@@ -22,6 +22,12 @@ TRUE = {'hip.torque_constant': 0.0302, 'hip.efficiency': 0.8, 'hip.driving_gain'
 LOSSES = [('robot.friction.hip.coulomb', 0.1), ('robot.friction.hip.viscous', 0.05),
           ('robot.friction.outer_knee.viscous', 0.02), ('robot.friction.inner_knee.viscous', 0.02),
           ('robot.actuators.hip.efficiency', 0.8)]
+
+
+def recording_of(run):
+    """Return the `Recording` of a `Run`."""
+    return Recording(run.time, run.coordinates, run.rates, run.support, run.steps, run.contact,
+                     run.locked, run.effort)
 
 
 def hits(result):

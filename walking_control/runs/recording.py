@@ -14,7 +14,6 @@ from walking_control.exceptions import InvalidInput
 
 if TYPE_CHECKING:
     from walking_control.models.robot import Robot
-    from walking_control.runs.run import Run
 
 TABLE, SUMMARY = 'run.csv', 'summary.json'   # in the folder of a report
 
@@ -41,12 +40,6 @@ class Recording(NamedTuple):
     contact: np.ndarray
     locked: np.ndarray
     effort: np.ndarray
-
-
-def recording_of(run: Run) -> Recording:
-    """Return the `Recording` of a `Run`."""
-    return Recording(run.time, run.coordinates, run.rates, run.support, run.steps, run.contact,
-                     run.locked, run.effort)
 
 
 def read_recording(path: Path, robot: Robot) -> Recording:

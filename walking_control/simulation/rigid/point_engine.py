@@ -22,17 +22,7 @@ from walking_control.models.robot_file import World
 from walking_control.models.support.compiled import compile_where_possible
 from walking_control.simulation.engine import Engine, Feature, Forces, Truth
 from walking_control.simulation.parameters import RigidParameters
-from walking_control.simulation.rigid.model import (
-    CHATTERED,
-    FELL,
-    MIN_NORMAL,
-    SCUFF_REACH,
-    STANCE,
-    STEPS,
-    SUPPORT,
-    TIME,
-    WORK,
-)
+from walking_control.simulation.rigid import model as rm
 from walking_control.simulation.rigid.point_model import (
     advance_point,
     make_point_state,
@@ -135,9 +125,9 @@ def start_point(model: PointModel, state: PointState, legs: PointLegs, start: St
     state.anchor[:] = 0.0
     state.effort[:] = 0.0
     state.mode[:] = 0
-    state.mode[SUPPORT], state.mode[STANCE] = support, 1
+    state.mode[rm.SUPPORT], state.mode[rm.STANCE] = support, 1
     state.memo[:] = 0.0
-    state.memo[MIN_NORMAL], state.memo[SCUFF_REACH] = np.inf, -np.inf
+    state.memo[rm.MIN_NORMAL], state.memo[rm.SCUFF_REACH] = np.inf, -np.inf
 
 
 class PointEngine(Engine):
@@ -174,12 +164,12 @@ class PointEngine(Engine):
     @property
     def time(self) -> float:   # type: ignore[override]   # nobody sets a clock
         """Simulated time, s."""
-        return float(self.state.memo[TIME])
+        return float(self.state.memo[rm.TIME])
 
     @property
     def steps(self) -> int:
         """Touchdowns so far."""
-        return int(self.state.mode[STEPS])
+        return int(self.state.mode[rm.STEPS])
 
     def reset(self, start: Start) -> None:
         """Put the robot into a `Start` state at time zero."""
@@ -200,19 +190,19 @@ class PointEngine(Engine):
         Raises:
             NotAchieved: Landings follow each other without end.
         """
-        self._worked, duration = float(self.state.memo[WORK]), h
+        self._worked, duration = float(self.state.memo[rm.WORK]), h
         for place, index in enumerate(self._legs.efforts):
             self.state.effort[place] = effort[index] if index >= 0 else 0.0
-        status = FELL if self._fallen else self._advance(self.model, self.state, duration, False)
-        if status == CHATTERED:
+        status = rm.FELL if self._fallen else self._advance(self.model, self.state, duration, False)
+        if status == rm.CHATTERED:
             raise NotAchieved(f'events within one tick of plant rigid on {self.robot.name} at '
                               f'{self.time:.4g} s', value=MOST_EVENTS,
                               limit='landings follow each other without end',
                               remedy='ask for longer steps')
-        if status == FELL:
+        if status == rm.FELL:
             self.state.y[3:] = 0.0
             if self._fallen:
-                self.state.memo[TIME] += duration
+                self.state.memo[rm.TIME] += duration
             self._fallen = True
         return None
 
@@ -225,14 +215,14 @@ class PointEngine(Engine):
         """Return the work of the push-off, see `Engine.book`; legs without mass take none."""
         work, push_off = np.zeros(len(effort)), self._legs.efforts[PUSH_OFF]
         if push_off >= 0:
-            work[push_off] = self.state.memo[WORK] - self._worked
+            work[push_off] = self.state.memo[rm.WORK] - self._worked
         return work, []
 
     def read(self, truth: Truth) -> None:
         """Fill a `Truth`."""
         state, legs = self.state, self._legs
         base = self.robot.base.nq
-        support = int(state.mode[SUPPORT])
+        support = int(state.mode[rm.SUPPORT])
         truth.q[:3] = state.anchor + state.y[:3]
         truth.v[:3] = state.y[3:]
         truth.q[base:] = self._still
@@ -240,10 +230,10 @@ class PointEngine(Engine):
         for foot in range(2):
             truth.q[base + legs.joints[foot]] = state.angles[foot]
             truth.v[base + legs.joints[foot]] = state.effort[2 * foot:2 * foot + 2]
-            truth.foot_height[foot] = 0.0 if foot == support and state.mode[STANCE] else \
+            truth.foot_height[foot] = 0.0 if foot == support and state.mode[rm.STANCE] else \
                 clearance(state.y, state.angles[foot, 0], state.angles[foot, 1], self.model.length)
         truth.foot_force[:] = 0.0
-        if state.mode[STANCE] and not self._fallen:
+        if state.mode[rm.STANCE] and not self._fallen:
             rates = np.zeros(2)
             leg_rates(state.y, rates)
             truth.v[base + legs.joints[support]] = rates

@@ -14,17 +14,10 @@ import math
 
 from walking_control.models.floor import FloorProfile
 from walking_control.models.support.layout import terms_places
-from walking_control.simulation.rigid.model import (
-    ANCHOR_X,
-    ANCHOR_Z,
-    RigidModel,
-    RigidState,
-    STEPS,
-    Workspace,
-)
+from walking_control.simulation.rigid import model as rm
 
 
-def lay_ahead(model: RigidModel, state: RigidState, work: Workspace,
+def lay_ahead(model: rm.RigidModel, state: rm.RigidState, work: rm.Workspace,
               profile: FloorProfile) -> None:
     """Put the piece of a floor below the swing foot where the next touchdown finds it.
 
@@ -37,13 +30,13 @@ def lay_ahead(model: RigidModel, state: RigidState, work: Workspace,
     foot, memo = terms_places(model.n).foot, state.memo
     x, z = state.y[0] + work.terms[foot], state.y[1] + work.terms[foot + 1]
     piece = int(profile.piece(x))
-    slope, steps = float(profile.slopes[piece]), int(state.mode[STEPS])
+    slope, steps = float(profile.slopes[piece]), int(state.mode[rm.STEPS])
     height = float(profile.height(x))
     # the plane over the next touchdown is z = anchor - drop - tan(tilt) (x - anchor)
-    drop = memo[ANCHOR_Z] - height + slope * (x - memo[ANCHOR_X])
+    drop = memo[rm.ANCHOR_Z] - height + slope * (x - memo[rm.ANCHOR_X])
     step = min(steps + 1, len(model.drops) - 1)
-    before = z - memo[ANCHOR_Z] + model.drops[step] \
-        + math.tan(model.tilts[step]) * (x - memo[ANCHOR_X])
+    before = z - memo[rm.ANCHOR_Z] + model.drops[step] \
+        + math.tan(model.tilts[step]) * (x - memo[rm.ANCHOR_X])
     if before > 0.0 >= z - height:
         return   # it is about to land on the piece it comes from
     model.drops[step], model.tilts[step] = drop, -math.atan(slope)
@@ -52,7 +45,7 @@ def lay_ahead(model: RigidModel, state: RigidState, work: Workspace,
     model.drops[later], model.tilts[later] = 0.0, -math.atan(slope)
 
 
-def begin_uneven(model: RigidModel, profile: FloorProfile) -> None:
+def begin_uneven(model: rm.RigidModel, profile: FloorProfile) -> None:
     """Begin a run on the piece at the start."""
     model.drops[:] = 0.0
     model.tilts[:] = -math.atan(float(profile.slopes[profile.piece(0.0)]))
