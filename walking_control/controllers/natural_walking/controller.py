@@ -55,7 +55,6 @@ from walking_control.controllers.stepping.parameters import SteppingParameters
 from walking_control.controllers.stepping.prediction import Prediction
 from walking_control.controllers.stepping.step_plan import Aim, steady_offset, step_limits
 from walking_control.controllers.stepping.swing import LATE
-from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.gaits.gait_family import GaitFamily
 from walking_control.models.base import ROOT
 from walking_control.models.resources import gait_path
@@ -97,8 +96,8 @@ class NaturalWalking(Stepping):
         super().__init__(robot_file, values)
         family = GaitFamily.read(gait_path(values.gait or robot_file.robot.name), robot_file)
         self._table = GaitTable(family, self._dynamics, self._gravity)
-        self._prediction = Prediction(self._dynamics, values.delay,
-                                      robot_file.values(EstimatorParameters).velocity_lag)
+        lag = robot_file.sections.get('estimator', {}).get('velocity_lag', 0.0)
+        self._prediction = Prediction(self._dynamics, values.delay, float(lag))
         foot = self._dynamics.frames[robot_file.robot.feet[LEFT]]
         self._ankle = self._dynamics.model.frames[foot].placement.translation.copy()
         robot = robot_file.robot
