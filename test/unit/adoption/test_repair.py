@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Robots as CAD writes them: slips are mended and said."""
 
+import os
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -12,6 +14,8 @@ from walking_control.controllers.stepping.body import Body
 from walking_control.controllers.stepping.parameters import SteppingParameters
 from walking_control.controllers.stepping.whole_body import FootContact
 from walking_control.exceptions import InvalidInput
+from walking_control.experiments.bring_up.run import bring_up
+from walking_control.experiments.bring_up.step import Site
 from walking_control.experiments.check import check_robot
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
@@ -19,6 +23,10 @@ from walking_control.models.resources import share_directory
 from walking_control.models.urdf import load_urdf
 
 WALKER = {'feet': 'soles'}
+FOLDER = os.environ.get('WALKING_CONTROL_ROBOTS', '')
+REAL = sorted(path for kind in ('urdf', 'xml', 'sdf') for path in Path(FOLDER).glob(f'*/*.{kind}')
+              ) if FOLDER else [pytest.param(Path('none'), marks=pytest.mark.skip(
+                  reason='no robots; WALKING_CONTROL_ROBOTS names a folder of folders with them'))]
 
 
 @pytest.fixture(scope='module')
@@ -274,3 +282,12 @@ def test_a_world_link_is_taken_away(tmp_path):
     path.write_text('<robot name="hung"><link name="world"/>' + a_joint(
         'anchor', 'world', 'trunk', '0 0 1', 'fixed', '') + on_legs(TWO) + '</robot>')
     assert any(guess.what == 'root' for guess in adopt(path).guesses)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('path', REAL, ids=lambda path: path.stem)
+def test_robots_of_a_folder_walk(tmp_path, path):
+    """A stranger's robot would no longer stand and walk from its description alone."""
+    site = Site(adopt(path).write(tmp_path)[0], tmp_path, evaluations=0, progress=lambda text: None)
+    results = {name: outcome for name, outcome, _ in bring_up(site)}
+    assert results['walk (MuJoCo)'].ok, {name: outcome.what for name, outcome in results.items()}
