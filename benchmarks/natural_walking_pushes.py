@@ -20,6 +20,7 @@ from walking_control.simulation.noise import noise_overrides
 from walking_control.simulation.registry import choose_parts
 
 SETTLED = 5.0
+SETTLING = 24   # touchdowns before: 1.2 m/s are reached after 15
 DELAY = 0.01
 
 
@@ -72,7 +73,7 @@ def main():
         ('controller', 'natural_walking'), ('natural_walking.speed', given.speed),
         *noise_overrides('lab' if lab else None), *delay, *pairs])
     robot_file, law, plant = choose_parts(robot_file, None, None)
-    grid = even_grid(given.directions, given.phases)
+    grid = even_grid(given.directions, given.phases)._replace(settling=SETTLING)
     begun, trial = time.time(), _Pushed(robot_file, law, plant, 'push', grid)
     trial.whole = given.whole
     print({name: round(value, 4) for name, value in trial.settle().items()}, 'on the gait:',

@@ -17,7 +17,7 @@ from walking_control.loading import load_robot  # noqa: E402
 from walking_control.models.resources import gait_path  # noqa: E402
 
 COARSE = {'degree': 8, 'nodes': 12}
-SPEEDS = (0.4, 0.6, 0.8, 1.0, 1.2)
+SPEEDS = (0.1, 0.4, 0.6, 0.8, 1.0, 1.2)
 
 
 @pytest.fixture(scope='module')
@@ -83,15 +83,15 @@ HIP_SPRINGS = [(f'robot.springs.{side}_hip_roll.{name}', value)
 
 
 @pytest.mark.parametrize('name, overrides, speeds, most', [
-    ('walker3d', [], SPEEDS, 0.09), ('walker3d_exchange', [], SPEEDS, 0.08),
-    ('walker3d_hip_springs', HIP_SPRINGS, SPEEDS[1:4], 0.035)])
+    ('walker3d', [], SPEEDS, 0.09), ('walker3d_exchange', [], SPEEDS[1:], 0.08),
+    ('walker3d_hip_springs', HIP_SPRINGS, SPEEDS[2:5], 0.035)])
 def test_shipped_families(name, overrides, speeds, most):
     """What is shipped must be gaits of the shipped robot and cost what the page says."""
     family = GaitFamily.read(gait_path(name), load_robot('walker3d', overrides))
     np.testing.assert_allclose(family.speeds, speeds, atol=1e-6)
-    for judgement in family.judgements:
+    for speed, judgement in zip(speeds, family.judgements, strict=True):
         assert max(judgement.periodicity) < 1e-6 and abs(judgement.power_mismatch) < 1e-6
-        assert judgement.cost_of_transport_electrical < most
+        assert judgement.cost_of_transport_electrical < most * max(1.0, 0.35 / speed)
     for speed in np.arange(speeds[0] + 0.05, speeds[-1], 0.1):   # the step must go on closing
         gait = family.at(speed)
         partners, signs = gait.mirror

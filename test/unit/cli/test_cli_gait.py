@@ -99,7 +99,7 @@ def test_bad_input_and_failure_say_why(capsys, arguments, status, reason):
     (['--gait', 'walker3d', '--set', 'leg_share=0.2'], 'the robot walker3d has [8.0'),
     (['--gait', 'walker3d', '--set', 'robot.actuators.left_knee.current_limit=3'],
      'asks for more than the 6 N m of left_knee'),
-    (['--gait', 'hole.yaml'], 'the family has a hole from 0.4 to 1.2 m/s'),
+    (['--gait', 'hole.yaml'], 'the family has a hole from 0.1 to 1.2 m/s'),
     (['--gait', 'walker3d', '--on-gait'], 'begins standing'),
 ])
 def test_gaits_in_space_that_do_not_fit(capsys, tmp_path, monkeypatch, arguments, reason):

@@ -4,6 +4,7 @@
 import numpy as np
 import pytest
 
+from walking_control.controllers.natural_walking.books import Books
 from walking_control.controllers.natural_walking.reference import CAPTURE, FOOT, GaitTable, RATE
 from walking_control.controllers.registry import make_controller
 from walking_control.loading import load_robot
@@ -49,6 +50,24 @@ def test_energies_are_booked_to_the_last_digit(walk):
     assert told['tank_level'].min() > 0.0
     jumps = np.abs(np.diff(walk.effort, axis=0)).max(axis=1)
     assert jumps[walk.time[1:] > 4.0].max() < 5.0
+
+
+def test_noise_of_positions_does_no_work():
+    """Efforts that answer noise would be booked with that noise, and empty any tank."""
+    rng, stiffness, dt = np.random.default_rng(0), 4000.0, 0.002
+    books, done, before = Books(10.0, np.arange(1)), 0.0, None
+    for tick in range(20000):
+        true = 0.1 * np.sin(20.0 * tick * dt)
+        told = np.array([true + rng.normal(0.0, 1e-3)])
+        books.work(told, dt)
+        if before is not None:
+            done += before[0] * (true - before[1])
+        drive = 2.0 * np.cos(20.0 * tick * dt)   # in phase with the speed: it does work
+        effort = drive - stiffness * (told - true)
+        before = drive, true
+        books.hold(effort, told)
+    assert done == pytest.approx(80.0, rel=0.02)
+    assert books.values[2] - books.values[3] == pytest.approx(done, rel=0.1)   # k n^2: 80 J more
 
 
 @pytest.fixture(scope='module')

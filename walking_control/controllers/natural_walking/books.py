@@ -2,7 +2,10 @@
 """Books of energy while walking, and a tank that shows what the motors put in beyond the gait.
 
 An effort tau held for a tick in which the joints turn by dq does the work tau dq on the robot,
-exactly. Kinetic energy, and potential energy above the stance foot, follow from the state. What
+exactly. But efforts answer the noise of the positions they were found from, and with a stiffness k
+noise n would seem to do the work k n^2 in every tick, always in. So an effort is booked with the
+way that the next two ticks continue, 2 dq(k + 1) - dq(k + 2), whose noise it has not seen.
+Kinetic energy, and potential energy above the stance foot, follow from the state. What
 neither explains is lost, in impacts above all (or given, by a push):
 
     energy(t) - energy(0) = injected - absorbed - lost.
@@ -10,8 +13,7 @@ neither explains is lost, in impacts above all (or given, by a push):
 As on curves in the plane ([DS09] 5.2.2, energy management) the motors draw from a tank, and what
 they take from the robot flows back. Each touchdown refills it by a multiple of what the gait pays
 for an impact. On the gait the tank stays full; a law that pays for more than the gait, step after
-step, empties it. That is said, not acted on: efforts answer the noise of the positions they are
-booked with, so that with sensors of a laboratory the books show more work than is done.
+step, empties it. That is said, not acted on.
 """
 
 import numpy as np
@@ -45,7 +47,8 @@ class Books:
         self.level = self._capacity
         self.values = np.zeros(len(FIELDS))
         self._first: float | None = None
-        self._held: tuple[np.ndarray, np.ndarray] | None = None
+        self._held: list[np.ndarray] = []   # efforts of the last three ticks
+        self._ways: list[np.ndarray] = []   # and how far the joints went in the last two
         self._step = np.zeros(2)   # net work and loss up to the last touchdown
 
     def fill(self) -> None:
@@ -53,12 +56,13 @@ class Books:
         self.level = self._capacity
 
     def work(self, position: np.ndarray, dt: float) -> None:
-        """Book what the held effort did in the last dt seconds, the joints now at positions."""
-        if self._held is None:
+        """Book the oldest effort; the joints came to positions in the last dt seconds."""
+        if not self._held:
             return
-        effort, before = self._held
-        parts = effort * (position[self._joints] - before)
-        gain = float(parts.sum())
+        self._ways = self._ways[-1:] + [position[self._joints] - self._before]
+        if len(self._held) < 3:
+            return
+        gain = float(self._held.pop(0) @ (2.0 * self._ways[0] - self._ways[1]))
         self.values[1] = gain / dt
         self.values[2] += max(gain, 0.0)
         self.values[3] += max(-gain, 0.0)
@@ -66,7 +70,8 @@ class Books:
 
     def hold(self, effort: np.ndarray, position: np.ndarray) -> None:
         """Note the effort of the tick to come."""
-        self._held = effort.copy(), position[self._joints]
+        self._held.append(effort.copy())
+        self._before = position[self._joints]
 
     def weigh(self, body: Body, stance: int, gravity: float) -> None:
         """Book the energy of the robot."""

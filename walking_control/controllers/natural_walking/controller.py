@@ -65,8 +65,9 @@ from walking_control.models.signals import Command, Reference, WalkerState
 CALM = 0.06          # m: deviation at a touchdown within which a step was calm
 TO_RISE, TO_ENTER = 2, 4   # calm steps
 MATCHED = 0.05       # m/s: of a gait that is entered
-FIRST, LAST = 0.05, 0.92   # parts of the step between which no impact moves the deviation
-IMPACT = 0.03        # s after a touchdown in which efforts change no faster than they may
+FIRST, LAST = 0.05, 0.75   # parts of the step between which it is left: no impact moves the
+# deviation yet, and there is time for another step than the one under way
+IMPACT = 0.03        # s after a touchdown, and while it is late: efforts change slowly there
 FROZEN = 0.06        # s before the end, from which the gait's mean pressure is kept
 FOOT_ERROR, KNEE_ERROR = 0.5, 0.9   # parts of the step over which errors of a touchdown fade
 FOLLOW = 40.0        # 1/s: how fast the swing foot follows its foothold
@@ -116,7 +117,8 @@ class NaturalWalking(Stepping):
         """Fill the `Command` for this tick, as `Stepping` does, and keep the books."""
         self._books.work(state.position, dt)
         super().update(state, reference, dt, command)
-        if self.on_gait and self._elapsed < IMPACT and self._last_effort is not None:
+        if self.on_gait and self._last_effort is not None \
+                and (self._elapsed < IMPACT or self.step.remaining < 0.0):
             most = self.values.effort_rate * dt
             np.clip(command.effort, self._last_effort - most, self._last_effort + most,
                     out=command.effort)
@@ -160,7 +162,7 @@ class NaturalWalking(Stepping):
                                 values.rising * dt)
 
     def _change_feet(self) -> None:
-        self._books.close_step(self.values.tank_refill * max(self._table.stride.work, 0.0))
+        before = self._table.stride.speed
         if not self.on_gait:
             self._find_fall()
             left = self._capture - self.step.foothold - steady_offset(
@@ -169,7 +171,9 @@ class NaturalWalking(Stepping):
             if self._calm < TO_ENTER:
                 self._calm = self._calm + 1 if calm else 0
         super()._change_feet()
-        self.on_gait = self.on_gait and self.walking
+        self.on_gait, gait = self.on_gait and self.walking, self._table.stride
+        faster = 0.5 * self._body.mass * max(gait.speed ** 2 - before ** 2, 0.0)
+        self._books.close_step(self.values.tank_refill * max(gait.work, 0.0) + faster)
 
     def _begin_step(self) -> None:
         super()._begin_step()
@@ -254,7 +258,7 @@ class NaturalWalking(Stepping):
         growth = math.exp(row[RATE] * self._elapsed)
         self._deviation = self._capture - row[CAPTURE] - self._drift * growth
         if FIRST < self._s < LAST and math.hypot(*self._deviation) > self.values.leaving \
-                or self.step.remaining < -3.0 * LATE:
+                or self.step.remaining < -2.0 * LATE:
             self.on_gait, self._calm = False, 0
             return
         if self.step.remaining <= self.values.early:
@@ -332,8 +336,10 @@ class NaturalWalking(Stepping):
         place = self._unlevel(place)
         hip = swing.hip - self._body.feet[self.stance].position
         leg = place - swing.rotation @ self._ankle - hip
-        long = float(np.linalg.norm(leg))
-        place -= leg * max(0.0, 1.0 - STRAIGHT * self._leg / long)
+        # a leg that is too short lands short: in the air at the gait's push-off it would fly
+        far = math.hypot(leg[0], leg[1])
+        most = math.sqrt(max((STRAIGHT * self._leg) ** 2 - leg[2] ** 2, 0.0))
+        place[:2] -= leg[:2] * max(0.0, 1.0 - most / max(far, 1e-9))
         desired.position[:], desired.velocity[:] = place, self._unlevel(speed)
         desired.acceleration[:] = self._unlevel(acceleration)
         self._want_swing(values.gait_swing_stiffness, values.gait_swing_damping)

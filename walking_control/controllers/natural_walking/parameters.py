@@ -12,6 +12,9 @@ class NaturalWalkingParameters(SteppingParameters, section='natural_walking'):
         '', '', 'Library of gaits, or name of one in config/gaits; empty takes that of the robot.')
     speed_limit: float = parameter(
         1.2, 'm/s', SteppingParameters.rows['speed_limit'].description, 0.0, 3.0, live=True)
+    speed_rate: float = parameter(
+        0.25, 'm/s^2', 'How fast the speed aimed at follows the command; of turning in rad/s^2; '
+        'off the gait three times as fast when slowing down.', 0.01, 10.0, live=True)
     tall: float = parameter(
         0.97, 'm', 'Height of the base with which it stands, starts and comes back to the gait; '
         'height is the one it sinks to when pushed off it.', 0.05, 3.0, scaled=True)
@@ -42,7 +45,7 @@ class NaturalWalkingParameters(SteppingParameters, section='natural_walking'):
         1e4, live=True)
     gait_swing_damping: float = parameter(45.0, '1/s', 'The same per rate.', 0.0, 1e3, live=True)
     tank_capacity: float = parameter(
-        12.0, 'J', 'Of the tank in the telemetry: what motors put in beyond what each step refills '
+        20.0, 'J', 'Of the tank in the telemetry: what motors put in beyond what each step refills '
         'drains it.', 0.01, 1e5, scaled=True)
     tank_refill: float = parameter(
         4.0, '1', 'What a touchdown refills, in impacts of the gait.', 0.0, 100.0)
