@@ -224,14 +224,14 @@ OPEN = np.array([[-np.inf], [np.inf]]) * np.ones(12)   # joints without stops
 def strong(robot_file):
     """Return the limits of the robot's motors without that by their speed."""
     motors = [replace(motor, supply_voltage=0.0) for motor in robot_file.robot.actuators.values()]
-    return MotorLimits(motors, np.full(len(motors), 60.0))
+    return MotorLimits(motors, np.full(12, 60.0), np.full(12, np.inf))
 
 
 def test_fast_joints_are_asked_for_less(robot_file):
     """The program would plan with torques that the supply voltage cannot drive."""
     motors = list(robot_file.robot.actuators.values())
     speed = np.linspace(-14.0, 14.0, len(motors))
-    low, high = MotorLimits(motors, np.full(len(motors), 60.0)).range(speed)
+    low, high = MotorLimits(motors, np.full(12, 60.0), np.full(12, np.inf)).range(speed)
     for motor, w, least, most in zip(motors, speed, low, high):
         given = motor.effort_range(w)
         assert most == pytest.approx(min(60.0, max(given[1], 0.0)))
