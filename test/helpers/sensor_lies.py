@@ -39,7 +39,7 @@ WALKS = {
 
 
 # largest change of effort at any time, and on average, of the limit: doc/safety.md
-LIMITS = {'': (0.1, 0.02), 'foot': (math.inf, 0.1), 'acceleration': (0.4, 0.1)}
+LIMITS = {'': (0.1, 0.02), 'foot': (math.inf, 0.1), 'acceleration': (0.4, 0.12)}
 FAINT = {'dribbel': {'foot': (math.inf, 0.3)},        # 30 N are less than its contact_on
          'walker3d_point': dict.fromkeys(LIMITS, (math.inf, math.inf))}   # no motors
 
