@@ -54,10 +54,14 @@ def test_a_description_nested_without_end(name, around, judge, tmp_path):
     ('lower="-0.9" upper="0.9"', '', 'left_hip_yaw is .0 to 0'),
 ])
 def test_joints_that_cannot_move(old, new, words, judge, tmp_path, biped):
-    """A joint without axis or room would be called usable, or end in a traceback."""
+    """A joint without axis or room would be called usable, or end in a traceback.
+
+    Limits that were forgotten are given, and said.
+    """
     (tmp_path / 'robot.urdf').write_text(biped.replace(old, new, 1))
     assert judge('check', 'robot.urdf') > 0
-    assert judge('adopt', 'robot.urdf', '--out', 'out') == 2
+    assert judge('adopt', 'robot.urdf', '--out', 'out') == (2 if new else 0)
+    assert judge('adopt', 'robot.urdf', '--strict', '--out', 'strict') == 2
     if new:
         with pytest.raises(InvalidInput, match=words):
             load_urdf(tmp_path / 'robot.urdf')

@@ -158,7 +158,9 @@ def find_standing(tree: BodyTree, soles: Sequence[Sole], mirror: Mirror | None, 
         for sole, place, leg, width in zip(soles, places, legs, natural, strict=True):
             if not sole.is_point:
                 tasks += [place.rotation[0, 2], place.rotation[1, 2], 0.3 * place.rotation[1, 0]]
-            tasks += [0.3 * (-leg[2] - bend * longest), 0.3 * (leg[1] - width)]
+            # on a point a leg could lean instead of bending
+            length = np.linalg.norm(leg) if sole.is_point else -leg[2]
+            tasks += [0.3 * (length - bend * longest), 0.3 * (leg[1] - width)]
         return np.concatenate((tasks, rest * 0.1 * longest * (x - problem.rest)))
     rng = np.random.default_rng(0)
     best, cost = problem.rest, np.inf

@@ -49,7 +49,7 @@ def test_no_slope_is_steeper_than_what_is_walked_on():
 
 def test_points_show_the_slope_by_their_footholds():
     """If it failed, robots on points would never learn of a slope."""
-    robot_file = load_robot('walker3d_points')
+    robot_file = load_robot('walker3d_points', [('estimator.floor_variation', 0.05)])
     dynamics = Dynamics(robot_file.robot)
     floor = FloorSlope(dynamics, robot_file.values(EstimatorParameters))
     state = WalkerState(robot_file.robot)

@@ -42,7 +42,8 @@ SIDE = (1.0, -1.0)
 TOUCHING = 2          # ticks a contact must last to be a touchdown
 EARLIEST = 0.3        # part of the step time before which the swing foot does not land
 STOPPED = 0.006       # m: how far a foot on the floor stays behind one that sinks on
-RISING = 0.05         # m/s: a foot that rises faster has not landed
+RISING = 0.05         # m/s: a foot that rises faster has not landed,
+BOUNCING = 0.2        # m/s: nor one that bounces, where it should come down
 CREEP = 0.1           # m/s: a slower plan does not tell a foot at rest from one in the air
 SLOW = 0.02           # m/s, rad/s: commands below it ask to stand
 SLOWING = 3.0         # times faster it slows down than it speeds up
@@ -225,8 +226,8 @@ class Stepping(Controller):
         way = swing.position - self._body.feet[self.stance].position
         lag = (self._to_level() @ way)[2] - self._swing.position[2]
         stopped = self.step.remaining <= 0.0 and lag > STOPPED
-        # one that shall come down and carries may bounce, or its speed be noise
-        falls = carries and self._swing.velocity[2] < -CREEP
+        # of one that shall come down and carries the speed may be noise
+        falls = carries and self._swing.velocity[2] < -CREEP and speed < BOUNCING
         self._landing = self._landing + 1 if (carries or stopped) and (falls or speed < RISING) \
             else 0
         return self._landing >= TOUCHING
