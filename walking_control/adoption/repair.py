@@ -31,9 +31,11 @@ def repair(root: Element, folder: Path) -> list[Guess]:
         root: Its ``<robot>``.
         folder: Where it lies.
     """
-    found = [_said(f'inertia of {", ".join(names)}', why, what) for names, what, why in (
-        (_balance(root), 'balanced', 'principal moments must be positive, none above the sum of '
-         'the others: all three their mean'),) if names]
+    found = []
+    heavy = _balance(root)
+    if heavy:
+        found.append(_said('inertia of ' + ', '.join(heavy), 'principal moments must be positive, '
+                           'none above the sum of the others: all three their mean', 'balanced'))
     motes = _fold(root)
     if motes:
         found.append(_said(', '.join(motes), f'lighter than {MOTE:g} of the robot',

@@ -48,7 +48,6 @@ class FloorSlope:
         self.covariance[:] = self._variation
         self._stamp, self._steps = -np.inf, -1
         self._since = [np.inf] * len(self._feet)   # when each foot touched
-        self._place = np.zeros(3)
 
     def update(self, state: WalkerState, places: Sequence[Sequence[float]]) -> None:
         """Take a tick's contacts and feet.
@@ -62,7 +61,7 @@ class FloorSlope:
             self._since[i] = min(self._since[i], state.stamp) if touches else np.inf
         if state.steps != self._steps:
             self._step(state, places)
-        if self._flat and 0.0 < dt < self._lasting and not np.isinf(self._lasting):
+        if self._flat and 0.0 < dt < self._lasting:
             foot = state.support
             if state.stamp - self._since[foot] > SETTLED and np.hypot(
                     *self._dynamics.foot_spin(self._feet[foot])[:2]) < TURNING:

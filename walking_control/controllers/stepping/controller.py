@@ -121,7 +121,7 @@ class Stepping(Controller):
         self._trim.reset()
         self._aim_then = np.zeros(2)   # what the step under way was begun for
         self._capture = np.zeros(2)
-        self._floor = np.eye(3)   # from level to floor: places rise with it
+        self._floor, self._leveled = np.eye(3), np.eye(3)   # places rise with it, and back
         self._prediction.reset()
         self._sway.reset()
         self._stride = [self.values.step_time] * 2   # how long the last two steps took
@@ -170,7 +170,7 @@ class Stepping(Controller):
         self._now = self._prediction.predict(self._q, v)
         self._body.update(*self._now)
         self._measured = dynamics.to_pinocchio_velocity(v).copy()   # not foreseen
-        self._floor[2, :2] = state.floor_slope
+        self._floor[2, :2], self._leveled[2, :2] = state.floor_slope, -state.floor_slope
 
     def _follow(self, reference: Reference, dt: float) -> None:
         """Move the aim towards what is commanded, within the limits, and the heading with it."""
@@ -224,7 +224,7 @@ class Stepping(Controller):
         carries = self._lifted and contact[1 - self.stance] \
             and elapsed > EARLIEST * self._manner.step_time and self._is_halted()
         way = swing.position - self._body.feet[self.stance].position
-        lag = (self._to_level() @ way)[2] - self._swing.position[2]
+        lag = (self._leveled @ way)[2] - self._swing.position[2]
         stopped = self.step.remaining <= 0.0 and lag > STOPPED
         # of one that shall come down and carries the speed may be noise
         falls = carries and self._swing.velocity[2] < -CREEP and speed < BOUNCING
@@ -272,9 +272,8 @@ class Stepping(Controller):
         feet, swing = self._body.feet, 1 - self.stance
         self._elapsed, self._lifted = 0.0, False
         self._aim_then = self._aim[:2].copy()
-        level = self._to_level()
-        self._swing.start(level @ (feet[swing].position - feet[self.stance].position),
-                          level @ feet[swing].velocity[:3])
+        self._swing.start(self._leveled @ (feet[swing].position - feet[self.stance].position),
+                          self._leveled @ feet[swing].velocity[:3])
         self.step = Step(np.zeros(2), math.inf, 0.0)
 
     def _must_step(self) -> bool:
@@ -303,10 +302,6 @@ class Stepping(Controller):
     def _pendulum(self, height: float) -> float:
         """Return a height of the centre of mass as that of a pendulum, which has not fallen, m."""
         return max(height, FALLEN * self.values.height)
-
-    def _to_level(self) -> np.ndarray:
-        """Return what takes places from the stance foot to those over a level floor, ``(3, 3)``."""
-        return 2.0 * np.eye(3) - self._floor   # the inverse of a shear
 
     def _floor_tilt(self) -> np.ndarray:
         """Return the rotation that a sole has on the floor, without yaw, ``(3, 3)``."""
@@ -390,7 +385,7 @@ class Stepping(Controller):
         body, stance = self._body, self._body.feet[self.stance]
         com = body.com - stance.position
         momentum = body.momentum_about(stance.position)
-        com[2] = self._pendulum((self._to_level() @ com)[2])
+        com[2] = self._pendulum((self._leveled @ com)[2])
         velocity = np.array([momentum[1], -momentum[0]]) / (body.mass * com[2])
         self._rate = rate = math.sqrt(self._gravity / com[2])
         self._ahead = self._to_heading(com[:2] + com[2] * self._downhill)
@@ -459,7 +454,7 @@ class Stepping(Controller):
             longest ** 2 - way[0] ** 2 - way[1] ** 2, 0.25 * longest ** 2)))
         up = body.rotation[2]
         acceleration = values.height_stiffness * (height + stance.position[2]) \
-            - values.height_damping * float(self._to_level()[2] @ body.rotation @ body.velocity[:3])
+            - values.height_damping * float(self._leveled[2] @ body.rotation @ body.velocity[:3])
         acceleration = min(max(acceleration, LOWEST), HIGHEST)
         drift = float(up @ pin.skew(body.velocity[3:ROOT]) @ body.velocity[:3])
         program.want(up[None], np.array([acceleration - drift]), HEIGHT)

@@ -13,7 +13,7 @@ ahead has tripped, which ends the walk as a fall does.
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from types import MappingProxyType
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -101,7 +101,23 @@ def floor_changes(steps: Sequence[FloorChange]) -> tuple[np.ndarray, np.ndarray]
     return drops, tilts
 
 
-class PlanarEngine(Engine):
+class EventEngine(Engine):
+    """An engine that goes from event to event: its state keeps clock and steps."""
+
+    state: Any   # arrays `memo` and `mode`, as `rigid.model` lays them out
+
+    @property
+    def time(self) -> float:   # type: ignore[override]   # nobody sets a clock
+        """Simulated time, s."""
+        return float(self.state.memo[rm.TIME])
+
+    @property
+    def steps(self) -> int:
+        """Touchdowns so far."""
+        return int(self.state.mode[rm.STEPS])
+
+
+class PlanarEngine(EventEngine):
     """What engines share whose state is a `RigidState` of a planar walker on two feet.
 
     Args:
@@ -127,16 +143,6 @@ class PlanarEngine(Engine):
         self._joints = [3 + robot.joint_index(joint) for joint in robot.actuators]
         self._q, self._v = np.zeros((2, 3 + len(robot.joints)))   # as last read
         self._fallen = False
-
-    @property
-    def time(self) -> float:   # type: ignore[override]   # nobody sets a clock
-        """Simulated time, s."""
-        return float(self.state.memo[rm.TIME])
-
-    @property
-    def steps(self) -> int:
-        """Touchdowns so far."""
-        return int(self.state.mode[rm.STEPS])
 
     def rates(self) -> list[float]:
         """Return how fast the joints of the motors turned when last read, rad/s."""

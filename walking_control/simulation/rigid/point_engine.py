@@ -20,9 +20,10 @@ from walking_control.models.pendulum import clearance, leg_direction, leg_rates,
 from walking_control.models.robot import Robot, Start
 from walking_control.models.robot_file import World
 from walking_control.models.support.compiled import compile_where_possible
-from walking_control.simulation.engine import Engine, Feature, Forces, Truth
+from walking_control.simulation.engine import Feature, Forces, Truth
 from walking_control.simulation.parameters import RigidParameters
 from walking_control.simulation.rigid import model as rm
+from walking_control.simulation.rigid.engine import EventEngine
 from walking_control.simulation.rigid.point_model import (
     advance_point,
     make_point_state,
@@ -130,7 +131,7 @@ def start_point(model: PointModel, state: PointState, legs: PointLegs, start: St
     state.memo[rm.MIN_NORMAL], state.memo[rm.SCUFF_REACH] = np.inf, -np.inf
 
 
-class PointEngine(Engine):
+class PointEngine(EventEngine):
     """A robot with all mass in the hip on a rigid floor; see `simulation.engine.Engine`.
 
     Args:
@@ -155,21 +156,11 @@ class PointEngine(Engine):
         super().__init__(robot, world, values)
         self._legs = PointLegs(robot)
         self.model = build_point_model(robot, self._legs, world, values)
-        self.state = make_point_state()
+        self.state: PointState = make_point_state()
         self.dynamics = Dynamics(robot, world.gravity, world.slope)
         self._advance = compile_where_possible(advance_point)
         self._still = np.zeros(len(robot.joints))
         self._fallen, self._worked = False, 0.0
-
-    @property
-    def time(self) -> float:   # type: ignore[override]   # nobody sets a clock
-        """Simulated time, s."""
-        return float(self.state.memo[rm.TIME])
-
-    @property
-    def steps(self) -> int:
-        """Touchdowns so far."""
-        return int(self.state.mode[rm.STEPS])
 
     def reset(self, start: Start) -> None:
         """Put the robot into a `Start` state at time zero."""
