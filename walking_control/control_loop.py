@@ -21,6 +21,8 @@ from walking_control.safety.latch import Latch
 from walking_control.safety.parameters import SafetyParameters
 from walking_control.safety.supervisor import Supervisor
 
+STILL = Reference(speed=0.0, velocity=np.zeros(3))
+
 
 class ControlLoop:
     """Everything between a `Measurement` and a `Command`.
@@ -176,8 +178,10 @@ class ControlLoop:
     def _control(self, state: WalkerState, stamp: float) -> None:
         dt = min(stamp - self._last_update, 2.0 * self.period)
         self._last_update = stamp
-        command = self.command
-        self.controller.update(state, self.reference, dt, command)
+        command, reference = self.command, self.reference
+        if self.controller.standstill is not None and self.supervisor.must_stand(stamp):
+            reference = STILL
+        self.controller.update(state, reference, dt, command)
         if self._retuned is not None:
             self._blend(state, self._retuned)
         if self._blending:

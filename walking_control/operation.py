@@ -278,7 +278,7 @@ class Operation:
             self._repeat(now)
 
     def clear(self, now: float) -> bool:
-        """Clear a latched fault and begin anew; without one nothing changes.
+        """Clear a latched fault and begin anew; without one the sensors are trusted again.
 
         The effort of the reaction must not stand while new sensors are waited for: zero is sent.
 
@@ -286,6 +286,7 @@ class Operation:
             bool: Whether there was a fault.
         """
         if not self._latch.clear():
+            self.loop.estimator.trust()
             return False
         self._start(now)
         if self.active:

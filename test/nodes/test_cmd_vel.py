@@ -36,10 +36,11 @@ fault = pytest.mark.fault
 class Pilot:
     """Steers a simulated walker from outside, as people do."""
 
-    def __init__(self, bench, robot='walker3d', kind=Twist, **parameters):
+    def __init__(self, bench, robot='walker3d', kind=Twist, sensors=(), **parameters):
         self.bench, self.kind = bench, kind
         self.simulator = bench.add(SimulatorNode(parameter_overrides=[
-            Parameter('robot_file', value=robot)]))
+            Parameter('robot_file', value=robot),
+            *(Parameter(f'sensors.{name}', value=value) for name, value in sensors)]))
         self.controller = bench.controller(robot_file=robot, cmd_vel_stamped=kind is TwistStamped,
                                            **parameters)
         self.node = rclpy.create_node('pilot')
@@ -87,6 +88,26 @@ class Pilot:
         heard = []
         self.node.create_subscription(kind, topic, heard.append, 10)
         return heard
+
+
+@fault('Sensor of a foot that is dead or stuck, of robots in space', code=None,
+       detected='once weight and legs have contradicted it for 0.2 s (load_error), a second of '
+       'agreement undoing 0.2 s of it; named in /diagnostics (WARN)',
+       reaction='its foot counts as carrying what the others leave of the weight; the robot walks '
+       'on for walk_on_time (3 s), then stops and stands', last='what the law says',
+       clears='~/clear_fault: the sensor is trusted again')
+def test_a_foot_sensor_that_lies_is_named_and_the_robot_stands(bench):
+    """If it failed, a robot with a broken switch would fall, or walk on for ever unknown to all."""
+    pilot = Pilot(bench, sensors=(('stuck_foot', 2), ('stuck_after', 0.0)), cmd_vel_timeout=0.0,
+                  safety__walk_on_time=0.5)
+    health = pilot.listen(DiagnosticArray, '/diagnostics')
+    pilot.send(0.4)
+    assert bench.spin_until(lambda: any('right_sole' in message.status[0].message
+                                        for message in health), timeout=60.0)
+    pilot.walk(0.1)
+    assert bench.spin_until(lambda: not pilot.law.walking, timeout=60.0)
+    assert pilot.ask('clear_fault').message == 'cleared'
+    pilot.walk(0.1)
 
 
 def test_stop_walks_to_a_stand_and_start_goes_on(bench):

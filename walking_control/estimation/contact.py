@@ -12,7 +12,10 @@ standard deviation s, the sum exceeds h in a tick with a probability of at most 
 Simplification: noise counts as white from tick to tick; a slow drift of a sensor is a load.
 """
 
+from collections.abc import Sequence
 import math
+
+import numpy as np
 
 # Stamps are rounded on their way through messages; a hair early counts.
 STAMP_TOLERANCE = 1e-6
@@ -109,3 +112,82 @@ def lift_load(height: float, rise: float, horizon: float, lifted: float, load: f
         load: What that is worth, N.
     """
     return load * min(max((height + horizon * rise) / lifted, 0.0), 1.0)
+
+
+BALANCING = 0.01   # s: impacts are sampled by the feet and averaged by the IMU
+NAMED, FORGOTTEN = 0.2, 0.2   # s of contradiction that name a sensor; s of them lost in a second
+EXCESS = 0.6       # of what may be missing is too much: only feet in the air are accused of it
+UNSURE = 0.15      # of the weight: what swinging legs make of the balance at most
+
+
+class LoadBalance:
+    """Loads of the feet that agree with the weight, whatever the sensor of one of them says.
+
+    The momentum of a robot changes by gravity and the floor alone: the feet together carry its mass
+    times the specific force along the floor's normal, but for what swinging legs make of it (9 N
+    of 98 on a robot of 10 kg at 0.5 m/s). What is missing lies on a foot that is down and says
+    nothing; what is too much is said by a foot in the air. A sensor that was wrong for long enough
+    is named, and from then on its foot carries what the others leave of the weight.
+
+    Args:
+        weight: Of the robot, N.
+        most: Share of it by which the balance may be wrong.
+        on_force: Load that makes contact, N.
+        lifted: Height over the lowest foot from which on a foot is in the air, m.
+        lies: Written: which sensors have been found wrong, ``(n_feet,)``.
+    """
+
+    def __init__(self, weight: float, most: float, on_force: float, lifted: float,
+                 lies: np.ndarray) -> None:
+        self._weight, self._most = weight, most * weight
+        self._on_force, self._lifted = on_force, lifted
+        self.lies = lies
+        self.reset()
+
+    def reset(self) -> None:
+        """Trust every sensor."""
+        self.lies[:] = False
+        self._error, self._stamp = 0.0, math.inf
+        self._wrong = np.zeros(len(self.lies))   # s
+
+    def correct(self, loads: list[float], weighed: float, heights: Sequence[float], support: int,
+                stamp: float) -> list[int]:
+        """Change loads in place to what they must be; return which feet were mistrusted.
+
+        Args:
+            loads: Of every foot, N.
+            weighed: Mass times specific force along the floor's normal, N.
+            heights: Of every foot over a plane along the floor, m.
+            support: The stance foot.
+            stamp: s.
+        """
+        dt, self._stamp = max(stamp - self._stamp, 0.0), stamp
+        self._error += min(dt / BALANCING, 1.0) * (weighed - sum(loads) - self._error)
+        self._wrong = np.maximum(self._wrong - FORGOTTEN * dt, 0.0)
+        if not -EXCESS * self._most < self._error < self._most:
+            suspect = self._suspect(loads, heights, support)
+            if suspect is not None and not self.lies[suspect]:
+                self._wrong[suspect] += dt
+                if self._wrong[suspect] > NAMED:
+                    self.lies[suspect] = True
+                loads[suspect] = max(loads[suspect] + self._error, 0.0)
+                return [suspect, *np.flatnonzero(self.lies)]
+        liars = [int(foot) for foot in np.flatnonzero(self.lies)]
+        if liars:
+            for foot in liars:
+                loads[foot] = 0.0
+            left = weighed - sum(loads) - UNSURE * self._weight
+            loads[min(liars, key=lambda foot: heights[foot])] = max(left, 0.0)
+        return liars
+
+    def _suspect(self, loads: Sequence[float], heights: Sequence[float], support: int
+                 ) -> int | None:
+        """Return the foot whose load is not as it says; None: it does not matter."""
+        limit = min(heights) + self._lifted
+        if self._error < 0.0:   # the highest of those in the air that say they carry
+            up = [foot for foot, height in enumerate(heights)
+                  if height > limit and loads[foot] > self._on_force]
+            return max(up, key=lambda foot: heights[foot], default=None)
+        down = [foot for foot, height in enumerate(heights) if height <= limit]
+        silent = [foot for foot in down if loads[foot] < self._on_force]
+        return silent[0] if len(silent) == 1 else support if support in down else down[0]

@@ -10,7 +10,12 @@ import math
 import numpy as np
 
 from walking_control.estimation.attitude import Attitude
-from walking_control.estimation.contact import ContactEvidence, lift_load, PullEvidence
+from walking_control.estimation.contact import (
+    ContactEvidence,
+    lift_load,
+    LoadBalance,
+    PullEvidence,
+)
 from walking_control.estimation.floor_slope import FloorSlope
 from walking_control.estimation.odometry import LegOdometry
 from walking_control.estimation.parameters import EstimatorParameters
@@ -61,6 +66,11 @@ class Estimator:
             if robot.is_free and values.floor_variation > 0.0 else None
         if self._floor is not None:
             self.state.floor_slope = self._floor.value
+        self._dynamics, self._imu = dynamics, dynamics.frame(robot.imu_link)
+        self._forces = np.zeros((len(robot.feet), 3))
+        self._balance = LoadBalance(
+            dynamics.weight, values.load_error, values.contact_on, values.contact_height,
+            self.state.mistrusted) if robot.is_free and values.load_error > 0.0 else None
         self.reset(robot.feet[0])
 
     def reset(self, support: str) -> None:
@@ -78,11 +88,17 @@ class Estimator:
         self._odometry.reset()
         if self._floor is not None:
             self._floor.reset()
+        self.trust()
         state.support = self._robot.feet.index(support)
         state.steps = 0
         state.touchdown = -math.inf
         state.step_length = state.step_time = 0.0
         state.foothold[:] = 0.0
+
+    def trust(self) -> None:
+        """Believe the sensors of all feet again."""
+        if self._balance is not None:
+            self._balance.reset()
 
     def update(self, measurement: Measurement, effort: np.ndarray | None = None) -> WalkerState:
         """Return the `WalkerState` of a `Measurement`; the same object every time.
@@ -102,8 +118,11 @@ class Estimator:
             velocities.update(state.stamp, support, self._angles, self._rates, state.locked,
                               self._idle if effort is None else effort)
         places = self._odometry.place_feet(self._q, self._v)
-        loads = self._odometry.loads(measurement.foot_force if not self._values.force_time else
+        forces = measurement.foot_force
+        loads = self._odometry.loads(forces if not self._values.force_time else
                                      self._average(measurement))
+        if self._balance is not None and measurement.linear_acceleration.any():
+            forces = self._correct(measurement, loads, places)
         for i, (contact, pull) in enumerate(zip(self._contacts, self._pulls)):
             state.pulled[i] = pull.update(loads[i])
             loads[i] = max(loads[i], 0.0)   # a floor does not pull
@@ -115,12 +134,29 @@ class Estimator:
             self._odometry.place_feet(self._q, self._v)
         if self._floor is not None:
             self._floor.update(state, places)
-        self._odometry.update(state, places)
+        self._odometry.update(state, places, forces)
         mapping = self._maps[state.support]
         if mapping is not None:
             np.dot(mapping, self._angles, out=state.coordinates)
             np.dot(mapping, self._rates, out=state.rates)
         return state
+
+    def _correct(self, measurement: Measurement, loads: list[float],
+                 places: Sequence[Sequence[float]]) -> np.ndarray:
+        """Let loads agree with the weight; return the forces on the feet that do, ``(n, 3)``."""
+        assert self._balance is not None
+        state, dynamics = self.state, self._dynamics
+        normal = dynamics.data.oMf[self._imu].rotation[2]
+        weighed = dynamics.mass * float(normal @ measurement.linear_acceleration)
+        rise = state.floor_slope.tolist()
+        heights = [z - rise[0] * x - rise[1] * y for x, y, z in places]
+        wrong = self._balance.correct(loads, weighed, heights, state.support, state.stamp)
+        if not wrong:
+            return measurement.foot_force
+        self._forces[:] = measurement.foot_force
+        for foot in wrong:
+            self._forces[foot] = 0.0, 0.0, loads[foot]
+        return self._forces
 
     def _average(self, measurement: Measurement) -> np.ndarray:
         recent, stamp = self._recent, measurement.stamp

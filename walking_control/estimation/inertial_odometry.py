@@ -134,7 +134,6 @@ class InertialOdometry(LegOdometry):
             sample.force[:] = -self._gravity @ self.filter.rotation
         self._follow_legs(self._chains, measurement.position, measurement.velocity, self._imu,
                           sample.places, sample.speeds, sample.grams)
-        np.einsum('ia,ia->i', measurement.foot_force, measurement.foot_force, out=self._loads)
         if self._soles is not None:
             self._follow_soles(self._chains, measurement.position, self._soles)
 
@@ -159,7 +158,8 @@ class InertialOdometry(LegOdometry):
         elif self._base is Base.FREE:
             self._generalised[3:7] = base.orientation
 
-    def update(self, state: WalkerState, places: Sequence[Sequence[float]]) -> None:
+    def update(self, state: WalkerState, places: Sequence[Sequence[float]],
+               forces: np.ndarray) -> None:
         """Take the contacts; write where the base is, how it moves and how well that is known."""
         base, foot = state.base, state.support
         if self._elapsed > LONGEST_SAMPLE or not self._is_sound():
@@ -167,6 +167,7 @@ class InertialOdometry(LegOdometry):
             if self._soles is not None:
                 self._soles.span[:] = 0.0
         elif self._elapsed > 0.0:
+            np.einsum('ia,ia->i', forces, forces, out=self._loads)
             contact = self._find_contacts(state)
             self.sample.floor[:2] = state.floor_slope
             self._take_feet(self.filter, self.sample, contact, self._noise, self._elapsed)

@@ -61,7 +61,8 @@ class LegOdometry:
         """Return how fast a foot rises, seen from the base, m/s; after `place_feet`."""
         return float(self._dynamics.foot_velocity(self._feet[foot])[2])
 
-    def update(self, state: WalkerState, places: Sequence[Sequence[float]]) -> None:
+    def update(self, state: WalkerState, places: Sequence[Sequence[float]],
+               forces: np.ndarray) -> None:
         """Write base and foot heights of a `WalkerState` whose stance foot is known."""
         x, y, z = places[state.support]
         along, across, _ = state.foothold.tolist()

@@ -31,6 +31,9 @@ class EstimatorParameters(Parameters, section='estimator'):
     lost_support_time: float = parameter(
         0.05, 's', 'A lone contact of the other foot for this long takes over wherever it is.',
         0.0, 2.0, scaled=True)
+    load_error: float = parameter(
+        0.4, '1', 'Share of the weight by which the loads of all feet may be off what the IMU '
+        'weighs before the sensor of one is not believed, of robots in space; 0: never.', 0.0, 1.0)
     velocity: str = parameter(
         'measured', '', 'Joint velocities: as measured, from positions by a filter, or by a '
         'filter that knows how a walker on one foot moves.',

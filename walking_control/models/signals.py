@@ -26,6 +26,7 @@ WalkerState.coordinates, rates    rad      minimal, of the current support; `Run
                                            same names, its q, v are those of base and joints
 WalkerState.contact               bool     debounced foot contacts, ``(n_feet,)``
 WalkerState.pulled                bool     the floor seems to pull a foot down, ``(n_feet,)``
+WalkerState.mistrusted            bool     the sensor of a foot was found wrong, ``(n_feet,)``
 WalkerState.base                  ...      `BaseState`; its place counts from the first foothold
 WalkerState.foothold              m        place of the stance foot, sum of the steps, ``(3,)``
 WalkerState.foot_height           m        of each foot above the stance foot
@@ -151,7 +152,8 @@ class WalkerState:
 
     __slots__ = ('stamp', 'support', 'steps', 'touchdown', 'step_length', 'step_time',
                  'coordinates', 'rates', 'position', 'velocity', 'contact', 'locked', 'base',
-                 'foothold', 'foot_height', 'floor_slope', 'covariance', 'flicker', 'pulled')
+                 'foothold', 'foot_height', 'floor_slope', 'covariance', 'flicker', 'pulled',
+                 'mistrusted')
 
     def __init__(self, robot: Robot) -> None:
         self.stamp = 0.0
@@ -164,7 +166,7 @@ class WalkerState:
         self.rates = np.zeros(len(robot.coordinates))
         self.position = np.zeros(len(robot.joints))
         self.velocity = np.zeros(len(robot.joints))
-        self.contact, self.pulled = np.zeros((2, len(robot.feet)), dtype=bool)
+        self.contact, self.pulled, self.mistrusted = np.zeros((3, len(robot.feet)), dtype=bool)
         self.locked = np.zeros(len(robot.locks), dtype=bool)
         self.base = BaseState()
         self.foothold = np.zeros(3)

@@ -305,17 +305,18 @@ class ControllerNode(GuardedNode, LifecycleNode):
             self._report()
 
     def _on_clear(self, request: Any, response: Any) -> Any:
-        """Clear a fault unless its cause lasts; without a fault nothing happens."""
-        if self._latch.fault is None:
+        """Clear a fault unless its cause lasts, or trust again whom a warning names."""
+        session = self._session
+        if self._latch.fault is None and (session is None or not session.loop.supervisor.warning):
             response.success, response.message = True, 'no fault is latched; nothing has changed'
             return response
-        obstacle = self._description_problem() if self._session is not None else None
+        obstacle = self._description_problem() if session is not None else None
         if obstacle is None:
-            if self._session is None:
+            if session is None:
                 self._latch.clear()
                 self._report()
             else:
-                obstacle = self._session.clear()
+                obstacle = session.clear()
         response.success = obstacle is None
         response.message = 'cleared' if obstacle is None else f'not cleared: {obstacle}'
         return response

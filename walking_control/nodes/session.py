@@ -280,8 +280,7 @@ class Session:
         if deaf:
             warnings.insert(0, deaf)
         refused = self._velocity.pop_problem()
-        if refused:
-            warnings.append(refused)
+        warnings += [words for words in (refused, self.loop.supervisor.warning) if words]
         if self._latch.fault is None and self.clock.still > WATCH:
             words = f'simulated time has stood still for {self.clock.still:.1f} s: a pause?'
             self._node.get_logger().info(words, throttle_duration_sec=5.0)

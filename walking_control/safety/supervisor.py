@@ -34,6 +34,7 @@ class Supervisor:
     _now: float | None
     _heard: float | None
     _airborne_since: float | None
+    _warned_since: float | None
     _impossible_since: list[float | None]
 
     def __init__(self, robot: Robot, values: SafetyParameters, latch: Latch | None = None,
@@ -47,6 +48,7 @@ class Supervisor:
         self._plausibility = Plausibility(robot, values, self.latch)
         self._joints = [robot.joint_index(joint) for joint in robot.actuators]
         self._limits = robot.effort_limits.tolist()
+        self._flight = values.flight_time if robot.is_free else values.stuck_contact_time
         self.clamped = 0   # commands that were larger than a limit
         self.forget()
 
@@ -79,7 +81,8 @@ class Supervisor:
         self._age = 0.0
         self._imu.forget()
         self._plausibility.forget()
-        self._airborne_since = None
+        self._airborne_since = self._warned_since = None
+        self.warning = ''   # what is wrong but no fault, in words
         self._overruns = 0
         self._impossible_since = [None] * len(self._robot.feet)
 
@@ -185,11 +188,20 @@ class Supervisor:
                            f'{state.foot_height[i]:.2f} m above the floor for '
                            f'{stamp - since:.2f} s', stamp)
         since = self._airborne_since = _since(self._airborne_since, not any(contact), stamp)
-        if since is not None and stamp - since > values.stuck_contact_time:
+        if since is not None and stamp - since > self._flight:
             self.latch('stuck_contact', f'no foot reports contact for {stamp - since:.2f} s', stamp)
+        wrong = bool(state.mistrusted.any())
+        self._warned_since = _since(self._warned_since, wrong, stamp)
+        self.warning = '' if not wrong else 'sensor contradicts weight and legs: ' + ', '.join(
+            foot for foot, lies in zip(self._robot.feet, state.mistrusted) if lies)
         if state.flicker > values.flicker_limit:
             self.latch('contact_flicker', f'{state.flicker} changes of a contact within a second '
                        f'were suppressed; limit {values.flicker_limit}', stamp)
+
+    def must_stand(self, stamp: float) -> bool:
+        """Return whether a warning has lasted for so long that the robot shall walk no more."""
+        since = self._warned_since
+        return since is not None and stamp - since > self._values.walk_on_time
 
     def check_compute(self, duration: float, period: float, stamp: float) -> None:
         """Latch a fault when too many ticks in a row took longer than the control period, s."""

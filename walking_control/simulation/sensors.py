@@ -62,6 +62,11 @@ class SensorParameters(Parameters, section='sensors'):
     contact_delay: float = parameter(
         0.0, 's', 'Age of the foot forces in a measurement, rounded up to whole measurements.',
         0.0, 1.0)
+    stuck_foot: int = parameter(
+        0, '1', 'Which foot has a sensor that says the same for ever, counted from 1; 0: none.',
+        0, 100)
+    stuck_force: float = parameter(0.0, 'N', 'What it says; 0: it is dead.', 0.0, 1e4)
+    stuck_after: float = parameter(1.0, 's', 'From when on.', 0.0, 1e6)
     measurement_delay: float = parameter(
         0.0, 's', 'From the instant of a measurement to its arrival.', 0.0, 1.0)
     measurement_jitter: float = parameter(
@@ -90,7 +95,7 @@ _BIASES = ('orientation_bias', 'gyro_bias', 'acceleration_bias')
 
 
 # what changes nothing by itself
-_IDLE = ('seed', 'scale', 'orientation_drift_time')
+_IDLE = ('seed', 'scale', 'orientation_drift_time', 'stuck_after')
 
 
 def has_errors(values: SensorParameters) -> bool:
@@ -115,6 +120,9 @@ class Sensors:
 
     def __init__(self, robot: Robot, values: SensorParameters) -> None:
         n, feet = len(robot.joints), len(robot.feet)
+        if values.stuck_foot > feet:
+            raise ParameterError('parameter sensors.stuck_foot', value=values.stuck_foot,
+                                 limit=f'{robot.name} has {feet} feet')
         scaled = {name: values.scale * getattr(values, name)
                   for name in (*_NOISES, *_BIASES, 'orientation_drift', 'position_resolution')}
         self._values = values
@@ -205,3 +213,5 @@ class Sensors:
         force += self._on_force
         if values.contact_threshold > 0.0:
             force[np.linalg.norm(force, axis=1) < values.contact_threshold] = 0.0
+        if values.stuck_foot and measurement.stamp >= values.stuck_after - EARLY:
+            force[values.stuck_foot - 1] = 0.0, 0.0, values.stuck_force
