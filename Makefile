@@ -35,7 +35,7 @@ endif
 
 help:
 	@echo 'make demo    walk Dribbel over ROS 2; report in out/demo'
-	@echo 'make test    run the tests on all cores; ARGS=... goes to pytest'
+	@echo 'make test    run the tests on all cores; ARGS=... goes to pytest, "-m long" runs the longer ones'
 	@echo 'make golden  compare short walks with what is kept of them; ARGS=--write keeps them anew'
 	@echo 'make lint    ruff and mypy, as CI runs them'
 	@echo 'make site    the pages as a site in out/site; a dead link or anchor is an error'

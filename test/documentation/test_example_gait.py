@@ -32,6 +32,7 @@ def test_own_urdf_to_gait(tmp_path, capsys):
     assert 'steps of' in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_own_robot_follows_its_own_cycle(tmp_path, capsys):
     """A user's robot must walk on the gait file of its cycle, from the page's start on it."""
     pytest.importorskip('numba', reason='a cycle by plain Python takes long')

@@ -20,7 +20,7 @@ def asks_for_everything(config):
     """Return whether a run is asked for all tests, not for a folder, file or selection."""
     paths = [Path(config.invocation_params.dir, argument).resolve() for argument in config.args]
     return config.rootpath / 'test' in paths \
-        and config.option.markexpr in ('', 'not slow') and not config.option.keyword
+        and config.option.markexpr in ('', 'not slow and not long') and not config.option.keyword
 
 
 def pytest_itemcollected(item):

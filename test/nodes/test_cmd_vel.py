@@ -270,6 +270,7 @@ def test_stop_says_why_it_cannot(bench, robot, state, words):
         assert not future.result().success and words in future.result().message
 
 
+@pytest.mark.long
 def test_a_route_over_topics_equals_one_in_a_script(tmp_path):
     """Velocities, stop, start and pushes must come at the same tick: one chain, one result."""
     path = tmp_path / 'route.yaml'

@@ -67,6 +67,7 @@ def test_demo_equals_simulation_to_the_last_bit(dribbel, monkeypatch):
         assert np.array_equal(values, over_ros.telemetry[name]), name
 
 
+@pytest.mark.long
 def test_two_processes_walk_the_same_way(dribbel):
     """A controller in a process of its own must not change the walk by a bit."""
     one = run_demo(dribbel, None, None, 4.0).run
@@ -247,6 +248,7 @@ def test_gains_change_while_walking(bench):
     assert changes[same_support].max() < 3.0, 'a jump of gains alone would be 4 to 7 N m'
 
 
+@pytest.mark.long
 def test_step_down_over_topics(dribbel):
     """The step down that fells the uncontrolled compass must be survived under curve tracking."""
     compass = load_robot('compass')

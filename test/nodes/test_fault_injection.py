@@ -46,6 +46,7 @@ def walking_control(*arguments):
     return Program(sys.executable, '-m', 'walking_control', *arguments)
 
 
+@pytest.mark.long
 def test_verb_finds_the_demo_and_says_what_came_of_it(bench, tmp_path, monkeypatch):
     """Somebody who learns what the robot does in a fault has two shells and no ROS tools."""
     monkeypatch.setenv('TMPDIR', str(tmp_path))   # other demos of this user are not ours

@@ -715,7 +715,7 @@ def test_watchdog_lost(bench, robot):
 
 @fault('Simulator or driver lost', code='stale_joint_state',
        detected='as joint states that stop', reaction='zero', last='zero', clears='~/clear_fault')
-@pytest.mark.parametrize('realtime', ['true', 'false'])
+@pytest.mark.parametrize('realtime', ['true', pytest.param('false', marks=pytest.mark.long)])
 def test_killed_simulator(bench, realtime):
     """A controller whose robot has gone must not wake up with an old effort."""
     pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')

@@ -88,6 +88,7 @@ def start_broadcaster(bench, node, count):
     return program
 
 
+@pytest.mark.long
 @fast_dds
 def test_who_has_crashed_is_forgotten_at_once(bench):
     """A robot that crashed and runs again could not be walked, or cleared, for twenty seconds."""

@@ -262,6 +262,7 @@ def test_point_mass_comes_to_circle_with_its_energy():
     assert rest == pytest.approx(alone.y[0], abs=1e-9)
 
 
+@pytest.mark.long
 def test_point_mass_comes_to_a_curve_in_space():
     """The same in three dimensions along a curve that lies in no plane, by the closest point."""
     t = np.linspace(0.0, 14.0, 150)

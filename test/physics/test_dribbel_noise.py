@@ -46,6 +46,7 @@ def test_walks_where_no_foothold_is_as_high_as_the_last():
     assert run.fault is None and run.steps[-1] >= 9
 
 
+@pytest.mark.long
 def test_a_leading_swing_leg_walks_on_a_rough_floor():
     """The gait and settings that ship for rough floors would serve no better than the others."""
     rough, = (variant for variant in read_variants(variants_path('dribbel'))

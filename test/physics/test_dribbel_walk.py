@@ -20,6 +20,7 @@ def walk(duration, **overrides):
     return summarize(run)
 
 
+@pytest.mark.long
 def test_a_minute_of_walking():
     """The documented command must walk: 0.42-0.60 m/s at a cost of 0.13-0.27 within 8 A."""
     summary = walk(60.0)
@@ -30,13 +31,14 @@ def test_a_minute_of_walking():
     assert summary['peak_current'] <= 8.0
 
 
+@pytest.mark.long
 def test_speed_rises_with_the_set_point():
     """The set point is how speed is steered; the table in the robot file rests on it."""
     speeds = [walk(20.0, set_point=set_point)['speed'] for set_point in (0.2, 0.25, 0.3, 0.35)]
     assert all(slow < fast for slow, fast in zip(speeds, speeds[1:]))
 
 
-@pytest.mark.parametrize('speed', [0.35, 0.40, 0.45, 0.48])
+@pytest.mark.parametrize('speed', [0.35, pytest.param(0.40, marks=pytest.mark.long), pytest.param(0.45, marks=pytest.mark.long), 0.48])
 def test_speed_command_is_followed(speed):
     """A speed asked for must be walked, within 5 %."""
     summary = walk(40.0, **{'hip_switching.speed': speed})
@@ -50,6 +52,7 @@ def test_a_backward_start_is_reported_as_a_fall():
     assert summary['fell'] and 'lean' in summary['fall_reason']
 
 
+@pytest.mark.long
 @pytest.mark.parametrize('degrees, gait, bound', [
     (1.5, 'dribbel_passive', 5.0), (0.0, '', 20.0)])
 def test_curve_tracking_walks_dribbel_by_its_hip(degrees, gait, bound):

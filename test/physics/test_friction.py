@@ -286,6 +286,7 @@ def test_pinned_step_has_no_gears():
         simulate_pinned_step(robot_file, None)
 
 
+@pytest.mark.long
 def test_a_law_makes_up_for_known_losses():
     """Friction and gear that the robot file states would change the walk that a law asks for."""
     losses = [('hip.coulomb', 0.3), ('hip.viscous', 0.1), ('hip.efficiency', 0.8)]

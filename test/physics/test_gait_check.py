@@ -35,6 +35,7 @@ def test_error_of_the_hold_is_not_the_gaits(rabbit):
     assert check.follows and check.error_v < 1e-2 * FOLLOWS, check
 
 
+@pytest.mark.long
 def test_error_falls_with_the_square_of_the_tick():
     """Extrapolation would add errors instead of removing them, where a knee strikes within a tick
     too."""
@@ -49,6 +50,7 @@ def test_error_falls_with_the_square_of_the_tick():
     assert resimulate(robot_file, gait).error_v < 1e-6
 
 
+@pytest.mark.long
 def test_wrong_torques_do_not_pass(rabbit):
     """A gait that another robot walks would be taken for one of this robot."""
     robot_file, gait = rabbit

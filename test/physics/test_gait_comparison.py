@@ -33,6 +33,7 @@ def test_a_gait_is_measured():
     assert gait['cost_of_transport_each_joint'] > 1.02 * gait['cost_of_transport_electrical']
 
 
+@pytest.mark.long
 def test_the_shipped_comparison_walks(capsys, tmp_path):
     """The law could not be set beside its rival, or not all of them would walk."""
     status = main(['compare', 'walker3d', '--speeds', '0.5:0.5:1', '--duration', '4', '--json',

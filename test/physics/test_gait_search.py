@@ -154,6 +154,7 @@ def test_optimising_what_is_not_there_is_refused(dribbel_on_a_slope):
         search(dribbel_on_a_slope, values(dribbel_on_a_slope, starts=1), ('feathers',))
 
 
+@pytest.mark.long
 def test_dribbel_brackets_the_printed_cost(dribbel_on_a_slope):
     """Cost 0.0122 of 4.3.3 must lie between clearances of 15 and 16 mm, both walkable."""
     cheap, dear = (find_gait(dribbel_on_a_slope, {'clearance': clearance, 'starts': 3})
@@ -176,6 +177,7 @@ def test_dribbel_knee_strike_is_the_projection(dribbel_on_a_slope):
     assert after[1][0][0] == pytest.approx(wanted, abs=2e-3 * abs(v[3]))
 
 
+@pytest.mark.long
 def test_sweep_starts_from_the_speed_before(compass):
     """A sweep must give what single searches give."""
     rows = sweep_speed(compass, [0.7, 0.8], {'landing_speed': 0.5, 'starts': 1})

@@ -80,6 +80,7 @@ def stance(lift):
                                 {BOTH[1]: lift})
 
 
+@pytest.mark.long
 def test_half_a_minute_on_two_legs():
     """Standing on two legs would drift from its posture or fall."""
     stand = Stand(routine='hold')
@@ -90,6 +91,7 @@ def test_half_a_minute_on_two_legs():
     assert forces.sum() == pytest.approx(stand.control.dynamics.weight, rel=1e-3)
 
 
+@pytest.mark.long
 def test_half_a_minute_on_one_leg():
     """Standing on one leg would drift from its posture or fall."""
     over, raised = stance(0.04)
@@ -123,6 +125,7 @@ def test_push_on_two_legs(direction):
     assert stand.drift < 0.02 and stand.control.status == 'holding'
 
 
+@pytest.mark.long
 def test_changes_of_support():
     """Shifting the weight and standing on each leg in turn would fail or jerk a joint."""
     stand = Stand()

@@ -77,6 +77,7 @@ def test_compass_with_a_foot_steps_down_and_up_for_nothing():
                               0.16).first_failure == 0.16
 
 
+@pytest.mark.long
 def test_deep_step_through_the_whole_chain(monkeypatch):
     """What is survived with the state known would end by a fault of estimator, contacts or safety.
 

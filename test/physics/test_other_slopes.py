@@ -90,6 +90,7 @@ def mean_error(record, steps=5):
     return record.error[record.step >= record.step[-1] + 1 - steps].mean()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize('slope', [0.0, 2.0, 4.0])
 def test_integral_removes_the_mean_energy_error(slope):
     """On another slope gravity brings too much or too little energy with every step; with the

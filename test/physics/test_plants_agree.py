@@ -31,6 +31,7 @@ def walk(plant, robot_file, controller, duration):
     return summarize(run)
 
 
+@pytest.mark.long
 def test_hip_law_on_level_floor():
     """If it failed, one plant would have other physics: 3 % speed and work, 5 % current."""
     robot_file = load_robot('dribbel')
@@ -115,6 +116,7 @@ def passive_dribbel():
     return replace(robot_file, start=start)
 
 
+@pytest.mark.long
 def test_passive_gait_on_three_degrees_lasts():
     """If it failed, the stable passive gait of the kneed robot would die within a minute."""
     summary = walk('mujoco', passive_dribbel(), 'none', 60.0)
@@ -136,8 +138,8 @@ def test_passive_gait_lasts_on_the_rigid_floor_too():
 
 
 @pytest.mark.parametrize('kind, survived', [
-    ('step_down=0.004@4', True), ('step_down=0.02@4', False), ('step_up=0.002@4', True),
-    ('step_up=0.012@4', False), ('push=0.05@4', True)])
+    ('step_down=0.004@4', True), pytest.param('step_down=0.02@4', False, marks=pytest.mark.long),
+    pytest.param('step_up=0.002@4', True, marks=pytest.mark.long), ('step_up=0.012@4', False), ('push=0.05@4', True)])
 def test_disturbances_come_alike(kind, survived):
     """A step or a push would be another in one plant, or come at another step, or not at all."""
     robot_file, runs = load_robot('dribbel'), []
@@ -167,6 +169,7 @@ def test_floors_of_plant_mujoco_come_back_at_reset():
             plant.disturb(*bad)
 
 
+@pytest.mark.long
 def test_first_failures_of_both_plants():
     """Robustness on plant mujoco would be that of plant rigid under another name, or of none."""
     found = find_first_failure(load_robot('dribbel'), 'step_down', None, 'mujoco', 0.02, 0.02)

@@ -28,6 +28,7 @@ def on_gait(slower=1.0, **values):
                                 for name, value in {'gait': str(GAIT), **values}.items())])
 
 
+@pytest.mark.long
 def test_a_blank_robot_file_is_enough_for_a_gait():
     """A stranger would get a gait of torques the robot does not have, its foot in the floor."""
     pytest.importorskip('casadi', reason='gait search needs the package casadi')

@@ -27,6 +27,7 @@ def test_some_lies(robot, noise, moment):
     check(robot, noise=noise, moments=[moment], channels='foot', share=0.25)
 
 
+@pytest.mark.long
 def test_a_spinning_gyroscope_and_a_touch_that_is_none():
     """If it failed, a spike of the gyroscope would turn all joints of a robot in space at once."""
     outcomes = check('walker3d', moments=[1.12], channels='angular')

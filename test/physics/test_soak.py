@@ -7,6 +7,7 @@ from soak import soak
 pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
 
 
+@pytest.mark.long
 def test_a_minute_of_random_faults(dribbel):
     """An unsafe command or an unnoticed fault here is one on the robot."""
     result = soak(dribbel, 60.0, seed=1)

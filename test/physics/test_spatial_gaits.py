@@ -32,6 +32,7 @@ def splits():
     return [solve(walker(float(hip_mass))) for hip_mass in range(1, 6)]
 
 
+@pytest.mark.long
 def test_trends_of_table_4_2(splits):
     """More mass at the hip: slower, longer, narrower steps that take less torque and power."""
     assert all(result.converged for result in splits)
@@ -56,6 +57,7 @@ def test_clearance_and_speed(splits):
         assert result.judgement.clearance > 0.008
 
 
+@pytest.mark.long
 def test_random_starts_agree(splits):
     """An optimum that depends on the first guess is not one; mirror images count as one."""
     result = solve(walker(3.0), starts=4, seed=11)

@@ -59,6 +59,7 @@ def test_it_stands_walks_turns_and_stands_again():
     assert np.abs(walk.go(0.5)).max() < 0.01
 
 
+@pytest.mark.long
 def test_fast_walking_keeps_its_heading():
     """At 1 m/s the swinging legs would turn the robot: soles must hold it within 5 degrees."""
     run = simulate(load_robot('walker3d', speed=1.0), duration=5.0)
@@ -118,13 +119,15 @@ def test_it_walks_on_points():
     assert way / (run.time[late[-1]] - run.time[late[0]]) == pytest.approx(0.4, rel=0.1)
 
 
-@pytest.mark.parametrize('disturbance', ['step_down=0.1@7', 'step_up=0.03@7'])
+@pytest.mark.parametrize('disturbance', [
+    pytest.param('step_down=0.1@7', marks=pytest.mark.long), 'step_up=0.03@7'])
 def test_an_unseen_step_is_walked_over(disturbance):
     """A late floor must be looked for while the fall goes on, an early one found at once."""
     run = simulate(load_robot('walker3d', speed=0.4), duration=4.0, disturb=[disturbance])
     assert run.fault is None
 
 
+@pytest.mark.long
 def test_the_speed_on_a_known_slope_is_the_commanded_one():
     """Downhill the pendulum is pulled along: not counted on, it would run away from the command."""
     robot_file = load_robot('walker3d', [('world.slope', 0.087)], speed=0.4)
@@ -155,6 +158,7 @@ def test_a_fast_motor_gives_no_more_than_its_supply_drives(name, plant):
     assert work[1] < 0.1 * work[0]
 
 
+@pytest.mark.long
 def test_a_push_too_large_is_a_fall():
     """A delayed law would count on accelerations that no motor gives, until they are infinite."""
     robot_file = load_robot('walker3d', [('sensors.command_delay', 0.01)], delay=0.01, speed=0.5)
@@ -162,6 +166,7 @@ def test_a_push_too_large_is_a_fall():
     assert run.fault is not None and 'finite' not in run.fault.message
 
 
+@pytest.mark.long
 def test_points_keep_their_heading_on_the_average_of_a_stride():
     """A moment spent against the sway of each step would leave none for the heading."""
     run = simulate(load_robot('walker3d_points', speed=0.6), duration=8.0)

@@ -8,6 +8,7 @@ import walking_control as wc
 from walking_control.simulation.rigid.compiled import make_walker, Walker
 
 
+@pytest.mark.long
 @pytest.mark.parametrize('plant', ['rigid', 'mujoco'])
 def test_it_walks_in_every_plant(toy, plant):
     """A new law would need edits in the plants."""

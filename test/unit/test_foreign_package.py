@@ -132,6 +132,7 @@ def test_it_stands_in_help_and_check(installed, capsys):
     assert 'stiff_hip' not in wc.find_controllers(wc.load_robot('humanoid'))
 
 
+@pytest.mark.long
 def test_it_walks_in_sweeps_and_margins(installed):
     """Experiments would be shut to laws from outside."""
     from springs_and_moons.stiff_hip import StiffHip

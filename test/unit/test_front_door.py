@@ -45,6 +45,7 @@ def test_an_old_name_says_its_new_one():
         assert wc.robustness is wc.find_first_failure
 
 
+@pytest.mark.long
 def test_types_reach_a_user(tmp_path):
     """If it failed, README's example or a law from outside would not pass mypy --strict."""
     pytest.importorskip('mypy', reason='types need mypy: pip install mypy')

@@ -31,7 +31,8 @@ def test_inventory(seen_files):
 @pytest.fixture
 def tree(pytester):
     """Return a pytester in a small tree of tests with our hooks."""
-    pytester.makeini('[pytest]\naddopts = -m "not slow"\nmarkers = slow: as in pyproject.toml\n')
+    pytester.makeini('[pytest]\naddopts = -m "not slow and not long"\n'
+                     'markers =\n  slow: as in pyproject.toml\n  long: the same\n')
     for file, text in {
             'conftest.py': 'from inventory import *', 'unit/test_all.py': INVENTORY,
             'physics/test_walk.py': 'def test_walk():\n    pass\n'}.items():

@@ -31,7 +31,7 @@ def test_it_gets_a_law_that_fits(adopted):
     assert found['ok'], found['problems']
 
 
-@pytest.mark.parametrize('plant', ['mujoco', 'dart', 'compliant'])
+@pytest.mark.parametrize('plant', ['mujoco', pytest.param('dart', marks=pytest.mark.long), 'compliant'])
 def test_it_stands_on_every_plant_in_space(adopted, plant):
     """A plant or the law would count on two feet, or a point be trusted with a moment."""
     pytest.importorskip({'dart': 'dartpy', 'mujoco': 'mujoco'}.get(plant, 'numba'))
@@ -42,6 +42,7 @@ def test_it_stands_on_every_plant_in_space(adopted, plant):
     assert run.contact[-1].all() and run.contact.shape[1] == 4
 
 
+@pytest.mark.long
 def test_bring_up_says_what_it_lacks_to_walk(adopted, tmp_path):
     """A law for two feet would be tried, and the robot that stands be said not to."""
     pytest.importorskip('mujoco')

@@ -152,6 +152,7 @@ def test_interrupted_robustness_keeps_its_sizes(capsys, monkeypatch, tmp_path):
     assert [str(tmp_path / 'robustness.png')] == result['files']
 
 
+@pytest.mark.long
 def test_interrupted_comparison_keeps_its_walks(capsys, monkeypatch, tmp_path):
     """The walks before the key would be lost, and the rest could not be told from a full table."""
     _interrupt_after(monkeypatch, comparison, 'run_plant', 2)
@@ -164,6 +165,7 @@ def test_interrupted_comparison_keeps_its_walks(capsys, monkeypatch, tmp_path):
     assert json.loads((tmp_path / 'comparison.json').read_text())['interrupted'] is True
 
 
+@pytest.mark.long
 def test_a_key_before_the_first_walk_is_no_result(capsys, monkeypatch):
     """An empty table would be printed."""
     _interrupt_after(monkeypatch, comparison, 'run_plant', 1)

@@ -122,6 +122,7 @@ def test_a_family_is_walked_by_its_name(capsys):
     assert status == 0 and result['controller'] == 'natural_walking'
 
 
+@pytest.mark.long
 def test_curve_tracking_walks_with_any_gait_file(capsys, tmp_path):
     """If it failed, a gait found by search or cycle could not be walked."""
     assert main(['gait', 'search', 'compass', '--speed', '0.75', '--starts', '2', '--quiet',

@@ -48,7 +48,7 @@ def test_answers_are_optimal_or_there_is_none(spread):
     'impossible' lets go of a foot that could be held."""
     rng = np.random.default_rng(int(10 * spread))
     impossible, bound = 0, 0
-    for _ in range(700):
+    for _ in range(250):
         H, A, d, wanted = problem(rng, spread)
         x = wanted.copy()
         found = nearest_allowed(np.linalg.cholesky(H), A, d, x)
@@ -72,7 +72,7 @@ def test_answers_are_optimal_or_there_is_none(spread):
         rest = nnls(normals, pull)[1] if tight.any() else np.linalg.norm(pull)
         assert rest < 1e-6 * (1.0 + np.linalg.norm(pull))
         bound += np.linalg.norm(pull) > 1e-9
-    assert impossible > 50 and bound > 300
+    assert impossible > 15 and bound > 100
 
 
 def test_same_answer_as_quadprog():

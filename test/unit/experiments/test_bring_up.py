@@ -189,6 +189,7 @@ def test_robots_without_a_gait_say_why(tmp_path):
     assert outcome.ok and outcome.what.startswith('none: ') and 'six joints' in outcome.what
 
 
+@pytest.mark.long
 def test_gaits_that_were_found_are_walked(tmp_path, monkeypatch):
     """Bring-up would leave gaits that nobody has tried, or a robot file that does not walk."""
     path = robot_path('walker3d')

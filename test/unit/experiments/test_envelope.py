@@ -110,6 +110,7 @@ def test_a_tiny_envelope(envelope):
     assert len(lines) == 3 and '2.8' in lines[1]
 
 
+@pytest.mark.long
 def test_floors_are_tried_at_places(walker):
     """Steps would come where no foot meets them, or be survived for want of a step."""
     grid = even_grid(1, 1, 0.5)._replace(settling=5)
@@ -142,6 +143,7 @@ def test_bad_options_are_refused(capsys, arguments, words):
     assert words in error and error.count('\n') == 1
 
 
+@pytest.mark.long
 def test_an_interrupted_envelope_keeps_its_trials(capsys, monkeypatch, tmp_path):
     """An hour of work would be lost with one key, or pass for a whole table."""
     collect, count = Branches.collect, iter(range(10))

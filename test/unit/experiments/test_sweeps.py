@@ -59,6 +59,7 @@ def test_samples_stand_alone():
     assert len(set(values)) == 50 and 0.0 <= min(values) < 0.2 and 0.8 < max(values) <= 1.0
 
 
+@pytest.mark.long
 def test_row_is_the_walk_of_simulate():
     """If it failed, a sweep would walk another robot than simulate, or measure it otherwise."""
     task = SweepTask('dribbel', (Axis('set_point', 0.25, 0.35, 3),), plant='rigid', duration=6.0)
@@ -142,6 +143,7 @@ def test_killed_and_resumed(whole, tmp_path):
     assert again['walked'] == 0 and file.read_bytes() == whole[0].read_bytes()
 
 
+@pytest.mark.long
 def test_killed_worker_on_a_cluster(whole, tmp_path):
     """If it failed, a cluster would make another table, or lose the rows of a killed worker."""
     distributed = pytest.importorskip('distributed')

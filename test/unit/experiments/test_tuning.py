@@ -24,6 +24,7 @@ def task(*axes, **others):
     return SweepTask('dribbel', axes or AXES, plant='rigid', duration=4.0, **others)
 
 
+@pytest.mark.long
 def test_tuned_file_keeps_its_margins_at_less_cost(tmp_path, capsys):
     """If it failed, the file written would not keep the margins, or cost no less than before."""
     assert main(['tune', 'dribbel', '--plant', 'rigid', '--duration', '6', '--grid',
@@ -56,6 +57,7 @@ def test_margins_out_of_reach_are_said():
         tune(task(), [Goal('speed', 2.0)], evaluations=6)
 
 
+@pytest.mark.long
 def test_margins_of_the_whole_chain():
     """If it failed, delay or noise could be no goal."""
     result = tune(task(), [Goal('delay', 0.002)], 'cost_of_transport', evaluations=1)

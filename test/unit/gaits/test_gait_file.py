@@ -94,6 +94,7 @@ def test_command_line(tmp_path, capsys):
     assert {file.suffix for file in tmp_path.iterdir()} == {'.yaml', '.png'}
 
 
+@pytest.mark.long
 def test_cost_over_speed(tmp_path, capsys):
     """Fig. 5.2 must come out of one command, fixed mechanics beside adapted ones."""
     import json

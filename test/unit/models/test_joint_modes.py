@@ -54,17 +54,17 @@ def assert_consistent(mass, bias, effort, rates, joints, motion):
 
 
 def test_modes_are_consistent_in_random_cases():
-    """Joints would drive, be driven or stick against their own power, in 1 of 10 000 cases."""
+    """Joints would drive, be driven or stick against their own power, in 1 of 3000 cases."""
     rng, seen, by_motor = np.random.default_rng(19), [], 0
-    for _ in range(10_000):
+    for _ in range(3000):
         n = int(rng.integers(1, 6))
         case, joints = random_case(rng, n), random_joints(rng, n)
         motion = solve_joints(*case, joints)
         assert_consistent(*case, joints, motion)
         seen += motion.mode.tolist()
         by_motor += int((motion.mode * case[2] * case[3] < 0.0).any())
-    assert min(seen.count(mode) for mode in Mode) > 2000
-    assert by_motor > 100   # a heavy rotor that brakes: the motor's own power misleads
+    assert min(seen.count(mode) for mode in Mode) > 600
+    assert by_motor > 30   # a heavy rotor that brakes: the motor's own power misleads
 
 
 def test_no_other_modes_fit():

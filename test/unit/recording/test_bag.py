@@ -105,6 +105,7 @@ def test_verbs_record_replay_and_plot(tmp_path, capsys):
     assert 'exists' in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_runs_are_plotted_too(tmp_path, capsys):
     """If it failed, `plot` would know bags alone."""
     assert main(['simulate', 'dribbel', '--duration', '0.5', '--out', str(tmp_path)]) == 0

@@ -135,18 +135,18 @@ def test_a_torn_file_is_read_up_to_its_last_whole_chunk(tmp_path, capsys):
     recorder.close()
     whole = path.read_bytes()
     torn = tmp_path / 'torn.mcap'
-    cuts = sorted(random.Random(0).sample(range(ends[0], len(whole)), 20))
+    cuts = sorted(random.Random(0).sample(range(ends[0], len(whole)), 5))
     for cut in [*ends, *cuts]:
         torn.write_bytes(whole[:cut])
         kept = recorded(torn)
         assert 20 * sum(end <= cut for end in ends) <= kept <= 80, cut
     capsys.readouterr()
-    for verb in ('replay', 'plot'):
-        assert main([verb, str(torn), '--out', str(tmp_path), '--json']) in (0, 1)
+    for words in (['replay'], ['plot', '--out', str(tmp_path)]):
+        assert main([*words, str(torn), '--json']) in (0, 1)
         remark = capsys.readouterr().err
-        assert remark.count('was not closed') == 1 and remark.count('\n') == 1, verb
-        assert main([verb, str(path), '--out', str(tmp_path), '--json']) in (0, 1)
-        assert not capsys.readouterr().err
+        assert remark.count('was not closed') == 1 and remark.count('\n') == 1, words
+    assert main(['replay', str(path), '--json']) in (0, 1)
+    assert not capsys.readouterr().err
 
 
 def test_a_full_disk_keeps_what_was_written(tmp_path):

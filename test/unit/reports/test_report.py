@@ -113,6 +113,7 @@ def test_current_is_not_listed_without_a_motor():
     assert 'hip_effort [N m]' in names and 'hip_current [A]' not in names
 
 
+@pytest.mark.long
 def test_animation_runs_in_real_time_and_is_small(tmp_path):
     """The animation would be one frozen frame, too fast, or too large for a page."""
     run = synthetic_run(steps=14)
@@ -226,6 +227,7 @@ def test_unwritable_directory_is_refused(tmp_path):
         write_report(run, summarize(run), tmp_path / 'file')
 
 
+@pytest.mark.long
 def test_run_with_steps_and_a_posture_shows_both(tmp_path):
     """A law that steps and holds a posture would get half a report."""
     run = synthetic_run(steps=4)

@@ -16,6 +16,7 @@ pytest.importorskip('numba')
 PAGE = Path(__file__).parents[3] / 'doc/reproduction.md'
 
 
+@pytest.mark.long
 def test_quick_rows_are_those_of_the_page():
     """If it failed, the page would promise numbers that the program no longer gives."""
     page = PAGE.read_text(encoding='utf-8').splitlines()

@@ -129,6 +129,7 @@ def test_gazebo_spoils_what_it_measures():
     assert 0.01 < np.mean(told[2:, 1] == 0.0) < 0.04
 
 
+@pytest.mark.long
 @pytest.mark.parametrize('force_time, quiet', [(0.0, False), (FORCE_TIME, True)])
 def test_dribbel_walks_on_gazebos_samples(force_time, quiet):
     """If it failed, samples that Gazebo repeats and loses would end a walk: contact_flicker."""

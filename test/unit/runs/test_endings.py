@@ -57,6 +57,7 @@ def test_a_fall_is_a_fault_with_a_time(capsys):
     assert captured.err.startswith('error: dribbel fell at 1.')
 
 
+@pytest.mark.long
 def test_a_robot_in_space_says_its_fault(tmp_path, standing_run):
     """Its report had a text of its own, which knew of falls only."""
     standing_run.fault = Fault('stale_imu', 'nothing heard for 0.2 s; limit 0.05 s', 0.25)

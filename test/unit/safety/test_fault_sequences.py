@@ -19,9 +19,9 @@ from walking_control.safety.machine import (
 REQUESTS = {Event.CLEAR, Event.SHUTDOWN}
 
 
-def test_a_million_walks_keep_every_promise():
+def test_many_walks_keep_every_promise():
     """If it failed, a way through the table would lead out of a fault unasked, or never to zero."""
-    assert not any(walk_table(1_000_000, 30).values())
+    assert not any(walk_table(200_000, 30).values())
 
 
 def test_only_a_request_leaves_a_fault():
@@ -52,9 +52,9 @@ def test_the_table_is_complete():
 
 @pytest.fixture(scope='module')
 def result():
-    """Return what a thousand sequences through the real operation gave."""
+    """Return what three hundred sequences through the real operation gave."""
     robot_file = load_robot('dribbel', damping_time=0.2)
-    return try_sequences(robot_file, 1000)
+    return try_sequences(robot_file, 300)
 
 
 def test_sequences_keep_every_promise(result):
@@ -66,4 +66,4 @@ def test_sequences_reach_what_they_are_to_judge(result):
     """If it failed, the promises would be kept because nothing had happened."""
     assert set(result.states) == {state.name for state in set(State) - {State.FINALIZED}}
     assert len(result.faults) >= 15 and min(result.states.values()) > 20
-    assert result.commands > 20_000
+    assert result.commands > 6_000

@@ -102,6 +102,7 @@ def test_an_engine_is_five_methods():
     assert Engine.__abstractmethods__ == {'reset', 'advance', 'read', 'impulse', 'rates'}
 
 
+@pytest.mark.long
 def test_floors_lean_from_a_touchdown_on():
     """The same slope_change would be another floor in the next plant, or move under a foot."""
     for name in ('rigid', 'mujoco', 'dart'):
