@@ -24,8 +24,9 @@ from walking_control.nodes.runtime import isolate_domain, make_executor  # noqa:
 
 isolate_domain()   # of processes, too, that a test starts: shared memory outlives a kill
 
-# A node that Python has not collected yet keeps its DDS participant, and participants of one machine
-# look for each other among the first 32 of a domain: the 33rd of this process would be heard by nobody.
+# A node that Python has not collected yet keeps its DDS participant, and participants of one
+# machine look for each other among the first 32 of a domain: nobody would hear the 33rd of this
+# process.
 _made = itertools.count(1)
 KEPT = 10
 

@@ -38,7 +38,9 @@ def test_speed_rises_with_the_set_point():
     assert all(slow < fast for slow, fast in zip(speeds, speeds[1:]))
 
 
-@pytest.mark.parametrize('speed', [0.35, pytest.param(0.40, marks=pytest.mark.long), pytest.param(0.45, marks=pytest.mark.long), 0.48])
+@pytest.mark.parametrize('speed', [
+    0.35, pytest.param(0.40, marks=pytest.mark.long), pytest.param(0.45, marks=pytest.mark.long),
+    0.48])
 def test_speed_command_is_followed(speed):
     """A speed asked for must be walked, within 5 %."""
     summary = walk(40.0, **{'hip_switching.speed': speed})

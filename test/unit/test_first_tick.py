@@ -23,7 +23,7 @@ MUCH = 3   # times the calls of an ordinary tick: what a first step or a first c
 
 
 def walk(loop, ticks, counted=False):
-    """Return (calls of each tick, efforts): calls of Python and C functions, if they are counted."""
+    """Return (calls of Python and C functions in each tick, if they are counted; efforts)."""
     robot_file = load_robot(loop.robot.name)
     plant, measurement = make_plant(robot_file), Measurement(loop.robot)
     plant.reset(robot_file.start)

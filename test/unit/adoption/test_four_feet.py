@@ -31,7 +31,8 @@ def test_it_gets_a_law_that_fits(adopted):
     assert found['ok'], found['problems']
 
 
-@pytest.mark.parametrize('plant', ['mujoco', pytest.param('dart', marks=pytest.mark.long), 'compliant'])
+@pytest.mark.parametrize('plant', [
+    'mujoco', pytest.param('dart', marks=pytest.mark.long), 'compliant'])
 def test_it_stands_on_every_plant_in_space(adopted, plant):
     """A plant or the law would count on two feet, or a point be trusted with a moment."""
     pytest.importorskip({'dart': 'dartpy', 'mujoco': 'mujoco'}.get(plant, 'numba'))

@@ -88,7 +88,9 @@ def test_a_frozen_imu_is_seen_once_the_joints_move(check):
 
 
 @pytest.mark.parametrize('robot, controller, duration', [
-    ('dribbel', None, 3.0), pytest.param('compass', 'curve_tracking', 1.0, marks=pytest.mark.long), ('humanoid', None, 1.0)])
+    ('dribbel', None, 3.0),
+    pytest.param('compass', 'curve_tracking', 1.0, marks=pytest.mark.long),
+    ('humanoid', None, 1.0)])
 def test_good_sensors_never_look_broken(robot, controller, duration):
     """If it failed, walking itself would stop a robot, or noise would."""
     robot_file = load_robot(robot, noise_overrides('lab'))
