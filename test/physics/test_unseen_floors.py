@@ -5,6 +5,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+from walking_control.exceptions import ParameterError
 from walking_control.loading import load_robot
 from walking_control.models.signals import WalkerState
 from walking_control.safety.fall import FallDetector
@@ -44,6 +45,47 @@ def test_an_unseen_slope_changes_neither_speed_nor_attitude(slope, duration, see
         assert speed == pytest.approx(0.5, rel=0.1)
         # on a ramp nothing tells a tilt from the accelerometer's bias, 0.3 degrees
         assert error < np.radians(0.6)
+
+
+@pytest.mark.parametrize('seeds, duration', [
+    ([1], 5.0), pytest.param(range(1, 21), 10.0, marks=pytest.mark.slow)])
+def test_tiles_are_walked_over(seeds, duration):
+    """If it failed, a floor of loose slabs would fell the robot, or an edge that a toe rubs on."""
+    for seed in seeds:
+        heights = 0.05 * np.random.default_rng((seed, 7)).uniform(0.0, 1.0, 80)
+        heights[0] = 0.0
+        tiles = [f'step_up={rise:.6f}@{0.5 + 0.3 * i:.6g}m'
+                 for i, rise in enumerate(np.diff(heights)) if 0.3 * i < duration]
+        robot_file = load_robot('walker3d', [
+            ('stepping.speed', 0.5), *noise_overrides('lab'), ('sensors.seed', seed)])
+        run = simulate(robot_file, duration=duration, disturb=tiles)
+        assert run.fault is None, run.fault
+        assert run.q[-1, 0] > 0.35 * duration
+
+
+STAIRS = ([0.8, 1.1, 1.4, 2.4, 2.7, 3.0], [0.1, 0.1, 0.1, -0.1, -0.1, -0.1])
+
+
+@pytest.mark.parametrize('rises, x, z', [
+    (STAIRS[1], 3.0, 0.66), ([0.1, 0.3, *STAIRS[1][2:]], 0.6, 0.76)])
+def test_stairs_that_it_is_told_of_are_climbed(rises, x, z):
+    """If it failed, it would stub its toes on a riser, or try one that is too high."""
+    places = STAIRS[0]
+    robot_file = load_robot('walker3d', [
+        ('stepping.speed', 0.5), *noise_overrides('lab'),
+        ('stepping.edge_places', places), ('stepping.edge_rises', rises)])
+    run = simulate(robot_file, duration=8.5 if x > 1.0 else 5.0, disturb=[
+        f'step_up={rise}@{place}m' for place, rise in zip(places, rises)])
+    assert run.fault is None, run.fault
+    assert run.q[-1, 0] > x and run.q[-1, 2] == pytest.approx(z, abs=0.03)
+    assert run.q[-1, 0] < 1.2 or x > 1.2
+
+
+def test_edges_that_are_none_are_refused():
+    """If it failed, a list of another length would end the walk in an index error."""
+    with pytest.raises(ParameterError, match='edge_places.*must rise'):
+        load_robot('walker3d', [('stepping.edge_places', [1.0, 0.5]),
+                                ('stepping.edge_rises', [0.1, 0.1])])
 
 
 def test_the_height_is_counted_from_the_stance_foot():

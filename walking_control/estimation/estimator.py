@@ -124,8 +124,10 @@ class Estimator:
         if self._balance is not None and measurement.linear_acceleration.any():
             forces = self._correct(measurement, loads, places)
         for i, (contact, pull) in enumerate(zip(self._contacts, self._pulls)):
-            state.pulled[i] = pull.update(loads[i])
-            loads[i] = max(loads[i], 0.0)   # a floor does not pull
+            # a floor does not pull, but an edge does that the foot rubs against
+            across = math.sqrt(max(float(forces[i] @ forces[i]) - loads[i] ** 2, 0.0))
+            state.pulled[i] = pull.update(loads[i] + across)
+            loads[i] = max(loads[i], 0.0)
             state.contact[i] = contact.update(loads[i] - self._lift(i, places), state.stamp)
         state.flicker = max(contact.suppressed for contact in self._contacts)
         self._stance.update(state, places, loads)

@@ -48,6 +48,8 @@ class Supervisor:
         self._plausibility = Plausibility(robot, values, self.latch)
         self._joints = [robot.joint_index(joint) for joint in robot.actuators]
         self._limits = robot.effort_limits.tolist()
+        # in space feet may stand on steps, and the estimator weighs what they say
+        self._highest = math.inf if robot.is_free else values.stuck_contact_height
         self._flight = values.flight_time if robot.is_free else values.stuck_contact_time
         self.clamped = 0   # commands that were larger than a limit
         self.forget()
@@ -180,7 +182,7 @@ class Supervisor:
             if state.pulled[i]:
                 self.latch('foot_force', f'{foot} says that the floor pulls it down: sign of the '
                            'sensor?', stamp)
-            impossible = contact[i] and state.foot_height[i] > values.stuck_contact_height
+            impossible = contact[i] and state.foot_height[i] > self._highest
             since = self._impossible_since[i] = _since(self._impossible_since[i], impossible,
                                                        stamp)
             if since is not None and stamp - since > values.stuck_contact_time:

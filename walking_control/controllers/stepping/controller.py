@@ -18,6 +18,7 @@ from walking_control.controllers.stepping.body import Body
 from walking_control.controllers.stepping.heading import StrideMean
 from walking_control.controllers.stepping.parameters import SteppingParameters
 from walking_control.controllers.stepping.prediction import Prediction
+from walking_control.controllers.stepping.stairs import Stairs
 from walking_control.controllers.stepping.step_plan import (
     Aim,
     plan_step,
@@ -48,6 +49,7 @@ CREEP = 0.1           # m/s: a slower plan does not tell a foot at rest from one
 SLOW = 0.02           # m/s, rad/s: commands below it ask to stand
 SLOWING = 3.0         # times faster it slows down than it speeds up
 STILL = 0.6           # part of the support within which the fall must end for standing
+SAGGING = 0.15        # s: within which the base comes back to its height after a stair
 FALLEN = 0.3          # part of the height below which a body has fallen, and the law lives on
 LOWEST, HIGHEST = -8.0, 15.0   # m/s^2: limits of the base's vertical acceleration
 # Weights of the wishes; they matter when not all can be met. Height and trunk go before the swing
@@ -116,6 +118,9 @@ class Stepping(Controller):
         self.walking = False
         self.stance, self.steps = LEFT, 0
         self._elapsed, self._landing, self._lifted = 0.0, 0, False
+        self._edges: SteppingParameters | None = None   # whose edges `_stairs` has
+        self._stairs: Stairs | None = None
+        self._rise = self._over = self._sag = 0.0
         self._heading, self._begun = 0.0, False
         self._aim = np.zeros(3)        # wanted speed ahead, to the left, rate of turning
         self._trim.reset()
@@ -144,6 +149,7 @@ class Stepping(Controller):
         self._observe(state)
         if not self._begun:
             self._heading, self._begun = body.yaw, True
+        self._find_stairs()
         self._follow(reference, dt)
         if self.walking:
             self._elapsed += dt
@@ -169,8 +175,17 @@ class Stepping(Controller):
         v[3:ROOT], v[ROOT:] = base.angular, state.velocity
         self._now = self._prediction.predict(self._q, v)
         self._body.update(*self._now)
+        self._place = float(base.position[0])
         self._measured = dynamics.to_pinocchio_velocity(v).copy()   # not foreseen
         self._floor[2, :2], self._leveled[2, :2] = state.floor_slope, -state.floor_slope
+
+    def _find_stairs(self) -> None:
+        """Take what is known of edges of the floor, which may change while it walks."""
+        values, known = self.values, self._edges
+        if known is not values:
+            self._edges = values
+            self._stairs = Stairs(values.edge_places, values.edge_rises, 0.5 * values.sole_length,
+                                  values.highest_edge) if values.edge_places else None
 
     def _follow(self, reference: Reference, dt: float) -> None:
         """Move the aim towards what is commanded, within the limits, and the heading with it."""
@@ -182,6 +197,9 @@ class Stepping(Controller):
             wanted[0] = reference.speed
         limit = np.array(self.velocity_limits())
         np.clip(wanted, -limit, limit, out=wanted)
+        if self._stairs is not None and self._place + self._aim[0] * self.values.step_time \
+                > self._stairs.end:
+            wanted[0] = min(wanted[0], 0.0)
         self._wanted = wanted
         self._aim = self._aim_after(dt)
         self._heading += self._aim[2] * dt
@@ -249,6 +267,9 @@ class Stepping(Controller):
                                  - feet[self.stance].position)[:2])
         self._trim.add(step, self._elapsed, self._aim_then, values.speed_trim)
         self._stride = [self._stride[1], self._elapsed]
+        # the base goes on from where it was to be, now over the other foot
+        self._sag = self._lowering() - float(
+            (self._leveled @ (feet[1 - self.stance].position - feet[self.stance].position))[2])
         self.stance = 1 - self.stance
         self.steps += 1
         self._landing = 0
@@ -321,8 +342,17 @@ class Stepping(Controller):
         swing = body.feet[1 - self.stance]
         self._find_fall()
         self._plan(dt)
-        self._swing.advance(self._from_heading(self.step.foothold), self._elapsed,
-                            self.step.remaining, dt, swing_shape(self._manner))
+        foothold = self._from_heading(self.step.foothold)
+        if self._stairs is not None:
+            stance = self._place + float(body.feet[self.stance].position[0])
+            if self.step.remaining > values.early:
+                foothold[0] = self._stairs.beside(stance + float(foothold[0]), stance) - stance
+                self.step = self.step._replace(foothold=self._to_heading(foothold))
+                self._rise, self._over = self._stairs.rise(
+                    stance, stance + float(self._swing.position[0]), stance + float(foothold[0]))
+            self._sag *= math.exp(-dt / SAGGING)
+        self._swing.advance(foothold, self._elapsed, self.step.remaining, dt,
+                            swing_shape(self._manner), self._rise, self._over)
         program = self._program
         program.begin((self.stance,))
         self._want_swing(values.swing_stiffness, values.swing_damping)
@@ -414,6 +444,7 @@ class Stepping(Controller):
         hip = self._to_heading((body.feet[1 - self.stance].hip - body.com)[:2])
         foot = self._swing.position.copy()
         foot[:2] = self._to_heading(foot[:2]) - center
+        foot[2] -= max(self._rise, 0.0)   # down it goes faster
         step = plan_step(self._ahead - center, self._pace, self._rate, aim,
                          SIDE[1 - self.stance], self._elapsed, foot,
                          self._to_heading(self._swing.velocity[:2]), hip, limits, last)
@@ -432,6 +463,18 @@ class Stepping(Controller):
         for foot in (LEFT, RIGHT):
             program.want_pressure(foot, np.zeros(2), 1e-4)
 
+    def _lowering(self) -> float:
+        """Return how much higher than usual over the stance foot the base shall be, m.
+
+        While the floor is late it goes down after the foot; on stairs it rises on the way.
+        """
+        if self._stairs is None:
+            return min(float(self._swing.position[2]), 0.0)
+        gone = self._elapsed / max(self._elapsed + max(self.step.remaining, 0.0), 1e-6)
+        # a foot that comes up from a lower stair is no late floor
+        late = min(float(self._swing.position[2]), 0.0) if gone > 0.5 else 0.0
+        return late + self._sag + max(self._rise, 0.0) * gone
+
     def _want_posture(self) -> None:
         """Hold the trunk upright, on soles ahead, and at its height."""
         body, values, program = self._body, self.values, self._program
@@ -447,7 +490,7 @@ class Stepping(Controller):
         way = stance.hip - stance.position
         longest = values.straightest * body.leg_length
         # while the floor is late the base goes down after the foot
-        lower = min(self._swing.position[2], 0.0) if self.walking else 0.0
+        lower = self._lowering() if self.walking else 0.0
         above = -float(body.rotation[:, 2] @ stance.hip)   # the base over its hips
         rise = -float(self._floor[2, :2] @ stance.position[:2])   # from the stance foot to the base
         height = min(self._base_height() + lower + rise, above + math.sqrt(max(

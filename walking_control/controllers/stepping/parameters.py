@@ -64,6 +64,15 @@ class SteppingParameters(LawParameters, section='stepping'):
     swing_acceleration: float = parameter(
         120.0, 'm/s^2', 'Acceleration counted on to move the swing foot.', 1.0, 1e4)
     lowering: float = parameter(0.7, 'm/s', 'Speed counted on to lower it.', 0.01, 10.0)
+    edge_places: tuple[float, ...] = parameter(
+        (), 'm', 'Where the floor steps up or down, ahead of the start, if that is known.', 0.0,
+        1e4, live=True)
+    edge_rises: tuple[float, ...] = parameter(
+        (), 'm', 'By how much it rises at each of these; below 0 it steps down.', -1.0, 1.0,
+        live=True)
+    highest_edge: float = parameter(
+        0.15, 'm', 'Largest of them that is stepped over; before a larger one it stands.', 0.0, 1.0,
+        live=True, scaled=True)
     trunk_stiffness: float = parameter(
         300.0, '1/s^2', 'Angular acceleration per tilt of the base.', 0.0, 1e4, live=True)
     trunk_damping: float = parameter(35.0, '1/s', 'The same per rate.', 0.0, 1e3, live=True)
@@ -105,6 +114,11 @@ class SteppingParameters(LawParameters, section='stepping'):
             raise ParameterError('parameter stepping.step_time', value=self.step_time,
                                  limit=f'must lie between shortest_step ({self.shortest_step:g} '
                                  f's) and longest_step ({self.longest_step:g} s)')
+        if len(self.edge_places) != len(self.edge_rises) \
+                or any(b <= a for a, b in zip(self.edge_places, self.edge_places[1:])):
+            raise ParameterError('parameter stepping.edge_places', value=list(self.edge_places),
+                                 limit='must rise, as many as edge_rises '
+                                 f'({len(self.edge_rises)})')
         if not self.narrowest <= self.step_width < self.widest:
             raise ParameterError('parameter stepping.step_width', value=self.step_width,
                                  limit=f'must lie between narrowest ({self.narrowest:g} m) and '

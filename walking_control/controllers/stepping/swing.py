@@ -60,7 +60,7 @@ class SwingFoot:
         self.position[:], self.velocity[:], self.acceleration[:] = position, velocity, 0.0
 
     def advance(self, foothold: np.ndarray, elapsed: float, remaining: float, dt: float,
-                shape: SwingShape) -> None:
+                shape: SwingShape, rise: float = 0.0, between: float = 0.0) -> None:
         """Advance by one tick.
 
         Args:
@@ -69,6 +69,8 @@ class SwingFoot:
             remaining: Time until touchdown; below zero when the floor is late, s.
             dt: s.
             shape: The `SwingShape`.
+            rise: Of the foothold over the stance foot, m.
+            between: Of the highest floor on the way, m.
         """
         x, v, a = self.position, self.velocity, self.acceleration
         jerk = np.zeros(3)
@@ -82,11 +84,11 @@ class SwingFoot:
             x[:2] += np.clip(foothold - x[:2], -CHASE * dt, CHASE * dt)
         half = 0.5 * (elapsed + remaining)
         if elapsed < half and remaining > 2.0 * SHORTEST:
-            clearance = shape.clearance * min(1.0, 2.0 * half / shape.time)
+            clearance = between + shape.clearance * min(1.0, 2.0 * half / shape.time)
             jerk[2] = minimum_jerk(clearance - x[2], v[2], a[2],
                                    max(half - elapsed, SHORTEST))
         elif remaining > LAST:
-            jerk[2] = minimum_jerk(-x[2], v[2], a[2], remaining, -shape.touchdown_speed)
+            jerk[2] = minimum_jerk(rise - x[2], v[2], a[2], remaining, -shape.touchdown_speed)
         else:
             v[2], a[2] = -shape.sinking + DEEPER * min(remaining + LATE, 0.0), 0.0
         x += dt * (v + dt * (0.5 * a + dt / 6.0 * jerk))
