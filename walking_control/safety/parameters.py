@@ -43,8 +43,8 @@ class SafetyParameters(Parameters, section='safety', more=REACTIONS):
     imu_frozen_motion: float = parameter(
         0.2, 'rad, m', 'How far a joint may move meanwhile.', 0.0, 10.0)
     stuck_contact_height: float = parameter(
-        0.05, 'm', 'Height above the stance foot at which a foot cannot touch the floor, of robots in '
-        'the plane.', 0.0, 1.0, scaled=True)
+        0.05, 'm', 'Height above the stance foot at which no foot of a planar robot can touch the '
+        'floor.', 0.0, 1.0, scaled=True)
     stuck_contact_time: float = parameter(
         0.1, 's', 'How long a contact may be impossible, or no foot touch the floor.', 0.0, 10.0)
     flight_time: float = parameter(
