@@ -70,7 +70,7 @@ setup(
         'test': ['pytest<8.4', 'pytest-xdist>=3.7', 'pytest-timeout', 'hypothesis', 'osqp',
                  'quadprog', 'rosbags', 'example-robot-data', 'foxglove-sdk', 'websockets', 'h5py'],
         # the site of the pages, `make site`
-        'docs': ['furo', 'myst-parser', 'sphinx'],
+        'docs': ['furo', 'latex2mathml', 'myst-parser', 'sphinx'],
         # what `make lint` runs
         'lint': ['ruff', 'mypy', 'types-PyYAML'],
     },

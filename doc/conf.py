@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The site: the pages as they stand in the repository, in the order of `index.rst`."""
 
+from importlib.util import find_spec
 from pathlib import Path
 import re
 
@@ -9,6 +10,13 @@ HOUSE = Path(__file__).parents[1]
 project = 'walking_control'
 release = re.search('<version>(.+)</version>', (HOUSE / 'package.xml').read_text()).group(1)
 extensions = ['myst_parser']
+# $...$ and $$...$$ as on the forge, set as MathML: browsers draw it themselves, without a network.
+myst_enable_extensions = ['dollarmath']
+MATHML = find_spec('latex2mathml') is not None
+if MATHML:
+    html_math_renderer = 'mathml'
+else:
+    extensions.append('sphinx.ext.mathjax')   # needs a network where the page is read
 # The house is the source folder, not doc/: README.md and ../config are then within reach of links.
 root_doc = 'doc/index'
 include_patterns = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.rst', 'doc/**']
@@ -23,6 +31,26 @@ html_copy_source = False
 def setup(app):
     """Let the site's folder open with its first page, which lies in doc/ as its source does."""
     app.connect('build-finished', write_entry)
+    if MATHML:
+        app.add_html_math_renderer('mathml', (write_inline, None), (write_block, None))
+
+
+def write_inline(writer, node):
+    """Write an equation within a sentence."""
+    write_equation(writer, node, 'inline')
+
+
+def write_block(writer, node):
+    """Write an equation that stands by itself."""
+    write_equation(writer, node, 'block')
+
+
+def write_equation(writer, node, display):
+    """Write an equation of a page as MathML."""
+    from docutils.nodes import SkipNode
+    from latex2mathml.converter import convert
+    writer.body.append(convert(node.astext(), display=display))
+    raise SkipNode
 
 
 def write_entry(app, exception):

@@ -32,8 +32,8 @@ pytest.importorskip('casadi')
 pytest.importorskip('numba')
 
 ROBOT_FILE = load_robot('compass')
-# the gains of the table in doc/controllers/curve_tracking.md: slower than the shipped ones, so
-# that the error the integral removes is there
+# the gains of the table in doc/controllers/curve_tracking_evidence.md: slower than those shipped,
+# so that the error the integral removes is there
 GENTLE = {'attraction': 3.2, 'metric': [0.3, 1.0], 'energy_gain': 0.6, 'transfer_gain': 0.1,
           'transfer_threshold': 0.01, 'damping_rate': 4.0, 'min_normal_force': 0.3,
           'tank_supply': 0.0}
