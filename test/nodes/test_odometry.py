@@ -3,13 +3,19 @@
 
 from types import SimpleNamespace
 
+from nav_msgs.msg import Odometry
 import numpy as np
 import pinocchio as pin
 import pytest
+import rclpy
+from rclpy.parameter import Parameter
 
 from walking_control.estimation.estimator import make_estimator
 from walking_control.loading import load_robot
 from walking_control.models.signals import Measurement
+from walking_control.nodes import topics
+from walking_control.nodes.odometry_node import OdometryNode
+from walking_control.nodes.simulator_node import SimulatorNode
 from walking_control.nodes.telemetry import level_rotation, odometry_covariance, OdometryPublisher
 
 SLOPE = 0.1
@@ -69,3 +75,59 @@ def test_message_carries_what_is_known(declared):
     assert np.all(np.diag(pose)[own[:2]] > 0.0) and np.all(np.diag(twist)[own] > 0.0)
     assert np.diag(twist)[4] >= 1e-4, 'the gyroscope'
     assert not np.delete(np.diag(pose), own).any() and not np.delete(np.diag(twist), own).any()
+
+
+def parameters(**values):
+    """Return parameter overrides of a node."""
+    return {'parameter_overrides': [Parameter(name, value=value)
+                                    for name, value in values.items()]}
+
+
+def hear_odometry(bench):
+    """Return a list that fills with the messages on odom."""
+    heard, node = [], rclpy.create_node('fusion')
+    node.stop = lambda: None
+    bench.add(node).create_subscription(Odometry, 'odom', heard.append, topics.LATEST)
+    return heard
+
+
+def test_a_walk_is_followed_beside_a_controller(bench):
+    """Who uses another controller would not know where the robot is, nor how surely."""
+    pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
+    odometry = bench.add(OdometryNode(**parameters(robot_file='walker3d', use_sim_time=True)))
+    simulator = bench.add(SimulatorNode(**parameters(
+        robot_file='walker3d', lockstep_timeout=40.0, duration=2.5)))
+    bench.controller(robot_file='walker3d', odometry_rate=0.0, lockstep_timeout=40.0,
+                     controller='stepping', stepping__speed=0.4)
+    heard = hear_odometry(bench)
+    assert bench.spin_until(lambda: simulator.finished, 120.0)
+    assert simulator.fault is None and odometry.operation.fault is None
+    begin, end = (np.array([pose.position.x, pose.position.y]) for pose in (
+        message.pose.pose for message in (heard[0], heard[-1])))
+    way = simulator.plant.truth.q[:2] - [simulator._origin, 0.0]
+    assert way[0] > 0.4
+    assert np.abs(end - begin - way).max() < 0.03
+    deviation = np.sqrt(np.reshape(heard[-1].pose.covariance, (6, 6)).diagonal()[:2])
+    assert (0.0 < deviation).all() and (deviation < 0.1).all()
+
+
+def test_the_way_goes_on_after_a_silent_sensor(bench, robot):
+    """Whoever steers by odom would jump back to the origin after each lost cable."""
+    odometry = bench.add(OdometryNode(**parameters(robot_file='dribbel', rate=1000.0)))
+    heard = hear_odometry(bench)
+    assert robot.stream_until(lambda: len(heard) > 5, 60.0)
+    odometry._odometry._message.pose.pose.position.x = 3.0   # as if it had walked there
+    assert bench.spin_until(lambda: odometry._told is not None, 30.0)   # silence
+    count = len(heard)
+    assert robot.stream_until(lambda: len(heard) > count, 60.0)
+    assert heard[count].pose.pose.position.x == pytest.approx(3.0, abs=0.01)
+
+
+def test_another_robot_is_refused():
+    """A robot that is not there would be followed by nobody, without a word."""
+    rclpy.init(args=[])
+    try:
+        with pytest.raises(Exception, match='no_such'):
+            OdometryNode(**parameters(robot_file='no_such'))
+    finally:
+        rclpy.shutdown()

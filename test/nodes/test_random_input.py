@@ -17,6 +17,7 @@ from walking_control.models.resources import robot_path
 from walking_control.nodes import topics
 from walking_control.nodes.centroidal_monitor_node import CentroidalMonitorNode
 from walking_control.nodes.lock_emulator_node import LockEmulatorNode
+from walking_control.nodes.odometry_node import OdometryNode
 from walking_control.nodes.runtime import spin
 from walking_control.nodes.simulator_node import SimulatorNode
 from walking_control.nodes.watchdog_node import WatchdogNode
@@ -156,7 +157,8 @@ def make_nodes(bench, robot):
     control = bench.controller(robot_file=robot, realtime=True, waiting_timeout=3600.0)
     nodes = [control, add(WatchdogNode, priority=0),
              add(SimulatorNode, robot_file=robot, realtime=True),
-             add(CentroidalMonitorNode, robot_file=robot)]
+             add(CentroidalMonitorNode, robot_file=robot),
+             add(OdometryNode, robot_file=robot)]
     if control.loop.robot.locks:
         nodes.append(add(LockEmulatorNode, robot_file=robot))
     return nodes

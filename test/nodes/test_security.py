@@ -12,6 +12,7 @@ from walking_control.loading import load_robot
 from walking_control.nodes.centroidal_monitor_node import CentroidalMonitorNode
 from walking_control.nodes.live_check import Listener
 from walking_control.nodes.lock_emulator_node import LockEmulatorNode
+from walking_control.nodes.odometry_node import OdometryNode
 from walking_control.nodes.simulator_node import SimulatorNode
 from walking_control.nodes.watchdog_node import WatchdogNode
 from walking_control.ros2_control import names
@@ -55,6 +56,7 @@ def test_every_topic_of_every_node_is_allowed(bench, robot, namespace, given):
                                   require_watchdog=True, **given)
     bench.add(WatchdogNode(**parameters(priority=0)))   # this process is the tests'
     others = [Listener(robot_file.robot, namespace)]
+    bench.add(OdometryNode(**parameters(robot_file=robot)))
     if robot == 'humanoid':
         others.append(CentroidalMonitorNode(**parameters()))
     if robot_file.robot.locks:

@@ -186,7 +186,9 @@ class OdometryPublisher(Output):
         super().__init__(node, rate)
         self._loop, self._slope = loop, slope
         robot = loop.robot
-        self._level = level_rotation(slope)
+        self._level = level_rotation(slope)   # from the floor's axes to those of odom
+        self._turn, self._shift = np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(3)
+        self._kept: tuple[np.ndarray, np.ndarray] | None = None
         self._odometry = self._publisher(Odometry, 'odom')
         self._message = Odometry()
         self._message.header.frame_id = ODOM
@@ -202,12 +204,32 @@ class OdometryPublisher(Output):
         transform = TransformStamped()
         return self._publisher(TFMessage, '/tf', 10), TFMessage(transforms=[transform])
 
+    def resume(self) -> None:
+        """Go on from where the last message was: the estimator begins anew at its origin."""
+        pose = self._message.pose.pose
+        if self._message.header.stamp.sec or self._message.header.stamp.nanosec:
+            q, p = pose.orientation, pose.position
+            self._kept = np.array([q.x, q.y, q.z, q.w]), np.array([p.x, p.y, p.z])
+
+    def _continue(self, base: BaseState, turn: np.ndarray, place: np.ndarray) -> None:
+        """Choose axes of odom in which the base is where it was, up to tilt and height."""
+        self._kept, level = None, level_rotation(self._slope)
+        now = level_orientation(base, self._slope)
+        angle = heading_of(turn) - heading_of(now)
+        c, s = math.cos(angle), math.sin(angle)
+        self._level = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]) @ level
+        self._turn = np.array([0.0, 0.0, math.sin(0.5 * angle), math.cos(0.5 * angle)])
+        self._shift = place - self._level @ base.position
+        self._shift[2] = 0.0
+
     def _write(self, stamp: float) -> None:
         base, message = self._loop.state.base, self._message
+        if self._kept is not None:
+            self._continue(base, *self._kept)
         set_stamp(message.header.stamp, self._loop.state.stamp)
         pose, twist = message.pose.pose, message.twist.twist
-        write_axes(pose.position, self._level @ base.position)
-        write_axes(pose.orientation, level_orientation(base, self._slope))
+        write_axes(pose.position, self._level @ base.position + self._shift)
+        write_axes(pose.orientation, turn_about_z(self._turn, level_orientation(base, self._slope)))
         # velocities are expressed in the base frame
         write_axes(twist.linear, base.linear @ base.rotation)
         write_axes(twist.angular, base.angular)
@@ -269,3 +291,16 @@ def level_orientation(base: BaseState, slope: float) -> np.ndarray:
     x, y, z, w = base.orientation.tolist()
     c, s = math.cos(0.5 * slope), math.sin(0.5 * slope)
     return np.array([c * x + s * z, c * y + s * w, c * z - s * x, c * w - s * y])
+
+
+def heading_of(orientation: np.ndarray) -> float:
+    """Return the yaw of a quaternion xyzw, rad."""
+    x, y, z, w = orientation.tolist()
+    return math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+
+
+def turn_about_z(turn: np.ndarray, orientation: np.ndarray) -> np.ndarray:
+    """Return a quaternion xyzw turned by another, which turns about z."""
+    _, _, s, c = turn.tolist()
+    x, y, z, w = orientation.tolist()
+    return np.array([c * x - s * y, c * y + s * x, c * z + s * w, c * w - s * z])

@@ -56,6 +56,9 @@ def accesses(robot: Robot) -> dict[str, Access]:
             (*sensors, names.LOCK_STATES, names.COMBINED_STATE, names.CLOCK, names.SIMULATION_END,
              names.EMERGENCY_STOP, names.CMD_VEL, '/diagnostics'),
             (*commands, names.FAULT, names.TELEMETRY), (), _TO_CONTROLLER),
+        'odometry': Access(('odom', '/tf', '/diagnostics'), (
+            *sensors, names.COMBINED_STATE, names.STATES, names.STATE_NAMES,
+            names.EFFORT_COMMANDS)),
         'centroidal_monitor': Access(('~/index', '~/rotom', '~/ellipsoid'), sensors),
         'monitor': Access((), ('*', '/diagnostics', '/tf', '/tf_static'), (), (*_TO_CONTROLLER, *(
             f'{names.CONTROLLER}/{name}' for name in _PARAMETERS))),
