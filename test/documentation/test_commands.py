@@ -33,7 +33,7 @@ ELSEWHERE = {
     r'make golden ARGS=--write': 'writes the records; test_golden does so elsewhere',
     r'make site': 'test_site builds it',
     r'python doc/generate.py': 'test_documentation compares what it writes',
-    r'pytest .* -m slow': 'tests, which `make soak` or a developer runs',
+    r'pytest (.* )?-m slow.*': 'tests, which `make soak` or a developer runs',
     r'walking_control( [a-z-]+)?( check| adopt| cycle| identify| gallery| sweep)': 'a verb\'s name',
     r'walking_control check .* --live .*': 'needs a running robot: test_beside_ros2_control',
     r'walking_control fault stale_imu': 'needs the demo of another shell: test_fault_injection',
