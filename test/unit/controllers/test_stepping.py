@@ -3,14 +3,18 @@
 
 import cmath
 from dataclasses import replace
+import inspect
 import math
+import re
 
 import numpy as np
 import pinocchio as pin
 import pytest
 
 from walking_control.controllers.registry import make_controller
+from walking_control.controllers.stepping import controller
 from walking_control.controllers.stepping.body import Body
+from walking_control.controllers.stepping.controller import thresholds_of
 from walking_control.controllers.stepping.heading import StrideMean
 from walking_control.controllers.stepping.prediction import Prediction
 from walking_control.controllers.stepping.step_plan import (
@@ -18,6 +22,7 @@ from walking_control.controllers.stepping.step_plan import (
     pressure_place,
     steady_aim,
     steady_offset,
+    Step,
     StepLimits,
 )
 from walking_control.controllers.stepping.swing import SwingFoot, SwingShape
@@ -314,6 +319,49 @@ def test_a_swinging_knee_does_not_lock_itself(robot_file):
         program.want(np.eye(1), np.zeros(1), 1.0, 6 + knee)
         program.solve()
         assert program.acceleration[6 + knee] == pytest.approx(max(least, 0.0), rel=0.5, abs=1.0)
+
+
+def test_a_swinging_joint_keeps_its_speed_limit(robot_file):
+    """Knees in the air would go faster than their description allows, and a fault end the walk."""
+    dynamics = Dynamics(robot_file.robot)
+    body, knee = Body(dynamics), 9   # the right one
+    motors = strong(robot_file)
+    motors.speeds = np.full(12, 4.0)
+    program = WholeBody(body, FootContact(0.1, 0.05, 0.5, 0.0, 2.0), motors, OPEN)
+    q, v = dynamics.configuration(robot_file.start.posture), np.zeros(dynamics.nv)
+    v[6 + knee] = 3.9
+    body.update(q, v)
+    program.begin((0,))
+    program.want(np.eye(1), np.array([300.0]), 1.0, 6 + knee)
+    program.solve()
+    assert program.acceleration[6 + knee] <= 50.0 * (0.95 * 4.0 - 3.9) + 1e-3
+
+
+def test_thresholds_go_with_size():
+    """What is rest for a robot of a metre would be a stride for one of twenty centimetres."""
+    own, large = thresholds_of(0.8, 9.81), thresholds_of(3.2, 9.81)
+    for name in own._fields:   # lengths by L, speeds by sqrt(g L)
+        factor = 4.0 if name == 'stopped' else 2.0
+        assert getattr(large, name) == pytest.approx(factor * getattr(own, name))
+    source = inspect.getsource(controller)
+    bare = set(re.findall(r'^([A-Z]+) = .*# m(?:/s)?[:,]', source, re.M)) - {'LEG'}
+    assert {name.lower() for name in bare} == set(own._fields)
+    assert all(len(re.findall(rf'\b{name}\b', source)) == 2 for name in bare)
+
+
+def test_a_sensor_that_works_is_waited_for(robot_file):
+    """A slow leg would be stood on in the air; one whose sensor died would never be."""
+    law = make_controller(robot_file, 'stepping')
+    state = law._body.feet
+    law.step = Step(np.zeros(2), -0.01, 0.0)
+    law._swing.position[2] = state[1].position[2] - state[0].position[2] - 0.05
+    air = np.array([True, False])
+    assert not any(law._has_landed(air) for _ in range(5))
+    law._felt[1] = False
+    assert any(law._has_landed(air) for _ in range(5))
+    law._felt[1], law._landing = True, 0
+    law.step = Step(np.zeros(2), -0.5 * law.values.step_time, 0.0)
+    assert any(law._has_landed(air) for _ in range(5))
 
 
 def test_prediction_is_the_motion_with_planned_accelerations(robot_file):

@@ -8,7 +8,7 @@ to walk.
 """
 
 import math
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -42,6 +42,8 @@ LEFT, RIGHT = 0, 1
 SIDE = (1.0, -1.0)
 TOUCHING = 2          # ticks a contact must last to be a touchdown
 EARLIEST = 0.3        # part of the step time before which the swing foot does not land
+PATIENT = 0.25        # of the same: how long a sensor that works is waited for
+LEG = 0.8             # m: of the walker whose `Thresholds` these are; others' go with size
 STOPPED = 0.006       # m: how far a foot on the floor stays behind one that sinks on
 RISING = 0.05         # m/s: a foot that rises faster has not landed,
 BOUNCING = 0.2        # m/s: nor one that bounces, where it should come down
@@ -60,6 +62,23 @@ YAW = 0.01
 ANKLE = 0.9      # share of the sole that the centre of pressure is sent to
 TORSION = 10.0   # per (N m)^2, on points
 TWIST = 0.3   # rad: farthest that a foot in the air is turned against the base
+
+
+class Thresholds(NamedTuple):
+    """What tells rest from motion, in the size of a robot: m and m/s, see the constants."""
+
+    stopped: float
+    rising: float
+    bouncing: float
+    creep: float
+    slow: float
+
+
+def thresholds_of(leg: float, gravity: float) -> Thresholds:
+    """Return the `Thresholds` for a leg in m and gravity in m/s^2, by dynamic similarity."""
+    speed = math.sqrt(leg / LEG * gravity / 9.81)
+    return Thresholds(STOPPED * leg / LEG, RISING * speed, BOUNCING * speed, CREEP * speed,
+                      SLOW * speed)
 
 
 class Stepping(Controller):
@@ -92,6 +111,7 @@ class Stepping(Controller):
         self._downhill = np.array([math.tan(world.slope), 0.0])
         self._dynamics = Dynamics(robot, world.gravity, world.slope)
         self._body = Body(self._dynamics)
+        self._rest = thresholds_of(self._body.leg_length, world.gravity)
         order = self._dynamics.pinocchio_order[ROOT:] - ROOT
         self._to_command = np.array([order[robot.joint_index(joint)] for joint in robot.actuators])
         self._contact = FootContact(values.sole_length, values.sole_width, values.friction,
@@ -121,6 +141,7 @@ class Stepping(Controller):
         self._edges: SteppingParameters | None = None   # whose edges `_stairs` has
         self._stairs: Stairs | None = None
         self._rise = self._over = self._sag = 0.0
+        self._felt, self._touches = [True, True], False   # did its sensor tell of a foot's landing
         self._heading, self._begun = 0.0, False
         self._aim = np.zeros(3)        # wanted speed ahead, to the left, rate of turning
         self._trim.reset()
@@ -234,20 +255,24 @@ class Stepping(Controller):
 
         The second does not need a sensor of the foot; it counts once the foot shall be down. A
         sensor that has not let go since the foot was lifted is stuck: it says nothing. Nor is one
-        believed while the foot goes on as planned: a floor would stop it.
+        believed while the foot goes on as planned: a floor would stop it. A leg may be too slow to
+        come down, too: a sensor that told of the last landing is waited for a while.
         """
-        self._lifted = self._lifted or not contact[1 - self.stance]
-        swing, elapsed = self._body.feet[1 - self.stance], self._elapsed
+        self._touches = bool(contact[1 - self.stance])
+        self._lifted = self._lifted or not self._touches
+        swing, elapsed, rest = self._body.feet[1 - self.stance], self._elapsed, self._rest
         speed = swing.velocity[2]
-        carries = self._lifted and contact[1 - self.stance] \
+        carries = self._lifted and self._touches \
             and elapsed > EARLIEST * self._manner.step_time and self._is_halted()
         way = swing.position - self._body.feet[self.stance].position
         lag = (self._leveled @ way)[2] - self._swing.position[2]
-        stopped = self.step.remaining <= 0.0 and lag > STOPPED
+        self._felt[self.stance] |= bool(contact[self.stance])
+        patience = PATIENT * self._manner.step_time if self._felt[1 - self.stance] else 0.0
+        stopped = self.step.remaining <= -patience and lag > rest.stopped
         # of one that shall come down and carries the speed may be noise
-        falls = carries and self._swing.velocity[2] < -CREEP and speed < BOUNCING
-        self._landing = self._landing + 1 if (carries or stopped) and (falls or speed < RISING) \
-            else 0
+        falls = carries and self._swing.velocity[2] < -rest.creep and speed < rest.bouncing
+        stands = (carries or stopped) and (falls or speed < rest.rising)
+        self._landing = self._landing + 1 if stands else 0
         return self._landing >= TOUCHING
 
     def _is_halted(self) -> bool:
@@ -255,14 +280,15 @@ class Stepping(Controller):
 
         Upwards alone, or in all: on ice a foot that has landed slides on.
         """
-        planned = self._swing.velocity
+        planned, creep = self._swing.velocity, self._rest.creep
         moves = self._body.feet[1 - self.stance].jacobian[:3] @ self._measured
-        return planned[2] < -CREEP and moves[2] > 0.5 * planned[2] \
-            or bool(planned @ planned > CREEP ** 2 and moves @ planned < 0.5 * planned @ planned)
+        return planned[2] < -creep and moves[2] > 0.5 * planned[2] \
+            or bool(planned @ planned > creep ** 2 and moves @ planned < 0.5 * planned @ planned)
 
     def _change_feet(self) -> None:
         """Let the swing foot stand; stand on both if there is nothing more to catch."""
         feet, values = self._body.feet, self.values
+        self._felt[1 - self.stance] = self._lifted and self._touches
         step = self._to_heading((feet[1 - self.stance].position
                                  - feet[self.stance].position)[:2])
         self._trim.add(step, self._elapsed, self._aim_then, values.speed_trim)
@@ -273,8 +299,8 @@ class Stepping(Controller):
         self.stance = 1 - self.stance
         self.steps += 1
         self._landing = 0
-        if self._soles and np.abs(self._wanted).max() < SLOW and np.abs(self._aim).max() < SLOW \
-                and self._is_caught():
+        asked = max(np.abs(self._wanted).max(), np.abs(self._aim).max())
+        if self._soles and asked < self._rest.slow and self._is_caught():
             self.walking = False
         else:
             self._begin_step()
@@ -298,7 +324,7 @@ class Stepping(Controller):
         self.step = Step(np.zeros(2), math.inf, 0.0)
 
     def _must_step(self) -> bool:
-        if not self._soles or np.abs(self._aim).max() > SLOW:
+        if not self._soles or np.abs(self._aim).max() > self._rest.slow:
             return True
         return not self._is_caught(1.2)
 

@@ -24,6 +24,7 @@ EDGE = 1e-3        # of its length: width of a blade
 HURRIED = 0.7      # of a joint's speed limit: above it the joint is braked, ever more
 BRAKE = 2.0        # weight of that at the limit, over the square of the leg's length
 BRAKE_RATE = 50.0  # 1/s: how fast
+TOP = 0.95         # of a joint's speed limit: fastest that a leg in the air may move it
 REST_RATE = 20.0   # 1/s: how fast a foot that stands and still moves is brought to rest
 STOP_TIME = 0.015     # s: how fast a joint of a swinging leg is held back from its stop,
 STOP_GAP = 0.05       # rad: before it; behind a straight knee a leg would only lock itself,
@@ -217,16 +218,18 @@ class WholeBody:
         return int(self._body.nv + self._contact.size * self._standing.index(foot))
 
     def _hold_back(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return limits of accelerations that keep joints from their stops, rows and bounds.
+        """Return limits of accelerations that keep joints from stops and top speeds, rows, bounds.
 
-        What is left to the stop, h, ends as h'' = -2 h' / T - h / T^2 at the fastest. Legs that
-        stand are left out: the floor might not allow it.
+        What is left to the stop, h, ends as h'' = -2 h' / T - h / T^2 at the fastest, what is left
+        of the speed, u, as u' = -r u. Legs that stand are left out: the floor might not allow it.
         """
         body, (low, high) = self._body, self._stops
         velocity = body.velocity[ROOT:]
         left = np.array([body.angles - low, high - body.angles])
         pace = np.array([velocity, -velocity])
-        bound = -2.0 * pace / STOP_TIME - left / STOP_TIME ** 2
+        top = TOP * self._motors.speeds
+        bound = np.maximum(-2.0 * pace / STOP_TIME - left / STOP_TIME ** 2, np.where(
+            pace < -HURRIED * top, -BRAKE_RATE * (top + pace), -math.inf))
         for foot in self._standing:
             bound[:, body.feet[foot].jacobian[:, ROOT:].any(axis=0)] = -math.inf
         side, joint = np.nonzero(bound > -STOP_BRAKE)

@@ -22,7 +22,7 @@ from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot_file import RobotFile
 from walking_control.models.scale import REFERENCE
 from walking_control.runs.kinematics import base_lean, sole_corners
-from walking_control.simulation.noise import read_preset
+from walking_control.simulation.noise import noise_overrides
 from walking_control.simulation.simulate import simulate
 
 STANDS = 3.0      # s
@@ -210,8 +210,8 @@ def card(site: Site) -> Outcome:
     """
     values = vars(site.load().values(Stepping.parameters))
     light = min(1.0, site.load().scale.mass / REFERENCE.mass)   # its cells would be smaller, too
-    lab = {f'sensors__{name}': value * (light if name.startswith('force') else 1.0)
-           for name, value in read_preset('lab').items()}
+    lab = {name.replace('.', '__'): value * light if '.force' in name else value
+           for name, value in noise_overrides('lab')}   # the estimator is told
     trials: dict[str, tuple[dict[str, Any], tuple[str, ...], float]] = {
         'turning': ({'stepping__turn': 0.5 * values['turn_limit']}, (), TRIED),
         'sideways': ({'stepping__sideways': 0.5 * values['sideways_limit']}, (), TRIED),
