@@ -15,7 +15,7 @@ from walking_control.adoption.adopt import adopt
 from walking_control.adoption.guess import Told
 from walking_control.cli import main
 from walking_control.exceptions import InvalidInput, NotAchieved
-from walking_control.experiments.bring_up import checking, planar, run
+from walking_control.experiments.bring_up import checking, planar, run, spatial
 from walking_control.experiments.bring_up import natural_gait as natural_gait_step
 from walking_control.experiments.bring_up.journal import Journal
 from walking_control.experiments.bring_up.legs import legs_alone
@@ -165,6 +165,36 @@ def test_the_scuff_to_forgive_is_a_number():
     assert scuff_length(found(under, scuff_length=-10.0)) == pytest.approx(0.05)
     assert scuff_length(found(under, scuff_length=0.06)) is None
     assert scuff_length(found([(0.0, 0.02)], scuff_length=0.06)) is None
+
+
+def test_what_static_torques_cannot_hold_may_stand_by_stepping(tmp_path, monkeypatch):
+    """A robot that walks would not be tried, for it does not stand on static torques."""
+    site = Site(robot_path('walker3d'), tmp_path)
+    site.current = site.path
+    real = spatial._stand_by
+    monkeypatch.setattr(spatial, 'STANDS', 0.1)
+    monkeypatch.setattr(spatial, '_stand_by', lambda robot_file, law, how: Outcome(
+        False, 'it falls') if law == 'static_torque' else real(robot_file, law, how))
+    outcome = spatial.stand(site)
+    assert outcome.ok and outcome.figures['law'] == 'stepping' and 'it falls' in outcome.what
+
+
+def test_a_way_of_stepping_walks_to_the_end(tmp_path, monkeypatch):
+    """A way that falls after a few seconds would be taken, and no other tried."""
+    site = Site(robot_path('walker3d'), tmp_path, duration=7.0)
+    site.current, tried = site.path, []
+
+    def walk(site, robot_file, plant, duration):
+        tried.append(duration)
+        return Outcome(len(tried) > 1, 'walked', value=spatial.speed_of(site, robot_file))
+    monkeypatch.setattr(spatial, 'walk', walk)
+    site.done['stepping'] = found = spatial.stepping(site)
+    assert found.ok and tried == [7.0, 7.0]
+    site.current = Path(found.robot_file)
+    assert spatial.walk_mujoco(site).what == 'walked' and len(tried) == 2
+    site.current = site.path   # gains have changed it
+    spatial.walk_mujoco(site)
+    assert len(tried) == 3
 
 
 def test_arms_are_held(tmp_path):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -43,16 +44,25 @@ TUNED = {'step_time': 1.25, 'clearance': 1.6, 'trunk_stiffness': 2.0}
 
 
 def stand(site: Site) -> Outcome:
-    """Stand still in MuJoCo on static torques; on one or two points step on the spot."""
+    """Stand still in MuJoCo, on static torques or as stepping stands; on points it steps."""
     robot_file = site.load()
     feet = robot_file.robot.feet
     on_points = len(feet) < 3 and all(
         len(sole_corners(robot_file.robot.urdf, foot)) == 1 for foot in feet)
-    law = Stepping.name if on_points else PostureControl.name
+    how = 'stepping on the spot, for it has points' if on_points else 'still'
+    if not on_points:
+        outcome = _stand_by(robot_file, PostureControl.name, how)
+        if outcome.ok or len(feet) != 2:
+            return outcome
+        how = f'still, by stepping ({PostureControl.name}: {outcome.what})'
+    return _stand_by(robot_file, Stepping.name, how)
+
+
+def _stand_by(robot_file: RobotFile, law: str, how: str) -> Outcome:
+    """Return what comes of standing by a law; `how` in words."""
     run = simulate(robot_file, law, 'mujoco', STANDS)
     lean = float(base_lean(run)[0][-1])
     figures = {'lean': lean, 'law': law, 'time': float(run.time[-1])}
-    how = 'stepping on the spot, for it has points' if on_points else 'still'
     if run.broke_off:
         return Outcome(False, f'{how}: {run.fall_reason or run.fault}',
                        round(float(run.time[-1]), 2), f's of {STANDS:g} s', 'see walking_control '
@@ -100,7 +110,7 @@ def stepping(site: Site) -> Outcome:
                                                 in way.items()) or 'as its size says'))
         try:
             trial = _with_way(site, way, speed)
-            outcome = walk(site, trial, 'mujoco', TRIED)
+            outcome = walk(site, trial, 'mujoco', site.duration)   # what walks 5 s may fall at 6
         except WalkingControlError as error:
             outcome = Outcome(False, str(error), 0.0)
         lasted = float(outcome.figures.get('duration', 0.0))
@@ -108,15 +118,14 @@ def stepping(site: Site) -> Outcome:
             path = site.folder / f'{trial.robot.name}_walks.yaml'
             trial.write(path)
             changed = {name: getattr(trial.values(Stepping.parameters), name) for name in way}
-            return Outcome(True, f'{outcome.value:.3g} m/s for {TRIED:g} s', outcome.value,
-                           f'm/s of {speed:g}', figures={**outcome.figures, **changed},
-                           robot_file=str(path))
+            return replace(outcome, limit=f'm/s of {speed:g}', robot_file=str(path),
+                           figures={**outcome.figures, **changed})
         if best is None or lasted > best[0]:
             best = lasted, outcome
     assert best is not None
     words = str(obstacles[0]) if obstacles else best[1].what
     return Outcome(False, words, round(best[0], 2),
-                   f's of {TRIED:g} s in the best of {len(WAYS)} ways of stepping',
+                   f's of {site.duration:g} s in the best of {len(WAYS)} ways of stepping',
                    obstacles[0].remedy if obstacles else 'stronger motors, another --speed, or '
                    'stepping parameters by hand', best[1].figures)
 
@@ -162,7 +171,10 @@ def gains(site: Site) -> Outcome:
 
 
 def walk_mujoco(site: Site) -> Outcome:
-    """Walk in MuJoCo; plant rigid takes planar robots alone."""
+    """Walk in MuJoCo, as was tried if no gains changed; plant rigid takes planar robots alone."""
+    tried = site.done['stepping']
+    if tried.robot_file == str(site.current):
+        return replace(tried, robot_file='')
     return walk(site, site.load(), 'mujoco', site.duration)
 
 
