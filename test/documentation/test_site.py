@@ -29,11 +29,13 @@ def build(source, out):
 
 
 def test_the_site_builds_without_a_warning(tmp_path):
-    """A link or anchor would lead nowhere, or a page would stand in no table of contents."""
+    """A link would lead nowhere, a page stand in no table of contents, an equation as source."""
     built = build(ROOT, tmp_path)
     assert built.returncode == 0, built.stderr
     entry, = re.findall('url=(.+)"', (tmp_path / 'index.html').read_text())
     assert (tmp_path / entry).is_file()
+    equations = (tmp_path / 'doc' / 'estimation.html').read_text()
+    assert '$$' not in equations and r'$\hat' not in equations   # they would stand there as source
 
 
 def test_dead_ends_do_not_pass(tmp_path):
