@@ -35,7 +35,7 @@ def walk(slope, duration, seed):
 
 
 @pytest.mark.parametrize('slope, duration, seeds', [
-    (EIGHT_DEGREES, 9.0, [1]),
+    pytest.param(EIGHT_DEGREES, 9.0, [1], marks=pytest.mark.long),
     pytest.param(EIGHT_DEGREES, 30.0, range(2), marks=pytest.mark.slow),
     pytest.param(-EIGHT_DEGREES, 30.0, range(2), marks=pytest.mark.slow)])
 def test_an_unseen_slope_changes_neither_speed_nor_attitude(slope, duration, seeds):
@@ -66,6 +66,7 @@ def test_tiles_are_walked_over(seeds, duration):
 STAIRS = ([0.8, 1.1, 1.4, 2.4, 2.7, 3.0], [0.1, 0.1, 0.1, -0.1, -0.1, -0.1])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize('rises, x, z', [
     (STAIRS[1], 3.0, 0.66), ([0.1, 0.3, *STAIRS[1][2:]], 0.6, 0.76)])
 def test_stairs_that_it_is_told_of_are_climbed(rises, x, z):
