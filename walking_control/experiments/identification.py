@@ -280,11 +280,7 @@ class Fit(NamedTuple):
 
 
 def _fit(windows: list[Window], names: list[tuple[str, str]], robot: Robot) -> Fit:
-    """Return the `Fit` of windows.
-
-    Raises:
-        InvalidInput: They do not tell the unknowns apart.
-    """
+    """Return the `Fit` of windows."""
     steps = sorted({window.step for window in windows})
     if len(steps) < FEWEST:
         raise InvalidInput('excitation of the run', value=len(steps), limit='must show at least '

@@ -127,12 +127,7 @@ def _resimulate_rigid(robot_file: RobotFile, gait: Gait) -> Resimulation:
 
 
 class _Step:
-    """A step on the rigid plant, driven by a gait's torques.
-
-    Args:
-        robot_file: The `RobotFile`.
-        gait: `Gait`.
-    """
+    """A step on the rigid plant, driven by a gait's torques."""
 
     def __init__(self, robot_file: RobotFile, gait: Gait) -> None:
         robot, world = robot_file.robot, robot_file.values(World)

@@ -158,13 +158,7 @@ def tune(task: SweepTask, goals: Sequence[Goal], cost: str = COSTS[0], evaluatio
 
 
 class _Bench:
-    """Tries points.
-
-    Args:
-        task: The `SweepTask`.
-        goals: The `Goal` list.
-        cost: One of `COSTS`.
-    """
+    """Tries points."""
 
     def __init__(self, task: SweepTask, goals: Sequence[Goal], cost: str) -> None:
         widths = [axis.high - axis.low for axis in task.axes]

@@ -231,11 +231,7 @@ class Parameters:
 
 
 def _row(cls: type[Parameters], declared: Field[Any]) -> Parameter:
-    """Return the `Parameter` of a field.
-
-    Raises:
-        ParameterError: It was not declared by `parameter`, or is a number without a unit.
-    """
+    """Return the `Parameter` of a field."""
     row, what = declared.metadata.get(_ROW), f'parameter {declared.name} of {cls.__name__}'
     if row is None:
         raise ParameterError(what, limit='has no unit, range and description',

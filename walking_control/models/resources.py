@@ -125,15 +125,7 @@ def _shipped_names(folder: str) -> list[str]:
 
 def _given_or_shipped(name_or_path: str | Path, folder: str, what: str, file: str,
                       kind: str) -> Path:
-    """Return a path that is given, or that of what ships under a name in a folder of config.
-
-    Args:
-        name_or_path: The name or the path.
-        folder: The folder.
-        what: How messages call the thing.
-        file: How they call its file.
-        kind: What to give the path of, instead of a name.
-    """
+    """Return a path that is given, or that of what ships under a name in a folder of config."""
     path = Path(name_or_path)
     if path.suffix in ('.yaml', '.yml') or isfile(path):
         if isfile(path):

@@ -221,11 +221,7 @@ class _Content:
 
 
 class _Bag:
-    """A file that is complete in itself.
-
-    Raises:
-        InvalidInput: It cannot be made.
-    """
+    """A file that is complete in itself."""
 
     def __init__(self, path: Path, content: _Content) -> None:
         try:

@@ -99,11 +99,7 @@ def _stack(pictures: list[Any]) -> Any:
 
 
 class _Film:
-    """Everything needed to draw the frames of one walk.
-
-    Attributes:
-        height: Of the robot in its pictures, m.
-    """
+    """Everything needed to draw the frames of one walk; the robot is `height` m tall in them."""
 
     def __init__(self, run: Run, rows: np.ndarray, pace: float) -> None:
         self._run, self._rows, self._pace = run, rows, pace
