@@ -341,7 +341,7 @@ def test_thresholds_go_with_size():
     """What is rest for a robot of a metre would be a stride for one of twenty centimetres."""
     own, large = thresholds_of(0.8, 9.81), thresholds_of(3.2, 9.81)
     for name in own._fields:   # lengths by L, speeds by sqrt(g L)
-        factor = 4.0 if name == 'stopped' else 2.0
+        factor = 4.0 if name in ('stopped', 'far') else 2.0
         assert getattr(large, name) == pytest.approx(factor * getattr(own, name))
     source = inspect.getsource(controller)
     bare = set(re.findall(r'^([A-Z]+) = .*# m(?:/s)?[:,]', source, re.M)) - {'LEG'}
@@ -359,6 +359,10 @@ def test_a_sensor_that_works_is_waited_for(robot_file):
     assert not any(law._has_landed(air) for _ in range(5))
     law._felt[1] = False
     assert any(law._has_landed(air) for _ in range(5))
+    law._felt[1], law._landing = True, 0
+    law._swing.position[2] += 0.04   # a little behind: it stands, and does not press yet
+    assert any(law._has_landed(air) for _ in range(5))
+    law._swing.position[2] -= 0.04
     law._felt[1], law._landing = True, 0
     law.step = Step(np.zeros(2), -0.5 * law.values.step_time, 0.0)
     assert any(law._has_landed(air) for _ in range(5))

@@ -45,6 +45,7 @@ EARLIEST = 0.3        # part of the step time before which the swing foot does n
 PATIENT = 0.25        # of the same: how long a sensor that works is waited for
 LEG = 0.8             # m: of the walker whose `Thresholds` these are; others' go with size
 STOPPED = 0.006       # m: how far a foot on the floor stays behind one that sinks on
+FAR = 0.015           # m: a foot that is farther behind may still be in the air
 RISING = 0.05         # m/s: a foot that rises faster has not landed,
 BOUNCING = 0.2        # m/s: nor one that bounces, where it should come down
 CREEP = 0.1           # m/s: a slower plan does not tell a foot at rest from one in the air
@@ -68,6 +69,7 @@ class Thresholds(NamedTuple):
     """What tells rest from motion, in the size of a robot: m and m/s, see the constants."""
 
     stopped: float
+    far: float
     rising: float
     bouncing: float
     creep: float
@@ -77,7 +79,8 @@ class Thresholds(NamedTuple):
 def thresholds_of(leg: float, gravity: float) -> Thresholds:
     """Return the `Thresholds` for a leg in m and gravity in m/s^2, by dynamic similarity."""
     speed = math.sqrt(leg / LEG * gravity / 9.81)
-    return Thresholds(STOPPED * leg / LEG, RISING * speed, BOUNCING * speed, CREEP * speed,
+    size = leg / LEG
+    return Thresholds(STOPPED * size, FAR * size, RISING * speed, BOUNCING * speed, CREEP * speed,
                       SLOW * speed)
 
 
@@ -256,7 +259,7 @@ class Stepping(Controller):
         The second does not need a sensor of the foot; it counts once the foot shall be down. A
         sensor that has not let go since the foot was lifted is stuck: it says nothing. Nor is one
         believed while the foot goes on as planned: a floor would stop it. A leg may be too slow to
-        come down, too: a sensor that told of the last landing is waited for a while.
+        come down, too, and is far behind: a sensor that told of the last landing is waited for.
         """
         self._touches = bool(contact[1 - self.stance])
         self._lifted = self._lifted or not self._touches
@@ -267,7 +270,8 @@ class Stepping(Controller):
         way = swing.position - self._body.feet[self.stance].position
         lag = (self._leveled @ way)[2] - self._swing.position[2]
         self._felt[self.stance] |= bool(contact[self.stance])
-        patience = PATIENT * self._manner.step_time if self._felt[1 - self.stance] else 0.0
+        waits = self._felt[1 - self.stance] and lag > rest.far
+        patience = PATIENT * self._manner.step_time if waits else 0.0
         stopped = self.step.remaining <= -patience and lag > rest.stopped
         # of one that shall come down and carries the speed may be noise
         falls = carries and self._swing.velocity[2] < -rest.creep and speed < rest.bouncing
