@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Routes: what a walker is asked for, one segment after the other, and how it is pushed on the way.
 
-A route file holds ``segments``, a list of `SegmentParameters`, and may name the preset of ``noise``
-that it is meant to be walked with, and joints of the ``posture`` it begins in.
+A route file holds ``segments``, a list of `SegmentParameters`, and may name the ``controller`` and
+the preset of ``noise`` that it is meant to be walked with, and joints of the ``posture`` it begins
+in.
 """
 
 from collections.abc import Mapping
@@ -75,16 +76,19 @@ class Route(NamedTuple):
         segments: The `Segment` list, without gaps.
         noise: Preset of noise it is meant to be walked with, or None.
         posture: (joint, rad) of the posture it begins in; else that of the robot file.
+        controller: Name of the law it is meant to be walked with; else that of the robot file.
     """
 
     segments: tuple[Segment, ...]
     noise: str | None = None
     posture: tuple[tuple[str, float], ...] = ()
+    controller: str | None = None
 
     @property
-    def overrides(self) -> list[tuple[str, float]]:
-        """Its posture as overrides for `load_robot`."""
-        return [(f'start.posture.{joint}', angle) for joint, angle in self.posture]
+    def overrides(self) -> list[tuple[str, float | str]]:
+        """Its controller and posture as overrides for `load_robot`."""
+        law = [] if self.controller is None else [('controller', self.controller)]
+        return [*law, *((f'start.posture.{joint}', angle) for joint, angle in self.posture)]
 
     @property
     def duration(self) -> float:
@@ -104,11 +108,14 @@ def read_route(name_or_path: str | Path) -> Route:
     what = f'route {name_or_path}'
     content = read_yaml(route_path(name_or_path), what)
     if not isinstance(content, Mapping) or not isinstance(content.get('segments'), list) \
-            or not content['segments'] or set(content) - {'segments', 'noise', 'posture'}:
-        raise InvalidInput(what, limit='must hold segments, a list, and perhaps noise and posture')
-    noise = content.get('noise')
-    if not isinstance(noise, (str, type(None))):
-        raise InvalidInput(f'noise of {what}', value=noise, limit='must be the name of a preset')
+            or not content['segments'] \
+            or set(content) - {'segments', 'noise', 'posture', 'controller'}:
+        raise InvalidInput(what, limit='must hold segments, a list, and perhaps noise, controller '
+                           'and posture')
+    noise, controller = content.get('noise'), content.get('controller')
+    for key, value in (('noise', noise), ('controller', controller)):
+        if not isinstance(value, (str, type(None))):
+            raise InvalidInput(f'{key} of {what}', value=value, limit='must be a name')
     posture = mapping(content.get('posture', {}), f'posture of {what}')
     values = [SegmentParameters.read(entry) for entry in content['segments']]
     ends = list(itertools.accumulate(entry.duration for entry in values))
@@ -118,4 +125,4 @@ def read_route(name_or_path: str | Path) -> Route:
                 end - entry.duration + entry.push_at, entry.push_direction)
         for number, (entry, end) in enumerate(zip(values, ends, strict=True), 1)), noise,
         tuple((str(joint), finite(angle, f'posture of {what}, joint {joint}'))
-              for joint, angle in posture.items()))
+              for joint, angle in posture.items()), controller)
