@@ -131,25 +131,15 @@ class PostureHolder(Protocol):
 
 
 class FootPlan(NamedTuple):
-    """What a law that steps does with its feet: places from the base's origin, floor axes.
+    """What a law that steps does with its feet: places from the base's origin, floor axes."""
 
-    Attributes:
-        feet: Where the feet are, m, ``(n_feet, 3)``.
-        yaws: How the feet are turned about the floor normal, rad, ``(n_feet,)``.
-        swing: Index of the foot that swings; None while all stand.
-        foothold: Where it shall land, m, ``(3,)``; None while all stand.
-        capture: Where the fall would end, on the floor, m, ``(3,)``.
-        heading: Where the robot shall look, rad.
-        sole: Length and width of the soles relied on, m; zeros of points.
-    """
-
-    feet: np.ndarray
-    yaws: np.ndarray
-    swing: int | None
-    foothold: np.ndarray | None
-    capture: np.ndarray
-    heading: float
-    sole: tuple[float, float]
+    feet: np.ndarray   # where the feet are, m, ``(n_feet, 3)``
+    yaws: np.ndarray   # how the feet are turned about the floor normal, rad, ``(n_feet,)``
+    swing: int | None   # index of the foot that swings; None while all stand
+    foothold: np.ndarray | None   # where it shall land, m, ``(3,)``; None while all stand
+    capture: np.ndarray   # where the fall would end, on the floor, m, ``(3,)``
+    heading: float   # where the robot shall look, rad
+    sole: tuple[float, float]   # length and width of the soles relied on, m; zeros of points
 
 
 @runtime_checkable

@@ -40,23 +40,14 @@ def clamped_pd(q5: float, dq5: float, set_point: float, proportional_gain: float
 
 
 class HipData(NamedTuple):
-    """What a PD law of the hip knows, as plain numbers.
+    """What a PD law of the hip knows, as plain numbers."""
 
-    Attributes:
-        coordinate: Index of the hip angle among the minimal coordinates.
-        set_point: Hip angle aimed at, rad.
-        proportional_gain: A/rad or N m/rad.
-        derivative_gain: A s/rad or N m s/rad.
-        limit: Largest current, A, or torque, N m.
-        effort: Effort per ampere, or 1, with the sign of the hip by stance foot, ``(2,)``.
-    """
-
-    coordinate: int
-    set_point: float
-    proportional_gain: float
-    derivative_gain: float
-    limit: float
-    effort: np.ndarray
+    coordinate: int   # index of the hip angle among the minimal coordinates
+    set_point: float   # hip angle aimed at, rad
+    proportional_gain: float   # A/rad or N m/rad
+    derivative_gain: float   # A s/rad or N m s/rad
+    limit: float   # largest current, A, or torque, N m
+    effort: np.ndarray  # effort per ampere, or 1, with the sign of the hip by stance foot, ``(2,)``
 
 
 @array_function

@@ -42,22 +42,13 @@ from walking_control.models.support.layout import terms_places, unpack_terms
 
 
 class Playback(NamedTuple):
-    """What the law knows, as plain arrays and numbers.
+    """What the law knows, as plain arrays and numbers."""
 
-    Attributes:
-        curve: `Curve` of the gait over time.
-        limits: `Limits`.
-        parameters: Of the support terms.
-        stiffness: N m/rad.
-        damping: N m s/rad.
-        losses: `Compensation`.
-    """
-
-    curve: Curve
+    curve: Curve   # `Curve` of the gait over time
     limits: Limits
-    parameters: np.ndarray
-    stiffness: float
-    damping: float
+    parameters: np.ndarray   # of the support terms
+    stiffness: float   # N m/rad
+    damping: float   # N m s/rad
     losses: Compensation
 
 
@@ -99,15 +90,10 @@ def play(terms: Terms, data: Playback, support: int, elapsed: float, q: np.ndarr
 
 
 class TimedPlayback(NamedTuple):
-    """What the law knows in a compiled walk.
-
-    Attributes:
-        playback: `Playback`.
-        period: Control period, s.
-    """
+    """What the law knows in a compiled walk."""
 
     playback: Playback
-    period: float
+    period: float   # control period, s
 
 
 @array_function

@@ -23,17 +23,11 @@ PRECISE = 1e-13   # relative to the range of the parameter: a Newton step this s
 
 
 class Curve(NamedTuple):
-    """A curve in configuration space, as plain arrays.
+    """A curve in configuration space, as plain arrays."""
 
-    Attributes:
-        knots: Parameter at the samples (time along the gait, s), ``(k,)``.
-        coefficients: Of the polynomials in (s - knot), ``(k - 1, 6, n)``.
-        metric: Constant symmetric matrix that measures distance, ``(n, n)``.
-    """
-
-    knots: np.ndarray
-    coefficients: np.ndarray
-    metric: np.ndarray
+    knots: np.ndarray   # parameter at the samples (time along the gait, s), ``(k,)``
+    coefficients: np.ndarray   # of the polynomials in (s - knot), ``(k - 1, 6, n)``
+    metric: np.ndarray   # constant symmetric matrix that measures distance, ``(n, n)``
 
 
 def make_curve(time: np.ndarray, q: np.ndarray, v: np.ndarray, metric: np.ndarray) -> Curve:

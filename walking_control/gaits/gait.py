@@ -16,18 +16,13 @@ class GaitError(InvalidInput):
 
 @dataclass(frozen=True)
 class Phase:
-    """A part of a step without jumps.
+    """A part of a step without jumps."""
 
-    Attributes:
-        duration: s.
-        values: All minimal coordinates at the Chebyshev points of the phase, rad,
-            ``(degree + 1, n)``; held coordinates are constant columns.
-        held: Indices of the coordinates that locks hold.
-    """
-
-    duration: float
+    duration: float   # s
+    # all minimal coordinates at the Chebyshev points of the phase, rad, ``(degree + 1, n)``; held
+    # coordinates are constant columns
     values: np.ndarray
-    held: tuple[int, ...] = ()
+    held: tuple[int, ...] = ()   # indices of the coordinates that locks hold
 
     @property
     def degree(self) -> int:
@@ -42,13 +37,9 @@ class Phase:
 
 @dataclass(frozen=True)
 class Gait:
-    """A symmetric gait; each step repeats the phases with left and right exchanged.
+    """A symmetric gait; each step repeats the phases with left and right exchanged."""
 
-    Attributes:
-        phases: Tuple of `Phase`, touchdown to touchdown.
-    """
-
-    phases: tuple[Phase, ...]
+    phases: tuple[Phase, ...]   # tuple of `Phase`, touchdown to touchdown
 
     @property
     def period(self) -> float:

@@ -46,29 +46,20 @@ COSTS = ('cost_of_transport_electrical', 'cost_of_transport_each_joint')
 
 @dataclass(frozen=True)
 class SpaceGait:
-    """A periodic step in space on the robot's first foot; see `GaitFamily.at`.
+    """A periodic step in space on the robot's first foot; see `GaitFamily.at`."""
 
-    Attributes:
-        joints: Names, in the order of all that follows.
-        stance: The foot that stands.
-        mirror: Partner of each joint, and its sign: joints of the step on the other foot are
-            ``signs * q[partners]``; places are mirrored at the x-z plane.
-        speed: m/s.
-        duration: Of a step, s.
-        step_width: Distance between the soles sideways, m.
-        costs: `COSTS`: joints exchanging power at the supply, and each paying alone.
-        posture: Joints at Chebyshev points, ``(degree + 1, n)``, rad.
-        forces: Pressure point (m) and efforts (N m) at Chebyshev points, ``(FORCES + 1, 2 + n)``.
-    """
-
-    joints: tuple[str, ...]
-    stance: str
+    joints: tuple[str, ...]   # names, in the order of all that follows
+    stance: str   # the foot that stands
+    # partner of each joint, and its sign: joints of the step on the other foot are ``signs *
+    # q[partners]``; places are mirrored at the x-z plane
     mirror: tuple[np.ndarray, np.ndarray] = field(repr=False)
-    speed: float
-    duration: float
-    step_width: float
+    speed: float   # m/s
+    duration: float   # of a step, s
+    step_width: float   # distance between the soles sideways, m
+    # `COSTS`: joints exchanging power at the supply, and each paying alone
     costs: Mapping[str, float]
-    posture: np.ndarray = field(repr=False)
+    posture: np.ndarray = field(repr=False)   # joints at Chebyshev points, ``(degree + 1, n)``, rad
+    # pressure point (m) and efforts (N m) at Chebyshev points, ``(FORCES + 1, 2 + n)``
     forces: np.ndarray = field(repr=False)
 
     @property

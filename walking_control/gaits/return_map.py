@@ -15,17 +15,11 @@ from walking_control.exceptions import NotAchieved
 
 @dataclass(frozen=True)
 class Stride:
-    """One step.
+    """One step."""
 
-    Attributes:
-        x: State just after the touchdown that ends it, ``(m,)``.
-        period: s.
-        length: Distance between the footholds, m.
-    """
-
-    x: np.ndarray
-    period: float
-    length: float
+    x: np.ndarray   # state just after the touchdown that ends it, ``(m,)``
+    period: float   # s
+    length: float   # distance between the footholds, m
 
 
 StrideFunction = Callable[[np.ndarray], Stride | None]   # None where the robot falls
@@ -33,21 +27,13 @@ StrideFunction = Callable[[np.ndarray], Stride | None]   # None where the robot 
 
 @dataclass(frozen=True)
 class Cycle:
-    """A limit cycle.
+    """A limit cycle."""
 
-    Attributes:
-        x: Its state just after touchdown, ``(m,)``.
-        period: s.
-        length: Step length, m.
-        eigenvalues: Of the linearised stride function, largest first, ``(m,)``.
-        residual: Largest entry of stride(x) - x.
-    """
-
-    x: np.ndarray
-    period: float
-    length: float
-    eigenvalues: np.ndarray
-    residual: float
+    x: np.ndarray   # its state just after touchdown, ``(m,)``
+    period: float   # s
+    length: float   # step length, m
+    eigenvalues: np.ndarray   # of the linearised stride function, largest first, ``(m,)``
+    residual: float   # largest entry of stride(x) - x
 
     @property
     def stable(self) -> bool:

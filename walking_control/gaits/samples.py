@@ -29,23 +29,14 @@ PRECISE = 1e-12     # tolerance of the integration
 
 @dataclass(frozen=True)
 class Piece:
-    """A part of a step without jumps, and how the walker would move before and past it.
+    """A part of a step without jumps, and how the walker would move before and past it."""
 
-    Attributes:
-        held: Indices of the coordinates held by a lock or stop.
-        start: Where the part itself begins, s after touchdown.
-        end: Where it ends, s.
-        time: s, rising, ``(k,)``; before `start` and past `end` the motion is free.
-        q: Minimal coordinates, ``(k, n)``.
-        v: Their rates.
-    """
-
-    held: tuple[int, ...]
-    start: float
-    end: float
-    time: np.ndarray
-    q: np.ndarray
-    v: np.ndarray
+    held: tuple[int, ...]   # indices of the coordinates held by a lock or stop
+    start: float   # where the part itself begins, s after touchdown
+    end: float   # where it ends, s
+    time: np.ndarray   # s, rising, ``(k,)``; before `start` and past `end` the motion is free
+    q: np.ndarray   # minimal coordinates, ``(k, n)``
+    v: np.ndarray   # their rates
 
     @property
     def inside(self) -> np.ndarray:
@@ -55,23 +46,14 @@ class Piece:
 
 @dataclass(frozen=True)
 class GaitSamples:
-    """One step of a gait, from touchdown at time 0 to touchdown.
+    """One step of a gait, from touchdown at time 0 to touchdown."""
 
-    Attributes:
-        robot: Name of the robot.
-        coordinates: Names of the minimal coordinates.
-        slope: Inclination of the floor it was found on, rad, downhill positive.
-        gravity: m/s^2.
-        period: Duration of the step, s.
-        pieces: Tuple of `Piece`, in order.
-    """
-
-    robot: str
-    coordinates: tuple[str, ...]
-    slope: float
-    gravity: float
-    period: float
-    pieces: tuple[Piece, ...]
+    robot: str   # name of the robot
+    coordinates: tuple[str, ...]   # names of the minimal coordinates
+    slope: float   # inclination of the floor it was found on, rad, downhill positive
+    gravity: float   # m/s^2
+    period: float   # duration of the step, s
+    pieces: tuple[Piece, ...]   # tuple of `Piece`, in order
 
 
 def read_samples(path: Path | str, robot: Robot, world: World, before: float = 0.15,

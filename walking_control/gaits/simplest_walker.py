@@ -31,21 +31,13 @@ _ROWS = [[(j, float(A[i, j])) for j in range(i) if A[i, j] != 0.0] for i in rang
 
 
 class SimplestCycle(NamedTuple):
-    """A limit cycle of the simplest walking model.
+    """A limit cycle of the simplest walking model."""
 
-    Attributes:
-        angle: Of the stance leg just after touchdown, rad.
-        rate: Of the same, in units of sqrt(gravity / leg length).
-        period: In units of sqrt(leg length / gravity).
-        eigenvalues: Of the return map of angle and rate, largest first, ``(2,)``.
-        residual: Largest change of angle and rate over a stride.
-    """
-
-    angle: float
-    rate: float
-    period: float
-    eigenvalues: np.ndarray
-    residual: float
+    angle: float   # of the stance leg just after touchdown, rad
+    rate: float   # of the same, in units of sqrt(gravity / leg length)
+    period: float   # in units of sqrt(leg length / gravity)
+    eigenvalues: np.ndarray   # of the return map of angle and rate, largest first, ``(2,)``
+    residual: float   # largest change of angle and rate over a stride
 
 
 def find_simplest_cycle(slope: float, long: bool = True) -> SimplestCycle:

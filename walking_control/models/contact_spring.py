@@ -13,25 +13,15 @@ import numpy as np
 
 
 class SpringModel(NamedTuple):
-    """A spring, a damper and what lets them slip.
+    """A spring, a damper and what lets them slip."""
 
-    Attributes:
-        translation: Kt of (3.32), N/m.
-        rotation: Kr of (3.32), N m/rad.
-        damping: r of the Kelvin-Voigt model, N s/m (and N m s/rad).
-        relief: beta of (3.25), 1/rad: how fast rolling relieves the sliding deformation.
-        most_slide: Largest deformation along the surface, m; inf never slips.
-        most_twist: Largest twist, rad.
-        share: k2 / (k1 + k2), the part of the deformation that is body 1's ((3.28)).
-    """
-
-    translation: float
-    rotation: float
-    damping: float = 0.0
-    relief: float = 0.0
-    most_slide: float = math.inf
-    most_twist: float = math.inf
-    share: float = 0.5
+    translation: float   # kt of (3.32), N/m
+    rotation: float   # kr of (3.32), N m/rad
+    damping: float = 0.0   # r of the Kelvin-Voigt model, N s/m (and N m s/rad)
+    relief: float = 0.0   # beta of (3.25), 1/rad: how fast rolling relieves the sliding deformation
+    most_slide: float = math.inf   # largest deformation along the surface, m; inf never slips
+    most_twist: float = math.inf   # largest twist, rad
+    share: float = 0.5   # k2 / (k1 + k2), the part of the deformation that is body 1's ((3.28))
 
 
 class Deformation(NamedTuple):

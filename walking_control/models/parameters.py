@@ -44,30 +44,19 @@ def parameter(default: Value, unit: str, description: str, minimum: float | None
 
 @dataclass(frozen=True)
 class Parameter:
-    """One tunable value, as a class of `Parameters` declares it.
+    """One tunable value, as a class of `Parameters` declares it."""
 
-    Args:
-        name: Name within its section.
-        default: Default value; its type (bool, int, float, str, or a tuple of floats) is the
-            parameter's type.
-        unit: SI unit, ``'1'`` when dimensionless, ``''`` for texts and switches.
-        description: One sentence.
-        minimum: Smallest allowed value (for arrays: of each element).
-        maximum: Largest allowed value.
-        choices: Allowed values, for texts.
-        live: True when it may change while the robot walks.
-        scaled: True when the default is that of a robot of 10 kg and 1 m and grows with the
-            robot, as its unit says (see `models.scale`).
-    """
-
-    name: str
+    name: str   # name within its section
+    # default value; its type (bool, int, float, str, or a tuple of floats) is the parameter's type
     default: Any
-    unit: str
-    description: str
-    minimum: float | None = None
-    maximum: float | None = None
-    choices: tuple[str, ...] = ()
-    live: bool = False
+    unit: str   # SI unit, ``'1'`` when dimensionless, ``''`` for texts and switches
+    description: str   # one sentence
+    minimum: float | None = None   # smallest allowed value (for arrays: of each element)
+    maximum: float | None = None   # largest allowed value
+    choices: tuple[str, ...] = ()   # allowed values, for texts
+    live: bool = False   # true when it may change while the robot walks
+    # true when the default is that of a robot of 10 kg and 1 m and grows with the robot, as its
+    # unit says (see `models.scale`)
     scaled: bool = False
 
     def default_for(self, scale: Scale | None) -> Any:

@@ -15,15 +15,10 @@ Given = ParamSpec('Given')
 
 
 class Chosen(NamedTuple):
-    """A class that was chosen, with some of its parameters: what ``Law(stiffness=8.0)`` gives.
+    """A class that was chosen, with some of its parameters: what ``Law(stiffness=8.0)`` gives."""
 
-    Attributes:
-        kind: The class.
-        parameters: name -> value of those given.
-    """
-
-    kind: Any
-    parameters: dict[str, Any]
+    kind: Any   # the class
+    parameters: dict[str, Any]   # name -> value of those given
 
 
 Choice = str | type | Chosen | None   # a name, `module:Class`, class; None takes the usual one

@@ -18,19 +18,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class JointLock:
-    """A lock that holds a joint at an angle once armed and arrived.
+    """A lock that holds a joint at an angle once armed and arrived."""
 
-    Args:
-        joint: Joint name.
-        foot: Foot of the leg the joint belongs to.
-        angle: Angle held, rad.
-        capture: The lock engages when the joint is within this of the angle, rad.
-    """
-
-    joint: str
-    foot: str
-    angle: float
-    capture: float
+    joint: str   # joint name
+    foot: str   # foot of the leg the joint belongs to
+    angle: float   # angle held, rad
+    capture: float   # the lock engages when the joint is within this of the angle, rad
 
 
 @dataclass(frozen=True)

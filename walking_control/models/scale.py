@@ -33,17 +33,11 @@ RULES = {
 
 @dataclass(frozen=True)
 class Scale:
-    """The size of a robot.
+    """The size of a robot."""
 
-    Args:
-        mass: kg.
-        length: Height of the base above the lowest foot at zero angles, m.
-        gravity: m/s^2.
-    """
-
-    mass: float
-    length: float
-    gravity: float
+    mass: float   # kg
+    length: float   # height of the base above the lowest foot at zero angles, m
+    gravity: float   # m/s^2
 
     @property
     def time(self) -> float:

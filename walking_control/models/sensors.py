@@ -19,21 +19,13 @@ IMU_BROADCASTER, LOCK_BROADCASTER = 'imu_broadcaster', 'lock_broadcaster'
 
 
 class Signal(NamedTuple):
-    """Numbers of a sensor that are one quantity.
+    """Numbers of a sensor that are one quantity."""
 
-    Attributes:
-        name: Also of its interfaces in ros2_control.
-        unit: In SI.
-        labels: Of its numbers: joints, or axes.
-        title: Of its plot; one title, one plot. Empty: it is not drawn.
-        field: Of the message that holds it, where that is not its name.
-    """
-
-    name: str
-    unit: str
-    labels: tuple[str, ...]
-    title: str = ''
-    field: str = ''
+    name: str   # also of its interfaces in ros2_control
+    unit: str   # in SI
+    labels: tuple[str, ...]   # of its numbers: joints, or axes
+    title: str = ''   # Of its plot; one title, one plot. Empty: it is not drawn.
+    field: str = ''   # of the message that holds it, where that is not its name
 
     def read(self, message: Any) -> list[float]:
         """Return the numbers along axes that a message holds."""
@@ -48,24 +40,15 @@ class Signal(NamedTuple):
 
 
 class Sensor(NamedTuple):
-    """What one message on one topic tells.
+    """What one message on one topic tells."""
 
-    Attributes:
-        name: `JOINTS`, `IMU`, a foot, the link of another IMU, or `LOCKS`.
-        kind: The end of the code of the fault when it falls silent.
-        message: Its type in ROS.
-        controller: Broadcaster of ros2_control that publishes it.
-        topic: Relative.
-        frame: Link in whose axes it counts; empty for joints.
-        signals: In the order of `Measurement.values`; locks, which are no numbers, stand apart.
-    """
-
-    name: str
-    kind: str
-    message: str
-    controller: str
-    topic: str
-    frame: str
+    name: str   # `JOINTS`, `IMU`, a foot, the link of another IMU, or `LOCKS`
+    kind: str   # the end of the code of the fault when it falls silent
+    message: str   # its type in ROS
+    controller: str   # broadcaster of ros2_control that publishes it
+    topic: str   # relative
+    frame: str   # link in whose axes it counts; empty for joints
+    # in the order of `Measurement.values`; locks, which are no numbers, stand apart
     signals: tuple[Signal, ...]
 
 

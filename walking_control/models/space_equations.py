@@ -42,29 +42,24 @@ class SpaceEquations:
     """Functions of one step on the robot's first foot; ``theta`` is of `step_parameters`.
 
     Poses and the wrench are in the stance sole's frame, which is the floor's.
-
-    Attributes:
-        n: Number of joints.
-        legs: The joints of the legs of both feet, each from the base, as indices.
-        mirror: From the joints of a step on one foot to those of the step on the other, ``(n, n)``.
-        dynamics: (q, v, a, theta) -> efforts of the motors ``(n,)``, wrench of the floor on the
-            stance sole, force and moment about its origin, ``(6,)``.
-        poses: (q) -> positions of the other sole and of the base ``(3, 2)``, their rotations,
-            ``(3, 6)``.
-        swing_twist: (q, v) -> velocity of the other sole in its own axes, linear first, ``(6,)``.
-        impact: (q, twist, v, v_new, theta) -> momenta of the joints gained ``(n,)`` and impulse
-            wrench on the stance sole ``(6,)``, as it stops from a twist, v becoming v_new.
-        energy: (q, v, theta) -> kinetic energy, J.
     """
 
-    n: int
+    n: int   # number of joints
+    # the joints of the legs of both feet, each from the base, as indices
     legs: tuple[tuple[int, ...], ...]
+    # from the joints of a step on one foot to those of the step on the other, ``(n, n)``
     mirror: np.ndarray = field(repr=False)
+    # (q, v, a, theta) -> efforts of the motors ``(n,)``, wrench of the floor on the stance sole,
+    # force and moment about its origin, ``(6,)``
     dynamics: ca.Function = field(repr=False)
+    # (q) -> positions of the other sole and of the base ``(3, 2)``, their rotations, ``(3, 6)``
     poses: ca.Function = field(repr=False)
+    # (q, v) -> velocity of the other sole in its own axes, linear first, ``(6,)``
     swing_twist: ca.Function = field(repr=False)
+    # (q, twist, v, v_new, theta) -> momenta of the joints gained ``(n,)`` and impulse wrench on the
+    # stance sole ``(6,)``, as it stops from a twist, v becoming v_new
     impact: ca.Function = field(repr=False)
-    energy: ca.Function = field(repr=False)
+    energy: ca.Function = field(repr=False)   # (q, v, theta) -> kinetic energy, J
 
 
 class _Tree(Keyed):

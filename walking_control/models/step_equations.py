@@ -40,36 +40,28 @@ FADE = 0.05   # rad/s
 
 @dataclass(frozen=True, eq=False)
 class StepEquations:
-    """Functions of one step; ``theta`` is the vector of `step_parameters`.
+    """Functions of one step; ``theta`` is the vector of `step_parameters`."""
 
-    Attributes:
-        n: Number of minimal coordinates.
-        axes: Axes of the floor frame a force has, those of the `Base`.
-        relabel: S of [DS09] (4.10): coordinates of one support to those of the other.
-        masses: Where the bodies' masses stand in theta.
-        effort: (q, v, a, theta) -> forces collocated with q that the motion takes beside springs.
-        force: (q, v, a, theta) -> force of the floor on the stance foot, N, ``(len(axes),)``.
-        foot: (q) -> the other foot relative to the stance foot, m, ``(len(axes),)``.
-        foot_velocity: (q, v) -> its velocity, m/s.
-        impact: (q, v, v_new, theta) -> (momentum mismatch ``(n,)`` in the coordinates of the new
-            support, impulse on the landing foot, velocity of the foot left behind).
-        momentum: (q, v, theta) -> mass matrix times v with the stance foot at rest, ``(n,)``.
-        energy: (q, v, theta) -> kinetic and potential energy, J; potential counts from the
-            stance foot.
-        friction_power: (v) -> power that friction of the joints takes, W.
-    """
-
-    n: int
-    axes: tuple[int, ...]
+    n: int   # number of minimal coordinates
+    axes: tuple[int, ...]   # axes of the floor frame a force has, those of the `Base`
+    # S of [DS09] (4.10): coordinates of one support to those of the other
     relabel: tuple[tuple[float, ...], ...]
-    masses: slice
+    masses: slice   # where the bodies' masses stand in theta
+    # (q, v, a, theta) -> forces collocated with q that the motion takes beside springs
     effort: ca.Function = field(repr=False)
+    # (q, v, a, theta) -> force of the floor on the stance foot, N, ``(len(axes),)``
     force: ca.Function = field(repr=False)
+    # (q) -> the other foot relative to the stance foot, m, ``(len(axes),)``
     foot: ca.Function = field(repr=False)
-    foot_velocity: ca.Function = field(repr=False)
+    foot_velocity: ca.Function = field(repr=False)   # (q, v) -> its velocity, m/s
+    # (q, v, v_new, theta) -> (momentum mismatch ``(n,)`` in the coordinates of the new support,
+    # impulse on the landing foot, velocity of the foot left behind)
     impact: ca.Function = field(repr=False)
+    # (q, v, theta) -> mass matrix times v with the stance foot at rest, ``(n,)``
     momentum: ca.Function = field(repr=False)
+    # (q, v, theta) -> kinetic and potential energy, J; potential counts from the stance foot
     energy: ca.Function = field(repr=False)
+    # (v) -> power that friction of the joints takes, W
     friction_power: ca.Function = field(repr=False)
 
 

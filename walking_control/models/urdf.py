@@ -26,27 +26,16 @@ DEEPEST = 200  # elements within each other; a body within a body counts too in 
 
 @dataclass(frozen=True)
 class UrdfJoint:
-    """What the rest of the package asks of a moving joint.
-
-    Args:
-        name: Name.
-        kind: ``'revolute'``, ``'continuous'`` or ``'prismatic'``.
-        lower: Lower position limit, rad or m (-inf where the URDF gives none).
-        upper: Upper position limit.
-        effort: Largest effort, N m or N (inf where the URDF gives none).
-        velocity: Largest speed, rad/s or m/s (inf where the URDF gives none).
-        damping: Viscous friction, N m s/rad or N s/m (0 where the URDF gives none).
-        friction: Dry friction, N m or N (likewise).
-    """
+    """What the rest of the package asks of a moving joint."""
 
     name: str
-    kind: str
-    lower: float
-    upper: float
-    effort: float
-    velocity: float
-    damping: float = 0.0
-    friction: float = 0.0
+    kind: str   # ``'revolute'``, ``'continuous'`` or ``'prismatic'``
+    lower: float   # lower position limit, rad or m (-inf where the URDF gives none)
+    upper: float   # upper position limit
+    effort: float   # largest effort, N m or N (inf where the URDF gives none)
+    velocity: float   # largest speed, rad/s or m/s (inf where the URDF gives none)
+    damping: float = 0.0   # viscous friction, N m s/rad or N s/m (0 where the URDF gives none)
+    friction: float = 0.0   # dry friction, N m or N (likewise)
 
 
 def load_urdf(path: Path | str, xacro_args: Mapping[str, Any] | None = None) -> str:

@@ -50,21 +50,13 @@ LAST_WORDS = 20   # messages looked for after the end
 
 @dataclass
 class DemoResult:
-    """What a demo gives back.
-
-    Args:
-        run: The `Run`.
-        ticks: Control ticks.
-        missed_ticks: Ticks whose command was late.
-        wall_time: From the first tick to the last, s.
-        rmw: Name of the ROS middleware.
-    """
+    """What a demo gives back."""
 
     run: Run
-    ticks: int
-    missed_ticks: int
-    wall_time: float
-    rmw: str
+    ticks: int   # control ticks
+    missed_ticks: int   # ticks whose command was late
+    wall_time: float   # from the first tick to the last, s
+    rmw: str   # name of the ROS middleware
 
 
 def run_demo(robot_file: RobotFile, controller: Choice, plant: Choice, duration: float,

@@ -14,15 +14,10 @@ from walking_control.exceptions import InvalidInput
 
 @dataclass(frozen=True)
 class DemoPlace:
-    """Where a demo's nodes are.
+    """Where a demo's nodes are."""
 
-    Args:
-        domain: ROS domain.
-        namespace: Namespace of its nodes and topics.
-    """
-
-    domain: str
-    namespace: str
+    domain: str   # ROS domain
+    namespace: str   # namespace of its nodes and topics
 
 
 def _folder() -> Path:

@@ -28,27 +28,22 @@ ENOUGH = 5         # messages by which a rate is judged
 
 @dataclass
 class Seen:
-    """What was seen of a system.
+    """What was seen of a system."""
 
-    Args:
-        arrivals: Topic -> when each message was heard, and its stamp, s.
-        clock: When each message on ``/clock`` was heard, and what it said, s.
-        commands: When each command was heard, and whether it was an effort.
-        alone: Whether nobody commanded at first.
-        mismatches: Sentences on publishers that a subscriber cannot hear.
-        parameters: Node -> name -> value of those that answered.
-        statuses: Name -> level and message on ``/diagnostics``.
-        priority: Highest real-time priority that this user may have.
-    """
-
+    # topic -> when each message was heard, and its stamp, s
     arrivals: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
+    # when each message on ``/clock`` was heard, and what it said, s
     clock: list[tuple[float, float]] = field(default_factory=list)
+    # when each command was heard, and whether it was an effort
     commands: list[tuple[float, bool]] = field(default_factory=list)
-    alone: bool = False
+    alone: bool = False   # whether nobody commanded at first
+    # sentences on publishers that a subscriber cannot hear
     mismatches: list[str] = field(default_factory=list)
+    # node -> name -> value of those that answered
     parameters: dict[str, dict[str, Any]] = field(default_factory=dict)
+    # name -> level and message on ``/diagnostics``
     statuses: dict[str, tuple[int, str]] = field(default_factory=dict)
-    priority: int = 0
+    priority: int = 0   # highest real-time priority that this user may have
 
 
 @dataclass

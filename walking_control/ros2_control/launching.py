@@ -51,93 +51,56 @@ TOOLS = ('rviz2', 'plotjuggler', 'rqt_robot_monitor')
 
 @dataclass(frozen=True)
 class Process:
-    """A ROS node or program.
+    """A ROS node or program."""
 
-    Args:
-        key: What other steps call it.
-        package: Its package.
-        executable: Its executable.
-        name: Node name; empty leaves it the executable's.
-        arguments: Command-line arguments.
-        parameters: Parameter files and mappings, weakest first.
-        remappings: Pairs of topic names.
-        after: Key of a step that has to end well first.
-        needed: Whether everything ends with it.
-        prefix: Command line before it, e.g. a terminal; empty: none.
-    """
-
-    key: str
+    key: str   # what other steps call it
     package: str
     executable: str
-    name: str = ''
-    arguments: tuple[str, ...] = ()
-    parameters: tuple[Any, ...] = ()
-    remappings: tuple[tuple[str, str], ...] = ()
-    after: str = ''
-    needed: bool = False
-    prefix: str = ''
+    name: str = ''   # node name; empty leaves it the executable's
+    arguments: tuple[str, ...] = ()   # command-line arguments
+    parameters: tuple[Any, ...] = ()   # parameter files and mappings, weakest first
+    remappings: tuple[tuple[str, str], ...] = ()   # pairs of topic names
+    after: str = ''   # key of a step that has to end well first
+    needed: bool = False   # whether everything ends with it
+    prefix: str = ''   # command line before it, e.g. a terminal; empty: none
 
 
 @dataclass(frozen=True)
 class Lifecycle(Process):
-    """A lifecycle node, configured at once.
+    """A lifecycle node, configured at once."""
 
-    Args:
-        activate: Whether it is activated.
-        activate_after: Key of a step that has to end well before that.
-    """
-
-    activate: bool = True
-    activate_after: str = ''
+    activate: bool = True   # whether it is activated
+    activate_after: str = ''   # key of a step that has to end well before that
 
 
 @dataclass(frozen=True)
 class Include:
-    """Another package's launch file.
+    """Another package's launch file."""
 
-    Args:
-        key: What other steps call it.
-        package: The package.
-        file: Name of the file in its folder ``launch``.
-        arguments: Its arguments.
-    """
-
-    key: str
+    key: str   # what other steps call it
     package: str
-    file: str
+    file: str   # name of the file in its folder ``launch``
     arguments: Mapping[str, str]
 
 
 @dataclass(frozen=True)
 class Call:
-    """A command line that does something once.
+    """A command line that does something once."""
 
-    Args:
-        key: What other steps call it.
-        command: The words.
-        after: Key of a step that has to end well first, or of a `Lifecycle` that has to be active.
-        delay: How long after that, s.
-    """
-
-    key: str
-    command: tuple[str, ...]
+    key: str   # what other steps call it
+    command: tuple[str, ...]   # the words
+    # key of a step that has to end well first, or of a `Lifecycle` that has to be active
     after: str = ''
-    delay: float = 0.0
+    delay: float = 0.0   # how long after that, s
 
 
 @dataclass(frozen=True)
 class Say:
-    """A sentence for the operator.
+    """A sentence for the operator."""
 
-    Args:
-        key: What other steps call it.
-        text: The sentence.
-        after: Key of a step that has to end well first.
-    """
-
-    key: str
-    text: str
-    after: str = ''
+    key: str   # what other steps call it
+    text: str   # the sentence
+    after: str = ''   # key of a step that has to end well first
 
 
 Step = Process | Include | Call | Say
@@ -145,21 +108,13 @@ Step = Process | Include | Call | Say
 
 @dataclass(frozen=True)
 class Place:
-    """Where the files of a launch lie.
-
-    Args:
-        robot_file: The `RobotFile`.
-        wiring: Its `Wiring`.
-        folder: Of controllers, bridge and world.
-        scratch: Of what is written for this launch alone.
-        values: Values of the launch arguments.
-    """
+    """Where the files of a launch lie."""
 
     robot_file: RobotFile
     wiring: Wiring
-    folder: Path
-    scratch: Path
-    values: Mapping[str, Any]
+    folder: Path   # of controllers, bridge and world
+    scratch: Path   # of what is written for this launch alone
+    values: Mapping[str, Any]   # values of the launch arguments
 
     def path(self, name: str) -> str:
         """Return the path of a file in the folder, which must be there."""

@@ -21,19 +21,12 @@ _LIFECYCLE = ('change_state', 'get_state', 'get_available_states', 'get_availabl
 
 
 class Access(NamedTuple):
-    """What a node may do; names as ROS has them: relative, ``~/`` its own, ``*`` any.
+    """What a node may do; names as ROS has them: relative, ``~/`` its own, ``*`` any."""
 
-    Args:
-        publishes: Topics.
-        subscribes: Topics.
-        serves: Services.
-        calls: Services.
-    """
-
-    publishes: tuple[str, ...] = ()
-    subscribes: tuple[str, ...] = ()
-    serves: tuple[str, ...] = ()
-    calls: tuple[str, ...] = ()
+    publishes: tuple[str, ...] = ()   # topics
+    subscribes: tuple[str, ...] = ()   # topics
+    serves: tuple[str, ...] = ()   # services
+    calls: tuple[str, ...] = ()   # services
 
 
 def accesses(robot: Robot) -> dict[str, Access]:

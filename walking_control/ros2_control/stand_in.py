@@ -34,17 +34,11 @@ WILDCARD = '/**/'
 
 @dataclass
 class Forwarder:
-    """One ForwardCommandController.
+    """One ForwardCommandController."""
 
-    Args:
-        interfaces: Command interfaces in the order of the message.
-        active: Whether it still forwards.
-        message: The newest message that was not dropped.
-    """
-
-    interfaces: tuple[str, ...]
-    active: bool = True
-    message: tuple[float, ...] | None = None
+    interfaces: tuple[str, ...]   # command interfaces in the order of the message
+    active: bool = True   # whether it still forwards
+    message: tuple[float, ...] | None = None   # the newest message that was not dropped
 
 
 def read_controllers(path: str | Path) -> dict[str, dict[str, Any]]:
@@ -229,19 +223,12 @@ class StandIn:
 
 @dataclass(frozen=True)
 class Habits:
-    """What a place does to sensors and motors beside its controllers.
+    """What a place does to sensors and motors beside its controllers."""
 
-    Args:
-        first: What the first messages of IMU and feet hold instead of values.
-        repeated: Share of the samples that repeat the one before under a new stamp.
-        dropped: Share of the samples in which a loaded foot tells no force.
-        limp: For how long nothing drives the joints after they are let go, s.
-    """
-
-    first: tuple[float, ...] = ()
-    repeated: float = 0.0
-    dropped: float = 0.0
-    limp: float = 0.0
+    first: tuple[float, ...] = ()   # what the first messages of IMU and feet hold instead of values
+    repeated: float = 0.0   # share of the samples that repeat the one before under a new stamp
+    dropped: float = 0.0   # share of the samples in which a loaded foot tells no force
+    limp: float = 0.0   # for how long nothing drives the joints after they are let go, s
 
 
 # Seen from outside in 2026: Gazebo Fortress 6.7 with gz_ros2_control, mujoco_ros2_control of main.

@@ -23,21 +23,13 @@ PLUGINS = {HARDWARE: 'mock_components/GenericSystem', GAZEBO: 'gz_ros2_control/G
 
 @dataclass(frozen=True)
 class Component:
-    """A joint or sensor in the tags.
+    """A joint or sensor in the tags."""
 
-    Args:
-        kind: ``'joint'`` or ``'sensor'``.
-        name: Its name.
-        commands: Command interfaces.
-        states: State interfaces.
-        parameters: Pairs (name, value).
-    """
-
-    kind: str
+    kind: str   # ``'joint'`` or ``'sensor'``
     name: str
-    commands: tuple[str, ...]
-    states: tuple[str, ...]
-    parameters: tuple[tuple[str, str], ...] = ()
+    commands: tuple[str, ...]   # command interfaces
+    states: tuple[str, ...]   # state interfaces
+    parameters: tuple[tuple[str, str], ...] = ()   # pairs (name, value)
 
 
 def components(wiring: Wiring, target: str) -> list[Component]:

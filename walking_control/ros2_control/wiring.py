@@ -22,37 +22,26 @@ IMU_SENSOR = 'imu_sensor'
 
 @dataclass(frozen=True)
 class Wiring:
-    """A robot on ros2_control.
-
-    Args:
-        robot: The `Robot`.
-        motors: Joints that take efforts, in the order of `Command.effort`.
-        locks: Joints with a lock, in the order of `Command.lock`.
-        passive: Joints that nobody commands.
-        imus: link -> name of its IMU among the sensors of the URDF's ros2_control tags.
-        forces: foot -> name of its force sensor there.
-        force_sign: 1 where the sensors tell the force of the floor on the foot, -1 where they tell
-            that of the foot on the floor.
-        start: interface, such as ``'hip/position'``, -> its value as the robot starts, at rest.
-        base: Where the base link is then: x, y, z in m, and its orientation xyzw.
-        gravity: Of the world, m/s^2.
-        slope: Of the floor, rad, downhill positive.
-        friction: Coefficient of friction of the floor.
-        floor: `FloorProfile` of an uneven one, or None.
-    """
+    """A robot on ros2_control."""
 
     robot: Robot
-    motors: tuple[str, ...]
-    locks: tuple[str, ...]
-    passive: tuple[str, ...]
+    motors: tuple[str, ...]   # joints that take efforts, in the order of `Command.effort`
+    locks: tuple[str, ...]   # joints with a lock, in the order of `Command.lock`
+    passive: tuple[str, ...]   # joints that nobody commands
+    # link -> name of its IMU among the sensors of the URDF's ros2_control tags
     imus: dict[str, str]
-    forces: dict[str, str]
+    forces: dict[str, str]   # foot -> name of its force sensor there
+    # 1 where the sensors tell the force of the floor on the foot, -1 where they tell that of the
+    # foot on the floor
     force_sign: float
+    # interface, such as ``'hip/position'``, -> its value as the robot starts, at rest
     start: dict[str, float] = field(repr=False)
+    # where the base link is then: x, y, z in m, and its orientation xyzw
     base: tuple[float, ...] = field(repr=False)
-    gravity: float
-    slope: float
-    friction: float
+    gravity: float   # of the world, m/s^2
+    slope: float   # of the floor, rad, downhill positive
+    friction: float   # coefficient of friction of the floor
+    # `FloorProfile` of an uneven one, or None
     floor: FloorProfile | None = field(default=None, repr=False)
 
     @property

@@ -21,23 +21,15 @@ if TYPE_CHECKING:
 
 
 class How(NamedTuple):
-    """When, where and in which way a disturbance comes, where a touchdown alone does not say it.
+    """When, where and in which way a disturbance comes, where a touchdown alone does not say it."""
 
-    Attributes:
-        phase: Part of a step by which it comes after its touchdown, 0 up to 1.
-        time: When it comes, s, instead of a touchdown; None: at the touchdown.
-        place: Where the floor changes, m ahead of the start, instead of a touchdown; None likewise.
-        direction: Where a push points, rad from ahead of the base to the left.
-        duration: Of a push, s, its force constant; None takes the plant's own.
-        link: The link that is pushed, at its centre of mass; ``''``: the base.
-    """
-
-    phase: float = 0.0
-    time: float | None = None
+    phase: float = 0.0   # part of a step by which it comes after its touchdown, 0 up to 1
+    time: float | None = None   # when it comes, s, instead of a touchdown; None: at the touchdown
+    # where the floor changes, m ahead of the start, instead of a touchdown; None likewise
     place: float | None = None
-    direction: float = 0.0
-    duration: float | None = None
-    link: str = ''
+    direction: float = 0.0   # where a push points, rad from ahead of the base to the left
+    duration: float | None = None   # of a push, s, its force constant; None takes the plant's own
+    link: str = ''   # the link that is pushed, at its centre of mass; ``''``: the base
 
 
 LARGEST = {'push': (100.0, 'N s/kg'), 'side_push': (100.0, 'N s/kg'), 'step_down': (10.0, 'm'),
@@ -46,20 +38,14 @@ PLAIN = How()   # at a touchdown, along the walk
 
 
 class Disturbance(NamedTuple):
-    """A one-off change of the walker's world.
+    """A one-off change of the walker's world."""
 
-    Attributes:
-        kind: ``'step_down'``, ``'step_up'`` (m), ``'slope_change'`` (rad), ``'push'`` or
-            ``'side_push'`` (N s per kg of robot).
-        size: Its size.
-        step: The touchdown it comes with, counted from 1; 0 where `how` says when or where.
-        how: The rest.
-    """
-
+    # ``'step_down'``, ``'step_up'`` (m), ``'slope_change'`` (rad), ``'push'`` or ``'side_push'`` (N
+    # s per kg of robot)
     kind: str
     size: float
-    step: int
-    how: How = PLAIN
+    step: int   # the touchdown it comes with, counted from 1; 0 where `how` says when or where
+    how: How = PLAIN   # the rest
 
     def __str__(self) -> str:
         how, when = self.how, f'{self.step + self.how.phase:.10g}'

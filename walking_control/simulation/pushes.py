@@ -69,25 +69,15 @@ class Touchdowns:
 
 
 class Push(NamedTuple):
-    """A planned push.
+    """A planned push."""
 
-    Attributes:
-        impulse: N s.
-        direction: rad from ahead of the base to the left.
-        duration: s; 0: at once.
-        link: Index of the pushed link in the engine.
-        touchdown: The touchdown it comes with; 0 where `time` says when.
-        phase: Part of a step by which it comes later.
-        time: When it comes, s.
-    """
-
-    impulse: float
-    direction: float
-    duration: float
-    link: int
-    touchdown: int = 0
-    phase: float = 0.0
-    time: float = 0.0
+    impulse: float   # N s
+    direction: float   # rad from ahead of the base to the left
+    duration: float   # s; 0: at once
+    link: int   # index of the pushed link in the engine
+    touchdown: int = 0   # the touchdown it comes with; 0 where `time` says when
+    phase: float = 0.0   # part of a step by which it comes later
+    time: float = 0.0   # when it comes, s
 
     def is_due(self, time: float, touchdowns: Touchdowns) -> bool:
         """Return whether it begins now."""

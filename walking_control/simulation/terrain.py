@@ -19,31 +19,19 @@ EDGE = 1e-9   # m: the length of an edge where a floor is told by heights
 
 
 class Change(NamedTuple):
-    """A change of the floor.
+    """A change of the floor."""
 
-    Attributes:
-        place: m ahead of the origin.
-        drop: By how much the floor is lower from there on, m.
-        tilt: By how much it leans more, rad, downhill positive.
-    """
-
-    place: float
-    drop: float
-    tilt: float
+    place: float   # m ahead of the origin
+    drop: float   # by how much the floor is lower from there on, m
+    tilt: float   # by how much it leans more, rad, downhill positive
 
 
 class Piece(NamedTuple):
-    """A box whose top is floor.
+    """A box whose top is floor."""
 
-    Attributes:
-        size: Half its edges, m, ``(3,)``.
-        middle: m, ``(3,)``.
-        pitch: Turn about y, rad: downhill positive.
-    """
-
-    size: tuple[float, float, float]
-    middle: tuple[float, float, float]
-    pitch: float
+    size: tuple[float, float, float]   # half its edges, m, ``(3,)``
+    middle: tuple[float, float, float]   # m, ``(3,)``
+    pitch: float   # turn about y, rad: downhill positive
 
 
 def profile_of(changes: Sequence[Change]) -> FloorProfile:

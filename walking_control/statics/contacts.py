@@ -43,17 +43,12 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class Shortfall:
-    """A physical limit that a posture would break.
+    """A physical limit that a posture would break."""
 
-    Args:
-        limit: One of `LIMITS`, or ``'base_equilibrium'`` when no forces at all balance the robot.
-        where: The contact or joint.
-        amount: By how much, in `unit`. With every limit of a reason lifted by its amount the
-            posture can be held, see `lifting.lift`.
-    """
-
-    limit: str
-    where: str
+    limit: str  # one of `LIMITS`, or ``'base_equilibrium'`` when no forces at all balance the robot
+    where: str   # the contact or joint
+    # By how much, in `unit`. With every limit of a reason lifted by its amount the posture can be
+    # held, see `lifting.lift`.
     amount: float
 
     @property

@@ -42,22 +42,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Objective:
-    """What the distributor makes small: torque |W tau|^2 + force |f|^2, moments over a length.
+    """What the distributor makes small: torque |W tau|^2 + force |f|^2, moments over a length."""
 
-    Args:
-        torque: Weight of the joint torques, 1/(N m)^2.
-        force: Weight of the contact wrenches, 1/N^2.
-        moment_length: A moment m counts as the force m / moment_length, m. The norm of a wrench
-            depends on where it is taken: here the middle of the sole.
-        joint_weights: joint -> factor on its squared torque; 1 where not named.
-        regularisation: Share of the wrench norm added so that the program has one solution, 1/N^2;
-            it decides only what torques leave open (inner forces of straight legs).
-    """
-
-    torque: float = 1.0
-    force: float = 0.0
+    torque: float = 1.0   # weight of the joint torques, 1/(N m)^2
+    force: float = 0.0   # weight of the contact wrenches, 1/N^2
+    # A moment m counts as the force m / moment_length, m. The norm of a wrench depends on where it
+    # is taken: here the middle of the sole.
     moment_length: float = 1.0
+    # joint -> factor on its squared torque; 1 where not named
     joint_weights: dict[str, float] = field(default_factory=dict)
+    # share of the wrench norm added so that the program has one solution, 1/N^2; it decides only
+    # what torques leave open (inner forces of straight legs)
     regularisation: float = 1e-6
 
 
@@ -67,26 +62,19 @@ OBJECTIVES = {'torque': Objective(), 'force': Objective(torque=0.0, force=1.0)}
 
 @dataclass(slots=True)
 class StaticSolution:
-    """What holds the robot, or why nothing does.
+    """What holds the robot, or why nothing does."""
 
-    Args:
-        support: Names of the contacts in use.
-        torque: Joint torques in the model's order, ``(n_joints,)``, N m; None when infeasible.
-        wrenches: contact -> wrench of the floor on the robot in the sole frame, ``(6,)``, N, N m;
-            of an infeasible single support those it would need, else None.
-        base_residual: Largest error of the base equations, N and N m.
-        explanation: The reason when it is infeasible, found when asked for; None when feasible.
-        solver: Name of what solved it.
-        solve_time: Wall time of the verdict, kinematics included, s.
-    """
-
-    support: tuple[str, ...]
+    support: tuple[str, ...]   # names of the contacts in use
+    # joint torques in the model's order, ``(n_joints,)``, N m; None when infeasible
     torque: np.ndarray | None
+    # contact -> wrench of the floor on the robot in the sole frame, ``(6,)``, N, N m; of an
+    # infeasible single support those it would need, else None
     wrenches: dict[str, np.ndarray] | None
-    base_residual: float | None
+    base_residual: float | None   # largest error of the base equations, N and N m
+    # the reason when it is infeasible, found when asked for; None when feasible
     explanation: Explanation | None
-    solver: str
-    solve_time: float
+    solver: str   # name of what solved it
+    solve_time: float   # wall time of the verdict, kinematics included, s
 
     @property
     def feasible(self) -> bool:

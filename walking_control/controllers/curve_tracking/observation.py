@@ -20,47 +20,26 @@ if TYPE_CHECKING:
 
 
 class Motion(NamedTuple):
-    """A state as the law sees it, in the free coordinates of a piece.
+    """A state as the law sees it, in the free coordinates of a piece."""
 
-    Attributes:
-        v: Rates, ``(m,)``.
-        M: Mass matrix, ``(m, m)``.
-        L: Its Cholesky factor.
-        M_f: Rows of the mass matrix of the foot's directions x, z, ``(2, m)``.
-        h: Bias, ``(m,)``.
-        h_f: Bias of the foot's directions, ``(2,)``.
-        gradient: Of the potential energy, ``(m,)``.
-        e: Desired direction, of unit length in M.
-        m: Desired momentum direction M e.
-        r: Undesired rates.
-        turn: M times the covariant rate of e, see `curve_law.turn_of`.
-        nu: Speed along e, J^0.5.
-        rho: Size of r, J^0.5.
-        potential: Potential energy, J.
-        wanted: Desired energy, J.
-        s: Parameter on the gait, s.
-        distance: From the gait, rad.
-        margin: See `vector_field.apply_field`.
-    """
-
-    v: np.ndarray
-    M: np.ndarray
-    L: np.ndarray
-    M_f: np.ndarray
-    h: np.ndarray
-    h_f: np.ndarray
-    gradient: np.ndarray
-    e: np.ndarray
-    m: np.ndarray
-    r: np.ndarray
-    turn: np.ndarray
-    nu: float
-    rho: float
-    potential: float
-    wanted: float
-    s: float
-    distance: float
-    margin: float
+    v: np.ndarray   # rates, ``(m,)``
+    M: np.ndarray   # mass matrix, ``(m, m)``
+    L: np.ndarray   # its Cholesky factor
+    M_f: np.ndarray   # rows of the mass matrix of the foot's directions x, z, ``(2, m)``
+    h: np.ndarray   # bias, ``(m,)``
+    h_f: np.ndarray   # bias of the foot's directions, ``(2,)``
+    gradient: np.ndarray   # of the potential energy, ``(m,)``
+    e: np.ndarray   # desired direction, of unit length in M
+    m: np.ndarray   # desired momentum direction M e
+    r: np.ndarray   # undesired rates
+    turn: np.ndarray   # M times the covariant rate of e, see `curve_law.turn_of`
+    nu: float   # speed along e, J^0.5
+    rho: float   # size of r, J^0.5
+    potential: float   # potential energy, J
+    wanted: float   # desired energy, J
+    s: float   # parameter on the gait, s
+    distance: float   # from the gait, rad
+    margin: float   # see `vector_field.apply_field`
 
 
 @array_function

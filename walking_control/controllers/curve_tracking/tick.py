@@ -44,53 +44,30 @@ NOMINAL, COMPENSATION, ASYMPTOTIC, MANAGEMENT, FREEDOM, SUM, APPLIED = range(len
 
 
 class Gains(NamedTuple):
-    """Gains of the law; their parameters and units are those of the table `curve_tracking`.
+    """Gains of the law; their parameters and units are those of the table `curve_tracking`."""
 
-    Attributes:
-        energy: kp of (5.27).
-        integral: ki.
-        integral_limit: Largest contribution of the integral, J.
-        transfer: a0 of (5.21).
-        threshold: a1 of (5.21).
-        bandwidth: Fastest decay asked for, 1/s.
-        damping: Decay of undesired momentum under method DAMPING, 1/s.
-        potential: Share of (5.25).
-        freedom: Fastest turning of the free matrix Z, 1/s.
-        impact_time: How long no effort is given after an impact, s.
-        lead_lacking: How far the swing leg runs ahead per energy that is lacking, s/J.
-        lead_excess: And per energy in excess.
-        lead_limit: How far it may, s.
-        along: How much errors of the acceleration along the gait count.
-    """
-
-    energy: float
-    integral: float
-    integral_limit: float
-    transfer: float
-    threshold: float
-    bandwidth: float
-    damping: float
-    potential: float
-    freedom: float
-    impact_time: float
-    lead_lacking: float
-    lead_excess: float
-    lead_limit: float
-    along: float
+    energy: float   # kp of (5.27)
+    integral: float   # ki
+    integral_limit: float   # largest contribution of the integral, J
+    transfer: float   # a0 of (5.21)
+    threshold: float   # a1 of (5.21)
+    bandwidth: float   # fastest decay asked for, 1/s
+    damping: float   # decay of undesired momentum under method DAMPING, 1/s
+    potential: float   # share of (5.25)
+    freedom: float   # fastest turning of the free matrix Z, 1/s
+    impact_time: float   # how long no effort is given after an impact, s
+    lead_lacking: float   # how far the swing leg runs ahead per energy that is lacking, s/J
+    lead_excess: float   # and per energy in excess
+    lead_limit: float   # how far it may, s
+    along: float   # how much errors of the acceleration along the gait count
 
 
 class Tank(NamedTuple):
-    """The energy that the law may inject.
+    """The energy that the law may inject."""
 
-    Attributes:
-        initial: J.
-        capacity: J.
-        supply: W.
-    """
-
-    initial: float
-    capacity: float
-    supply: float
+    initial: float   # J
+    capacity: float   # J
+    supply: float   # W
 
 
 class TrackerData(NamedTuple):
@@ -98,49 +75,32 @@ class TrackerData(NamedTuple):
 
     A walker with knees held by locks is a mechanism of its own, with fewer coordinates: ``m`` of
     all ``n`` are free in a piece, and field, forces and limits are in these.
-
-    Attributes:
-        free: Indices of the free coordinates, ``(m,)``.
-        inputs: Generalised force on all coordinates per effort, by support, ``(2, n, k)``.
-        field: `Field`.
-        parameters: Of the support terms; gravity along x and z first.
-        relabel: q of the old stance foot to q of the new one, by the old one, ``(2, n, n)``.
-        spin: Rates of q when the robot turns about its foot at 1 rad/s, by support, ``(2, n)``.
-        limits: `Limits`, with inputs ``(2, m, k)``.
-        energy: Desired energy at the knots of the gait, J.
-        gains: `Gains`.
-        method: How r decays, DAMPING or TRANSFER.
-        tank: `Tank`.
-        losses: `Compensation`.
     """
 
-    free: np.ndarray
-    inputs: np.ndarray
+    free: np.ndarray   # indices of the free coordinates, ``(m,)``
+    inputs: np.ndarray  # generalised force on all coordinates per effort, by support, ``(2, n, k)``
     field: Field
-    parameters: np.ndarray
+    parameters: np.ndarray   # of the support terms; gravity along x and z first
+    # q of the old stance foot to q of the new one, by the old one, ``(2, n, n)``
     relabel: np.ndarray
+    # rates of q when the robot turns about its foot at 1 rad/s, by support, ``(2, n)``
     spin: np.ndarray
-    limits: Limits
-    energy: np.ndarray
+    limits: Limits   # `Limits`, with inputs ``(2, m, k)``
+    energy: np.ndarray   # desired energy at the knots of the gait, J
     gains: Gains
-    method: int
+    method: int   # how r decays, DAMPING or TRANSFER
     tank: Tank
     losses: Compensation
 
 
 class TrackerMemory(NamedTuple):
-    """What the law remembers from tick to tick.
+    """What the law remembers from tick to tick."""
 
-    Attributes:
-        scalars: Parameter on the gait, integral of the energy error, tank, energies so far, piece
-            of the gait, time since the last impact.
-        q: Coordinates at the last tick.
-        effort: Held since.
-    """
-
+    # parameter on the gait, integral of the energy error, tank, energies so far, piece of the gait,
+    # time since the last impact
     scalars: np.ndarray
-    q: np.ndarray
-    effort: np.ndarray
+    q: np.ndarray   # coordinates at the last tick
+    effort: np.ndarray   # held since
 
 
 def make_memory(data: TrackerData) -> TrackerMemory:
@@ -434,19 +394,12 @@ def lacks(B: np.ndarray, e: np.ndarray, wanted: np.ndarray, applied: np.ndarray,
 
 
 class TrackerLaw(NamedTuple):
-    """What the law knows in a compiled walk.
-
-    Attributes:
-        pieces: Tuple of `TrackerData`.
-        masks: Coordinates held in each piece, see `held_mask`, ``(n_pieces,)``.
-        coordinate_of: See `held_mask`.
-        period: Control period, s.
-    """
+    """What the law knows in a compiled walk."""
 
     pieces: tuple[TrackerData, ...]
-    masks: np.ndarray
-    coordinate_of: np.ndarray
-    period: float
+    masks: np.ndarray   # coordinates held in each piece, see `held_mask`, ``(n_pieces,)``
+    coordinate_of: np.ndarray   # see `held_mask`
+    period: float   # control period, s
 
 
 @array_function

@@ -29,27 +29,16 @@ FULL, NONE = 0.3, 0.1   # margin from which the law acts fully, and below which 
 
 
 class Field(NamedTuple):
-    """A vector field as plain arrays.
+    """A vector field as plain arrays."""
 
-    Attributes:
-        kind: CLOSEST or SURFACE.
-        curve: `Curve` of the gait.
-        attraction: kappa, rate at which the gap to the gait is to close, 1/s.
-        surface: Coefficients a_ij of (5.28) in the order of its double sum, ``(15,)``.
-        middle: Middle of the trusted angles, rad.
-        reach: Their half width, rad.
-        leads: 1 for coordinates that may run ahead of the rest along the gait, ``(n,)``.
-        end: Parameter of the gait's end, s; from there on nothing runs ahead.
-    """
-
-    kind: int
-    curve: Curve
-    attraction: float
-    surface: np.ndarray
-    middle: float
-    reach: float
-    leads: np.ndarray
-    end: float
+    kind: int   # CLOSEST or SURFACE
+    curve: Curve   # `Curve` of the gait
+    attraction: float   # kappa, rate at which the gap to the gait is to close, 1/s
+    surface: np.ndarray   # coefficients a_ij of (5.28) in the order of its double sum, ``(15,)``
+    middle: float   # middle of the trusted angles, rad
+    reach: float   # their half width, rad
+    leads: np.ndarray   # 1 for coordinates that may run ahead of the rest along the gait, ``(n,)``
+    end: float   # parameter of the gait's end, s; from there on nothing runs ahead
 
 
 def make_field(kind: str, time: np.ndarray, q: np.ndarray, v: np.ndarray, metric: np.ndarray,

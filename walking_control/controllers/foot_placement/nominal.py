@@ -19,29 +19,17 @@ SPACING = 0.05   # m/s between the speeds of a table
 
 
 class NominalSteps(NamedTuple):
-    """Nominal steps on level floor by speed, seen from the right foot; each entry ``(k,)``.
+    """Nominal steps on level floor by speed, seen from the right foot; each entry ``(k,)``."""
 
-    Attributes:
-        speed: m/s, rising from 0.
-        duration: Of a step, s.
-        pitch: Of the swing leg ahead of the vertical at touchdown, rad.
-        energy: Half the squared speed of the hip minus gravity times its place, J/kg.
-        ahead: Forward speed at touchdown, m/s.
-        across: Lateral speed at touchdown, towards the new foot, m/s.
-        beside: Distance to the left of the stance foot at mid-step, m.
-        middle: Speed at mid-step, m/s.
-        push_off: That keeps the energy, m/s.
-    """
-
-    speed: np.ndarray
-    duration: np.ndarray
-    pitch: np.ndarray
-    energy: np.ndarray
-    ahead: np.ndarray
-    across: np.ndarray
-    beside: np.ndarray
-    middle: np.ndarray
-    push_off: np.ndarray
+    speed: np.ndarray   # m/s, rising from 0
+    duration: np.ndarray   # of a step, s
+    pitch: np.ndarray   # of the swing leg ahead of the vertical at touchdown, rad
+    energy: np.ndarray   # half the squared speed of the hip minus gravity times its place, J/kg
+    ahead: np.ndarray   # forward speed at touchdown, m/s
+    across: np.ndarray   # lateral speed at touchdown, towards the new foot, m/s
+    beside: np.ndarray   # distance to the left of the stance foot at mid-step, m
+    middle: np.ndarray   # speed at mid-step, m/s
+    push_off: np.ndarray   # that keeps the energy, m/s
 
 
 @array_function

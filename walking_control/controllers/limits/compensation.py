@@ -34,23 +34,14 @@ if TYPE_CHECKING:
 
 
 class Compensation(NamedTuple):
-    """What makes up for friction and gear losses.
+    """What makes up for friction and gear losses."""
 
-    Attributes:
-        share: Of the losses, 0 to 1; 0 where the robot has none.
-        fade: Rate below which the compensation of dry friction and gear losses fades, rad/s.
-        friction: Rows of `friction_table` of the motors' joints, ``(k, 2)``.
-        gears: `gear_table`.
-        inputs: Generalised force per effort, by support, ``(2, n, n_efforts)``.
-        largest: Largest efforts, N m, ``(n_efforts,)``.
-    """
-
-    share: float
-    fade: float
-    friction: np.ndarray
-    gears: np.ndarray
-    inputs: np.ndarray
-    largest: np.ndarray
+    share: float   # of the losses, 0 to 1; 0 where the robot has none
+    fade: float   # rate below which the compensation of dry friction and gear losses fades, rad/s
+    friction: np.ndarray   # rows of `friction_table` of the motors' joints, ``(k, 2)``
+    gears: np.ndarray   # `gear_table`
+    inputs: np.ndarray   # generalised force per effort, by support, ``(2, n, n_efforts)``
+    largest: np.ndarray   # largest efforts, N m, ``(n_efforts,)``
 
 
 def make_compensation(support: SupportDynamics, values: LossParameters) -> Compensation:

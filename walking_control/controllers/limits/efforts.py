@@ -33,25 +33,15 @@ OFF, SCALE, PROJECT = 0, 1, 2
 
 
 class Limits(NamedTuple):
-    """What bounds the efforts.
+    """What bounds the efforts."""
 
-    Attributes:
-        inputs: Generalised force per effort, by support, ``(2, n, k)``.
-        largest: Largest efforts, N m, ``(k,)``.
-        ankle: Effort of the ankle, or -1.
-        limiting: OFF (largest efforts alone), SCALE or PROJECT.
-        least: Smallest normal force of the stance foot, N.
-        friction: Coefficient counted on.
-        half_length: Distance of the foot's edges from the ankle, m; 0 for any.
-    """
-
-    inputs: np.ndarray
-    largest: np.ndarray
-    ankle: int
-    limiting: int
-    least: float
-    friction: float
-    half_length: float
+    inputs: np.ndarray   # generalised force per effort, by support, ``(2, n, k)``
+    largest: np.ndarray   # largest efforts, N m, ``(k,)``
+    ankle: int   # effort of the ankle, or -1
+    limiting: int   # OFF (largest efforts alone), SCALE or PROJECT
+    least: float   # smallest normal force of the stance foot, N
+    friction: float   # coefficient counted on
+    half_length: float   # distance of the foot's edges from the ankle, m; 0 for any
 
 
 def make_limits(support: SupportDynamics, values: FootParameters) -> Limits:

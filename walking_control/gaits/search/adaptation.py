@@ -32,25 +32,16 @@ Entry = tuple[tuple[str, ...], float, float, float, float, np.ndarray]
 
 @dataclass(frozen=True)
 class Adaptation:
-    """The numbers a search may change.
+    """The numbers a search may change."""
 
-    Attributes:
-        names: Dotted names in the robot file, several where mirrored joints share a number.
-        base: Values at which theta is the robot file's, ``(k,)``.
-        start: First guess of the search, ``(k,)``.
-        lower: Bounds, ``(k,)``.
-        upper: Likewise.
-        columns: d theta / d value, ``(len(theta), k)``.
-        keeps_mass: Whether the total mass is to stay.
-    """
-
+    # dotted names in the robot file, several where mirrored joints share a number
     names: tuple[tuple[str, ...], ...]
-    base: np.ndarray
-    start: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-    columns: np.ndarray
-    keeps_mass: bool
+    base: np.ndarray   # values at which theta is the robot file's, ``(k,)``
+    start: np.ndarray   # first guess of the search, ``(k,)``
+    lower: np.ndarray   # bounds, ``(k,)``
+    upper: np.ndarray   # likewise
+    columns: np.ndarray   # d theta / d value, ``(len(theta), k)``
+    keeps_mass: bool   # whether the total mass is to stay
 
     def name(self, adapted: np.ndarray) -> dict[str, float]:
         """Return name -> value."""

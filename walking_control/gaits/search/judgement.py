@@ -27,38 +27,22 @@ WINDOW = 0.1
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a gait does and takes.
+    """What a gait does and takes."""
 
-    Attributes:
-        cost: Integral of ``tau^T Q tau``, N^2 m^2 s.
-        step: Position of the landing foot relative to the stance foot, m.
-        mechanical_power: Mean power of all torques, W.
-        gravity_power: Mean power of gravity, W.
-        damping_power: Mean power taken by joint dampers and friction, W.
-        impact_loss_power: Energy lost at impacts per time, W.
-        clearance: Lowest height of the foot within the window of the search, m.
-        min_normal_force: N.
-        max_friction_ratio: Force along the floor over normal force.
-        peak_effort: Largest force collocated with each coordinate, ``(n,)``.
-        time: s, ``(m,)``.
-        effort: Forces collocated with the coordinates, ``(m, n)``.
-        force: Of the floor on the stance foot, N, ``(m, 2 or 3)``.
-        foot: Of the swing foot relative to the stance foot, m, ``(m, 2 or 3)``.
-    """
-
-    cost: float
-    step: np.ndarray
-    mechanical_power: float
-    gravity_power: float
-    damping_power: float
-    impact_loss_power: float
-    clearance: float
-    min_normal_force: float
-    max_friction_ratio: float
-    peak_effort: np.ndarray
-    time: np.ndarray = field(repr=False)
-    effort: np.ndarray = field(repr=False)
-    force: np.ndarray = field(repr=False)
+    cost: float   # integral of ``tau^T Q tau``, N^2 m^2 s
+    step: np.ndarray   # position of the landing foot relative to the stance foot, m
+    mechanical_power: float   # mean power of all torques, W
+    gravity_power: float   # mean power of gravity, W
+    damping_power: float   # mean power taken by joint dampers and friction, W
+    impact_loss_power: float   # energy lost at impacts per time, W
+    clearance: float   # lowest height of the foot within the window of the search, m
+    min_normal_force: float   # N
+    max_friction_ratio: float   # force along the floor over normal force
+    peak_effort: np.ndarray   # largest force collocated with each coordinate, ``(n,)``
+    time: np.ndarray = field(repr=False)   # s, ``(m,)``
+    effort: np.ndarray = field(repr=False)   # forces collocated with the coordinates, ``(m, n)``
+    force: np.ndarray = field(repr=False)   # of the floor on the stance foot, N, ``(m, 2 or 3)``
+    # of the swing foot relative to the stance foot, m, ``(m, 2 or 3)``
     foot: np.ndarray = field(repr=False)
 
     @property

@@ -42,27 +42,16 @@ SHORTEST, LONGEST = 0.05, 5.0   # s, of a phase
 
 @dataclass(frozen=True)
 class Program:
-    """A built program.
+    """A built program."""
 
-    Attributes:
-        solver: CasADi solver.
-        lower: Bounds of the constraints.
-        upper: Likewise.
-        constraints: (x, p) -> constraints.
-        costs: (x, p) -> cost on the nodes.
-        build_time: s.
-        names: What each constraint is about, in words.
-        used: Not empty once a search has booked the build time.
-    """
-
-    solver: ca.Function
-    lower: np.ndarray
-    upper: np.ndarray
-    constraints: ca.Function
-    costs: ca.Function
-    build_time: float
-    names: tuple[str, ...]
-    used: list[bool]
+    solver: ca.Function   # CasADi solver
+    lower: np.ndarray   # bounds of the constraints
+    upper: np.ndarray   # likewise
+    constraints: ca.Function   # (x, p) -> constraints
+    costs: ca.Function   # (x, p) -> cost on the nodes
+    build_time: float   # s
+    names: tuple[str, ...]   # what each constraint is about, in words
+    used: list[bool]   # not empty once a search has booked the build time
 
 
 def parameters(shape: Shape, n: int, theta: np.ndarray, adaptation: Adaptation,

@@ -65,12 +65,9 @@ class TermsLayout:
     ``foot`` (2,): the other foot relative to the stance foot, m; ``jacobian`` (2, n): its
     derivative; ``drift`` (2,): its acceleration at zero joint acceleration; ``base`` (2,): the
     base link's origin relative to the stance foot.
-
-    Args:
-        n: Number of minimal coordinates.
     """
 
-    n: int
+    n: int   # number of minimal coordinates
 
     @property
     def size(self) -> int:

@@ -32,55 +32,34 @@ FORCE_X, FORCE_Z, GAP, GAP_RATE, PLACE, NORMAL, TOUCHES = range(7)
 
 
 class Floor(NamedTuple):
-    """Constants of a compliant floor and of the feet on it.
+    """Constants of a compliant floor and of the feet on it."""
 
-    Attributes:
-        kind: Of damping, see `law`.
-        stiffness: N/m.
-        damping: N s/m.
-        dissipation: s/m.
-        sliding_stiffness: Along the floor, N/m.
-        sliding_damping: N s/m.
-        relief: Share of the deformation along the floor that rolling takes away, 1/rad.
-        radius: Of round feet, m.
-        turns: Rate of rotation about +y of each foot per rate of the coordinates, ``(2, n)``.
-        places: Where the height of the floor is given, m.
-        heights: The height there, m; straight in between, and beyond.
-        levels: Height of the floor from each touchdown on, m; the last entry serves all later ones.
-        joint_damping: Of the dampers beside joint springs, N m s/rad, ``(n_joints,)``.
-    """
-
-    kind: int
-    stiffness: float
-    damping: float
-    dissipation: float
-    sliding_stiffness: float
-    sliding_damping: float
-    relief: float
-    radius: float
+    kind: int   # of damping, see `law`
+    stiffness: float   # N/m
+    damping: float   # N s/m
+    dissipation: float   # s/m
+    sliding_stiffness: float   # along the floor, N/m
+    sliding_damping: float   # N s/m
+    relief: float   # share of the deformation along the floor that rolling takes away, 1/rad
+    radius: float   # of round feet, m
+    # rate of rotation about +y of each foot per rate of the coordinates, ``(2, n)``
     turns: np.ndarray
-    places: np.ndarray
-    heights: np.ndarray
+    places: np.ndarray   # where the height of the floor is given, m
+    heights: np.ndarray   # the height there, m; straight in between, and beyond
+    # height of the floor from each touchdown on, m; the last entry serves all later ones
     levels: np.ndarray
-    joint_damping: np.ndarray
+    joint_damping: np.ndarray   # of the dampers beside joint springs, N m s/rad, ``(n_joints,)``
 
 
 class Feet(NamedTuple):
-    """How the feet stand, changed in place.
+    """How the feet stand, changed in place."""
 
-    Attributes:
-        flags: Relation of each foot to the floor, and the foot that landed last, integers.
-        level: Height of the floor's step under each foot, m.
-        touch: Of each foot the force of the floor, gap, its rate and the place, ``(2, TOUCHES)``.
-        power: Rates of the energies, W.
-        force: Generalised forces before friction and gears, working memory.
-    """
-
-    flags: np.ndarray
-    level: np.ndarray
+    flags: np.ndarray  # relation of each foot to the floor, and the foot that landed last, integers
+    level: np.ndarray   # height of the floor's step under each foot, m
+    # of each foot the force of the floor, gap, its rate and the place, ``(2, TOUCHES)``
     touch: np.ndarray
-    power: np.ndarray
-    force: np.ndarray
+    power: np.ndarray   # rates of the energies, W
+    force: np.ndarray   # generalised forces before friction and gears, working memory
 
 
 def make_soft_state(model: RigidModel) -> tuple[RigidState, Feet]:

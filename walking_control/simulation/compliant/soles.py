@@ -12,17 +12,11 @@ from walking_control.models.urdf import parse
 
 
 class Points(NamedTuple):
-    """Points of all feet, each the centre of a ball of some radius.
+    """Points of all feet, each the centre of a ball of some radius."""
 
-    Attributes:
-        foot: Index of the foot of each, ``(n,)``.
-        place: In the frame of the foot's link, m, ``(n, 3)``.
-        radius: m, ``(n,)``; 0 of corners.
-    """
-
-    foot: np.ndarray
-    place: np.ndarray
-    radius: np.ndarray
+    foot: np.ndarray   # index of the foot of each, ``(n,)``
+    place: np.ndarray   # in the frame of the foot's link, m, ``(n, 3)``
+    radius: np.ndarray   # m, ``(n,)``; 0 of corners
 
 
 def contact_points(robot: Robot) -> Points:

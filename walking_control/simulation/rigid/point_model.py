@@ -47,46 +47,29 @@ TOUCHING = 1e-12   # m/s: slower, a foot does not leave the floor
 
 
 class PointModel(NamedTuple):
-    """Constants of one robot on one floor.
+    """Constants of one robot on one floor."""
 
-    Attributes:
-        mass: kg.
-        length: Of the legs, m.
-        gravity: Floor axes, m/s^2, ``(3,)``.
-        lower: Limits of pitch and roll, rad, by foot, ``(2, 2)``.
-        upper: Likewise.
-        drops: Level of the next foothold below the present one at each step, m; the last entry
-            serves all further steps.
-        fall_height: Height of the hip above the stance foot below which it has fallen, m.
-    """
-
-    mass: float
-    length: float
-    gravity: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
+    mass: float   # kg
+    length: float   # of the legs, m
+    gravity: np.ndarray   # floor axes, m/s^2, ``(3,)``
+    lower: np.ndarray   # limits of pitch and roll, rad, by foot, ``(2, 2)``
+    upper: np.ndarray   # likewise
+    # level of the next foothold below the present one at each step, m; the last entry serves all
+    # further steps
     drops: np.ndarray
-    fall_height: float
+    fall_height: float   # height of the hip above the stance foot below which it has fallen, m
 
 
 class PointState(NamedTuple):
-    """What changes.
+    """What changes."""
 
-    Attributes:
-        y: Hip as seen from the stance foot, in flight from where it stood last, ``(6,)``.
-        angles: Pitch and roll of each leg, rad, ``(2, 2)``.
-        anchor: Place of that foot, floor frame, m, ``(3,)``.
-        effort: Speeds of pitch and roll by foot, rad/s, then of the push-off, m/s, ``(5,)``.
-        mode: `SUPPORT`, `STANCE` (0 in flight) and `STEPS`.
-        memo: Places as in `rigid.model`.
-    """
-
-    y: np.ndarray
-    angles: np.ndarray
-    anchor: np.ndarray
+    y: np.ndarray   # hip as seen from the stance foot, in flight from where it stood last, ``(6,)``
+    angles: np.ndarray   # pitch and roll of each leg, rad, ``(2, 2)``
+    anchor: np.ndarray   # place of that foot, floor frame, m, ``(3,)``
+    # speeds of pitch and roll by foot, rad/s, then of the push-off, m/s, ``(5,)``
     effort: np.ndarray
-    mode: np.ndarray
-    memo: np.ndarray
+    mode: np.ndarray   # `SUPPORT`, `STANCE` (0 in flight) and `STEPS`
+    memo: np.ndarray   # places as in `rigid.model`
 
 
 def make_point_state() -> PointState:

@@ -36,27 +36,17 @@ NO_TERMS: Any = 0   # of support: such laws have their own model
 
 
 class PointLaw(NamedTuple):
-    """What a control law remembers and how it is connected, as plain arrays.
+    """What a control law remembers and how it is connected, as plain arrays."""
 
-    Attributes:
-        memory: The law's memory, see `ArrayLaw`.
-        phases: Of locks, of which there are none.
-        sign: Of roll in the coordinates of each support, ``(2,)``.
-        efforts: Index of the law's effort in each place of `PointState.effort`, or -1, ``(5,)``.
-        effort: The law's efforts.
-        q: Minimal coordinates, ``(n,)``.
-        v: Their rates.
-        period: Control period, s.
-    """
-
-    memory: np.ndarray
-    phases: np.ndarray
-    sign: np.ndarray
+    memory: np.ndarray   # the law's memory, see `ArrayLaw`
+    phases: np.ndarray   # of locks, of which there are none
+    sign: np.ndarray   # of roll in the coordinates of each support, ``(2,)``
+    # index of the law's effort in each place of `PointState.effort`, or -1, ``(5,)``
     efforts: np.ndarray
-    effort: np.ndarray
-    q: np.ndarray
-    v: np.ndarray
-    period: float
+    effort: np.ndarray   # the law's efforts
+    q: np.ndarray   # minimal coordinates, ``(n,)``
+    v: np.ndarray   # their rates
+    period: float   # control period, s
 
 
 @array_function

@@ -44,21 +44,13 @@ NO_TICKS = 1e9   # s: nothing to control
 
 
 class LawData(NamedTuple):
-    """What a control law remembers, and what opens and closes knee locks, as plain arrays.
+    """What a control law remembers, and what opens and closes knee locks, as plain arrays."""
 
-    Attributes:
-        memory: The law's memory, see `ArrayLaw`.
-        lock_foot: Foot of each lock.
-        phases: Phase of each lock.
-        flexed: Flexion that counts as flexed, rad.
-        period: Control period, s.
-    """
-
-    memory: np.ndarray
-    lock_foot: np.ndarray
-    phases: np.ndarray
-    flexed: float
-    period: float
+    memory: np.ndarray   # the law's memory, see `ArrayLaw`
+    lock_foot: np.ndarray   # foot of each lock
+    phases: np.ndarray   # phase of each lock
+    flexed: float   # flexion that counts as flexed, rad
+    period: float   # control period, s
 
 
 def make_law(robot: Robot, controller: Controller) -> tuple[ArrayLaw, LawData]:
@@ -175,19 +167,12 @@ def stride_many(advance: Motion, terms: Terms, law: LawFunction, knowledge: Any,
 
 
 class WalkRows(NamedTuple):
-    """A walk, one row a tick, filled by `record_walk`.
+    """A walk, one row a tick, filled by `record_walk`."""
 
-    Attributes:
-        y: State, ``(T, 2 (n + 2))``, see `RigidState`.
-        mode: Discrete state.
-        memo: Time, work and other measures.
-        effort: Inputs held from this row to the next, ``(T, n_inputs)``.
-    """
-
-    y: np.ndarray
-    mode: np.ndarray
-    memo: np.ndarray
-    effort: np.ndarray
+    y: np.ndarray   # state, ``(T, 2 (n + 2))``, see `RigidState`
+    mode: np.ndarray   # discrete state
+    memo: np.ndarray   # time, work and other measures
+    effort: np.ndarray   # inputs held from this row to the next, ``(T, n_inputs)``
 
 
 @array_function

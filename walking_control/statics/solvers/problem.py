@@ -19,21 +19,13 @@ NO_BOUND = 1e30   # its negative stands for an inequality without bound
 
 @dataclass(slots=True)
 class Problem:
-    """A convex quadratic program.
+    """A convex quadratic program."""
 
-    Args:
-        hessian: Positive definite, ``(n, n)``.
-        gradient: ``(n,)``.
-        rows: Equality rows first, ``(m, n)``.
-        bound: ``(m,)``.
-        equalities: How many of the rows are equalities.
-    """
-
-    hessian: np.ndarray
-    gradient: np.ndarray
-    rows: np.ndarray
-    bound: np.ndarray
-    equalities: int
+    hessian: np.ndarray   # positive definite, ``(n, n)``
+    gradient: np.ndarray   # ``(n,)``
+    rows: np.ndarray   # equality rows first, ``(m, n)``
+    bound: np.ndarray   # ``(m,)``
+    equalities: int   # how many of the rows are equalities
 
     @property
     def scale(self) -> float:
@@ -44,33 +36,21 @@ class Problem:
 
 @dataclass(slots=True)
 class Solution:
-    """What a solver claims. Nothing here is trusted before `residuals` has judged it.
+    """What a solver claims. Nothing here is trusted before `residuals` has judged it."""
 
-    Args:
-        x: The point, ``(n,)``; None when the solver found none.
-        multipliers: ``(m,)``; None when the solver gives none.
-        claim: The solver's own word for how it ended.
-    """
-
-    x: np.ndarray | None
-    multipliers: np.ndarray | None
-    claim: str
+    x: np.ndarray | None   # the point, ``(n,)``; None when the solver found none
+    multipliers: np.ndarray | None   # ``(m,)``; None when the solver gives none
+    claim: str   # the solver's own word for how it ended
 
 
 @dataclass(frozen=True, slots=True)
 class Residuals:
-    """How far a point is from being the solution; all four are zero there.
+    """How far a point is from being the solution; all four are zero there."""
 
-    Args:
-        equality: Largest |rows x - bound| of the equalities.
-        inequality: Largest shortfall bound - rows x of the inequalities, 0 when none.
-        stationarity: Largest entry of |hessian x + gradient - rows' multipliers|.
-        gap: |multipliers' (rows x - bound)|, with negative multipliers of inequalities counted in.
-    """
-
-    equality: float
-    inequality: float
-    stationarity: float
+    equality: float   # largest |rows x - bound| of the equalities
+    inequality: float   # largest shortfall bound - rows x of the inequalities, 0 when none
+    stationarity: float   # largest entry of |hessian x + gradient - rows' multipliers|
+    # |multipliers' (rows x - bound)|, with negative multipliers of inequalities counted in
     gap: float
 
 
