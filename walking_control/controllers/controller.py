@@ -163,7 +163,6 @@ def require_motors(law: str, robot: Robot, biped: bool = False) -> None:
 
     Args:
         law: Its name.
-        robot: The `Robot`.
         biped: Whether it must have two feet.
 
     Raises:

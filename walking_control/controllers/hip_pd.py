@@ -73,10 +73,6 @@ def ankle_law(terms: Terms, data: AnkleData, memory: np.ndarray, support: int, h
 class HipPd(Controller):
     """Plain hip PD for a planar walker with one motor at the hip.
 
-    Args:
-        robot_file: The `RobotFile`.
-        values: `HipPdParameters`.
-
     Raises:
         IncompatibleController: The robot has not exactly one motor, a hip between its two legs.
     """

@@ -63,10 +63,6 @@ def hip_law(terms: Terms, hip: HipData, memory: np.ndarray, support: int, held: 
 class HipSwitching(Controller):
     """Hip controller for a planar walker with one motor and, if it has knees, knee locks.
 
-    Args:
-        robot_file: The `RobotFile`.
-        values: `HipSwitchingParameters`.
-
     Raises:
         IncompatibleController: The robot has not exactly one motor, a hip between its two legs.
     """
@@ -120,7 +116,6 @@ class HipSwitching(Controller):
         """Fill the `Command` for this tick.
 
         Args:
-            state: The `WalkerState`.
             reference: The `Reference`; its speed, if any, replaces the parameter `speed`; 0 is the
                 slowest walk of the table.
             dt: Control period, s; the law has no memory of time and does not use it.
@@ -160,7 +155,6 @@ def find_hip(robot: Robot, controller: str) -> tuple[int, int]:
     """Return (joint index, coordinate index) of the one actuated hip of a planar walker.
 
     Args:
-        robot: The `Robot`.
         controller: Name of the law that asks.
 
     Raises:

@@ -21,12 +21,7 @@ def no_law(terms: Terms, knowledge: tuple[float], memory: np.ndarray, support: i
 
 
 class NoControl(Controller):
-    """Zero effort on every actuator.
-
-    Args:
-        robot_file: The `RobotFile`.
-        values: `NoControlParameters`.
-    """
+    """Zero effort on every actuator."""
 
     name = 'none'
     parameters = NoControlParameters

@@ -110,7 +110,6 @@ class TimePd(Controller):
 
     Args:
         robot_file: The `RobotFile`; the law counts on the slope and gravity of its world.
-        values: `TimePdParameters`.
 
     Raises:
         IncompatibleController: Not a planar walker on two feet with something to drive.

@@ -148,7 +148,6 @@ def closest_point(curve: Curve, q: np.ndarray, s: float, point: np.ndarray, firs
     point found.
 
     Args:
-        curve: `Curve`.
         q: State, ``(n,)``.
         s: Where to begin: the last result, or that of `nearest_knot`.
         point: Filled, ``(n,)``.

@@ -39,7 +39,6 @@ def gait_document(robot_file: RobotFile, gait: Gait, found: dict[str, Any],
 
     Args:
         robot_file: The `RobotFile` with all adapted parameters applied.
-        gait: `Gait`.
         found: Figures of the search, name -> number.
         provenance: How it was found, name -> value.
     """
@@ -149,8 +148,6 @@ def fit_gait(document: Mapping[str, Any], path: Path | str, robot: Robot, world:
     Args:
         document: Of `read_gait`.
         path: Of the gait file, for errors.
-        robot: The `Robot`.
-        world: `World`.
         any_slope: Whether the gait may be of another slope, as laws that follow it can bear.
 
     Raises:

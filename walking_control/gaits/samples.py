@@ -63,7 +63,6 @@ def read_samples(path: Path | str, robot: Robot, world: World, before: float = 0
     Args:
         path: Of the gait file.
         robot: The `Robot`; planar.
-        world: `World`.
         before: How far each piece goes on backwards, as a fraction of the period.
         after: And forwards.
 

@@ -72,11 +72,7 @@ class Base(Enum):
         return [x, y, z, *orientation] if self is Base.FREE else [x, y, z]
 
     def velocities(self, state: BaseState) -> np.ndarray:
-        """Return the base's generalised velocities; what it cannot do is left out.
-
-        Args:
-            state: One `BaseState`.
-        """
+        """Return the base's generalised velocities; what it cannot do is left out."""
         if self is Base.FREE:
             return np.concatenate((state.linear @ state.rotation, state.angular))
         along = state.linear[list(self.axes)]

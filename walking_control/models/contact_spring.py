@@ -58,8 +58,6 @@ def deforming_motions(spring: SpringModel, deformation: Deformation,
     x, and rolling in the plane of a slide, as in Fig. 3.10, would not relieve it.
 
     Args:
-        spring: `SpringModel`.
-        deformation: `Deformation`.
         twist: Of body 2 against body 1 in the contact frame.
     """
     turn, x, y, _ = deformation.total
@@ -89,7 +87,6 @@ def deform(spring: SpringModel, deformation: Deformation, twist: np.ndarray,
     """Return the deformation after a constant twist, by one step of the midpoint rule.
 
     Args:
-        spring: `SpringModel`.
         deformation: `Deformation` before.
         twist: Of body 2 against body 1 in the contact frame, ``(6,)``.
         duration: s.

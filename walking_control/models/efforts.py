@@ -21,7 +21,6 @@ def foot_turn(support: SupportDynamics, foot: int) -> np.ndarray:
     """Return a foot's rate of rotation about +y per rate of (pitch, joints), ``(1 + n_joints,)``.
 
     Args:
-        support: `SupportDynamics`.
         foot: Index of the foot.
     """
     dynamics = support.dynamics
@@ -33,7 +32,6 @@ def effort_map(support: SupportDynamics, foot: int) -> np.ndarray:
     """Return generalised forces on q per effort with a foot standing, ``(n, n_efforts)``.
 
     Args:
-        support: `SupportDynamics`.
         foot: Index of the stance foot.
     """
     robot = support.robot

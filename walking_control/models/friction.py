@@ -72,7 +72,6 @@ def passive_torques(robot: Robot, positions: np.ndarray, rates: np.ndarray,
     Positive acts against positive motion.
 
     Args:
-        robot: The `Robot`.
         positions: Of the joints, rad, ``(n_joints,)``.
         rates: Their rates, rad/s.
         fade: Rate below which dry friction fades, rad/s.

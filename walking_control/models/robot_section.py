@@ -82,7 +82,6 @@ def read_robot(section: Section, path: Path) -> Robot:
     """Return the `Robot` that the section ``robot`` of a robot file describes.
 
     Args:
-        section: The section.
         path: Path of the robot file; its URDF lies relative to it.
 
     Raises:

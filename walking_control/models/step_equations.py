@@ -69,7 +69,6 @@ def step_parameters(robot: Robot, gravity: float, slope: float) -> np.ndarray:
     """Return the numbers theta a robot and its floor give the equations.
 
     Args:
-        robot: The `Robot`.
         gravity: m/s^2.
         slope: rad, downhill positive.
 

@@ -22,7 +22,6 @@ def require_equal_legs(robot: Robot, what: str) -> None:
     """Refuse a robot whose legs differ, for which one step cannot stand for both.
 
     Args:
-        robot: The `Robot`.
         what: What needs equal legs, for the message.
 
     Raises:

@@ -95,7 +95,6 @@ def parse_xml(text: str | bytes, what: str) -> ElementTree.Element:
     """Return the root element of an XML text.
 
     Args:
-        text: The text.
         what: What it is, for the message.
 
     Raises:

@@ -14,7 +14,6 @@ class Claims:
     """Asks the controller manager, where there is one, who has claimed the efforts.
 
     Args:
-        node: The rclpy node.
         topic: Of the effort commands, with all remappings; it begins with the name of our command
             controller.
         joints: Names of the joints with a motor.

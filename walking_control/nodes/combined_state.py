@@ -33,7 +33,6 @@ class CombinedReader:
     """Takes stamp and measurement out of serialized messages.
 
     Args:
-        robot: The `Robot`.
         read: From bytes to (names or None, numbers), by the normal path.
         force_sign: 1 where the force sensors tell the force of the floor on the foot, else -1.
     """
@@ -126,9 +125,7 @@ def subscribe(node: Node, kind: Any, robot: Robot, force_sign: float,
     """Listen to a combined state; return the subscriptions.
 
     Args:
-        node: The rclpy node.
         kind: `JOINT_STATE` of our simulator, or `VALUES` of state_interfaces_broadcaster.
-        robot: The `Robot`.
         force_sign: See `CombinedReader`.
         on_raw: Called with reader and bytes.
 
@@ -157,11 +154,7 @@ def subscribe(node: Node, kind: Any, robot: Robot, force_sign: float,
 
 
 class CombinedWriter:
-    """The combined state of our simulator: a JointState whose positions are all the numbers.
-
-    Args:
-        robot: The `Robot`.
-    """
+    """The combined state of our simulator: a JointState whose positions are all the numbers."""
 
     def __init__(self, robot: Robot) -> None:
         self.message = JointState(name=state_interfaces(robot))

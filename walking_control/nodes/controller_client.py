@@ -19,11 +19,7 @@ PATIENCE = 5.0   # s of wall time for an answer
 
 
 class ControllerClient:
-    """Asks the controller; another thread spins the node.
-
-    Args:
-        node: The rclpy node.
-    """
+    """Asks the controller; another thread spins the node."""
 
     def __init__(self, node: Node) -> None:
         def client(kind: Any, name: str) -> Any:

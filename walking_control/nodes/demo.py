@@ -66,7 +66,6 @@ def run_demo(robot_file: RobotFile, controller: Choice, plant: Choice, duration:
     """Walk a robot over ROS 2 topics.
 
     Args:
-        robot_file: The `RobotFile`.
         controller: Name, ``module:Class``, class or class with parameters; None for the default.
         plant: Likewise.
         duration: Simulated time, s.

@@ -53,7 +53,6 @@ class DiagnosticsPublisher:
     """Publishes a DiagnosticArray of one status.
 
     Args:
-        node: The rclpy node.
         what: Of it is told.
         robot: Name of the robot, the hardware id.
     """
@@ -81,7 +80,6 @@ class DiagnosticsPublisher:
         Args:
             state: What the controller does, e.g. ``'walking'``.
             fault: The latched `Fault`, or None.
-            times: The `TickTimes`.
             counts: name -> number or text, further figures.
             warnings: What is wrong but no fault, in words.
         """

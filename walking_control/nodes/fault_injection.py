@@ -29,7 +29,6 @@ def break_law(node: Node, kind: Any, realtime: bool) -> None:
     """Make the control law of a `ControllerNode` in this process provoke a fault.
 
     Args:
-        node: The node.
         kind: A kind of `LAW_FAULTS`.
         realtime: Whether it ticks by the clock.
 
@@ -54,11 +53,7 @@ def break_law(node: Node, kind: Any, realtime: bool) -> None:
 
 
 class FaultWatch:
-    """Tells a simulator to provoke a fault and follows the controller.
-
-    Args:
-        place: The `DemoPlace`.
-    """
+    """Tells a simulator to provoke a fault and follows the controller."""
 
     def __init__(self, place: DemoPlace) -> None:
         self.node = rclpy.create_node(f'fault_{os.getpid()}', namespace=place.namespace)

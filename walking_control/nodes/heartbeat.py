@@ -45,7 +45,6 @@ class WatchdogGuard:
     """Knows whether the watchdog listens to this controller.
 
     Args:
-        node: The rclpy node.
         count: Callable that returns how many receive the effort commands.
         timeout: Longest silence of the heartbeat, s; None: no watchdog is needed.
         on_lost: Called with a sentence when a watchdog that listened no longer does.

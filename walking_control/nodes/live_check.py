@@ -39,7 +39,6 @@ class Listener(GuardedNode):
     """Keeps what the sensors of a robot say.
 
     Args:
-        robot: The `Robot`.
         namespace: Of its topics.
         **kwargs: Passed to `rclpy.node.Node`.
     """
@@ -161,7 +160,6 @@ def check_live(robot_file: RobotFile, namespace: str, wait: float,
     """Listen to a running robot.
 
     Args:
-        robot_file: The `RobotFile`.
         namespace: Of its topics.
         wait: Longest wait for all its sensors, s.
         listen: How long to listen then, s.

@@ -147,11 +147,7 @@ def reader_of(sensor: Sensor, parts: Sequence[np.ndarray]) -> Callable[[Any], bo
 
 
 class SensorWriter:
-    """A message of a sensor whose numbers are along axes, filled in place.
-
-    Args:
-        sensor: The `Sensor`.
-    """
+    """A message of a sensor whose numbers are along axes, filled in place."""
 
     def __init__(self, sensor: Sensor) -> None:
         self._signals, self.message = sensor.signals, message_type(sensor)()

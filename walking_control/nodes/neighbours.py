@@ -12,11 +12,7 @@ from walking_control.nodes.ended import EndedProcesses
 
 
 class Neighbours:
-    """Looks at the ROS graph around a controller, for as long as its node lives.
-
-    Args:
-        node: The rclpy node.
-    """
+    """Looks at the ROS graph around a controller, for as long as its node lives."""
 
     def __init__(self, node: Node) -> None:
         self._node = node

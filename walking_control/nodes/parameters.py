@@ -35,7 +35,6 @@ def declare_section(node: Node, values: Any) -> None:
     """Declare the parameters of a section on a node.
 
     Args:
-        node: The rclpy node.
         values: Those that serve as defaults, from the robot file.
 
     Raises:
@@ -96,7 +95,6 @@ class NodeParameters:
     """Parameters of the node itself, declared without a section prefix.
 
     Args:
-        node: The rclpy node.
         kind: Their class of `Parameters`.
     """
 
@@ -121,7 +119,6 @@ class SectionParameters:
     """The sections of a robot file as parameters ``<section>.<name>`` of a node.
 
     Args:
-        node: The rclpy node.
         kinds: The class of `Parameters` of each section.
         robot_file: The `RobotFile` that gives the defaults.
     """

@@ -31,7 +31,6 @@ class PostureTopics(Output):
     of pressure, sole), ``~/telemetry/margin_<contact>_<limit>``.
 
     Args:
-        node: The rclpy node.
         loop: The `ControlLoop`; its controller is a `PostureHolder`.
         rate: See `Output`.
     """

@@ -12,11 +12,7 @@ from walking_control.nodes import topics
 
 
 class RouteTopics:
-    """Publishes velocities on cmd_vel and calls start and stop: whom a `Guide` asks.
-
-    Args:
-        node: The rclpy node.
-    """
+    """Publishes velocities on cmd_vel and calls start and stop: whom a `Guide` asks."""
 
     def __init__(self, node: Node) -> None:
         self._node = node

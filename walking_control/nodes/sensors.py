@@ -29,9 +29,6 @@ class SensorSet:
     """Reads messages into `operation.measurement` and tells the `Operation` of each.
 
     Args:
-        node: The rclpy node.
-        operation: The `Operation`.
-        clock: The `WatchClock`.
         on_answered: Called with the steady time at which the last sensor of a new set arrived,
             once the set is answered.
         combined: One of `combined_state.KINDS`: all sensors in one message; ``''``: each on its

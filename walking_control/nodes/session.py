@@ -41,7 +41,6 @@ class Session:
     """An `Operation` on ROS topics, from configure to cleanup.
 
     Args:
-        node: The rclpy node.
         robot_file: The `RobotFile` with the parameters as they are now.
         controller: Name of the controller.
         values: Validated values of the node's own parameters.

@@ -26,7 +26,6 @@ class Output:
     """What is published beside the commands while walking, at a limited rate of sensor time.
 
     Args:
-        node: The rclpy node.
         rate: Messages per second; 0 publishes nothing.
     """
 
@@ -86,8 +85,6 @@ class Telemetry(Output):
     """Publishes coordinates, support, efforts and the law's own figures at a limited rate.
 
     Args:
-        node: The rclpy node.
-        loop: The `ControlLoop`.
         rate: See `Output`, of each topic.
     """
 
@@ -137,9 +134,6 @@ class Telemetry(Output):
 class StepWork:
     """Work of all actuators in the last step, at commanded efforts and estimated speeds.
 
-    Args:
-        loop: The `ControlLoop`.
-
     Attributes:
         power: Now, W.
         net: Of the last step, J.
@@ -176,8 +170,6 @@ class OdometryPublisher(Output):
     The frame ``odom`` is level: x forward, z up, with its origin at the first stance foot.
 
     Args:
-        node: The rclpy node.
-        loop: The `ControlLoop`.
         slope: Inclination of the floor, rad, downhill positive.
         rate: See `Output`.
     """

@@ -23,7 +23,6 @@ class TickRecorder:
     Args:
         logger: Of the node; what ends a recording is said there, once.
         values: The node's parameters, with ``record``, ``record_faults`` and ``realtime``.
-        robot_file: The `RobotFile`.
         controller: Name of the controller.
 
     Raises:

@@ -19,9 +19,6 @@ class VelocityTopic:
     """Hands cmd_vel to an `Operation` and warns of what is not taken as it came.
 
     Args:
-        node: The rclpy node.
-        operation: The `Operation`.
-        clock: The `WatchClock`.
         stamped: Whether the messages are TwistStamped.
         hold: How old a stamp may be, s; 0 for any age. A stamp of zero is none.
 

@@ -32,8 +32,6 @@ class WalkMarkers(Output):
     ``capture`` (where the fall would end if no foot moved) and ``heading``.
 
     Args:
-        node: The rclpy node.
-        loop: The `ControlLoop`.
         law: Its controller.
         slope: Inclination of the floor, rad, downhill positive.
         rate: See `Output`.

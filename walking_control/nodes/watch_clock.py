@@ -18,9 +18,6 @@ class WatchClock:
     it. It passes as slowly as the simulator is and stands still while that pauses; a reset lets it
     go on from where it is.
 
-    Args:
-        node: The rclpy node.
-
     Attributes:
         simulated: Whether the time is simulated.
         pace: Of this clock, of the steady clock's: 1, or how fast the simulation goes.

@@ -23,7 +23,6 @@ def check_ros2_control(robot_file: RobotFile, path: Path) -> list[InvalidInput]:
     """Return what is wrong with a robot's controllers.yaml.
 
     Args:
-        robot_file: The `RobotFile`.
         path: Of the file, or of the folder that `walking_control ros2_control` wrote.
     """
     findings = Findings()

@@ -59,7 +59,6 @@ def diagnose(robot_file: RobotFile, seen: Seen, position: np.ndarray | None) -> 
     """Judge what was `Seen`.
 
     Args:
-        robot_file: The `RobotFile`.
         seen: What was seen.
         position: Of the joints, ``(n_joints,)``, or None where they were not heard.
     """

@@ -49,7 +49,6 @@ def gazebo_model(wiring: Wiring, controllers: str, namespace: str = '') -> str:
     """Return the URDF that is spawned in Gazebo.
 
     Args:
-        wiring: The `Wiring`.
         controllers: Path of controllers.yaml.
         namespace: Of the controller manager.
 

@@ -52,7 +52,6 @@ def judge_record(robot_file: RobotFile, record: LiveRecord) -> tuple[list[Invali
     """Return what is wrong with a robot's sensors, and what could not be judged.
 
     Args:
-        robot_file: The `RobotFile`.
         record: At least two rows.
     """
     judge = _Judge(robot_file, record)

@@ -28,7 +28,6 @@ def mujoco_description(wiring: Wiring, model: str, headless: bool = False,
     """Return the robot_description for mujoco_ros2_control.
 
     Args:
-        wiring: The `Wiring`.
         model: Path of the MJCF.
         headless: Whether to go without a window.
         speed: Pace of real time.

@@ -79,7 +79,6 @@ class StandIn:
     """A controller manager with its controllers, between messages and a plant.
 
     Args:
-        robot: The `Robot`.
         tree: From `read_controllers`.
         description: URDF with the tags and limits; empty takes the robot's.
 
@@ -242,7 +241,6 @@ class Place:
 
     Args:
         name: A key of `HABITS`.
-        robot: The `Robot`.
     """
 
     def __init__(self, name: str, robot: Robot) -> None:

@@ -62,7 +62,6 @@ def tags(wiring: Wiring, target: str, plugin: str = '',
     """Return the ``<ros2_control>`` element of a robot on a target.
 
     Args:
-        wiring: The `Wiring`.
         target: One of `TARGETS`.
         plugin: Hardware plugin; empty takes the target's.
         parameters: Pairs (name, value) for the plugin.

@@ -57,7 +57,6 @@ def wire(robot_file: RobotFile, force_sign: float = 1.0) -> Wiring:
     orientation is the IMU, the one with forces whose name holds a foot's name is that foot's.
 
     Args:
-        robot_file: The `RobotFile`.
         force_sign: See `Wiring`.
 
     Raises:
@@ -82,9 +81,6 @@ def wire(robot_file: RobotFile, force_sign: float = 1.0) -> Wiring:
 
 def state_interfaces(robot: Robot) -> list[str]:
     """Return the state interfaces of all sensors in the order of `Measurement.values`, locks last.
-
-    Args:
-        robot: The `Robot`.
     """
     devices = sensor_names(robot)
     return [f'{devices[sensor.name]}/{signal.name}.{label}' if sensor.name in devices else

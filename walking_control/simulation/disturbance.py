@@ -82,7 +82,6 @@ def plan_disturbances(plant: Plant, disturbances: Iterable[Disturbance | str]) -
     """Plan disturbances on a plant.
 
     Args:
-        plant: A `Plant`.
         disturbances: Each a `Disturbance` or a text of the form ``step_down=0.05@3``: at the third
             touchdown.
 

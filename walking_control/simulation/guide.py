@@ -35,7 +35,6 @@ class Guide:
     """Asks for a `Route` as time passes; called once a tick, before the law answers.
 
     Args:
-        route: The `Route`.
         asked: Who is `Asked`.
     """
 

@@ -74,8 +74,6 @@ def spoil_sensors(kind: str, robot: Robot, measurement: Measurement, elapsed: fl
     """Change a measurement in place as a kind of `SENSOR_FAULTS` asks.
 
     Args:
-        kind: The kind.
-        robot: The `Robot`.
         measurement: The `Measurement`; its stamp is not touched.
         elapsed: Time since the fault began, s.
     """

@@ -18,9 +18,6 @@ class LockEmulator:
     A simplification: a lock that is pulled gives way a little (its load over w^2 J), and takes the
     inertia of the limb with all other joints at rest at zero.
 
-    Args:
-        robot: The `Robot`.
-
     Attributes:
         engaged: Which locks hold, ``(n_locks,)``.
     """

@@ -52,11 +52,7 @@ def noise_overrides(name_or_path: str | Path | None) -> list[tuple[str, Any]]:
 
 
 def expected_errors(sensors: SensorParameters) -> dict[str, Any]:
-    """Return the parameters of the estimator that say how good sensors are.
-
-    Args:
-        sensors: `SensorParameters`.
-    """
+    """Return the parameters of the estimator that say how good sensors are."""
     scale, step = sensors.scale, sensors.position_resolution
     position = math.hypot(sensors.position_noise, step / math.sqrt(12.0))
     # an encoder's difference over the time constant of its low-pass

@@ -89,7 +89,6 @@ def simulate_pinned_step(robot_file: RobotFile,
 
     Args:
         robot_file: The `RobotFile` of a robot whose base translates.
-        gait: The `Gait`.
     """
     from scipy.integrate import solve_ivp
     pinned = _Pinned(robot_file.robot, robot_file.values(World))

@@ -213,7 +213,6 @@ class Plant:
         Args:
             kind: ``'step_down'``, ``'step_up'`` (m), ``'slope_change'`` (rad), ``'push'`` (N s
                 per kg of robot, along the walk) or ``'side_push'`` (likewise, to the left).
-            size: Its size.
             step: The touchdown it comes with, counted from 1; 0 where `how` says when or where.
             how: Phase, time or place, and direction, duration and link of a push.
 

@@ -60,7 +60,6 @@ def choose_parts(robot_file: RobotFile, controller: Choice, plant: Choice
     """Return a robot file with the parameters of a controller and a plant in it, and their names.
 
     Args:
-        robot_file: The `RobotFile`.
         controller: Name, ``module:Class``, class, or class with parameters such as
             ``HipSpring(stiffness=8.0)``; None takes the robot file's default.
         plant: Likewise.

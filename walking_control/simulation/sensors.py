@@ -108,10 +108,6 @@ class Sensors:
 
     Every error is drawn whether it is used or not, so that one more error, or a larger one, leaves
     the others as they are.
-
-    Args:
-        robot: The `Robot`.
-        values: `SensorParameters`.
     """
 
     _stamp: float | None

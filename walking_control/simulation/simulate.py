@@ -101,9 +101,7 @@ def run_plant(plant: Plant, loop: ControlLoop, start: Start, duration: float,
     The run ends early when the control loop latches a fault or the robot trips.
 
     Args:
-        plant: A `Plant`.
         loop: A `ControlLoop` for the same robot.
-        start: The `Start`.
         duration: Simulated time, s.
         progress: Called with the simulated time now and then, e.g. to print it.
         until: Called after every tick; the run ends when it returns True.

@@ -27,8 +27,6 @@ class SteppedEngine(Engine):
     """An engine with a fixed step: its clock, its floors, its start; see `simulation.engine`.
 
     Args:
-        robot: The `Robot`.
-        world: `World`.
         values: Validated values of `parameters`; ``timestep`` is among them.
 
     Raises:

@@ -26,8 +26,6 @@ class Wires:
     Commands take effect within a step, at whole physics steps of a plant that has such.
 
     Args:
-        robot: The `Robot`.
-        values: `SensorParameters`.
         resolution: Commands take effect at whole multiples of this, s; 0: at any time.
 
     Attributes:
@@ -81,7 +79,6 @@ class Wires:
         """Send a command; give what is held in the coming time, one after the other.
 
         Args:
-            command: The `Command`.
             clock: Gives the plant's time, s, which moves on by what was given.
             duration: s.
 
@@ -119,7 +116,6 @@ def check_delays(values: SensorParameters, timeout: float) -> None:
     """Refuse delays that the watchdog of the control loop does not allow.
 
     Args:
-        values: `SensorParameters`.
         timeout: Value of ``safety.state_timeout``, s.
 
     Raises:

@@ -141,9 +141,6 @@ def wrench_limits(contact: Contact) -> tuple[np.ndarray, list[str]]:
 
     The bound is zero but for contacts with adhesion, shear or twist, see `wrench_bounds`.
 
-    Args:
-        contact: The `Contact`.
-
     Returns:
         ``(rows, limits)``: ``(k, size)`` and the name of the limit each row stands for.
     """
@@ -177,7 +174,6 @@ def wrench_bounds(contact: Contact, rows: np.ndarray, limits: Sequence[str]) -> 
     """Return the right-hand sides of `wrench_limits`, ``(k,)``.
 
     Args:
-        contact: The `Contact`.
         rows: ``(k, size)``.
         limits: The name of the limit each row stands for.
     """
@@ -187,9 +183,6 @@ def wrench_bounds(contact: Contact, rows: np.ndarray, limits: Sequence[str]) -> 
 
 def edge_gains(contact: Contact) -> np.ndarray:
     """Return by how much each row of `wrench_limits` gives when all edges of a sole move out.
-
-    Args:
-        contact: The `Contact`.
 
     Returns:
         ``(k, size)``: times a wrench that presses, the change of the row's value per metre.
@@ -225,7 +218,6 @@ def contact_margins(contact: Contact, wrench: np.ndarray) -> dict[str, float | N
     """Return how far a wrench is from each limit of its contact.
 
     Args:
-        contact: The `Contact`.
         wrench: ``(6,)``, N and N m.
 
     Returns:

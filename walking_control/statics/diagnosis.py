@@ -62,7 +62,6 @@ def nearest_point(program: StaticProgram, decider: Decider) -> np.ndarray | None
 
     Args:
         program: The `StaticProgram`, assembled.
-        decider: The `Decider`.
 
     Returns:
         Forces, ``(n,)``, for `StaticProgram.judge` to say whether they break any; None where no
@@ -117,7 +116,6 @@ class Explanation:
 
     Args:
         program: The `StaticProgram`; what it holds now is copied.
-        decider: The `Decider`.
         forces: Contact forces near the reason, ``(n,)``, N; None where none are known.
     """
 
@@ -206,7 +204,6 @@ class Relaxation:
     for all soles, and for each contact or joint one of each other kind.
 
     Args:
-        program: The `StaticProgram`.
         kinds: Names of the limits that may give.
     """
 

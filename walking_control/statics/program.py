@@ -40,10 +40,8 @@ class StaticProgram:
     """Quadratic program of one support.
 
     Args:
-        dynamics: The `Dynamics`.
         contacts: name -> `Contact`, those in use.
         frames: Frame id of each.
-        objective: The `Objective`.
         effort_limits: ``(n_joints,)``, N m.
         joint_weights: ``(n_joints,)``.
 

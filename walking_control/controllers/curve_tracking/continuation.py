@@ -79,7 +79,6 @@ def join_curves(first: Curve, second: Curve, at: float) -> Curve:
     error of the interpolation.
 
     Args:
-        first: `Curve`.
         second: `Curve` with the same knots up to the joint.
         at: A knot of both.
     """

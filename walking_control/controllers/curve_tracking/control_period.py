@@ -34,7 +34,6 @@ def closing_rate(field: Field, q: np.ndarray, v: np.ndarray) -> float:
     out.
 
     Args:
-        field: `Field`.
         q: Points of the gait, ``(k, n)``.
         v: Their rates.
     """
@@ -97,7 +96,6 @@ def check_period(values: CurveTrackingParameters, speed: np.ndarray, field: Fiel
     Args:
         values: Validated values of the parameter table.
         speed: In the kinetic metric along the gait, J^0.5, ``(k,)``.
-        field: `Field`.
         q: Points of the gait, ``(k, n)``.
         v: Their rates.
 

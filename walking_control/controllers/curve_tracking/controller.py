@@ -48,7 +48,6 @@ def require_walker(robot: Robot, controller: str) -> None:
     """Refuse a robot that no law can lead along a gait.
 
     Args:
-        robot: The `Robot`.
         controller: Name of the law that asks.
 
     Raises:
@@ -82,9 +81,7 @@ def build_tracker(robot: Robot, values: CurveTrackingParameters, world: World, g
 
     Args:
         robot: The `Robot`; planar, two feet.
-        values: `CurveTrackingParameters`.
         world: `World`: slope and gravity the law counts on.
-        gait: `GaitSamples`.
         parameters: Of generated support terms; gravity alone where Pinocchio serves.
         piece: Which.
 
@@ -130,9 +127,6 @@ def make_gait_field(support: SupportDynamics, values: CurveTrackingParameters, g
     """Return the `Field` of a piece of a gait, the `Piece` as it goes on there, and what is used.
 
     Args:
-        support: `SupportDynamics`.
-        values: `CurveTrackingParameters`.
-        gait: `GaitSamples`.
         piece: Which.
     """
     robot, part = support.robot, gait.pieces[piece]
@@ -217,7 +211,6 @@ class CurveTracking(Controller):
 
     Args:
         robot_file: The `RobotFile`; the law counts on the slope and gravity of its world.
-        values: `CurveTrackingParameters`.
 
     Attributes:
         report: Telemetry of the last tick, see `telemetry_fields`.

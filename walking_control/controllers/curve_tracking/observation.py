@@ -49,7 +49,6 @@ def observe(terms: Terms, data: TrackerData, support: int, s: float, q: np.ndarr
 
     Args:
         terms: Function (support, q, v, parameters, out) of the support terms.
-        data: `tracker.TrackerData`.
         support: Index of the stance foot.
         s: Parameter on the gait found last; not finite to search anew.
         q: Minimal coordinates, all of them, ``(n,)``.

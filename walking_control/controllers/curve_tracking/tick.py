@@ -153,8 +153,6 @@ def compose(data: TrackerData, motion: Motion, error: float, integral: float, tr
     """Fill the wanted generalised forces, rows NOMINAL to SUM, ``(6, m)``.
 
     Args:
-        data: `TrackerData`.
-        motion: `motion.Motion`.
         error: Energy the desired motion lacks, J.
         integral: Its integral, J s.
         trust: How far the law may act, 0 to 1.
@@ -194,8 +192,6 @@ def realise(data: TrackerData, motion: Motion, support: int, tank: float, dt: fl
     """Fill the efforts that come nearest to wanted forces within tank and limits.
 
     Args:
-        data: `TrackerData`.
-        motion: `motion.Motion`.
         support: Index of the stance foot.
         tank: Energy at hand, J.
         dt: Period the efforts are held for, s.
@@ -233,7 +229,6 @@ def track(terms: Terms, data: TrackerData, memory: TrackerMemory, support: int, 
 
     Args:
         terms: Function (support, q, v, parameters, out) of the support terms.
-        data: `TrackerData`.
         memory: `TrackerMemory`, changed.
         support: Index of the stance foot.
         grounded: Whether it stands on the floor; without, the effort is zero.
@@ -336,7 +331,6 @@ def follow(terms: Terms, pieces: tuple[TrackerData, ...], masks: np.ndarray,
     and:
 
     Args:
-        pieces: Tuple of `TrackerData`.
         masks: Coordinates held in each piece, see `held_mask`, ``(n_pieces,)``.
         coordinate_of: See `held_mask`.
         held: See `held_mask`.

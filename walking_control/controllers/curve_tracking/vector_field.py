@@ -150,7 +150,6 @@ def apply_field(field: Field, q: np.ndarray, v: np.ndarray, s: float, w: np.ndar
     """Fill w(q) and its rate along v; return parameter, margin, and distance to the gait.
 
     Args:
-        field: `Field`.
         q: Coordinates, ``(n,)``.
         v: Their rates.
         s: Parameter found last; not finite to search anew.
@@ -200,7 +199,6 @@ def run_ahead(field: Field, s: float, rate: float, lead: float, w: np.ndarray,
     The lead shrinks in proportion to what is left of the gait, so that all arrive together.
 
     Args:
-        field: `Field`.
         s: Parameter on the gait, before its end.
         rate: At which it changes.
         lead: At the begin of the gait, s.

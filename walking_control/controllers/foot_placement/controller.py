@@ -49,7 +49,6 @@ class FootPlacement(Controller):
     """Where the swing foot comes down keeps the walker upright; a push-off keeps its energy.
 
     Args:
-        robot_file: The `RobotFile`.
         values: Of the class `parameters`.
 
     Raises:

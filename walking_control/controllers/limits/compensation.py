@@ -45,12 +45,7 @@ class Compensation(NamedTuple):
 
 
 def make_compensation(support: SupportDynamics, values: LossParameters) -> Compensation:
-    """Return the `Compensation` of a robot.
-
-    Args:
-        support: `SupportDynamics`.
-        values: `LossParameters`.
-    """
+    """Return the `Compensation` of a robot."""
     robot = support.robot
     joints = [robot.joint_index(joint) for joint in robot.actuators]
     friction = friction_table(robot)[joints]
@@ -66,7 +61,6 @@ def make_up(losses: Compensation, support: int, v: np.ndarray, a: np.ndarray,
     """Turn torques wanted at joints into the efforts of motors, within their limits.
 
     Args:
-        losses: `Compensation`.
         support: Index of the stance foot.
         v: Rates of the minimal coordinates, ``(n,)``.
         a: Accelerations the torques are to cause, or zeros: then the gear's loss on what turns

@@ -48,7 +48,6 @@ def make_limits(support: SupportDynamics, values: FootParameters) -> Limits:
     """Return the `Limits` of a robot.
 
     Args:
-        support: `SupportDynamics`.
         values: Validated values of a table that `FootParameters`.
     """
     robot, gravity = support.robot, support.dynamics.model.gravity.linear
@@ -186,7 +185,6 @@ def keep_foot(limits: Limits, M_f: np.ndarray, h_f: np.ndarray, L: np.ndarray, h
     Who asks for nothing, as a law does that is not trusted or has an empty tank, gets nothing.
 
     Args:
-        limits: `Limits`.
         M_f: Rows of the mass matrix of the foot's directions x, z, ``(2, n)``.
         h_f: Bias of these rows, ``(2,)``.
         L: Cholesky factor of the mass matrix, ``(n, n)``.

@@ -54,7 +54,6 @@ def find_adaptation(robot_file: RobotFile, theta: np.ndarray, optimise: Sequence
     """Return the `Adaptation` of what is to be optimised.
 
     Args:
-        robot_file: The `RobotFile`.
         theta: Its numbers of the step equations.
         optimise: Of `KINDS`.
         values: Validated values of the search, for masses.

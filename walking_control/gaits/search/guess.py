@@ -32,7 +32,6 @@ def stride_posture(equations: StepEquations, step: float, q: np.ndarray,
     """Return the posture near q with the other foot a step behind on the floor, ``(n,)``.
 
     Args:
-        equations: `StepEquations`.
         step: Step length, m.
         q: Where to start from, ``(n,)``; held coordinates stay.
         held: Indices of held coordinates.
@@ -61,7 +60,6 @@ def can_lift(equations: StepEquations, theta: np.ndarray, height: float, held: C
     Straight legs scuff: to lift a foot beside the other they would have to lie down.
 
     Args:
-        equations: `StepEquations`.
         theta: Numbers of the step equations.
         height: m.
         held: Indices of held coordinates.
@@ -87,7 +85,6 @@ def guess_gait(equations: StepEquations, shape: Shape, step: float, period: floa
     """Return a `Gait` of one phase that swings from feet apart to feet apart, locks engaged.
 
     Args:
-        equations: `StepEquations`.
         shape: `Shape` of the search.
         step: Step length, m.
         period: s.
@@ -128,7 +125,6 @@ def pack(gait: Gait, degree: int, adapted: np.ndarray) -> np.ndarray:
     """Return the unknowns of a program of a degree that stand for a gait.
 
     Args:
-        gait: `Gait`.
         degree: Of the program; the gait's may be another.
         adapted: Values of the adapted parameters.
     """

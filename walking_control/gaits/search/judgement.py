@@ -57,8 +57,6 @@ def judge_gait(equations: StepEquations, gait: Gait, theta: np.ndarray, weights:
     """Return the `Judgement` of a gait.
 
     Args:
-        equations: `StepEquations`.
-        gait: `Gait`.
         theta: Numbers of the step equations.
         weights: Cost metric Q, ``(n, n)``.
         springs: Pairs (row of the joint in the coordinates ``(n,)``, damping N m s/rad).

@@ -160,7 +160,6 @@ def search(robot_file: RobotFile, values: SearchParameters | None = None,
     """Find an efficient gait.
 
     Args:
-        robot_file: The `RobotFile`.
         values: `SearchParameters`; None takes the robot file's.
         optimise: Of ``'spring'``, ``'damper'``, ``'mass'``: what of the mechanics may change.
         seed: Of the first guesses.

@@ -60,10 +60,8 @@ def parameters(shape: Shape, n: int, theta: np.ndarray, adaptation: Adaptation,
     """Return the vector of the program's parameters.
 
     Args:
-        shape: `Shape`.
         n: Number of coordinates.
         theta: Numbers of the step equations.
-        adaptation: `Adaptation`.
         weights: Cost metric Q, ``(n, n)``.
         task: Of the search.
         friction: Coefficient of friction of the floor.
@@ -83,8 +81,6 @@ def build_program(equations: StepEquations, shape: Shape, size_of_theta: int,
     """Return the `Program` of a robot's step equations and a shape.
 
     Args:
-        equations: `StepEquations`.
-        shape: `Shape`.
         size_of_theta: Length of theta.
         options: Pairs of IPOPT options.
     """
@@ -103,7 +99,6 @@ def assemble(blocks: list[Block], size: int, numbers: int, options: tuple[tuple[
     """Return the `Program` of blocks.
 
     Args:
-        blocks: Each a `Block`.
         size: Number of unknowns.
         numbers: Number of parameters.
         options: Pairs of IPOPT options.

@@ -79,7 +79,6 @@ def search_limits(robot: Robot, held: Collection[int]) -> tuple[np.ndarray, np.n
     room. Coordinates that locks hold go all the way: that is where they are caught.
 
     Args:
-        robot: The `Robot`.
         held: Indices of the coordinates that locks hold at some time.
     """
     lower, upper = coordinate_limits(robot)

@@ -89,7 +89,6 @@ def point_to(function: Function, *arguments: object) -> Any:
     """Return a shared function compiled and by its address.
 
     Args:
-        function: The function.
         arguments: It is called with such; arrays of a record come as plain arrays.
     """
     import numba

@@ -40,9 +40,6 @@ class CompliantEngine(PlanarEngine):
     """The robot on a compliant floor; see `simulation.engine.Engine`.
 
     Args:
-        robot: The `Robot`.
-        world: `World`.
-        values: `CompliantParameters`.
         compiled: False runs plain Python and Pinocchio, some thousand times slower, to check by.
 
     Raises:

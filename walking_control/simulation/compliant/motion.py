@@ -185,8 +185,6 @@ def advance(terms: Terms, model: RigidModel, floor: Floor, state: RigidState, fe
 
     Args:
         terms: Function (support, q, v, parameters, out) of the support terms.
-        model: `RigidModel`.
-        floor: `Floor`.
         state: `RigidState` of `make_soft_state`, changed in place.
         feet: `Feet`, likewise.
         work: `Workspace` of `make_soft_workspace`.

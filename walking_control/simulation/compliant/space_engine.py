@@ -51,11 +51,6 @@ class _Forces(NamedTuple):
 class SpaceEngine(Engine):
     """The robot on a compliant floor in space; see `simulation.engine.Engine`.
 
-    Args:
-        robot: The `Robot`.
-        world: `World`.
-        values: `CompliantParameters`.
-
     Raises:
         IncompatiblePlant: It has locks, gears with losses, virtual efforts or other feet than
             boxes and balls.

@@ -35,11 +35,6 @@ FIRST = 4   # steps by which the forces at the start are found
 class DartEngine(SteppedEngine):
     """The robot and a floor, sloped, with steps or uneven; see `simulation.engine.Engine`.
 
-    Args:
-        robot: The `Robot`.
-        world: `World`.
-        values: `DartParameters`.
-
     Attributes:
         stepper: The `Stepper`, which knows how well rotors and contacts agreed.
 

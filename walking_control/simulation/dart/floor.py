@@ -25,7 +25,6 @@ class Floors:
     A floor is one body of DART with a box, or several where it changes at places.
 
     Args:
-        dart: The module `dartpy`.
         world: DART's world, which the floors are added to.
         skeleton: The robot's in DART; every collision shape of it is given the friction.
         feet: Foot links, each with a floor that can be lowered.

@@ -68,10 +68,6 @@ def _add_root(root: ElementTree.Element, robot: Robot) -> None:
 def build_skeleton(dart: Any, robot: Robot) -> Any:
     """Return DART's skeleton of a robot, its joints free but for stops, springs and friction.
 
-    Args:
-        dart: The module `dartpy`.
-        robot: The `Robot`.
-
     Raises:
         UrdfError: DART cannot build it.
     """

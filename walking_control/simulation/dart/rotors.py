@@ -37,7 +37,6 @@ class Stepper:
     """Advances one robot.
 
     Args:
-        dart: The module `dartpy`.
         links: The robot's skeleton, in no world; moved by forces.
         contact: Another one, in the world; stopped by impulses.
         world: DART's world.

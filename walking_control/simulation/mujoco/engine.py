@@ -34,11 +34,6 @@ FREE_JOINT = 'floating_base_joint'   # by this name mujoco_ros2_control says how
 class MujocoEngine(SteppedEngine):
     """The robot and a floor, sloped, with steps or uneven; see `simulation.engine.Engine`.
 
-    Args:
-        robot: The `Robot`.
-        world: `World`.
-        values: `MujocoParameters`.
-
     Raises:
         MissingDependency: MuJoCo is not installed.
         UrdfError: MuJoCo cannot build the model.

@@ -57,7 +57,6 @@ class Walker:
     """A rigid walker ready for fast strides; the arrays are views of what compiled code changes.
 
     Args:
-        robot_file: The `RobotFile`.
         controller: Name of the controller; None takes the robot file's default.
         steps: Floor changes, see `rigid.engine.build_rigid_model`.
         compiled: False walks by plain Python and Pinocchio: to check the compiled path by, or where

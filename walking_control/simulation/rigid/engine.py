@@ -50,7 +50,6 @@ def build_rigid_model(support: SupportDynamics, world: World,
 
     Args:
         support: `SupportDynamics` of the robot.
-        world: `World`.
         values: Of the plant.
         parameters: Of generated support terms; gravity alone where Pinocchio serves.
         steps: Floor changes ``(step, drop, tilt)``: at that touchdown the floor is lower by drop,
@@ -121,8 +120,6 @@ class PlanarEngine(EventEngine):
     """What engines share whose state is a `RigidState` of a planar walker on two feet.
 
     Args:
-        robot: The `Robot`.
-        world: `World`.
         values: Validated values of `parameters`.
 
     Raises:
@@ -175,11 +172,6 @@ class PlanarEngine(EventEngine):
 
 class RigidEngine(PlanarEngine):
     """The robot on a rigid floor; see `simulation.engine.Engine`.
-
-    Args:
-        robot: The `Robot`.
-        world: `World`.
-        values: `RigidParameters`.
 
     Raises:
         IncompatiblePlant: The robot is not a planar walker on two feet.
@@ -311,7 +303,6 @@ def push_direction(support: SupportDynamics, state: rm.RigidState, link: int = -
     """Return the generalised impulse of a unit impulse along x on a link, ``(n + 2,)``.
 
     Args:
-        support: `SupportDynamics`.
         state: Where the robot is.
         link: Frame of the link, pushed at its centre of mass; below 0 the base, at its origin.
     """

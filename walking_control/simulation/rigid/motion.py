@@ -311,9 +311,7 @@ def advance(terms: Terms, model: RigidModel, state: RigidState, work: Workspace,
 
     Args:
         terms: Function (support, q, v, parameters, out) of the support terms.
-        model: `RigidModel`.
         state: `RigidState`, changed in place.
-        work: `Workspace`.
         duration: s.
         stop_at_step: Whether to return just after the next step's touchdown.
 

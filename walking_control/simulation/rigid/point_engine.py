@@ -40,9 +40,6 @@ PLACES = 64   # steps at which the floor may change
 class PointLegs:
     """Where legs of pitch and roll have their joints and servos.
 
-    Args:
-        robot: The `Robot`.
-
     Attributes:
         length: m.
         joints: Index of pitch and roll joint of each foot, ``(2, 2)``.
@@ -90,14 +87,7 @@ class PointLegs:
 
 def build_point_model(robot: Robot, legs: PointLegs, world: World,
                       values: RigidParameters) -> PointModel:
-    """Return the `PointModel` of a robot.
-
-    Args:
-        robot: The `Robot`.
-        legs: Its `PointLegs`.
-        world: `World`.
-        values: `RigidParameters`.
-    """
+    """Return the `PointModel` of a robot."""
     limits = [[robot.limits[robot.joints[i]] for i in pair] for pair in legs.joints]
     return PointModel(
         float(Dynamics(robot).mass), legs.length, floor_gravity(world.gravity, world.slope),
@@ -111,7 +101,6 @@ def start_point(model: PointModel, state: PointState, legs: PointLegs, start: St
     """Put a `PointState` just after touchdown, the stance foot at the origin.
 
     Args:
-        model: `PointModel`.
         state: `PointState`, changed in place.
         legs: The robot's `PointLegs`.
         start: `Start`; of the rates those of the stance leg count.
@@ -133,11 +122,6 @@ def start_point(model: PointModel, state: PointState, legs: PointLegs, start: St
 
 class PointEngine(EventEngine):
     """A robot with all mass in the hip on a rigid floor; see `simulation.engine.Engine`.
-
-    Args:
-        robot: The `Robot`.
-        world: `World`.
-        values: `RigidParameters`.
 
     Raises:
         IncompatiblePlant: The robot's legs are built otherwise.

@@ -84,7 +84,6 @@ def advance_point(model: PointModel, state: PointState, duration: float,
     """Move on with held commands.
 
     Args:
-        model: `PointModel`.
         state: `PointState`, changed in place.
         duration: s.
         stop_at_step: Whether to return just after the next touchdown of the other foot.

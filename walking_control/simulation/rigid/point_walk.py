@@ -69,9 +69,7 @@ def walk_point(advance: Motion, law: LawFunction, knowledge: Any, model: PointMo
         advance: `advance_point`, see `walk.walk`.
         law: Function of an `ArrayLaw`.
         knowledge: What it knows.
-        model: `PointModel`.
         state: `PointState`, changed in place.
-        data: `PointLaw`.
         duration: s, rounded to whole control periods.
         stop_at_step: Whether to return just after the next touchdown.
 
@@ -96,7 +94,6 @@ class PointWalker:
     """A walker with all mass in the hip, ready for fast strides.
 
     Args:
-        robot_file: The `RobotFile`.
         controller: Name of the controller; None takes the robot file's default.
         steps: Floor changes ``(step, drop, 0)``, see `rigid.engine.build_rigid_model`.
 

@@ -23,9 +23,7 @@ def lay_ahead(model: rm.RigidModel, state: rm.RigidState, work: rm.Workspace,
 
     Args:
         model: Its drops and tilts are changed in place.
-        state: `RigidState`.
         work: With the support terms of the state.
-        profile: `FloorProfile`.
     """
     foot, memo = terms_places(model.n).foot, state.memo
     x, z = state.y[0] + work.terms[foot], state.y[1] + work.terms[foot + 1]

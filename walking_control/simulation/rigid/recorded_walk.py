@@ -25,7 +25,6 @@ def record_run(walker: Walker, robot_file: RobotFile, controller: str,
 
     Args:
         walker: Of that robot.
-        robot_file: The `RobotFile`.
         controller: Name of the controller, for the record.
         duration: s; a fall ends the walk earlier.
         dynamics: `Dynamics` of the robot.

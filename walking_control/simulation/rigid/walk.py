@@ -57,7 +57,6 @@ def make_law(robot: Robot, controller: Controller) -> tuple[ArrayLaw, LawData]:
     """Return (`ArrayLaw`, `LawData`) of a controller.
 
     Args:
-        robot: The `Robot`.
         controller: A `Controller` built for it.
 
     Raises:
@@ -122,10 +121,7 @@ def walk(advance: Motion, terms: Terms, law: LawFunction, knowledge: Any, model:
         terms: Function of the support terms.
         law: Function of an `ArrayLaw`.
         knowledge: What it knows.
-        model: `RigidModel`.
         state: `RigidState`, changed in place.
-        work: `Workspace`.
-        data: `LawData`.
         duration: s, rounded to whole control periods.
         stop_at_step: Whether to return just after the next touchdown; the control clock starts
             anew there.

@@ -17,7 +17,6 @@ def polish(problem: Problem, solution: Solution, activity: float = 1e-3) -> Solu
     most.
 
     Args:
-        problem: The `Problem`.
         solution: A `Solution` with a point and multipliers.
         activity: Share of the largest multiplier below which a constraint counts as idle.
 
