@@ -139,7 +139,6 @@ class ControlLoop:
         """Return the `Command` that answers a `Measurement`; the same object every time.
 
         Args:
-            measurement: The `Measurement`.
             now: Steady clock, s; None where only stamps count, in scripts and in lockstep.
         """
         supervisor, command = self.supervisor, self.command

@@ -17,23 +17,14 @@ from walking_control.exceptions import InvalidInput
 
 @dataclass(frozen=True)
 class LaunchArgument:
-    """One argument of a launch file.
-
-    Args:
-        name: Name.
-        default: Default, as text; ``''`` leaves the choice to the parameter and robot files.
-        kind: Type of the value: str, bool or float.
-        nodes: Nodes it sets a parameter of.
-        description: One sentence for ``ros2 launch --show-args``.
-        parameter: Name of that parameter, if not the argument's.
-    """
+    """One argument of a launch file."""
 
     name: str
-    default: str
-    kind: type
-    nodes: tuple[str, ...]
-    description: str
-    parameter: str = ''
+    default: str   # default, as text; ``''`` leaves the choice to the parameter and robot files
+    kind: type   # type of the value: str, bool or float
+    nodes: tuple[str, ...]   # nodes it sets a parameter of
+    description: str   # one sentence for ``ros2 launch --show-args``
+    parameter: str = ''   # name of that parameter, if not the argument's
 
 
 CONTROLLER = 'walking_controller'

@@ -29,31 +29,22 @@ LOOK = 0.1   # s between two looks at the clock while waiting for sensors
 
 @dataclass(frozen=True)
 class Patience:
-    """How long an operation waits.
+    """How long an operation waits."""
 
-    Args:
-        lockstep: Whether a tick starts when all stamps are equal, or with every joint state.
-        tick: In lockstep, longest wait for the next tick, s.
-        sensors: Longest wait for the first complete set of sensors, s.
-        speed: How long a commanded velocity holds, s; 0 for ever.
-        deceleration: How fast it is taken back then, m/s^2; turning in rad/s^2.
-    """
-
+    # whether a tick starts when all stamps are equal, or with every joint state
     lockstep: bool = True
-    tick: float = 2.0
-    sensors: float = 30.0
-    speed: float = 0.5
-    deceleration: float = 0.5
+    tick: float = 2.0   # in lockstep, longest wait for the next tick, s
+    sensors: float = 30.0   # longest wait for the first complete set of sensors, s
+    speed: float = 0.5   # how long a commanded velocity holds, s; 0 for ever
+    deceleration: float = 0.5   # how fast it is taken back then, m/s^2; turning in rad/s^2
 
 
 class Operation:
     """Drives a `ControlLoop` from activate to deactivate.
 
     Args:
-        robot_file: The `RobotFile`.
         controller: Name of the controller; None takes the robot file's default.
         latch: The `Latch`; it outlives the operation and carries the lifecycle.
-        patience: The `Patience`.
         send: Called with the tick number when `loop.command` is to be sent; 0 answers no tick.
         names: sensor -> what messages call it, e.g. its topic.
         obstacle: Callable that returns why the effort must stay zero, e.g. that no watchdog

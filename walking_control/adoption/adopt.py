@@ -49,37 +49,21 @@ SPEED = 0.2         # of sqrt(g L): speed a planar robot starts with
 
 @dataclass
 class Adoption:
-    """An adopted robot, not yet written.
-
-    Args:
-        name: Name.
-        description: The `Description` it comes from.
-        tree: The `BodyTree`, x ahead.
-        soles: The soles, left first.
-        links: Their links in the robot file.
-        mirror: The `Mirror`; None with more than two feet.
-        base: ``'planar'`` or ``'free'``.
-        standing: The start posture.
-        pitch: Of the base in it, rad; 0 of a free one.
-        urdf: URDF text with the soles.
-        parameters: Tree of the robot file.
-        guesses: Every `Guess`.
-        suspicions: What looks like a mistake in the description.
-    """
+    """An adopted robot, not yet written."""
 
     name: str
-    description: Description
-    tree: BodyTree
-    soles: list[Sole]
-    links: list[str]
-    mirror: Mirror | None
-    base: str
-    standing: Standing
-    pitch: float
-    urdf: str
-    parameters: dict[str, Any]
-    guesses: list[Guess]
-    suspicions: list[InvalidInput]
+    description: Description   # the `Description` it comes from
+    tree: BodyTree   # the `BodyTree`, x ahead
+    soles: list[Sole]   # the soles, left first
+    links: list[str]   # their links in the robot file
+    mirror: Mirror | None   # the `Mirror`; None with more than two feet
+    base: str   # ``'planar'`` or ``'free'``
+    standing: Standing   # the start posture
+    pitch: float   # of the base in it, rad; 0 of a free one
+    urdf: str   # URDF text with the soles
+    parameters: dict[str, Any]   # tree of the robot file
+    guesses: list[Guess]   # every `Guess`
+    suspicions: list[InvalidInput]   # what looks like a mistake in the description
 
     def write(self, folder: Path | str) -> list[Path]:
         """Write URDF and robot file into a folder and return their paths, the robot file first."""

@@ -21,26 +21,16 @@ _ROUND = 96   # points around a cylinder
 
 @dataclass(frozen=True)
 class Shape:
-    """What a link looks like or collides with.
-
-    Args:
-        link: Its link.
-        body: Index of the joint it moves with.
-        points: Corners, in the axes of that joint, m, ``(n, 3)``.
-        collides: Whether it is a collision shape.
-    """
+    """What a link looks like or collides with."""
 
     link: str
-    body: int
-    points: np.ndarray
-    collides: bool
+    body: int   # index of the joint it moves with
+    points: np.ndarray   # corners, in the axes of that joint, m, ``(n, 3)``
+    collides: bool   # whether it is a collision shape
 
 
 class BodyTree:
     """Joints, masses and shapes of a description; bodies are what moves with one joint.
-
-    Args:
-        description: The `Description`.
 
     Attributes:
         model: Pinocchio's, with a free base, body 1.
@@ -100,7 +90,6 @@ class BodyTree:
         """Return the corners of a body's shapes, collision shapes where there are any, ``(n, 3)``.
 
         Args:
-            body: The body.
             of: ``'all'``, or the name of a link of it.
         """
         shapes = [shape for shape in self.shapes

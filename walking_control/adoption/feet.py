@@ -22,23 +22,15 @@ NARROW = 0.01    # m: a line is given this width, lest it be nothing
 
 @dataclass(frozen=True)
 class Sole:
-    """Where a foot touches the floor.
+    """Where a foot touches the floor."""
 
-    Args:
-        link: The link that carries it.
-        body: Its body.
-        place: Its frame in the body: z away from the floor, x ahead, the origin in the middle.
-        length: Along x, m; 0 of a point.
-        width: Along y, m; 0 of a point.
-        radius: Of the ball of a point, m.
-    """
-
-    link: str
+    link: str   # the link that carries it
     body: int
+    # its frame in the body: z away from the floor, x ahead, the origin in the middle
     place: pin.SE3
-    length: float
-    width: float
-    radius: float = 0.0
+    length: float   # along x, m; 0 of a point
+    width: float   # along y, m; 0 of a point
+    radius: float = 0.0   # of the ball of a point, m
 
     @property
     def is_point(self) -> bool:
@@ -50,7 +42,6 @@ def find_feet(tree: BodyTree, told: Told) -> tuple[list[str], Guess]:
     """Return the links that are feet and the `Guess` of them.
 
     Args:
-        tree: The `BodyTree`.
         told: What the user says.
 
     Raises:

@@ -11,21 +11,13 @@ REPAIRED = 'repaired'   # a slip of the description, not believed
 
 @dataclass(frozen=True)
 class Guess:
-    """One thing the description did not say.
+    """One thing the description did not say."""
 
-    Args:
-        what: Of what.
-        value: The guess, in words or numbers.
-        confidence: ``'told'``, ``'high'``, ``'medium'``, ``'low'`` or ``'repaired'``.
-        why: What it rests on.
-        option: The option that says otherwise.
-    """
-
-    what: str
-    value: Any
-    confidence: str
-    why: str
-    option: str = ''
+    what: str   # of what
+    value: Any   # the guess, in words or numbers
+    confidence: str   # ``'told'``, ``'high'``, ``'medium'``, ``'low'`` or ``'repaired'``
+    why: str   # what it rests on
+    option: str = ''   # the option that says otherwise
 
 
 @dataclass(frozen=True)
@@ -63,20 +55,12 @@ class Told:
 
 @dataclass
 class Description:
-    """A robot description, read from any format.
+    """A robot description, read from any format."""
 
-    Args:
-        name: Of the robot.
-        urdf: URDF text, meshes by their paths.
-        path: Where it was read from.
-        kind: ``'URDF'``, ``'MJCF'`` or ``'SDF'``.
-        guesses: What reading it took.
-        armatures: joint -> rotor inertia at the joint, kg m^2, where the format has one.
-    """
-
-    name: str
-    urdf: str
-    path: Path
-    kind: str
-    guesses: list[Guess] = field(default_factory=list)
+    name: str   # of the robot
+    urdf: str   # URDF text, meshes by their paths
+    path: Path   # where it was read from
+    kind: str   # ``'URDF'``, ``'MJCF'`` or ``'SDF'``
+    guesses: list[Guess] = field(default_factory=list)   # what reading it took
+    # joint -> rotor inertia at the joint, kg m^2, where the format has one
     armatures: dict[str, float] = field(default_factory=dict)

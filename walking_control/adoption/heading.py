@@ -45,7 +45,6 @@ def find_forward(tree: BodyTree, feet: Sequence[str], soles: Sequence[Sole], bas
     """Return the rotation that brings ahead to x, ``(3, 3)``, and the `Guess`.
 
     Args:
-        tree: The `BodyTree`.
         feet: Links.
         soles: Their soles, as seen with x ahead.
         base: ``'planar'`` or ``'free'``.

@@ -16,14 +16,11 @@ NEAR = 0.05   # of the robot: how far from its image a partner may lie
 
 @dataclass
 class Mirror:
-    """The mirror image of every joint.
+    """The mirror image of every joint."""
 
-    Args:
-        joints: joint -> (partner, sign), what changes roles with left and right.
-        pairs: Bodies (left, right), the upper ones first; a body in the middle is its own.
-    """
-
+    # joint -> (partner, sign), what changes roles with left and right
     joints: dict[str, tuple[str, float]] = field(default_factory=dict)
+    # bodies (left, right), the upper ones first; a body in the middle is its own
     pairs: list[tuple[int, int]] = field(default_factory=list)
 
 

@@ -68,7 +68,6 @@ class _Writer:
 
     Args:
         mj: The module mujoco.
-        model: Its model.
     """
 
     def __init__(self, mj: Any, model: Any) -> None:

@@ -50,8 +50,6 @@ def write_urdf(tree: BodyTree, soles: Sequence[Sole], names: Sequence[str],
     stay.
 
     Args:
-        tree: The `BodyTree`.
-        soles: The soles.
         names: Their links.
         efforts: joint -> effort limit, N m or N.
     """
@@ -85,7 +83,6 @@ def fill_hollow(description: Description, tree: BodyTree) -> list[Guess]:
 
     Args:
         description: Changed.
-        tree: Its `BodyTree`.
     """
     root, names = parse(description.urdf), []
     bodies = {name: body for name, body, _ in tree.frames}
@@ -140,7 +137,6 @@ def sections_of(mass: float, soles: Sequence[Sole], planar: bool, height: float,
 
     Args:
         mass: kg.
-        soles: The soles.
         planar: Whether it moves in the plane.
         height: Of the base over the floor at the start, m.
         apart: Distance between the feet sideways at the start, m.
@@ -193,7 +189,6 @@ def armatures_of(tree: BodyTree, efforts: Mapping[str, float], leg: float,
     A motor is bred to spin its own rotor up fast: I = effort x time / speed.
 
     Args:
-        tree: The `BodyTree`.
         efforts: joint -> effort limit.
         leg: Length of the leg, m.
         known: joint -> rotor inertia, as given or told.

@@ -20,21 +20,13 @@ MAY_BE_OFF = 0.002   # m, rad
 
 @dataclass(frozen=True)
 class Standing:
-    """A posture and what it is worth.
+    """A posture and what it is worth."""
 
-    Args:
-        posture: joint -> position, rad or m.
-        height: Of the base over the floor, m.
-        error: Largest error of feet and centre of mass, m or rad.
-        longest: Longest leg under its hip, from first joint to ankle or point, m.
-        offset: Centre of mass ahead of the middle of the feet, m.
-    """
-
-    posture: dict[str, float]
-    height: float
-    error: float
-    longest: float
-    offset: float
+    posture: dict[str, float]   # joint -> position, rad or m
+    height: float   # of the base over the floor, m
+    error: float   # largest error of feet and centre of mass, m or rad
+    longest: float   # longest leg under its hip, from first joint to ankle or point, m
+    offset: float   # centre of mass ahead of the middle of the feet, m
 
 
 class _Problem:
@@ -43,7 +35,6 @@ class _Problem:
     Joints of the legs move; the others rest at 0, or as near to it as their limits let them.
 
     Args:
-        tree: The `BodyTree`.
         soles: The soles, left first.
         mirror: The `Mirror`; None: joints are free of each other.
         fixed: joint -> position, as told.

@@ -23,7 +23,6 @@ def find_stride(tree: BodyTree, soles: Sequence[Sole], bend: float,
 
     Args:
         tree: The `BodyTree`, x ahead, joints about y.
-        soles: The soles.
         bend: Length of the legs over their longest, where knees let them be shorter.
         told: joint -> position, kept.
     """
@@ -78,8 +77,6 @@ def coordinate_names(tree: BodyTree, mirror: Mirror, feet: Sequence[int]) -> dic
     """Return joint -> name of its coordinate while the first foot stands.
 
     Args:
-        tree: The `BodyTree`.
-        mirror: The `Mirror`.
         feet: Bodies of the feet.
     """
     stance = {tree.joint(body) for body in tree.chain(feet[0])} if feet[0] != 1 else set()
@@ -104,7 +101,6 @@ def support_maps(tree: BodyTree, mirror: Mirror, feet: Sequence[int],
 
     Args:
         tree: The `BodyTree`, joints about y.
-        mirror: The `Mirror`.
         feet: Bodies of the feet.
         links: Their links in the robot file.
     """

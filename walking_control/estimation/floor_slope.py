@@ -27,7 +27,6 @@ class FloorSlope:
 
     Args:
         dynamics: The robot's `Dynamics`, which the estimator moves; its base is free.
-        values: `EstimatorParameters`.
 
     Attributes:
         value: s, ``(2,)``; that of the state it is made for.

@@ -31,61 +31,35 @@ _TINY = 1e-14   # m^2, (m/s)^2: a leg may not move in every direction
 
 
 class Noise(NamedTuple):
-    """Standard deviations of one sample, and what counts as a slip.
+    """Standard deviations of one sample, and what counts as a slip."""
 
-    Attributes:
-        gyro: Of the gyroscope, rad/s.
-        accelerometer: m/s^2.
-        gyro_walk: Of the change of its bias in a second, rad/s.
-        accelerometer_walk: Likewise, m/s^2.
-        encoder: Of joint positions, rad (of sliding joints m).
-        velocity: Of joint velocities, rad/s.
-        rest: Of the velocity of a foot at rest: rolling, sole and floor giving way, m/s.
-        persistence: How long such a motion goes on, s.
-        floor: Of the height of a foothold against the floor's plane, m.
-        tachometers: Whether joint velocities are measured apart from positions.
-        gate: Largest squared surprise of the place of a resting foot.
-        gate_velocity: Likewise of its velocity.
-        gate_both: Likewise of both.
-    """
-
-    gyro: float
-    accelerometer: float
-    gyro_walk: float
-    accelerometer_walk: float
-    encoder: float
-    velocity: float
-    rest: float
-    persistence: float
-    floor: float
-    tachometers: bool
-    gate: float
-    gate_velocity: float
-    gate_both: float
+    gyro: float   # of the gyroscope, rad/s
+    accelerometer: float   # m/s^2
+    gyro_walk: float   # of the change of its bias in a second, rad/s
+    accelerometer_walk: float   # likewise, m/s^2
+    encoder: float   # of joint positions, rad (of sliding joints m)
+    velocity: float   # of joint velocities, rad/s
+    rest: float   # of the velocity of a foot at rest: rolling, sole and floor giving way, m/s
+    persistence: float   # how long such a motion goes on, s
+    floor: float   # of the height of a foothold against the floor's plane, m
+    tachometers: bool   # whether joint velocities are measured apart from positions
+    gate: float   # largest squared surprise of the place of a resting foot
+    gate_velocity: float   # likewise of its velocity
+    gate_both: float   # likewise of both
 
 
 class Sample(NamedTuple):
-    """One set of measurements in body axes.
+    """One set of measurements in body axes."""
 
-    Attributes:
-        rate: Angular velocity, rad/s.
-        last_rate: The one before.
-        force: Specific force, mean since the last sample, in the axes halfway, m/s^2.
-        places: Of the feet from the body's origin, m, ``(n_feet, 3)``.
-        speeds: Of the feet by the joints alone, m/s, ``(n_feet, 3)``.
-        grams: ``J J^T`` of the Jacobians of the feet by the joints, ``(n_feet, 3, 3)``.
-        verdicts: Written: what became of each foot, ``(n_feet,)``.
-        floor: Rise of the floor over x and y, as the feet feel it, and height of its level part
-            that the robot walks on, m; the last is written, ``(3,)``.
-    """
-
-    rate: np.ndarray
-    last_rate: np.ndarray
-    force: np.ndarray
-    places: np.ndarray
-    speeds: np.ndarray
-    grams: np.ndarray
-    verdicts: np.ndarray
+    rate: np.ndarray   # angular velocity, rad/s
+    last_rate: np.ndarray   # the one before
+    force: np.ndarray   # specific force, mean since the last sample, in the axes halfway, m/s^2
+    places: np.ndarray   # of the feet from the body's origin, m, ``(n_feet, 3)``
+    speeds: np.ndarray   # of the feet by the joints alone, m/s, ``(n_feet, 3)``
+    grams: np.ndarray   # ``J J^T`` of the Jacobians of the feet by the joints, ``(n_feet, 3, 3)``
+    verdicts: np.ndarray   # written: what became of each foot, ``(n_feet,)``
+    # rise of the floor over x and y, as the feet feel it, and height of its level part that the
+    # robot walks on, m; the last is written, ``(3,)``
     floor: np.ndarray
 
 
@@ -102,9 +76,6 @@ def predict(state: FilterState, sample: Sample, noise: Noise, gravity: np.ndarra
     """Move state and covariance on by one sample of the IMU.
 
     Args:
-        state: The `FilterState`.
-        sample: The `Sample`.
-        noise: The `Noise`.
         gravity: Floor frame, m/s^2.
         dt: Time since the last sample, s.
     """
@@ -130,10 +101,7 @@ def take_feet(state: FilterState, sample: Sample, contact: np.ndarray, noise: No
     """Correct the state by the feet that touch the floor, forget the others.
 
     Args:
-        state: The `FilterState`.
-        sample: The `Sample`.
         contact: Which feet touch the floor, ``(n_feet,)``.
-        noise: The `Noise`.
         dt: Time since the last sample, s.
     """
     n, places, verdicts = len(state.P), sample.places, sample.verdicts
@@ -180,8 +148,6 @@ def fill_foot_rows(state: FilterState, sample: Sample, foot: int, residual: np.n
     """Fill what a resting foot says: residuals of its place and of its velocity, and their rows.
 
     Args:
-        state: The `FilterState`.
-        sample: The `Sample`.
         foot: Which one.
         residual: Written, ``(6,)``, m and m/s.
         H: Written, ``(6, n)``.
@@ -213,10 +179,7 @@ def fill_foot_noise(state: FilterState, sample: Sample, foot: int, noise: Noise,
     """Fill the covariance of the residuals of `fill_foot_rows`, ``(6, 6)``.
 
     Args:
-        state: The `FilterState`.
-        sample: The `Sample`.
         foot: Which one.
-        noise: The `Noise`.
         rest: Standard deviation of the velocity of a foot at rest, m/s.
         N: Written.
     """
@@ -255,7 +218,6 @@ def set_foot(state: FilterState, place: np.ndarray, N: np.ndarray, foot: int) ->
     """Put a foot where the leg says it is, and its covariance with it, as in [HJGE20].
 
     Args:
-        state: The `FilterState`.
         place: Of the foot from the body's origin, body axes, m.
         N: See `fill_foot_noise`.
         foot: Which one.
@@ -303,10 +265,8 @@ def begin(state: FilterState, sample: Sample, support: int, initial: np.ndarray,
 
     Args:
         state: The `FilterState`; orientation, biases and the foot's place are kept.
-        sample: The `Sample`.
         support: The foot.
         initial: Standard deviations of orientation, gyroscope bias, accelerometer bias.
-        noise: The `Noise`.
     """
     P, columns, n = state.P, state.columns, len(state.P)
     residual, H, N = np.zeros(6), np.zeros((6, n)), np.zeros((6, 6))
@@ -350,7 +310,6 @@ def write_base(state: FilterState, rate: np.ndarray, imu: np.ndarray, gyro: floa
     """Write place and velocity of the base, and how well they are known.
 
     Args:
-        state: The `FilterState`.
         rate: Angular velocity as measured, body axes, rad/s.
         imu: Origin of the body in base axes, m.
         gyro: Standard deviation of the gyroscope, rad/s.

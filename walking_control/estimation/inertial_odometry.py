@@ -50,7 +50,6 @@ class InertialOdometry(LegOdometry):
 
     Args:
         dynamics: The robot's `Dynamics`.
-        values: `EstimatorParameters`.
         slope: Inclination of the floor, rad, downhill positive.
         gravity: Magnitude, m/s^2.
 
@@ -103,8 +102,6 @@ class InertialOdometry(LegOdometry):
         """Take IMU and joints of a `Measurement`; write how the base is turned and turns.
 
         Args:
-            measurement: The `Measurement`.
-            base: The `BaseState`.
             q: Generalised coordinates; the base's angles are written, now and by `update`.
             v: Generalised velocities; the base's rates are written.
         """

@@ -21,23 +21,15 @@ GYRO, ACCELEROMETER, BIASES = -6, -3, 6       # the biases come last
 
 
 class FilterState(NamedTuple):
-    """What the filter knows, changed in place.
+    """What the filter knows, changed in place."""
 
-    Attributes:
-        rotation: Body to floor frame, ``(3, 3)``.
-        columns: Velocity (m/s), position and feet (m) in the floor frame, ``(2 + n_feet, 3)``.
-        bias: Of gyroscope (rad/s) and accelerometer (m/s^2) in body axes, ``(2, 3)``.
-        P: Covariance of the error, ``(n, n)``.
-        free: Which entries of the error the robot has, 1 or 0, ``(n,)``.
-        standing: Which feet have a place in the state, ``(n_feet,)``.
-    """
-
-    rotation: np.ndarray
+    rotation: np.ndarray   # body to floor frame, ``(3, 3)``
+    # velocity (m/s), position and feet (m) in the floor frame, ``(2 + n_feet, 3)``
     columns: np.ndarray
-    bias: np.ndarray
-    P: np.ndarray
-    free: np.ndarray
-    standing: np.ndarray
+    bias: np.ndarray   # of gyroscope (rad/s) and accelerometer (m/s^2) in body axes, ``(2, 3)``
+    P: np.ndarray   # covariance of the error, ``(n, n)``
+    free: np.ndarray   # which entries of the error the robot has, 1 or 0, ``(n,)``
+    standing: np.ndarray   # which feet have a place in the state, ``(n_feet,)``
 
 
 def make_filter_state(free: np.ndarray) -> FilterState:
@@ -53,7 +45,6 @@ def move(state: FilterState, rate: np.ndarray, force: np.ndarray, gravity: np.nd
     """Move the state on by one sample of the IMU.
 
     Args:
-        state: The `FilterState`.
         rate: Angular velocity as measured, mean over the sample, body axes, rad/s.
         force: Specific force as measured, mean over the sample, in the axes halfway, m/s^2.
         gravity: Floor frame, m/s^2.
@@ -190,7 +181,6 @@ def correct(state: FilterState, residual: np.ndarray, H: np.ndarray, noise: np.n
     covariance is updated in Joseph's form, whose every term is a covariance.
 
     Args:
-        state: The `FilterState`.
         residual: ``(m,)``, ``H xi`` plus noise.
         H: Derivative of the residual by the error, ``(m, n)``.
         noise: Covariance of the residual's noise, ``(m, m)``.
@@ -267,7 +257,6 @@ def shift(state: FilterState, xi: np.ndarray) -> None:
     """Change the state by an error: ``X <- exp(xi) X``, biases by the difference.
 
     Args:
-        state: The `FilterState`.
         xi: ``(n,)``.
     """
     n, columns = len(xi), state.columns

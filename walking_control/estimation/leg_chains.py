@@ -15,23 +15,16 @@ if TYPE_CHECKING:
 
 
 class LegChains(NamedTuple):
-    """The joints between base and feet; shorter legs are filled up with joints that are fixed.
+    """The joints between base and feet; shorter legs are filled up with joints that are fixed."""
 
-    Attributes:
-        joint: Place of each joint in the robot's order, -1 of a filler, ``(n_feet, length)``.
-        rotation: From each joint at zero to what carries it, ``(n_feet, length, 3, 3)``.
-        offset: Of each joint in the axes of what carries it, m, ``(n_feet, length, 3)``.
-        turning: Axis about which it turns, ``(n_feet, length, 3)``; zero of one that slides.
-        sliding: Axis along which it slides, likewise.
-        foot: Of the foot's origin in the axes of its last joint, m, ``(n_feet, 3)``.
-    """
-
+    # place of each joint in the robot's order, -1 of a filler, ``(n_feet, length)``
     joint: np.ndarray
-    rotation: np.ndarray
-    offset: np.ndarray
+    rotation: np.ndarray   # from each joint at zero to what carries it, ``(n_feet, length, 3, 3)``
+    offset: np.ndarray   # of each joint in the axes of what carries it, m, ``(n_feet, length, 3)``
+    # axis about which it turns, ``(n_feet, length, 3)``; zero of one that slides
     turning: np.ndarray
-    sliding: np.ndarray
-    foot: np.ndarray
+    sliding: np.ndarray   # axis along which it slides, likewise
+    foot: np.ndarray   # of the foot's origin in the axes of its last joint, m, ``(n_feet, 3)``
 
 
 def find_leg_chains(dynamics: Dynamics) -> LegChains:
@@ -61,7 +54,6 @@ def follow_legs(chains: LegChains, position: np.ndarray, velocity: np.ndarray, b
     """Compute where the feet are and how the joints move them.
 
     Args:
-        chains: The `LegChains`.
         position: Of the joints, ``(n_joints,)``, rad (of sliding joints m).
         velocity: Of the joints, ``(n_joints,)``.
         body: The point from which they are seen, in base axes, m.

@@ -37,45 +37,27 @@ SHORTEST, LONGEST = 0.1, 0.5   # s: of a rest that is counted; after the longest
 
 
 class Soles(NamedTuple):
-    """How soles lie against the body, and what has happened since each came to rest.
+    """How soles lie against the body, and what has happened since each came to rest."""
 
-    Attributes:
-        frame: Of each sole in the axes of its last joint, ``(n_feet, 3, 3)``.
-        turn: F, ``(n_feet, 3, 3)``; written by `follow_soles`.
-        gram: Sum of ``a a^T`` over the axes of its joints, body axes, ``(n_feet, 3, 3)``; likewise.
-        first: F when it came to rest.
-        last: F when it rested last.
-        sensed: G, by the gyroscope, until then.
-        bias: Of the gyroscope as believed when it came to rest, rad/s, ``(n_feet, 3)``.
-        normal: n, likewise, ``(n_feet, 3)``.
-        variance: Of the two ends of e by the encoders, each for 1 rad^2, ``(n_feet,)``.
-        span: t, 0 of one that does not rest, s, ``(n_feet,)``.
-    """
-
-    frame: np.ndarray
-    turn: np.ndarray
+    frame: np.ndarray   # of each sole in the axes of its last joint, ``(n_feet, 3, 3)``
+    turn: np.ndarray   # F, ``(n_feet, 3, 3)``; written by `follow_soles`
+    # sum of ``a a^T`` over the axes of its joints, body axes, ``(n_feet, 3, 3)``; likewise
     gram: np.ndarray
-    first: np.ndarray
-    last: np.ndarray
-    sensed: np.ndarray
-    bias: np.ndarray
-    normal: np.ndarray
-    variance: np.ndarray
-    span: np.ndarray
+    first: np.ndarray   # F when it came to rest
+    last: np.ndarray   # F when it rested last
+    sensed: np.ndarray   # G, by the gyroscope, until then
+    bias: np.ndarray   # of the gyroscope as believed when it came to rest, rad/s, ``(n_feet, 3)``
+    normal: np.ndarray   # n, likewise, ``(n_feet, 3)``
+    variance: np.ndarray   # of the two ends of e by the encoders, each for 1 rad^2, ``(n_feet,)``
+    span: np.ndarray   # t, 0 of one that does not rest, s, ``(n_feet,)``
 
 
 class Grip(NamedTuple):
-    """What is counted on of a flat sole.
+    """What is counted on of a flat sole."""
 
-    Attributes:
-        spin: Standard deviation of how fast it turns on the floor, rad/s.
-        tilt: Largest angle to the floor at which it is flat, rad.
-        gate: Largest squared surprise.
-    """
-
-    spin: float
-    tilt: float
-    gate: float
+    spin: float   # standard deviation of how fast it turns on the floor, rad/s
+    tilt: float   # largest angle to the floor at which it is flat, rad
+    gate: float   # largest squared surprise
 
 
 def find_soles(dynamics: Dynamics) -> Soles:
@@ -93,9 +75,7 @@ def follow_soles(chains: LegChains, position: np.ndarray, soles: Soles) -> None:
     """Write how the soles lie against the body.
 
     Args:
-        chains: The `LegChains`.
         position: Of the joints, rad (of sliding joints m), ``(n_joints,)``.
-        soles: The `Soles`.
     """
     R, carried, turn, axis = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty(3)
     soles.gram[:] = 0.0
@@ -125,11 +105,7 @@ def take_soles(state: FilterState, sample: Sample, soles: Soles, noise: Noise, g
     """Follow soles that lie flat on the floor and rest; correct the state by those that did.
 
     Args:
-        state: The `FilterState`.
         sample: The `Sample`; the feet have their verdicts.
-        soles: The `Soles`.
-        noise: The `Noise`.
-        grip: The `Grip`.
         dt: Time since the last sample, s.
     """
     normal, x = state.rotation[2], np.empty(3)

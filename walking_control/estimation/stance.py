@@ -18,9 +18,6 @@ class Touchdowns:
     """The stance foot changes when the swing foot touches down ahead of it.
 
     A scuff beside the stance foot does not count; a foot that stands alone takes over in the end.
-
-    Args:
-        values: `EstimatorParameters`.
     """
 
     def __init__(self, values: EstimatorParameters) -> None:
@@ -72,9 +69,6 @@ class Load:
 
     Another takes over when it carries clearly more, so that noise does not move the support of a
     robot that stands on both feet alike. That is a step if the other has just come down.
-
-    Args:
-        values: `EstimatorParameters`.
     """
 
     def __init__(self, values: EstimatorParameters) -> None:

@@ -147,8 +147,6 @@ class VelocityFilter:
     """Joint velocities, and with a model the base's rate, from positions and gyroscope.
 
     Args:
-        robot: The `Robot`.
-        values: `EstimatorParameters`.
         model: The `StanceModel` of a planar walker; None lets the line be straight.
     """
 

@@ -41,7 +41,6 @@ def begin(node: Node, values: Any) -> None:
     Nothing happens in a process that is not the node's own.
 
     Args:
-        node: The rclpy node.
         values: Its `RealTimeParameters`.
     """
     global own_process

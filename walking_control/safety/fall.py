@@ -10,12 +10,7 @@ from walking_control.safety.parameters import SafetyParameters
 
 
 class FallDetector:
-    """Judges lean and height of a `WalkerState`.
-
-    Args:
-        robot: The `Robot`.
-        values: `SafetyParameters`.
-    """
+    """Judges lean and height of a `WalkerState`."""
 
     def __init__(self, robot: Robot, values: SafetyParameters) -> None:
         # in the plane the first coordinate is the angle of the stance leg from the floor normal

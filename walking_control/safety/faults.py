@@ -13,22 +13,16 @@ REACTIONS = ('damping', 'fade', 'zero')
 
 @dataclass(frozen=True)
 class FaultKind:
-    """A kind of fault.
+    """A kind of fault."""
 
-    Args:
-        code: Short name, also the end of the parameter ``safety.on_<code>``.
-        meaning: What it means, half a sentence.
-        reaction: Default reaction.
-        reactions: Reactions that can be chosen; without a running clock or joint states nothing
-            can be damped or faded.
-        lasting: Whether ``~/clear_fault`` looks whether the cause is still there, and refuses
-            then. All other causes latch again by themselves if they last.
-    """
-
-    code: str
-    meaning: str
-    reaction: str
+    code: str   # short name, also the end of the parameter ``safety.on_<code>``
+    meaning: str   # what it means, half a sentence
+    reaction: str   # default reaction
+    # reactions that can be chosen; without a running clock or joint states nothing can be damped or
+    # faded
     reactions: tuple[str, ...] = REACTIONS
+    # Whether ``~/clear_fault`` looks whether the cause is still there, and refuses then. All other
+    # causes latch again by themselves if they last.
     lasting: bool = False
 
 
@@ -74,17 +68,11 @@ KINDS = {kind.code: kind for kind in _KINDS}
 
 @dataclass(frozen=True)
 class Fault:
-    """What stopped the robot.
+    """What stopped the robot."""
 
-    Args:
-        code: Code of its `FaultKind`.
-        message: One sentence with value and limit.
-        stamp: When, s.
-    """
-
-    code: str
-    message: str
-    stamp: float
+    code: str   # code of its `FaultKind`
+    message: str   # one sentence with value and limit
+    stamp: float   # when, s
 
     def __str__(self) -> str:
         return f'{self.code}: {self.message} (at {round(self.stamp, 6)!r} s)'

@@ -33,8 +33,6 @@ class ImuCheck:
     joints move is dead.
 
     Args:
-        robot: The `Robot`.
-        values: `SafetyParameters`.
         gravity: m/s^2.
     """
 
@@ -97,9 +95,6 @@ class ImuCheck:
 
     def stand_still(self, measurement: Measurement) -> str | None:
         """Return in words for how long the IMU has repeated itself although joints moved, or None.
-
-        Args:
-            measurement: The `Measurement`.
         """
         n = 2 * len(measurement.position)
         said, position = measurement.values[n:n + 10].tobytes(), measurement.position.tolist()

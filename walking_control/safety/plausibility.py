@@ -23,26 +23,16 @@ LatchFault = Callable[[str, str, float], None]   # code, words, stamp
 
 
 class Channel(NamedTuple):
-    """Numbers of one sensor that are believed or refused together.
+    """Numbers of one sensor that are believed or refused together."""
 
-    Attributes:
-        what: How messages call it.
-        part: Its part of `Measurement.values`.
-        beyond: Code of the fault when it is beyond its bounds.
-        jumped: Code of the fault when it changes faster than it can.
-        lower, upper: Bounds.
-        jump, slope: It may change by ``jump + slope t`` in a time t.
-        unit: Its unit.
-    """
-
-    what: str
-    part: slice
-    beyond: str
-    jumped: str
-    lower: float
-    upper: float
-    jump: float
-    slope: float
+    what: str   # how messages call it
+    part: slice   # its part of `Measurement.values`
+    beyond: str   # code of the fault when it is beyond its bounds
+    jumped: str   # code of the fault when it changes faster than it can
+    lower: float   # bounds
+    upper: float   # bounds
+    jump: float   # it may change by ``jump + slope t`` in a time t
+    slope: float   # it may change by ``jump + slope t`` in a time t
     unit: str
 
 
@@ -50,10 +40,6 @@ def channels_of(robot: Robot, values: SafetyParameters) -> list[Channel]:
     """Return the `Channel`s of a robot's `Measurement`, in its order.
 
     A change of velocity by more than half the limit is believed once it lasts: a spike does not.
-
-    Args:
-        robot: The `Robot`.
-        values: `SafetyParameters`.
     """
     rows: list[Channel] = []
     swing = 2.0 / max(values.bridge_time, 1e-9)   # from one limit to the other meanwhile
@@ -100,8 +86,6 @@ class Plausibility:
     added up; a single message cannot do that.
 
     Args:
-        robot: The `Robot`.
-        values: `SafetyParameters`.
         latch: Called with code, words and stamp of a fault.
 
     Attributes:

@@ -22,8 +22,6 @@ class Supervisor:
     runs on the stamps, and a tick whose stamp does not advance counts as one control period.
 
     Args:
-        robot: The `Robot`.
-        values: `SafetyParameters`.
         latch: The `Latch`; None takes a new one, active from the start.
         period: Control period, s.
         gravity: m/s^2.
@@ -95,7 +93,6 @@ class Supervisor:
         """Return the `Measurement` to believe; latch a fault when there is none.
 
         Args:
-            measurement: The `Measurement`.
             now: Steady clock, s; None where only stamps count.
         """
         stamp = measurement.stamp

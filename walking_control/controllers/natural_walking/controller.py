@@ -79,7 +79,6 @@ class NaturalWalking(Stepping):
 
     Args:
         robot_file: The `RobotFile`; the left foot is the first.
-        values: `NaturalWalkingParameters`.
 
     Attributes:
         on_gait: Whether it walks on the gait; it stands or steps otherwise.

@@ -34,28 +34,19 @@ MIRROR = np.array([*_TURNING * 3, 1.0, 1.0, 1.0, *_VECTOR * 3, *_TURNING * 3,
 
 
 class Stride(NamedTuple):
-    """A gait's step as a whole, on the first foot.
+    """A gait's step as a whole, on the first foot."""
 
-    Attributes:
-        speed: m/s.
-        duration: s.
-        way: From foot to foot, m, ``(2,)``.
-        end: Divergent component just before touchdown, from the stance foot, m, ``(2,)``.
-        work: Of the motors in a step, which its impact takes, J.
-    """
-
-    speed: float
-    duration: float
-    way: np.ndarray
-    end: np.ndarray
-    work: float
+    speed: float   # m/s
+    duration: float   # s
+    way: np.ndarray   # from foot to foot, m, ``(2,)``
+    end: np.ndarray   # divergent component just before touchdown, from the stance foot, m, ``(2,)``
+    work: float   # of the motors in a step, which its impact takes, J
 
 
 class GaitTable:
     """The gaits of a family at all speeds between its slowest and fastest.
 
     Args:
-        family: The `GaitFamily`.
         dynamics: The robot's `Dynamics`, whose first foot is that of the gaits.
         gravity: Along the floor's normal, m/s^2.
 

@@ -35,10 +35,6 @@ START_REACH = 0.01   # rad from the start's posture within which its routine ser
 class PostureControl(Controller):
     """Static torques and joint impedance for a robot in space.
 
-    Args:
-        robot_file: The `RobotFile`.
-        values: `StaticTorqueParameters`.
-
     Attributes:
         status: ``'holding'``, ``'changing_support'``, ``'infeasible'`` or ``'reacting'``.
         solution: The last `StaticSolution`; None without a contact.

@@ -27,7 +27,6 @@ class FlatSoles:
     """What the soles of a robot bear.
 
     Args:
-        dynamics: The `Dynamics`.
         contacts: Of every foot.
         frames: Of their soles.
         legs: The joints of each leg.

@@ -38,7 +38,6 @@ class DelayBounds:
     The inertias are the least over the stances: nothing on the floor, one foot, all feet.
 
     Args:
-        dynamics: The `Dynamics`.
         frames: Of the soles.
         posture: Where the inertias are taken, ``(n_joints,)``.
 

@@ -12,21 +12,14 @@ from walking_control.statics.posture_search import search_posture
 
 
 class Key(NamedTuple):
-    """A posture and the way there.
+    """A posture and the way there."""
 
-    Attributes:
-        move: Time of the move, s.
-        pause: Time of the rest after it, s.
-        posture: ``(n_joints,)``.
-        support: Feet that shall carry from the moment the move begins.
-        lands: Foot that is lowered: the move ends where it touches the floor, and goes on while
-            it does not; the pause counts while it does. None: time alone decides.
-    """
-
-    move: float
-    pause: float
-    posture: np.ndarray
-    support: tuple[str, ...]
+    move: float   # time of the move, s
+    pause: float   # time of the rest after it, s
+    posture: np.ndarray   # ``(n_joints,)``
+    support: tuple[str, ...]   # feet that shall carry from the moment the move begins
+    # Foot that is lowered: the move ends where it touches the floor, and goes on while it does not;
+    # the pause counts while it does. None: time alone decides.
     lands: str | None = None
 
 
@@ -101,7 +94,6 @@ def shifting_routine(dynamics: Dynamics, posture: np.ndarray,
     """Return the `PostureRoutine` that stands on every foot in turn.
 
     Args:
-        dynamics: The `Dynamics`.
         posture: Posture on both feet, ``(n_joints,)``.
         contacts: foot -> `Contact`, two of them.
         lift: How high the free foot rises, m.

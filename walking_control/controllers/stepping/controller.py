@@ -89,7 +89,6 @@ class Stepping(Controller):
 
     Args:
         robot_file: The `RobotFile`; the left foot is the first.
-        values: `SteppingParameters`.
 
     Attributes:
         walking: Whether it walks; it stands otherwise, or waits to.

@@ -37,29 +37,18 @@ from walking_control.controllers.stepping.parameters import SteppingParameters
 
 
 class StepLimits(NamedTuple):
-    """What a step may be.
+    """What a step may be."""
 
-    Attributes:
-        time: T, the nominal time of a step, s.
-        shortest, longest: Limits of it, s.
-        width: d, nominal distance between the feet sideways, m.
-        reach: Farthest foothold ahead of and behind the stance foot, m.
-        narrowest, widest: Limits of the foothold sideways, outwards, m.
-        hip_reach: Farthest foothold from where the hip of the leg will be, m.
-        acceleration: Of the swing foot, m/s^2.
-        lowering: Fastest way down of the swing foot, m/s.
-    """
-
-    time: float
-    shortest: float
-    longest: float
-    width: float
-    reach: float
-    narrowest: float
-    widest: float
-    hip_reach: float
-    acceleration: float
-    lowering: float
+    time: float   # T, the nominal time of a step, s
+    shortest: float   # limits of it, s
+    longest: float   # limits of it, s
+    width: float   # d, nominal distance between the feet sideways, m
+    reach: float   # farthest foothold ahead of and behind the stance foot, m
+    narrowest: float   # limits of the foothold sideways, outwards, m
+    widest: float   # limits of the foothold sideways, outwards, m
+    hip_reach: float   # farthest foothold from where the hip of the leg will be, m
+    acceleration: float   # of the swing foot, m/s^2
+    lowering: float   # fastest way down of the swing foot, m/s
 
 
 def step_limits(values: SteppingParameters) -> StepLimits:
@@ -72,31 +61,20 @@ def step_limits(values: SteppingParameters) -> StepLimits:
 
 
 class Step(NamedTuple):
-    """A planned touchdown.
+    """A planned touchdown."""
 
-    Attributes:
-        foothold: From the stance foot, heading frame, m, ``(2,)``.
-        remaining: Time until touchdown, s.
-        missing: How far the foothold is from the one that would end the disturbance, m.
-    """
-
-    foothold: np.ndarray
-    remaining: float
-    missing: float
+    foothold: np.ndarray   # from the stance foot, heading frame, m, ``(2,)``
+    remaining: float   # time until touchdown, s
+    missing: float   # how far the foothold is from the one that would end the disturbance, m
 
 
 class Aim(NamedTuple):
-    """What steps are planned for.
+    """What steps are planned for."""
 
-    Attributes:
-        offset: Gives b, m, ``(2, k)``, of touchdowns after times left, s, ``(k,)``.
-        foothold: Where an undisturbed step lands, m, ``(2,)``.
-        remaining: A time left to be tried besides those of a grid, s; None: none.
-    """
-
+    # gives b, m, ``(2, k)``, of touchdowns after times left, s, ``(k,)``
     offset: Callable[[np.ndarray], np.ndarray]
-    foothold: np.ndarray
-    remaining: float | None = None
+    foothold: np.ndarray   # where an undisturbed step lands, m, ``(2,)``
+    remaining: float | None = None  # a time left to be tried besides those of a grid, s; None: none
 
 
 CANDIDATES = 25
@@ -116,7 +94,6 @@ def steady_offset(wanted: np.ndarray, side: float, rate: float, limits: StepLimi
         wanted: Velocity ahead and to the left (m/s) and of turning (rad/s), ``(3,)``.
         side: 1 if the foot that lands is the left one, -1 if the right one.
         rate: w, 1/s.
-        limits: The `StepLimits`.
         left: Time until that touchdown, s: the heading is the one of now.
     """
     ahead, sideways, turning = wanted
@@ -139,11 +116,9 @@ def pressure_place(capture: np.ndarray, step: Step, rate: float, wanted: np.ndar
 
     Args:
         capture: Divergent component from the stance foot, heading frame, m, ``(2,)``.
-        step: The `Step`.
         rate: w, 1/s.
         wanted: Velocity, see `steady_offset`, ``(3,)``.
         side: 1 if the left foot swings, -1 if the right.
-        limits: The `StepLimits`.
     """
     growth = math.exp(rate * max(step.remaining, 0.0))
     offset = steady_offset(wanted, side, rate, limits, max(step.remaining, 0.0))
@@ -161,13 +136,11 @@ def plan_step(com: np.ndarray, velocity: np.ndarray, rate: float, aim: Aim,
         com: Centre of mass from the stance foot, heading frame, m, ``(2,)``.
         velocity: Its velocity as the angular momentum has it, m/s, ``(2,)``.
         rate: w, 1/s.
-        aim: The `Aim`.
         side: 1 if the left foot swings, -1 if the right.
         elapsed: Time since the last touchdown, s.
         foot: The swing foot from the stance foot, m, ``(3,)``.
         pace: Its velocity, m/s, ``(2,)``.
         hip: The hip of the swing leg from the centre of mass, m, ``(2,)``.
-        limits: The `StepLimits`.
         last: Time that was left in the last plan, s: a landing that is near is not put off.
     """
     soonest = max(limits.shortest - elapsed, max(float(foot[2]), 0.0) / limits.lowering, 0.002)

@@ -13,21 +13,13 @@ from walking_control.controllers.stepping.parameters import SteppingParameters
 
 
 class SwingShape(NamedTuple):
-    """How a foot swings.
+    """How a foot swings."""
 
-    Attributes:
-        clearance: Height over the floor half-way, m; of a hurried step less.
-        time: Of a step that is not hurried, s.
-        touchdown_speed: Downwards at touchdown, m/s.
-        sinking: Downwards while the floor is late, m/s.
-        early: How long before touchdown the foot is over its foothold, s.
-    """
-
-    clearance: float
-    time: float
-    touchdown_speed: float
-    sinking: float
-    early: float
+    clearance: float   # height over the floor half-way, m; of a hurried step less
+    time: float   # of a step that is not hurried, s
+    touchdown_speed: float   # downwards at touchdown, m/s
+    sinking: float   # downwards while the floor is late, m/s
+    early: float   # how long before touchdown the foot is over its foothold, s
 
 
 def swing_shape(values: SteppingParameters) -> SwingShape:
@@ -68,7 +60,6 @@ class SwingFoot:
             elapsed: Time since the swing began, s.
             remaining: Time until touchdown; below zero when the floor is late, s.
             dt: s.
-            shape: The `SwingShape`.
             rise: Of the foothold over the stance foot, m.
             between: Of the highest floor on the way, m.
         """

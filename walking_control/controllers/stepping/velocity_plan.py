@@ -31,7 +31,6 @@ def wanted_end(velocity: np.ndarray, side: float, rate: float,
         velocity: Wanted velocity ahead and to the left, m/s, ``(2,)``.
         side: 1 if the foot that lands is the left one, -1 if the right one.
         rate: w, 1/s.
-        limits: The `StepLimits`.
     """
     half, turn = 0.5 * limits.time * np.asarray(velocity), math.tanh(0.5 * rate * limits.time)
     width = np.array([0.0, 0.5 * side * limits.width])
@@ -51,7 +50,6 @@ def plan_by_velocity(com: np.ndarray, velocity: np.ndarray, rate: float, wanted:
         side: 1 if the left foot swings, -1 if the right.
         elapsed: Time since the last touchdown, s.
         hip: The hip of the swing leg from the centre of mass, m, ``(2,)``.
-        limits: The `StepLimits`.
         share: s, of the k that ends the error in one step.
     """
     left = max(limits.time - elapsed, 0.002)

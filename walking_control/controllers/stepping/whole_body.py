@@ -125,7 +125,6 @@ class WholeBody:
     """The program, for a biped whose every joint has a motor.
 
     Args:
-        body: The `Body`.
         contact: What the floor can do to each foot.
         motors: What the motors can do, in Pinocchio's order.
         stops: Smallest and largest joint angles, likewise, rad, ``(2, n)``.

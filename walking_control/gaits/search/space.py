@@ -40,24 +40,15 @@ PERIODS = 0.4, 3.0   # of sqrt(l / g): shortest and longest step of a free time
 
 @dataclass(frozen=True)
 class SpaceResult:
-    """What a search in space found, converged or not.
+    """What a search in space found, converged or not."""
 
-    Attributes:
-        attempt: The solver's, see `Attempt`.
-        gait: `Gait` of one phase: the robot's joints on its first foot.
-        speed: m/s.
-        values: `SpaceSearchParameters`.
-        parameters: Adapted numbers by their name in the robot file.
-        solve_time, build_time: s.
-    """
-
-    attempt: Attempt
-    gait: Gait
-    speed: float
+    attempt: Attempt   # the solver's, see `Attempt`
+    gait: Gait   # `Gait` of one phase: the robot's joints on its first foot
+    speed: float   # m/s
     values: SpaceSearchParameters
-    parameters: dict[str, float]
-    solve_time: float
-    build_time: float
+    parameters: dict[str, float]   # adapted numbers by their name in the robot file
+    solve_time: float   # s
+    build_time: float   # s
 
 
 @lru_cache(maxsize=4)
@@ -85,7 +76,6 @@ class SpaceSearch:
     """A biped on soles and what its gaits are searched with.
 
     Args:
-        robot_file: The `RobotFile`.
         optimise: Of ``'spring'``, ``'damper'``, ``'mass'``: what of the mechanics may change.
         progress: Called with a line of text now and then.
 

@@ -96,9 +96,6 @@ def touchdown_block(equations: SpaceEquations, shape: Shape, numbers: SpaceNumbe
     """Return what ties the end of the step to its beginning, left and right exchanged.
 
     Args:
-        equations: `SpaceEquations`.
-        shape: `Shape`.
-        numbers: `SpaceNumbers`.
         width: Whether the width of the step is prescribed.
     """
     n, task = equations.n, numbers.task

@@ -21,7 +21,6 @@ def follow_poses(equations: SpaceEquations, swing: np.ndarray, base: np.ndarray,
     What legs cannot reach they reach for: a guess needs no more.
 
     Args:
-        equations: `SpaceEquations`.
         swing: Places of the swing sole, ``(m, 3)``, m.
         base: Places of the base, ``(m, 3)``, m.
         posture: Where Newton's method begins, ``(n,)``.

@@ -31,42 +31,26 @@ FINE = 100   # intervals of four points: 400 points
 
 @dataclass(frozen=True)
 class StepJudgement:
-    """What a step in space does and takes.
+    """What a step in space does and takes."""
 
-    Attributes:
-        cost_of_transport_electrical: Energy drawn at the supply, where joints exchange power, per
-            weight and distance, as runs count it.
-        cost_of_transport_each_joint: The same, each joint paying alone.
-        copper_share: Of copper loss in the energy the joints take.
-        mechanical_power: Mean power of all torques, W.
-        impact_loss_power: Energy lost at touchdown per time, W.
-        power_mismatch: Mean power of motors, less friction's, less impact loss, W.
-        periodicity: Largest mismatch of joint angles (rad) and rates after touchdown (rad/s).
-        step: Place of the landing sole, m, ``(3,)``.
-        twist: Of the landing sole, m/s and rad/s, ``(6,)``.
-        impulse: Wrench of touchdown on it, N s and N m s, ``(6,)``.
-        s: Grid, ``(m,)``.
-        effort: Of motors, N m, ``(m, n)``.
-        wrench: Of the floor on the stance sole, ``(m, 6)``.
-        pressure: Pressure point in the sole's frame, m, ``(m, 2)``.
-        swing: Place of the swing sole, m, ``(m, 3)``.
-    """
-
+    # energy drawn at the supply, where joints exchange power, per weight and distance, as runs
+    # count it
     cost_of_transport_electrical: float
-    cost_of_transport_each_joint: float
-    copper_share: float
-    mechanical_power: float
-    impact_loss_power: float
-    power_mismatch: float
+    cost_of_transport_each_joint: float   # the same, each joint paying alone
+    copper_share: float   # of copper loss in the energy the joints take
+    mechanical_power: float   # mean power of all torques, W
+    impact_loss_power: float   # energy lost at touchdown per time, W
+    power_mismatch: float   # mean power of motors, less friction's, less impact loss, W
+    # largest mismatch of joint angles (rad) and rates after touchdown (rad/s)
     periodicity: tuple[float, float]
-    step: np.ndarray = field(repr=False)
-    twist: np.ndarray = field(repr=False)
-    impulse: np.ndarray = field(repr=False)
-    s: np.ndarray = field(repr=False)
-    effort: np.ndarray = field(repr=False)
-    wrench: np.ndarray = field(repr=False)
-    pressure: np.ndarray = field(repr=False)
-    swing: np.ndarray = field(repr=False)
+    step: np.ndarray = field(repr=False)   # place of the landing sole, m, ``(3,)``
+    twist: np.ndarray = field(repr=False)   # of the landing sole, m/s and rad/s, ``(6,)``
+    impulse: np.ndarray = field(repr=False)   # wrench of touchdown on it, N s and N m s, ``(6,)``
+    s: np.ndarray = field(repr=False)   # grid, ``(m,)``
+    effort: np.ndarray = field(repr=False)   # of motors, N m, ``(m, n)``
+    wrench: np.ndarray = field(repr=False)   # of the floor on the stance sole, ``(m, 6)``
+    pressure: np.ndarray = field(repr=False)   # pressure point in the sole's frame, m, ``(m, 2)``
+    swing: np.ndarray = field(repr=False)   # place of the swing sole, m, ``(m, 3)``
 
     @property
     def friction_ratio(self) -> float:
@@ -78,7 +62,6 @@ class Standing:
     """A biped that stands flat on its first foot, by Pinocchio.
 
     Args:
-        robot: The `Robot`.
         gravity: m/s^2.
     """
 
@@ -125,8 +108,6 @@ def judge_step(robot: Robot, gait: Gait, gravity: float = 9.81) -> StepJudgement
     """Return the `StepJudgement` of a gait of one phase on the robot's first foot.
 
     Args:
-        robot: The `Robot`.
-        gait: `Gait`.
         gravity: m/s^2.
     """
     standing, (_, mirror) = Standing(robot, gravity), mirrored_joints(robot)
