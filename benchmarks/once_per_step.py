@@ -23,13 +23,7 @@ from scipy.linalg import solve_discrete_are
 from walking_control.controllers.foot_placement.law import look_up, PlacementData
 from walking_control.exceptions import NotAchieved
 from walking_control.loading import load_robot
-from walking_control.models.pendulum import (
-    find_landing,
-    leg_direction,
-    leg_rates,
-    step_over,
-    swing,
-)
+from walking_control.models.pendulum import find_landing, leg_direction, leg_rates, step_over, swing
 from walking_control.simulation.rigid.model import STEPPED
 from walking_control.simulation.rigid.point_walk import PointWalker
 

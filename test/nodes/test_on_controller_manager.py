@@ -21,10 +21,7 @@ from std_msgs.msg import Bool, Float64MultiArray, String
 
 pytest.importorskip('ament_index_python', reason='it comes with a ROS 2 installation')
 
-from ament_index_python.packages import (  # noqa: E402
-    get_package_prefix,
-    PackageNotFoundError,
-)
+from ament_index_python.packages import get_package_prefix, PackageNotFoundError  # noqa: E402
 from programs import Program  # noqa: E402
 
 from walking_control.launch_arguments import HARDWARE as ARGUMENTS  # noqa: E402

@@ -11,23 +11,13 @@ from contact_kinematics.over_plane import (
     Pose,
     Twist,
 )
-from contact_kinematics.spring import (
-    check_spring,
-    contact_wrench,
-    interconnection,
-    spring_energy,
-)
+from contact_kinematics.spring import check_spring, contact_wrench, interconnection, spring_energy
 from contact_kinematics.surface import ellipsoid, plane, sine_floor, Surface
 import numpy as np
 import pytest
 
 from walking_control.exceptions import InvalidInput, NotAchieved
-from walking_control.models.contact_spring import (
-    deform,
-    deforming_motions,
-    SpringModel,
-    undeformed,
-)
+from walking_control.models.contact_spring import deform, deforming_motions, SpringModel, undeformed
 from walking_control.reports.reproduction.contacts import ball_on_plane
 
 

@@ -7,14 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from walking_control.cli.argument_types import (
-    count,
-    duration,
-    not_negative,
-    numbers,
-    seed,
-    setting,
-)
+from walking_control.cli.argument_types import count, duration, not_negative, numbers, seed, setting
 from walking_control.cli.verb import argument, option, Options
 from walking_control.controllers.registry import CONTROLLERS
 from walking_control.simulation.registry import PLANTS

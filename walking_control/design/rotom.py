@@ -25,12 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.design.mechanism import (
-    Mechanism,
-    require_inertia,
-    SINGULAR,
-    unit_direction,
-)
+from walking_control.design.mechanism import Mechanism, require_inertia, SINGULAR, unit_direction
 from walking_control.exceptions import InvalidInput
 
 POINT, SOLE = 'point', 'sole'

@@ -16,11 +16,7 @@ from walking_control.design.apparent_mass import (
     symmetric_error,
     task_inertia,
 )
-from walking_control.design.capability import (
-    asymmetric_capability,
-    CAPABILITIES,
-    force_capability,
-)
+from walking_control.design.capability import asymmetric_capability, CAPABILITIES, force_capability
 from walking_control.design.limb import Limb
 from walking_control.design.mechanism import AXES, Mechanism, unit_direction
 from walking_control.design.rotom import (
@@ -34,12 +30,7 @@ from walking_control.design.rotom import (
     SOLE,
     transmissibility,
 )
-from walking_control.design.transmission import (
-    BACKWARD,
-    backward_efficiency,
-    FORWARD,
-    LOSSLESS,
-)
+from walking_control.design.transmission import BACKWARD, backward_efficiency, FORWARD, LOSSLESS
 from walking_control.exceptions import InvalidInput
 
 EFFICIENCIES = np.round(np.linspace(0.3, 1.0, 71), 10)

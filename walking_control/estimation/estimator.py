@@ -10,12 +10,7 @@ import math
 import numpy as np
 
 from walking_control.estimation.attitude import Attitude
-from walking_control.estimation.contact import (
-    ContactEvidence,
-    lift_load,
-    LoadBalance,
-    PullEvidence,
-)
+from walking_control.estimation.contact import ContactEvidence, lift_load, LoadBalance, PullEvidence
 from walking_control.estimation.floor_slope import FloorSlope
 from walking_control.estimation.odometry import LegOdometry
 from walking_control.estimation.parameters import EstimatorParameters

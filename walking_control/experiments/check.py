@@ -12,11 +12,7 @@ from walking_control.controllers.stepping.controller import Stepping
 from walking_control.exceptions import Findings, InvalidInput, MissingDependency
 from walking_control.experiments.check_posture import check_posture
 from walking_control.experiments.check_walk import find_walk_obstacles, remarks_on_steps
-from walking_control.experiments.obstacles import (
-    check_meshes,
-    find_obstacles,
-    remarks,
-)
+from walking_control.experiments.obstacles import check_meshes, find_obstacles, remarks
 from walking_control.loading import load_robot
 from walking_control.models.base import Base
 from walking_control.models.meshes import find_meshes

@@ -25,13 +25,7 @@ from walking_control.nodes import controller_node, simulator_node
 from walking_control.nodes.controller_node import ControllerNode
 from walking_control.nodes.demo_place import announce, DemoPlace
 from walking_control.nodes.fault_injection import break_law
-from walking_control.nodes.runtime import (
-    isolate_domain,
-    make_executor,
-    ros,
-    spin,
-    StopSignal,
-)
+from walking_control.nodes.runtime import isolate_domain, make_executor, ros, spin, StopSignal
 from walking_control.nodes.simulator_node import SimulatorNode
 from walking_control.runs.run import Run
 from walking_control.simulation.registry import choose_parts

@@ -31,13 +31,7 @@ from walking_control.nodes.controller_client import ControllerClient
 from walking_control.nodes.foxglove_server import FoxgloveServer
 from walking_control.nodes.guard import GuardedNode
 from walking_control.nodes.robot_frames import RobotFrames
-from walking_control.nodes.runtime import (
-    avoid_shared_memory,
-    ros,
-    spin,
-    spun,
-    StopSignal,
-)
+from walking_control.nodes.runtime import avoid_shared_memory, ros, spin, spun, StopSignal
 from walking_control.nodes.web_gate import WebGate
 
 LOOK = 0.5                  # s between two looks at the ROS graph

@@ -27,12 +27,7 @@ from walking_control.models.signals import Command, Measurement, whole_nanosecon
 from walking_control.nodes import realtime, topics
 from walking_control.nodes.combined_state import CombinedWriter, JOINT_STATE
 from walking_control.nodes.guard import describe, GuardedNode
-from walking_control.nodes.messages import (
-    JointStateWriter,
-    message_type,
-    set_stamp,
-    writer_of,
-)
+from walking_control.nodes.messages import JointStateWriter, message_type, set_stamp, writer_of
 from walking_control.nodes.parameters import declare_section, NodeParameters, read_section
 from walking_control.nodes.route_topics import RouteTopics
 from walking_control.nodes.runtime import program

@@ -21,12 +21,7 @@ from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
-from walking_control.exceptions import (
-    InvalidInput,
-    MeasurementError,
-    ParameterError,
-    UrdfError,
-)
+from walking_control.exceptions import InvalidInput, MeasurementError, ParameterError, UrdfError
 from walking_control.models.base import ROOT
 from walking_control.models.pose import check_limits
 from walking_control.statics import solvers

@@ -15,11 +15,7 @@ from walking_control.controllers.static_torque.body_motion import (
     share_inside,
 )
 from walking_control.controllers.static_torque.controller import PostureControl
-from walking_control.controllers.static_torque.gains import (
-    coupled_inertias,
-    DelayBounds,
-    mobility,
-)
+from walking_control.controllers.static_torque.gains import coupled_inertias, DelayBounds, mobility
 from walking_control.controllers.static_torque.parameters import StaticTorqueParameters
 from walking_control.controllers.static_torque.support_change import SupportChange
 from walking_control.loading import load_robot

@@ -10,11 +10,7 @@ from static_robots import humanoid_file
 
 from walking_control.controllers.static_torque.controller import PostureControl
 from walking_control.controllers.static_torque.parameters import StaticTorqueParameters
-from walking_control.controllers.static_torque.routine import (
-    Key,
-    PostureRoutine,
-    shifting_routine,
-)
+from walking_control.controllers.static_torque.routine import Key, PostureRoutine, shifting_routine
 from walking_control.controllers.static_torque.support_change import SupportChange
 from walking_control.exceptions import IncompatibleController, NotAchieved
 from walking_control.loading import load_robot

@@ -20,11 +20,7 @@ from walking_control.design.capability import asymmetric_capability, force_capab
 from walking_control.design.limb import Limb
 from walking_control.design.mechanism import load_mechanism
 from walking_control.design.study import over_efficiency, with_gears
-from walking_control.design.transmission import (
-    backward_efficiency,
-    FORWARD,
-    Transmission,
-)
+from walking_control.design.transmission import backward_efficiency, FORWARD, Transmission
 from walking_control.exceptions import InvalidInput
 
 LEG = Path(__file__).parents[3] / 'examples' / 'two_joint_leg.urdf'

@@ -7,10 +7,7 @@ import pytest
 pytest.importorskip('casadi', reason='gait search needs the package casadi')
 
 from walking_control.gaits.gait import GaitError  # noqa: E402
-from walking_control.gaits.gait_family import (  # noqa: E402
-    family_document,
-    GaitFamily,
-)
+from walking_control.gaits.gait_family import family_document, GaitFamily  # noqa: E402
 from walking_control.gaits.gait_file import GaitFileError, write_gait  # noqa: E402
 from walking_control.gaits.search.space import SpaceSearch  # noqa: E402
 from walking_control.gaits.search.space_parameters import SpaceSearchParameters  # noqa: E402

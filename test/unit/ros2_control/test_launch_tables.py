@@ -14,21 +14,10 @@ import yaml
 
 from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.exceptions import InvalidInput
-from walking_control.launch_arguments import (
-    GAZEBO as GAZEBO_ARGUMENTS,
-)
-from walking_control.launch_arguments import (
-    HARDWARE as HARDWARE_ARGUMENTS,
-)
-from walking_control.launch_arguments import (
-    MONITOR,
-    read_arguments,
-    SIMULATION,
-    TELEOP,
-)
-from walking_control.launch_arguments import (
-    MUJOCO as MUJOCO_ARGUMENTS,
-)
+from walking_control.launch_arguments import GAZEBO as GAZEBO_ARGUMENTS
+from walking_control.launch_arguments import HARDWARE as HARDWARE_ARGUMENTS
+from walking_control.launch_arguments import MONITOR, read_arguments, SIMULATION, TELEOP
+from walking_control.launch_arguments import MUJOCO as MUJOCO_ARGUMENTS
 from walking_control.loading import load_robot
 from walking_control.models.resources import share_directory
 from walking_control.models.urdf import parse

@@ -48,9 +48,7 @@ from walking_control.controllers.stepping.controller import (
     TRUNK,
     YAW,
 )
-from walking_control.controllers.stepping.controller import (
-    PRESSURE as PRESSING,
-)
+from walking_control.controllers.stepping.controller import PRESSURE as PRESSING
 from walking_control.controllers.stepping.parameters import SteppingParameters
 from walking_control.controllers.stepping.prediction import Prediction
 from walking_control.controllers.stepping.step_plan import Aim, steady_offset, step_limits

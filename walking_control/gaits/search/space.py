@@ -57,11 +57,7 @@ def _program(equations: SpaceEquations, degree: int, nodes: int, adapted: int, s
     """Return the program; robots with one skeleton share it."""
     from walking_control.gaits.search.blocks import Shape, unknowns
     from walking_control.gaits.search.problem import assemble
-    from walking_control.gaits.search.space_blocks import (
-        SpaceNumbers,
-        step_block,
-        touchdown_block,
-    )
+    from walking_control.gaits.search.space_blocks import SpaceNumbers, step_block, touchdown_block
     begin = time.perf_counter()
     shape = Shape(degree, nodes, 'lobatto', ((),), adapted)
     numbers = SpaceNumbers(equations.n, size, adapted)

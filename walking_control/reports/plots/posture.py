@@ -24,12 +24,7 @@ from walking_control.reports.plots.style import (
 )
 from walking_control.reports.scene import Pose, Scene, telling_rows
 from walking_control.runs.kinematics import base_lean, leg_of_each_joint
-from walking_control.runs.posture import (
-    friction_ratios,
-    is_held,
-    joint_motion,
-    support_intervals,
-)
+from walking_control.runs.posture import friction_ratios, is_held, joint_motion, support_intervals
 from walking_control.runs.quantities import LOADED
 from walking_control.runs.run import Run
 

@@ -9,14 +9,7 @@ import pinocchio as pin
 from walking_control.experiments.statics import Posture
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import in_words
-from walking_control.reports.plots.style import (
-    Axes,
-    FAINT,
-    FOOT_COLOURS,
-    NEUTRAL,
-    new_figure,
-    save,
-)
+from walking_control.reports.plots.style import Axes, FAINT, FOOT_COLOURS, NEUTRAL, new_figure, save
 from walking_control.statics.contacts import centre_of_pressure
 from walking_control.statics.distributor import StaticSolution, StaticTorque
 

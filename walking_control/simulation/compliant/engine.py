@@ -23,11 +23,7 @@ from walking_control.simulation.compliant.motion import advance
 from walking_control.simulation.engine import Engine, Feature, Forces, Truth
 from walking_control.simulation.parameters import CompliantParameters, FLOORS
 from walking_control.simulation.rigid import model as rm
-from walking_control.simulation.rigid.engine import (
-    build_rigid_model,
-    PlanarEngine,
-    push_direction,
-)
+from walking_control.simulation.rigid.engine import build_rigid_model, PlanarEngine, push_direction
 from walking_control.simulation.rigid.events import kinetic_energy
 from walking_control.simulation.rigid.forces import collide
 from walking_control.simulation.terrain import Change, profile_of

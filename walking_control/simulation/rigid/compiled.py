@@ -34,11 +34,7 @@ from walking_control.simulation.rigid.engine import (
     RigidEngine,
     set_start,
 )
-from walking_control.simulation.rigid.model import (
-    as_record,
-    make_state,
-    make_workspace,
-)
+from walking_control.simulation.rigid.model import as_record, make_state, make_workspace
 from walking_control.simulation.rigid.motion import advance
 from walking_control.simulation.rigid.point_walk import PointWalker
 from walking_control.simulation.rigid.walk import (

@@ -8,12 +8,7 @@ HiGHS as a linear program.
 
 import numpy as np
 
-from walking_control.statics.solvers.problem import (
-    NO_BOUND,
-    primal_residuals,
-    Problem,
-    Solver,
-)
+from walking_control.statics.solvers.problem import NO_BOUND, primal_residuals, Problem, Solver
 
 _EXACT = 1e-9   # left in the constraints of a program in natural units
 
