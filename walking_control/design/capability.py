@@ -85,7 +85,6 @@ def force_capability(limb: Limb, kind: str = 'FC') -> ForcePolytope:
     """Return the forces of a limb with all its motors in one mode.
 
     Args:
-        limb: The `Limb`.
         kind: ``'FC'``, ``'FFC'`` or ``'BFC'``.
     """
     limits = limb.transmission.shares(CAPABILITIES[kind]) * limb.transmission.torque
@@ -99,7 +98,6 @@ def asymmetric_capability(limb: Limb, velocity: np.ndarray) -> ForcePolytope:
     holds as if it were driven. Of a redundant limb the joints move least.
 
     Args:
-        limb: The `Limb`.
         velocity: Of the end along the limb's axes, any size but zero, ``(d,)``.
 
     Raises:

@@ -32,7 +32,6 @@ class Limb:
     All other joints are held, as if their bodies were part of the base or of the limb.
 
     Args:
-        mechanism: The `Mechanism`.
         frame: Name of the frame at the limb's end.
         transmission: The `Transmission` of its joints.
         axes: Directions of the world that count, such as ``'xz'``; None takes those along which
@@ -146,8 +145,6 @@ class RotorModel:
     links, as in a URDF; so only what its spin adds is taken from here.
 
     Args:
-        mechanism: The `Mechanism`.
-        transmission: The `Transmission`.
         carriers: joint -> link that carries its motor; None: the one before the joint.
 
     Raises:

@@ -101,7 +101,6 @@ def transmissibility(mechanism: Mechanism, contacts: Contacts = NO_CONTACTS,
     """Return the transmissibility of a posture.
 
     Args:
-        mechanism: The `Mechanism`.
         contacts: The `Contacts` that are kept.
         space: As `Transmissibility`'s; None takes `motion_space`.
     """
@@ -162,8 +161,6 @@ def descending_torque(mechanism: Mechanism, direction: Sequence[float] | np.ndar
     torques that do the same work on every motion the contacts allow.
 
     Args:
-        mechanism: The `Mechanism`.
-        direction: Of the force.
         contacts: The `Contacts` that are kept.
     """
     gradient = rotom_gradient(mechanism, direction, contacts)
@@ -186,9 +183,7 @@ def rotom_zeros(mechanism: Mechanism, direction: Sequence[float] | np.ndarray, s
 
     Args:
         mechanism: The `Mechanism`, its base held.
-        direction: Of the force.
         starts: Random starts.
-        seed: Of the starts.
 
     Returns:
         Joint positions, each ``(n_joints,)``, the ones found more often first, without doubles.
@@ -243,10 +238,7 @@ def index_over_joint(mechanism: Mechanism, joint: str, contacts: Contacts = NO_C
     It is NaN where some motion moves no mass.
 
     Args:
-        mechanism: The `Mechanism`; the other joints stay.
-        joint: Name of the joint.
         contacts: The `Contacts` that are kept.
-        points: How many positions.
 
     Raises:
         InvalidInput: There is no such joint.

@@ -54,7 +54,6 @@ def study_transmission(limb: Limb, direction: Sequence[float] | np.ndarray) -> d
     """Return how heavy, strong and soft a limb's end is along a direction, with its gears.
 
     Args:
-        limb: The `Limb`.
         direction: In the world, ``(3,)``.
 
     Returns:
@@ -112,7 +111,6 @@ def over_efficiency(limb: Limb, u: np.ndarray,
     """Return forces and impact mitigation with the same efficiency in all gears.
 
     Args:
-        limb: The `Limb`.
         u: Direction along its axes, of length 1.
         efficiencies: Forward ones; the backward ones follow from them.
 
@@ -164,12 +162,10 @@ def study_rotom(mechanism: Mechanism, direction: Sequence[float] | np.ndarray,
     """Return how a posture passes a force on the centre of mass into its motion.
 
     Args:
-        mechanism: The `Mechanism`.
         direction: Of the force, ``(3,)``.
         contacts: The `Contacts` that are kept.
         joints: Those over which the index is wanted.
         zeros: Whether to look for postures of no RoToM.
-        seed: Of that search.
 
     Returns:
         dict: ``rotom``, ``to_surface``, ``index``, ``half_axes``, ``directions`` (columns),

@@ -168,7 +168,6 @@ def make_transmission(mechanism: Mechanism, frame: str, given: Mapping[str, Sequ
     """Return the transmission of a limb, and in words what nobody gave.
 
     Args:
-        mechanism: The `Mechanism`.
         frame: The limb's end.
         given: Any of reduction, rotor_inertia, efficiency, back_efficiency, torque -> numbers;
             the rest comes from the motors of the robot file, or is assumed.

@@ -24,7 +24,6 @@ def check_posture(robot_file: RobotFile, problems: list[dict[str, Any]], assumpt
     """Add what is known of a robot that begins in a posture to the findings of `check_robot`.
 
     Args:
-        robot_file: The `RobotFile`.
         problems: List of dictionaries, added to.
         assumptions: List of sentences, added to.
         facts: name -> value, added to.

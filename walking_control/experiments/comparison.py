@@ -61,7 +61,6 @@ class Walk:
     """What came of a variant.
 
     Args:
-        variant: The `Variant`.
         measures: What `measure_response` says; with ``robustness`` where asked for.
         run: The `Run`; None when the simulation broke off.
         energies: What `observe_energies` gives, by the robot file's own field; None without a

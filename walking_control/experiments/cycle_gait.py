@@ -67,7 +67,6 @@ class StepRecord:
     """One step of a walker that can be asked for its state at any time.
 
     Args:
-        walker: `Walker`.
         q: Minimal coordinates just after touchdown, first foot standing, ``(n,)``.
         v: Their rates.
         longest: s, within which the step must end.
@@ -236,9 +235,7 @@ def save_cycles(robot_file: RobotFile, result: dict[str, Any], directory: Path) 
     A cycle that is no gait of phases gets ``file`` None and a ``reason``.
 
     Args:
-        robot_file: The `RobotFile`.
         result: The summary of what `find_robot_cycles` returned, changed.
-        directory: Path of the folder.
 
     Returns:
         List of the paths written.

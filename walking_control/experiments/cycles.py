@@ -49,7 +49,6 @@ class Section:
     """Touchdown states of a planar walker whose legs are straight and alike at touchdown.
 
     Args:
-        walker: `Walker`.
         gravity: m/s^2.
 
     Raises:
@@ -138,7 +137,6 @@ class RobotCycles:
         coordinates: Names of those in ``q`` and ``v`` of a cycle.
         slope: rad, downhill positive.
         starts: How many were tried.
-        cycles: `LimitCycle` list.
     """
 
     robot: str
@@ -160,9 +158,7 @@ def find_robot_cycles(robot_file: RobotFile, controller: Choice = None, seed: in
     """Return the `RobotCycles` of a robot on its slope.
 
     Args:
-        robot_file: The `RobotFile`.
         controller: Name of the controller; None takes the robot file's default.
-        seed: Of the starts.
         starts: How many; None takes many where strides are compiled and few where not.
         progress: Called with the share done now and then, from 0 to 1.
 

@@ -52,10 +52,8 @@ def find_gait(robot_file: RobotFile, task: Mapping[str, Any] | None = None,
     """Search a gait and re-simulate it.
 
     Args:
-        robot_file: The `RobotFile`.
         task: Values of `SearchParameters` that differ from the robot file's, name -> value.
         optimise: Of ``'spring'``, ``'damper'``, ``'mass'``.
-        seed: Of the first guesses.
         start: `Gait` to start from beside the guesses.
         progress: Called with a line of text now and then.
 

@@ -77,7 +77,6 @@ def identify(robot_file: RobotFile, recording: Recording,
     Args:
         robot_file: The `RobotFile` of the robot that walked; masses and rotors count, its friction
             and efficiencies do not.
-        recording: The `Recording`.
         confidence: Of the intervals, between 0 and 1.
         model_error: Share by which the model's torques may be off.
 

@@ -33,11 +33,7 @@ def principal_losses(M: np.ndarray, D: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 class Touchdown:
-    """The touchdown of the swing foot with the first foot standing and all locks engaged.
-
-    Args:
-        robot_file: The `RobotFile`.
-    """
+    """The touchdown of the swing foot with the first foot standing and all locks engaged."""
 
     def __init__(self, robot_file: RobotFile) -> None:
         world = robot_file.values(World)
@@ -135,7 +131,6 @@ def analyse_impact(robot_file: RobotFile, q: ArrayLike,
     """Analyse the touchdown at a configuration.
 
     Args:
-        robot_file: The `RobotFile`.
         q: Minimal coordinates at touchdown, as the command line gives them.
         v: Rates of the coordinates no lock holds, before touchdown; None takes the direction that
             loses least, the stance leg moving forward.

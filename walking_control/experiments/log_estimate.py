@@ -61,7 +61,6 @@ def estimate_log(bag: Bag, robot_file: RobotFile) -> Run:
     """Return the `Run` of a recording: what was measured, the estimate, and the truth if told.
 
     Args:
-        bag: The `Bag`.
         robot_file: The `RobotFile`, with the parameters of the estimator.
 
     Raises:

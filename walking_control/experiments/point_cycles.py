@@ -28,8 +28,6 @@ class PointSection:
     """Touchdown states of a `PointWalker`, seen as standing on the first foot.
 
     Args:
-        walker: The `PointWalker`.
-        robot_file: Its `RobotFile`.
         longest: Longest step, s.
     """
 

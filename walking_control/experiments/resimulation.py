@@ -79,7 +79,6 @@ def resimulate(robot_file: RobotFile, gait: Gait) -> Resimulation:
 
     Args:
         robot_file: The `RobotFile`, adapted parameters applied.
-        gait: `Gait`.
     """
     if robot_file.robot.is_planar:
         return _resimulate_rigid(robot_file, gait)
@@ -232,8 +231,6 @@ def generalised_effort(support: SupportDynamics, phase: Phase, s: float,
     """Return the forces on the coordinates a phase takes at s, by Pinocchio, ``(n,)``.
 
     Args:
-        support: `SupportDynamics`.
-        phase: `Phase`.
         s: Share of the phase.
         fade: Rate below which dry friction fades, rad/s.
     """

@@ -73,7 +73,6 @@ def find_gaits(robot_file: RobotFile, speeds: Sequence[float],
     """Search gaits of a biped on soles, each from its neighbour's, and judge them.
 
     Args:
-        robot_file: The `RobotFile`.
         speeds: m/s.
         general: Values of `SearchParameters` that differ from the robot file's, name -> value.
         task: Likewise of `SpaceSearchParameters`.

@@ -136,7 +136,6 @@ def solve_statics(posture: Posture, support: str = 'both', objective: str = 'tor
     """Return what holds a robot still, or which limit forbids it.
 
     Args:
-        posture: The `Posture`.
         support: ``'left'``, ``'right'`` or ``'both'``.
         objective: ``'torque'`` or ``'force'``.
         solver: Name of the solver; None takes the preferred one installed.

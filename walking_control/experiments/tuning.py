@@ -107,7 +107,6 @@ def tune(task: SweepTask, goals: Sequence[Goal], cost: str = COSTS[0], evaluatio
 
     Args:
         task: `SweepTask` whose axes say what may change, and between which ends.
-        goals: The `Goal` list.
         cost: One of `COSTS`.
         evaluations: Points to try.
         progress: Called with the share of them tried, 0 to 1.

@@ -70,7 +70,6 @@ class McapFile:
         """Return the number of a new channel of ROS messages.
 
         Args:
-            topic: Its name.
             kind: Type of its messages, such as ``std_msgs/msg/String``.
             definition: Text of that type, with those it consists of.
             digest: RIHS01 hash of it.

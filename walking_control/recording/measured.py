@@ -36,7 +36,6 @@ def import_log(path: Path, layout: Path, robot_file: RobotFile, out: Path) -> li
     Args:
         path: Of the log: ``.mat`` or text with a header, separated by commas.
         layout: YAML that names columns, units and frames; see doc/measurements.md.
-        robot_file: The `RobotFile` of the robot.
         out: Folder of the rosbag2; it must not exist yet.
 
     Returns:

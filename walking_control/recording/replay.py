@@ -45,8 +45,6 @@ def retell(bag: Bag, robot_file: RobotFile, controller: str | None = None
     """Return what `replay` does, and the `Run` that the recording is of, see `RetoldWalk`.
 
     Args:
-        bag: The `Bag`.
-        robot_file: The `RobotFile` of the controller.
         controller: As in `replay`.
 
     Raises:
@@ -65,8 +63,6 @@ def replay(bag: Bag, robot_file: RobotFile, controller: str | None = None) -> di
     """Return how the answers of a controller compare with those recorded.
 
     Args:
-        bag: The `Bag`.
-        robot_file: The `RobotFile` of the controller.
         controller: Its name; None takes the recorded one, else the robot file's.
 
     Returns:

@@ -26,7 +26,6 @@ class RetoldWalk:
     (`names.TRUTH`), else where the estimator believes it.
 
     Args:
-        robot_file: The `RobotFile`.
         law: Name of the law that answers.
         settings: name -> value of its parameters.
     """
@@ -49,7 +48,6 @@ class RetoldWalk:
         """Record a row.
 
         Args:
-            row: The `Row`.
             state: What the estimator made of it.
             effort: That answers it where none was recorded; None: zero.
         """

@@ -85,11 +85,7 @@ def type_store() -> Any:
 
 
 class Messages:
-    """Makes the messages of a robot.
-
-    Args:
-        robot: The `Robot`.
-    """
+    """Makes the messages of a robot."""
 
     def __init__(self, robot: Robot) -> None:
         self._robot, self._sensors = robot, sensors_of(robot)
@@ -103,8 +99,6 @@ class Messages:
         """Yield topic and message of all a tick hears and answers, joint states behind the rest.
 
         Args:
-            measurement: The `Measurement`.
-            command: The `Command`.
             stamp: Of the measurement, s and ns.
             number: See `names.tick_number_of`.
         """
@@ -187,9 +181,6 @@ def message_record(channel: int, time: int, data: bytes) -> bytes:
 
 class TickLayout:
     """Where the numbers of ticks stand in their messages.
-
-    Args:
-        robot: The `Robot`.
 
     Attributes:
         kinds: Topic -> type, in the order in which they are written.

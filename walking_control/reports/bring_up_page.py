@@ -14,7 +14,6 @@ def write_bring_up_page(result: dict[str, Any], folder: Path) -> str:
 
     Args:
         result: What `bring-up` says, ``steps`` among it.
-        folder: Where.
     """
     rows = []
     for step in result['steps']:

@@ -47,8 +47,6 @@ def summarize_comparison(walks: Sequence[Walk], robot: str, disturb: Sequence[st
     """Return the comparison, ready for JSON.
 
     Args:
-        walks: `Walk` list of `compare`.
-        robot: Name of the robot.
         disturb: Texts ``KIND=SIZE@WHEN``.
         duration: Simulated time, s.
         interrupted: Whether walks are missing because somebody stopped the comparison.
@@ -65,9 +63,7 @@ def write_comparison(walks: Sequence[Walk], summary: dict[str, Any],
     """Write the files of a comparison into a directory, which is made if need be.
 
     Args:
-        walks: `Walk` list.
         summary: Of `summarize_comparison`.
-        directory: Where to write.
 
     Returns:
         Paths of the files, as texts: comparison.html, comparison.json, comparison.csv and a PNG

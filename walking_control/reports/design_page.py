@@ -19,7 +19,6 @@ def page_data(limb: Limb, study: dict[str, Any]) -> dict[str, Any]:
     """Return what the page computes with: inertia and Jacobian of the limb, and its motors.
 
     Args:
-        limb: The `Limb`.
         study: What `study_transmission` says of it.
     """
     gears = limb.transmission
@@ -46,9 +45,7 @@ def write_design_page(limb: Limb, study: dict[str, Any], path: Path) -> str:
     """Write the page and return its path as text; the address of it keeps the sliders.
 
     Args:
-        limb: The `Limb`.
         study: What `study_transmission` says of it.
-        path: The file.
     """
     template = resources.files('walking_control.reports').joinpath('design.html').read_text(
         encoding='utf-8')

@@ -27,9 +27,6 @@ PLANTS = {'walk (rigid)': 'rigid', 'walk (MuJoCo)': 'MuJoCo'}
 def read_bring_up(folder: Path) -> dict[str, Any]:
     """Return what lies in the folder of a bring-up, and what `adopt` wrote about its robot.
 
-    Args:
-        folder: Path of the folder.
-
     Returns:
         Dictionary: ``name``; ``steps``, name -> step; ``summary`` and ``adoption`` as written, the
         latter None where nothing was adopted; ``picture``, path or None.

@@ -53,7 +53,6 @@ def embed_figure(path: Path, kind: str, caption: str) -> str:
     """Return a figure in HTML that holds its picture.
 
     Args:
-        path: Of the picture.
         kind: Its media type.
         caption: What it shows.
     """

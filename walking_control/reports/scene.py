@@ -38,9 +38,6 @@ class Pose:
 class Scene:
     """The poses of a run.
 
-    Args:
-        run: The `Run`.
-
     Attributes:
         segments: The `Segment` list of the skeleton.
         base: Index of the base's point.
@@ -86,9 +83,6 @@ def telling_rows(run: Run) -> list[tuple[int, str]]:
 
     They are the middle of the longest time on every set of feet, at most three of them; after a
     fall also the last row; where the robot never changed its support, only the last row.
-
-    Args:
-        run: The `Run`.
 
     Returns:
         List of (row, words).

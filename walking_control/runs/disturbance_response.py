@@ -44,7 +44,6 @@ def measure_response(run: Run, energies: Mapping[str, np.ndarray] | None = None)
 
     Args:
         run: The `Run` of a planar robot.
-        energies: What `observe_energies` gives of it, if anything.
 
     Returns:
         Dictionary: ``survived``, ``reason`` why not, in words, ``fault`` and ``fault_time`` (s) of

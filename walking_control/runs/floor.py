@@ -21,7 +21,6 @@ def floor_profile(run: Run, places: np.ndarray) -> np.ndarray:
     the plant does not say, for it counts from step to step.
 
     Args:
-        run: The `Run`.
         places: Its footholds, ``(k, 3)``.
     """
     profile = read_profile(run.world)

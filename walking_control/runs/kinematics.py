@@ -35,7 +35,6 @@ def foot_positions(dynamics: Dynamics, q: np.ndarray) -> np.ndarray:
     """Return the path of every foot.
 
     Args:
-        dynamics: The `Dynamics`.
         q: Generalised coordinates, ``(T, nq)``.
 
     Returns:
@@ -52,9 +51,6 @@ def foot_positions(dynamics: Dynamics, q: np.ndarray) -> np.ndarray:
 
 def legs_of_joints(dynamics: Dynamics) -> list[int | None]:
     """Return, for each joint of Pinocchio's model, the index of the only foot it carries, or None.
-
-    Args:
-        dynamics: The `Dynamics`.
     """
     model = dynamics.model
     chains = [set(model.supports[model.frames[dynamics.frames[foot]].parentJoint])
@@ -75,7 +71,6 @@ class Skeleton:
     """Stick figure of any robot: joint origins, feet, and the bodies that end nowhere.
 
     Args:
-        dynamics: The `Dynamics`.
         off_segment: A body whose centre of mass lies farther than this from its drawn segments
             gets one of its own, m.
 
@@ -158,7 +153,6 @@ def place_soles(dynamics: Dynamics, corners: Sequence[np.ndarray]) -> tuple[np.n
     """Return the outlines of all soles after `Dynamics.place`, m.
 
     Args:
-        dynamics: The `Dynamics`.
         corners: What `sole_corners` gives of every foot, in the robot's order.
     """
     placements = [dynamics.data.oMf[frame] for frame in dynamics.frames.values()]

@@ -147,10 +147,6 @@ def summarize(run: Run) -> Summary:
 def step_table(run: Run, dynamics: Dynamics) -> dict[str, np.ndarray]:
     """Measure every completed step.
 
-    Args:
-        run: The `Run`.
-        dynamics: The `Dynamics` of its robot.
-
     Returns:
         name -> ``(n_steps,)``: ``row`` where the step begins, ``end`` where the next one begins,
         ``support`` (stance foot), ``time`` of its begin (s), ``duration`` (s), ``speed`` of the
@@ -182,12 +178,7 @@ def _clearance(path: np.ndarray, floor: float) -> float:
 
 
 def steady_state(run: Run, dynamics: Dynamics) -> SteadyState:
-    """Measure the steady window of a run.
-
-    Args:
-        run: The `Run`.
-        dynamics: The `Dynamics` of its robot.
-    """
+    """Measure the steady window of a run."""
     window = steady_rows(run)
     if window is None:
         return SteadyState()
@@ -216,10 +207,6 @@ def count_scuffs(run: Run, dynamics: Dynamics) -> int:
     than half the distance at which the step began, and that does not make it the stance foot.
     Straight legs scuff whenever they pass each other, where the plant does not let them through
     (``rigid.scuff_length``).
-
-    Args:
-        run: The `Run`.
-        dynamics: The `Dynamics` of its robot.
     """
     if len(run.robot.feet) != 2 or len(run.time) < 2:
         return 0
@@ -239,10 +226,6 @@ def foot_depths(run: Run, dynamics: Dynamics) -> dict[str, float | None]:
 
     A rigid plant lets the feet of straight legs pass through the floor near the stance foot; a soft
     floor gives way under any foot.
-
-    Args:
-        run: The `Run`.
-        dynamics: The `Dynamics` of its robot.
 
     Returns:
         ``foot_depth``, the deepest any foot was in the floor, m; ``foot_depth_ahead``, how far it
@@ -272,7 +255,6 @@ def contact_extremes(run: Run, weight: float) -> tuple[float | None, float | Non
     5 % of the weight (`LOADED`).
 
     Args:
-        run: The `Run`.
         weight: m g, N.
 
     Returns:

@@ -110,7 +110,6 @@ def load_extremes(run: Run, weight: float) -> tuple[float | None, float | None]:
     """Return the extremes of contact of all feet.
 
     Args:
-        run: The `Run`.
         weight: m g, N.
 
     Returns:

@@ -31,7 +31,6 @@ def footholds(run: Run, feet: np.ndarray) -> np.ndarray:
     """Return where the stance foot of each step stands, the last one included, m, ``(k, 3)``.
 
     Args:
-        run: The `Run`.
         feet: Paths of its feet, see `foot_positions`.
     """
     rows = touchdowns(run)

@@ -47,7 +47,6 @@ def read_recording(path: Path, robot: Robot) -> Recording:
 
     Args:
         path: The table, or the folder of a report with one.
-        robot: The `Robot` that walked.
 
     Raises:
         InvalidInput: It cannot be read, holds what is no number, or is of another robot.

@@ -133,9 +133,7 @@ class Recorder:
     """Collect rows, hardly ever allocating in the tick, then make a `Run`.
 
     Args:
-        robot: The `Robot`.
         controller: Name of the controller.
-        plant: The `Plant`.
         capacity: Expected number of rows. However many, memory is taken as they come, in blocks
             that are joined at the end: nothing is copied while the robot walks.
         settings: name -> value of the controller's parameters.
@@ -168,9 +166,6 @@ class Recorder:
         """Append the state of this tick and the command that answers it.
 
         Args:
-            plant: The `Plant`.
-            state: The `WalkerState`.
-            command: The `Command`.
             write_telemetry: Fills an array with what the controller says of this tick.
         """
         row = self._rows

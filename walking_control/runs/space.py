@@ -139,12 +139,7 @@ class SteadyInSpace(Steady):
 
 
 def steady_in_space(run: Run, dynamics: Dynamics) -> SteadyInSpace:
-    """Measure the steady window of a walk in space.
-
-    Args:
-        run: The `Run`.
-        dynamics: The `Dynamics` of its robot.
-    """
+    """Measure the steady window of a walk in space."""
     window = steady_rows(run)
     if window is None:
         return SteadyInSpace()

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 def run_columns(run: Run) -> dict[str, np.ndarray]:
     """Return the table of a run.
 
-    Args:
-        run: The `Run`.
-
     Returns:
         header -> ``(T,)``, the header being ``name [unit]``. Base and joints are the plant's
         truth in the floor frame, the angular velocity in base axes; minimal coordinates and

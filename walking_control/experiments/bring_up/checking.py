@@ -48,9 +48,6 @@ def walk(site: Site, robot_file: RobotFile, plant: str, duration: float,
     """Return the `Outcome` of a walk with a robot file's own law.
 
     Args:
-        site: The `Site`.
-        robot_file: The `RobotFile`.
-        plant: Name of the plant.
         duration: s.
         disturb: Disturbances on the way.
     """
@@ -97,9 +94,6 @@ def margins(site: Site, robot_file: RobotFile, plant: str, kinds: dict[str, tupl
     """Return the `Outcome` of lasting errors, each made worse until the walk ends.
 
     Args:
-        site: The `Site`.
-        robot_file: The `RobotFile`.
-        plant: Name of the plant.
         kinds: kind of margin -> last size and resolution.
         duration: Of each walk, s.
         progress: Called with a line of text.

@@ -21,7 +21,6 @@ def legs_alone(robot_file: RobotFile, path: Path, folder: Path) -> tuple[Path, l
     Args:
         robot_file: The `RobotFile`, of a free base.
         path: Where it was read from.
-        folder: Where to write.
     """
     robot, start = robot_file.robot, robot_file.start
     assert start.posture is not None

@@ -122,7 +122,6 @@ def _keep(site: Site, found: Any, length: float | None = None) -> Outcome:
     """Write a gait and the robot file that follows it, started on it.
 
     Args:
-        site: The `Site`.
         found: What `find_gait` found.
         length: ``rigid.scuff_length`` to set, m; None: as it is.
     """

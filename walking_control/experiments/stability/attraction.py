@@ -55,10 +55,8 @@ def find_attraction(settled: StableCycle, radius: float = RADIUS, samples: int =
     """Return how much of a ball around a cycle returns to it.
 
     Args:
-        settled: The `StableCycle`.
         radius: Of the ball, in the distance of the module.
         samples: States to try.
-        seed: Of the states.
         progress: Called with the share of them tried, 0 to 1.
 
     Raises:

@@ -52,11 +52,9 @@ def find_passage(settled: StableCycle, roughness: float | None = None, steps: in
     """Return the mean first passage time of a walk on a rough floor.
 
     Args:
-        settled: The `StableCycle`.
         roughness: Standard deviation of the height from one foothold to the next, m; None takes
             0.2 % of the leg length.
         steps: Number of steps to walk, all walks together; fewer where falls are frequent.
-        seed: Of the floor.
         progress: Called with the share of steps walked, 0 to 1.
     """
     height = ROUGHNESS * settled.length_unit if roughness is None else roughness
@@ -77,7 +75,6 @@ def count_falls(walk: Strides, steps: int, seed: int,
     Args:
         walk: (random numbers, whether to begin anew) -> (steps made, whether it fell then).
         steps: How many to walk, those that do not count included.
-        seed: Of the random numbers.
         progress: Called with the share of steps walked, 0 to 1.
     """
     rng = np.random.default_rng(seed)

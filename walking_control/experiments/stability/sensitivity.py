@@ -69,11 +69,8 @@ def walk_disturbed(settled: StableCycle, kind: str, size: float, steps: int) -> 
     """Return the indicators of steps from the cycle after one disturbance, ``(steps, 2)``.
 
     Args:
-        settled: The `StableCycle`.
         kind: ``'floor'``: the first foothold is lower by the size, m; ``'push'``: N s per kg just
             after touchdown.
-        size: Of the disturbance.
-        steps: How many.
 
     Raises:
         NotAchieved: The walker falls.

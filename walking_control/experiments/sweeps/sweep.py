@@ -56,7 +56,6 @@ def run_sweep(task: SweepTask, file: Path | None = None, workers: int | None = N
     The table does not depend on who walks it: one process, several, or a cluster.
 
     Args:
-        task: The `SweepTask`.
         file: Parquet file for the table; None keeps it in memory.
         workers: Local processes; None takes as many as there are cores, or fewer for few rows.
         scheduler: Address of a Dask scheduler to use instead.
@@ -97,11 +96,7 @@ def run_sweep(task: SweepTask, file: Path | None = None, workers: int | None = N
 
 
 def chosen_point(workshop: Workshop) -> dict[str, float] | None:
-    """Return what the robot file itself says of the axes; None where it does not say.
-
-    Args:
-        workshop: The `Workshop`.
-    """
+    """Return what the robot file itself says of the axes; None where it does not say."""
     from walking_control.controllers.registry import CONTROLLERS
     table = CONTROLLERS.find(workshop.controller).parameters
     values = workshop.base.values(table)
@@ -118,8 +113,6 @@ def margin_of(task: SweepTask, table: Any, chosen: dict[str, float] | None) -> d
     """Return how far a point is from the nearest walk that did not last.
 
     Args:
-        task: The `SweepTask`.
-        table: Its table.
         chosen: The point.
 
     Returns:

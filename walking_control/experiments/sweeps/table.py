@@ -33,7 +33,6 @@ class SweepTable:
     """The table of a sweep, on disk, or in memory where no file is named.
 
     Args:
-        task: The `SweepTask`.
         file: Of the table; None keeps it in memory.
         resume: Whether rows that are there already count.
 

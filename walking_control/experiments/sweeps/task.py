@@ -122,7 +122,6 @@ def check_task(task: SweepTask, allow_many: bool = False) -> None:
     """Refuse a sweep that has no rows, or more than anybody asked for.
 
     Args:
-        task: The `SweepTask`.
         allow_many: Whether more than a million rows are meant.
 
     Raises:

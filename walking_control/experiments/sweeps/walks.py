@@ -50,7 +50,6 @@ def walk_rows(task: SweepTask, rows: Iterable[int]) -> list[dict[str, Any]]:
     """Return the rows of a sweep, one after the other.
 
     Args:
-        task: The `SweepTask`.
         rows: Their numbers.
     """
     workshop = _workshop(task.text(), task)
@@ -64,9 +63,6 @@ def _workshop(_: str, task: SweepTask) -> Workshop:
 
 class Workshop:
     """What the rows of a sweep share in one process.
-
-    Args:
-        task: The `SweepTask`.
 
     Raises:
         InvalidInput: The robot, a setting, or an end of an axis is unusable.

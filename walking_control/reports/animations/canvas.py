@@ -32,7 +32,6 @@ def save_frames(frames: Iterable[Any], path: Path | str, linger: bool = False,
 
     Args:
         frames: Images of one size.
-        path: Where to write.
         linger: Show the last one longer.
         rate: Frames per second.
     """

@@ -74,8 +74,6 @@ def write_animation(run: Run, path: Path | str, longest: float | None = None) ->
     mass. Floor marks are 0.1 m apart.
 
     Args:
-        run: The `Run`.
-        path: Where to write.
         longest: Longest time the animation takes, s; None takes 6 of a walk, 8 of a posture.
 
     Raises:

@@ -71,8 +71,6 @@ def write_space_film(run: Run, path: Path | str, below: Run | None = None) -> No
     floor are 0.5 m apart.
 
     Args:
-        run: The `Run`.
-        path: Where to write.
         below: Another one, as long, to be seen below it at the same times.
 
     Raises:

@@ -22,7 +22,6 @@ def draw_adoption(adoption: Adoption, path: Path) -> Path:
     """Write the picture and return its path.
 
     Args:
-        adoption: The `Adoption`.
         path: PNG file.
     """
     tree = adoption.tree

@@ -14,11 +14,7 @@ from walking_control.runs.run import Run
 
 
 def plot_all_walks(walks: Sequence[Walk]) -> Figure | None:
-    """Draw the steps of every walk around the disturbance to one scale; None without a walk.
-
-    Args:
-        walks: `Walk` list of `comparison.compare`.
-    """
+    """Draw the steps of every walk around the disturbance to one scale; None without a walk."""
     shown = [(walk.run, walk) for walk in walks
              if walk.run is not None and len(walk.run.time) > 1]
     if not shown:
@@ -49,11 +45,7 @@ def _same_limits(axes: Sequence[Axes]) -> None:
 
 
 def plot_all_energies(walks: Sequence[Walk]) -> Figure | None:
-    """Draw the energies of every walk that has them; None without any.
-
-    Args:
-        walks: `Walk` list.
-    """
+    """Draw the energies of every walk that has them; None without any."""
     shown = [(walk.run, walk, walk.energies) for walk in walks if walk.run is not None
              and walk.energies is not None and len(walk.run.time) > 1]
     if not shown:

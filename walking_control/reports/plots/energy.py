@@ -55,8 +55,6 @@ def draw_energies(axis: Axes, run: Run, rows: slice,
 
     Args:
         axis: Axes.
-        run: The `Run`.
-        rows: Slice of rows.
         energies: What `observe_energies` gives of the run.
     """
     time, first = run.time[rows], rows.start

@@ -70,11 +70,7 @@ def _look_down(axis: Axes, largest: float) -> None:
 
 
 def plot_gaits(walks: Sequence[Walk]) -> Figure:
-    """Draw speeds, their cost and, where there are any, envelopes of several laws.
-
-    Args:
-        walks: `Walk` list of `comparison.compare`, in space.
-    """
+    """Draw speeds, their cost and, where there are any, envelopes of several laws."""
     pushes = [walk.measures.get('robustness', {}).get('push') for walk in walks]
     pushed = any(push is not None and 'cells' in push for push in pushes)
     figure, axes = new_figure(1, width=13.0 if pushed else 9.0, height=4.4,

@@ -51,11 +51,7 @@ def footprint_outlines(run: Run) -> list[tuple[int, int, np.ndarray]]:
 
 
 def plot_footprints(run: Run) -> Figure:
-    """Draw footprints, path of the base, pushes and the segments of the route from above.
-
-    Args:
-        run: The `Run`.
-    """
+    """Draw footprints, path of the base, pushes and the segments of the route from above."""
     prints, base = footprint_outlines(run), run.base.position[:, :2]
     reach = np.vstack([base, *(outline for _, _, outline in prints)])
     low, high = reach.min(axis=0) - 0.25, reach.max(axis=0) + 0.25

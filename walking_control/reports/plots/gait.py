@@ -68,7 +68,6 @@ def plot_impact_losses(robot_file: RobotFile, angle: float | None = None) -> Fig
     """Draw the shares of energy lost over the hip angle at touchdown, as Fig. 4.6 of [DS09].
 
     Args:
-        robot_file: The `RobotFile`.
         angle: Hip angle to mark, rad.
     """
     angles = np.linspace(0.02, np.pi / 2, 120)

@@ -22,9 +22,6 @@ def draw_statics(posture: Posture, distributor: StaticTorque, solution: StaticSo
     """Write the picture and return its path.
 
     Args:
-        posture: The `Posture`.
-        distributor: The `StaticTorque`.
-        solution: The `StaticSolution`.
         path: PNG file.
     """
     dynamics, q = posture.dynamics, posture.q

@@ -76,8 +76,6 @@ def add_foot_legend(figure: Figure, robot: Robot, role: str = '',
     """Name the colours of the feet above a figure.
 
     Args:
-        figure: The figure.
-        robot: The `Robot`.
         role: What the colour of a foot marks here, in words.
         extra: Further entry (text, colour).
     """

@@ -18,7 +18,6 @@ def sweep_figures(task: SweepTask, table: Any, result: dict[str, Any]) -> dict[s
     """Return name -> figure of a sweep.
 
     Args:
-        task: The `SweepTask`.
         table: Its `pyarrow.Table`.
         result: What `run_sweep` says of it.
     """

@@ -23,11 +23,7 @@ WIDEST = 3.0   # the height of a panel is at most its width over this
 
 
 def plot_top_view(run: Run) -> Figure | None:
-    """Draw the path of the hip, footprints and the line to be followed; None in the plane.
-
-    Args:
-        run: The `Run`.
-    """
+    """Draw the path of the hip, footprints and the line to be followed; None in the plane."""
     if run.robot.is_planar or not run.robot.coordinates or len(run.time) < 2:
         return None
     places = footholds(run, foot_positions(Dynamics(run.robot), run.q))

@@ -192,8 +192,6 @@ def plot_stick_figure(run: Run, steps: int = 2, poses: int = 7) -> Figure:
     """Draw the last steps as multiple exposures, one panel a step, early poses faint.
 
     Args:
-        run: The `Run`.
-        steps: How many steps.
         poses: Poses drawn of each.
     """
     rows = last_steps(run, steps)
