@@ -48,7 +48,6 @@ def monitor(options: _Monitor) -> int:
     return 0
 
 
-
 class _Fault(Answered):
     kind: str = argument('what goes wrong, see below', 'KIND')
     domain: int | None = option('ROS domain of the demo (default: the one demo that runs)', 'N',

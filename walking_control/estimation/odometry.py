@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from walking_control.models.signals import WalkerState
 
 
-
 class LegOdometry:
     """Place and velocity of the base, the stance foot at rest on the floor.
 

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from walking_control.runs.run import Run
 
 
-
 def floor_profile(run: Run, places: np.ndarray) -> np.ndarray:
     """Return the floor that a run went over, ``(p, 2)`` in the floor frame, m.
 
