@@ -14,11 +14,10 @@ from walking_control.gaits.samples import GaitError
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 from walking_control.runs.energies import observe_energies
-from walking_control.runs.floor import floor_profile
 from walking_control.runs.kinematics import foot_positions
 from walking_control.runs.metrics import footholds
-from walking_control.runs.quantities import disturbed_row, rows_around, touchdowns
-from walking_control.runs.table import run_columns
+from walking_control.runs.quantities import disturbed_row, floor_profile, rows_around, touchdowns
+from walking_control.runs.tables import run_columns
 from walking_control.simulation.disturbance import Disturbance, plan_disturbances
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.simulate import run_plant

@@ -12,7 +12,7 @@ from walking_control.experiments.identification import identify
 from walking_control.loading import load_robot
 from walking_control.reports.report import write_report
 from walking_control.runs.metrics import summarize
-from walking_control.runs.recording import read_recording, Recording
+from walking_control.runs.tables import read_recording, Recording
 from walking_control.simulation.noise import noise_overrides
 from walking_control.simulation.simulate import simulate
 

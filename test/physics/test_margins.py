@@ -12,8 +12,7 @@ from walking_control.cli import main
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import InvalidInput, NotAchieved
 from walking_control.experiments import margins, robustness
-from walking_control.experiments.first_failure import why_it_stopped
-from walking_control.experiments.margins import find_margin
+from walking_control.experiments.margins import find_margin, why_it_stopped
 from walking_control.experiments.robustness import find_first_failure
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics

@@ -11,19 +11,21 @@ from scipy.linalg import solve_discrete_lyapunov
 
 from walking_control.cli import main
 from walking_control.exceptions import InvalidInput, NotAchieved
-from walking_control.experiments.stability.attraction import (
-    energy_root,
-    find_attraction,
-    share_interval,
+from walking_control.experiments.stability.cycle import (
+    extrapolate,
+    find_eigenvalues,
+    find_sensitivity,
+    StableCycle,
 )
-from walking_control.experiments.stability.cycle import extrapolate, find_eigenvalues, StableCycle
-from walking_control.experiments.stability.passage import (
+from walking_control.experiments.stability.metrics import (
     BEGIN,
     count_falls,
+    energy_root,
+    find_attraction,
     find_passage,
     passage_interval,
+    share_interval,
 )
-from walking_control.experiments.stability.sensitivity import find_sensitivity
 from walking_control.gaits.return_map import linearise
 from walking_control.gaits.simplest_walker import find_simplest_cycle
 from walking_control.loading import load_robot

@@ -15,7 +15,7 @@ from walking_control.models.dynamics import Dynamics
 from walking_control.models.floor import FloorProfile, sample_floor
 from walking_control.ros2_control.gazebo import gazebo_world
 from walking_control.ros2_control.wiring import wire
-from walking_control.runs.floor import floor_profile
+from walking_control.runs.quantities import floor_profile
 from walking_control.simulation.disturbance import plan_disturbances
 from walking_control.simulation.registry import make_fast_plant, make_plant
 from walking_control.simulation.rigid.compiled import make_walker

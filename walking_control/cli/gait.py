@@ -7,9 +7,14 @@ from collections.abc import Sequence
 import sys
 from typing import Any, TYPE_CHECKING
 
-from walking_control.cli.argument_types import number_range, numbers, words
-from walking_control.cli.inputs import requested_robot, require_rigid
-from walking_control.cli.options import Following, OnFloor, Seeded, Timed
+from walking_control.cli.options import (
+    Following,
+    OnFloor,
+    requested_robot,
+    require_rigid,
+    Seeded,
+    Timed,
+)
 from walking_control.cli.output import (
     print_files,
     save_figures,
@@ -18,7 +23,7 @@ from walking_control.cli.output import (
     tell,
     without,
 )
-from walking_control.cli.verb import option, verb
+from walking_control.cli.verb import number_range, numbers, option, verb, words
 from walking_control.exceptions import InvalidInput
 from walking_control.models.robot_file import RobotFile
 
@@ -77,7 +82,7 @@ def search(options: _Search) -> int:
     result = found.summary
     result['files'] = []
     if options.out is not None:
-        from walking_control.reports.plots.search import search_figures
+        from walking_control.reports.plots.gait import search_figures
         result['files'] = [str(save_gait(found, options.out)),
                            *save_figures(options.out, search_figures(found))]
     tell(options, result, without(('attempts',)))
@@ -139,7 +144,7 @@ def _search_speeds(options: _Search, speeds: Sequence[float], robot_file: RobotF
               for name, kind in kinds.items()}
     result = {'curves': curves, 'files': []}
     if options.out is not None:
-        from walking_control.reports.plots.search import plot_cost_over_speed
+        from walking_control.reports.plots.gait import plot_cost_over_speed
         result['files'] = save_figures(options.out,
                                        {'cost_over_speed': plot_cost_over_speed(curves)})
     rows = [(name, row) for name, rows in curves.items() for row in rows]

@@ -1,16 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What several verbs are asked alike: robot, floor, law, plant, gait, sensors, disturbances."""
+"""What several verbs are asked alike, and what the rooms take made of it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import contextmanager
+import math
 from pathlib import Path
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
-from walking_control.cli.argument_types import count, duration, not_negative, numbers, seed, setting
-from walking_control.cli.verb import argument, option, Options
+from walking_control.cli.verb import (
+    argument,
+    count,
+    duration,
+    not_negative,
+    numbers,
+    option,
+    Options,
+    seed,
+    setting,
+)
 from walking_control.controllers.registry import CONTROLLERS
+from walking_control.exceptions import InvalidInput, MissingDependency
+from walking_control.models.robot_file import World
 from walking_control.simulation.registry import PLANTS
+from walking_control.simulation.sensors import SensorParameters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from walking_control.controllers.controller import Controller
+    from walking_control.experiments.envelope import Grid
+    from walking_control.models.robot_file import RobotFile
 
 ROBOT = 'name of a robot, or the path of a robot file'
 OR_URDF = ROBOT + ', or of a URDF'
@@ -125,3 +147,168 @@ class OfBag(Common):
 
     recording: Path = argument('.mcap or folder of a rosbag2', 'FILE')
     robot: str | None = option(ROBOT + RECORDED, 'ROBOT')
+
+
+@contextmanager
+def needing_ros(verb: str, otherwise: str = '') -> Iterator[None]:
+    """Say what to install where an import of ROS 2 fails; otherwise: what serves without it."""
+    try:
+        yield
+    except ImportError as error:
+        raise MissingDependency(verb, limit=f'needs ROS 2 ({error})',
+                                remedy='source a ROS 2 installation or pip install '
+                                f'"walking_control[ros]"{otherwise}') from error
+
+
+def make_folder(options: Writing) -> None:
+    """Make the folder a verb writes to; better now than after a long run.
+
+    Notes the folders made in ``options.made``, the innermost first: who is refused leaves none.
+    """
+    if options.out is None:
+        return
+    options.made = [folder for folder in (options.out, *options.out.parents)
+                    if not folder.exists()]
+    try:
+        options.out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInput(f'folder {options.out}', limit=f'cannot be made: {error.strerror}',
+                           remedy='choose another --out') from error
+
+
+def requested_robot(options: OnFloor) -> RobotFile:
+    """Return the `RobotFile` a verb is about, overrides applied; make its output folder."""
+    make_folder(options)
+    from walking_control.loading import load_robot
+    # first, so that the end of a name means a parameter of what was chosen
+    overrides = [(name, chosen) for name in ('controller', 'plant')
+                 if (chosen := getattr(options, name, None)) is not None]
+    overrides += settings_of(options)
+    robot_file = load_robot(options.robot, overrides)
+    _check_seed(options, robot_file)
+    if not isinstance(options, Following):
+        return robot_file
+    if options.gait is not None:
+        overrides += gait_settings(options.gait, options.controller or robot_file.controller)
+        robot_file = load_robot(options.robot, overrides)
+    if options.on_gait:
+        robot_file = load_robot(options.robot, [*overrides, *_start_on_gait(options, robot_file)])
+    return robot_file
+
+
+def settings_of(options: OnFloor) -> list[tuple[str, Any]]:
+    """Return the overrides that options stand for; --set may change those of the sensors."""
+    from walking_control.simulation.noise import noise_overrides
+    settings: list[tuple[str, Any]] = []
+    if isinstance(options, Sensed):
+        settings += noise_overrides(options.noise)
+        settings += [(name, value) for name, value in (
+            ('sensors.command_delay', options.delay), ('sensors.seed', options.noise_seed))
+            if value is not None]
+    slope = [] if options.slope_deg is None else [('world.slope', math.radians(options.slope_deg))]
+    return [*settings, *options.set, *slope]
+
+
+def walking_robot(options: Moved, speed: float | None) -> RobotFile:
+    """Return the `RobotFile` of `requested_robot`, with a speed to walk at if it is in space.
+
+    That is the one asked for, or a usual one where the law's own is zero: who stands is not
+    disturbed on its walk.
+    """
+    from walking_control.experiments.envelope import SPEED
+    robot_file = requested_robot(options)
+    law = CONTROLLERS.find(options.controller or robot_file.controller).parameters
+    walks = robot_file.robot.is_free and 'speed' in law.rows
+    if speed is not None and not walks:
+        raise InvalidInput('option --speed', value=speed, limit='has no effect: '
+                           f'{law.section} on {robot_file.robot.name} takes none',
+                           remedy='leave it out')
+    if not walks or speed is None and robot_file.values(law).speed != 0.0:
+        return robot_file
+    options.set = [(f'{law.section}.speed', SPEED if speed is None else speed), *options.set]
+    return requested_robot(options)
+
+
+def requested_grid(options: Enveloped) -> Grid:
+    """Return the `Grid` of the envelope that is asked for."""
+    from walking_control.experiments.envelope import even_grid, QUICK
+    usual = QUICK if options.quick else even_grid()
+    given: dict[str, Any] = {'after': options.after, 'settling': options.settling}
+    if options.directions is not None:
+        given['directions'] = even_grid(directions=options.directions).directions
+    if options.phases is not None:
+        given['phases'] = even_grid(phases=options.phases).phases
+    if options.direction is not None:
+        given['directions'] = tuple(math.radians(angle) for angle in options.direction)
+    if options.phase is not None:
+        given['phases'] = tuple(options.phase)
+        for phase in options.phase:
+            if not 0.0 <= phase < 1.0:
+                raise InvalidInput('option --phase', value=phase, limit='is a part of a step: '
+                                   'from 0, below 1')
+    return usual._replace(**{name: value for name, value in given.items() if value is not None})
+
+
+_OF_ENVELOPES = ('quick', 'after', 'settling', 'directions', 'phases', 'direction', 'phase',
+                 'processes')
+
+
+def refuse_grid(options: Enveloped, why: str) -> None:
+    """Refuse options of envelopes where there is none."""
+    for name in _OF_ENVELOPES:
+        value = getattr(options, name)
+        if value:
+            raise InvalidInput(f'option --{name}', value=None if value is True else value,
+                               limit=f'has no effect: {why}', remedy='leave it out')
+
+
+def _check_seed(options: OnFloor, robot_file: RobotFile) -> None:
+    """Refuse a seed of errors that the sensors do not make."""
+    seed = options.noise_seed if isinstance(options, Sensed) else None
+    if seed is None:
+        return
+    perfect = vars(SensorParameters.read({'seed': seed}))
+    if vars(robot_file.values(SensorParameters)) == perfect:
+        raise InvalidInput('option --seed', value=seed, limit='has no effect: sensors are perfect',
+                           remedy='choose --noise lab, or --set of a parameter of sensors')
+
+
+def gait_settings(gait: Path | None, *controllers: str) -> list[tuple[str, Any]]:
+    """Return the overrides that --gait stands for, of those controllers that follow one."""
+    from walking_control.models.resources import gait_path
+    if gait is None:
+        return []
+    laws = [CONTROLLERS.find(name) for name in controllers]
+    followers = [law.parameters.section for law in laws if 'gait' in law.parameters.rows]
+    if not followers:
+        _require_follower(laws[0], 'option --gait', str(gait))
+    return [(f'{name}.gait', str(gait_path(gait).resolve())) for name in dict.fromkeys(followers)]
+
+
+def _require_follower(law: type[Controller], option: str, value: str | None) -> None:
+    """Refuse an option about gaits for a controller that follows none."""
+    if 'gait' not in law.parameters.rows:
+        followers = sorted(name for name, other in CONTROLLERS.items()
+                           if 'gait' in other.parameters.rows)
+        raise InvalidInput(option, value=value, limit=f'controller {law.name} follows no gait',
+                           remedy='choose --controller ' + ' or '.join(followers))
+
+
+def _start_on_gait(options: Following, robot_file: RobotFile) -> list[tuple[str, Any]]:
+    """Return the overrides that let a walk begin on the gait its controller follows."""
+    from walking_control.gaits.gait_file import fit_gait, read_gait
+    from walking_control.models.resources import gait_path
+    law, robot = CONTROLLERS.find(options.controller or robot_file.controller), robot_file.robot
+    _require_follower(law, 'option --on-gait', None)
+    if robot.is_free:
+        raise InvalidInput('option --on-gait', limit=f'has no effect: {law.name} begins standing '
+                           'and enters its gait by steps', remedy='leave it out')
+    path = gait_path(robot_file.values(law.parameters).gait or robot.name)
+    q, v = fit_gait(read_gait(path), path, robot, robot_file.values(World), any_slope=True).start
+    return [('start.support', robot.feet[0]), ('start.q', q.tolist()), ('start.v', v.tolist())]
+
+
+def require_rigid(options: Moved) -> None:
+    """Refuse a plant other than rigid."""
+    if options.plant not in (None, 'rigid'):
+        raise InvalidInput('plant', value=options.plant, limit='this verb runs on plant rigid')

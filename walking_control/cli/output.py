@@ -29,7 +29,7 @@ def report_run(run: Run, options: Common, extra: Mapping[str, Any]) -> int:
     from walking_control.runs.quantities import failure
     summary = {**summarize(run), **extra, 'files': []}
     if run.route is not None:
-        from walking_control.runs.route_verdict import judge_route
+        from walking_control.runs.space import judge_route
         summary['route'] = judge_route(run)
     if options.out is not None:
         from walking_control.reports.report import write_report
@@ -118,6 +118,32 @@ def _text(value: object) -> str:
     if isinstance(value, (list, tuple)):
         return ' to '.join(_text(item) for item in value)
     return f'{value:.4g}' if isinstance(value, float) else str(value)
+
+
+def format_cells(result: dict[str, Any]) -> list[str]:
+    """Return the lines of a table of `find_envelope`'s result for a terminal.
+
+    A row for each direction, a column for each phase; ``>`` marks what was survived to the last
+    size, ``?`` what has not been found out.
+    """
+    cells = result['cells']
+    phases = list(dict.fromkeys(cell['phase'] for cell in cells))
+    pushes = cells[0]['direction_deg'] is not None
+    title = 'direction (deg) \\ phase' if pushes else 'place (steps)'
+    lines = [f'{title:>26}' + ''.join(f'{phase:>8.4g}' for phase in phases)]
+    for direction in dict.fromkeys(cell['direction_deg'] for cell in cells):
+        row = [cell for cell in cells if cell['direction_deg'] == direction]
+        name = f'{direction:g}' if pushes else result['disturbance'].replace('_', ' ')
+        lines.append(f'{name:>26}' + ''.join(f'{_cell_text(cell, result):>8}' for cell in row))
+    return lines
+
+
+def _cell_text(cell: dict[str, Any], result: dict[str, Any]) -> str:
+    """Return the first failing size of a cell as people read it."""
+    if not cell['known']:
+        return '?'
+    first = cell['first_failure']
+    return f'> {result["largest"]:g}' if first is None else f'{first:g}'
 
 
 def print_files(result: Mapping[str, Any]) -> None:

@@ -4,17 +4,13 @@
 from __future__ import annotations
 
 from walking_control import __version__
-from walking_control.cli.adoption import adopt
-from walking_control.cli.bring_up import bring_up, gallery
 from walking_control.cli.design import rotom, transmission
 from walking_control.cli.gait import cycle, impact, search
-from walking_control.cli.identification import identify
-from walking_control.cli.recording import estimate, import_log, plot, replay
-from walking_control.cli.reproduce import reproduce
-from walking_control.cli.ros2_control import ros2_control
-from walking_control.cli.running import fault, monitor
+from walking_control.cli.recording import estimate, identify, import_log, plot, replay
+from walking_control.cli.robots import adopt, bring_up, gallery
+from walking_control.cli.running import fault, monitor, ros2_control
 from walking_control.cli.statics import check, statics
-from walking_control.cli.sweep import sweep, tune
+from walking_control.cli.sweep import reproduce, sweep, tune
 from walking_control.cli.verb import Parser, Verb
 from walking_control.cli.walking import compare, demo, robustness, simulate
 

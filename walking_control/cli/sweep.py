@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Verbs that walk a robot many times: sweep, tune."""
+"""Verbs that walk robots many times: sweep, tune, reproduce."""
 
 from __future__ import annotations
 
@@ -9,10 +9,18 @@ import sys
 import time
 from typing import Any, TYPE_CHECKING
 
-from walking_control.cli.argument_types import axis, count, margin
-from walking_control.cli.inputs import gait_settings, make_folder, settings_of
-from walking_control.cli.options import Disturbed, Following, Sensed, Timed
+from walking_control.cli.options import (
+    Disturbed,
+    Following,
+    gait_settings,
+    make_folder,
+    Sensed,
+    settings_of,
+    Timed,
+    Writing,
+)
 from walking_control.cli.output import (
+    print_files,
     save_figures,
     say_interrupted,
     show_share,
@@ -20,7 +28,7 @@ from walking_control.cli.output import (
     tell,
     without,
 )
-from walking_control.cli.verb import option, verb
+from walking_control.cli.verb import axis, count, margin, option, verb
 from walking_control.exceptions import Interrupted, InvalidInput, writing_to
 from walking_control.experiments.sweeps.task import Axis
 
@@ -30,6 +38,7 @@ if TYPE_CHECKING:
     from walking_control.experiments.sweeps.task import SweepTask
 
 TABLE = 'sweep.parquet'
+PAGE = 'reproduction.md'
 
 
 class _Sweep(Sensed, Disturbed, Following, Timed):
@@ -114,7 +123,7 @@ def tune(options: _Tune) -> int:
     robot_file = result.pop('robot_file')
     result['file'], result['files'] = None, []
     if options.out is not None:
-        from walking_control.reports.plots.tuning import plot_pareto
+        from walking_control.reports.plots.sweep import plot_pareto
         file = options.out / f'{result["robot"]}_tuned.yaml'
         with writing_to(options.out):
             robot_file.write(file)
@@ -186,3 +195,37 @@ def _show_rows(rows: int) -> Callable[[float], None] | None:
         print(f'\r[{bar:30}] {round(share * rows)} of {rows}{left}   ',
               end='\n' if share >= 1.0 else '', file=sys.stderr, flush=True)
     return show
+
+
+class _Reproduce(Writing):
+    only: list[str] = option('one row, or all whose names begin so; repeatable', 'ID')
+    quick: bool = option('only what takes a second or less')
+    out: Path | None = option('write the page', 'DIR')
+
+
+@verb('walking_control reproduce --only gcrc98')
+def reproduce(options: _Reproduce) -> int:
+    """Compute the numbers the sources print and say which hold."""
+    from walking_control.reports.reproduction import table
+    from walking_control.reports.reproduction.row import UNEXPLAINED
+    make_folder(options)
+    suggest_compiler()
+    rows = table.reproduce(options.only, options.quick, show_share('reproduced'))
+    result: dict[str, Any] = {'rows': rows, 'files': []}
+    if options.out is not None:
+        with writing_to(options.out):
+            (options.out / PAGE).write_text(table.write_page(rows), encoding='utf-8')
+        result['files'] = [str(options.out / PAGE)]
+    tell(options, result, _print)
+    open_rows = [row['id'] for row in rows if row['status'] == UNEXPLAINED]
+    if open_rows:
+        print(f'error: unexplained: {", ".join(open_rows)}', file=sys.stderr)
+    return 1 if open_rows else 0
+
+
+def _print(result: dict[str, Any]) -> None:
+    for row in result['rows']:
+        why = f' ({row["note"]})' if row['note'] else ''
+        print(f'{row["id"]}: published {row["published"]}, ours {row["ours"]} {row["unit"]}: '
+              f'{row["status"]}{why}')
+    print_files(result)

@@ -8,29 +8,27 @@ from pathlib import Path
 import sys
 from typing import Any, TYPE_CHECKING
 
-from walking_control.cli.argument_types import duration, number_range, positive, words
-from walking_control.cli.inputs import (
-    gait_settings,
-    needing_ros,
-    refuse_grid,
-    requested_grid,
-    requested_robot,
-    require_rigid,
-    settings_of,
-    walking_robot,
-)
 from walking_control.cli.options import (
     DISTURB,
     Disturbed,
     Enveloped,
     Following,
+    gait_settings,
+    needing_ros,
     OnFloor,
     Recorded,
+    refuse_grid,
+    requested_grid,
+    requested_robot,
+    require_rigid,
     ROBOT,
     Sensed,
+    settings_of,
     Timed,
+    walking_robot,
 )
 from walking_control.cli.output import (
+    format_cells,
     print_files,
     print_summary,
     report_run,
@@ -44,14 +42,14 @@ from walking_control.cli.output import (
     without,
     write_json,
 )
-from walking_control.cli.verb import argument, option, verb
+from walking_control.cli.verb import argument, duration, number_range, option, positive, verb, words
 from walking_control.exceptions import Interrupted, InvalidInput
 from walking_control.simulation.registry import PLANTS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from walking_control.experiments.first_failure import FirstFailure
+    from walking_control.experiments.margins import FirstFailure
     from walking_control.runs.route import Route
 
 NODE = 'node.'   # --set of a demo: parameters of its nodes
@@ -201,7 +199,6 @@ def robustness(options: _Robustness) -> int:
 def _print_failure(result: dict[str, Any]) -> None:
     without(('samples', 'cells'))(result)
     if 'cells' in result:
-        from walking_control.reports.envelope_table import format_cells
         print('\n'.join(format_cells(result)))
 
 
@@ -217,7 +214,7 @@ def _measure_stability(options: Following, metric: tuple[str, ...], seed: int,
                           **{name: value for name, value in settings.items() if value is not None})
     result['files'] = []
     if options.out is not None:
-        from walking_control.reports.plots.stability import stability_figures
+        from walking_control.reports.plots.sweep import stability_figures
         result['files'] = save_figures(options.out, stability_figures(result))
     tell(options, result, lambda result: print_summary({
         name: _in_digits(value) if name in LISTS else value
@@ -234,7 +231,7 @@ def _in_digits(values: list[Any]) -> str:
 
 def _draw(result: dict[str, Any]) -> Figure:
     if 'cells' in result:
-        from walking_control.reports.plots.envelope import plot_envelope
+        from walking_control.reports.plots.comparison import plot_envelope
         return plot_envelope(result)
     from walking_control.reports.plots.gait import plot_robustness
     return plot_robustness(result)

@@ -8,16 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.design.apparent_mass import (
+from walking_control.design.limb import Limb
+from walking_control.design.limb_end import (
+    asymmetric_capability,
     backward_inertia,
+    CAPABILITIES,
     diagonal_mass,
     effective_mass,
+    force_capability,
     impact_mitigation,
     symmetric_error,
     task_inertia,
 )
-from walking_control.design.capability import asymmetric_capability, CAPABILITIES, force_capability
-from walking_control.design.limb import Limb
 from walking_control.design.mechanism import AXES, Mechanism, unit_direction
 from walking_control.design.rotom import (
     Contacts,

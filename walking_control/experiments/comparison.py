@@ -23,7 +23,7 @@ from walking_control.exceptions import (
 )
 from walking_control.experiments.branches import Branches, count_processors
 from walking_control.experiments.envelope import find_envelope, Grid, PRICE
-from walking_control.experiments.first_failure import DISTURBANCES, FirstFailure
+from walking_control.experiments.margins import DISTURBANCES, FirstFailure
 from walking_control.experiments.robustness import find_first_failure
 from walking_control.experiments.variants import load_variant, of_variant, Variant
 from walking_control.gaits.gait import GaitError

@@ -24,7 +24,7 @@ import numpy as np
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import Interrupted, InvalidInput, NotAchieved
 from walking_control.experiments.branches import Branches, count_processors
-from walking_control.experiments.first_failure import (
+from walking_control.experiments.margins import (
     describe_walks,
     DISTURBANCES,
     FirstFailure,

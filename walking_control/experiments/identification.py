@@ -40,7 +40,7 @@ from walking_control.models.support.dynamics import SupportDynamics
 
 if TYPE_CHECKING:
     from walking_control.models.robot import Robot
-    from walking_control.runs.recording import Recording
+    from walking_control.runs.tables import Recording
 
 WINDOW = 0.08         # s: length of the sums
 STRETCHES = 0.6, 1.6  # other lengths tried

@@ -14,10 +14,10 @@ from scipy.optimize import minimize
 from walking_control.estimation.estimator import DECLARED, make_estimator
 from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.exceptions import InvalidInput
-from walking_control.experiments.first_failure import with_section
+from walking_control.experiments.margins import with_section
 from walking_control.models.robot_file import RobotFile
 from walking_control.recording.bag import Bag, read_rows, Row
-from walking_control.recording.retold import RetoldWalk, TOLD
+from walking_control.recording.replay import RetoldWalk, TOLD
 from walking_control.runs.estimation import estimate_error, EstimateError
 from walking_control.runs.run import Run
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import InvalidInput, NotAchieved
-from walking_control.experiments.first_failure import (
+from walking_control.experiments.margins import (
     describe_walks,
     DISTURBANCES,
     FirstFailure,

@@ -24,13 +24,13 @@ from walking_control.exceptions import (
     WalkingControlError,
 )
 from walking_control.experiments.envelope import find_envelope, QUICK
-from walking_control.experiments.first_failure import (
+from walking_control.experiments.margins import (
     DISTURBANCES,
+    find_margin,
     FirstFailure,
     MARGINS,
     why_it_stopped,
 )
-from walking_control.experiments.margins import find_margin
 from walking_control.experiments.robustness import find_first_failure
 from walking_control.experiments.sweeps.sweep import chosen_point
 from walking_control.experiments.sweeps.task import SweepTask

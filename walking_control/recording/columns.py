@@ -16,7 +16,7 @@ from walking_control.models.robot import Robot
 from walking_control.models.sensors import CONTACT, LOCKS, sensors_of
 from walking_control.recording.bag import open_bag, read_rows
 from walking_control.recording.replay import recorded_robot
-from walking_control.runs.recording import TABLE
+from walking_control.runs.tables import TABLE
 
 UNITS = ('rad', 'rad/s', 'm', 'm/s', 'N', 'N m', 'J')   # what a table is drawn of
 _HEAD = re.compile(r'(.+) \[(.+)\]')

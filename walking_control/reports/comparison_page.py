@@ -16,9 +16,8 @@ from walking_control.experiments.envelope import PRICE
 from walking_control.models.robot import in_words
 from walking_control.models.robot_file import World
 from walking_control.reports.page import embed_figure, format_number, write_page
-from walking_control.reports.plots.comparison import plot_all_energies, plot_all_walks
-from walking_control.reports.plots.energy import plot_effort_parts
-from walking_control.reports.plots.envelope import plot_gaits
+from walking_control.reports.plots.comparison import plot_all_energies, plot_all_walks, plot_gaits
+from walking_control.reports.plots.disturbance import plot_effort_parts
 from walking_control.reports.plots.style import Figure, import_matplotlib, save
 from walking_control.runs.disturbance_response import MEASURES
 

@@ -15,7 +15,7 @@ from walking_control.reports.page import embed_figure, write_page
 from walking_control.reports.plots.style import import_matplotlib, save
 from walking_control.reports.sections import POSTURE, Section, SPACE, WALK
 from walking_control.runs.run import Run
-from walking_control.runs.table import write_run_table
+from walking_control.runs.tables import write_run_table
 
 
 def write_report(run: Run, summary: dict[str, Any], directory: Path | str) -> list[str]:

@@ -8,15 +8,7 @@ from typing import Any, NamedTuple
 
 from walking_control.models.robot import in_words
 from walking_control.reports.page import format_number
-from walking_control.reports.plots import (
-    disturbance,
-    energy,
-    estimation,
-    footprints,
-    posture,
-    top_view,
-    walk,
-)
+from walking_control.reports.plots import disturbance, footprints, posture, walk
 from walking_control.runs.quantities import failure
 from walking_control.safety.faults import FALL
 
@@ -35,19 +27,19 @@ WALK_FIGURES = (
     ('ground_forces', walk.plot_ground_forces,
      'What the floor did over the last six steps, sampled once a control tick.'),
     # of runs that have what these show
-    ('top_view', top_view.plot_top_view,
+    ('top_view', footprints.plot_top_view,
      'The walk from above and from the side. The hip is coloured by the foot that stands, dots are '
      'footprints.'),
     ('disturbed_walk', disturbance.plot_disturbed_walk,
      'The steps around the disturbance, six poses each; strong: just after touchdown. The edge of '
      'a step is drawn half way between the footholds on either side.'),
-    ('energies', energy.plot_energies,
+    ('energies', disturbance.plot_energies,
      'Energies by the field of curve tracking. Potential energy counts from the stance foot. '
      'While the walker follows the gait all kinetic energy is in the desired direction.'),
-    ('effort_parts', energy.plot_effort_parts,
+    ('effort_parts', disturbance.plot_effort_parts,
      'What the efforts consist of around the disturbance: parts that shape the natural gait and '
      'cancel on it, corrections, and the total, as wanted and as applied within all limits.'),
-    ('estimate', estimation.plot_estimate, estimation.CAPTION),
+    ('estimate', walk.plot_estimate, walk.ESTIMATE_CAPTION),
 )
 
 SPACE_FIGURES = (
@@ -60,7 +52,7 @@ SPACE_FIGURES = (
     ('efforts', posture.plot_efforts,
      'Commanded efforts as shares of their limits, the smaller of motor and URDF.'),
     ('base', posture.plot_base, 'How the base leaned, rose and moved.'),
-    ('estimate', estimation.plot_estimate, estimation.CAPTION),
+    ('estimate', walk.plot_estimate, walk.ESTIMATE_CAPTION),
 )
 
 POSTURE_FIGURES = (
@@ -77,7 +69,7 @@ POSTURE_FIGURES = (
     ('joint_motion', posture.plot_joint_motion,
      'Joints against the posture of the start.'),
     # of runs that have what it shows
-    ('estimate', estimation.plot_estimate, estimation.CAPTION),
+    ('estimate', walk.plot_estimate, walk.ESTIMATE_CAPTION),
 )
 
 # key in the summary -> name, unit, significant digits

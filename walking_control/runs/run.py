@@ -105,7 +105,7 @@ class Run:
         Raises:
             MissingDependency: pandas is not installed.
         """
-        from walking_control.runs.table import run_columns
+        from walking_control.runs.tables import run_columns
         return import_optional('pandas', 'a data frame').DataFrame(run_columns(self))
 
 

@@ -8,16 +8,17 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from walking_control.design.apparent_mass import (
+from walking_control.design.limb import Limb
+from walking_control.design.limb_end import (
+    asymmetric_capability,
     coupled_error,
     diagonal_mass,
     effective_mass,
+    force_capability,
     impact_mitigation,
     symmetric_error,
     task_inertia,
 )
-from walking_control.design.capability import asymmetric_capability, force_capability
-from walking_control.design.limb import Limb
 from walking_control.design.mechanism import load_mechanism
 from walking_control.design.study import over_efficiency, with_gears
 from walking_control.design.transmission import backward_efficiency, FORWARD, Transmission

@@ -15,18 +15,15 @@ from walking_control.adoption.adopt import adopt
 from walking_control.adoption.guess import Told
 from walking_control.cli import main
 from walking_control.exceptions import InvalidInput, NotAchieved
-from walking_control.experiments.bring_up import checking, planar, run, spatial
-from walking_control.experiments.bring_up import natural_gait as natural_gait_step
-from walking_control.experiments.bring_up.journal import Journal
-from walking_control.experiments.bring_up.legs import legs_alone
-from walking_control.experiments.bring_up.natural_gait import natural_gait
+from walking_control.experiments.bring_up import planar, run, spatial, step
 from walking_control.experiments.bring_up.planar import stand
-from walking_control.experiments.bring_up.run import bring_up, summarize
+from walking_control.experiments.bring_up.run import bring_up, Journal, summarize
+from walking_control.experiments.bring_up.spatial import legs_alone, natural_gait
 from walking_control.experiments.bring_up.step import Outcome, Site, Step
 from walking_control.experiments.gait_search import scuff_length
 from walking_control.loading import load_robot
 from walking_control.models.resources import gait_path, robot_path
-from walking_control.reports.bring_up_page import write_bring_up_page
+from walking_control.reports.page import write_bring_up_page
 
 
 @pytest.fixture
@@ -150,9 +147,9 @@ def test_no_evaluations_tune_nothing(site, monkeypatch):
 
 def test_a_walk_that_costs_too_much_ends(monkeypatch):
     """A walk whose contacts chatter would hold the bring-up up without a word."""
-    monkeypatch.setattr(checking, 'PATIENCE', 0.0)
+    monkeypatch.setattr(step, 'PATIENCE', 0.0)
     with pytest.raises(NotAchieved, match='processor time'):
-        checking.walk(None, load_robot('dribbel'), 'mujoco', 1.0)
+        step.walk(None, load_robot('dribbel'), 'mujoco', 1.0)
 
 
 def test_the_scuff_to_forgive_is_a_number():
@@ -223,11 +220,11 @@ def test_robots_without_a_gait_say_why(tmp_path):
 def test_gaits_that_were_found_are_walked(tmp_path, monkeypatch):
     """Bring-up would leave gaits that nobody has tried, or a robot file that does not walk."""
     path = robot_path('walker3d')
-    member = SimpleNamespace(reason=None, summary={natural_gait_step.COST: 0.07})
-    monkeypatch.setattr(natural_gait_step, 'find_gaits', lambda *arguments, **options:
+    member = SimpleNamespace(reason=None, summary={spatial.COST: 0.07})
+    monkeypatch.setattr(spatial, 'find_gaits', lambda *arguments, **options:
                         SimpleNamespace(members=(member,) * 3))
-    monkeypatch.setattr(natural_gait_step, 'save_gaits', lambda *arguments: gait_path('walker3d'))
-    monkeypatch.setattr(natural_gait_step, 'TRIED', 3.0)
+    monkeypatch.setattr(spatial, 'save_gaits', lambda *arguments: gait_path('walker3d'))
+    monkeypatch.setattr(spatial, 'TRIED_ON_GAIT', 3.0)
     outcome = natural_gait(Site(path, tmp_path, progress=lambda text: None, current=path))
     assert outcome.ok and 0.0 < outcome.value < 0.2 and outcome.figures['on_gait'] > 0.1
     assert load_robot(outcome.files[1]).controller == 'natural_walking'

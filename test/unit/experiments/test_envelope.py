@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from walking_control.cli import main
+from walking_control.cli.output import format_cells
 from walking_control.exceptions import InvalidInput, NotAchieved
 from walking_control.experiments import envelope as envelopes
 from walking_control.experiments.branches import Branches
 from walking_control.experiments.envelope import Cell, even_grid, find_envelope
 from walking_control.loading import load_robot
-from walking_control.reports.envelope_table import format_cells
 from walking_control.simulation.simulate import simulate
 
 SIZES = np.round(0.1 * np.arange(1, 17), 12)

@@ -19,7 +19,7 @@ from walking_control.reports.plots import walk as plots
 from walking_control.reports.report import write_report
 from walking_control.reports.sections import WALK
 from walking_control.runs.metrics import summarize
-from walking_control.runs.table import run_columns
+from walking_control.runs.tables import run_columns
 from walking_control.simulation.disturbance import Disturbance
 
 PIL_Image = pytest.importorskip('PIL.Image')

@@ -8,7 +8,7 @@ from synthetic_space_walk import synthetic_space_walk
 from walking_control.reports.plots.footprints import footprint_outlines
 from walking_control.reports.report import write_report
 from walking_control.runs.route import Route, Segment
-from walking_control.runs.route_verdict import judge_route
+from walking_control.runs.space import judge_route
 
 pytest.importorskip('matplotlib', reason='reports need matplotlib')
 Image = pytest.importorskip('PIL.Image', reason='reports need Pillow')

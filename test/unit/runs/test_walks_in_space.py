@@ -14,7 +14,7 @@ from walking_control.runs.metrics import summarize
 from walking_control.runs.posture import keeps_posture
 from walking_control.runs.quantities import positive_work
 from walking_control.runs.route import read_route, Route, Segment
-from walking_control.runs.route_verdict import judge_route
+from walking_control.runs.space import judge_route
 
 ARC = AHEAD, LEFT, TURN
 

@@ -11,8 +11,7 @@ from scipy.optimize import linprog
 
 from walking_control.controllers.curve_tracking.controller import CurveTracking
 from walking_control.exceptions import WalkingControlError
-from walking_control.experiments.bring_up.checking import files_step, margins, walk
-from walking_control.experiments.bring_up.step import Outcome, Site, Step
+from walking_control.experiments.bring_up.step import files_step, margins, Outcome, Site, Step, walk
 from walking_control.experiments.gait_search import find_gait, save_gait, scuff_length
 from walking_control.experiments.resimulation import FOLLOWS, resimulate
 from walking_control.experiments.sweeps.task import Axis, SweepTask

@@ -1,31 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Steps of a biped in space: hold its arms, stand, find how to step, walk, walk fast, in MuJoCo."""
+"""Steps of a biped in space: hold its arms, stand, step, walk, walk fast, find gaits, in MuJoCo."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import yaml
 
+from walking_control.adoption.description import fix_joints
+from walking_control.adoption.guess import Description
+from walking_control.controllers.natural_walking.controller import NaturalWalking
 from walking_control.controllers.static_torque.controller import PostureControl
 from walking_control.controllers.stepping.body import Body
 from walking_control.controllers.stepping.controller import Stepping
 from walking_control.exceptions import WalkingControlError
-from walking_control.experiments.bring_up.checking import files_step, walk
-from walking_control.experiments.bring_up.legs import legs_alone
-from walking_control.experiments.bring_up.natural_gait import natural_gait
-from walking_control.experiments.bring_up.step import Outcome, Site, Step
-from walking_control.experiments.check_walk import find_walk_obstacles
+from walking_control.experiments.bring_up.step import (
+    files_step,
+    judge_walk,
+    Outcome,
+    Site,
+    Step,
+    walk,
+)
+from walking_control.experiments.obstacles import find_walk_obstacles
+from walking_control.experiments.space_gaits import find_gaits, middle_speed, save_gaits
 from walking_control.experiments.sweeps.task import Axis, SweepTask
 from walking_control.experiments.tuning import Goal, tune
+from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.robot_file import RobotFile
+from walking_control.models.meshes import place_meshes
+from walking_control.models.robot_file import read_parameters, RobotFile
 from walking_control.models.scale import REFERENCE
-from walking_control.runs.kinematics import base_lean, sole_corners
+from walking_control.runs.kinematics import base_lean, leg_of_each_joint, sole_corners
+from walking_control.runs.metrics import summarize
 from walking_control.simulation.noise import noise_overrides
 from walking_control.simulation.simulate import simulate
 
+SPREAD = (0.75, 1.0, 1.25)   # speeds, of that which legs of this length walk with ease
+TRIED_ON_GAIT = 12.0                 # s on the gait
+COST = 'cost_of_transport_electrical'
 STANDS = 3.0      # s
 LEANS = 0.1       # rad: a robot that stands leans no more at the end
 FROUDE = 0.08     # speed over sqrt(g L) that is walked at
@@ -41,6 +57,80 @@ KEEPS = 0.85      # of the speed asked for, at least
 PUSH = 0.3        # N s/kg
 DELAY = 0.005     # s
 TUNED = {'step_time': 1.25, 'clearance': 1.6, 'trunk_stiffness': 2.0}
+
+
+def legs_alone(robot_file: RobotFile, path: Path, folder: Path) -> tuple[Path, list[str]]:
+    """Write a robot file whose joints are the legs' and return its path and what is held.
+
+    On the robot the others are held in the start posture by controllers of their own.
+
+    Args:
+        robot_file: The `RobotFile`, of a free base.
+        path: Where it was read from.
+    """
+    robot, start = robot_file.robot, robot_file.start
+    assert start.posture is not None
+    legs = leg_of_each_joint(robot)
+    held = {joint: float(angle) for joint, angle in zip(robot.joints, start.posture, strict=True)
+            if legs[joint] is None}
+    name = f'{robot.name}_legs'
+    description = Description(name, place_meshes(robot.urdf, robot.meshes), path, 'URDF')
+    fix_joints(description, held, {})
+    (folder / f'{name}.urdf').write_text(description.urdf, encoding='utf-8')
+    tree: dict[str, Any] = {**read_parameters(path)}
+    section = {key: value for key, value in tree['robot'].items() if key != 'xacro_args'}
+    section.update(name=name, urdf=f'{name}.urdf',
+                   joints=[joint for joint in robot.joints if joint not in held])
+    for key in ('actuators', 'springs', 'friction'):
+        if key in section:
+            section[key] = {joint: value for joint, value in section[key].items()
+                            if joint not in held}
+    tree['robot'] = section
+    tree['start'] = {'posture': {joint: value for joint, value
+                                 in tree['start']['posture'].items() if joint not in held}}
+    written = folder / f'{name}.yaml'
+    written.write_text(yaml.safe_dump({'/**': {'ros__parameters': tree}}, sort_keys=False),
+                       encoding='utf-8')
+    return written, list(held)
+
+
+def natural_gait(site: Site) -> Outcome:
+    """Search gaits of its own and walk on them; what it walks with does not change by it."""
+    try:
+        return _find_gaits(site)
+    except WalkingControlError as error:
+        return Outcome(True, f'none: {error}')
+
+
+def _find_gaits(site: Site) -> Outcome:
+    robot_file = site.load()
+    name, speed = robot_file.robot.name, middle_speed(robot_file)
+    found = find_gaits(robot_file, [share * speed for share in SPREAD], progress=site.progress)
+    reasons = [member.reason for member in found.members if member.reason is not None]
+    if len(reasons) == len(found.members):
+        return Outcome(True, f'none: {reasons[0]}')
+    family, file = save_gaits(found, site.folder), site.folder / f'{name}_natural.yaml'
+    law = NaturalWalking.parameters.section
+    given = robot_file.sections.get(Stepping.parameters.section, {})   # soles that are relied on
+    natural = load_robot(site.current, [
+        ('controller', NaturalWalking.name),
+        *((f'{law}.{key}', value) for key, value in given.items() if key.startswith('sole_')),
+        (f'{law}.speed', speed), (f'{law}.gait', str(family.resolve()))])
+    natural.write(file)
+    run = simulate(natural, duration=TRIED_ON_GAIT)
+    outcome = judge_walk(run, TRIED_ON_GAIT)
+    steady = summarize(run)['steady'] or {}
+    on_gait = float(run.telemetry['on_gait'].mean()) if len(run.time) else 0.0
+    figures = {COST: steady.get(COST), 'predicted': found.members[1].summary[COST],
+               'on_gait': on_gait, 'speed': speed}
+    files = [str(family), str(file)]
+    if not outcome.ok or steady.get(COST) is None:
+        return Outcome(True, f'{len(found.members) - len(reasons)} gaits found, but '
+                       f'natural_walking does not walk on them: {outcome.what}',
+                       figures=figures, files=files)
+    return Outcome(True, f'cost of transport {steady[COST]:.3g}, electrical, at {speed:.2g} m/s, '
+                   f'{100.0 * on_gait:.0f} % of the time on the gait', steady[COST],
+                   figures=figures, files=files)
 
 
 def stand(site: Site) -> Outcome:

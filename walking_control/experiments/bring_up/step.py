@@ -1,16 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A step of bringing a robot up, what it may use, and what comes of it."""
+"""Steps of bringing a robot up, and those that every robot goes through."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+import time
 from typing import Any, NamedTuple
 
-from walking_control.exceptions import WalkingControlError
+from walking_control.exceptions import NotAchieved, WalkingControlError
+from walking_control.experiments.check import check_robot
+from walking_control.experiments.margins import find_margin, why_it_stopped
 from walking_control.loading import load_robot
 from walking_control.models.robot_file import RobotFile
+from walking_control.ros2_control.files import write_ros2_control
+from walking_control.ros2_control.wiring import wire
+from walking_control.runs.metrics import summarize
+from walking_control.runs.run import Run
+from walking_control.simulation.simulate import simulate
+
+KEPT = ('duration', 'steps', 'distance', 'speed', 'peak_effort', 'min_normal_force',
+        'max_friction_ratio', 'step_time', 'step_length')
+PATIENCE = 120.0   # s of processor time for a walk
 
 
 @dataclass
@@ -97,3 +109,93 @@ class Step(NamedTuple):
     name: str
     needs: tuple[str, ...]
     run: Callable[[Site], Outcome]
+
+
+def check_step(site: Site) -> Outcome:
+    """Say whether the robot file can be used."""
+    result = check_robot(site.current)
+    facts = {name: value for name, value in result['facts'].items()
+             if name in ('mass', 'plants', 'controllers', 'start')}
+    if result['ok']:
+        return Outcome(True, f'usable, {facts.get("mass")} kg', figures=facts)
+    first = result['problems'][0]
+    return Outcome(False, str(first['what']), first['value'], first['limit'], first['remedy'],
+                   facts)
+
+
+def files_step(site: Site) -> Outcome:
+    """Write what the robot needs on ros2_control."""
+    robot_file = site.load()
+    folder = site.folder / 'ros2_control'
+    folder.mkdir(exist_ok=True)
+    files = [str(path) for path in write_ros2_control(robot_file, wire(robot_file), folder)]
+    return Outcome(True, f'{len(files)} files', len(files), files=files)
+
+
+def walk(site: Site, robot_file: RobotFile, plant: str, duration: float,
+         disturb: Sequence[str] = ()) -> Outcome:
+    """Return the `Outcome` of a walk with a robot file's own law.
+
+    Args:
+        duration: s.
+        disturb: Disturbances on the way.
+    """
+    run = simulate(robot_file, plant=plant, duration=duration, disturb=disturb,
+                   progress=_lose_patience(plant))
+    return judge_walk(run, duration)
+
+
+def _lose_patience(plant: str) -> Callable[[float], None]:
+    """Return what ends a walk that costs too much processor time, such as one that chatters."""
+    begin = time.process_time()
+
+    def check(simulated: float) -> None:
+        if time.process_time() - begin > PATIENCE:
+            raise NotAchieved(f'walk in plant {plant}', value=round(simulated, 2),
+                              limit=f's walked in {PATIENCE:g} s of processor time',
+                              remedy='a shorter --duration, or see why: walking_control simulate')
+    return check
+
+
+def judge_walk(run: Run, duration: float) -> Outcome:
+    """Return the `Outcome` of a run that should be a walk to the end."""
+    summary = summarize(run)
+    figures = {name: summary[name] for name in KEPT if summary.get(name) is not None}
+    steady = summary.get('steady') or {}
+    figures['steady_speed'] = float(steady.get('speed') or 0.0)
+    cost = steady.get('cost_of_transport_positive')
+    if cost is not None:   # the net work would count the sink at the start, and be below 0
+        figures['cost_of_transport_positive'] = cost
+    time = float(summary['duration'])
+    reason = why_it_stopped(run)
+    if reason is not None or time < duration - 0.1:
+        return Outcome(False, reason or 'it ended early', round(time, 2),
+                       f's of {duration:g} s', figures=figures)
+    if not summary.get('steps'):
+        return Outcome(False, 'no step was made', 0, 'steps', figures=figures)
+    speed = summary.get('speed') or 0.0
+    return Outcome(True, f'{time:g} s, {summary["steps"]} steps, {speed:.3g} m/s', round(speed, 3),
+                   figures=figures)
+
+
+def margins(site: Site, robot_file: RobotFile, plant: str, kinds: dict[str, tuple[float, float]],
+            duration: float, progress: Callable[[str], None]) -> Outcome:
+    """Return the `Outcome` of lasting errors, each made worse until the walk ends.
+
+    Args:
+        kinds: kind of margin -> last size and resolution.
+        duration: Of each walk, s.
+        progress: Called with a line of text.
+    """
+    figures: dict[str, Any] = {}
+    for kind, (largest, resolution) in kinds.items():
+        progress(f'margin {kind}')
+        try:
+            found = find_margin(robot_file, kind, None, plant, largest, resolution, 1, duration)
+            unit = '' if found['unit'] == '1' else f' {found["unit"]}'
+            figures[kind] = f'{found.largest_survived:.3g}{unit}' + (
+                '' if found.first_failure is not None else ' and more')
+        except WalkingControlError as error:
+            figures[kind] = f'not measured: {error}'
+    return Outcome(True, ', '.join(f'{kind} {value}' for kind, value in figures.items()),
+                   figures=figures)

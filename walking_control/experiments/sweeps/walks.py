@@ -17,7 +17,7 @@ from typing import Any
 from walking_control.control_loop import ControlLoop
 from walking_control.controllers.registry import CONTROLLERS
 from walking_control.exceptions import IncompatibleController, InvalidInput, WalkingControlError
-from walking_control.experiments.first_failure import why_it_stopped, with_section
+from walking_control.experiments.margins import why_it_stopped, with_section
 from walking_control.experiments.sweeps.task import SweepTask
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics

@@ -30,10 +30,16 @@ from walking_control.reports.animations.canvas import (
 from walking_control.reports.animations.space_film import write_space_film
 from walking_control.reports.plots.style import FOOT_COLOURS
 from walking_control.reports.scene import Pose, Scene
-from walking_control.runs.floor import floor_profile, floor_tilt
 from walking_control.runs.kinematics import foot_positions, tilt
 from walking_control.runs.posture import keeps_posture, support_intervals
-from walking_control.runs.quantities import ending, failure, footholds, touchdowns
+from walking_control.runs.quantities import (
+    ending,
+    failure,
+    floor_profile,
+    floor_tilt,
+    footholds,
+    touchdowns,
+)
 from walking_control.runs.run import Run
 from walking_control.runs.space import walks_in_space
 

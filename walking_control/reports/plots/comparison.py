@@ -1,14 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures that set walks under one disturbance side by side."""
+"""First failing pushes and floors, and walks or laws under one disturbance side by side."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from walking_control.experiments.comparison import Walk
-from walking_control.reports.plots.disturbance import draw_walk, LEVELS
-from walking_control.reports.plots.energy import draw_energies, draw_undesired
-from walking_control.reports.plots.style import add_foot_legend, Axes, Figure, MARK, new_figure
+from walking_control.experiments.envelope import PRICE
+from walking_control.models.robot import in_words
+from walking_control.reports.plots.disturbance import (
+    draw_energies,
+    draw_undesired,
+    draw_walk,
+    LEVELS,
+)
+from walking_control.reports.plots.style import (
+    add_foot_legend,
+    Axes,
+    FAINT,
+    Figure,
+    FOOT_COLOURS,
+    import_matplotlib,
+    label,
+    MARK,
+    new_figure,
+)
 from walking_control.runs.quantities import rows_around
 from walking_control.runs.run import Run
 
@@ -83,3 +100,126 @@ def _frame_survivors(axes: Sequence[Axes], runs: Sequence[Run]) -> None:
 def _title(run: Run, walk: Walk) -> str:
     ending = 'fell' if run.fell else 'stopped by a fault'
     return walk.variant.name + (f' – {ending}' if run.broke_off else '')
+
+
+def plot_envelope(result: dict[str, Any]) -> Figure:
+    """Draw what `find_envelope` found: around the robot, ahead at the top, or along a step.
+
+    Args:
+        result: Its summary, of an interrupted search too.
+    """
+    return _plot_pushes(result) if result['cells'][0]['direction_deg'] is not None \
+        else _plot_places(result)
+
+
+def _plot_pushes(result: dict[str, Any]) -> Figure:
+    cells = result['cells']
+    figure, (axis,) = new_figure(1, width=7.4, height=6.0, polar=[0])
+    phases = sorted({cell['phase'] for cell in cells})
+    colours = import_matplotlib().colormaps['viridis'](np.linspace(0.1, 0.9, len(phases)))
+    for phase, colour in zip(phases, colours, strict=True):
+        chosen = sorted((cell for cell in cells if cell['phase'] == phase),
+                        key=lambda cell: cell['direction_deg'])
+        angles = np.radians([cell['direction_deg'] for cell in chosen])
+        _draw_around(axis, angles, [_size(cell, result) for cell in chosen], color=colour,
+                     linewidth=1.2, marker='o', markersize=3.5, label=f'{phase:g}')
+        beyond = [i for i, cell in enumerate(chosen) if cell['first_failure'] is None]
+        axis.plot(angles[beyond], [_size(chosen[i], result) for i in beyond], 'o', color=colour,
+                  markerfacecolor='white', markersize=5.0, linestyle='none')
+    _draw_least(axis, result, color=MARK, linewidth=2.6, label='the least')
+    _look_down(axis, result['largest'])
+    axis.set_title(_envelope_title(result), fontsize=11)
+    figure.legend(loc='outside lower center', ncols=5, title='part of the step', frameon=False)
+    return figure
+
+
+def _draw_least(axis: Axes, result: dict[str, Any], **style: Any) -> None:
+    """Draw the least first failing size of every direction."""
+    cells = result['cells']
+    directions = sorted({cell['direction_deg'] for cell in cells})
+    least = [min(_size(cell, result) for cell in cells if cell['direction_deg'] == direction)
+             for direction in directions]
+    _draw_around(axis, np.radians(directions), least, **style)
+
+
+def _look_down(axis: Axes, largest: float) -> None:
+    """Turn polar axes so that ahead is up and left is left."""
+    axis.set_theta_zero_location('N')
+    axis.set_ylim(0.0, 1.05 * abs(largest))
+    axis.set_thetagrids(range(0, 360, 30), [_side(angle) for angle in range(0, 360, 30)])
+    axis.set_rlabel_position(15.0)
+
+
+def plot_gaits(walks: Sequence[Walk]) -> Figure:
+    """Draw speeds, their cost and, where there are any, envelopes of several laws."""
+    pushes = [walk.measures.get('robustness', {}).get('push') for walk in walks]
+    pushed = any(push is not None and 'cells' in push for push in pushes)
+    figure, axes = new_figure(1, width=13.0 if pushed else 9.0, height=4.4,
+                              columns=3 if pushed else 2, polar=[2] if pushed else [])
+    if pushed:
+        _look_down(axes[2], max(push['largest'] for push in pushes if push and 'cells' in push))
+        axes[2].set_title('least first failing push (N s/kg)', fontsize=11, pad=14)
+    for walk, push, colour in zip(walks, pushes, _colours(len(walks)), strict=True):
+        _draw_gaits(axes, walk, colour)
+        if push is not None and 'cells' in push:
+            _draw_least(axes[2], push, color=colour, linewidth=2.2)
+    commanded = [gait['commanded'] for gait in walks[0].measures['gaits']]
+    axes[0].plot(commanded, commanded, color=FAINT, linewidth=1.0, zorder=1)
+    label(axes[0], 'speed', 'm/s')
+    label(axes[1], 'cost of transport, electrical', '')
+    for axis in axes[:2]:
+        axis.set_xlabel('commanded speed (m/s)')
+    figure.legend(*axes[0].get_legend_handles_labels(), loc='outside lower center', frameon=False,
+                  ncols=len(walks))
+    return figure
+
+
+def _colours(count: int) -> list[str]:
+    return [FOOT_COLOURS[i % len(FOOT_COLOURS)] for i in range(count)]
+
+
+def _draw_gaits(axes: list[Axes], walk: Walk, colour: str) -> None:
+    gaits = walk.measures['gaits']
+    commanded = [gait['commanded'] for gait in gaits]
+    for axis, key in zip(axes, ('speed', 'cost_of_transport_electrical'), strict=False):
+        values = [np.nan if gait[key] is None else gait[key] for gait in gaits]
+        axis.plot(commanded, values, 'o-', color=colour, label=walk.variant.name)
+
+
+def _draw_around(axis: Axes, angles: Sequence[float] | np.ndarray, sizes: Sequence[float],
+                 **style: Any) -> None:
+    """Draw a line around the robot, closed where there is anything to close."""
+    close = [0] if len(sizes) > 2 else []
+    axis.plot([*angles, *(angles[i] for i in close)], [*sizes, *(sizes[i] for i in close)], **style)
+
+
+def _side(angle: int) -> str:
+    return {0: 'ahead', 90: 'left', 180: 'back', 270: 'right'}.get(angle, f'{angle}°')
+
+
+def _size(cell: dict[str, Any], result: dict[str, Any]) -> float:
+    """Return the first failing size, or the last that was tried where there is none."""
+    first = cell['first_failure']
+    if first is None:
+        first = result['largest'] if cell['known'] else cell['largest_survived']
+    return abs(float(first))
+
+
+def _envelope_title(result: dict[str, Any]) -> str:
+    noise, price = ', sensors with errors' if result['noise'] else '', result.get(PRICE)
+    cost = '' if price is None else f' for an electrical cost of transport of {price:.3f}'
+    return f'{result["robot"]} under {result["controller"]}, {result["nominal_speed"]:.2f} m/s' \
+        f'{cost}{noise}:\nfirst failing {in_words(result["disturbance"])} ({result["unit"]}), ' \
+        f'{result["after"]:g} s afterwards'
+
+
+def _plot_places(result: dict[str, Any]) -> Figure:
+    figure, (axis,) = new_figure(1, height=2.6)
+    places = [cell['phase'] for cell in result['cells']]
+    sizes = [_size(cell, result) for cell in result['cells']]
+    failed = [cell['first_failure'] is not None for cell in result['cells']]
+    axis.bar(places, sizes, width=0.6 / len(places),
+             color=[MARK if fails else FAINT for fails in failed])
+    label(axis, _envelope_title(result), f'size ({result["unit"]})')
+    axis.set_xlabel('place of the edge (steps); grey: survived to the last size')
+    return figure

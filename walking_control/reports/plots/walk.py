@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of a run, one function each; every function returns a matplotlib Figure.
+"""Figures of a run, its estimate and a recording; every function returns a matplotlib Figure.
 
 A band in the colour of a foot marks the time it is the stance foot.
 """
+
+from typing import Any
 
 import numpy as np
 
@@ -18,14 +20,18 @@ from walking_control.reports.plots.style import (
     NEUTRAL,
     new_figure,
 )
-from walking_control.runs.floor import floor_tilt
+from walking_control.runs.estimation import estimate_error
 from walking_control.runs.kinematics import leg_of_each_joint, Segment, Skeleton, tilt
 from walking_control.runs.metrics import step_table
-from walking_control.runs.quantities import LOADED, motors, touchdowns
+from walking_control.runs.quantities import floor_tilt, LOADED, motors, touchdowns
 from walking_control.runs.run import Run
 
 # Contact peaks above this many weights leave the frame of the plot of forces.
 _FORCE_FRAME = 2.5
+ESTIMATE_CAPTION = ('Estimate less truth of the base in the axes of the floor, and three standard '
+           'deviations as the estimator gave them: an honest one holds 99.7 % of the errors.')
+_ROWS = (('turn about', 'degrees', np.degrees(1.0)), ('velocity along', 'm/s', 1.0),
+         ('place along', 'm', 1.0))
 
 
 def last_steps(run: Run, count: int = 6) -> slice:
@@ -278,3 +284,48 @@ def _finish(figure: Figure, axes: list[Axes], run: Run, rows: slice | None) -> N
     axes[-1].set_xlabel('time (s)')
     axes[-1].set_xlim(time[0], time[-1])
     add_foot_legend(figure, run.robot, '(band: stance)')
+
+
+def plot_estimate(run: Run) -> Figure | None:
+    """Draw the error of the estimate of the base within three sigmas; None without a covariance."""
+    error = estimate_error(run)
+    sigma = None if error is None else error.sigma
+    if error is None or sigma is None:
+        return None
+    errors = error.all
+    lines = [[i for i in range(row, row + 3) if sigma[:, i].any()] for row in (0, 3, 6)]
+    width = max(map(len, lines))
+    figure, axes = new_figure(3, width=11.0, height=1.9, columns=width, sharex=True)
+    for line, (words, unit, factor) in enumerate(_ROWS):
+        for k, axis in enumerate(axes[width * line:width * (line + 1)]):
+            if k >= len(lines[line]):   # the robot cannot
+                axis.set_axis_off()
+                continue
+            i = lines[line][k]
+            _draw_error(axis, run.time, factor * errors[:, i], 3.0 * factor * sigma[:, i])
+            label(axis, f'{words} {"xyz"[i % 3]}', unit)
+    for axis in axes[-width:]:
+        axis.set_xlabel('time (s)')
+    return figure
+
+
+def _draw_error(axis: Axes, time: np.ndarray, error: np.ndarray, band: np.ndarray) -> None:
+    """Draw an error within its band."""
+    axis.fill_between(time, -band, band, color=FAINT, alpha=0.45, linewidth=0.0)
+    axis.plot(time, error, color=NEUTRAL, linewidth=1.1)
+    # the first moments, when little is known, would flatten the rest
+    height = 1.3 * max(np.quantile(band, 0.95), np.quantile(np.abs(error), 0.995))
+    axis.set_ylim(-height, height)
+
+
+def plot_columns(columns: Any) -> Figure:
+    """Draw every group of `recording.columns.Columns` over time, below one another."""
+    figure, axes = new_figure(len(columns.groups), sharex=True)
+    for axis, (title, (unit, labels, values)) in zip(axes, columns.groups.items()):
+        for name, column in zip(labels, values.T):
+            axis.plot(columns.time, column, linewidth=1.0, label=in_words(name))
+        axis.set_ylabel(f'{title}, {unit}' if title != unit else unit)
+        axis.legend(loc='center left', bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=7,
+                    ncols=1 + len(labels) // 8)
+    axes[-1].set_xlabel('time, s')
+    return figure
