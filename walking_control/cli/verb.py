@@ -154,21 +154,13 @@ READERS = {Path: Path, int: int, float: finite}   # of annotations; other texts 
 
 
 class Field(NamedTuple):
-    """An option or a word of a verb.
+    """An option or a word of a verb."""
 
-    Attributes:
-        words: Its help, or what tells it when it is asked for, as installed laws do.
-        more: For argparse, in place of what follows from its annotation.
-        flag: Its name, if not that of the field; '' of a word without a name.
-        apart: Fields of which one alone may be given share this.
-        group: Title and description under which help lists it.
-    """
-
-    words: Words
-    more: dict[str, Any]
-    flag: str | None = None
-    apart: str = ''
-    group: tuple[str, str] | None = None
+    words: Words   # its help, or what tells it when it is asked for, as installed laws do
+    more: dict[str, Any]   # for argparse, in place of what follows from its annotation
+    flag: str | None = None   # its name, if not that of the field; '' of a word without a name
+    apart: str = ''   # fields of which one alone may be given share this
+    group: tuple[str, str] | None = None   # title and description under which help lists it
 
     def keywords(self, hint: Any) -> dict[str, Any]:
         """Return what argparse is told of a field of this type."""

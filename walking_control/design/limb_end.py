@@ -29,17 +29,11 @@ _REST = 1e-9   # share of the fastest motor's rate below which a motor rests
 
 @dataclass(frozen=True)
 class ForcePolytope:
-    """Forces f with ``-low <= A f <= high``.
+    """Forces f with ``-low <= A f <= high``."""
 
-    Args:
-        map: A, torques behind the gears per force, ``(m, d)``.
-        low: Limits against the positive direction, N m, ``(m,)``.
-        high: Limits along it, N m.
-    """
-
-    map: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
+    map: np.ndarray   # A, torques behind the gears per force, ``(m, d)``
+    low: np.ndarray   # limits against the positive direction, N m, ``(m,)``
+    high: np.ndarray   # limits along it, N m
 
     def reach(self, direction: np.ndarray) -> float:
         """Return the largest force along a unit direction, N; infinite where nothing limits it."""
@@ -123,20 +117,14 @@ def _torque_map(limb: Limb) -> np.ndarray:
 
 @dataclass(frozen=True)
 class TaskInertia:
-    """How heavy a limb's end feels: force per acceleration along axes, ``(d, d)``, kg.
+    """How heavy a limb's end feels: force per acceleration along axes, ``(d, d)``, kg."""
 
-    Args:
-        lossless: GIE, gears without losses.
-        forward: FGIE: virtual force of the motors per acceleration. Not symmetric if efficiencies
-            differ.
-        backward: BGIE: force on the end per acceleration. None where a gear lets nothing back.
-        forward_symmetric: The symmetric approximation of FGIE.
-    """
-
-    lossless: np.ndarray
+    lossless: np.ndarray   # GIE, gears without losses
+    # FGIE: virtual force of the motors per acceleration. Not symmetric if efficiencies differ
     forward: np.ndarray
+    # BGIE: force on the end per acceleration. None where a gear lets nothing back
     backward: np.ndarray | None
-    forward_symmetric: np.ndarray
+    forward_symmetric: np.ndarray   # the symmetric approximation of FGIE
 
 
 def task_inertia(limb: Limb) -> TaskInertia:
@@ -196,16 +184,12 @@ class ImpactMitigation:
     """What share of an impact's inertia moving joints take away, from 0 (stiff) to 1.
 
     Three definitions that differ, apart by name.
-
-    Args:
-        factor: ``det(1 - L L_locked^-1)`` of all directions together, the definition of [Wen17].
-        effective: 1 minus the ratio of effective masses along the direction.
-        diagonal: 1 minus the ratio of diagonal masses.
     """
 
+    # ``det(1 - L L_locked^-1)`` of all directions together, the definition of [Wen17]
     factor: float
-    effective: float
-    diagonal: float
+    effective: float   # 1 minus the ratio of effective masses along the direction
+    diagonal: float   # 1 minus the ratio of diagonal masses
 
 
 def impact_mitigation(limb: Limb, direction: np.ndarray,

@@ -75,15 +75,10 @@ class Transmissibility:
 
 @dataclass(frozen=True)
 class Contacts:
-    """What holds a robot to its surroundings.
+    """What holds a robot to its surroundings."""
 
-    Args:
-        frames: Names of the frames that stay where they are.
-        kind: ``'point'``: they may turn; ``'sole'``: they may not.
-    """
-
-    frames: tuple[str, ...] = ()
-    kind: str = SOLE
+    frames: tuple[str, ...] = ()   # names of the frames that stay where they are
+    kind: str = SOLE   # ``'point'``: they may turn; ``'sole'``: they may not
 
     def jacobian(self, mechanism: Mechanism) -> np.ndarray:
         """Return the velocities that must stay zero, ``(c, n)`` per velocity."""

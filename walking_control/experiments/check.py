@@ -152,19 +152,12 @@ def _effort(statics: StaticTorque, solution: StaticSolution, share: float) -> st
 
 @dataclass(eq=False)
 class Check(Result):
-    """Whether a robot can be used.
+    """Whether a robot can be used."""
 
-    Attributes:
-        ok: Whether there are no problems.
-        problems: What, value, limit and remedy of each.
-        assumptions: Sentences.
-        facts: name -> value.
-    """
-
-    ok: bool
-    problems: list[dict[str, Any]]
-    assumptions: list[str]
-    facts: dict[str, Any]
+    ok: bool   # whether there are no problems
+    problems: list[dict[str, Any]]   # what, value, limit and remedy of each
+    assumptions: list[str]   # sentences
+    facts: dict[str, Any]   # name -> value
 
 
 def check_robot(name_or_path: str | Path,

@@ -50,17 +50,11 @@ class CycleError(NotAchieved):
 
 @dataclass(frozen=True)
 class CycleGait:
-    """A limit cycle as a gait.
-
-    Attributes:
-        gait: `Gait`.
-        error_q: Largest error of the polynomials between their points, rad.
-        error_v: Of their rates, rad/s.
-    """
+    """A limit cycle as a gait."""
 
     gait: Gait
-    error_q: float
-    error_v: float
+    error_q: float   # largest error of the polynomials between their points, rad
+    error_v: float   # of their rates, rad/s
 
 
 class StepRecord:

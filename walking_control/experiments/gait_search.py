@@ -24,25 +24,15 @@ SCUFF_ROOM = 0.1   # of a step, ahead of where the foot of a gait comes out of t
 
 @dataclass
 class GaitSearch:
-    """What a search of a gait found.
+    """What a search of a gait found."""
 
-    Attributes:
-        result: The `SearchResult`, its ``gait`` the best of all attempts.
-        resimulation: The `Resimulation` of that gait on the plant.
-        robot_file: The `RobotFile`, adapted parameters in it.
-        values: The `SearchParameters` of the search.
-        seed: Of the first guesses.
-        optimise: What was optimised beside the motion.
-        summary: The JSON keys of ``gait search``; its ``reason`` says why nothing usable was
-            found, or is None.
-    """
-
-    result: SearchResult
-    resimulation: Resimulation
-    robot_file: RobotFile
+    result: SearchResult   # its ``gait`` is the best of all attempts
+    resimulation: Resimulation   # of that gait on the plant
+    robot_file: RobotFile   # adapted parameters in it
     values: SearchParameters
-    seed: int
-    optimise: tuple[str, ...]
+    seed: int   # of the first guesses
+    optimise: tuple[str, ...]   # what was optimised beside the motion
+    # the JSON keys of ``gait search``; its ``reason`` says why nothing usable was found, or is None
     summary: dict[str, Any] = field(default_factory=dict)
 
 

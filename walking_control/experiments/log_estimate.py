@@ -31,29 +31,18 @@ CAMERA = 1e-3, 5e-4      # rad, m: a truth that is measured is no better
 
 @dataclass(frozen=True)
 class LogErrors:
-    """Estimate less truth over a part of a recording; None without a truth.
+    """Estimate less truth over a part of a recording; None without a truth."""
 
-    Attributes:
-        rows: Measurements.
-        duration: s.
-        way: Length of the way on the floor, m.
-        place_rms: Along x, y and z, m.
-        place_final: Of the last row, m.
-        place_share: Of the way.
-        tilt_rms: Roll and pitch, rad.
-        yaw_rms: rad.
-        nees: Normalised squared error of turn and place, mean over its degrees of freedom: 1 of an
-            honest filter, more of an overconfident one; None of one that tells no covariance.
-    """
-
-    rows: int
-    duration: float
-    way: float
-    place_rms: tuple[float, ...]
-    place_final: float
-    place_share: float | None
-    tilt_rms: tuple[float, ...]
-    yaw_rms: float
+    rows: int   # measurements
+    duration: float   # s
+    way: float   # length of the way on the floor, m
+    place_rms: tuple[float, ...]   # along x, y and z, m
+    place_final: float   # of the last row, m
+    place_share: float | None   # of the way
+    tilt_rms: tuple[float, ...]   # roll and pitch, rad
+    yaw_rms: float   # rad
+    # normalised squared error of turn and place, mean over its degrees of freedom: 1 of an honest
+    # filter, more of an overconfident one; None of one that tells no covariance
     nees: float | None
 
 

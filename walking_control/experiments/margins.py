@@ -36,20 +36,13 @@ PRESET = 'lab'     # what is scaled where the robot has no noise of its own
 
 
 class Kind(NamedTuple):
-    """What sizes are tried of, and which unless told otherwise.
+    """What sizes are tried of, and which unless told otherwise."""
 
-    Attributes:
-        largest: The last.
-        resolution: Distance between them.
-        unit: Of the size.
-        meaning: What the size is.
-        in_space: Largest and resolution of robots on a free base; None: not tried there.
-    """
-
-    largest: float
-    resolution: float
-    unit: str
-    meaning: str = ''
+    largest: float   # the last
+    resolution: float   # distance between them
+    unit: str   # of the size
+    meaning: str = ''   # what the size is
+    # largest and resolution of robots on a free base; None: not tried there
     in_space: tuple[float, float] | None = None
 
 
@@ -76,25 +69,18 @@ MARGINS = {
 
 @dataclass(frozen=True)
 class FirstFailure:
-    """What came of the sizes that were tried.
+    """What came of the sizes that were tried."""
 
-    Args:
-        conditions: What was tried on whom: robot, controller, plant, kind and more, by name.
-        first_failure: The first failing size; None: none up to the last.
-        largest_survived: Farthest from 0; of an envelope, in every cell.
-        largest_tried: Likewise.
-        samples: ``[size, survived, reason]`` of each, of an envelope with the index of its cell.
-        measures: What else is known, by name: of the undisturbed walk and of the sizes.
-        interrupted: Whether somebody stopped it before all was tried.
-    """
-
+    # what was tried on whom: robot, controller, plant, kind and more, by name
     conditions: dict[str, Any]
-    first_failure: float | None
-    largest_survived: float
-    largest_tried: float
+    first_failure: float | None   # the first failing size; None: none up to the last
+    largest_survived: float   # farthest from 0; of an envelope, in every cell
+    largest_tried: float   # likewise
+    # ``[size, survived, reason]`` of each, of an envelope with the index of its cell
     samples: list[list[Any]] = field(repr=False)
+    # what else is known, by name: of the undisturbed walk and of the sizes
     measures: dict[str, Any] = field(repr=False)
-    interrupted: bool = False
+    interrupted: bool = False   # whether somebody stopped it before all was tried
 
     def __getitem__(self, name: str) -> Any:
         """Return an entry of `summary`."""

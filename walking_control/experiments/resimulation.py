@@ -40,37 +40,26 @@ FOLLOWS = 2e-3   # largest error of coordinates after a step that counts as foll
 
 @dataclass(frozen=True)
 class Resimulation:
-    """How a plant driven by a gait's torques differs from the gait after one step.
+    """How a plant driven by a gait's torques differs from the gait after one step."""
 
-    Attributes:
-        follows: Whether the step ended and all errors are below `FOLLOWS`, those of rates as shares
-            of the gait's fastest where that is above 1 rad/s.
-        reason: Why not, or None.
-        error_q: Largest error of the coordinates just after touchdown, rad, the error of holding
-            efforts for a tick taken out.
-        error_v: Of their rates, rad/s.
-        period: Of the simulated step, s; NaN without touchdown.
-        min_normal_force: N.
-        tick: s, for which efforts were held in the finest simulation; 0 where none are.
-        hold_error_q: Largest error of the coordinates that this hold alone makes, rad.
-        hold_error_v: Of their rates, rad/s.
-        foot_depth: How deep in the floor the swing foot was at most, m; this and the following
-            None where nothing tells.
-        foot_depth_ahead: How far ahead of the stance foot it was there, m.
-        scuff_reach: How far ahead it was still deeper than ``rigid.scuff_depth``, m.
-    """
-
+    # whether the step ended and all errors are below `FOLLOWS`, those of rates as shares of the
+    # gait's fastest where that is above 1 rad/s
     follows: bool
-    reason: str | None
+    reason: str | None   # why not, or None
+    # largest error of the coordinates just after touchdown, rad, the error of holding efforts for a
+    # tick taken out
     error_q: float
-    error_v: float
-    period: float
-    min_normal_force: float
-    tick: float = 0.0
-    hold_error_q: float = 0.0
-    hold_error_v: float = 0.0
+    error_v: float   # of their rates, rad/s
+    period: float   # of the simulated step, s; NaN without touchdown
+    min_normal_force: float   # N
+    tick: float = 0.0   # s, for which efforts were held in the finest simulation; 0 where none are
+    hold_error_q: float = 0.0   # largest error of the coordinates that this hold alone makes, rad
+    hold_error_v: float = 0.0   # of their rates, rad/s
+    # how deep in the floor the swing foot was at most, m; this and the following None where nothing
+    # tells
     foot_depth: float | None = None
-    foot_depth_ahead: float | None = None
+    foot_depth_ahead: float | None = None   # how far ahead of the stance foot it was there, m
+    # how far ahead it was still deeper than ``rigid.scuff_depth``, m
     scuff_reach: float | None = None
 
 

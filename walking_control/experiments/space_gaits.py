@@ -27,38 +27,23 @@ RESIDUAL = 1e-6    # of power, in weights times m/s, and of rates and angles aft
 
 @dataclass(frozen=True)
 class Member:
-    """The gait of one speed.
-
-    Attributes:
-        result: `SpaceResult`.
-        judgement: `StepJudgement` on a fine grid.
-        reason: Why it is unusable, or None.
-        summary: JSON keys.
-    """
+    """The gait of one speed."""
 
     result: SpaceResult
-    judgement: StepJudgement
-    reason: str | None
-    summary: dict[str, Any]
+    judgement: StepJudgement   # on a fine grid
+    reason: str | None   # why it is unusable, or None
+    summary: dict[str, Any]   # JSON keys
 
 
 @dataclass(frozen=True)
 class FamilySearch:
-    """Gaits of one robot at several speeds.
+    """Gaits of one robot at several speeds."""
 
-    Attributes:
-        robot_file: The `RobotFile`, adapted.
-        values: `SpaceSearchParameters`.
-        members: Tuple of `Member`, speeds rising.
-        parameters: Adapted numbers by their name in the robot file.
-        optimise: What might adapt.
-    """
-
-    robot_file: RobotFile
+    robot_file: RobotFile   # adapted
     values: SpaceSearchParameters
-    members: tuple[Member, ...]
-    parameters: dict[str, float]
-    optimise: tuple[str, ...]
+    members: tuple[Member, ...]   # speeds rising
+    parameters: dict[str, float]   # adapted numbers by their name in the robot file
+    optimise: tuple[str, ...]   # what might adapt
 
 
 def middle_speed(robot_file: RobotFile) -> float:

@@ -47,32 +47,20 @@ FALLS = 10.0                   # objective of a walk that falls at once
 
 @dataclass(frozen=True)
 class Goal:
-    """A margin to be kept.
+    """A margin to be kept."""
 
-    Args:
-        kind: ``'speed'`` (m/s at least), a disturbance of `robustness` or a kind of margin.
-        wanted: Its size.
-    """
-
-    kind: str
-    wanted: float
+    kind: str   # ``'speed'`` (m/s at least), a disturbance of `robustness` or a kind of margin
+    wanted: float   # its size
 
 
 @dataclass
 class Trial:
-    """A point that was tried.
+    """A point that was tried."""
 
-    Args:
-        point: name -> value.
-        cost: None where it does not walk.
-        shares: kind -> what is kept of a margin, over what is wanted.
-        objective: Below 1 with all margins kept.
-    """
-
-    point: dict[str, float]
-    cost: float | None
-    shares: dict[str, float]
-    objective: float
+    point: dict[str, float]   # name -> value
+    cost: float | None   # None where it does not walk
+    shares: dict[str, float]   # kind -> what is kept of a margin, over what is wanted
+    objective: float   # below 1 with all margins kept
 
     @property
     def worst(self) -> float:

@@ -16,16 +16,11 @@ from walking_control.models.yaml_text import read_yaml
 
 @dataclass(frozen=True)
 class Variant:
-    """One walk of a comparison.
+    """One walk of a comparison."""
 
-    Args:
-        name: What to call it.
-        controller: Name of the controller.
-        settings: name -> value of its parameters, over those of the robot file.
-    """
-
-    name: str
+    name: str   # what to call it
     controller: str
+    # name -> value of its parameters, over those of the robot file
     settings: dict[str, Any] = field(default_factory=dict)
 
 

@@ -35,21 +35,14 @@ from walking_control.ros2_control import names
 
 @dataclass(frozen=True)
 class Bag:
-    """A bag, opened.
-
-    Args:
-        path: Its path.
-        texts: Topic -> text of `ROBOT_FILE`, `CONTROLLER` and the robot_description, where told.
-        remark: What is missing of one that nobody closed, in words; None of one that was.
-        readable: The path, or that of a copy of what is whole.
-        folder: Which holds the copy.
-    """
+    """A bag, opened."""
 
     path: Path
+    # topic -> text of `ROBOT_FILE`, `CONTROLLER` and the robot_description, where told
     texts: dict[str, str]
-    remark: str | None
-    readable: Path
-    folder: tempfile.TemporaryDirectory[str] | None = field(repr=False)
+    remark: str | None   # what is missing of one that nobody closed, in words; None of one that was
+    readable: Path   # the path, or that of a copy of what is whole
+    folder: tempfile.TemporaryDirectory[str] | None = field(repr=False)   # which holds the copy
 
     def messages(self) -> Iterator[tuple[str, Any]]:
         """Yield (topic, message) in the order in which they were written."""
@@ -112,19 +105,14 @@ def _opened(path: Path) -> Bag:
 
 @dataclass
 class Row:
-    """A joint state with the newest of all else, and the command that answers it.
+    """A joint state with the newest of all else, and the command that answers it."""
 
-    Args:
-        measurement: The `Measurement`, filled anew for every row.
-        reference: The `Reference`, likewise.
-        command: What was answered, None where that was not recorded.
-        truth: Position, quaternion xyzw, linear and angular velocity of the base, ``(13,)``, both
-            linear ones in world axes (z up), the angular one in base axes; None where nobody said.
-    """
-
-    measurement: Measurement
-    reference: Reference
+    measurement: Measurement   # filled anew for every row
+    reference: Reference   # likewise
+    # what was answered, None where that was not recorded
     command: tuple[np.ndarray, np.ndarray | None] | None
+    # position, quaternion xyzw, linear and angular velocity of the base, ``(13,)``, both linear
+    # ones in world axes (z up), the angular one in base axes; None where nobody said
     truth: np.ndarray | None
 
 

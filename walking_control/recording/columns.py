@@ -24,17 +24,12 @@ _HEAD = re.compile(r'(.+) \[(.+)\]')
 
 @dataclass(frozen=True)
 class Columns:
-    """Columns over one time.
+    """Columns over one time."""
 
-    Args:
-        time: s, ``(T,)``.
-        groups: Title -> (unit, labels, values ``(T, n)``).
-        remark: What is missing of them, in words, or None.
-    """
-
-    time: np.ndarray
+    time: np.ndarray   # s, ``(T,)``
+    # title -> (unit, labels, values ``(T, n)``)
     groups: dict[str, tuple[str, tuple[str, ...], np.ndarray]]
-    remark: str | None = None
+    remark: str | None = None   # what is missing of them, in words, or None
 
 
 def read_columns(path: Path, robot: str | None = None,

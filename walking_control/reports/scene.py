@@ -18,21 +18,14 @@ _OFF_SEGMENT = 0.05  # m; small motor housings beside a joint are not drawn
 
 @dataclass(frozen=True)
 class Pose:
-    """Places in the floor frame of everything drawn of one row, m.
+    """Places in the floor frame of everything drawn of one row, m."""
 
-    Args:
-        points: Of the skeleton, ``(n_points, 3)``.
-        soles: Closed outline of each foot's sole, ``(n, 3)`` each.
-        arrows: foot index -> (foot, tip) of the arrow of its force, while it carries a load.
-        com: Centre of mass, ``(3,)``.
-        plumb: Where the vertical through it meets the floor, ``(3,)``.
-    """
-
-    points: np.ndarray
-    soles: tuple[np.ndarray, ...]
+    points: np.ndarray   # of the skeleton, ``(n_points, 3)``
+    soles: tuple[np.ndarray, ...]   # closed outline of each foot's sole, ``(n, 3)`` each
+    # foot index -> (foot, tip) of the arrow of its force, while it carries a load
     arrows: dict[int, tuple[np.ndarray, np.ndarray]]
-    com: np.ndarray
-    plumb: np.ndarray
+    com: np.ndarray   # centre of mass, ``(3,)``
+    plumb: np.ndarray   # where the vertical through it meets the floor, ``(3,)``
 
 
 class Scene:

@@ -120,25 +120,19 @@ _LOADS = ['peak_effort', 'peak_current', 'min_normal_force', 'max_friction_ratio
 
 
 class Section(NamedTuple):
-    """What a report says of one side of a run.
+    """What a report says of one side of a run."""
 
-    Attributes:
-        figures: Triples (name, function of a run that returns a figure or None, caption).
-        does: Function of a summary: what the robot does, for the title, where nothing ended it.
-        outcome: Function of a summary: HTML paragraph of how the run went.
-        columns: Function of a summary: title -> its numbers, each by key, of every column.
-        keys: Of `NUMBERS` and `own`, in the order shown.
-        notes: Function of a summary: what the numbers mean, in HTML.
-        own: Names of numbers that are others than those of `NUMBERS`.
-    """
-
+    # triples (name, function of a run that returns a figure or None, caption)
     figures: tuple[tuple[str, Callable[[Any], Any], str], ...]
+    # function of a summary: what the robot does, for the title, where nothing ended it
     does: Callable[[dict[str, Any]], str]
+    # function of a summary: HTML paragraph of how the run went
     outcome: Callable[[dict[str, Any]], str]
+    # function of a summary: title -> its numbers, each by key, of every column
     columns: Callable[[dict[str, Any]], dict[str, dict[str, Any]]]
-    keys: list[str]
-    notes: Callable[[dict[str, Any]], str]
-    own: dict[str, str] = {}
+    keys: list[str]   # of `NUMBERS` and `own`, in the order shown
+    notes: Callable[[dict[str, Any]], str]   # function of a summary: what the numbers mean, in HTML
+    own: dict[str, str] = {}   # names of numbers that are others than those of `NUMBERS`
 
     def verb(self, summary: dict[str, Any]) -> str:
         """Return what the robot did, for the title."""

@@ -22,19 +22,12 @@ SETTLED = 1e-12   # variance below which an entry is none: the robot cannot move
 
 @dataclass(frozen=True)
 class EstimateError:
-    """Estimate less truth of the base, row by row, in the floor frame.
+    """Estimate less truth of the base, row by row, in the floor frame."""
 
-    Attributes:
-        turn: Rotation vector of the error, rad, ``(T, 3)``.
-        velocity: m/s, ``(T, 3)``.
-        position: m, ``(T, 3)``.
-        covariance: Of all three in this order, as the estimator said, ``(T, 9, 9)``; None where
-            it said nothing.
-    """
-
-    turn: np.ndarray
-    velocity: np.ndarray
-    position: np.ndarray
+    turn: np.ndarray   # rotation vector of the error, rad, ``(T, 3)``
+    velocity: np.ndarray   # m/s, ``(T, 3)``
+    position: np.ndarray   # m, ``(T, 3)``
+    # of all three in this order, as the estimator said, ``(T, 9, 9)``; None where it said nothing
     covariance: np.ndarray | None
 
     @property

@@ -27,27 +27,16 @@ PATIENCE = 120.0   # s of processor time for a walk
 
 @dataclass
 class Outcome:
-    """What came of a step.
+    """What came of a step."""
 
-    Args:
-        ok: Whether it passed.
-        what: In words what was found, or what stands in the way.
-        value: The number that decided.
-        limit: The limit it was held against, in words.
-        remedy: What to do about it.
-        figures: name -> number or text, for the report.
-        files: Paths of what was written.
-        robot_file: The robot file to go on with; empty: the one before.
-    """
-
-    ok: bool
-    what: str
-    value: Any = None
-    limit: str | None = None
-    remedy: str | None = None
-    figures: dict[str, Any] = field(default_factory=dict)
-    files: list[str] = field(default_factory=list)
-    robot_file: str = ''
+    ok: bool   # whether it passed
+    what: str   # in words what was found, or what stands in the way
+    value: Any = None   # the number that decided
+    limit: str | None = None   # the limit it was held against, in words
+    remedy: str | None = None   # what to do about it
+    figures: dict[str, Any] = field(default_factory=dict)   # name -> number or text, for the report
+    files: list[str] = field(default_factory=list)   # paths of what was written
+    robot_file: str = ''   # the robot file to go on with; empty: the one before
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as it is kept in the journal."""
@@ -98,16 +87,10 @@ class Site:
 
 
 class Step(NamedTuple):
-    """A step.
-
-    Args:
-        name: Its name.
-        needs: Names of the steps that must have passed.
-        run: Does it, given the `Site`.
-    """
+    """A step."""
 
     name: str
-    needs: tuple[str, ...]
+    needs: tuple[str, ...]   # names of the steps that must have passed
     run: Callable[[Site], Outcome]
 
 

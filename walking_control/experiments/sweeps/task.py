@@ -21,19 +21,12 @@ MOST = 1_000_000   # runs without being asked for
 
 @dataclass(frozen=True)
 class Axis:
-    """A parameter or entry of the initial state that changes from row to row.
+    """A parameter or entry of the initial state that changes from row to row."""
 
-    Args:
-        name: As of ``--set``; or ``start.q.NAME`` and ``start.v.NAME`` of a coordinate.
-        low: First value.
-        high: Last value.
-        count: How many, evenly apart; of a sweep by samples it has no meaning.
-    """
-
-    name: str
-    low: float
-    high: float
-    count: int = 1
+    name: str   # as of ``--set``; or ``start.q.NAME`` and ``start.v.NAME`` of a coordinate
+    low: float   # first value
+    high: float   # last value
+    count: int = 1   # how many, evenly apart; of a sweep by samples it has no meaning
 
     def value(self, index: int) -> float:
         """Return a value of the axis."""
@@ -42,31 +35,18 @@ class Axis:
 
 @dataclass(frozen=True)
 class SweepTask:
-    """The whole of a sweep.
+    """The whole of a sweep."""
 
-    Args:
-        robot: Name of a robot or path of a robot file; workers read it.
-        axes: The `Axis` list; the last one changes fastest.
-        controller: Name of the controller; None takes the robot file's default.
-        plant: Name of the plant; None takes the robot file's default.
-        duration: Simulated time of each walk, s.
-        settings: Pairs (name, value) that hold for every row.
-        disturb: Planned disturbances, as text.
-        samples: Rows drawn at random between the ends of the axes; 0 takes the grid.
-        repeats: Walks of each point, each with its own seed of the sensors' errors.
-        seed: Of the first of them, and of samples.
-    """
-
-    robot: str
-    axes: tuple[Axis, ...]
-    controller: Choice = None
-    plant: Choice = None
-    duration: float = 10.0
-    settings: tuple[tuple[str, Any], ...] = ()
-    disturb: tuple[str, ...] = ()
-    samples: int = 0
-    repeats: int = 1
-    seed: int = 0
+    robot: str   # name of a robot or path of a robot file; workers read it
+    axes: tuple[Axis, ...]   # the last one changes fastest
+    controller: Choice = None   # None takes the robot file's default
+    plant: Choice = None   # None takes the robot file's default
+    duration: float = 10.0   # simulated time of each walk, s
+    settings: tuple[tuple[str, Any], ...] = ()   # pairs (name, value) that hold for every row
+    disturb: tuple[str, ...] = ()   # planned disturbances, as text
+    samples: int = 0   # rows drawn at random between the ends of the axes; 0 takes the grid
+    repeats: int = 1   # walks of each point, each with its own seed of the sensors' errors
+    seed: int = 0   # of the first of them, and of samples
 
     def __post_init__(self) -> None:
         """Keep what other processes can read: names and settings, instead of classes."""

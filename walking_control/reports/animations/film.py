@@ -50,19 +50,12 @@ _LONGEST = 6.0, 8.0    # s shown: of a walk, of a kept posture
 
 
 class View(NamedTuple):
-    """A direction to look from.
+    """A direction to look from."""
 
-    Attributes:
-        across: Axis of the floor frame across the picture.
-        centre: Where the camera looks, of the picture's width.
-        reach: How far the floor reaches to either side, of the picture's width.
-        caption: What is seen, or None.
-    """
-
-    across: int
-    centre: float
-    reach: float
-    caption: str | None
+    across: int   # axis of the floor frame across the picture
+    centre: float   # where the camera looks, of the picture's width
+    reach: float   # how far the floor reaches to either side, of the picture's width
+    caption: str | None   # what is seen, or None
 
 
 _PLANE = (View(0, 0.5, 0.6, None),)

@@ -40,21 +40,13 @@ LOOKS = 10                # frames between two looks at how tall the robot is
 
 
 class Frame(NamedTuple):
-    """A view of one instant: what turns places of the floor frame into pixels.
+    """A view of one instant: what turns places of the floor frame into pixels."""
 
-    Attributes:
-        origin: Pixel of the place looked at, ``(2,)``.
-        eye: Place looked at (orthographic) or looked from (perspective), ``(3,)``.
-        axes: To the right, up and away from the viewer, rows, ``(3, 3)``.
-        scale: Pixels per m, or per m at a distance of 1 m.
-        perspective: Whether far things are smaller.
-    """
-
-    origin: tuple[float, float]
-    eye: np.ndarray
-    axes: np.ndarray
-    scale: float
-    perspective: bool = False
+    origin: tuple[float, float]   # pixel of the place looked at, ``(2,)``
+    eye: np.ndarray   # place looked at (orthographic) or looked from (perspective), ``(3,)``
+    axes: np.ndarray   # to the right, up and away from the viewer, rows, ``(3, 3)``
+    scale: float   # pixels per m, or per m at a distance of 1 m
+    perspective: bool = False   # whether far things are smaller
 
     def pixels(self, places: Any) -> list[tuple[float, float]]:
         """Return the pixels of places, ``(n, 3)``, as a list of pairs."""
