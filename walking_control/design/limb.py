@@ -98,11 +98,9 @@ class Limb:
         return np.asarray(self.rotor_model.coupling()[self.columns])
 
     def inertia(self, shares: np.ndarray, symmetric: bool = False) -> np.ndarray:
-        """Return ``H = K^T E M K`` of finite shares, ``(n, n)``.
+        """Return ``H = K^T E M K``, ``(n, n)``, of finite shares, the diagonal of E, one a motor.
 
-        Args:
-            shares: Diagonal of E, one a motor.
-            symmetric: Take ``E^1/2 M E^1/2`` in place of E M ([SR20], appendix).
+        The symmetric one has ``E^1/2 M E^1/2`` in place of E M ([SR20], appendix).
         """
         spin = np.zeros((self.m, len(self.columns)))
         spin[:, self.n_base:] = self.transmission.to_rotors

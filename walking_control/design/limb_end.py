@@ -77,11 +77,7 @@ class ForcePolytope:
 
 
 def force_capability(limb: Limb, kind: str = 'FC') -> ForcePolytope:
-    """Return the forces of a limb with all its motors in one mode.
-
-    Args:
-        kind: ``'FC'``, ``'FFC'`` or ``'BFC'``.
-    """
+    """Return the forces of a limb, its motors all in one mode, ``'FC'``, ``'FFC'`` or ``'BFC'``."""
     limits = limb.transmission.shares(CAPABILITIES[kind]) * limb.transmission.torque
     return ForcePolytope(_torque_map(limb), limits, limits)
 

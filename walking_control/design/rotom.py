@@ -154,9 +154,6 @@ def descending_torque(mechanism: Mechanism, direction: Sequence[float] | np.ndar
 
     On a held base minus the gradient, per unit of force and mass. Of a robot on contacts, the least
     torques that do the same work on every motion the contacts allow.
-
-    Args:
-        contacts: The `Contacts` that are kept.
     """
     gradient = rotom_gradient(mechanism, direction, contacts)
     if mechanism.n_base == 0 and not contacts.frames:
@@ -172,13 +169,9 @@ def rotom_zeros(mechanism: Mechanism, direction: Sequence[float] | np.ndarray, s
                 seed: int = 0) -> list[np.ndarray]:
     """Return postures whose RoToM along a direction is zero ([Mor17] (16)), within joint limits.
 
-    M^-1 is positive definite, so ``J M^-1 J^T F = 0`` just where ``J^T F = 0``: n equations in n
-    joint positions. Along gravity these are the postures that need no torque. They are sought from
-    random starts; of a continuum of zeros the result is a sample.
-
-    Args:
-        mechanism: The `Mechanism`, its base held.
-        starts: Random starts.
+    The base is held. M^-1 is positive definite, so ``J M^-1 J^T F = 0`` just where ``J^T F = 0``:
+    n equations in n joint positions. Along gravity these are the postures that need no torque. They
+    are sought from random starts; of a continuum of zeros the result is a sample.
 
     Returns:
         Joint positions, each ``(n_joints,)``, the ones found more often first, without doubles.
@@ -228,12 +221,9 @@ def _turn(angle: np.ndarray) -> np.ndarray:
 
 def index_over_joint(mechanism: Mechanism, joint: str, contacts: Contacts = NO_CONTACTS,
                      points: int = 181) -> tuple[np.ndarray, np.ndarray]:
-    """Return positions of a joint, within its limits, and the transmissibility index there.
+    """Return positions of a joint, within its limits, and the index there with contacts kept.
 
     It is NaN where some motion moves no mass.
-
-    Args:
-        contacts: The `Contacts` that are kept.
 
     Raises:
         InvalidInput: There is no such joint.

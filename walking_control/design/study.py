@@ -53,10 +53,7 @@ def along_axes(limb: Limb, direction: Sequence[float] | np.ndarray) -> np.ndarra
 
 
 def study_transmission(limb: Limb, direction: Sequence[float] | np.ndarray) -> dict[str, Any]:
-    """Return how heavy, strong and soft a limb's end is along a direction, with its gears.
-
-    Args:
-        direction: In the world, ``(3,)``.
+    """Return how heavy, strong and soft a limb's end is along a direction of the world, ``(3,)``.
 
     Returns:
         dict: ``motors``, ``inertia`` (matrices, kg), ``masses`` (effective and diagonal, kg),

@@ -142,10 +142,9 @@ class Transmission:
         return np.linalg.inv(self.topology * self.reduction)
 
     def shares(self, mode: str) -> np.ndarray:
-        """Return the diagonal of E, ``(m,)``; infinite where a gear lets nothing back.
+        """Return the diagonal of E, ``(m,)``: ``'forward'``, ``'backward'`` or ``'lossless'``.
 
-        Args:
-            mode: ``'forward'``, ``'backward'`` or ``'lossless'``.
+        It is infinite where a gear lets nothing back.
         """
         if mode == FORWARD:
             return self.efficiency

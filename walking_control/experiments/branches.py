@@ -26,10 +26,7 @@ def count_processors() -> int:
 
 
 class Branches(Generic[Label]):
-    """Child processes at work, as a context: those that are left are ended with it.
-
-    Args:
-        processes: How many may work at once.
+    """Up to `processes` children at work, as a context: those that are left are ended with it.
 
     Raises:
         IncompatiblePlant: The operating system cannot fork.

@@ -162,12 +162,7 @@ class Check(Result):
 
 def check_robot(name_or_path: str | Path,
                 overrides: Iterable[tuple[str, Any]] = ()) -> Check:
-    """Check a robot file or a plain URDF.
-
-    Args:
-        name_or_path: Robot name, path of a robot file, or path of a URDF or xacro file.
-        overrides: Pairs (name, value) as for `load_robot`.
-    """
+    """Check a robot file, by name or path, with overrides, or a plain URDF or xacro file."""
     problems: list[dict[str, Any]] = []
     assumptions: list[str] = []
     facts: dict[str, Any] = {}

@@ -253,10 +253,7 @@ class _Gaits:
 
 
 def measure_gait(run: Run) -> dict[str, Any]:
-    """Return the measures of a steady walk, ready for JSON; None where it did not last.
-
-    Args:
-        run: The `Run` of a robot in space.
+    """Return the measures of a steady walk in space, ready for JSON; None where it did not last.
 
     Returns:
         Dictionary: ``survived``, ``reason`` why not, ``steps``; `GAIT_MEASURES`, those of

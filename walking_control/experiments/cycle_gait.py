@@ -207,11 +207,7 @@ def make_precise_walker(robot_file: RobotFile,
 
 
 def gait_of_cycle(walker: Walker, cycle: Mapping[str, Any]) -> CycleGait:
-    """Return the `CycleGait` of a cycle of `cycles.find_robot_cycles`.
-
-    Args:
-        walker: Of `make_precise_walker`.
-        cycle: By name, as in a summary; q, v and period are read.
+    """Return the `CycleGait` of a cycle in a summary, walked by one of `make_precise_walker`.
 
     Raises:
         CycleError: It has a phase with both feet or none on the floor.
@@ -224,12 +220,9 @@ def gait_of_cycle(walker: Walker, cycle: Mapping[str, Any]) -> CycleGait:
 
 
 def save_cycles(robot_file: RobotFile, result: dict[str, Any], directory: Path) -> list[str]:
-    """Write the cycles of `cycles.find_robot_cycles` as gait files; add to each its ``file``.
+    """Write the cycles of a result as gait files, each one's ``file`` noted in it.
 
     A cycle that is no gait of phases gets ``file`` None and a ``reason``.
-
-    Args:
-        result: The summary of what `find_robot_cycles` returned, changed.
 
     Returns:
         List of the paths written.

@@ -54,11 +54,7 @@ STARTS, FEW_STARTS = 3000, 150
 
 
 class PointSection:
-    """Touchdown states of a `PointWalker`, seen as standing on the first foot.
-
-    Args:
-        longest: Longest step, s.
-    """
+    """Touchdown states of a `PointWalker` on its first foot, steps at most `longest` seconds."""
 
     def __init__(self, walker: PointWalker, robot_file: RobotFile, longest: float) -> None:
         robot = walker.robot
@@ -132,9 +128,6 @@ def is_family(cycle: Cycle) -> bool:
 
 class Section:
     """Touchdown states of a planar walker whose legs are straight and alike at touchdown.
-
-    Args:
-        gravity: m/s^2.
 
     Raises:
         IncompatiblePlant: Other than two coordinates stay free of locks.

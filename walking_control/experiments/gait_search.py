@@ -116,9 +116,6 @@ def summarize_search(found: GaitSearch) -> dict[str, Any]:
 def scuff_length(found: GaitSearch) -> float | None:
     """Return the ``rigid.scuff_length`` that forgives a gait's foot under the floor, m.
 
-    Args:
-        found: What `find_gait` found.
-
     Returns:
         None where there is nothing to forgive, or it is forgiven already.
     """

@@ -17,11 +17,9 @@ from walking_control.runs.result import Result
 
 
 def principal_losses(M: np.ndarray, D: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the shares of kinetic energy an impact takes and the velocities that lose them.
+    """Return the shares of energy an impact takes and the velocities that lose them.
 
-    Args:
-        M: Mass matrix, ``(n, n)``.
-        D: Loss matrix of [DS09] (4.17), ``(n, n)``.
+    M is the mass matrix, D the loss matrix of [DS09] (4.17), both ``(n, n)``.
 
     Returns:
         ``(shares, directions)``: between 0 and 1, falling, ``(n,)``; columns of unit
@@ -158,12 +156,7 @@ def analyse_impact(robot_file: RobotFile, q: ArrayLike,
 
 
 def losses_over_angle(robot_file: RobotFile, angles: Iterable[float]) -> np.ndarray:
-    """Return the shares of energy lost at symmetric touchdowns, ``(len(angles), n)``.
-
-    Args:
-        robot_file: The `RobotFile`; two coordinates free of locks.
-        angles: Hip angles at touchdown, rad.
-    """
+    """Return the shares lost at symmetric touchdowns by hip angle, rad, ``(len(angles), n)``."""
     touchdown = Touchdown(robot_file)
     shares = []
     for angle in angles:

@@ -49,9 +49,6 @@ class LogErrors:
 def estimate_log(bag: Bag, robot_file: RobotFile) -> Run:
     """Return the `Run` of a recording: what was measured, the estimate, and the truth if told.
 
-    Args:
-        robot_file: The `RobotFile`, with the parameters of the estimator.
-
     Raises:
         InvalidInput: The recording is of another robot, or holds no complete set of sensors.
     """

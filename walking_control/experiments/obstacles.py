@@ -123,11 +123,7 @@ def remarks(robot_file: RobotFile) -> list[str]:
 
 
 def find_walk_obstacles(robot_file: RobotFile) -> list[InvalidInput]:
-    """Return why a robot that begins in a posture cannot walk by stepping; nothing if it can.
-
-    Args:
-        robot_file: The `RobotFile`; the law fits it.
-    """
+    """Return why a robot that begins in a posture, and fits the law, cannot walk by stepping."""
     robot, values = robot_file.robot, robot_file.values(Stepping.parameters)
     dynamics, body = _stand(robot_file)
     return [*_feet_on_the_floor(robot, body, values), *_feet_side_by_side(robot, body, values),

@@ -64,11 +64,7 @@ class Resimulation:
 
 
 def resimulate(robot_file: RobotFile, gait: Gait) -> Resimulation:
-    """Return the `Resimulation` of a gait.
-
-    Args:
-        robot_file: The `RobotFile`, adapted parameters applied.
-    """
+    """Return the `Resimulation` of a gait of a robot with adapted parameters applied."""
     if robot_file.robot.is_planar:
         return _resimulate_rigid(robot_file, gait)
     return _compare(gait, *simulate_pinned_step(robot_file, gait))
@@ -217,11 +213,9 @@ def _arm(model: rm.RigidModel, state: rm.RigidState, s: float) -> None:
 
 def generalised_effort(support: SupportDynamics, phase: Phase, s: float,
                        fade: float = FADE) -> np.ndarray:
-    """Return the forces on the coordinates a phase takes at s, by Pinocchio, ``(n,)``.
+    """Return the forces on the coordinates a phase takes at its share s, by Pinocchio, ``(n,)``.
 
-    Args:
-        s: Share of the phase.
-        fade: Rate below which dry friction fades, rad/s.
+    Below a rate of `fade`, rad/s, dry friction fades.
     """
     q, v, a = (part[0] for part in phase.motion([s]))
     parts = support.layout.split(support.terms(0, q, v))

@@ -243,11 +243,7 @@ def _margins(bench: _Bench, trial: Trial) -> dict[str, Any]:
 
 
 def pareto_front(trials: Sequence[Trial]) -> list[list[Any]]:
-    """Return [worst share, cost, point] of trials that none beats in both, cheapest first.
-
-    Args:
-        trials: Those that walk.
-    """
+    """Return [worst share, cost, point] of walks that none beats in both, cheapest first."""
     front: list[list[Any]] = []
     for trial in sorted(trials, key=lambda trial: (trial.cost, -trial.worst)):
         if not front or trial.worst > front[-1][0]:

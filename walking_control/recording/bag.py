@@ -60,10 +60,7 @@ class Bag:
 
 
 def open_bag(path: Path) -> Bag:
-    """Return a `Bag`.
-
-    Args:
-        path: A ``.mcap``, or the folder of a rosbag2.
+    """Return a `Bag` of a ``.mcap`` or of the folder of a rosbag2.
 
     Raises:
         MissingDependency: rosbags is not installed.

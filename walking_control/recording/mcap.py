@@ -44,10 +44,7 @@ END = _DATA_END + _end()   # of a file without an index
 
 
 class McapFile:
-    """Writes a file, chunk by chunk.
-
-    Args:
-        path: Of a file that does not exist yet.
+    """Writes a file that does not exist yet, chunk by chunk.
 
     Attributes:
         messages: Channel -> messages so far.
@@ -87,11 +84,7 @@ class McapFile:
         return channel
 
     def write(self, data: bytes, index: Mapping[int, np.ndarray]) -> None:
-        """Write a chunk.
-
-        Args:
-            data: Message records.
-            index: Channel -> time (ns) and offset in the data of its messages, ``(n, 2)``.
+        """Write message records; the index is channel -> time (ns) and offset in them, ``(n, 2)``.
         """
         told = b''.join(self._definitions[self._told:])
         data = told + data

@@ -51,9 +51,6 @@ def retell(bag: Bag, robot_file: RobotFile, controller: str | None = None
            ) -> tuple[dict[str, Any], Run]:
     """Return what `replay` does, and the `Run` that the recording is of, see `RetoldWalk`.
 
-    Args:
-        controller: As in `replay`.
-
     Raises:
         InvalidInput: As `replay`.
     """
@@ -147,11 +144,7 @@ class RetoldWalk:
         self._recorder: Recorder | None = None
 
     def add(self, row: Row, state: WalkerState, effort: np.ndarray | None = None) -> None:
-        """Record a row.
-
-        Args:
-            state: What the estimator made of it.
-            effort: That answers it where none was recorded; None: zero.
+        """Record a row and its state; the effort answers it where none was recorded, None is zero.
         """
         measurement, told, truth = row.measurement, row.truth, self.truth
         base = self.robot.base

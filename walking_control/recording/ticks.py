@@ -96,12 +96,7 @@ class Messages:
 
     def tick(self, measurement: Measurement, command: Command, stamp: tuple[int, int],
              number: int) -> Iterator[tuple[str, Any]]:
-        """Yield topic and message of all a tick hears and answers, joint states behind the rest.
-
-        Args:
-            stamp: Of the measurement, s and ns.
-            number: See `names.tick_number_of`.
-        """
+        """Yield topic and message of all a tick hears and answers, joint states behind the rest."""
         joints, *others = self._sensors
         for sensor in (*others, joints):
             yield sensor.topic, self._sensor(sensor, stamp, measurement.parts[sensor.name])
@@ -122,11 +117,7 @@ class Messages:
             yield SUPPORT, self.string(BOTH if now.support is None else ' '.join(now.support))
 
     def odometry(self, truth: np.ndarray, stamp: tuple[int, int]) -> Any:
-        """Return what a simulator or camera says of the base, see `walking_control.recording.bag`.
-
-        Args:
-            truth: As in a `walking_control.recording.bag.Row`, ``(13,)``.
-            stamp: s and ns.
+        """Return what a simulator or camera says of the base, ``(13,)``, see `recording.bag.Row`.
         """
         message = self._stamped('nav_msgs/msg/Odometry', stamp)
         for signal, values in zip(ODOMETRY, np.split(truth, [3, 7, 10])):

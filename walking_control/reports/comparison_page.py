@@ -59,10 +59,7 @@ def summarize_comparison(walks: Sequence[Walk], robot: str, disturb: Sequence[st
 
 def write_comparison(walks: Sequence[Walk], summary: dict[str, Any],
                      directory: Path | str) -> list[str]:
-    """Write the files of a comparison into a directory, which is made if need be.
-
-    Args:
-        summary: Of `summarize_comparison`.
+    """Write the files of a comparison and its summary into a directory, made if need be.
 
     Returns:
         Paths of the files, as texts: comparison.html, comparison.json, comparison.csv and a PNG

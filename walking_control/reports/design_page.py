@@ -16,10 +16,7 @@ from walking_control.reports.plots.design import drawing_plane
 
 
 def page_data(limb: Limb, study: dict[str, Any]) -> dict[str, Any]:
-    """Return what the page computes with: inertia and Jacobian of the limb, and its motors.
-
-    Args:
-        study: What `study_transmission` says of it.
+    """Return what the page computes with: inertia, Jacobian and motors of a limb that was studied.
     """
     gears = limb.transmission
     posture = ', '.join(f'{in_words(joint)} {math.degrees(study["positions"][joint]):.0f}°'
@@ -42,11 +39,7 @@ def page_data(limb: Limb, study: dict[str, Any]) -> dict[str, Any]:
 
 
 def write_design_page(limb: Limb, study: dict[str, Any], path: Path) -> str:
-    """Write the page and return its path as text; the address of it keeps the sliders.
-
-    Args:
-        study: What `study_transmission` says of it.
-    """
+    """Write the page of a study and return its path; the address of it keeps the sliders."""
     template = resources.files('walking_control.reports').joinpath('design.html').read_text(
         encoding='utf-8')
     # a name that closes the script would end it

@@ -62,11 +62,7 @@ def _read(path: Path) -> Any:
 
 
 def write_gallery(folders: Iterable[Path], page: Path) -> list[str]:
-    """Write the page and its pictures, and return their paths as text.
-
-    Args:
-        folders: Of the bring-ups, in the order of the page.
-        page: Path of the Markdown file; words outside the marks stay.
+    """Write the page, Markdown, of bring-ups in this order, and its pictures; return their paths.
 
     Raises:
         InvalidInput: A folder without a bring-up, or a page without marks.

@@ -52,12 +52,7 @@ def format_number(value: Any, unit: str, digits: int) -> str:
 
 
 def embed_figure(path: Path, kind: str, caption: str) -> str:
-    """Return a figure in HTML that holds its picture.
-
-    Args:
-        kind: Its media type.
-        caption: What it shows.
-    """
+    """Return a figure in HTML that holds its picture, of this media type, and a caption."""
     data = base64.b64encode(path.read_bytes()).decode('ascii')
     return (f'<figure><img alt="{escape(caption)}" src="data:{kind};base64,{data}">'
             f'<figcaption>{escape(caption)}</figcaption></figure>')
@@ -73,11 +68,7 @@ def write_page(title: str, parts: Any) -> str:
 
 
 def write_bring_up_page(result: dict[str, Any], folder: Path) -> str:
-    """Write the page and return its path as text.
-
-    Args:
-        result: What `bring-up` says, ``steps`` among it.
-    """
+    """Write the page of what `bring-up` says and return its path as text."""
     rows = []
     for step in result['steps']:
         verdict = 'passed' if step['ok'] else 'not passed'

@@ -40,10 +40,7 @@ MEASURES = (
 
 
 def measure_response(run: Run, energies: Mapping[str, np.ndarray] | None = None) -> dict[str, Any]:
-    """Return the measures of a disturbed walk, ready for JSON.
-
-    Args:
-        run: The `Run` of a planar robot.
+    """Return the measures of a disturbed walk of a planar robot, ready for JSON.
 
     Returns:
         Dictionary: ``survived``, ``reason`` why not, in words, ``fault`` and ``fault_time`` (s) of

@@ -32,10 +32,7 @@ class Segment:
 
 
 def foot_positions(dynamics: Dynamics, q: np.ndarray) -> np.ndarray:
-    """Return the path of every foot.
-
-    Args:
-        q: Generalised coordinates, ``(T, nq)``.
+    """Return the path of every foot, ``(T, n_feet, 3)`` in m, for coordinates q, ``(T, nq)``.
 
     Returns:
         ``(T, n_feet, 3)``, m.
@@ -150,11 +147,7 @@ def sole_corners(urdf: str, foot: str) -> np.ndarray:
 
 
 def place_soles(dynamics: Dynamics, corners: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
-    """Return the outlines of all soles after `Dynamics.place`, m.
-
-    Args:
-        corners: What `sole_corners` gives of every foot, in the robot's order.
-    """
+    """Return the outlines of all soles after `Dynamics.place`, m, from feet's `sole_corners`."""
     placements = [dynamics.data.oMf[frame] for frame in dynamics.frames.values()]
     return tuple(outline @ place.rotation.T + place.translation
                  for outline, place in zip(corners, placements, strict=True))
@@ -174,11 +167,7 @@ def base_lean(run: Run) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def tilt(points: np.ndarray, slope: float) -> np.ndarray:
-    """Turn points from the floor frame so that gravity points straight down the picture.
-
-    Args:
-        points: x and z along the last axis, m.
-        slope: Inclination of the floor, rad, downhill positive.
+    """Turn floor-frame points (x, z) so that gravity points down; slope in rad, downhill positive.
 
     Returns:
         Horizontal and vertical coordinates, m, same shape.

@@ -47,12 +47,7 @@ class PostureMeasures(Result):
 
 
 def posture_measures(run: Run, weight: float) -> PostureMeasures:
-    """Measure how a robot kept its posture.
-
-    Args:
-        run: The `Run`, of one row at least.
-        weight: m g, N.
-    """
+    """Measure how a robot of this weight, m g in N, kept its posture in one row or more."""
     tilt = base_lean(run)[0]
     place = run.base.position - run.base.position[0]
     height, shift = place[:, 2], np.hypot(*place[:, :2].T)
@@ -107,10 +102,7 @@ def friction_ratios(run: Run, weight: float) -> np.ndarray:
 
 
 def load_extremes(run: Run, weight: float) -> tuple[float | None, float | None]:
-    """Return the extremes of contact of all feet.
-
-    Args:
-        weight: m g, N.
+    """Return the extremes of contact of all feet of a robot of this weight, m g in N.
 
     Returns:
         The smallest sum of normal forces in N, 0 in flight, and the largest friction ratio of any

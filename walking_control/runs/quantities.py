@@ -29,11 +29,7 @@ def touchdowns(run: Run) -> np.ndarray:
 
 
 def footholds(run: Run, feet: np.ndarray) -> np.ndarray:
-    """Return where the stance foot of each step stands, the last one included, m, ``(k, 3)``.
-
-    Args:
-        feet: Paths of its feet, see `foot_positions`.
-    """
+    """Return where the stance foot of each step stands, the last one included, m, ``(k, 3)``."""
     rows = touchdowns(run)
     bounds = np.append(rows, len(run.time))
     return np.array([np.median(feet[begin:end, foot], axis=0) for begin, end, foot
@@ -103,11 +99,7 @@ def ending(run: Run) -> dict[str, Any]:
 
 
 def failure(summary: Mapping[str, Any]) -> str | None:
-    """Return in words why a run broke off, None of one that did not.
-
-    Args:
-        summary: Dictionary with the entries of `ending`.
-    """
+    """Return in words why a run with these entries of `ending` broke off, None if it did not."""
     code, time = summary['fault'], summary['fault_time']
     at = '' if time is None else f' at {time:.2f} s'
     if code is None or code == FALL:
@@ -176,13 +168,10 @@ def gain(cumulative: np.ndarray) -> np.ndarray:
 
 
 def positive_work(work: np.ndarray) -> float:
-    """Return the work that actuators did, what others of them or later ones took up not deducted.
+    """Return what actuators did of their cumulative work, J, ``(T, n)``, braking not deducted.
 
     The net work of a walk is what impacts and friction take, and less while the body sinks: few
     motors give back what they brake.
-
-    Args:
-        work: Cumulative work of each actuator, J, ``(T, n)``.
     """
     return positive(np.diff(work, axis=0))
 
@@ -198,13 +187,10 @@ def largest(values: np.ndarray) -> float | None:
 
 
 def floor_profile(run: Run, places: np.ndarray) -> np.ndarray:
-    """Return the floor that a run went over, ``(p, 2)`` in the floor frame, m.
+    """Return the floor that a run with these footholds went over, ``(p, 2)`` in the floor frame, m.
 
     A change of level at a touchdown is drawn half way between two footholds: where exactly it lies
     the plant does not say, for it counts from step to step.
-
-    Args:
-        places: Its footholds, ``(k, 3)``.
     """
     profile = read_profile(run.world)
     if profile is not None:

@@ -163,10 +163,7 @@ class Recorder:
 
     def record(self, plant: Recorded, state: WalkerState, command: Command,
                write_telemetry: Callable[[np.ndarray], None] | None = None) -> None:
-        """Append the state of this tick and the command that answers it.
-
-        Args:
-            write_telemetry: Fills an array with what the controller says of this tick.
+        """Append the state of this tick, the command that answers it and what the controller says.
         """
         row = self._rows
         if row == len(self._arrays['time']):
@@ -201,12 +198,7 @@ class Recorder:
         self._rows += 1
 
     def finish(self, fault: Fault | None = None, fall_reason: str | None = None) -> Run:
-        """Return the `Run`.
-
-        Args:
-            fault: The `Fault` that ended it, if any.
-            fall_reason: Why the robot fell, if it did after a fault of another kind.
-        """
+        """Return the `Run`; the robot may have fallen after a fault of another kind."""
         blocks = [*self._blocks, {name: array[:self._rows] for name, array in self._arrays.items()}]
         columns = {name: np.concatenate([block[name] for block in blocks])
                    for name in self._arrays}

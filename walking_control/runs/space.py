@@ -171,10 +171,7 @@ def steady_in_space(run: Run, dynamics: Dynamics) -> SteadyInSpace:
 
 
 def judge_route(run: Run) -> list[dict[str, Any]]:
-    """Judge every segment of the route of a run.
-
-    Args:
-        run: The `Run`; it has a route.
+    """Judge every segment of the route that a run has.
 
     Returns:
         For each segment ``name``, ``begin``, ``end`` (s), ``kept`` and ``reason``: what was missed,

@@ -111,10 +111,7 @@ class Recording(NamedTuple):
 
 
 def read_recording(path: Path, robot: Robot) -> Recording:
-    """Return the `Recording` in a table of a run, see `runs.tables`.
-
-    Args:
-        path: The table, or the folder of a report with one.
+    """Return the `Recording` in a table of `run_columns`, or in the folder of a report with one.
 
     Raises:
         InvalidInput: It cannot be read, holds what is no number, or is of another robot.

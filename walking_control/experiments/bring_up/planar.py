@@ -118,11 +118,9 @@ def _forgive(site: Site, found: Any) -> Outcome | None:
 
 
 def _keep(site: Site, found: Any, length: float | None = None) -> Outcome:
-    """Write a gait and the robot file that follows it, started on it.
+    """Write what `find_gait` found and the robot file that follows it, started on it.
 
-    Args:
-        found: What `find_gait` found.
-        length: ``rigid.scuff_length`` to set, m; None: as it is.
+    `length` is the ``rigid.scuff_length`` to set, m; None leaves it as it is.
     """
     forgiven = {} if length is None else {'rigid__scuff_length': length}
     file = save_gait(found, site.folder)

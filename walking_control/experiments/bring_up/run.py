@@ -31,10 +31,7 @@ class StepResult(NamedTuple):
 
 
 class Journal:
-    """Outcomes by step, each with the key of what it was found from.
-
-    Args:
-        folder: Where it lies.
+    """Outcomes by step, each with the key of what it was found from, kept in a folder.
 
     Raises:
         InvalidInput: The file there is no journal.
@@ -96,10 +93,7 @@ def _plain(value: Any) -> Any:
 
 
 def bring_up(site: Site) -> list[StepResult]:
-    """Return the `StepResult` of every step.
-
-    Args:
-        site: The `Site`; its folder exists.
+    """Return the `StepResult` of every step of a `Site` whose folder exists.
 
     Raises:
         InvalidInput: The robot file cannot be loaded, or the journal of the folder is none.

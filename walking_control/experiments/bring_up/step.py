@@ -117,12 +117,7 @@ def files_step(site: Site) -> Outcome:
 
 def walk(site: Site, robot_file: RobotFile, plant: str, duration: float,
          disturb: Sequence[str] = ()) -> Outcome:
-    """Return the `Outcome` of a walk with a robot file's own law.
-
-    Args:
-        duration: s.
-        disturb: Disturbances on the way.
-    """
+    """Return the `Outcome` of a walk, `duration` seconds long, with a robot file's own law."""
     run = simulate(robot_file, plant=plant, duration=duration, disturb=disturb,
                    progress=_lose_patience(plant))
     return judge_walk(run, duration)

@@ -152,9 +152,7 @@ def extrapolate(difference: Callable[[float], np.ndarray],
                 sizes: tuple[float, ...] = STEP_SIZES) -> np.ndarray:
     """Return the limit of central differences as their size goes to zero (Richardson).
 
-    Args:
-        difference: Size -> central difference, whose error is even in the size.
-        sizes: Each half of the one before.
+    Their error is even in the size, and each size is half of the one before.
     """
     row = [difference(size) for size in sizes]
     for order in range(1, len(row)):
@@ -208,9 +206,8 @@ def _steps_that_count(largest: float) -> int:
 def walk_disturbed(settled: StableCycle, kind: str, size: float, steps: int) -> np.ndarray:
     """Return the indicators of steps from the cycle after one disturbance, ``(steps, 2)``.
 
-    Args:
-        kind: ``'floor'``: the first foothold is lower by the size, m; ``'push'``: N s per kg just
-            after touchdown.
+    ``'floor'`` lowers the first foothold by the size, m; ``'push'`` is N s per kg just after
+    touchdown.
 
     Raises:
         NotAchieved: The walker falls.

@@ -211,10 +211,7 @@ def chosen_point(workshop: Workshop) -> dict[str, float] | None:
 
 
 def margin_of(task: SweepTask, table: Any, chosen: dict[str, float] | None) -> dict[str, Any]:
-    """Return how far a point is from the nearest walk that did not last.
-
-    Args:
-        chosen: The point.
+    """Return how far a chosen point is from the nearest walk that did not last.
 
     Returns:
         Dictionary: ``margin``, the distance in widths of the axes (None: no such walk, or no

@@ -85,11 +85,7 @@ class SweepTask:
         return json.dumps({'version': __version__, **asdict(self)}, sort_keys=True)
 
     def grows_from(self, text: str) -> str | None:
-        """Return None if the rows of another task begin this one, else what differs.
-
-        Args:
-            text: Of the other `SweepTask`.
-        """
+        """Return None if the rows of another task, as text, begin this one, else what differs."""
         mine, other = json.loads(self.text()), json.loads(text)
         if self.samples and other.get('samples') and other['samples'] < self.samples:
             other['samples'] = self.samples
@@ -99,10 +95,7 @@ class SweepTask:
 
 
 def check_task(task: SweepTask, allow_many: bool = False) -> None:
-    """Refuse a sweep that has no rows, or more than anybody asked for.
-
-    Args:
-        allow_many: Whether more than a million rows are meant.
+    """Refuse a sweep without rows, or with more than a million unless many are allowed.
 
     Raises:
         InvalidInput: It is empty, too large, or names an axis twice.
@@ -127,11 +120,6 @@ def check_task(task: SweepTask, allow_many: bool = False) -> None:
 
 
 def batches(rows: Sequence[int], total: int) -> list[list[int]]:
-    """Return rows in the portions that workers take and tables keep at a time.
-
-    Args:
-        rows: Those still to be done.
-        total: Of the whole sweep.
-    """
+    """Return rows still to be done in the portions that workers take and tables keep at a time."""
     size = min(500, max(1, total // 100))
     return [list(rows[i:i + size]) for i in range(0, len(rows), size)]

@@ -47,11 +47,7 @@ _START = re.compile(r'start\.([qv])\.(.+)')
 
 
 def walk_rows(task: SweepTask, rows: Iterable[int]) -> list[dict[str, Any]]:
-    """Return the rows of a sweep, one after the other.
-
-    Args:
-        rows: Their numbers.
-    """
+    """Return the rows of a sweep that have these numbers, one after the other."""
     workshop = _workshop(task.text(), task)
     return [workshop.walk(row) for row in rows]
 

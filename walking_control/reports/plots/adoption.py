@@ -19,11 +19,7 @@ _NAMED = 14   # pairs named at most
 
 
 def draw_adoption(adoption: Adoption, path: Path) -> Path:
-    """Write the picture and return its path.
-
-    Args:
-        path: PNG file.
-    """
+    """Write the picture, a PNG, and return its path."""
     tree = adoption.tree
     places = _places(adoption)
     figure, axes = new_figure(1, width=11.0, height=7.0, columns=2)

@@ -103,11 +103,7 @@ def _title(run: Run, walk: Walk) -> str:
 
 
 def plot_envelope(result: dict[str, Any]) -> Figure:
-    """Draw what `find_envelope` found: around the robot, ahead at the top, or along a step.
-
-    Args:
-        result: Its summary, of an interrupted search too.
-    """
+    """Draw what `find_envelope` found: around the robot, ahead at the top, or along a step."""
     return _plot_pushes(result) if result['cells'][0]['direction_deg'] is not None \
         else _plot_places(result)
 

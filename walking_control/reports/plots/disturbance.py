@@ -155,12 +155,7 @@ def plot_energies(run: Run) -> Figure | None:
 
 def draw_energies(axis: Axes, run: Run, rows: slice,
                   energies: dict[str, np.ndarray]) -> None:
-    """Draw potential, kinetic and desired energy over time, and the tank where there is one.
-
-    Args:
-        axis: Axes.
-        energies: What `observe_energies` gives of the run.
-    """
+    """Draw potential, kinetic and desired energy over time, and the tank where there is one."""
     time, first = run.time[rows], rows.start
     rest = energies['potential_energy'][first]
     lines = [('potential', energies['potential_energy'] - rest, ORANGE, '-'),

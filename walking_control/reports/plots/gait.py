@@ -124,11 +124,7 @@ def plot_top_view(found: GaitSearch, steps: int = 6) -> Figure:
 
 
 def plot_cost_over_speed(curves: Any) -> Figure:
-    """Draw optimal cost, and adapted parameters, over walking speed (Fig. 5.2).
-
-    Args:
-        curves: name -> list of rows with ``speed``, ``cost`` and ``parameters``, as of
-            `gait_search.sweep_speed`.
+    """Draw cost, and adapted parameters, over speed (Fig. 5.2), of rows of `sweep_speed` by name.
     """
     names = sorted({name for rows in curves.values() for row in rows
                     for name in row['parameters']})
@@ -158,11 +154,7 @@ def search_figures(found: GaitSearch) -> dict[str, Figure]:
 
 
 def plot_cycle(run: Run, cycle: dict[str, Any]) -> Figure:
-    """Draw a limit cycle in the phase planes, its touchdown as the jump that closes it.
-
-    Args:
-        run: The `Run` that starts on the cycle.
-        cycle: Its description by `cycles.find_robot_cycles`.
+    """Draw a limit cycle, and the run that starts on it, in the phase planes, its touchdown a jump.
     """
     figure, axes, moving = phase_planes(run)
     begins = [*touchdowns(run), len(run.time)]
@@ -196,10 +188,7 @@ def _cycle_title(run: Run, cycle: dict[str, Any]) -> str:
 
 
 def plot_impact_losses(robot_file: RobotFile, angle: float | None = None) -> Figure:
-    """Draw the shares of energy lost over the hip angle at touchdown, as Fig. 4.6 of [DS09].
-
-    Args:
-        angle: Hip angle to mark, rad.
+    """Draw the shares of energy lost over the hip angle (rad) at touchdown, as Fig. 4.6 of [DS09].
     """
     angles = np.linspace(0.02, np.pi / 2, 120)
     shares = losses_over_angle(robot_file, angles)
@@ -261,11 +250,7 @@ def plot_energy(run: Run) -> Figure:
 
 
 def plot_robustness(result: dict[str, Any]) -> Figure:
-    """Draw which sizes of a disturbance or lasting error were survived.
-
-    Args:
-        result: Summary of a `FirstFailure` of `find_first_failure` or `find_margin`.
-    """
+    """Draw which sizes of a disturbance or lasting error were survived, from its summary."""
     figure, (axis,) = new_figure(1, height=1.6)
     for survived, colour, name in ((True, FOOT_COLOURS[0], 'survived'),
                                    (False, FOOT_COLOURS[1], 'failed')):

@@ -19,11 +19,7 @@ _BARS = 16           # joints named in the bar chart
 
 def draw_statics(posture: Posture, distributor: StaticTorque, solution: StaticSolution,
                  path: Path) -> Path:
-    """Write the picture and return its path.
-
-    Args:
-        path: PNG file.
-    """
+    """Write the picture, a PNG, and return its path."""
     dynamics, q = posture.dynamics, posture.q
     scene = _Scene(dynamics, q, distributor, solution)
     figure, (front, side, above, bars) = new_figure(2, width=10.5, height=4.4, columns=2)

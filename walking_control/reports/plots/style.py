@@ -73,12 +73,7 @@ def save(figure: Figure, target: Any) -> None:
 
 def add_foot_legend(figure: Figure, robot: Robot, role: str = '',
                     extra: tuple[str, str] | None = None) -> None:
-    """Name the colours of the feet above a figure.
-
-    Args:
-        role: What the colour of a foot marks here, in words.
-        extra: Further entry (text, colour).
-    """
+    """Name the colours of the feet, or of what they mark, above a figure, and one more."""
     from matplotlib.lines import Line2D
     entries = [(f'{in_words(foot)} {role}', FOOT_COLOURS[i]) for i, foot in enumerate(robot.feet)]
     entries += [extra] if extra else []
