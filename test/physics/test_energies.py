@@ -13,7 +13,7 @@ from walking_control.exceptions import IncompatibleController
 from walking_control.gaits.samples import GaitError
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
-from walking_control.runs.energies import observe_energies
+from walking_control.runs.disturbance_response import observe_energies
 from walking_control.runs.kinematics import foot_positions
 from walking_control.runs.metrics import footholds
 from walking_control.runs.quantities import disturbed_row, floor_profile, rows_around, touchdowns

@@ -11,7 +11,7 @@ import yaml
 
 from walking_control.cli import main
 from walking_control.loading import load_robot
-from walking_control.runs.estimation import estimation_measures
+from walking_control.runs.kinematics import estimation_measures
 from walking_control.simulation.noise import noise_overrides
 from walking_control.simulation.simulate import simulate
 

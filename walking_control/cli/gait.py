@@ -96,7 +96,7 @@ def search(options: _Search) -> int:
 def _search_space(options: _Search, robot_file: RobotFile, task: dict[str, Any],
                   show: Callable[[str], None] | None) -> int:
     """Search gaits of a biped on soles, of one speed or several, into one file."""
-    from walking_control.experiments.space_gaits import find_gaits, middle_speed, save_gaits
+    from walking_control.experiments.gait_search import find_gaits, middle_speed, save_gaits
     space = {SPACE_NAMES[name]: getattr(options, name) for name in SPACE_NAMES
              if getattr(options, name) is not None}
     speeds = options.speeds or [options.speed or middle_speed(robot_file)]

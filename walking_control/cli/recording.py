@@ -129,7 +129,7 @@ class _Plot(OfBag):
 @verb('walking_control plot walk.mcap --out out/walk')
 def plot(options: _Plot) -> int:
     """Draw a recording or a run: joints, forces and efforts over time."""
-    from walking_control.recording.columns import read_columns
+    from walking_control.recording.replay import read_columns
     from walking_control.reports.plots.walk import plot_columns
     if options.out is None:
         options.out = Path('.')

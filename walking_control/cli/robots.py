@@ -87,7 +87,7 @@ def adopt(options: _Adopt) -> int:
 
 def _draw(adoption: Adoption, folder: Path) -> list[str]:
     """Write the picture and return its path, nothing without matplotlib."""
-    from walking_control.reports.plots.adoption import draw_adoption
+    from walking_control.reports.plots.still import draw_adoption
     try:
         return [str(draw_adoption(adoption, folder / f'{adoption.name}.png'))]
     except MissingDependency as error:

@@ -117,7 +117,7 @@ def _picture(out: Path | None) -> Callable[..., Path] | None:
         return None
 
     def draw(posture: Posture, distributor: StaticTorque, solution: StaticSolution) -> Path:
-        from walking_control.reports.plots.statics import draw_statics
+        from walking_control.reports.plots.still import draw_statics
         with writing_to(Path(out)):
             return draw_statics(posture, distributor, solution, Path(out) / 'statics.png')
     return draw

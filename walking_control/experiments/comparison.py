@@ -31,8 +31,7 @@ from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import in_words
 from walking_control.models.robot_file import RobotFile
-from walking_control.runs.disturbance_response import measure_response, MEASURES
-from walking_control.runs.energies import observe_energies
+from walking_control.runs.disturbance_response import measure_response, MEASURES, observe_energies
 from walking_control.runs.metrics import DEPTHS
 from walking_control.runs.quantities import ending, failure
 from walking_control.runs.run import Run

@@ -18,7 +18,7 @@ from walking_control.experiments.margins import with_section
 from walking_control.models.robot_file import RobotFile
 from walking_control.recording.bag import Bag, read_rows, Row
 from walking_control.recording.replay import RetoldWalk, TOLD
-from walking_control.runs.estimation import estimate_error, EstimateError
+from walking_control.runs.kinematics import estimate_error, EstimateError
 from walking_control.runs.run import Run
 
 # what is fitted, and where the search begins unless the robot file says

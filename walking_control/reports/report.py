@@ -9,10 +9,10 @@ from typing import Any
 
 from walking_control.exceptions import InvalidInput, writing_to
 from walking_control.models.robot import in_words
-from walking_control.reports.animations.canvas import import_pillow
 from walking_control.reports.animations.film import describe_animation, write_animation
 from walking_control.reports.page import embed_figure, write_page
 from walking_control.reports.plots.style import import_matplotlib, save
+from walking_control.reports.scene import import_pillow
 from walking_control.reports.sections import POSTURE, Section, SPACE, WALK
 from walking_control.runs.run import Run
 from walking_control.runs.tables import write_run_table

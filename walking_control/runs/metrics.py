@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from walking_control.models.dynamics import Dynamics
-from walking_control.runs.estimation import estimation_measures, EstimationMeasures
-from walking_control.runs.kinematics import foot_positions
+from walking_control.runs.kinematics import estimation_measures, EstimationMeasures, foot_positions
 from walking_control.runs.posture import (
     keeps_posture,
     load_extremes,

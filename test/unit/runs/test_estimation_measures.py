@@ -8,7 +8,7 @@ import pytest
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot_file import World
-from walking_control.runs.estimation import estimate_error, estimation_measures
+from walking_control.runs.kinematics import estimate_error, estimation_measures
 from walking_control.runs.run import Run
 
 

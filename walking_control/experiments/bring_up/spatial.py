@@ -25,8 +25,8 @@ from walking_control.experiments.bring_up.step import (
     Step,
     walk,
 )
+from walking_control.experiments.gait_search import find_gaits, middle_speed, save_gaits
 from walking_control.experiments.obstacles import find_walk_obstacles
-from walking_control.experiments.space_gaits import find_gaits, middle_speed, save_gaits
 from walking_control.experiments.sweeps.task import Axis, SweepTask
 from walking_control.experiments.tuning import Goal, tune
 from walking_control.loading import load_robot

@@ -10,7 +10,9 @@ import numpy as np
 
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import in_words
-from walking_control.reports.animations.canvas import (
+from walking_control.reports.animations.space_film import write_space_film
+from walking_control.reports.plots.style import FOOT_COLOURS
+from walking_control.reports.scene import (
     BACKGROUND,
     draw_bone,
     draw_disc,
@@ -21,15 +23,14 @@ from walking_control.reports.animations.canvas import (
     load_font,
     OVERSAMPLING,
     pale,
+    Pose,
     save_frames,
+    Scene,
     smooth,
     SOFT,
     WIDTH,
     write_text,
 )
-from walking_control.reports.animations.space_film import write_space_film
-from walking_control.reports.plots.style import FOOT_COLOURS
-from walking_control.reports.scene import Pose, Scene
 from walking_control.runs.kinematics import foot_positions, tilt
 from walking_control.runs.posture import keeps_posture, support_intervals
 from walking_control.runs.quantities import (

@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from walking_control.models.robot import in_words
-from walking_control.reports.animations.canvas import (
+from walking_control.reports.plots.footprints import footprint_outlines
+from walking_control.reports.plots.style import FOOT_COLOURS, MARK
+from walking_control.reports.scene import (
     BACKGROUND,
     draw_bone,
     draw_disc,
@@ -18,14 +20,13 @@ from walking_control.reports.animations.canvas import (
     load_font,
     OVERSAMPLING,
     pale,
+    Pose,
     save_frames,
+    Scene,
     smooth,
     SOFT,
     write_text,
 )
-from walking_control.reports.plots.footprints import footprint_outlines
-from walking_control.reports.plots.style import FOOT_COLOURS, MARK
-from walking_control.reports.scene import Pose, Scene
 from walking_control.runs.quantities import ending, failure
 from walking_control.runs.route import PUSH_TIME
 from walking_control.runs.run import Run

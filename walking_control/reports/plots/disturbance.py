@@ -19,7 +19,7 @@ from walking_control.reports.plots.style import (
     new_figure,
 )
 from walking_control.reports.plots.walk import segment_colour, shade_stance
-from walking_control.runs.energies import observe_energies
+from walking_control.runs.disturbance_response import observe_energies
 from walking_control.runs.kinematics import foot_positions, Skeleton, tilt
 from walking_control.runs.quantities import (
     disturbed_row,

@@ -20,8 +20,13 @@ from walking_control.reports.plots.style import (
     NEUTRAL,
     new_figure,
 )
-from walking_control.runs.estimation import estimate_error
-from walking_control.runs.kinematics import leg_of_each_joint, Segment, Skeleton, tilt
+from walking_control.runs.kinematics import (
+    estimate_error,
+    leg_of_each_joint,
+    Segment,
+    Skeleton,
+    tilt,
+)
 from walking_control.runs.metrics import step_table
 from walking_control.runs.quantities import floor_tilt, LOADED, motors, touchdowns
 from walking_control.runs.run import Run
@@ -311,7 +316,7 @@ def _draw_error(axis: Axes, time: np.ndarray, error: np.ndarray, band: np.ndarra
 
 
 def plot_columns(columns: Any) -> Figure:
-    """Draw every group of `recording.columns.Columns` over time, below one another."""
+    """Draw every group of `recording.replay.Columns` over time, below one another."""
     figure, axes = new_figure(len(columns.groups), sharex=True)
     for axis, (title, (unit, labels, values)) in zip(axes, columns.groups.items()):
         for name, column in zip(labels, values.T):
