@@ -306,8 +306,8 @@ def compare(options: _Compare) -> int:
         walks = comparison.compare(
             options.robot, variants, options.disturb, options.duration,
             [*settings_of(options), *gaits],
-            robustness, _say, options.plant, options.speeds or comparison.SPEEDS,
-            options.processes)
+            robustness, lambda text: print(text, file=sys.stderr, flush=True), options.plant,
+            options.speeds or comparison.SPEEDS, options.processes)
     except Interrupted as stopped:
         walks, interrupted = stopped.result, True
     result = pages.summarize_comparison(walks, robot.name, options.disturb, options.duration,
@@ -321,7 +321,3 @@ def compare(options: _Compare) -> int:
         print_files(result)
     tell(options, result, say)
     return status
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)

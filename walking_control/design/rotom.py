@@ -198,7 +198,8 @@ def rotom_zeros(mechanism: Mechanism, direction: Sequence[float] | np.ndarray, s
         if transmissibility(mechanism.at(solution.x), space=space).rotom(u) > 1e-6:
             continue
         for entry in found:
-            if np.abs(_turn(solution.x - entry[0])).max() < 1e-3:
+            # the same but for whole turns
+            if np.abs((solution.x - entry[0] + np.pi) % (2.0 * np.pi) - np.pi).max() < 1e-3:
                 entry[1] += 1
                 break
         else:
@@ -212,11 +213,6 @@ def _ranges(mechanism: Mechanism) -> tuple[np.ndarray, np.ndarray]:
     low = np.array([max(limit.lower, -np.pi) for limit in limits])
     high = np.array([min(limit.upper, np.pi) for limit in limits])
     return low, np.maximum(high, low + 1e-9)
-
-
-def _turn(angle: np.ndarray) -> np.ndarray:
-    """Return angles from -pi to pi."""
-    return (np.asarray(angle) + np.pi) % (2.0 * np.pi) - np.pi
 
 
 def index_over_joint(mechanism: Mechanism, joint: str, contacts: Contacts = NO_CONTACTS,

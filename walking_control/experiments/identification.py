@@ -259,7 +259,8 @@ def _fit(windows: list[Window], names: list[tuple[str, str]], robot: Robot) -> F
     steps = sorted({window.step for window in windows})
     if len(steps) < FEWEST:
         raise InvalidInput('excitation of the run', value=len(steps), limit='must show at least '
-                          f'{FEWEST} steps in which {_motor_joints(robot)} moves faster than '
+                          f'{FEWEST} steps in which '
+                          f'{" and ".join(robot.actuators) or "every joint"} moves faster than '
                           f'{SLOWEST:g} rad/s, away from its stops and clear of impacts',
                           remedy='record a longer walk, by steps')
     seen = _seen(windows, names, robot)
@@ -336,10 +337,6 @@ def _check_condition(A: np.ndarray, singular: np.ndarray, names: list[tuple[str,
                           limit=f'must be at most {WORST_CONDITION:g}: it does not tell '
                           f'{worst[0]} from {worst[1]}',
                           remedy='record walks of several speeds, or steps with pushes')
-
-
-def _motor_joints(robot: Robot) -> str:
-    return ' and '.join(robot.actuators) or 'every joint'
 
 
 def _names(names: list[tuple[str, str]], robot: Robot) -> list[str]:

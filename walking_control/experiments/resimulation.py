@@ -164,8 +164,8 @@ class _Step:
             if not last and self._struck():
                 self._go_back_to_strike(before, h)
                 return rm.DONE
-            if not last:
-                _arm(self._model, state, s)
+            if not last and s > 0.5:   # the swing leg's locks are armed once its joints extend
+                state.armed[:self._model.n_locks] = 1
         return rm.DONE
 
     def _advance(self, duration: float) -> int:
@@ -203,12 +203,6 @@ def _open_locks(robot: Robot, model: rm.RigidModel, state: rm.RigidState, gait: 
         if lock.foot != robot.feet[0] and len(held) < len(robot.locks):
             state.armed[i] = 0
             state.mode[rm.FIRST_STOP + model.n_joints + i] = 0
-
-
-def _arm(model: rm.RigidModel, state: rm.RigidState, s: float) -> None:
-    """Arm the swing leg's locks once its joints extend, late in the phase."""
-    if s > 0.5:
-        state.armed[:model.n_locks] = 1
 
 
 def generalised_effort(support: SupportDynamics, phase: Phase, s: float,

@@ -99,18 +99,14 @@ def _sections(summary: dict[str, Any]) -> list[Section]:
 def _page(sections: list[Section], summary: dict[str, Any], film: str,
           figures: list[tuple[Path, str]]) -> str:
     title = f'{summary["robot"]} {sections[0].verb(summary)}'
+    slope = math.degrees(summary['slope'])
+    floor = 'level floor' if slope == 0.0 else \
+        f'{abs(slope):.3g}° {"downhill" if slope > 0.0 else "uphill"}'
     world = (f'{in_words(summary["controller"])} on plant {summary["plant"]}, '
-             f'{_floor(summary)}, friction {summary["friction"]:.3g}, '
+             f'{floor}, friction {summary["friction"]:.3g}, '
              f'gravity {summary["gravity"]:.4g} m/s², {summary["mass"]:.3g} kg')
     parts = [f'<p class="world">{escape(world)}</p>',
              sections[0].outcome(summary), '<div class="top">', film,
              *(section.table(summary) for section in sections), '</div>']
     parts += [embed_figure(path, 'image/png', caption) for path, caption in figures]
     return write_page(title, [*parts, *(section.definitions(summary) for section in sections)])
-
-
-def _floor(summary: dict[str, Any]) -> str:
-    slope = math.degrees(summary['slope'])
-    if slope == 0.0:
-        return 'level floor'
-    return f'{abs(slope):.3g}° {"downhill" if slope > 0.0 else "uphill"}'

@@ -204,7 +204,9 @@ def floor_profile(run: Run, places: np.ndarray) -> np.ndarray:
     for k, (x, z) in enumerate(places):
         edge = 0.5 * (x + ahead[k])
         level = z - np.tan(floor_tilt(run, k + 1)) * (edge - x)
-        points += [(x, z), (edge, level), (edge, level - _drop(run, k + 1))]
+        drop = sum(_SIGNS[kind] * size for kind, size, at, *_ in run.disturbances
+                   if at == k + 1 and kind in _SIGNS)
+        points += [(x, z), (edge, level), (edge, level - drop)]
     slope = np.tan(floor_tilt(run, len(places)))
     return np.array([*points, points[-1] + 2.0 * length * np.array([1.0, -slope])])
 
@@ -238,11 +240,6 @@ def _along(point: np.ndarray, x: float, tilt: float) -> np.ndarray:
 
 
 _SIGNS = {'step_down': 1.0, 'step_up': -1.0}
-
-
-def _drop(run: Run, step: int) -> float:
-    return float(sum(_SIGNS[kind] * size for kind, size, at, *_ in run.disturbances
-                     if at == step and kind in _SIGNS))
 
 
 def floor_tilt(run: Run, step: int) -> float:

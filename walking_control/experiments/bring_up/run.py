@@ -63,7 +63,8 @@ class Journal:
         """Write down an `Outcome`; whoever is killed meanwhile finds the journal as it was."""
         self._entries[name] = {'key': key, 'outcome': outcome.as_dict()}
         text = json.dumps({'version': __version__, 'entries': self._entries}, indent=1,
-                          default=_plain)
+                          default=lambda value: value.tolist() if hasattr(value, 'tolist')
+                          else str(value))
         beside = self.path.with_suffix('.tmp')
         beside.write_text(text + '\n', encoding='utf-8')
         os.replace(beside, self.path)
@@ -85,11 +86,6 @@ def key_of(step: Step, site: Site) -> str:
              for file in files if file.is_file()]
     text += [f'{name} {site.done[name].ok}' for name in step.needs if name in site.done]
     return hashlib.sha256('\n'.join(text).encode()).hexdigest()
-
-
-def _plain(value: Any) -> Any:
-    """Return numbers of NumPy as Python's."""
-    return value.tolist() if hasattr(value, 'tolist') else str(value)
 
 
 def bring_up(site: Site) -> list[StepResult]:

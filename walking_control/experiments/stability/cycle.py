@@ -181,7 +181,8 @@ class Sensitivity(Result):
 
 def find_sensitivity(settled: StableCycle) -> Sensitivity:
     """Return the `Sensitivity` of a walk."""
-    steps = _steps_that_count(float(abs(settled.cycle.eigenvalues[0])))
+    largest = max(float(abs(settled.cycle.eigenvalues[0])), 1e-3)
+    steps = min(MOST_STEPS, 5 + math.ceil(math.log(FORGOTTEN) / math.log(largest)))
     units = {'floor': settled.length_unit, 'push': settled.length_unit / settled.time_unit}
     responses = {}
     for kind, share in DISTURBANCES.items():
@@ -196,11 +197,6 @@ def find_sensitivity(settled: StableCycle) -> Sensitivity:
     return Sensitivity(
         norms, norms['floor']['step_time'] * settled.length_unit / settled.time_unit, steps,
         responses)
-
-
-def _steps_that_count(largest: float) -> int:
-    """Return after how many steps a disturbance is forgotten, of the largest eigenvalue's size."""
-    return min(MOST_STEPS, 5 + math.ceil(math.log(FORGOTTEN) / math.log(max(largest, 1e-3))))
 
 
 def walk_disturbed(settled: StableCycle, kind: str, size: float, steps: int) -> np.ndarray:

@@ -2,6 +2,7 @@
 """First failing pushes and floors, and walks or laws under one disturbance side by side."""
 
 from collections.abc import Sequence
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -142,7 +143,9 @@ def _look_down(axis: Axes, largest: float) -> None:
     """Turn polar axes so that ahead is up and left is left."""
     axis.set_theta_zero_location('N')
     axis.set_ylim(0.0, 1.05 * abs(largest))
-    axis.set_thetagrids(range(0, 360, 30), [_side(angle) for angle in range(0, 360, 30)])
+    axis.set_thetagrids(range(0, 360, 30), [
+        {0: 'ahead', 90: 'left', 180: 'back', 270: 'right'}.get(angle, f'{angle}°')
+        for angle in range(0, 360, 30)])
     axis.set_rlabel_position(15.0)
 
 
@@ -155,7 +158,7 @@ def plot_gaits(walks: Sequence[Walk]) -> Figure:
     if pushed:
         _look_down(axes[2], max(push['largest'] for push in pushes if push and 'cells' in push))
         axes[2].set_title('least first failing push (N s/kg)', fontsize=11, pad=14)
-    for walk, push, colour in zip(walks, pushes, _colours(len(walks)), strict=True):
+    for walk, push, colour in zip(walks, pushes, cycle(FOOT_COLOURS)):
         _draw_gaits(axes, walk, colour)
         if push is not None and 'cells' in push:
             _draw_least(axes[2], push, color=colour, linewidth=2.2)
@@ -168,10 +171,6 @@ def plot_gaits(walks: Sequence[Walk]) -> Figure:
     figure.legend(*axes[0].get_legend_handles_labels(), loc='outside lower center', frameon=False,
                   ncols=len(walks))
     return figure
-
-
-def _colours(count: int) -> list[str]:
-    return [FOOT_COLOURS[i % len(FOOT_COLOURS)] for i in range(count)]
 
 
 def _draw_gaits(axes: list[Axes], walk: Walk, colour: str) -> None:
@@ -187,10 +186,6 @@ def _draw_around(axis: Axes, angles: Sequence[float] | np.ndarray, sizes: Sequen
     """Draw a line around the robot, closed where there is anything to close."""
     close = [0] if len(sizes) > 2 else []
     axis.plot([*angles, *(angles[i] for i in close)], [*sizes, *(sizes[i] for i in close)], **style)
-
-
-def _side(angle: int) -> str:
-    return {0: 'ahead', 90: 'left', 180: 'back', 270: 'right'}.get(angle, f'{angle}°')
 
 
 def _size(cell: dict[str, Any], result: dict[str, Any]) -> float:

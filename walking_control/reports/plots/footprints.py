@@ -71,12 +71,9 @@ def plot_footprints(run: Run) -> Figure:
     axis.set_aspect('equal', adjustable='box')
     axis.set_xlabel('x (m)')
     label(axis, 'from above: footprints, path of the base', 'y (m)')
-    add_foot_legend(figure, run.robot, '', ('push', MARK) if _is_pushed(run) else None)
+    pushed = run.route is not None and any(segment.push for segment in run.route.segments)
+    add_foot_legend(figure, run.robot, '', ('push', MARK) if pushed else None)
     return figure
-
-
-def _is_pushed(run: Run) -> bool:
-    return run.route is not None and any(segment.push for segment in run.route.segments)
 
 
 def _row_at(run: Run, time: float) -> int:
@@ -166,16 +163,21 @@ def plot_top_view(run: Run) -> Figure | None:
     figure, axes = new_figure(2, width=11.0, height=3.2, height_ratios=(1.6, 1.0))
     top, side = axes
     base = run.base.position
-    for path, axis in ((base[:, :2], top), (base[:, ::2], side)):
-        _draw_steps(axis, run, path)
-    for place, foot in zip(places, run.support[touchdowns(run)], strict=True):
+    begins = touchdowns(run)
+    for begin, end in zip(begins, [*begins[1:], len(run.time) - 1], strict=True):
+        colour = FOOT_COLOURS[run.support[begin]]
+        top.plot(*base[begin:end + 1, :2].T, color=colour, linewidth=1.5)
+        side.plot(*base[begin:end + 1, ::2].T, color=colour, linewidth=1.5)
+    for place, foot in zip(places, run.support[begins], strict=True):
         top.plot(*place[:2], 'o', color=FOOT_COLOURS[foot], markersize=4.5)
         side.plot(*place[::2], 'o', color=FOOT_COLOURS[foot], markersize=3.5)
     _draw_line(top, run)
     row = disturbed_row(run)
     for axis, path in ((top, base[:, :2]), (side, base[:, ::2])) if row is not None else ():
         axis.plot(*path[row], '*', color=MARK, markersize=12, zorder=5)
-    label(top, 'from above: path of the hip, footprints' + _names(run, row), 'to the left (m)')
+    label(top, 'from above: path of the hip, footprints'
+          + ('; dotted: wanted' if 'wanted_aside' in run.telemetry else '')
+          + ('' if row is None else '; star: disturbance'), 'to the left (m)')
     label(side, 'from the side', 'up (m)')
     _frame(top, np.vstack((base[:, :2], places[:, :2])))
     side.set_ylim(min(0.0, places[:, 2].min()) - 0.05, 1.08 * base[:, 2].max())
@@ -183,18 +185,6 @@ def plot_top_view(run: Run) -> Figure | None:
         axis.set_xlabel('forward (m)')
     add_foot_legend(figure, run.robot, 'stands')
     return figure
-
-
-def _names(run: Run, row: int | None) -> str:
-    dotted = '; dotted: wanted' if 'wanted_aside' in run.telemetry else ''
-    return dotted + ('' if row is None else '; star: disturbance')
-
-
-def _draw_steps(axis: Axes, run: Run, path: np.ndarray) -> None:
-    """Draw a path in the colours of the feet that stand."""
-    begins = touchdowns(run)
-    for begin, end in zip(begins, [*begins[1:], len(run.time) - 1], strict=True):
-        axis.plot(*path[begin:end + 1].T, color=FOOT_COLOURS[run.support[begin]], linewidth=1.5)
 
 
 def _draw_line(axis: Axes, run: Run) -> None:

@@ -74,7 +74,10 @@ def _plot_maps(axes: Sequence[Axis], columns: Any, result: dict[str, Any]) -> Fi
           '(a) share that lasts' + (f' over {", ".join(in_words(a.name) for a in others)}'
                                     if others else ''))
     if others:
-        _outline(panels[0], x, y, columns, here)
+        # where walks last at the other axes' chosen values
+        xs, ys, cells = _cells(x, y, columns, columns['stable'], here)
+        if np.nanmin(cells) < 0.5 < np.nanmax(cells) and min(cells.shape) > 1:
+            panels[0].contour(xs, ys, cells, [0.5], colors=MARK, linewidths=1.5)
     for panel, letter, (name, text) in zip(panels[1:], 'bcd', MAPS.items(), strict=True):
         walks = here & (columns['stable'] > 0.5)
         _draw(figure, panel, x, y, columns, name, walks, f'({letter}) {text}{at}')
@@ -99,13 +102,6 @@ def _draw(figure: Figure, panel: Axes, x: Axis, y: Axis, columns: Any, name: str
                             **({'vmin': 0.0, 'vmax': 1.0} if name == 'stable' else {}))
     figure.colorbar(mesh, ax=panel)
     panel.set_title(title, loc='left', fontsize=9.5)
-
-
-def _outline(panel: Axes, x: Axis, y: Axis, columns: Any, rows: slice | np.ndarray) -> None:
-    """Draw where walks last at the other axes' chosen values."""
-    xs, ys, cells = _cells(x, y, columns, columns['stable'], rows)
-    if np.nanmin(cells) < 0.5 < np.nanmax(cells) and min(cells.shape) > 1:
-        panel.contour(xs, ys, cells, [0.5], colors=MARK, linewidths=1.5)
 
 
 def _cells(x: Axis, y: Axis, columns: Any, values: Any,
