@@ -677,6 +677,7 @@ def test_signals(bench, robot, process, number):
     assert 'Traceback' not in process.error
 
 
+@pytest.mark.long
 @fault('Controller crash, SIGKILL', code=None,
        detected='by the watchdog node: its timeout (0.1 s), steady clock; by the embedded '
                 'simulator: command_timeout (0.1 s), or lockstep_timeout',

@@ -344,6 +344,7 @@ def test_survives_the_steps_down_of_the_book(compass):
     assert alone.first_failure == pytest.approx(0.055)
 
 
+@pytest.mark.long
 def test_supply_bounds_what_goes_into_the_walker(compass):
     """What is injected must stay below the supply so far, and a full tank must not run over."""
     robot_file = load_robot('compass', [('world.slope', 0.0), *(

@@ -118,6 +118,7 @@ def walk(robot_file, plant, duration, *disturbances):
     return run_plant(built, ControlLoop(robot_file), robot_file.start, duration)
 
 
+@pytest.mark.long
 def test_dribbel_walks_alike(dart):
     """The same robot file and gains would walk another walk: 3 % speed, step time and cost."""
     pytest.importorskip('mujoco')

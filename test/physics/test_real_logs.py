@@ -108,6 +108,7 @@ def test_what_cannot_be_is_named(log, tmp_path, capsys, change, words):
     assert words in error and error.count('\n') == 1, error
 
 
+@pytest.mark.long
 def test_noise_is_fitted_to_a_part(log, tmp_path, capsys):
     """Whoever has a camera would have to guess what the sensors of his robot are worth."""
     assert read(log, tmp_path) == 0

@@ -179,6 +179,7 @@ def test_unused_entries_go(folder):
     assert len(left) == len(old) and not left & old
 
 
+@pytest.mark.long
 def test_processes_do_not_mix(folder):
     """Otherwise two processes at once spoil an entry, or equally named functions change places."""
     tail = '\nprint(entry(law, 1.0))'

@@ -132,6 +132,7 @@ def test_unusable_recordings_are_refused(tmp_path, walk, capsys):
         Recorder(load_robot('dribbel'), 'hip_switching', tmp_path / 'walk.bag')
 
 
+@pytest.mark.long
 def test_a_recording_becomes_a_report_by_what_the_simulator_said_of_the_base(tmp_path, capsys):
     """If it failed, a walk in another simulator could not be judged by where the robot was."""
     path = tmp_path / 'walk.mcap'
