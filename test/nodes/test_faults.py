@@ -518,7 +518,7 @@ def test_stale_imu_and_contact(bench, robot, realtime, sensor):
 
 
 @fault('Ticks take longer than the control period', code='tick_overrun',
-       detected='after overrun_limit (5) late ticks in a row, real time',
+       detected='after overrun_limit (5) late ticks in a row that last state_timeout, real time',
        reaction='fade: the effort fades at fade_rate', last='zero once faded',
        clears='~/clear_fault')
 def test_tick_overrun(bench, robot, realtime):

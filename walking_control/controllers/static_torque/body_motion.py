@@ -11,11 +11,14 @@ import numpy as np
 import pinocchio as pin
 
 from walking_control.models.base import ROOT
+from walking_control.statics.kernels import compiled
 
 if TYPE_CHECKING:
     from walking_control.models.dynamics import Dynamics
     from walking_control.models.signals import BaseState
     from walking_control.statics.contacts import Contact
+
+_SIGNS = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]])   # of the corners
 
 
 class BodyMotion:
@@ -34,9 +37,10 @@ class BodyMotion:
 
     def __init__(self, dynamics: Dynamics, contacts: Mapping[str, Contact]) -> None:
         self._dynamics = dynamics
-        self._contacts = list(contacts.values())
         self._frames = [dynamics.frame(contact.frame, contact.offset, contact.rotation)
-                        for contact in self._contacts]
+                        for contact in contacts.values()]
+        self._corners = [0.5 * np.array([contact.length, contact.width]) * _SIGNS
+                         for contact in contacts.values()]
         self._data = dynamics.model.createData()
         self._v = np.zeros(dynamics.nv)
         self.com, self.velocity = np.zeros(3), np.zeros(3)
@@ -72,14 +76,8 @@ class BodyMotion:
 
     def corners(self, feet: Sequence[int]) -> np.ndarray:
         """Return the corners of soles on the floor, ``(4 n, 2)``, m."""
-        points = []
-        for foot in feet:
-            contact, turn = self._contacts[foot], self.turns[foot]
-            for x in (-0.5, 0.5):
-                for y in (-0.5, 0.5):
-                    points.append(self.feet[foot][:2] + x * contact.length * turn[:2, 0]
-                                  + y * contact.width * turn[:2, 1])
-        return np.array(points)
+        return np.concatenate([self.feet[foot][:2] + self._corners[foot] @ self.turns[foot][:2, :2].T
+                               for foot in feet])
 
 
 class Hull(NamedTuple):
@@ -96,18 +94,19 @@ class Hull(NamedTuple):
     lengths: np.ndarray
 
 
+@compiled
 def margin_inside(hull: Hull, point: np.ndarray) -> float:
     """Return how far a point, ``(2,)``, lies inside a `Hull`, m; below zero outside."""
-    corners, inwards, lengths = hull
-    to = point - corners
-    least = float((inwards * to).sum(axis=1).min())
-    if least >= 0.0:
-        return least
-    edges = np.stack((inwards[:, 1], -inwards[:, 0]), axis=1)
-    along = np.clip((edges * to).sum(axis=1), 0.0, lengths)
-    return -float(np.hypot(*(to - along[:, None] * edges).T).min())
+    least, nearest = np.inf, np.inf
+    for corner, inward, length in zip(*hull):
+        x, y = point[0] - corner[0], point[1] - corner[1]
+        least = min(least, inward[0] * x + inward[1] * y)
+        along = min(max(inward[1] * x - inward[0] * y, 0.0), length)
+        nearest = min(nearest, math.hypot(x - along * inward[1], y + along * inward[0]))
+    return least if least >= 0.0 else -nearest
 
 
+@compiled
 def share_inside(hull: Hull, point: np.ndarray, move: np.ndarray) -> float:
     """Return which share of a move, at most 1, ends inside a `Hull`; 0 from outside.
 
@@ -116,34 +115,48 @@ def share_inside(hull: Hull, point: np.ndarray, move: np.ndarray) -> float:
         point: Where the move begins, ``(2,)``.
         move: ``(2,)``.
     """
-    corners, inwards, _ = hull
-    room, rate = (inwards * (point - corners)).sum(axis=1), inwards @ move
-    if room.min() < 0.0:
-        return 0.0
-    return float(min([1.0, *(room[rate < 0.0] / -rate[rate < 0.0])]))
+    share = 1.0
+    for corner, inward, _ in zip(*hull):
+        room = inward[0] * (point[0] - corner[0]) + inward[1] * (point[1] - corner[1])
+        rate = inward[0] * move[0] + inward[1] * move[1]
+        if room < 0.0:
+            return 0.0
+        if rate < 0.0:
+            share = min(share, -room / rate)
+    return share
 
 
+@compiled
 def hull_of(points: np.ndarray) -> Hull:
-    """Return the convex `Hull` of points, ``(n, 2)``, n >= 3 and not all on one line."""
-    hull = _chain(points)
-    edges = np.concatenate((hull[1:], hull[:1])) - hull
-    lengths = np.hypot(edges[:, 0], edges[:, 1])
-    return Hull(hull, np.stack((-edges[:, 1], edges[:, 0]), axis=1) / lengths[:, None], lengths)
+    """Return the convex `Hull` of points, ``(n, 2)``, n >= 3 and not all on one line.
 
-
-def _chain(points: np.ndarray) -> np.ndarray:
-    """Return the corners of the convex hull, counter-clockwise (Andrew's chain)."""
-    ordered = sorted(map(tuple, points.tolist()))
-    chain: list[tuple[float, ...]] = []
-    for sweep in (ordered, ordered[::-1]):
-        half: list[tuple[float, ...]] = []
-        for p in sweep:
-            while len(half) > 1 and (half[-1][0] - half[-2][0]) * (p[1] - half[-2][1]) \
-                    <= (half[-1][1] - half[-2][1]) * (p[0] - half[-2][0]):
-                half.pop()
-            half.append(p)
-        chain += half[:-1]
-    return np.array(chain)
+    By Andrew's chain: the lower half from the left to the right, the upper half back.
+    """
+    n, k = len(points), 0
+    ordered = points[np.argsort(points[:, 0])]
+    for i in range(1, n):   # ties
+        j = i
+        while j > 0 and ordered[j, 0] == ordered[j - 1, 0] and ordered[j, 1] < ordered[j - 1, 1]:
+            ordered[j, 1], ordered[j - 1, 1] = ordered[j - 1, 1], ordered[j, 1]
+            j -= 1
+    chain = np.empty((2 * n, 2))
+    for half in range(2):
+        first = k
+        for i in range(n):
+            p = ordered[n - 1 - i if half else i]
+            while k - first > 1 and (chain[k - 1, 0] - chain[k - 2, 0]) * (p[1] - chain[k - 2, 1]) \
+                    <= (chain[k - 1, 1] - chain[k - 2, 1]) * (p[0] - chain[k - 2, 0]):
+                k -= 1
+            chain[k] = p
+            k += 1
+        k -= 1
+    corners = chain[:k].copy()
+    inwards, lengths = np.empty((k, 2)), np.empty(k)
+    for i in range(k):
+        x, y = corners[(i + 1) % k] - corners[i]
+        lengths[i] = math.hypot(x, y)
+        inwards[i] = -y / lengths[i], x / lengths[i]
+    return Hull(corners, inwards, lengths)
 
 
 def heading(turn: np.ndarray) -> np.ndarray:
