@@ -38,14 +38,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pinocchio as pin
 
-from walking_control.controllers.static_torque.body_motion import (
-    BodyMotion,
-    heading,
-    hull_of,
-    margin_inside,
-    share_inside,
-)
+from walking_control.controllers.static_torque.body_motion import BodyMotion, heading
 from walking_control.models.base import ROOT
+from walking_control.statics.kernels import hull_of, margin_inside, share_inside
 from walking_control.statics.solvers import Problem
 
 if TYPE_CHECKING:

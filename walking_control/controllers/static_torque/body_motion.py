@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the centre of mass is over the soles and how it moves; how far points are from an edge."""
+"""Where the centre of mass is over the soles and how it moves."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 import math
-from typing import NamedTuple, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pinocchio as pin
 
 from walking_control.models.base import ROOT
-from walking_control.statics.kernels import compiled
 
 if TYPE_CHECKING:
     from walking_control.models.dynamics import Dynamics
@@ -76,87 +75,8 @@ class BodyMotion:
 
     def corners(self, feet: Sequence[int]) -> np.ndarray:
         """Return the corners of soles on the floor, ``(4 n, 2)``, m."""
-        return np.concatenate([self.feet[foot][:2] + self._corners[foot] @ self.turns[foot][:2, :2].T
-                               for foot in feet])
-
-
-class Hull(NamedTuple):
-    """A convex polygon, counter-clockwise; each edge begins at its corner.
-
-    Attributes:
-        corners: ``(n, 2)``, m.
-        inwards: Normals of the edges, ``(n, 2)``.
-        lengths: Of the edges, ``(n,)``, m.
-    """
-
-    corners: np.ndarray
-    inwards: np.ndarray
-    lengths: np.ndarray
-
-
-@compiled
-def margin_inside(hull: Hull, point: np.ndarray) -> float:
-    """Return how far a point, ``(2,)``, lies inside a `Hull`, m; below zero outside."""
-    least, nearest = np.inf, np.inf
-    for corner, inward, length in zip(*hull):
-        x, y = point[0] - corner[0], point[1] - corner[1]
-        least = min(least, inward[0] * x + inward[1] * y)
-        along = min(max(inward[1] * x - inward[0] * y, 0.0), length)
-        nearest = min(nearest, math.hypot(x - along * inward[1], y + along * inward[0]))
-    return least if least >= 0.0 else -nearest
-
-
-@compiled
-def share_inside(hull: Hull, point: np.ndarray, move: np.ndarray) -> float:
-    """Return which share of a move, at most 1, ends inside a `Hull`; 0 from outside.
-
-    Args:
-        hull: The `Hull`.
-        point: Where the move begins, ``(2,)``.
-        move: ``(2,)``.
-    """
-    share = 1.0
-    for corner, inward, _ in zip(*hull):
-        room = inward[0] * (point[0] - corner[0]) + inward[1] * (point[1] - corner[1])
-        rate = inward[0] * move[0] + inward[1] * move[1]
-        if room < 0.0:
-            return 0.0
-        if rate < 0.0:
-            share = min(share, -room / rate)
-    return share
-
-
-@compiled
-def hull_of(points: np.ndarray) -> Hull:
-    """Return the convex `Hull` of points, ``(n, 2)``, n >= 3 and not all on one line.
-
-    By Andrew's chain: the lower half from the left to the right, the upper half back.
-    """
-    n, k = len(points), 0
-    ordered = points[np.argsort(points[:, 0])]
-    for i in range(1, n):   # ties
-        j = i
-        while j > 0 and ordered[j, 0] == ordered[j - 1, 0] and ordered[j, 1] < ordered[j - 1, 1]:
-            ordered[j, 1], ordered[j - 1, 1] = ordered[j - 1, 1], ordered[j, 1]
-            j -= 1
-    chain = np.empty((2 * n, 2))
-    for half in range(2):
-        first = k
-        for i in range(n):
-            p = ordered[n - 1 - i if half else i]
-            while k - first > 1 and (chain[k - 1, 0] - chain[k - 2, 0]) * (p[1] - chain[k - 2, 1]) \
-                    <= (chain[k - 1, 1] - chain[k - 2, 1]) * (p[0] - chain[k - 2, 0]):
-                k -= 1
-            chain[k] = p
-            k += 1
-        k -= 1
-    corners = chain[:k].copy()
-    inwards, lengths = np.empty((k, 2)), np.empty(k)
-    for i in range(k):
-        x, y = corners[(i + 1) % k] - corners[i]
-        lengths[i] = math.hypot(x, y)
-        inwards[i] = -y / lengths[i], x / lengths[i]
-    return Hull(corners, inwards, lengths)
+        return np.concatenate([self.feet[i][:2] + self._corners[i] @ self.turns[i][:2, :2].T
+                               for i in feet])
 
 
 def heading(turn: np.ndarray) -> np.ndarray:
