@@ -221,8 +221,8 @@ def walk(name, speed, duration, steps, parameters):
         assert int(re.search(r'(\d+) steps', words)[1]) >= steps, words
 
 
-@pytest.mark.parametrize('name', [
-    pytest.param(name, marks=[pytest.mark.long] * (name == 'dribbel')) for name in WALKS])
+@pytest.mark.long
+@pytest.mark.parametrize('name', WALKS)
 def test_robots_walk_in_slow_motion(bench, name):
     """No robot would walk on a machine whose simulator is slower than real time."""
     duration, steps, parameters = WALKS[name]

@@ -157,6 +157,7 @@ class Veiled:
             array[:] = kept
 
 
+@pytest.mark.long
 @pytest.mark.parametrize('robot, controller, noise', [
     ('dribbel', 'hip_switching', 'none'), ('dribbel', 'curve_tracking', 'lab'),
     ('humanoid', 'static_torque', 'lab'), ('compass', 'curve_tracking', 'none')])
