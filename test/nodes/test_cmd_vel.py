@@ -26,7 +26,7 @@ from walking_control.nodes.messages import set_stamp
 from walking_control.nodes.simulator_node import SimulatorNode
 from walking_control.nodes.telemetry import ODOM
 from walking_control.runs.route import read_route, Route
-from walking_control.simulation.noise import noise_overrides
+from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import simulate
 
 pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')

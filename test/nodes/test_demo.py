@@ -24,8 +24,8 @@ from walking_control.nodes.demo import run_demo
 from walking_control.nodes.simulator_node import SimulatorNode
 from walking_control.simulation.disturbance import plan_disturbances
 from walking_control.simulation.injection import Injection
-from walking_control.simulation.noise import noise_overrides
 from walking_control.simulation.registry import make_plant
+from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import run_plant
 
 pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')

@@ -24,7 +24,7 @@ from std_srvs.srv import Trigger
 from walking_control.loading import load_robot
 from walking_control.models.signals import Measurement
 from walking_control.nodes import topics
-from walking_control.nodes.combined_state import CombinedWriter
+from walking_control.nodes.sensors import CombinedWriter
 from walking_control.nodes.watchdog_node import WatchdogNode
 from walking_control.safety.faults import KINDS
 

@@ -17,8 +17,8 @@ from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
 from walking_control.nodes import topics
+from walking_control.nodes.heartbeat import WatchClock
 from walking_control.nodes.messages import ArrayWriter, set_stamp
-from walking_control.nodes.watch_clock import WatchClock
 from walking_control.nodes.watchdog_node import WatchdogNode
 from walking_control.ros2_control.files import shipped_folder
 

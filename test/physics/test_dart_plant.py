@@ -14,7 +14,7 @@ from walking_control.loading import load_robot
 from walking_control.models.contact import project_velocity
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.signals import Command
-from walking_control.simulation.dart.torsion import Torsion
+from walking_control.simulation.dart.rotors import Torsion
 from walking_control.simulation.disturbance import plan_disturbances
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.simulate import run_plant

@@ -12,8 +12,8 @@ from walking_control.models.dynamics import Dynamics
 from walking_control.models.signals import Measurement
 from walking_control.models.urdf import scale_masses
 from walking_control.simulation.disturbance import plan_disturbances
-from walking_control.simulation.noise import read_preset
 from walking_control.simulation.registry import make_plant
+from walking_control.simulation.sensors import read_preset
 from walking_control.simulation.simulate import run_plant
 from walking_control.statics.posture_search import search_posture
 

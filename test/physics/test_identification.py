@@ -13,7 +13,7 @@ from walking_control.loading import load_robot
 from walking_control.reports.report import write_report
 from walking_control.runs.metrics import summarize
 from walking_control.runs.tables import read_recording, Recording
-from walking_control.simulation.noise import noise_overrides
+from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import simulate
 
 TRUE = {'hip.torque_constant': 0.0302, 'hip.efficiency': 0.8, 'hip.driving_gain': 0.8,

@@ -19,8 +19,8 @@ from walking_control.models.dynamics import Dynamics
 from walking_control.models.urdf import scale_masses
 from walking_control.runs.run import Run
 from walking_control.simulation.disturbance import rough_floor
-from walking_control.simulation.noise import noise_overrides
 from walking_control.simulation.registry import make_fast_plant, make_plant
+from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import run_plant
 
 pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')

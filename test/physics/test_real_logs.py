@@ -12,7 +12,7 @@ import yaml
 from walking_control.cli import main
 from walking_control.loading import load_robot
 from walking_control.runs.kinematics import estimation_measures
-from walking_control.simulation.noise import noise_overrides
+from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import simulate
 
 DATA = Path(os.environ.get('WALKING_CONTROL_DATA') or

@@ -10,8 +10,8 @@ from walking_control.control_loop import ControlLoop
 from walking_control.loading import load_robot
 from walking_control.models.signals import Command, Measurement
 from walking_control.runs.space import heading_error
-from walking_control.simulation.noise import noise_overrides
 from walking_control.simulation.registry import make_plant
+from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import run_plant, simulate
 
 

@@ -17,8 +17,8 @@ from walking_control.loading import load_robot
 from walking_control.recording.bag import open_bag, read_rows
 from walking_control.recording.recorder import Recorder
 from walking_control.recording.replay import recorded_robot, replay, retell
-from walking_control.simulation.noise import noise_overrides
 from walking_control.simulation.registry import make_plant
+from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import run_plant, simulate
 
 STORE = get_typestore(Stores.ROS2_JAZZY)
