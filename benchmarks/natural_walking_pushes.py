@@ -4,7 +4,8 @@
 Run as ``python benchmarks/natural_walking_pushes.py SIZE SPEED [lab] [NAME=VALUE ...]``; SIZE in
 N s/kg, ``lab`` adds the noise of a laboratory and 10 ms of delay that the law knows. 12 directions,
 8 parts of a step, walker3d in MuJoCo. A cell counts as survived when the robot walks 20 s
-afterwards, or for SETTLED seconds on its gait without leaving it; with ``--whole`` all walk 20 s.
+afterwards, or for ``--settled`` seconds (5) on its gait without leaving it; with ``--whole`` all
+walk 20 s.
 """
 
 import argparse
@@ -12,22 +13,23 @@ from functools import partial
 import sys
 import time
 
+import yaml
+
 from walking_control.experiments.branches import Branches
 from walking_control.experiments.envelope import _Trial, Cell, even_grid, Trial
 from walking_control.loading import load_robot
 from walking_control.simulation.disturbance import plan_disturbances
+from walking_control.simulation.noise import noise_overrides
 from walking_control.simulation.registry import choose_parts
-from walking_control.simulation.sensors import noise_overrides
 
 SETTLED = 5.0
-SETTLING = 24   # touchdowns before: 1.2 m/s are reached after 15
 DELAY = 0.01
 
 
 class _Pushed(_Trial):
     """A push that ends early where the robot is back on its gait."""
 
-    whole = False
+    whole, spell = False, SETTLED
 
     def attempt(self, trial):
         """Return why it fell or None, and when it was on the gait for good, s after the push."""
@@ -40,7 +42,7 @@ class _Pushed(_Trial):
             now = walk.plant.time
             if not law.on_gait or now < before + 1.5 * self._step_time:
                 self._since = now
-            return not self.whole and now - self._since > SETTLED
+            return not self.whole and now - self._since > self.spell
         walk.go(self._ticks(self.duration - before), until=settled)
         if walk.fault is not None:
             return str(walk.fault), walk.plant.time - before
@@ -55,6 +57,7 @@ def _parse():
     parser.add_argument('speed', type=float)
     parser.add_argument('sets', nargs='*', metavar='NAME=VALUE')
     parser.add_argument('--whole', action='store_true')
+    parser.add_argument('--settled', type=float, default=SETTLED, help='s on the gait')
     parser.add_argument('--directions', type=int, default=12)
     parser.add_argument('--phases', type=int, default=8)
     parser.add_argument('--cells', default='', help='DEGREES/PHASE,... these alone')
@@ -67,15 +70,16 @@ def main():
     """Print every cell, and what did not survive."""
     given = _parse()
     lab = 'lab' in given.sets
-    pairs = [pair.split('=', 1) for pair in given.sets if pair != 'lab']
+    pairs = [(name, yaml.safe_load(value)) for name, value in
+             (pair.split('=', 1) for pair in given.sets if pair != 'lab')]
     delay = [('sensors.command_delay', DELAY), ('natural_walking.delay', DELAY)] if lab else []
     robot_file = load_robot('walker3d', [
         ('controller', 'natural_walking'), ('natural_walking.speed', given.speed),
         *noise_overrides('lab' if lab else None), *delay, *pairs])
     robot_file, law, plant = choose_parts(robot_file, None, None)
-    grid = even_grid(given.directions, given.phases)._replace(settling=SETTLING)
+    grid = even_grid(given.directions, given.phases)
     begun, trial = time.time(), _Pushed(robot_file, law, plant, 'push', grid)
-    trial.whole = given.whole
+    trial.whole, trial.spell = given.whole, given.settled
     print({name: round(value, 4) for name, value in trial.settle().items()}, 'on the gait:',
           trial._loop.controller.on_gait, flush=True)
     cells = [Cell(phase, direction, []) for phase in grid.phases for direction in grid.directions]

@@ -137,7 +137,8 @@ class Enveloped(Options, group=(
     phase: Sequence[float] | None = option('these instead, 0 up to 1', 'P[,P]', numbers)
     after: float | None = option('how long it has to walk afterwards (default: 20 s)', 'S',
                                  duration)
-    settling: int | None = option('touchdowns before (default: 12)', 'N', count)
+    settling: int | None = option('least touchdowns before; more until it walks evenly (default: '
+                                  '12)', 'N', count)
     processes: int | None = option('trials at once', 'N', count)
     quick: bool = option('4 directions, 2 phases, 5 s afterwards, every other size')
 
@@ -198,7 +199,7 @@ def requested_robot(options: OnFloor) -> RobotFile:
 
 def settings_of(options: OnFloor) -> list[tuple[str, Any]]:
     """Return the overrides that options stand for; --set may change those of the sensors."""
-    from walking_control.simulation.sensors import noise_overrides
+    from walking_control.simulation.noise import noise_overrides
     settings: list[tuple[str, Any]] = []
     if isinstance(options, Sensed):
         settings += noise_overrides(options.noise)

@@ -34,7 +34,8 @@ from walking_control.models.dynamics import Dynamics
 from walking_control.models.registry import Choice
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.runs.quantities import motors
-from walking_control.simulation.disturbance import Disturbance, How, plan_disturbances, Touchdowns
+from walking_control.simulation.disturbance import Disturbance, How, plan_disturbances
+from walking_control.simulation.pushes import Touchdowns
 from walking_control.simulation.registry import choose_parts, make_plant
 from walking_control.simulation.sensors import has_errors, SensorParameters
 from walking_control.simulation.simulate import Walk
@@ -44,6 +45,7 @@ AHEAD = 2.0        # steps from there to where the floor may change
 SETTLING = 12      # touchdowns before the disturbance
 SETTLING_TIME = 20.0   # s: by then they must have been made
 MEASURED = 4       # steps before it that are measured
+STEADY = 0.02      # share by which the last two strides before may differ in speed
 PRICE = 'cost_of_transport_electrical'   # of the walk before the disturbance, beside its margin
 LOOK = 4.0         # s afterwards: most who fall have fallen by then
 STALLED = 4.0      # steps without a touchdown: it walks no longer
@@ -56,7 +58,7 @@ class Grid(NamedTuple):
         directions: Of pushes, rad from ahead to the left.
         phases: Parts of a step, 0 up to 1.
         after: How long it walks afterwards, s.
-        settling: Touchdowns before.
+        settling: Least touchdowns before; a walk whose speed still changes makes more.
         coarseness: By how much sizes are further apart than usual.
     """
 
@@ -222,7 +224,7 @@ def find_envelope(robot_file: RobotFile, kind: str = 'push', controller: Choice 
     cells = [Cell(phase, direction, sizes) for direction in
              (grid.directions if kind == 'push' else (None,)) for phase in grid.phases]
     conditions = {**describe_walks(robot_file, controller, plant), 'disturbance': kind,
-                  'unit': DISTURBANCES[kind].unit, 'after': grid.after, 'settling': grid.settling,
+                  'unit': DISTURBANCES[kind].unit, 'after': grid.after,
                   'resolution': resolution, 'largest': largest,
                   'noise': has_errors(robot_file.values(SensorParameters)), **nominal}
     try:
@@ -312,7 +314,7 @@ class _Trial:
             if touchdowns.count > len(seen):
                 seen.append((touchdowns.last, truth.base.position[:2].copy(),
                              truth.electrical_energy))
-            return len(seen) >= count
+            return len(seen) >= count and _is_steady(seen)
         walk.go(self._ticks(SETTLING_TIME), until=settled)
         if walk.fault is not None or len(seen) < count:
             raise NotAchieved(
@@ -320,12 +322,13 @@ class _Trial:
                 limit=str(walk.fault or f'{count} must be made within {SETTLING_TIME:g} s'),
                 remedy='give it a speed (--speed 0.5), or change controller or --noise')
         (begin, here, before), (end, there, after) = seen[-1 - MEASURED], seen[-1]
-        self._time, self._base = end, float(there[0])
+        self._time, self._base, self._settled = end, float(there[0]), len(seen)
         self._step_time = (end - begin) / MEASURED
         self._step_length = float(there[0] - here[0]) / MEASURED
         way = float(np.hypot(*(there - here)))
         load = Dynamics(robot, self._file.values(World).gravity).weight * way
-        return {'nominal_speed': way / (end - begin), 'step_time': self._step_time,
+        return {'settling': len(seen), 'nominal_speed': way / (end - begin),
+                'step_time': self._step_time,
                 PRICE: (after - before) / load if motors(robot) and load > 0.0 else None}
 
     def _ticks(self, duration: float) -> int:
@@ -334,7 +337,7 @@ class _Trial:
     def disturbance(self, cell: Cell, size: float) -> Disturbance:
         """Return the `Disturbance` of a trial."""
         if cell.direction is not None:
-            return Disturbance(self._kind, size, self._grid.settling,
+            return Disturbance(self._kind, size, self._settled,
                                How(phase=cell.phase, direction=cell.direction))
         place = self._base + (AHEAD + cell.phase) * self._step_length
         return Disturbance(self._kind, size, 0, How(place=round(place, 4)))
@@ -363,3 +366,10 @@ class _Trial:
             return str(walk.fault)
         stood = walk.plant.time - touchdowns.last
         return 'made no further step' if stood > STALLED * self._step_time else None
+
+
+def _is_steady(seen: Sequence[tuple[float, np.ndarray, float]]) -> bool:
+    """Return whether the last two strides were equally fast; of touchdowns, time and place."""
+    (first, a, _), (middle, b, _), (last, c, _) = seen[-5], seen[-3], seen[-1]
+    before, after = np.hypot(*(b - a)) / (middle - first), np.hypot(*(c - b)) / (last - middle)
+    return bool(abs(after - before) <= STEADY * max(float(after), SPEED))

@@ -11,6 +11,7 @@ Simplifications: the stance foot neither slips nor lifts (its least normal force
 base does not turn (see `models.step_equations`).
 """
 
+
 import numpy as np
 
 from walking_control.exceptions import IncompatiblePlant

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog, nnls
 
-from walking_control.controllers.curve_tracking.forces import draw, energy_force, tank_share
+from walking_control.controllers.curve_tracking.energy import draw, energy_force, tank_share
 from walking_control.controllers.limits.efforts import (
     foot_limits,
     keep_foot,
@@ -18,7 +18,8 @@ from walking_control.controllers.limits.efforts import (
 from walking_control.controllers.limits.nearest_point import nearest_allowed
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.support.dynamics import effort_map, foot_turn, SupportDynamics
+from walking_control.models.efforts import effort_map, foot_turn
+from walking_control.models.support.dynamics import SupportDynamics
 
 
 @pytest.fixture(scope='module')

@@ -8,6 +8,7 @@ from walking_control.controllers.natural_walking.books import Books
 from walking_control.controllers.natural_walking.reference import CAPTURE, FOOT, GaitTable, RATE
 from walking_control.controllers.registry import make_controller
 from walking_control.loading import load_robot
+from walking_control.runs.route import read_route
 from walking_control.simulation.simulate import simulate
 
 
@@ -50,6 +51,21 @@ def test_energies_are_booked_to_the_last_digit(walk):
     assert told['tank_level'].min() > 0.0
     jumps = np.abs(np.diff(walk.effort, axis=0)).max(axis=1)
     assert jumps[walk.time[1:] > 4.0].max() < 5.0
+
+
+@pytest.mark.long
+def test_a_turn_at_full_speed_is_walked(tmp_path):
+    """Where the floor is late the push-off went on: the robot flew, and fell off its gait."""
+    path = tmp_path / 'turn.yaml'
+    path.write_text('segments: [{duration: 7.2, ahead: 1.2}, {duration: 2.5, ahead: 1.2, '
+                    'turn: -0.3}]\n')
+    run = simulate(load_robot('walker3d'), 'natural_walking', duration=9.7, route=read_route(path))
+    assert run.fault is None
+    turning = run.time > 7.2
+    off = run.telemetry['on_gait'][turning] == 0.0
+    assert len(np.unique(run.steps[turning][off])) <= 4
+    force = np.linalg.norm(run.foot_force[turning].sum(axis=1), axis=1)
+    assert np.mean(force == 0.0) < 0.02, 'it flies'
 
 
 def test_noise_of_positions_does_no_work():

@@ -50,7 +50,6 @@ from walking_control.controllers.stepping.controller import (
 )
 from walking_control.controllers.stepping.controller import PRESSURE as PRESSING
 from walking_control.controllers.stepping.parameters import SteppingParameters
-from walking_control.controllers.stepping.prediction import Prediction
 from walking_control.controllers.stepping.step_plan import Aim, steady_offset, step_limits
 from walking_control.controllers.stepping.swing import LATE
 from walking_control.gaits.gait_family import GaitFamily
@@ -94,8 +93,9 @@ class NaturalWalking(Stepping):
         super().__init__(robot_file, values)
         family = GaitFamily.read(gait_path(values.gait or robot_file.robot.name), robot_file)
         self._table = GaitTable(family, self._dynamics, self._gravity)
-        lag = robot_file.sections.get('estimator', {}).get('velocity_lag', 0.0)
-        self._prediction = Prediction(self._dynamics, values.delay, float(lag))
+        # checked when the file was read
+        self._prediction.lag = float(
+            robot_file.sections.get('estimator', {}).get('velocity_lag', 0.0))
         foot = self._dynamics.frames[robot_file.robot.feet[LEFT]]
         self._ankle = self._dynamics.model.frames[foot].placement.translation.copy()
         robot = robot_file.robot
@@ -238,6 +238,10 @@ class NaturalWalking(Stepping):
         row = self._table.row(self._s, self.stance)
         rate = (1.0 - self._s) / self.step.remaining if self.step.remaining > dt else \
             1.0 / self._table.stride.duration
+        if self.step.remaining < 0.0:   # the floor is late: a push-off that went on would fly
+            row = row.copy()
+            row[KNEE][0] -= row[KNEE][1] * rate * self.step.remaining
+            row[KNEE][2] = row[TURN][6:] = 0.0
         self._want_trunk(row[TURN], rate)
         self._want_knee(row[KNEE], rate)
         self._want_foot(row, rate, dt)

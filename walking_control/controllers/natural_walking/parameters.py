@@ -24,7 +24,7 @@ class NaturalWalkingParameters(SteppingParameters, section='natural_walking'):
         80.0, 'm/s^2', 'Acceleration counted on to move the swing foot; a base that stands high is '
         'thrown up by more.', 1.0, 1e4)
     leaving: float = parameter(
-        0.0625, 'm', 'Deviation of the divergent component beyond which the gait is left.', 0.0,
+        0.075, 'm', 'Deviation of the divergent component beyond which the gait is left.', 0.0,
         1.0, live=True, scaled=True)
     entering: float = parameter(
         0.125, 'm', 'Deviation at a touchdown within which it is entered.', 0.0, 1.0, live=True,

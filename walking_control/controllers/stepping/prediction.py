@@ -30,7 +30,7 @@ class Prediction:
     """
 
     def __init__(self, dynamics: Dynamics, delay: float, lag: float = 0.0) -> None:
-        self._dynamics, self._delay, self._lag = dynamics, delay, lag
+        self._dynamics, self._delay, self.lag = dynamics, delay, lag
         self.reset()
 
     def reset(self) -> None:
@@ -41,9 +41,9 @@ class Prediction:
 
     def remember(self, acceleration: np.ndarray, dt: float) -> None:
         """Note the acceleration planned for the coming tick, Pinocchio's order, ``(nv,)``."""
-        if self._lag > 0.0:
-            share = 1.0 - math.exp(-dt / self._lag)
-            self._behind[ROOT:] += share * (self._lag * acceleration[ROOT:] - self._behind[ROOT:])
+        if self.lag > 0.0:
+            share = 1.0 - math.exp(-dt / self.lag)
+            self._behind[ROOT:] += share * (self.lag * acceleration[ROOT:] - self._behind[ROOT:])
         if self._delay <= 0.0:
             return
         self._planned.append((acceleration.copy(), dt))
@@ -54,7 +54,7 @@ class Prediction:
     def predict(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return q and v after the delay; the arguments themselves where there is none."""
         dynamics = self._dynamics
-        if self._lag > 0.0:
+        if self.lag > 0.0:
             v = v + self._behind[dynamics.pinocchio_order]
         if not self._planned:
             return q, v
