@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import sys
 from typing import Any, TYPE_CHECKING
 
+from walking_control.cli import output
 from walking_control.cli.options import (
     Following,
     OnFloor,
@@ -14,14 +15,6 @@ from walking_control.cli.options import (
     require_rigid,
     Seeded,
     Timed,
-)
-from walking_control.cli.output import (
-    print_files,
-    save_figures,
-    show_share,
-    suggest_compiler,
-    tell,
-    without,
 )
 from walking_control.cli.verb import number_range, numbers, option, verb, words
 from walking_control.exceptions import InvalidInput
@@ -84,8 +77,8 @@ def search(options: _Search) -> int:
     if options.out is not None:
         from walking_control.reports.plots.gait import search_figures
         result['files'] = [str(save_gait(found, options.out)),
-                           *save_figures(options.out, search_figures(found))]
-    tell(options, result, without(('attempts',)))
+                           *output.save_figures(options.out, search_figures(found))]
+    output.tell(options, result, output.without(('attempts',)))
     if result['reason'] is not None:
         print(f'error: no gait of {robot_file.robot.name}: {result["reason"]}'
               f'{_all_the_same(found)}', file=sys.stderr)
@@ -113,8 +106,8 @@ def _search_space(options: _Search, robot_file: RobotFile, task: dict[str, Any],
             print('{speed:.3g} m/s: cost of transport {cost_of_transport_electrical:.4f} at the '
                   'supply, {cost_of_transport_each_joint:.4f} each joint alone; {period:.3f} s, '
                   '{step_length:.3f} m long, {step_width:.3f} m wide'.format(**row))
-        print_files(result)
-    tell(options, result, say)
+        output.print_files(result)
+    output.tell(options, result, say)
     return _say_failed(row.reason for row in found.members)
 
 
@@ -145,8 +138,8 @@ def _search_speeds(options: _Search, speeds: Sequence[float], robot_file: RobotF
     result = {'curves': curves, 'files': []}
     if options.out is not None:
         from walking_control.reports.plots.gait import plot_cost_over_speed
-        result['files'] = save_figures(options.out,
-                                       {'cost_over_speed': plot_cost_over_speed(curves)})
+        result['files'] = output.save_figures(options.out,
+                                              {'cost_over_speed': plot_cost_over_speed(curves)})
     rows = [(name, row) for name, rows in curves.items() for row in rows]
 
     def say(result: dict[str, Any]) -> None:
@@ -154,8 +147,8 @@ def _search_speeds(options: _Search, speeds: Sequence[float], robot_file: RobotF
             adapted = ', '.join(f'{key.rpartition(".")[2]} {value:.4g}'
                                 for key, value in row['parameters'].items())
             print(f'{name}: {row["speed"]:.3g} m/s, cost {row["cost"]:.4g} {adapted}')
-        print_files(result)
-    tell(options, result, say)
+        output.print_files(result)
+    output.tell(options, result, say)
     return _say_failed(row['reason'] for _, row in rows)
 
 
@@ -169,9 +162,9 @@ def cycle(options: _Cycle) -> int:
     from walking_control.experiments.cycles import find_robot_cycles, walk_cycle
     require_rigid(options)
     robot_file = requested_robot(options)
-    suggest_compiler()
+    output.suggest_compiler()
     result = find_robot_cycles(robot_file, options.controller, options.seed,
-                               progress=show_share('searched')).summary()
+                               progress=output.show_share('searched')).summary()
     result['files'] = []
     if options.out is not None:
         from walking_control.experiments.cycle_gait import save_cycles
@@ -180,11 +173,11 @@ def cycle(options: _Cycle) -> int:
         result['files'] = save_cycles(robot_file, result, options.out)
         for i, found in enumerate(result['cycles']):
             run = walk_cycle(robot_file, found, options.controller)
-            result['files'] += save_figures(options.out, {
+            result['files'] += output.save_figures(options.out, {
                 f'cycle_{i}_phase_portrait': plots_gait.plot_cycle(run, found),
                 f'cycle_{i}_stick_figure': plots.plot_stick_figure(run),
                 f'cycle_{i}_energy': plots_gait.plot_energy(run)})
-    tell(options, result, _print_cycles)
+    output.tell(options, result, _print_cycles)
     return 0
 
 
@@ -201,7 +194,7 @@ def _print_cycles(result: dict[str, Any]) -> None:
                   f'till {found["scuff_reach"]:.2g} m ahead of the stance foot')
         if found.get('reason'):
             print(f'  no gait file: {found["reason"]}')
-    print_files(result)
+    output.print_files(result)
 
 
 class _Impact(Timed):
@@ -223,8 +216,8 @@ def impact(options: _Impact) -> int:
         if robot_file.robot.name == 'compass':
             figures['mass_ratio'] = plots_gait.plot_losses_over_mass_ratio(options.robot,
                                                                            options.set)
-        result['files'] = save_figures(options.out, figures)
-    tell(options, result, _print_impact)
+        result['files'] = output.save_figures(options.out, figures)
+    output.tell(options, result, _print_impact)
     return 0
 
 
@@ -235,4 +228,4 @@ def _print_impact(result: dict[str, Any]) -> None:
         print(f'loses {100 * share:.4g} % of the energy at rates ({rates}) '
               f'of {", ".join(result["coordinates"])}')
     print('support passes ' + ('at once' if result['instantaneous'] else 'through double support'))
-    print_files(result)
+    output.print_files(result)

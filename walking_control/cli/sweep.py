@@ -9,6 +9,7 @@ import sys
 import time
 from typing import Any, TYPE_CHECKING
 
+from walking_control.cli import output
 from walking_control.cli.options import (
     Disturbed,
     Following,
@@ -18,15 +19,6 @@ from walking_control.cli.options import (
     settings_of,
     Timed,
     Writing,
-)
-from walking_control.cli.output import (
-    print_files,
-    save_figures,
-    say_interrupted,
-    show_share,
-    suggest_compiler,
-    tell,
-    without,
 )
 from walking_control.cli.verb import axis, count, margin, option, verb
 from walking_control.exceptions import Interrupted, InvalidInput, writing_to
@@ -69,14 +61,15 @@ def sweep(options: _Sweep) -> int:
     task = requested_task(options)
     if options.row is not None:
         return _walk_row(options, options.row, task)
-    suggest_compiler()
+    output.suggest_compiler()
     file = options.resume or (options.out and options.out / TABLE)
     try:
         result = run_sweep(task, file, options.workers, options.scheduler,
                            options.resume is not None, _may_be_many(options, task),
                            _show_rows(task.rows))
     except Interrupted as stopped:
-        say_interrupted(stopped.result, f'after {stopped.result["runs"]} of {task.rows} rows')
+        output.say_interrupted(stopped.result,
+                               f'after {stopped.result["runs"]} of {task.rows} rows')
         if file is not None:
             print(f'--resume {file} goes on', file=sys.stderr)
         raise KeyboardInterrupt from None
@@ -84,8 +77,8 @@ def sweep(options: _Sweep) -> int:
     result['files'] = [] if file is None else [str(file)]
     if options.out is not None:
         from walking_control.reports.plots.sweep import sweep_figures
-        result['files'] += save_figures(options.out, sweep_figures(task, table, result))
-    tell(options, result, without(('columns', 'file', 'interrupted')))
+        result['files'] += output.save_figures(options.out, sweep_figures(task, table, result))
+    output.tell(options, result, output.without(('columns', 'file', 'interrupted')))
     return 0
 
 
@@ -112,14 +105,14 @@ def tune(options: _Tune) -> int:
     from walking_control.experiments.tuning import Goal
     from walking_control.experiments.tuning import tune as search
     make_folder(options)
-    suggest_compiler()
+    output.suggest_compiler()
     goals = [Goal(*each) for each in options.margin]
     try:
         result = search(requested_task(options), goals, options.cost, options.evaluations,
-                        show_share('tried'))
+                        output.show_share('tried'))
     except Interrupted as stopped:
         result = stopped.result
-    status = say_interrupted(result, f'after {result["trials"]} points')
+    status = output.say_interrupted(result, f'after {result["trials"]} points')
     robot_file = result.pop('robot_file')
     result['file'], result['files'] = None, []
     if options.out is not None:
@@ -128,8 +121,9 @@ def tune(options: _Tune) -> int:
         with writing_to(options.out):
             robot_file.write(file)
         result['file'] = str(file)
-        result['files'] = [str(file), *save_figures(options.out, {'pareto': plot_pareto(result)})]
-    tell(options, result, without(('pareto', 'points', 'interrupted')))
+        result['files'] = [str(file),
+                           *output.save_figures(options.out, {'pareto': plot_pareto(result)})]
+    output.tell(options, result, output.without(('pareto', 'points', 'interrupted')))
     return status
 
 
@@ -173,7 +167,7 @@ def _walk_row(options: _Sweep, number: int, task: SweepTask) -> int:
         from walking_control.experiments.sweeps.table import read_table
         stored = [there for there in read_table(file).to_pylist() if there['row'] == number]
         result['matches'] = bool(stored) and stored[0] == row
-    tell(options, result)
+    output.tell(options, result)
     if result['matches'] is False:
         print(f'error: row {number} is not what {file} holds', file=sys.stderr)
         return 1
@@ -209,14 +203,14 @@ def reproduce(options: _Reproduce) -> int:
     from walking_control.reports.reproduction import table
     from walking_control.reports.reproduction.row import UNEXPLAINED
     make_folder(options)
-    suggest_compiler()
-    rows = table.reproduce(options.only, options.quick, show_share('reproduced'))
+    output.suggest_compiler()
+    rows = table.reproduce(options.only, options.quick, output.show_share('reproduced'))
     result: dict[str, Any] = {'rows': rows, 'files': []}
     if options.out is not None:
         with writing_to(options.out):
             (options.out / PAGE).write_text(table.write_page(rows), encoding='utf-8')
         result['files'] = [str(options.out / PAGE)]
-    tell(options, result, _print)
+    output.tell(options, result, _print)
     open_rows = [row['id'] for row in rows if row['status'] == UNEXPLAINED]
     if open_rows:
         print(f'error: unexplained: {", ".join(open_rows)}', file=sys.stderr)
@@ -228,4 +222,4 @@ def _print(result: dict[str, Any]) -> None:
         why = f' ({row["note"]})' if row['note'] else ''
         print(f'{row["id"]}: published {row["published"]}, ours {row["ours"]} {row["unit"]}: '
               f'{row["status"]}{why}')
-    print_files(result)
+    output.print_files(result)

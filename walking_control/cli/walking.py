@@ -8,6 +8,7 @@ from pathlib import Path
 import sys
 from typing import Any, TYPE_CHECKING
 
+from walking_control.cli import output
 from walking_control.cli.options import (
     DISTURB,
     Disturbed,
@@ -26,21 +27,6 @@ from walking_control.cli.options import (
     settings_of,
     Timed,
     walking_robot,
-)
-from walking_control.cli.output import (
-    format_cells,
-    print_files,
-    print_summary,
-    report_run,
-    save_figures,
-    say_interrupted,
-    say_recorded,
-    show_progress,
-    show_share,
-    suggest_compiler,
-    tell,
-    without,
-    write_json,
 )
 from walking_control.cli.verb import argument, duration, number_range, option, positive, verb, words
 from walking_control.exceptions import Interrupted, InvalidInput
@@ -87,12 +73,12 @@ def demo(options: _Demo) -> int:
         settings.append(('record', str(bag_path(options.record).resolve())))
     result = run_demo(robot_file, options.controller, options.plant, duration,
                       options.realtime, options.processes, options.disturb,
-                      show_progress(duration), settings, name)
+                      output.show_progress(duration), settings, name)
     simulated = len(result.run.time) and float(result.run.time[-1])
     extra = {'transport': 'ros2', 'rmw': result.rmw, 'ticks': result.ticks,
              'missed_ticks': result.missed_ticks,
              'real_time_factor': simulated / result.wall_time if result.wall_time else None}
-    return report_run(result.run, options, extra)
+    return output.report_run(result.run, options, extra)
 
 
 def _choose_route(options: _Demo) -> tuple[str, Route | None]:
@@ -123,12 +109,12 @@ def simulate(options: _Simulate) -> int:
         bag = Recorder(robot_file, options.controller or robot_file.controller, options.record)
     try:
         run = walk(robot_file, options.controller, options.plant, options.duration,
-                   options.disturb, show_progress(options.duration),
+                   options.disturb, output.show_progress(options.duration),
                    listen=None if bag is None else bag.write)
     finally:
         if bag is not None:
-            say_recorded(bag.close(), bag.problem)
-    return report_run(run, options, {})
+            output.say_recorded(bag.close(), bag.problem)
+    return output.report_run(run, options, {})
 
 
 class _Robustness(Enveloped, Sensed, Following, Timed):
@@ -186,20 +172,20 @@ def robustness(options: _Robustness) -> int:
     except Interrupted as stopped:
         found = stopped.result
     result = found.summary()
-    status = say_interrupted(result, f'after {len(result["samples"])} sizes')
+    status = output.say_interrupted(result, f'after {len(result["samples"])} sizes')
     result['files'] = []
     if options.out is not None:
-        result['files'] = save_figures(options.out, {'robustness': _draw(result)})
+        result['files'] = output.save_figures(options.out, {'robustness': _draw(result)})
         if 'cells' in result:
-            result['files'].append(write_json(result, options.out / 'robustness.json'))
-    tell(options, result, _print_failure)
+            result['files'].append(output.write_json(result, options.out / 'robustness.json'))
+    output.tell(options, result, _print_failure)
     return status
 
 
 def _print_failure(result: dict[str, Any]) -> None:
-    without(('samples', 'cells'))(result)
+    output.without(('samples', 'cells'))(result)
     if 'cells' in result:
-        print('\n'.join(format_cells(result)))
+        print('\n'.join(output.format_cells(result)))
 
 
 def _measure_stability(options: Following, metric: tuple[str, ...], seed: int,
@@ -208,15 +194,15 @@ def _measure_stability(options: Following, metric: tuple[str, ...], seed: int,
     from walking_control.experiments.stability.metrics import find_metrics, METRICS
     require_rigid(options)
     robot_file = requested_robot(options)
-    suggest_compiler()
+    output.suggest_compiler()
     names = tuple(METRICS) if metric == ('all',) else metric
-    result = find_metrics(robot_file, names, options.controller, seed, show_share,
+    result = find_metrics(robot_file, names, options.controller, seed, output.show_share,
                           **{name: value for name, value in settings.items() if value is not None})
     result['files'] = []
     if options.out is not None:
         from walking_control.reports.plots.sweep import stability_figures
-        result['files'] = save_figures(options.out, stability_figures(result))
-    tell(options, result, lambda result: print_summary({
+        result['files'] = output.save_figures(options.out, stability_figures(result))
+    output.tell(options, result, lambda result: output.print_summary({
         name: _in_digits(value) if name in LISTS else value
         for name, value in result.items() if name not in LONG}))
     return 0
@@ -247,21 +233,21 @@ def _first_failure(options: _Robustness) -> FirstFailure:
     if options.margin is not None:
         from walking_control.experiments.margins import find_margin
         return find_margin(robot_file, options.margin, options.controller, options.plant, *sizes,
-                           options.seeds, options.duration, show_share('tried'))
+                           options.seeds, options.duration, output.show_share('tried'))
     if in_space:
         from walking_control.experiments.envelope import find_envelope
         return find_envelope(robot_file, options.disturbance or 'push', options.controller,
                              options.plant, *sizes, requested_grid(options), options.processes,
-                             show_share('tried'))
+                             output.show_share('tried'))
     if options.disturbance is None:
         raise InvalidInput(f'robustness of {robot_file.robot.name}', limit='robots with base: '
                            'free alone have an envelope', remedy='give --disturbance or --margin')
     from walking_control.experiments.robustness import find_first_failure
     plant = options.plant or 'rigid'
     if plant == 'rigid':
-        suggest_compiler()
+        output.suggest_compiler()
     return find_first_failure(robot_file, options.disturbance, options.controller, plant, *sizes,
-                              show_share('tried'), options.chain, options.heavier)
+                              output.show_share('tried'), options.chain, options.heavier)
 
 
 class _Compare(Enveloped, Sensed, OnFloor):
@@ -312,12 +298,12 @@ def compare(options: _Compare) -> int:
         walks, interrupted = stopped.result, True
     result = pages.summarize_comparison(walks, robot.name, options.disturb, options.duration,
                                         interrupted)
-    status = say_interrupted(result, f'after {len(walks)} of {len(variants)} walks')
+    status = output.say_interrupted(result, f'after {len(walks)} of {len(variants)} walks')
     if options.out is not None:
         result['files'] = pages.write_comparison(walks, result, options.out)
 
     def say(result: dict[str, Any]) -> None:
         print('\n'.join(pages.format_comparison(result)))
-        print_files(result)
-    tell(options, result, say)
+        output.print_files(result)
+    output.tell(options, result, say)
     return status

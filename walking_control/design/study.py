@@ -8,30 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from walking_control.design import limb_end, rotom
 from walking_control.design.limb import Limb
-from walking_control.design.limb_end import (
-    asymmetric_capability,
-    backward_inertia,
-    CAPABILITIES,
-    diagonal_mass,
-    effective_mass,
-    force_capability,
-    impact_mitigation,
-    symmetric_error,
-    task_inertia,
-)
 from walking_control.design.mechanism import AXES, Mechanism, unit_direction
-from walking_control.design.rotom import (
-    Contacts,
-    descending_torque,
-    index_over_joint,
-    motion_space,
-    NO_CONTACTS,
-    POINT,
-    rotom_zeros,
-    SOLE,
-    transmissibility,
-)
 from walking_control.design.transmission import BACKWARD, backward_efficiency, FORWARD, LOSSLESS
 from walking_control.exceptions import InvalidInput
 
@@ -61,16 +40,16 @@ def study_transmission(limb: Limb, direction: Sequence[float] | np.ndarray) -> d
         ``symmetric_error``, ``over_efficiency``, and what was asked for.
     """
     u, gears = along_axes(limb, direction), limb.transmission
-    inertia = task_inertia(limb)
+    inertia = limb_end.task_inertia(limb)
     matrices = {'GIE': inertia.lossless, 'FGIE': inertia.forward, 'BGIE': inertia.backward}
     if limb.n_base:
-        matrices['GIE, base free'] = backward_inertia(limb, gears.shares(LOSSLESS))
+        matrices['GIE, base free'] = limb_end.backward_inertia(limb, gears.shares(LOSSLESS))
         shares = gears.shares(BACKWARD)
-        matrices['BGIE, base free'] = backward_inertia(limb, shares) \
+        matrices['BGIE, base free'] = limb_end.backward_inertia(limb, shares) \
             if np.isfinite(shares).all() else None
-    polytopes = {kind: force_capability(limb, kind) for kind in CAPABILITIES}
-    polytopes['AFC pushing'] = asymmetric_capability(limb, u)
-    polytopes['AFC giving way'] = asymmetric_capability(limb, -u)
+    polytopes = {kind: limb_end.force_capability(limb, kind) for kind in limb_end.CAPABILITIES}
+    polytopes['AFC pushing'] = limb_end.asymmetric_capability(limb, u)
+    polytopes['AFC giving way'] = limb_end.asymmetric_capability(limb, -u)
     return {
         'robot': limb.mechanism.name, 'frame': limb.frame_name, 'axes': limb.axes,
         'direction': u.tolist(), 'base': 'free' if limb.n_base else 'held', 'rotors': limb.rotors,
@@ -82,13 +61,15 @@ def study_transmission(limb: Limb, direction: Sequence[float] | np.ndarray) -> d
                        for name, matrix in matrices.items()},
                     'FGIE, symmetric': inertia.forward_symmetric.tolist()},
         'masses': {name: {'effective': np.inf, 'diagonal': np.inf} if matrix is None else
-                   {'effective': effective_mass(matrix, u), 'diagonal': diagonal_mass(matrix, u)}
+                   {'effective': limb_end.effective_mass(matrix, u),
+                    'diagonal': limb_end.diagonal_mass(matrix, u)}
                    for name, matrix in matrices.items()},
         'forces': {name: polytope.reach(u) for name, polytope in polytopes.items()},
         'corners': {name: None if (corners := polytope.corners()) is None else corners.tolist()
                     for name, polytope in polytopes.items()},
-        'impact_mitigation': vars(impact_mitigation(limb, u)) if limb.n_base else None,
-        'symmetric_error': {mode: vars(symmetric_error(limb, mode)) for mode in (FORWARD, BACKWARD)
+        'impact_mitigation': vars(limb_end.impact_mitigation(limb, u)) if limb.n_base else None,
+        'symmetric_error': {mode: vars(limb_end.symmetric_error(limb, mode))
+                            for mode in (FORWARD, BACKWARD)
                             if np.isfinite(gears.shares(mode)).all()},
         'over_efficiency': over_efficiency(limb, u),
     }
@@ -120,7 +101,7 @@ def over_efficiency(limb: Limb, u: np.ndarray,
     """
     found: dict[str, list[float]] = {name: [] for name in (
         'efficiency', 'back_efficiency', 'FFC', 'BFC', 'factor', 'effective', 'diagonal')}
-    lossless = force_capability(limb).reach(u)
+    lossless = limb_end.force_capability(limb).reach(u)
     for efficiency in efficiencies:
         other = with_gears(limb, efficiency=np.array([efficiency]))
         found['efficiency'].append(float(efficiency))
@@ -128,11 +109,11 @@ def over_efficiency(limb: Limb, u: np.ndarray,
                                                             float(limb.transmission.reduction[0])))
         for kind in ('FFC', 'BFC'):
             # motors without limit, or without torque, leave no share
-            share = force_capability(other, kind).reach(u) / lossless \
+            share = limb_end.force_capability(other, kind).reach(u) / lossless \
                 if 0.0 < lossless < np.inf else np.nan
             found[kind].append(share)
         if limb.n_base:
-            for name, value in vars(impact_mitigation(other, u)).items():
+            for name, value in vars(limb_end.impact_mitigation(other, u)).items():
                 found[name].append(value)
     return found
 
@@ -143,20 +124,20 @@ def with_gears(limb: Limb, **changes: np.ndarray) -> Limb:
                 limb.rotors, limb.carriers)
 
 
-def usual_contacts(mechanism: Mechanism) -> tuple[Contacts, list[str]]:
+def usual_contacts(mechanism: Mechanism) -> tuple[rotom.Contacts, list[str]]:
     """Return what a robot stands on if nobody says, and in words what that is."""
     robot = mechanism.dynamics.robot
     if mechanism.held:
-        return NO_CONTACTS, []
+        return rotom.NO_CONTACTS, []
     if not mechanism.standing:
-        return NO_CONTACTS, ['no contacts: a free base moves with the whole force']
+        return rotom.NO_CONTACTS, ['no contacts: a free base moves with the whole force']
     flat = robot.is_free and len(robot.feet) <= 2
-    return Contacts(mechanism.standing, SOLE if flat else POINT), [
+    return rotom.Contacts(mechanism.standing, rotom.SOLE if flat else rotom.POINT), [
         f'{" and ".join(mechanism.standing)} on the floor, ' + ('flat' if flat else 'as points')]
 
 
 def study_rotom(mechanism: Mechanism, direction: Sequence[float] | np.ndarray,
-                contacts: Contacts = NO_CONTACTS, joints: Sequence[str] = (),
+                contacts: rotom.Contacts = rotom.NO_CONTACTS, joints: Sequence[str] = (),
                 zeros: bool = False, seed: int = 0) -> dict[str, Any]:
     """Return how a posture passes a force on the centre of mass into its motion.
 
@@ -172,9 +153,9 @@ def study_rotom(mechanism: Mechanism, direction: Sequence[float] | np.ndarray,
         ``index_over``, ``zeros`` (rad), and what was asked for.
     """
     u = unit_direction(direction)
-    found = transmissibility(mechanism, contacts)
+    found = rotom.transmissibility(mechanism, contacts)
     lengths, axes = found.axes
-    torque = descending_torque(mechanism, u, contacts)
+    torque = rotom.descending_torque(mechanism, u, contacts)
     return {
         'robot': mechanism.name, 'base': 'held' if mechanism.held else 'free',
         'contacts': list(contacts.frames), 'contact_kind': contacts.kind,
@@ -182,14 +163,14 @@ def study_rotom(mechanism: Mechanism, direction: Sequence[float] | np.ndarray,
         'positions': dict(zip(mechanism.joints, mechanism.positions.tolist())),
         'center_of_mass': mechanism.center_of_mass().tolist(),
         'matrix': found.matrix.tolist(), 'half_axes': lengths.tolist(),
-        'directions': axes.tolist(), 'moves_along': _in_words(motion_space(mechanism)),
+        'directions': axes.tolist(), 'moves_along': _in_words(rotom.motion_space(mechanism)),
         'rotom': found.rotom(u), 'to_surface': found.to_surface(u), 'index': found.index,
         'descending_torque': dict(zip(mechanism.joints, torque.tolist())),
         'index_over': {joint: dict(zip(('position', 'index'), (
-            values.tolist() for values in index_over_joint(mechanism, joint, contacts))))
+            values.tolist() for values in rotom.index_over_joint(mechanism, joint, contacts))))
             for joint in joints},
         'zeros': [dict(zip(mechanism.joints, posture.tolist()))
-                  for posture in rotom_zeros(mechanism, u, seed=seed)] if zeros else None,
+                  for posture in rotom.rotom_zeros(mechanism, u, seed=seed)] if zeros else None,
     }
 
 

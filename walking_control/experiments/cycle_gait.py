@@ -21,18 +21,8 @@ from walking_control.gaits.gait_file import gait_document, write_gait
 from walking_control.gaits.polynomials import points
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile
+from walking_control.simulation.rigid import model as rm
 from walking_control.simulation.rigid.compiled import make_walker, Walker
-from walking_control.simulation.rigid.model import (
-    DONE,
-    FIRST_STOP,
-    LOSS,
-    RigidModel,
-    STANCE,
-    STEPPED,
-    SUPPORT,
-    SWING,
-    TIME,
-)
 
 TOLERANCE = 1e-13   # local error of the integration
 INSTANT = 1e-12     # s, to which events within a step are known
@@ -80,15 +70,15 @@ class StepRecord:
         self._ticks: list[tuple[float, list[np.ndarray]]] = []
         self.events: list[float] = []
         walker.start(0, q, v)
-        status = DONE
-        while status == DONE and self._now() < longest:
+        status = rm.DONE
+        while status == rm.DONE and self._now() < longest:
             self._ticks.append((self._now(), [array.copy() for array in self._arrays()]))
             status = walker.walk(self._tick, True)
             end = self._now()
-            if status not in (DONE, STEPPED):
+            if status not in (rm.DONE, rm.STEPPED):
                 break
             self._find_events(min(self._tick, end - self._ticks[-1][0]), status)
-        if status != STEPPED:
+        if status != rm.STEPPED:
             raise CycleError('cycle', limit=f'makes no step within {longest:.3g} s')
         self.period = end
 
@@ -100,7 +90,7 @@ class StepRecord:
         return state.y[2:n + 2].copy(), state.y[n + 4:].copy(), state.mode.copy()
 
     def _now(self) -> float:
-        return float(self._walker.state.memo[TIME])
+        return float(self._walker.state.memo[rm.TIME])
 
     def _arrays(self) -> tuple[np.ndarray, ...]:
         walker = self._walker
@@ -112,7 +102,7 @@ class StepRecord:
             array[:] = kept
         if duration > 0.0:
             self._walker.walk(duration, True)
-        return self._walker.state.mode.copy(), float(self._walker.state.memo[LOSS])
+        return self._walker.state.mode.copy(), float(self._walker.state.memo[rm.LOSS])
 
     def _find_events(self, duration: float, status: int) -> None:
         """Note the events of the last tick, but for the touchdown that ends the step."""
@@ -121,7 +111,7 @@ class StepRecord:
         # what a command changes at once belongs to the begin of the tick
         first, begin = 0.0, self._ticks[at][0]
         before = self._go(at, 0.0) if begin > 0.0 else self._go(at, NEAR)
-        last = duration - (SHORTEST if status == STEPPED else 0.0)
+        last = duration - (SHORTEST if status == rm.STEPPED else 0.0)
         ending = self._go(at, last)
         while not _alike(before, ending):
             low, high = first, last
@@ -141,17 +131,17 @@ def _alike(one: tuple[np.ndarray, float], other: tuple[np.ndarray, float]) -> bo
     return np.array_equal(one[0], other[0]) and abs(one[1] - other[1]) < SAME_LOSS
 
 
-def held_coordinates(robot: Robot, model: RigidModel, mode: np.ndarray) -> tuple[int, ...]:
+def held_coordinates(robot: Robot, model: rm.RigidModel, mode: np.ndarray) -> tuple[int, ...]:
     """Return the indices of the coordinates that engaged locks and stops hold in a mode.
 
     Raises:
         CycleError: The stance foot is in the air, the other one on the floor, or a joint is held
             that is no coordinate.
     """
-    if mode[SUPPORT] != 0 or mode[STANCE] != 1 or mode[SWING] != 0:
+    if mode[rm.SUPPORT] != 0 or mode[rm.STANCE] != 1 or mode[rm.SWING] != 0:
         raise CycleError('cycle', limit='has a phase with both feet or none on the floor')
-    stops = mode[FIRST_STOP:FIRST_STOP + model.n_joints]
-    locks = mode[FIRST_STOP + model.n_joints:FIRST_STOP + model.n_joints + model.n_locks]
+    stops = mode[rm.FIRST_STOP:rm.FIRST_STOP + model.n_joints]
+    locks = mode[rm.FIRST_STOP + model.n_joints:rm.FIRST_STOP + model.n_joints + model.n_locks]
     joints = {i for i, stop in enumerate(stops) if stop} \
         | {int(model.lock_joint[i]) for i, lock in enumerate(locks) if lock}
     held = []
@@ -164,7 +154,7 @@ def held_coordinates(robot: Robot, model: RigidModel, mode: np.ndarray) -> tuple
     return tuple(sorted(held))
 
 
-def make_gait(record: StepRecord, robot: Robot, model: RigidModel) -> CycleGait:
+def make_gait(record: StepRecord, robot: Robot, model: rm.RigidModel) -> CycleGait:
     """Return the `CycleGait` of a `StepRecord`."""
     bounds = [0.0, *(time for time in record.events if SHORTEST < time < record.period - SHORTEST),
               record.period]
@@ -173,7 +163,7 @@ def make_gait(record: StepRecord, robot: Robot, model: RigidModel) -> CycleGait:
     return CycleGait(Gait(phases), max(errors_q), max(errors_v))
 
 
-def _fit(record: StepRecord, robot: Robot, model: RigidModel, start: float,
+def _fit(record: StepRecord, robot: Robot, model: rm.RigidModel, start: float,
          end: float) -> tuple[Phase, float, float]:
     """Return the `Phase` between two times with its errors, of the lowest degree that will do."""
     held = held_coordinates(robot, model, record.state(0.5 * (start + end))[2])

@@ -32,16 +32,8 @@ from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.symmetry import require_equal_legs
 from walking_control.runs.run import Run
 from walking_control.simulation.registry import make_plant
+from walking_control.simulation.rigid import model as rm
 from walking_control.simulation.rigid.compiled import make_walker, Walker
-from walking_control.simulation.rigid.model import (
-    FIRST_STOP,
-    foot_in_floor,
-    STANCE,
-    STEP_LENGTH,
-    STEPPED,
-    SUPPORT,
-    TIME,
-)
 from walking_control.simulation.rigid.point_walk import observe_point, PointWalker
 from walking_control.simulation.simulate import run_plant
 
@@ -84,17 +76,17 @@ class PointSection:
         beside = 0.0
         if self.follows:   # x counts the hip from the line, the law counts the foot
             beside = walker.data.memory[FOOT_Y] = x[-1] - walker.state.y[1]
-        if walker.walk(self.longest, True) != STEPPED:
+        if walker.walk(self.longest, True) != rm.STEPPED:
             return None
         state = walker.state
-        if state.mode[STANCE] != 1 or state.mode[SUPPORT] != 1:
+        if state.mode[rm.STANCE] != 1 or state.mode[rm.SUPPORT] != 1:
             return None
         observe_point(state, walker.data)
         after = [*walker.data.q[:LEG], *walker.data.v[:LEG]]
         if self.follows:
             after.append(-(beside + state.anchor[1] + state.y[1]))
         length = float(state.anchor[:2] @ (math.cos(self._heading), math.sin(self._heading)))
-        return Stride(np.array(after), float(state.memo[TIME]), length)
+        return Stride(np.array(after), float(state.memo[rm.TIME]), length)
 
     def sample(self, rng: np.random.Generator, count: int) -> np.ndarray:
         """Return section coordinates around the start of the robot file, ``(count, m)``."""
@@ -156,15 +148,15 @@ class Section:
         """Return the `Stride` from x, or None where the robot falls or a lock stays open."""
         walker, model = self.walker, self.walker.model
         walker.start(0, *self.state(x))
-        if walker.walk(self.longest, True) != STEPPED:
+        if walker.walk(self.longest, True) != rm.STEPPED:
             return None
         mode, memo = walker.state.mode, walker.state.memo
-        locks = mode[FIRST_STOP + model.n_joints:FIRST_STOP + model.n_joints + model.n_locks]
-        if mode[STANCE] != 1 or mode[SUPPORT] != 1 or not locks.all():
+        locks = mode[rm.FIRST_STOP + model.n_joints:rm.FIRST_STOP + model.n_joints + model.n_locks]
+        if mode[rm.STANCE] != 1 or mode[rm.SUPPORT] != 1 or not locks.all():
             return None
         q, v = walker.state.y[2:model.n + 2], walker.state.y[model.n + 4:]
         after = np.concatenate((q[self.free[:1]], v[self.free]))
-        return Stride(after, float(memo[TIME]), float(memo[STEP_LENGTH]))
+        return Stride(after, float(memo[rm.TIME]), float(memo[rm.STEP_LENGTH]))
 
     def keep(self, cycles: Sequence[Cycle]) -> list[Cycle]:
         """Return the cycles that are worth reporting: all."""
@@ -286,4 +278,4 @@ def _describe(section: Section | PointSection, cycle: Cycle) -> LimitCycle:
     q, v = q[section.reported] + 0.0, v[section.reported] + 0.0
     return LimitCycle(q.tolist(), v.tolist(), cycle.period, cycle.length, cycle.speed,
                       [complex(value) for value in cycle.eigenvalues], cycle.stable,
-                      cycle.residual, **foot_in_floor(section.walker.state.memo))
+                      cycle.residual, **rm.foot_in_floor(section.walker.state.memo))

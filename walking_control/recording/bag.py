@@ -19,17 +19,9 @@ from walking_control.exceptions import import_optional, InvalidInput
 from walking_control.models.robot import Robot
 from walking_control.models.sensors import JOINTS, LOCKS, Sensor, sensors_of, STATE
 from walking_control.models.signals import Measurement, Reference
+from walking_control.recording import ticks
 from walking_control.recording.mcap import END, unfinished
 from walking_control.recording.recorder import CONTROLLER, LOST, ROBOT_FILE, SUFFIX
-from walking_control.recording.ticks import (
-    BOTH,
-    ODOMETRY,
-    PACKAGE,
-    POSTURE,
-    REFERENCE,
-    SUPPORT,
-    type_store,
-)
 from walking_control.ros2_control import names
 
 
@@ -46,8 +38,8 @@ class Bag:
 
     def messages(self) -> Iterator[tuple[str, Any]]:
         """Yield (topic, message) in the order in which they were written."""
-        rosbag2 = import_optional('rosbags.rosbag2', 'a recording', PACKAGE)
-        store = type_store()
+        rosbag2 = import_optional('rosbags.rosbag2', 'a recording', ticks.PACKAGE)
+        store = ticks.type_store()
         try:
             with rosbag2.Reader(self.readable) as reader:
                 for connection, _, data in reader.messages():
@@ -144,8 +136,8 @@ class _RowReader:
         self._sensors = {sensor.topic: sensor for sensor in sensors_of(robot)}
         self._wanted = set(self._sensors)
         self._take: dict[str, Callable[[Any], None]] = {
-            REFERENCE: self._refer, POSTURE: self._posture, SUPPORT: self._support,
-            names.TRUTH: self._base}
+            ticks.REFERENCE: self._refer, ticks.POSTURE: self._posture,
+            ticks.SUPPORT: self._support, names.TRUTH: self._base}
         self.tick: int | None = None
         self._truth: np.ndarray | None = None
 
@@ -186,7 +178,7 @@ class _RowReader:
             self.measurement.stamp, self.tick = whole * 1e-9, names.tick_number_of(whole)
 
     def _base(self, message: Any) -> None:
-        self._truth = np.concatenate([signal.read(message) for signal in ODOMETRY])
+        self._truth = np.concatenate([signal.read(message) for signal in ticks.ODOMETRY])
 
     def _refer(self, message: Any) -> None:
         speed, *velocity = np.array(message.data).tolist()
@@ -198,4 +190,4 @@ class _RowReader:
                                                      self._robot.joints))
 
     def _support(self, message: Any) -> None:
-        self.reference.support = None if message.data == BOTH else tuple(message.data.split())
+        self.reference.support = None if message.data == ticks.BOTH else tuple(message.data.split())

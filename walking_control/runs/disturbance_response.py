@@ -21,15 +21,8 @@ from walking_control.exceptions import IncompatibleController
 from walking_control.models.array_functions import Terms
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.support.compiled import make_terms
+from walking_control.runs import quantities
 from walking_control.runs.metrics import DEPTHS, summarize
-from walking_control.runs.quantities import (
-    disturbed_row,
-    ending,
-    failure,
-    largest,
-    LOADED,
-    touchdowns,
-)
 from walking_control.runs.result import plain
 from walking_control.runs.run import Run
 
@@ -127,20 +120,20 @@ def measure_response(run: Run, energies: Mapping[str, np.ndarray] | None = None)
         ankle the centre of pressure would have to lie: ground torque over normal force, while the
         foot carries at least 5 % of the weight; None without a driven ankle.
     """
-    whole, end = summarize(run), ending(run)
-    row = disturbed_row(run)
-    begins = touchdowns(run)
+    whole, end = summarize(run), quantities.ending(run)
+    row = quantities.disturbed_row(run)
+    begins = quantities.touchdowns(run)
     if run.broke_off:
         begins = np.append(begins, len(run.time) - 1)
     at = len(begins) - 1 if row is None else int(np.searchsorted(begins, row)) - 1
     work = np.diff(run.work, axis=0)
     effort = run.effort[:-1] if run.broke_off else run.effort
     measures = {
-        'survived': not run.broke_off, 'reason': failure(end),
+        'survived': not run.broke_off, 'reason': quantities.failure(end),
         'fault': end['fault'], 'fault_time': end['fault_time'], 'disturbed': row is not None,
         **{name: whole[name] for name in ('steps', 'duration', 'speed', 'min_normal_force',
                                           'max_friction_ratio', *DEPTHS)},
-        'peak_effort': largest(np.abs(effort)),
+        'peak_effort': quantities.largest(np.abs(effort)),
         'squared_effort_before': _squared_effort(run, begins[:at + 1]),
         'squared_effort_after': _squared_effort(run, begins[at:]),
         'energy_injected': np.maximum(work, 0.0).sum(),
@@ -149,8 +142,8 @@ def measure_response(run: Run, energies: Mapping[str, np.ndarray] | None = None)
         'max_undesired_energy': None, 'max_gait_distance': None,
     }
     if energies is not None:
-        measures['max_undesired_energy'] = largest(energies['kinetic_energy_undesired'])
-        measures['max_gait_distance'] = largest(energies['gait_distance'])
+        measures['max_undesired_energy'] = quantities.largest(energies['kinetic_energy_undesired'])
+        measures['max_gait_distance'] = quantities.largest(energies['gait_distance'])
     return dict(plain(measures))
 
 
@@ -169,5 +162,5 @@ def _foot_length(run: Run, weight: float) -> float | None:
     # the floor's force of a row answers the effort held until then
     rows = np.arange(1, len(run.time))
     normal = run.foot_force[rows, run.support[rows], 2]
-    loaded = (normal >= LOADED * weight) & (np.diff(run.support) == 0)
-    return largest(np.abs(run.effort[rows - 1, -1][loaded]) / normal[loaded])
+    loaded = (normal >= quantities.LOADED * weight) & (np.diff(run.support) == 0)
+    return quantities.largest(np.abs(run.effort[rows - 1, -1][loaded]) / normal[loaded])

@@ -13,17 +13,8 @@ from typing import Any
 import numpy as np
 
 from walking_control.models.dynamics import Dynamics
+from walking_control.runs import quantities
 from walking_control.runs.kinematics import foot_positions
-from walking_control.runs.quantities import (
-    each_joint_energy,
-    footholds,
-    gain,
-    motors,
-    positive_work,
-    steady_rows,
-    strides,
-    touchdowns,
-)
 from walking_control.runs.result import plain, Result
 from walking_control.runs.route import Segment
 from walking_control.runs.run import Run
@@ -55,7 +46,7 @@ def heading(run: Run) -> np.ndarray:
     looks at in a moment makes a walk slower and wider than it is. Before the first stride and after
     the last one it goes on as within them; without a stride it is the yaw itself.
     """
-    looks, time, rows = yaw(run), run.time, touchdowns(run)[1:]
+    looks, time, rows = yaw(run), run.time, quantities.touchdowns(run)[1:]
     if len(rows) < 3:
         return looks
     sums = np.cumsum([time, looks], axis=1)
@@ -98,8 +89,8 @@ def step_sizes(run: Run) -> dict[str, np.ndarray]:
         name -> ``(n_steps,)``: ``row`` where it begins, ``time`` of that (s), ``duration`` (s),
         ``length`` ahead and ``width`` outwards between the feet (m), ``support``, the stance foot.
     """
-    rows = touchdowns(run)
-    places = footholds(run, foot_positions(Dynamics(run.robot), run.q))
+    rows = quantities.touchdowns(run)
+    places = quantities.footholds(run, foot_positions(Dynamics(run.robot), run.q))
     looks, way = heading(run)[rows[1:]], np.diff(places[:, :2], axis=0)
     c, s = np.cos(looks), np.sin(looks)
     stance = run.support[rows]
@@ -149,22 +140,24 @@ class SteadyInSpace(Steady):
 
 def steady_in_space(run: Run, dynamics: Dynamics) -> SteadyInSpace:
     """Measure the steady window of a walk in space."""
-    window = steady_rows(run)
+    window = quantities.steady_rows(run)
     if window is None:
         return SteadyInSpace()
     first, last = window
-    duration, work = run.time[last] - run.time[first], gain(run.work[[first, last]]).sum()
+    duration = run.time[last] - run.time[first]
+    work = quantities.gain(run.work[[first, last]]).sum()
     velocity, sizes = mean_velocity(run, first, last), step_sizes(run)
     drawn = np.full(2, math.nan)   # at the supply, and each joint alone
-    if len(motors(run.robot)) == len(run.robot.actuators):
-        drawn[:] = gain(run.electrical_energy[[first, last]]), each_joint_energy(run, first, last)
+    if len(quantities.motors(run.robot)) == len(run.robot.actuators):
+        drawn[:] = (quantities.gain(run.electrical_energy[[first, last]]),
+                    quantities.each_joint_energy(run, first, last))
     way = math.hypot(*velocity[:2]) * duration
     # on the spot nothing is transported
     load = dynamics.mass * run.world.gravity * way if way > SPOT * duration else math.nan
     chosen = (sizes['row'] >= first) & (sizes['row'] < last)
     return SteadyInSpace(
         run.time[first], run.time[last], int(chosen.sum()), velocity[0], work / duration,
-        work / load, positive_work(run.work[first:last + 1]) / load, drawn[0] / load,
+        work / load, quantities.positive_work(run.work[first:last + 1]) / load, drawn[0] / load,
         sizes['length'][chosen].mean(), sizes['duration'][chosen].mean(),
         sizes['width'][chosen].mean(), velocity[1], velocity[2],
         heading_error(run)[first:last].mean(), drawn[1] / load)
@@ -205,7 +198,7 @@ def _judge(run: Run, segment: Segment) -> dict[str, Any]:
 def _walking(run: Run, segment: Segment) -> tuple[dict[str, float], list[str]]:
     """Return figures of a segment of walking, and in words what was missed."""
     begin = segment.begin + SETTLED * (segment.end - segment.begin)
-    window = strides(run, begin, segment.end)
+    window = quantities.strides(run, begin, segment.end)
     if window is None:
         return {}, ['no whole stride in the second half']
     velocity = mean_velocity(run, *window)

@@ -9,21 +9,11 @@ import pinocchio as pin
 from walking_control.design.limb import Limb
 from walking_control.design.mechanism import AXES, Mechanism
 from walking_control.models.robot import in_words
-from walking_control.reports.plots.style import (
-    Axes,
-    COLOURS,
-    FAINT,
-    Figure,
-    FOOT_COLOURS,
-    label,
-    MARK,
-    NEUTRAL,
-    new_figure,
-)
+from walking_control.reports.plots import style
 
-_COLOURS = {'GIE': 'black', 'FGIE': FOOT_COLOURS[0], 'BGIE': FOOT_COLOURS[1],
-            'FC': 'black', 'FFC': FOOT_COLOURS[0], 'BFC': FOOT_COLOURS[1],
-            'AFC pushing': FOOT_COLOURS[2], 'AFC giving way': FOOT_COLOURS[3]}
+_COLOURS = {'GIE': 'black', 'FGIE': style.FOOT_COLOURS[0], 'BGIE': style.FOOT_COLOURS[1],
+            'FC': 'black', 'FFC': style.FOOT_COLOURS[0], 'BFC': style.FOOT_COLOURS[1],
+            'AFC pushing': style.FOOT_COLOURS[2], 'AFC giving way': style.FOOT_COLOURS[3]}
 _CIRCLE = np.array([np.cos(np.linspace(0.0, 2.0 * np.pi, 181)),
                     np.sin(np.linspace(0.0, 2.0 * np.pi, 181))])
 
@@ -43,9 +33,9 @@ def skeleton(mechanism: Mechanism) -> np.ndarray:
                     or [(places[1], places[1])])
 
 
-def plot_limb(limb: Limb, study: dict[str, Any]) -> Figure:
+def plot_limb(limb: Limb, study: dict[str, Any]) -> style.Figure:
     """Draw a limb in its posture with its angles, how heavy its end feels, and its forces."""
-    figure, (pose, inertia, forces) = new_figure(1, width=13.0, height=5.2, columns=3)
+    figure, (pose, inertia, forces) = style.new_figure(1, width=13.0, height=5.2, columns=3)
     plane = drawing_plane(limb.axes)
     _draw_conventions(pose, limb, plane, study)
     _draw_inertia(inertia, study, plane)
@@ -60,17 +50,17 @@ def drawing_plane(axes: str) -> tuple[int, int]:
     return AXES.index(axes[0]), AXES.index(axes[-1])
 
 
-def _draw_conventions(axis: Axes, limb: Limb, plane: tuple[int, int],
+def _draw_conventions(axis: style.Axes, limb: Limb, plane: tuple[int, int],
                       study: dict[str, Any]) -> None:
     mechanism, dynamics = limb.mechanism, limb.mechanism.dynamics
     lines = skeleton(mechanism)[:, :, plane]
     for line in lines:
-        axis.plot(*line.T, color=FAINT, linewidth=5.0, solid_capstyle='round', zorder=1)
+        axis.plot(*line.T, color=style.FAINT, linewidth=5.0, solid_capstyle='round', zorder=1)
     dynamics.place(mechanism.q)
     chain = [dynamics.data.oMi[dynamics.model.getJointId(joint)].translation.copy()
              for joint in limb.transmission.joints]
     points = np.array([*chain, dynamics.data.oMf[limb.frame].translation.copy()])[:, plane]
-    axis.plot(*points.T, color=NEUTRAL, linewidth=5.0, solid_capstyle='round', zorder=2,
+    axis.plot(*points.T, color=style.NEUTRAL, linewidth=5.0, solid_capstyle='round', zorder=2,
               marker='o', markersize=9, markerfacecolor='white', markeredgewidth=2.0)
     size = max(np.ptp(points, axis=0).max(), 1e-3)
     others: dict[tuple[float, ...], list[int]] = {}
@@ -79,27 +69,27 @@ def _draw_conventions(axis: Axes, limb: Limb, plane: tuple[int, int],
             others.setdefault(tuple(np.round(points[i] / size, 2)), []).append(i)
     for numbers in others.values():   # they turn out of the drawing
         names = [in_words(limb.transmission.joints[i]) for i in numbers]
-        axis.annotate('\n'.join(names), points[numbers[0]], fontsize=9, color=NEUTRAL,
+        axis.annotate('\n'.join(names), points[numbers[0]], fontsize=9, color=style.NEUTRAL,
                       xytext=(-8, 4), textcoords='offset points', ha='right', zorder=6)
     u = np.zeros(3)
     u[limb.rows] = study['direction']
     tip = points[-1] + 0.25 * size * u[list(plane)]
     axis.annotate('', tip, points[-1], zorder=4, arrowprops={
-        'arrowstyle': '-|>', 'color': MARK, 'linewidth': 2.0})
-    axis.annotate('direction', tip, color=MARK, fontsize=9.5, xytext=(0, 3), ha='center',
+        'arrowstyle': '-|>', 'color': style.MARK, 'linewidth': 2.0})
+    axis.annotate('direction', tip, color=style.MARK, fontsize=9.5, xytext=(0, 3), ha='center',
                   textcoords='offset points', va='bottom')
     base = dynamics.data.oMi[1].translation[list(plane)]
-    axis.plot(*base, marker='s', markersize=26, color=FAINT, zorder=0)
+    axis.plot(*base, marker='s', markersize=26, color=style.FAINT, zorder=0)
     center = mechanism.dynamics.center_of_mass(mechanism.q)[list(plane)]
     axis.plot(*center, marker='X', markersize=9, color='black', zorder=5)
     axis.set_aspect('equal', adjustable='datalim')
     axis.margins(0.12)
     axis.set_xlabel(f'{AXES[plane[0]]} (m)')
-    label(axis, f'{in_words(mechanism.name)}, base {study["base"]}; X: centre of mass',
-          f'{AXES[plane[1]]} (m)')
+    style.label(axis, f'{in_words(mechanism.name)}, base {study["base"]}; X: centre of mass',
+                f'{AXES[plane[1]]} (m)')
 
 
-def _draw_angle(axis: Axes, limb: Limb, joint: str, i: int, points: np.ndarray,
+def _draw_angle(axis: style.Axes, limb: Limb, joint: str, i: int, points: np.ndarray,
                 plane: tuple[int, int], radius: float) -> bool:
     """Draw from where a joint is counted and how far it is turned, if it turns in the drawing."""
     dynamics, mechanism = limb.mechanism.dynamics, limb.mechanism
@@ -116,7 +106,7 @@ def _draw_angle(axis: Axes, limb: Limb, joint: str, i: int, points: np.ndarray,
     turn = -column[across[0]] if plane == (0, 2) else column[across[0]]
     now = np.arctan2(link[1], link[0])
     start = now - turn * angle
-    arc, colour = np.linspace(start, now, 40), COLOURS[i % len(COLOURS)]
+    arc, colour = np.linspace(start, now, 40), style.COLOURS[i % len(style.COLOURS)]
 
     def at(reach: float, direction: float) -> np.ndarray:
         return np.asarray(place + reach * np.array([np.cos(direction), np.sin(direction)]))
@@ -144,7 +134,7 @@ def _seen(matrix: np.ndarray, axes: str, plane: tuple[int, int],
     return np.linalg.inv(np.linalg.inv(matrix)[np.ix_(places, places)])
 
 
-def _draw_inertia(axis: Axes, study: dict[str, Any], plane: tuple[int, int]) -> None:
+def _draw_inertia(axis: style.Axes, study: dict[str, Any], plane: tuple[int, int]) -> None:
     for name in ('GIE', 'FGIE', 'BGIE'):
         matrix = _seen(study['inertia'][name], study['axes'], plane, True)
         if matrix is not None:
@@ -161,10 +151,10 @@ def _draw_inertia(axis: Axes, study: dict[str, Any], plane: tuple[int, int]) -> 
                           for name in ('GIE', 'FGIE', 'BGIE')}, 'kg')
         return
     axis.set_xlabel(f'force along {AXES[plane[0]]} (N)')
-    label(axis, 'force for 1 m/s² of the end, base held', f'along {AXES[plane[1]]} (N)')
+    style.label(axis, 'force for 1 m/s² of the end, base held', f'along {AXES[plane[1]]} (N)')
 
 
-def _draw_bars(axis: Axes, values: Any, unit: str) -> None:
+def _draw_bars(axis: style.Axes, values: Any, unit: str) -> None:
     """Draw what has no plane as bars; what is without limit by words alone."""
     known = {name: value for name, value in values.items() if np.isfinite(value)}
     rows = {name: i for i, name in enumerate(reversed(values))}
@@ -183,12 +173,12 @@ def _draw_bars(axis: Axes, values: Any, unit: str) -> None:
                    'forces the end can give (F), resist (B)', loc='left', fontsize=11)
 
 
-def _legend_below(axis: Axes, title: str) -> None:
+def _legend_below(axis: style.Axes, title: str) -> None:
     axis.legend(loc='upper center', bbox_to_anchor=(0.45, -0.13), ncols=2, fontsize=9.5,
                 title=title, title_fontsize=9.5, frameon=False)
 
 
-def _draw_forces(axis: Axes, study: dict[str, Any], plane: tuple[int, int]) -> None:
+def _draw_forces(axis: style.Axes, study: dict[str, Any], plane: tuple[int, int]) -> None:
     from scipy.spatial import ConvexHull
     drawn = 0
     for name, corners in study['corners'].items():
@@ -208,18 +198,18 @@ def _draw_forces(axis: Axes, study: dict[str, Any], plane: tuple[int, int]) -> N
         _draw_bars(axis, study['forces'], 'N')
         return
     axis.set_xlabel(f'force along {AXES[plane[0]]} (N)')
-    label(axis, 'forces the end can give (F), resist (B)', f'along {AXES[plane[1]]} (N)')
+    style.label(axis, 'forces the end can give (F), resist (B)', f'along {AXES[plane[1]]} (N)')
 
 
-def plot_efficiency(study: dict[str, Any]) -> Figure:
+def plot_efficiency(study: dict[str, Any]) -> style.Figure:
     """Draw backward efficiency, forces and impact mitigation over the efficiency of all gears."""
     over = study['over_efficiency']
     eta = np.array(over['efficiency'])
-    figure, (back, force, impact) = new_figure(1, width=13.0, height=3.6, columns=3)
-    back.plot(eta, over['back_efficiency'], color=FOOT_COLOURS[1])
-    back.plot(eta, eta, color=FAINT, linestyle='--')
-    back.annotate('equal', (0.62, 0.64), color=NEUTRAL, fontsize=9.5, rotation=32)
-    label(back, 'backward efficiency of the first gear', 'efficiency (1)')
+    figure, (back, force, impact) = style.new_figure(1, width=13.0, height=3.6, columns=3)
+    back.plot(eta, over['back_efficiency'], color=style.FOOT_COLOURS[1])
+    back.plot(eta, eta, color=style.FAINT, linestyle='--')
+    back.annotate('equal', (0.62, 0.64), color=style.NEUTRAL, fontsize=9.5, rotation=32)
+    style.label(back, 'backward efficiency of the first gear', 'efficiency (1)')
     ratio = np.array(over['BFC'], float)
     held = ~np.isfinite(ratio)
     force.axhline(1.0, color='black', linewidth=1.2, label='FC, lossless')
@@ -229,29 +219,29 @@ def plot_efficiency(study: dict[str, Any]) -> Figure:
     if held.any() and not held.all():
         edge = 0.5 * (eta[held].max() + eta[~held].min())
         for axis in (back, force, impact):
-            axis.axvspan(eta[0], edge, color=FAINT, alpha=0.22, linewidth=0)
+            axis.axvspan(eta[0], edge, color=style.FAINT, alpha=0.22, linewidth=0)
         force.annotate('no force turns\nthe motors', (0.5 * (eta[0] + edge), 2.5), ha='center',
-                       color=NEUTRAL, fontsize=9.5)
+                       color=style.NEUTRAL, fontsize=9.5)
     force.legend(loc='upper right', fontsize=9.5)
-    label(force, 'force along the direction, share of FC', 'share (1)')
+    style.label(force, 'force along the direction, share of FC', 'share (1)')
     if over['effective']:
         for name, text, line in (('effective', 'of effective masses', '-'),
                                  ('diagonal', 'of diagonal masses', '--'),
                                  ('factor', 'determinant, all axes', ':')):
-            impact.plot(eta, over[name], line, color=FOOT_COLOURS[2], label=text)
+            impact.plot(eta, over[name], line, color=style.FOOT_COLOURS[2], label=text)
         impact.set_ylim(0.0, 1.0)
         impact.legend(loc='lower right', fontsize=9.5)
     else:
         impact.text(0.5, 0.5, 'base held: nothing softens', ha='center',
                     transform=impact.transAxes)
-    label(impact, 'impact mitigation', 'factor (1)')
+    style.label(impact, 'impact mitigation', 'factor (1)')
     for axis in (back, force, impact):
         axis.set_xlabel('forward efficiency of all gears (1)')
         axis.set_xlim(eta[0], eta[-1])
     return figure
 
 
-def plot_trade(study: dict[str, Any]) -> Figure | None:
+def plot_trade(study: dict[str, Any]) -> style.Figure | None:
     """Draw the force a limb resists against impact mitigation, along the efficiency of its gears.
 
     None of a held base, which mitigates nothing.
@@ -262,7 +252,7 @@ def plot_trade(study: dict[str, Any]) -> Figure | None:
     eta, force = np.array(over['efficiency']), np.array(over['BFC'], float)
     soft = np.array(over['effective'])
     kept = np.isfinite(force) & (force < 12.0)
-    figure, (axis,) = new_figure(1, width=6.4, height=4.2)
+    figure, (axis,) = style.new_figure(1, width=6.4, height=4.2)
     axis.plot(soft[kept], force[kept], color=_COLOURS['BFC'], label='BFC, resisting')
     axis.plot(soft[kept], np.array(over['FFC'])[kept], color=_COLOURS['FFC'],
               label='FFC, lifting')
@@ -280,18 +270,18 @@ def plot_trade(study: dict[str, Any]) -> Figure | None:
     axis.margins(x=0.08)
     axis.set_xlabel('impact mitigation along the direction, of effective masses (1)')
     axis.legend(loc='upper right', fontsize=9.5)
-    label(axis, 'strength against softness; dots: forward efficiency', 'share of FC (1)')
+    style.label(axis, 'strength against softness; dots: forward efficiency', 'share of FC (1)')
     return figure
 
 
-def plot_rotom(mechanism: Mechanism, study: dict[str, Any]) -> Figure:
+def plot_rotom(mechanism: Mechanism, study: dict[str, Any]) -> style.Figure:
     """Draw a robot with its ellipsoid, from two sides, and the index over its joints."""
     flat = study['moves_along']
     views = [(0, 2)] if flat == 'xz' else [(1, 2)] if flat == 'yz' else [(0, 1)] \
         if flat == 'xy' else [(0, 2), (1, 2)]
     over = study['index_over']
     columns = len(views) + bool(over)
-    figure, axes = new_figure(1, width=4.6 * columns, height=4.6, columns=columns)
+    figure, axes = style.new_figure(1, width=4.6 * columns, height=4.6, columns=columns)
     for axis, view in zip(axes, views):
         _draw_ellipsoid(axis, mechanism, study, view)
     if over:
@@ -300,20 +290,23 @@ def plot_rotom(mechanism: Mechanism, study: dict[str, Any]) -> Figure:
     return figure
 
 
-def _name_arrows(figure: Figure) -> None:
+def _name_arrows(figure: style.Figure) -> None:
     from matplotlib.lines import Line2D
-    entries = (('force', FOOT_COLOURS[1], '-'), ('what of it moves the mass', FOOT_COLOURS[2], '-'),
-               ('of forces from all sides', FOOT_COLOURS[0], '-'), ('of a free mass', FAINT, '--'))
-    figure.legend([Line2D([], [], color=colour, linestyle=style, linewidth=2)
-                   for _, colour, style in entries], [name for name, _, _ in entries],
+    entries = (('force', style.FOOT_COLOURS[1], '-'),
+               ('what of it moves the mass', style.FOOT_COLOURS[2], '-'),
+               ('of forces from all sides', style.FOOT_COLOURS[0], '-'),
+               ('of a free mass', style.FAINT, '--'))
+    figure.legend([Line2D([], [], color=colour, linestyle=dashes, linewidth=2)
+                   for _, colour, dashes in entries], [name for name, _, _ in entries],
                   loc='outside lower center', ncols=4, frameon=False, fontsize=10)
 
 
-def _draw_ellipsoid(axis: Axes, mechanism: Mechanism, study: dict[str, Any], view: Any) -> None:
+def _draw_ellipsoid(axis: style.Axes, mechanism: Mechanism, study: dict[str, Any],
+                    view: Any) -> None:
     view, lines = list(view), skeleton(mechanism)
     size = np.ptp(lines.reshape(-1, 3), axis=0).max()
     for line in lines[:, :, view]:
-        axis.plot(*line.T, color=NEUTRAL, linewidth=4.0, solid_capstyle='round', alpha=0.5,
+        axis.plot(*line.T, color=style.NEUTRAL, linewidth=4.0, solid_capstyle='round', alpha=0.5,
                   marker='o', markersize=3.5)
     for name in study['contacts']:
         axis.plot(*mechanism.place_of(mechanism.frame(name))[view], marker='s', color='black',
@@ -324,11 +317,13 @@ def _draw_ellipsoid(axis: Axes, mechanism: Mechanism, study: dict[str, Any], vie
     outline = T[view] @ T[:, view]
     values, vectors = np.linalg.eigh(outline)
     shadow = vectors @ (np.sqrt(np.clip(values, 0.0, None))[:, None] * _CIRCLE)
-    axis.plot(*(center[:, None] + scale * _CIRCLE), color=FAINT, linewidth=1.2, linestyle='--')
-    axis.fill(*(center[:, None] + scale * shadow), color=FOOT_COLOURS[0], alpha=0.22)
-    axis.plot(*(center[:, None] + scale * shadow), color=FOOT_COLOURS[0])
+    axis.plot(*(center[:, None] + scale * _CIRCLE), color=style.FAINT, linewidth=1.2,
+              linestyle='--')
+    axis.fill(*(center[:, None] + scale * shadow), color=style.FOOT_COLOURS[0], alpha=0.22)
+    axis.plot(*(center[:, None] + scale * shadow), color=style.FOOT_COLOURS[0])
     u = np.array(study['direction'])
-    for vector, colour, width in ((u, FOOT_COLOURS[1], 1.6), (T @ u, FOOT_COLOURS[2], 2.4)):
+    for vector, colour, width in ((u, style.FOOT_COLOURS[1], 1.6),
+                                  (T @ u, style.FOOT_COLOURS[2], 2.4)):
         tip = center + scale * vector[view]
         if np.linalg.norm(tip - center) > 1e-3 * size:
             axis.annotate('', tip, center, zorder=6, arrowprops={
@@ -338,12 +333,14 @@ def _draw_ellipsoid(axis: Axes, mechanism: Mechanism, study: dict[str, Any], vie
     axis.set_aspect('equal', adjustable='datalim')
     axis.margins(0.1)
     axis.set_xlabel(f'{AXES[view[0]]} (m)')
-    label(axis, f'RoToM {study["rotom"]:.3f}, index {study["index"]:.3f}', f'{AXES[view[1]]} (m)')
+    style.label(axis, f'RoToM {study["rotom"]:.3f}, index {study["index"]:.3f}',
+                f'{AXES[view[1]]} (m)')
 
 
-def _draw_index(axis: Axes, mechanism: Mechanism, over: dict[str, dict[str, np.ndarray]]) -> None:
+def _draw_index(axis: style.Axes, mechanism: Mechanism,
+                over: dict[str, dict[str, np.ndarray]]) -> None:
     for i, (joint, curve) in enumerate(over.items()):
-        colour = COLOURS[i % len(COLOURS)]
+        colour = style.COLOURS[i % len(style.COLOURS)]
         axis.plot(curve['position'], curve['index'], color=colour, label=in_words(joint))
         now = mechanism.positions[mechanism.joints.index(joint)]
         axis.plot(now, np.interp(now, curve['position'], curve['index']), 'o', color=colour,
@@ -351,4 +348,4 @@ def _draw_index(axis: Axes, mechanism: Mechanism, over: dict[str, dict[str, np.n
     axis.set_ylim(0.0, 1.0)
     axis.set_xlabel('position of the joint (rad or m)')
     axis.legend(fontsize=9.5)
-    label(axis, 'transmissibility index over each joint; dots: now', 'index (1)')
+    style.label(axis, 'transmissibility index over each joint; dots: now', 'index (1)')

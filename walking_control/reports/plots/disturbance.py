@@ -7,17 +7,7 @@ import numpy as np
 
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import in_words, Robot
-from walking_control.reports.plots.style import (
-    add_foot_legend,
-    Axes,
-    FAINT,
-    Figure,
-    FOOT_COLOURS,
-    label,
-    MARK,
-    NEUTRAL,
-    new_figure,
-)
+from walking_control.reports.plots import style
 from walking_control.reports.plots.walk import segment_colour, shade_stance
 from walking_control.runs.disturbance_response import observe_energies
 from walking_control.runs.kinematics import foot_positions, Skeleton, tilt
@@ -33,11 +23,11 @@ from walking_control.simulation.disturbance import Disturbance
 
 POSES = 6   # of each step; the one at touchdown is strong
 LEVELS = 4  # of the texts of disturbances in a row
-BLUE, ORANGE, GREEN, PURPLE = FOOT_COLOURS
-# columns of parts of an effort: name, colour, style
+BLUE, ORANGE, GREEN, PURPLE = style.FOOT_COLOURS
+# columns of parts of an effort: name, colour, dashes
 PARTS = ((('nominal', BLUE, '-'), ('potential', ORANGE, '--')),
          (('asymptotic', BLUE, '-'), ('energy', ORANGE, '--')),
-         (('applied', 'black', '-'), ('wanted', MARK, ':')))
+         (('applied', 'black', '-'), ('wanted', style.MARK, ':')))
 LEAST = 1e-4   # J: below this undesired energy is as good as none
 
 
@@ -48,26 +38,26 @@ def describe(disturbance: Disturbance) -> str:
     return f'{in_words(disturbance.kind)} {disturbance.size:g} {unit}'
 
 
-def mark_time(axis: Axes, run: Run) -> None:
+def mark_time(axis: style.Axes, run: Run) -> None:
     """Mark the first disturbance by a line in a plot over time."""
     row = disturbed_row(run)
     if row is not None:
-        axis.axvline(run.time[row], color=MARK, linewidth=1.2, linestyle='--', zorder=1.5)
+        axis.axvline(run.time[row], color=style.MARK, linewidth=1.2, linestyle='--', zorder=1.5)
 
 
-def plot_disturbed_walk(run: Run) -> Figure | None:
+def plot_disturbed_walk(run: Run) -> style.Figure | None:
     """Draw the steps around the first disturbance; None without one."""
     if not run.disturbances or len(touchdowns(run)) < 2:
         return None
-    figure, (axis,) = new_figure(1, width=11.0, height=3.6)
+    figure, (axis,) = style.new_figure(1, width=11.0, height=3.6)
     draw_walk(axis, run)
-    label(axis, 'steps around the disturbance', 'up (m)')
+    style.label(axis, 'steps around the disturbance', 'up (m)')
     axis.set_xlabel('forward of the disturbance (m)')
-    add_foot_legend(figure, run.robot)
+    style.add_foot_legend(figure, run.robot)
     return figure
 
 
-def draw_walk(axis: Axes, run: Run) -> None:
+def draw_walk(axis: style.Axes, run: Run) -> None:
     """Draw stick figures and floor into axes, gravity down; the disturbance is at the origin."""
     rows = rows_around(run)
     dynamics = Dynamics(run.robot)
@@ -89,7 +79,7 @@ def draw_walk(axis: Axes, run: Run) -> None:
     _mark_disturbances(axis, run, places, origin)
 
 
-def _mark_disturbances(axis: Axes, run: Run, places: np.ndarray, origin: np.ndarray) -> None:
+def _mark_disturbances(axis: style.Axes, run: Run, places: np.ndarray, origin: np.ndarray) -> None:
     """Write the disturbances below their places, with room for all of them."""
     low, high = axis.get_ylim()
     known = [disturbance for disturbance in run.disturbances if disturbance.step < len(places)]
@@ -101,10 +91,10 @@ def _mark_disturbances(axis: Axes, run: Run, places: np.ndarray, origin: np.ndar
     for i, disturbance in reversed(list(enumerate(known))):
         (x, z), text = marks[i], top - 0.2 * (i % LEVELS) * high
         low = min(low, text - 0.12 * high)
-        axis.annotate(describe(disturbance), (x, z), (x, text), color=MARK, ha='center',
+        axis.annotate(describe(disturbance), (x, z), (x, text), color=style.MARK, ha='center',
                       fontsize=9.5, clip_on=True, annotation_clip=True,
                       bbox={'facecolor': 'white', 'edgecolor': 'none', 'pad': 0.5},
-                      arrowprops={'arrowstyle': '->', 'color': MARK})
+                      arrowprops={'arrowstyle': '->', 'color': style.MARK})
     axis.set_ylim(low, high)
 
 
@@ -125,35 +115,37 @@ def _origin(run: Run, places: np.ndarray) -> np.ndarray:
         else places[-1, ::2]
 
 
-def _draw_pose(axis: Axes, skeleton: Skeleton, points: np.ndarray, strong: float) -> None:
+def _draw_pose(axis: style.Axes, skeleton: Skeleton, points: np.ndarray, strong: float) -> None:
     for segment in skeleton.segments:
         colour = segment_colour(segment)
         axis.plot(*points[[segment.start, segment.end]].T, color=colour,
                   alpha=1.0 if strong else 0.22, linewidth=2.2 if strong else 1.4,
                   solid_capstyle='round', zorder=3 if strong else 2)
-    axis.plot(*points[skeleton.base], 'o', color=NEUTRAL if strong else FAINT, markersize=4,
+    axis.plot(*points[skeleton.base], 'o', color=style.NEUTRAL if strong else style.FAINT,
+              markersize=4,
               zorder=4 if strong else 2)
 
 
-def plot_energies(run: Run) -> Figure | None:
+def plot_energies(run: Run) -> style.Figure | None:
     """Draw the energies of a run of curve tracking; None of another run."""
     if 'kinetic_energy_desired' not in run.telemetry:
         return None
-    figure, axes = new_figure(2, height=2.6, sharex=True, height_ratios=(1.7, 1.0))
+    figure, axes = style.new_figure(2, height=2.6, sharex=True, height_ratios=(1.7, 1.0))
     rows = rows_around(run, 2, 8)
     energies = observe_energies(run)
     draw_energies(axes[0], run, rows, energies)
     draw_undesired(axes[1], run, rows, energies)
-    label(axes[0], 'energies; potential, desired and tank from their value at the first touchdown '
-          'shown', 'energy (J)')
+    style.label(axes[0],
+                'energies; potential, desired and tank from their value at the first touchdown '
+                'shown', 'energy (J)')
     axes[0].legend(ncols=5, loc='upper left', fontsize=9.5)
     axes[0].set_ylim(top=axes[0].get_ylim()[1] * 1.2)
-    label(axes[1], 'kinetic energy across the desired direction', 'energy (J)')
+    style.label(axes[1], 'kinetic energy across the desired direction', 'energy (J)')
     _finish(figure, axes[-1:], run, rows)
     return figure
 
 
-def draw_energies(axis: Axes, run: Run, rows: slice,
+def draw_energies(axis: style.Axes, run: Run, rows: slice,
                   energies: dict[str, np.ndarray]) -> None:
     """Draw potential, kinetic and desired energy over time, and the tank where there is one."""
     time, first = run.time[rows], rows.start
@@ -161,18 +153,18 @@ def draw_energies(axis: Axes, run: Run, rows: slice,
     lines = [('potential', energies['potential_energy'] - rest, ORANGE, '-'),
              ('kinetic, desired', energies['kinetic_energy_desired'], BLUE, '-'),
              ('kinetic, undesired', energies['kinetic_energy_undesired'], PURPLE, '-'),
-             ('desired energy', energies['desired_energy'] - rest, NEUTRAL, '--')]
+             ('desired energy', energies['desired_energy'] - rest, style.NEUTRAL, '--')]
     tank = run.telemetry.get('tank_level')
     if tank is not None:
         lines.append(('tank', tank - tank[first], GREEN, '-'))
-    for name, values, colour, style in lines:
-        axis.plot(time, values[rows], style, color=colour, linewidth=1.6, label=name)
+    for name, values, colour, dashes in lines:
+        axis.plot(time, values[rows], dashes, color=colour, linewidth=1.6, label=name)
     shade_stance(axis, run, rows)
     mark_time(axis, run)
     _span(axis, time)
 
 
-def draw_undesired(axis: Axes, run: Run, rows: slice,
+def draw_undesired(axis: style.Axes, run: Run, rows: slice,
                    energies: dict[str, np.ndarray]) -> None:
     """Draw the undesired kinetic energy over time, by orders of magnitude."""
     time = run.time[rows]
@@ -184,13 +176,13 @@ def draw_undesired(axis: Axes, run: Run, rows: slice,
     _span(axis, time)
 
 
-def plot_effort_parts(run: Run) -> Figure | None:
+def plot_effort_parts(run: Run) -> style.Figure | None:
     """Draw what the efforts of curve tracking consist of, a row each; None of another run."""
     if not has_parts(run):
         return None
     efforts = ordered_efforts(run.robot)
-    figure, axes = new_figure(len(efforts), width=11.0, height=1.7, columns=len(PARTS),
-                              sharex=True)
+    figure, axes = style.new_figure(len(efforts), width=11.0, height=1.7, columns=len(PARTS),
+                                    sharex=True)
     grid = np.array(axes, dtype=object).reshape(len(efforts), len(PARTS))
     for row, effort in zip(grid, efforts, strict=True):
         draw_effort_parts(row, run, effort)
@@ -213,7 +205,7 @@ def ordered_efforts(robot: Robot) -> list[str]:
     return sorted(robot.efforts, key=lambda effort: effort != 'ground_torque')
 
 
-def draw_effort_parts(axes: Iterable[Axes], run: Run, effort: str) -> None:
+def draw_effort_parts(axes: Iterable[style.Axes], run: Run, effort: str) -> None:
     """Draw the parts of one effort into three axes.
 
     Args:
@@ -223,15 +215,15 @@ def draw_effort_parts(axes: Iterable[Axes], run: Run, effort: str) -> None:
     """
     rows = rows_around(run, 1, 4)
     for axis, parts in zip(axes, PARTS, strict=True):
-        for part, colour, style in parts:
-            axis.plot(run.time[rows], run.telemetry[f'{part}_{effort}'][rows], style,
+        for part, colour, dashes in parts:
+            axis.plot(run.time[rows], run.telemetry[f'{part}_{effort}'][rows], dashes,
                       color=colour, linewidth=1.5, label=part)
         _frame(axis)
         shade_stance(axis, run, rows)
         mark_time(axis, run)
 
 
-def _frame(axis: Axes) -> None:
+def _frame(axis: style.Axes) -> None:
     """Let lone peaks leave the frame; say so above it."""
     sizes = np.abs(np.concatenate([line.get_ydata() for line in axis.get_lines()]))
     usual = 2.0 * np.quantile(sizes, 0.97)
@@ -240,14 +232,15 @@ def _frame(axis: Axes) -> None:
         axis.set_title(f'peak {sizes.max():.3g}', loc='right', fontsize=9, pad=2.0)
 
 
-def _span(axis: Axes, time: np.ndarray) -> None:
+def _span(axis: style.Axes, time: np.ndarray) -> None:
     """Let the axis span the time, s; a run of one tick is a point and gets a width."""
     axis.set_xlim(time[0], max(time[-1], time[0] + 1e-3))
 
 
-def _finish(figure: Figure, axes: list[Axes], run: Run, rows: slice) -> None:
+def _finish(figure: style.Figure, axes: list[style.Axes], run: Run, rows: slice) -> None:
     for axis in axes:
         axis.set_xlabel('time (s)')
         _span(axis, run.time[rows])
-    add_foot_legend(figure, run.robot, '(band: stance)', extra=('disturbance (dashed)', MARK)
-                    if run.disturbances else None)
+    style.add_foot_legend(figure, run.robot, '(band: stance)',
+                          extra=('disturbance (dashed)', style.MARK)
+                          if run.disturbances else None)

@@ -6,17 +6,7 @@ import math
 import numpy as np
 
 from walking_control.models.dynamics import Dynamics
-from walking_control.reports.plots.style import (
-    add_foot_legend,
-    Axes,
-    FAINT,
-    Figure,
-    FOOT_COLOURS,
-    label,
-    MARK,
-    NEUTRAL,
-    new_figure,
-)
+from walking_control.reports.plots import style
 from walking_control.runs.kinematics import foot_positions, place_soles, sole_corners
 from walking_control.runs.quantities import disturbed_row, footholds, touchdowns
 from walking_control.runs.route import Segment
@@ -51,28 +41,29 @@ def footprint_outlines(run: Run) -> list[tuple[int, int, np.ndarray]]:
     return prints
 
 
-def plot_footprints(run: Run) -> Figure:
+def plot_footprints(run: Run) -> style.Figure:
     """Draw footprints, path of the base, pushes and the segments of the route from above."""
     prints, base = footprint_outlines(run), run.base.position[:, :2]
     reach = np.vstack([base, *(outline for _, _, outline in prints)])
     low, high = reach.min(axis=0) - 0.25, reach.max(axis=0) + 0.25
     wide, tall = high - low
     width = 11.0
-    figure, (axis,) = new_figure(1, width=width, height=min(9.0, max(2.4, width * tall / wide)))
-    axis.plot(*base.T, color=FAINT, linewidth=1.2)
+    figure, (axis,) = style.new_figure(1, width=width,
+                                       height=min(9.0, max(2.4, width * tall / wide)))
+    axis.plot(*base.T, color=style.FAINT, linewidth=1.2)
     for _, foot, outline in prints:
         if len(outline) > 1:
-            axis.fill(*outline.T, facecolor=FOOT_COLOURS[foot], alpha=0.75, linewidth=0)
+            axis.fill(*outline.T, facecolor=style.FOOT_COLOURS[foot], alpha=0.75, linewidth=0)
         else:
-            axis.plot(*outline.T, 'o', color=FOOT_COLOURS[foot], markersize=4)
+            axis.plot(*outline.T, 'o', color=style.FOOT_COLOURS[foot], markersize=4)
     _mark_route(axis, run)
     axis.set_xlim(low[0], high[0])
     axis.set_ylim(low[1], high[1])
     axis.set_aspect('equal', adjustable='box')
     axis.set_xlabel('x (m)')
-    label(axis, 'from above: footprints, path of the base', 'y (m)')
+    style.label(axis, 'from above: footprints, path of the base', 'y (m)')
     pushed = run.route is not None and any(segment.push for segment in run.route.segments)
-    add_foot_legend(figure, run.robot, '', ('push', MARK) if pushed else None)
+    style.add_foot_legend(figure, run.robot, '', ('push', style.MARK) if pushed else None)
     return figure
 
 
@@ -80,7 +71,7 @@ def _row_at(run: Run, time: float) -> int:
     return min(int(np.searchsorted(run.time, time - 1e-9)), len(run.time) - 1)
 
 
-def _mark_route(axis: Axes, run: Run) -> None:
+def _mark_route(axis: style.Axes, run: Run) -> None:
     """Name the segments where they begin, those of one place together; draw their pushes."""
     marks: list[tuple[int, list[str]]] = []   # (row, names)
     for segment in run.route.segments if run.route is not None else ():
@@ -96,23 +87,23 @@ def _mark_route(axis: Axes, run: Run) -> None:
     for row, names in marks:
         place, left = run.base.position[row, :2], run.base.rotation[row, :2, 1]
         line = place + np.multiply.outer([0.18, 0.32], left)
-        axis.plot(*line.T, color=NEUTRAL, linewidth=0.8)
+        axis.plot(*line.T, color=style.NEUTRAL, linewidth=0.8)
         side = 'center' if abs(left[0]) < 0.5 else 'right' if left[0] < 0.0 else 'left'
-        axis.text(*line[1], ', '.join(names), fontsize=8.5, color=NEUTRAL, ha=side,
+        axis.text(*line[1], ', '.join(names), fontsize=8.5, color=style.NEUTRAL, ha=side,
                   va='bottom' if side == 'center' else 'center')
 
 
-def _draw_push(axis: Axes, run: Run, segment: Segment) -> None:
+def _draw_push(axis: style.Axes, run: Run, segment: Segment) -> None:
     row, rotation = _row_at(run, segment.push_at), run.base.rotation
     angle = math.atan2(rotation[row, 1, 0], rotation[row, 0, 0]) \
         + math.radians(segment.push_direction)
     way = PUSH_LENGTH * segment.push * np.array([math.cos(angle), math.sin(angle)])
     place = run.base.position[row, :2]
     axis.annotate('', place, place - way,
-                  arrowprops={'arrowstyle': '-|>', 'color': MARK, 'linewidth': 2.2})
+                  arrowprops={'arrowstyle': '-|>', 'color': style.MARK, 'linewidth': 2.2})
 
 
-def plot_velocities(run: Run) -> Figure | None:
+def plot_velocities(run: Run) -> style.Figure | None:
     """Draw what was asked for and what was walked, stride by stride; None of less than a stride."""
     rows = touchdowns(run)
     if len(rows) < 4:
@@ -120,74 +111,75 @@ def plot_velocities(run: Run) -> Figure | None:
     walked = np.array([mean_velocity(run, first, last)
                        for first, last in zip(rows[1:-2], rows[3:], strict=True)])
     middle = run.time[rows[2:-1]]
-    figure, axes = new_figure(3, width=11.0, height=1.7, sharex=True)
+    figure, axes = style.new_figure(3, width=11.0, height=1.7, sharex=True)
     names = (('ahead', 'm/s'), ('to the left', 'm/s'), ('turning left', 'rad/s'))
     for part, (axis, (name, unit)) in enumerate(zip(axes, names, strict=True)):
         for segment in run.route.segments if run.route is not None else ():
-            axis.plot([segment.begin, segment.end], 2 * [segment.velocity[part]], color=MARK,
+            axis.plot([segment.begin, segment.end], 2 * [segment.velocity[part]], color=style.MARK,
                       linewidth=1.2)
-            axis.axvline(segment.begin, color=FAINT, linewidth=0.7)
-        axis.plot(middle, walked[:, part], '.-', color=NEUTRAL, linewidth=1.0, markersize=4)
-        label(axis, name + (': mean of each stride; red: asked for' if part == 0 else ''), unit)
+            axis.axvline(segment.begin, color=style.FAINT, linewidth=0.7)
+        axis.plot(middle, walked[:, part], '.-', color=style.NEUTRAL, linewidth=1.0, markersize=4)
+        style.label(axis, name + (': mean of each stride; red: asked for' if part == 0 else ''),
+                    unit)
     for segment in run.route.segments if run.route is not None else ():
         if segment.push:
             for axis in axes:
-                axis.axvline(segment.push_at, color=MARK, linewidth=1.2, linestyle=':')
+                axis.axvline(segment.push_at, color=style.MARK, linewidth=1.2, linestyle=':')
     axes[-1].set_xlabel('time (s)')
     return figure
 
 
-def plot_step_sizes(run: Run) -> Figure | None:
+def plot_step_sizes(run: Run) -> style.Figure | None:
     """Draw length, width and time of every step; None without a completed one."""
     sizes = step_sizes(run)
     if not len(sizes['time']):
         return None
-    figure, axes = new_figure(3, width=11.0, height=1.6, sharex=True)
+    figure, axes = style.new_figure(3, width=11.0, height=1.6, sharex=True)
     for axis, (name, unit) in zip(axes, (('length', 'm'), ('width', 'm'), ('duration', 's')),
                                   strict=True):
-        axis.plot(sizes['time'], sizes[name], color=FAINT, linewidth=0.8)
+        axis.plot(sizes['time'], sizes[name], color=style.FAINT, linewidth=0.8)
         for foot in range(len(run.robot.feet)):
             mine = sizes['support'] == foot
-            axis.plot(sizes['time'][mine], sizes[name][mine], '.', color=FOOT_COLOURS[foot])
-        label(axis, f'{name} of the step', unit)
+            axis.plot(sizes['time'][mine], sizes[name][mine], '.', color=style.FOOT_COLOURS[foot])
+        style.label(axis, f'{name} of the step', unit)
     axes[-1].set_xlabel('time (s)')
-    add_foot_legend(figure, run.robot, 'stands')
+    style.add_foot_legend(figure, run.robot, 'stands')
     return figure
 
 
-def plot_top_view(run: Run) -> Figure | None:
+def plot_top_view(run: Run) -> style.Figure | None:
     """Draw the path of the hip, footprints and the line to be followed; None in the plane."""
     if run.robot.is_planar or not run.robot.coordinates or len(run.time) < 2:
         return None
     places = footholds(run, foot_positions(Dynamics(run.robot), run.q))
-    figure, axes = new_figure(2, width=11.0, height=3.2, height_ratios=(1.6, 1.0))
+    figure, axes = style.new_figure(2, width=11.0, height=3.2, height_ratios=(1.6, 1.0))
     top, side = axes
     base = run.base.position
     begins = touchdowns(run)
     for begin, end in zip(begins, [*begins[1:], len(run.time) - 1], strict=True):
-        colour = FOOT_COLOURS[run.support[begin]]
+        colour = style.FOOT_COLOURS[run.support[begin]]
         top.plot(*base[begin:end + 1, :2].T, color=colour, linewidth=1.5)
         side.plot(*base[begin:end + 1, ::2].T, color=colour, linewidth=1.5)
     for place, foot in zip(places, run.support[begins], strict=True):
-        top.plot(*place[:2], 'o', color=FOOT_COLOURS[foot], markersize=4.5)
-        side.plot(*place[::2], 'o', color=FOOT_COLOURS[foot], markersize=3.5)
+        top.plot(*place[:2], 'o', color=style.FOOT_COLOURS[foot], markersize=4.5)
+        side.plot(*place[::2], 'o', color=style.FOOT_COLOURS[foot], markersize=3.5)
     _draw_line(top, run)
     row = disturbed_row(run)
     for axis, path in ((top, base[:, :2]), (side, base[:, ::2])) if row is not None else ():
-        axis.plot(*path[row], '*', color=MARK, markersize=12, zorder=5)
-    label(top, 'from above: path of the hip, footprints'
-          + ('; dotted: wanted' if 'wanted_aside' in run.telemetry else '')
-          + ('' if row is None else '; star: disturbance'), 'to the left (m)')
-    label(side, 'from the side', 'up (m)')
+        axis.plot(*path[row], '*', color=style.MARK, markersize=12, zorder=5)
+    style.label(top, 'from above: path of the hip, footprints'
+                + ('; dotted: wanted' if 'wanted_aside' in run.telemetry else '')
+                + ('' if row is None else '; star: disturbance'), 'to the left (m)')
+    style.label(side, 'from the side', 'up (m)')
     _frame(top, np.vstack((base[:, :2], places[:, :2])))
     side.set_ylim(min(0.0, places[:, 2].min()) - 0.05, 1.08 * base[:, 2].max())
     for axis in axes:
         axis.set_xlabel('forward (m)')
-    add_foot_legend(figure, run.robot, 'stands')
+    style.add_foot_legend(figure, run.robot, 'stands')
     return figure
 
 
-def _draw_line(axis: Axes, run: Run) -> None:
+def _draw_line(axis: style.Axes, run: Run) -> None:
     """Draw where the law wants the hip to be beside its line, as it says itself."""
     if 'wanted_aside' not in run.telemetry:
         return
@@ -195,10 +187,10 @@ def _draw_line(axis: Axes, run: Run) -> None:
     off = run.telemetry['wanted_aside'] - run.telemetry['aside']
     left = np.column_stack((-np.sin(heading), np.cos(heading)))
     wanted = run.base.position[:, :2] + off[:, None] * left
-    axis.plot(*wanted[1:].T, ':', color=NEUTRAL, linewidth=1.4, zorder=1)
+    axis.plot(*wanted[1:].T, ':', color=style.NEUTRAL, linewidth=1.4, zorder=1)
 
 
-def _frame(axis: Axes, points: np.ndarray) -> None:
+def _frame(axis: style.Axes, points: np.ndarray) -> None:
     """Give axes one scale where the walk is about as wide as long, else a frame of its own."""
     low, high = points.min(axis=0) - 0.15, points.max(axis=0) + 0.15
     if high[0] - low[0] < 1.5 * WIDEST * (high[1] - low[1]):

@@ -14,15 +14,7 @@ from walking_control.adoption.body_tree import BodyTree
 from walking_control.experiments.statics import Posture
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import in_words
-from walking_control.reports.plots.style import (
-    Axes,
-    FAINT,
-    FOOT_COLOURS,
-    import_matplotlib,
-    NEUTRAL,
-    new_figure,
-    save,
-)
+from walking_control.reports.plots import style
 from walking_control.statics.contacts import centre_of_pressure
 from walking_control.statics.distributor import StaticSolution, StaticTorque
 
@@ -35,7 +27,7 @@ def draw_adoption(adoption: Adoption, path: Path) -> Path:
     """Write the picture, a PNG, and return its path."""
     tree = adoption.tree
     places = _places(adoption)
-    figure, axes = new_figure(1, width=11.0, height=7.0, columns=2)
+    figure, axes = style.new_figure(1, width=11.0, height=7.0, columns=2)
     colours = _pair_colours(adoption)
     for axis, across, title in zip(axes, (1, 0), ('from the front: y, z (m)',
                                                   'from the right: x, z (m)'), strict=True):
@@ -44,7 +36,7 @@ def draw_adoption(adoption: Adoption, path: Path) -> Path:
         _draw_masses(axis, tree, places, across)
         _draw_soles(axis, adoption, places, across)
         _draw_frame(axis, places[1], across, 0.25 * adoption.standing.height)
-        axis.axhline(0.0, color=NEUTRAL, lw=1)
+        axis.axhline(0.0, color=style.NEUTRAL, lw=1)
         axis.set_aspect('equal', adjustable='datalim')
         axis.set_title(title, loc='left', fontsize=11)
     if len(colours) // 2 <= _NAMED:
@@ -53,7 +45,7 @@ def draw_adoption(adoption: Adoption, path: Path) -> Path:
     figure.suptitle(f'{in_words(adoption.name)}: {tree.mass:.4g} kg, {adoption.base} base, '
                     f'{len(tree.limits)} joints; colours: mirror pairs, discs: masses',
                     x=0.01, ha='left', fontsize=12)
-    save(figure, path)
+    style.save(figure, path)
     return path
 
 
@@ -78,12 +70,12 @@ def _pair_colours(adoption: Adoption) -> dict[int, Any]:
         return {}
     pairs, colours = adoption.mirror.pairs, {}
     for i, (a, b) in enumerate(pairs):
-        colour = 'black' if a == b else import_matplotlib().colormaps['tab20'](i % 20)
+        colour = 'black' if a == b else style.import_matplotlib().colormaps['tab20'](i % 20)
         colours[a] = colours[b] = colour
     return colours
 
 
-def _draw_shapes(axis: Axes, tree: BodyTree, places: Sequence[Any], across: int) -> None:
+def _draw_shapes(axis: style.Axes, tree: BodyTree, places: Sequence[Any], across: int) -> None:
     for body in range(1, tree.model.njoints):
         points = tree.points(body)
         if len(points) < 4:
@@ -94,35 +86,35 @@ def _draw_shapes(axis: Axes, tree: BodyTree, places: Sequence[Any], across: int)
             outline = flat[ConvexHull(flat).vertices]
         except (QhullError, ValueError):
             continue
-        axis.fill(*outline.T, facecolor=FAINT, edgecolor=NEUTRAL, alpha=0.18, lw=0.6)
+        axis.fill(*outline.T, facecolor=style.FAINT, edgecolor=style.NEUTRAL, alpha=0.18, lw=0.6)
 
 
-def _draw_joints(axis: Axes, tree: BodyTree, places: Sequence[Any], across: int,
+def _draw_joints(axis: style.Axes, tree: BodyTree, places: Sequence[Any], across: int,
                  colours: Any) -> None:
     for body in range(2, tree.model.njoints):
         start, end = (places[i].translation for i in (tree.model.parents[body], body))
-        axis.plot([start[across], end[across]], [start[2], end[2]], color=NEUTRAL, lw=1.2)
-        axis.plot(end[across], end[2], 'o', ms=6, color=colours.get(body, FAINT))
+        axis.plot([start[across], end[across]], [start[2], end[2]], color=style.NEUTRAL, lw=1.2)
+        axis.plot(end[across], end[2], 'o', ms=6, color=colours.get(body, style.FAINT))
 
 
-def _draw_masses(axis: Axes, tree: BodyTree, places: Sequence[Any], across: int) -> None:
+def _draw_masses(axis: style.Axes, tree: BodyTree, places: Sequence[Any], across: int) -> None:
     for body in range(1, tree.model.njoints):
         inertia = tree.model.inertias[body]
         middle = places[body].act(inertia.lever)
         if inertia.mass > 0.0:
             axis.scatter(middle[across], middle[2], s=900.0 * inertia.mass / tree.mass,
-                         color=FOOT_COLOURS[2], alpha=0.35, linewidths=0)
+                         color=style.FOOT_COLOURS[2], alpha=0.35, linewidths=0)
 
 
-def _draw_soles(axis: Axes, adoption: Adoption, places: Sequence[Any], across: int) -> None:
+def _draw_soles(axis: style.Axes, adoption: Adoption, places: Sequence[Any], across: int) -> None:
     for i, sole in enumerate(adoption.soles):
         place = places[sole.body] * sole.place
         x, y = 0.5 * sole.length, 0.5 * sole.width
         corners = np.array([(x, y, 0), (x, -y, 0), (-x, -y, 0), (-x, y, 0), (x, y, 0)])
         world = corners @ place.rotation.T + place.translation
         start, end = places[sole.body].translation, place.translation
-        axis.plot([start[across], end[across]], [start[2], end[2]], color=NEUTRAL, lw=1.2)
-        colour = FOOT_COLOURS[i % len(FOOT_COLOURS)]
+        axis.plot([start[across], end[across]], [start[2], end[2]], color=style.NEUTRAL, lw=1.2)
+        colour = style.FOOT_COLOURS[i % len(style.FOOT_COLOURS)]
         axis.plot(world[:, across], world[:, 2], color=colour, lw=4, marker='o', ms=4)
         if across == 0:   # they would cover each other
             continue
@@ -131,7 +123,7 @@ def _draw_soles(axis: Axes, adoption: Adoption, places: Sequence[Any], across: i
                       color=colour)
 
 
-def _draw_frame(axis: Axes, place: Any, across: int, size: float) -> None:
+def _draw_frame(axis: style.Axes, place: Any, across: int, size: float) -> None:
     for i, colour in enumerate(('#CC0000', '#009900', '#0000CC')):
         tip = place.translation + size * place.rotation[:, i]
         if np.hypot(tip[across] - place.translation[across], tip[2] - place.translation[2]) \
@@ -142,7 +134,7 @@ def _draw_frame(axis: Axes, place: Any, across: int, size: float) -> None:
             axis.annotate('xyz'[i], (tip[across], tip[2]), color=colour, fontsize=9)
 
 
-def _name_joints(axis: Axes, tree: BodyTree, places: Sequence[Any], colours: Any) -> None:
+def _name_joints(axis: style.Axes, tree: BodyTree, places: Sequence[Any], colours: Any) -> None:
     for body, colour in colours.items():
         place = places[body].translation
         left = place[1] >= 0.0
@@ -156,14 +148,14 @@ def draw_statics(posture: Posture, distributor: StaticTorque, solution: StaticSo
     """Write the picture, a PNG, and return its path."""
     dynamics, q = posture.dynamics, posture.q
     scene = _Scene(dynamics, q, distributor, solution)
-    figure, (front, side, above, bars) = new_figure(2, width=10.5, height=4.4, columns=2)
+    figure, (front, side, above, bars) = style.new_figure(2, width=10.5, height=4.4, columns=2)
     _draw_view(front, scene, 1, 'from the front: y, z (m)')
     _draw_view(side, scene, 0, 'from the right: x, z (m)')
     _draw_soles_from_above(above, scene, solution)
     _draw_torques(bars, dynamics, distributor, solution)
     verdict = 'can be held' if solution.feasible else f'cannot be held: {solution.reason}'
     figure.suptitle(f'{in_words(posture.name)} {verdict}', x=0.01, ha='left', fontsize=12)
-    save(figure, path)
+    style.save(figure, path)
     return path
 
 
@@ -200,11 +192,11 @@ class _Scene:
         self.arrow = _FORCE_SHARE * self.height / dynamics.weight
 
 
-def _draw_view(axis: Axes, scene: _Scene, across: int, title: str) -> None:
+def _draw_view(axis: style.Axes, scene: _Scene, across: int, title: str) -> None:
     for start, end in scene.bones:
-        axis.plot([start[across], end[across]], [start[2], end[2]], color=NEUTRAL, lw=2.5,
+        axis.plot([start[across], end[across]], [start[2], end[2]], color=style.NEUTRAL, lw=2.5,
                   marker='o', ms=3, solid_capstyle='round')
-    for colour, (name, corners) in zip(FOOT_COLOURS, scene.soles.items()):
+    for colour, (name, corners) in zip(style.FOOT_COLOURS, scene.soles.items()):
         axis.plot(corners[:, across], corners[:, 2], color=colour, lw=3)
         if name in scene.forces:
             tip = scene.pressures[name] + scene.arrow * scene.forces[name]
@@ -215,13 +207,13 @@ def _draw_view(axis: Axes, scene: _Scene, across: int, title: str) -> None:
                 axis.annotate(f'{np.linalg.norm(scene.forces[name]):.0f} N', (tip[across], tip[2]),
                               color=colour, fontsize=9)
     axis.plot(scene.com[across], scene.com[2], marker='X', ms=9, color='black')
-    axis.axvline(scene.com[across], color=FAINT, lw=1, ls='--', zorder=0)
+    axis.axvline(scene.com[across], color=style.FAINT, lw=1, ls='--', zorder=0)
     axis.set_aspect('equal', adjustable='datalim')
     axis.set_title(title, loc='left', fontsize=11)
 
 
-def _draw_soles_from_above(axis: Axes, scene: _Scene, solution: StaticSolution) -> None:
-    for colour, (name, corners) in zip(FOOT_COLOURS, scene.soles.items()):
+def _draw_soles_from_above(axis: style.Axes, scene: _Scene, solution: StaticSolution) -> None:
+    for colour, (name, corners) in zip(style.FOOT_COLOURS, scene.soles.items()):
         carries = name in solution.support
         axis.fill(corners[:, 1], corners[:, 0], color=colour, alpha=0.25 if carries else 0.05)
         axis.plot(corners[:, 1], corners[:, 0], color=colour, lw=1.5)
@@ -236,7 +228,7 @@ def _draw_soles_from_above(axis: Axes, scene: _Scene, solution: StaticSolution) 
     axis.set_title('soles from above: y, x (m); pressure o, mass x', loc='left', fontsize=11)
 
 
-def _draw_torques(axis: Axes, dynamics: Dynamics, distributor: StaticTorque,
+def _draw_torques(axis: style.Axes, dynamics: Dynamics, distributor: StaticTorque,
                   solution: StaticSolution) -> None:
     axis.set_title('largest joint torques (of their limits), N m', loc='left', fontsize=11)
     torque = solution.torque
@@ -247,6 +239,6 @@ def _draw_torques(axis: Axes, dynamics: Dynamics, distributor: StaticTorque,
         return
     order = np.argsort(-abs(torque))[:_BARS][::-1]
     rows = np.arange(len(order))
-    axis.barh(rows, torque[order], color=FOOT_COLOURS[0])
+    axis.barh(rows, torque[order], color=style.FOOT_COLOURS[0])
     axis.set_yticks(rows, [f'{in_words(dynamics.joints[i])} (of {distributor.effort_limits[i]:g})'
                            for i in order], fontsize=8)

@@ -8,22 +8,14 @@ import numpy as np
 
 from walking_control.experiments.sweeps.task import Axis, SweepTask
 from walking_control.models.robot import in_words
-from walking_control.reports.plots.style import (
-    Axes,
-    FAINT,
-    Figure,
-    FOOT_COLOURS,
-    label,
-    MARK,
-    new_figure,
-)
+from walking_control.reports.plots import style
 
 MAPS = {'speed': 'speed (m/s)', 'foot_clearance': 'foot clearance (m)',
         'cost_of_transport': 'cost of transport, mechanical (1)'}
-_RETURNED, _LOST = FOOT_COLOURS[0], MARK
+_RETURNED, _LOST = style.FOOT_COLOURS[0], style.MARK
 
 
-def sweep_figures(task: SweepTask, table: Any, result: dict[str, Any]) -> dict[str, Figure]:
+def sweep_figures(task: SweepTask, table: Any, result: dict[str, Any]) -> dict[str, style.Figure]:
     """Return name -> figure of a sweep, from its `pyarrow.Table` and what `run_sweep` says of it.
     """
     columns = {name: np.array(table[name].to_pylist(), dtype=float)
@@ -36,9 +28,9 @@ def sweep_figures(task: SweepTask, table: Any, result: dict[str, Any]) -> dict[s
     return {'maps': _plot_maps(axes, columns, result)}
 
 
-def _plot_points(axes: Sequence[Axis], columns: Any, result: dict[str, Any]) -> Figure:
+def _plot_points(axes: Sequence[Axis], columns: Any, result: dict[str, Any]) -> style.Figure:
     """Draw every row as a point over its first axis, or its first two."""
-    figure, panels = new_figure(2, columns=2, height=2.6)
+    figure, panels = style.new_figure(2, columns=2, height=2.6)
     stable = columns['stable'] > 0.5
     over = columns[axes[0].name]
     for panel, (name, text) in zip(panels, {'stable': 'lasts', **MAPS}.items(), strict=True):
@@ -46,18 +38,18 @@ def _plot_points(axes: Sequence[Axis], columns: Any, result: dict[str, Any]) -> 
             colour = columns[name] if name != 'stable' else columns['stable']
             dots = panel.scatter(over, columns[axes[1].name], c=colour, s=12, cmap='viridis')
             figure.colorbar(dots, ax=panel)
-            label(panel, text, in_words(axes[1].name))
+            style.label(panel, text, in_words(axes[1].name))
         else:
-            panel.plot(over[stable], columns[name][stable], '.', color=FOOT_COLOURS[0])
-            panel.plot(over[~stable], np.zeros(np.sum(~stable)), 'x', color=MARK)
-            label(panel, '', text)
+            panel.plot(over[stable], columns[name][stable], '.', color=style.FOOT_COLOURS[0])
+            panel.plot(over[~stable], np.zeros(np.sum(~stable)), 'x', color=style.MARK)
+            style.label(panel, '', text)
     for panel in panels[2:]:
         panel.set_xlabel(in_words(axes[0].name))
     figure.suptitle(_title(result), x=0.01, ha='left', fontsize=11)
     return figure
 
 
-def _plot_maps(axes: Sequence[Axis], columns: Any, result: dict[str, Any]) -> Figure:
+def _plot_maps(axes: Sequence[Axis], columns: Any, result: dict[str, Any]) -> style.Figure:
     """Draw the four maps over the last two axes, others at the point chosen."""
     *others, y, x = axes
     chosen = result['chosen']
@@ -68,7 +60,7 @@ def _plot_maps(axes: Sequence[Axis], columns: Any, result: dict[str, Any]) -> Fi
         nearest = values[np.argmin(np.abs(values - wanted))]
         here &= columns[axis.name] == nearest
         texts.append(f'{in_words(axis.name)} {nearest:.4g}')
-    figure, panels = new_figure(2, columns=2, height=2.9, sharex=True, sharey=True)
+    figure, panels = style.new_figure(2, columns=2, height=2.9, sharex=True, sharey=True)
     at = f' at {", ".join(texts)}' if texts else ''
     _draw(figure, panels[0], x, y, columns, 'stable', slice(None),
           '(a) share that lasts' + (f' over {", ".join(in_words(a.name) for a in others)}'
@@ -77,7 +69,7 @@ def _plot_maps(axes: Sequence[Axis], columns: Any, result: dict[str, Any]) -> Fi
         # where walks last at the other axes' chosen values
         xs, ys, cells = _cells(x, y, columns, columns['stable'], here)
         if np.nanmin(cells) < 0.5 < np.nanmax(cells) and min(cells.shape) > 1:
-            panels[0].contour(xs, ys, cells, [0.5], colors=MARK, linewidths=1.5)
+            panels[0].contour(xs, ys, cells, [0.5], colors=style.MARK, linewidths=1.5)
     for panel, letter, (name, text) in zip(panels[1:], 'bcd', MAPS.items(), strict=True):
         walks = here & (columns['stable'] > 0.5)
         _draw(figure, panel, x, y, columns, name, walks, f'({letter}) {text}{at}')
@@ -94,7 +86,7 @@ def _plot_maps(axes: Sequence[Axis], columns: Any, result: dict[str, Any]) -> Fi
     return figure
 
 
-def _draw(figure: Figure, panel: Axes, x: Axis, y: Axis, columns: Any, name: str,
+def _draw(figure: style.Figure, panel: style.Axes, x: Axis, y: Axis, columns: Any, name: str,
           rows: slice | np.ndarray, title: str) -> None:
     """Draw the mean of a column in each cell of two axes."""
     xs, ys, cells = _cells(x, y, columns, columns[name], rows)
@@ -124,28 +116,29 @@ def _title(result: dict[str, Any]) -> str:
     return text
 
 
-def plot_pareto(result: dict[str, Any]) -> Figure:
+def plot_pareto(result: dict[str, Any]) -> style.Figure:
     """Draw cost over the worst share of a margin kept, of all points of `tune` that walk."""
-    figure, (axis,) = new_figure(1, height=3.8)
+    figure, (axis,) = style.new_figure(1, height=3.8)
     worst, cost = np.array(result['points'], dtype=float).T
-    axis.plot(worst, cost, '.', color=FAINT, label='tried')
+    axis.plot(worst, cost, '.', color=style.FAINT, label='tried')
     front = [(share, price) for share, price, _ in result['pareto']]
-    axis.step(*zip(*front, strict=True), where='pre', color=FOOT_COLOURS[0], marker='o',
+    axis.step(*zip(*front, strict=True), where='pre', color=style.FOOT_COLOURS[0], marker='o',
               markersize=4, label='none beats these in both')
-    axis.axvline(1.0, color=MARK, linewidth=1.2, label='margins asked for')
+    axis.axvline(1.0, color=style.MARK, linewidth=1.2, label='margins asked for')
     if result['cost_before'] is not None:
-        axis.plot(worst[0], result['cost_before'], 's', color=FOOT_COLOURS[1], label='before')
+        axis.plot(worst[0], result['cost_before'], 's', color=style.FOOT_COLOURS[1], label='before')
     chosen = min((entry for entry in result['points'] if entry[0] >= 1.0 - 1e-9),
                  key=lambda entry: entry[1])
     axis.plot(*chosen, '*', color='black', markersize=13, label='chosen')
     axis.set_xlabel('least of: margin kept / margin asked for')
-    label(axis, f'{result["robot"]}, {in_words(result["controller"])}, plant {result["plant"]}: '
-          f'{result["trials"]} points tried', in_words(result['cost_name']))
+    style.label(axis,
+                f'{result["robot"]}, {in_words(result["controller"])}, plant {result["plant"]}: '
+                f'{result["trials"]} points tried', in_words(result['cost_name']))
     axis.legend(fontsize=9)
     return figure
 
 
-def stability_figures(result: dict[str, Any]) -> dict[str, Figure]:
+def stability_figures(result: dict[str, Any]) -> dict[str, style.Figure]:
     """Return name -> figure of what `find_metrics` found."""
     figures = {}
     if 'responses' in result:
@@ -155,18 +148,19 @@ def stability_figures(result: dict[str, Any]) -> dict[str, Figure]:
     return figures
 
 
-def plot_responses(result: dict[str, Any]) -> Figure:
+def plot_responses(result: dict[str, Any]) -> style.Figure:
     """Draw how gait indicators stray from the cycle after one small disturbance."""
-    figure, axes = new_figure(2, columns=2, height=2.2, sharex=True)
+    figure, axes = style.new_figure(2, columns=2, height=2.2, sharex=True)
     words = {'floor': 'a foothold lower by 1 m', 'push': 'a push of 1 N s/kg'}
     units = {'step_time': 's', 'step_length': 'm'}
     cells = [(kind, name) for kind in result['responses'] for name in units]
     for axis, (kind, name) in zip(axes, cells, strict=True):
         values = np.array(result['responses'][kind][name])
-        axis.bar(np.arange(1, len(values) + 1), values, color=FOOT_COLOURS[0])
-        axis.axhline(0.0, color=FAINT, linewidth=1.0)
-        label(axis, f'{words[kind]}: norm {result["sensitivity"][kind][name]:.3g} {units[name]}',
-              f'{in_words(name)} (change, {units[name]})')
+        axis.bar(np.arange(1, len(values) + 1), values, color=style.FOOT_COLOURS[0])
+        axis.axhline(0.0, color=style.FAINT, linewidth=1.0)
+        style.label(axis,
+                    f'{words[kind]}: norm {result["sensitivity"][kind][name]:.3g} {units[name]}',
+                    f'{in_words(name)} (change, {units[name]})')
     for axis in axes[2:]:
         axis.set_xlabel('step')
     figure.suptitle(f'{_name(result)}: gait sensitivity norm {result["gait_sensitivity_norm"]:.4g} '
@@ -174,21 +168,21 @@ def plot_responses(result: dict[str, Any]) -> Figure:
     return figure
 
 
-def plot_attraction(result: dict[str, Any]) -> Figure:
+def plot_attraction(result: dict[str, Any]) -> style.Figure:
     """Draw slices of the region of attraction: the states near each plane of two coordinates."""
     rows = np.array(result['attraction_samples'], dtype=float)
     states, back = rows[:, :3], rows[:, 4] > 0.5
     centre = states.mean(axis=0)
     half = 0.25 * np.abs(states - centre).max(axis=0)   # of a slice
     names = ['stance angle (rad)', 'its rate (rad/s)', 'rate of the hip (rad/s)']
-    figure, axes = new_figure(1, columns=3, height=3.4)
+    figure, axes = style.new_figure(1, columns=3, height=3.4)
     for axis, (i, j, k) in zip(axes, ((0, 1, 2), (0, 2, 1), (1, 2, 0)), strict=True):
         near = np.abs(states[:, k] - centre[k]) < half[k]
         for chosen, colour, text in ((back, _RETURNED, 'returns'), (~back, _LOST, 'does not')):
             axis.plot(states[near & chosen, i], states[near & chosen, j], '.', color=colour,
                       markersize=4, label=text)
         axis.set_xlabel(names[i])
-        label(axis, f'{names[k].partition(" (")[0]} within ±{half[k]:.2g}', names[j])
+        style.label(axis, f'{names[k].partition(" (")[0]} within ±{half[k]:.2g}', names[j])
     axes[0].legend(loc='best', fontsize=9)
     low, high = result['attraction_share_interval']
     figure.suptitle(f'{_name(result)}: {100 * result["attraction_share"]:.3g} % '
