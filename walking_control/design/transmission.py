@@ -43,8 +43,7 @@ def backward_efficiency(forward: float, reduction: float) -> float:
     _check_share('efficiency', forward)
     _check_reduction('', reduction)
     square = reduction ** 2
-    return max(0.0, (2.0 * forward - 1.0 + square)
-               / ((1.0 - square) * forward + 2.0 * square))
+    return max(0.0, (2.0 * forward - 1.0 + square) / ((1.0 - square) * forward + 2.0 * square))
 
 
 def _check_share(name: str, value: float) -> None:

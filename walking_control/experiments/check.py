@@ -160,8 +160,7 @@ class Check(Result):
     facts: dict[str, Any]   # name -> value
 
 
-def check_robot(name_or_path: str | Path,
-                overrides: Iterable[tuple[str, Any]] = ()) -> Check:
+def check_robot(name_or_path: str | Path, overrides: Iterable[tuple[str, Any]] = ()) -> Check:
     """Check a robot file, by name or path, with overrides, or a plain URDF or xacro file."""
     problems: list[dict[str, Any]] = []
     assumptions: list[str] = []

@@ -63,8 +63,7 @@ class StepRecord:
         CycleError: No step within that time.
     """
 
-    def __init__(self, walker: Walker, q: np.ndarray, v: np.ndarray,
-                 longest: float) -> None:
+    def __init__(self, walker: Walker, q: np.ndarray, v: np.ndarray, longest: float) -> None:
         self._walker = walker
         self._tick = min(walker.data.period, longest)
         self._ticks: list[tuple[float, list[np.ndarray]]] = []
@@ -189,8 +188,7 @@ def _samples(record: StepRecord, times: np.ndarray) -> tuple[np.ndarray, ...]:
     return tuple(np.array(part) for part in zip(*states, strict=True))
 
 
-def make_precise_walker(robot_file: RobotFile,
-                        controller: str | None = None) -> Walker:
+def make_precise_walker(robot_file: RobotFile, controller: str | None = None) -> Walker:
     """Return the walker of a robot file with the tolerance that gaits take."""
     return make_walker(replace(robot_file, sections={**robot_file.sections, 'rigid': {
         **robot_file.sections.get('rigid', {}), 'tolerance': TOLERANCE}}), controller)

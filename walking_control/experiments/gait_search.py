@@ -268,8 +268,7 @@ def find_gaits(robot_file: RobotFile, speeds: Sequence[float],
     return FamilySearch(adapted, values, tuple(members), found[first].parameters, tuple(optimise))
 
 
-def _member(result: SpaceResult, judgement: StepJudgement, weight: float,
-            most: float) -> Member:
+def _member(result: SpaceResult, judgement: StepJudgement, weight: float, most: float) -> Member:
     """Return the `Member` of one search."""
     attempt, off = result.attempt, max(*judgement.periodicity,
                                        abs(judgement.power_mismatch) / weight)

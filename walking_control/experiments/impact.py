@@ -124,8 +124,7 @@ class Impact(Result):
     instantaneous: bool
 
 
-def analyse_impact(robot_file: RobotFile, q: ArrayLike,
-                   v: ArrayLike | None = None) -> Impact:
+def analyse_impact(robot_file: RobotFile, q: ArrayLike, v: ArrayLike | None = None) -> Impact:
     """Analyse the touchdown at a configuration.
 
     Args:

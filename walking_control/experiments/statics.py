@@ -152,8 +152,7 @@ def solve_statics(posture: Posture, support: str = 'both', objective: str = 'tor
     """
     if support not in SUPPORTS:
         raise InvalidInput('support', value=support, limit='must be one of ' + ', '.join(SUPPORTS))
-    distributor = StaticTorque(posture.dynamics, posture.contacts, objective, effort_limits,
-                               solver)
+    distributor = StaticTorque(posture.dynamics, posture.contacts, objective, effort_limits, solver)
     distributor.solve(posture.q, SUPPORTS[support])   # the first call allocates; the second counts
     solution = distributor.solve(posture.q, SUPPORTS[support])
     files = [] if draw is None else [str(draw(posture, distributor, solution))]

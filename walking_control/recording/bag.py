@@ -186,8 +186,7 @@ class _RowReader:
         self.reference.velocity = None if math.isnan(velocity[0]) else np.array(velocity)
 
     def _posture(self, message: Any) -> None:
-        self.reference.posture = np.array(self._pick(message, message.position,
-                                                     self._robot.joints))
+        self.reference.posture = np.array(self._pick(message, message.position, self._robot.joints))
 
     def _support(self, message: Any) -> None:
         self.reference.support = None if message.data == ticks.BOTH else tuple(message.data.split())

@@ -155,8 +155,7 @@ class Recorder:
             except OSError as error:
                 self._give_up(error)
 
-    def _segments(self, entries: Iterable[tuple[float, np.ndarray, Wanted]]
-                   ) -> Iterator[Segment]:
+    def _segments(self, entries: Iterable[tuple[float, np.ndarray, Wanted]]) -> Iterator[Segment]:
         now = time.monotonic()
         for asked, group in groupby(entries, key=lambda entry: entry[2]):
             stamps, rows, _ = zip(*group)

@@ -88,8 +88,7 @@ def replay(bag: Bag, robot_file: RobotFile, controller: str | None = None) -> di
 
 
 def _loop(bag: Bag, robot_file: RobotFile, controller: str | None) -> ControlLoop:
-    loop = ControlLoop(robot_file, controller or bag.texts.get(CONTROLLER)
-                       or robot_file.controller)
+    loop = ControlLoop(robot_file, controller or bag.texts.get(CONTROLLER) or robot_file.controller)
     loop.reset()
     return loop
 

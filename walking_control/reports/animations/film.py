@@ -188,8 +188,7 @@ class _Film:
         corners = corners[(corners[:, 0] > left) & (corners[:, 0] < right)]
         line = np.insert(corners, 1, eye[1], axis=1)   # an edge has two corners at one x
         ends = on_floor([left, right])
-        pen.line(self._pixels([ends[0], *line, ends[1]], view, k), fill=INK,
-                 width=2 * OVERSAMPLING)
+        pen.line(self._pixels([ends[0], *line, ends[1]], view, k), fill=INK, width=2 * OVERSAMPLING)
         for tenth in range(math.ceil(10.0 * left), math.floor(10.0 * right) + 1):
             foot = on_floor([0.1 * tenth])[0]
             depth = 0.035 if tenth % 5 == 0 else 0.02

@@ -232,8 +232,7 @@ def plot_efficiency(study: dict[str, Any]) -> style.Figure:
         impact.set_ylim(0.0, 1.0)
         impact.legend(loc='lower right', fontsize=9.5)
     else:
-        impact.text(0.5, 0.5, 'base held: nothing softens', ha='center',
-                    transform=impact.transAxes)
+        impact.text(0.5, 0.5, 'base held: nothing softens', ha='center', transform=impact.transAxes)
     style.label(impact, 'impact mitigation', 'factor (1)')
     for axis in (back, force, impact):
         axis.set_xlabel('forward efficiency of all gears (1)')
@@ -254,8 +253,7 @@ def plot_trade(study: dict[str, Any]) -> style.Figure | None:
     kept = np.isfinite(force) & (force < 12.0)
     figure, (axis,) = style.new_figure(1, width=6.4, height=4.2)
     axis.plot(soft[kept], force[kept], color=_COLOURS['BFC'], label='BFC, resisting')
-    axis.plot(soft[kept], np.array(over['FFC'])[kept], color=_COLOURS['FFC'],
-              label='FFC, lifting')
+    axis.plot(soft[kept], np.array(over['FFC'])[kept], color=_COLOURS['FFC'], label='FFC, lifting')
     for mark in (0.55, 0.6, 0.7, 0.8, 0.9, 1.0):
         place = int(np.argmin(np.abs(eta - mark)))
         if kept[place]:

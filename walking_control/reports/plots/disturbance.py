@@ -145,8 +145,7 @@ def plot_energies(run: Run) -> style.Figure | None:
     return figure
 
 
-def draw_energies(axis: style.Axes, run: Run, rows: slice,
-                  energies: dict[str, np.ndarray]) -> None:
+def draw_energies(axis: style.Axes, run: Run, rows: slice, energies: dict[str, np.ndarray]) -> None:
     """Draw potential, kinetic and desired energy over time, and the tank where there is one."""
     time, first = run.time[rows], rows.start
     rest = energies['potential_energy'][first]

@@ -55,8 +55,7 @@ def _plot_joints(run: Run, columns: Any, title: str, ylabel: str, least: float) 
             axis.plot(run.time, columns[joint], _DASHES[lap % len(_DASHES)], linewidth=1.5,
                       color=style.COLOURS[hue], label=_short(joint, joints))
         axis.set_ylim(-reach, reach)
-        axis.legend(loc='center left', bbox_to_anchor=(1.0, 0.5), fontsize=9.5,
-                    frameon=False)
+        axis.legend(loc='center left', bbox_to_anchor=(1.0, 0.5), fontsize=9.5, frameon=False)
         style.label(axis, title.format(name), ylabel)
     _finish(figure, axes, run)
     return figure
@@ -140,8 +139,7 @@ def _plot_lines(axis: style.Axes, run: Run, lines: Any, least: float) -> None:
     high = max(least, *(values.max() for _, values, _ in lines), 0.0)
     axis.set_ylim(low - 0.06 * (high - low), high + 0.06 * (high - low))
     if len(lines) > 1:
-        axis.legend(loc='center left', bbox_to_anchor=(1.0, 0.5), fontsize=9.5,
-                    frameon=False)
+        axis.legend(loc='center left', bbox_to_anchor=(1.0, 0.5), fontsize=9.5, frameon=False)
 
 
 def _finish(figure: style.Figure, axes: list[style.Axes], run: Run) -> None:

@@ -24,8 +24,9 @@ from walking_control.runs.run import Run
 
 # Contact peaks above this many weights leave the frame of the plot of forces.
 _FORCE_FRAME = 2.5
-ESTIMATE_CAPTION = ('Estimate less truth of the base in the axes of the floor, and three standard '
-           'deviations as the estimator gave them: an honest one holds 99.7 % of the errors.')
+ESTIMATE_CAPTION = (
+    'Estimate less truth of the base in the axes of the floor, and three standard deviations as '
+    'the estimator gave them: an honest one holds 99.7 % of the errors.')
 _ROWS = (('turn about', 'degrees', np.degrees(1.0)), ('velocity along', 'm/s', 1.0),
          ('place along', 'm', 1.0))
 
