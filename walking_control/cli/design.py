@@ -9,7 +9,7 @@ from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
-from walking_control.cli.options import Common, make_folder, OR_URDF, Seeded
+from walking_control.cli.common import Common, make_folder, OR_URDF, Seeded
 from walking_control.cli.output import print_files, save_figures, tell, write_json
 from walking_control.cli.verb import argument, numbers, option, ratios, verb, words
 from walking_control.exceptions import InvalidInput

@@ -7,15 +7,7 @@ from collections.abc import Sequence
 import sys
 from typing import Any, TYPE_CHECKING
 
-from walking_control.cli import output
-from walking_control.cli.options import (
-    Following,
-    OnFloor,
-    requested_robot,
-    require_rigid,
-    Seeded,
-    Timed,
-)
+from walking_control.cli import common, output
 from walking_control.cli.verb import number_range, numbers, option, verb, words
 from walking_control.exceptions import InvalidInput
 from walking_control.models.robot_file import RobotFile
@@ -30,7 +22,7 @@ if TYPE_CHECKING:
     from walking_control.experiments.gait_search import GaitSearch
 
 
-class _Search(Seeded, OnFloor):
+class _Search(common.Seeded, common.OnFloor):
     speed: float | None = option('walking speed in m/s', 'V', apart='pace')
     speeds: Sequence[float] | None = option(
         'search at N speeds instead and draw the cost over speed; of bipeds on soles a family of '
@@ -57,7 +49,7 @@ class _Search(Seeded, OnFloor):
 def search(options: _Search) -> int:
     """Find the gait that takes the least torque."""
     from walking_control.experiments.gait_search import find_gait, save_gait
-    robot_file = requested_robot(options)
+    robot_file = common.requested_robot(options)
     show = None if options.quiet else lambda text: print(text, file=sys.stderr, flush=True)
     space = robot_file.robot.is_free
     names = ('degree', 'nodes', *(() if space else PLANE))
@@ -152,7 +144,7 @@ def _search_speeds(options: _Search, speeds: Sequence[float], robot_file: RobotF
     return _say_failed(row['reason'] for _, row in rows)
 
 
-class _Cycle(Seeded, Following, Timed):
+class _Cycle(common.Seeded, common.Following, common.Timed):
     pass
 
 
@@ -160,8 +152,8 @@ class _Cycle(Seeded, Following, Timed):
 def cycle(options: _Cycle) -> int:
     """Find limit cycles on the return map of the rigid plant."""
     from walking_control.experiments.cycles import find_robot_cycles, walk_cycle
-    require_rigid(options)
-    robot_file = requested_robot(options)
+    common.require_rigid(options)
+    robot_file = common.requested_robot(options)
     output.suggest_compiler()
     result = find_robot_cycles(robot_file, options.controller, options.seed,
                                progress=output.show_share('searched')).summary()
@@ -197,7 +189,7 @@ def _print_cycles(result: dict[str, Any]) -> None:
     output.print_files(result)
 
 
-class _Impact(Timed):
+class _Impact(common.Timed):
     q: Sequence[float] = option('coordinates at touchdown in rad', 'A,B[,C]', numbers,
                                 required=True)
     v: Sequence[float] | None = option('rates before touchdown in rad/s (default: the least lossy '
@@ -208,7 +200,7 @@ class _Impact(Timed):
 def impact(options: _Impact) -> int:
     """Analyse the impact map and energy loss at touchdown."""
     from walking_control.experiments.impact import analyse_impact
-    robot_file = requested_robot(options)
+    robot_file = common.requested_robot(options)
     result = {**analyse_impact(robot_file, options.q, options.v), 'files': []}
     if options.out is not None:
         from walking_control.reports.plots import gait as plots_gait

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from walking_control.cli.options import Answered, Common
+    from walking_control.cli.common import Answered, Common
     from walking_control.runs.run import Run
 
 INTERRUPTED = 130   # exit status, as shells have it

@@ -8,7 +8,7 @@ from pathlib import Path
 import sys
 from typing import Any, TYPE_CHECKING
 
-from walking_control.cli.options import Common, make_folder, OfBag, RECORDED, ROBOT
+from walking_control.cli.common import Common, make_folder, OfBag, RECORDED, ROBOT
 from walking_control.cli.output import print_files, save_figures, say_remark, tell, write_json
 from walking_control.cli.verb import argument, not_negative, option, positive, share, verb
 from walking_control.controllers.registry import CONTROLLERS

@@ -8,7 +8,7 @@ from pathlib import Path
 import sys
 from typing import Any, TYPE_CHECKING
 
-from walking_control.cli.options import Answered, make_folder, ROBOT, Writing
+from walking_control.cli.common import Answered, make_folder, ROBOT, Writing
 from walking_control.cli.output import print_files, tell, write_json
 from walking_control.cli.verb import (
     argument,

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from walking_control.cli.options import Answered, Common, make_folder, needing_ros, ROBOT
+from walking_control.cli.common import Answered, Common, make_folder, needing_ros, ROBOT
 from walking_control.cli.output import print_files, print_summary, tell
 from walking_control.cli.verb import argument, option, Options, port, positive, verb
 from walking_control.exceptions import writing_to

@@ -8,7 +8,7 @@ from pathlib import Path
 import sys
 from typing import Any, TYPE_CHECKING
 
-from walking_control.cli.options import Common, make_folder, needing_ros, OR_URDF
+from walking_control.cli.common import Common, make_folder, needing_ros, OR_URDF
 from walking_control.cli.output import print_files, tell, write_json
 from walking_control.cli.verb import argument, not_negative, option, positive, verb
 from walking_control.exceptions import InvalidInput, writing_to

@@ -9,17 +9,7 @@ import sys
 import time
 from typing import Any, TYPE_CHECKING
 
-from walking_control.cli import output
-from walking_control.cli.options import (
-    Disturbed,
-    Following,
-    gait_settings,
-    make_folder,
-    Sensed,
-    settings_of,
-    Timed,
-    Writing,
-)
+from walking_control.cli import common, output
 from walking_control.cli.verb import axis, count, margin, option, verb
 from walking_control.exceptions import Interrupted, InvalidInput, writing_to
 from walking_control.experiments.sweeps.task import Axis
@@ -33,7 +23,7 @@ TABLE = 'sweep.parquet'
 PAGE = 'reproduction.md'
 
 
-class _Sweep(Sensed, Disturbed, Following, Timed):
+class _Sweep(common.Sensed, common.Disturbed, common.Following, common.Timed):
     grid: list[Axis] = option(
         'N values of a parameter, by its name in the robot file, or of the initial state: '
         'start.q.NAME, start.v.NAME of a coordinate; repeatable', 'NAME=LO:HI:N', axis,
@@ -57,7 +47,7 @@ class _Sweep(Sensed, Disturbed, Following, Timed):
 def sweep(options: _Sweep) -> int:
     """Walk a grid of parameters or initial states, on all cores or a cluster; draw maps."""
     from walking_control.experiments.sweeps.sweep import run_sweep
-    make_folder(options)
+    common.make_folder(options)
     task = requested_task(options)
     if options.row is not None:
         return _walk_row(options, options.row, task)
@@ -82,7 +72,7 @@ def sweep(options: _Sweep) -> int:
     return 0
 
 
-class _Tune(Sensed, Following, Timed):
+class _Tune(common.Sensed, common.Following, common.Timed):
     disturb: Sequence[str] = ()   # a point is walked once, undisturbed
     points: int | None = None
     repeats = 1
@@ -104,7 +94,7 @@ def tune(options: _Tune) -> int:
     """Find gains that keep margins at the least cost, and write them as a robot file."""
     from walking_control.experiments.tuning import Goal
     from walking_control.experiments.tuning import tune as search
-    make_folder(options)
+    common.make_folder(options)
     output.suggest_compiler()
     goals = [Goal(*each) for each in options.margin]
     try:
@@ -130,11 +120,11 @@ def tune(options: _Tune) -> int:
 def requested_task(options: _Sweep | _Tune) -> SweepTask:
     """Return the `SweepTask` that options describe."""
     from walking_control.experiments.sweeps.task import SweepTask
-    settings = settings_of(options)
+    settings = common.settings_of(options)
     if options.gait is not None:
         from walking_control.loading import load_robot
-        settings += gait_settings(options.gait, options.controller
-                                  or load_robot(options.robot, settings).controller)
+        settings += common.gait_settings(options.gait, options.controller
+                                         or load_robot(options.robot, settings).controller)
     robot = options.robot
     if Path(robot).is_file():
         robot = str(Path(robot).resolve())   # workers may live in another folder
@@ -191,7 +181,7 @@ def _show_rows(rows: int) -> Callable[[float], None] | None:
     return show
 
 
-class _Reproduce(Writing):
+class _Reproduce(common.Writing):
     only: list[str] = option('one row, or all whose names begin so; repeatable', 'ID')
     quick: bool = option('only what takes a second or less')
     out: Path | None = option('write the page', 'DIR')
@@ -202,7 +192,7 @@ def reproduce(options: _Reproduce) -> int:
     """Compute the numbers the sources print and say which hold."""
     from walking_control.reports.reproduction import table
     from walking_control.reports.reproduction.row import UNEXPLAINED
-    make_folder(options)
+    common.make_folder(options)
     output.suggest_compiler()
     rows = table.reproduce(options.only, options.quick, output.show_share('reproduced'))
     result: dict[str, Any] = {'rows': rows, 'files': []}

@@ -8,26 +8,7 @@ from pathlib import Path
 import sys
 from typing import Any, TYPE_CHECKING
 
-from walking_control.cli import output
-from walking_control.cli.options import (
-    DISTURB,
-    Disturbed,
-    Enveloped,
-    Following,
-    gait_settings,
-    needing_ros,
-    OnFloor,
-    Recorded,
-    refuse_grid,
-    requested_grid,
-    requested_robot,
-    require_rigid,
-    ROBOT,
-    Sensed,
-    settings_of,
-    Timed,
-    walking_robot,
-)
+from walking_control.cli import common, output
 from walking_control.cli.verb import argument, duration, number_range, option, positive, verb, words
 from walking_control.exceptions import Interrupted, InvalidInput
 from walking_control.simulation.registry import PLANTS
@@ -44,8 +25,8 @@ LISTS = ('eigenvalues', 'coordinates', 'q', 'v')
 LONG = ('responses', 'attraction_samples', 'metrics')
 
 
-class _Demo(Recorded, Sensed, Disturbed, Following):
-    robot: str = argument(ROBOT, nargs='?', default='dribbel')
+class _Demo(common.Recorded, common.Sensed, common.Disturbed, common.Following):
+    robot: str = argument(common.ROBOT, nargs='?', default='dribbel')
     duration: float | None = option(
         'simulated time in s (default: 20, or as long as the route takes)', 'S', duration)
     realtime: bool = option('step by the clock instead of in lockstep')
@@ -58,7 +39,7 @@ class _Demo(Recorded, Sensed, Disturbed, Following):
 @verb('walking_control demo dribbel --duration 60 --out out/demo')
 def demo(options: _Demo) -> int:
     """Walk a robot over ROS 2 topics."""
-    with needing_ros('demo', '; without ROS: walking_control simulate'):
+    with common.needing_ros('demo', '; without ROS: walking_control simulate'):
         from walking_control.nodes.demo import run_demo
     settings = [(name[len(NODE):], value) for name, value in options.set if name.startswith(NODE)]
     options.set = [(name, value) for name, value in options.set if not name.startswith(NODE)]
@@ -67,7 +48,7 @@ def demo(options: _Demo) -> int:
         options.noise = route.noise if options.noise is None else options.noise
         options.set = [*route.overrides, *options.set]
     duration = options.duration or (20.0 if route is None else route.duration)
-    robot_file = requested_robot(options)
+    robot_file = common.requested_robot(options)
     if options.record is not None:
         from walking_control.recording.recorder import bag_path
         settings.append(('record', str(bag_path(options.record).resolve())))
@@ -92,7 +73,7 @@ def _choose_route(options: _Demo) -> tuple[str, Route | None]:
     return ('', None) if name == 'none' else (name, read_route(name))
 
 
-class _Simulate(Sensed, Disturbed, Recorded, Following, Timed):
+class _Simulate(common.Sensed, common.Disturbed, common.Recorded, common.Following, common.Timed):
     speed: float | None = option("of robots in space, m/s (default: the robot file's)", 'V')
 
 
@@ -101,8 +82,8 @@ class _Simulate(Sensed, Disturbed, Recorded, Following, Timed):
 def simulate(options: _Simulate) -> int:
     """Walk a robot by the same chain without ROS."""
     from walking_control.simulation.simulate import simulate as walk
-    robot_file = requested_robot(options) if options.speed is None else \
-        walking_robot(options, options.speed)
+    robot_file = common.requested_robot(options) if options.speed is None else \
+        common.walking_robot(options, options.speed)
     bag = None
     if options.record is not None:
         from walking_control.recording.recorder import Recorder
@@ -117,7 +98,7 @@ def simulate(options: _Simulate) -> int:
     return output.report_run(run, options, {})
 
 
-class _Robustness(Enveloped, Sensed, Following, Timed):
+class _Robustness(common.Enveloped, common.Sensed, common.Following, common.Timed):
     disturbance: str | None = option(
         'one-off: step_down, step_up, push or slope_change (default of robots in space: push)',
         'KIND', apart='of')
@@ -188,12 +169,12 @@ def _print_failure(result: dict[str, Any]) -> None:
         print('\n'.join(output.format_cells(result)))
 
 
-def _measure_stability(options: Following, metric: tuple[str, ...], seed: int,
+def _measure_stability(options: common.Following, metric: tuple[str, ...], seed: int,
                        settings: dict[str, Any]) -> int:
     """Print the measures of stability that were asked for; settings that are None are usual."""
     from walking_control.experiments.stability.metrics import find_metrics, METRICS
-    require_rigid(options)
-    robot_file = requested_robot(options)
+    common.require_rigid(options)
+    robot_file = common.requested_robot(options)
     output.suggest_compiler()
     names = tuple(METRICS) if metric == ('all',) else metric
     result = find_metrics(robot_file, names, options.controller, seed, output.show_share,
@@ -226,10 +207,11 @@ def _draw(result: dict[str, Any]) -> Figure:
 def _first_failure(options: _Robustness) -> FirstFailure:
     """Return what was found of the disturbance or margin that was asked for."""
     sizes = options.max, options.resolution
-    robot_file = walking_robot(options, options.speed)
+    robot_file = common.walking_robot(options, options.speed)
     in_space = robot_file.robot.is_free
     if options.margin is not None or not in_space:
-        refuse_grid(options, 'robots with base: free alone have an envelope, of disturbances')
+        common.refuse_grid(options,
+                           'robots with base: free alone have an envelope, of disturbances')
     if options.margin is not None:
         from walking_control.experiments.margins import find_margin
         return find_margin(robot_file, options.margin, options.controller, options.plant, *sizes,
@@ -237,7 +219,8 @@ def _first_failure(options: _Robustness) -> FirstFailure:
     if in_space:
         from walking_control.experiments.envelope import find_envelope
         return find_envelope(robot_file, options.disturbance or 'push', options.controller,
-                             options.plant, *sizes, requested_grid(options), options.processes,
+                             options.plant, *sizes, common.requested_grid(options),
+                             options.processes,
                              output.show_share('tried'))
     if options.disturbance is None:
         raise InvalidInput(f'robustness of {robot_file.robot.name}', limit='robots with base: '
@@ -250,8 +233,8 @@ def _first_failure(options: _Robustness) -> FirstFailure:
                               output.show_share('tried'), options.chain, options.heavier)
 
 
-class _Compare(Enveloped, Sensed, OnFloor):
-    disturb: list[str] = option(DISTURB + ' (default: step_down=0.05@6)', 'KIND=SIZE@WHEN')
+class _Compare(common.Enveloped, common.Sensed, common.OnFloor):
+    disturb: list[str] = option(common.DISTURB + ' (default: step_down=0.05@6)', 'KIND=SIZE@WHEN')
     duration: float = option('simulated time in s (default: 12)', 'S', duration, default=12.0)
     gait: Path | None = option('gait file of all that follow one and name none, or name of a '
                                'shipped one', 'FILE')
@@ -273,15 +256,15 @@ def compare(options: _Compare) -> int:
     from walking_control.experiments import comparison
     from walking_control.experiments.variants import read_variants, variants_path
     from walking_control.reports import comparison_page as pages
-    robot = requested_robot(options).robot
+    robot = common.requested_robot(options).robot
     variants = read_variants(options.variants or variants_path(robot.name))
-    gaits = gait_settings(options.gait, *(variant.controller for variant in variants))
+    gaits = common.gait_settings(options.gait, *(variant.controller for variant in variants))
     robustness: Any = options.robustness
     if robot.is_free and robustness:
-        robustness = requested_grid(options)
+        robustness = common.requested_grid(options)
     else:
-        refuse_grid(options, 'without --robustness nothing is pushed' if robot.is_free
-                    else 'robots with base: free alone are pushed from all sides')
+        common.refuse_grid(options, 'without --robustness nothing is pushed' if robot.is_free
+                           else 'robots with base: free alone are pushed from all sides')
     if not robot.is_free:
         if options.speeds is not None:
             raise InvalidInput('option --speeds', limit='has no effect: robots with base: free '
@@ -291,7 +274,7 @@ def compare(options: _Compare) -> int:
     try:
         walks = comparison.compare(
             options.robot, variants, options.disturb, options.duration,
-            [*settings_of(options), *gaits],
+            [*common.settings_of(options), *gaits],
             robustness, lambda text: print(text, file=sys.stderr, flush=True), options.plant,
             options.speeds or comparison.SPEEDS, options.processes)
     except Interrupted as stopped:

@@ -68,25 +68,18 @@ def _check_reduction(joint: str, value: float) -> None:
 class Transmission:
     """Motors and gears of a limb, one number a motor each.
 
-    Args:
-        joints: Joints of the limb, from the base outwards.
-        reduction: Turns of the output per turn of the rotor, G, in (0, 1].
-        rotor_inertia: Of each rotor about its own axis, kg m^2.
-        efficiency: Forward, in (0, 1].
-        torque: Largest torque of the motor times reduction, N m.
-        back_efficiency: Backward, from 0 (the gear holds) to 1; None follows `backward_efficiency`.
-        topology: D, ``(m, m)``, joint angles per outputs' angles; None: each joint its own motor.
-
     Raises:
         InvalidInput: A number is outside its range, or the topology cannot be inverted.
     """
 
-    joints: tuple[str, ...]
-    reduction: np.ndarray
-    rotor_inertia: np.ndarray
-    efficiency: np.ndarray
-    torque: np.ndarray
-    # None until `__post_init__` has filled them in
+    joints: tuple[str, ...]   # of the limb, from the base outwards
+    reduction: np.ndarray   # turns of the output per turn of the rotor, G, in (0, 1]
+    rotor_inertia: np.ndarray   # of each rotor about its own axis, kg m^2
+    efficiency: np.ndarray   # forward, in (0, 1]
+    torque: np.ndarray   # largest torque of the motor times reduction, N m
+    # None until `__post_init__` has filled them in: backward, from 0 (the gear holds) to 1, None
+    # follows `backward_efficiency`; D, ``(m, m)``, joint angles per outputs' angles, None gives
+    # each joint its own motor
     back_efficiency: np.ndarray = None   # type: ignore[assignment]
     topology: np.ndarray = None   # type: ignore[assignment]
 

@@ -14,13 +14,7 @@ from walking_control.controllers.static_torque.controller import PostureControl
 from walking_control.controllers.static_torque.parameters import StaticTorqueParameters
 from walking_control.controllers.stepping.controller import Stepping
 from walking_control.exceptions import Findings, InvalidInput, MissingDependency
-from walking_control.experiments.obstacles import (
-    check_meshes,
-    find_obstacles,
-    find_walk_obstacles,
-    remarks,
-    remarks_on_steps,
-)
+from walking_control.experiments import obstacles
 from walking_control.loading import load_robot
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
@@ -170,7 +164,7 @@ def check_robot(name_or_path: str | Path, overrides: Iterable[tuple[str, Any]] =
             _check_bare_urdf(Path(name_or_path), problems, facts)
         else:
             robot_file = load_robot(name_or_path, overrides)
-            problems += [error.as_dict() for error in find_obstacles(robot_file)]
+            problems += [error.as_dict() for error in obstacles.find_obstacles(robot_file)]
             _check_robot_file(robot_file, problems, assumptions, facts)
     except InvalidInput as error:
         problems += [each.as_dict() for each in (error, *error.others)]
@@ -186,7 +180,7 @@ def _check_bare_urdf(path: Path, problems: list[dict[str, Any]], facts: dict[str
         'robot file', limit='a URDF alone names no feet, coordinates or motors',
         remedy='write a robot file, see doc/robot_file.md'))
     findings.attempt(require_room, urdf)
-    findings.attempt(check_meshes, urdf, find_meshes(urdf, path.parent))
+    findings.attempt(obstacles.check_meshes, urdf, find_meshes(urdf, path.parent))
     problems += [error.as_dict() for error in findings.errors]
 
 
@@ -203,9 +197,9 @@ def _check_robot_file(robot_file: RobotFile, problems: list[dict[str, Any]],
     else:
         check_posture(robot_file, problems, assumptions, facts)
         if robot_file.controller == Stepping.name and Stepping.name in facts['controllers']:
-            problems += [error.as_dict() for error in find_walk_obstacles(robot_file)]
-            assumptions += remarks_on_steps(robot_file)
-    assumptions += remarks(robot_file)
+            problems += [error.as_dict() for error in obstacles.find_walk_obstacles(robot_file)]
+            assumptions += obstacles.remarks_on_steps(robot_file)
+    assumptions += obstacles.remarks(robot_file)
     assumptions.append('motors: no friction, no gear losses, current follows its command at once')
 
 

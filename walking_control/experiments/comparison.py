@@ -57,18 +57,12 @@ GAIT_MEASURES = (
 
 @dataclass(frozen=True)
 class Walk:
-    """What came of a variant.
-
-    Args:
-        measures: What `measure_response` says; with ``robustness`` where asked for.
-        run: The `Run`; None when the simulation broke off.
-        energies: What `observe_energies` gives, by the robot file's own field; None without a
-            gait.
-    """
+    """What came of a variant."""
 
     variant: Variant
-    measures: dict[str, Any]
-    run: Run | None = field(repr=False, default=None)
+    measures: dict[str, Any]   # of `measure_response`; with ``robustness`` where asked for
+    run: Run | None = field(repr=False, default=None)   # None when the simulation broke off
+    # of `observe_energies`, by the robot file's own field; None without a gait
     energies: dict[str, np.ndarray] | None = field(repr=False, default=None)
 
 

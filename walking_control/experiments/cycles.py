@@ -172,49 +172,31 @@ class Section:
 
 @dataclass(frozen=True)
 class LimitCycle:
-    """A limit cycle, at the start of a step just after touchdown.
+    """A limit cycle, at the start of a step just after touchdown."""
 
-    Args:
-        q, v: Minimal coordinates (rad) and rates (rad/s), as ``coordinates`` of `RobotCycles`.
-        period: Of a step, s.
-        step_length: m.
-        speed: m/s.
-        eigenvalues: Of the return map.
-        stable: Whether all are within the unit circle.
-        residual: How far the map misses the cycle.
-        foot_depth, foot_depth_ahead, scuff_reach: See `foot_in_floor`, m.
-    """
-
-    q: list[float]
-    v: list[float]
-    period: float
-    step_length: float
-    speed: float
-    eigenvalues: list[complex]
-    stable: bool
-    residual: float
-    foot_depth: float | None
+    q: list[float]   # minimal coordinates, rad, as ``coordinates`` of `RobotCycles`
+    v: list[float]   # their rates, rad/s
+    period: float   # of a step, s
+    step_length: float   # m
+    speed: float   # m/s
+    eigenvalues: list[complex]   # of the return map
+    stable: bool   # whether all are within the unit circle
+    residual: float   # how far the map misses the cycle
+    foot_depth: float | None   # m, as the next two: see `foot_in_floor`
     foot_depth_ahead: float | None
     scuff_reach: float | None
 
 
 @dataclass(frozen=True)
 class RobotCycles:
-    """The limit cycles of a robot.
-
-    Args:
-        robot, controller, plant: Names.
-        coordinates: Names of those in ``q`` and ``v`` of a cycle.
-        slope: rad, downhill positive.
-        starts: How many were tried.
-    """
+    """The limit cycles of a robot."""
 
     robot: str
     controller: str
     plant: str
-    coordinates: list[str]
-    slope: float
-    starts: int
+    coordinates: list[str]   # names of those in ``q`` and ``v`` of a cycle
+    slope: float   # rad, downhill positive
+    starts: int   # how many were tried
     cycles: list[LimitCycle]
 
     def summary(self) -> dict[str, Any]:

@@ -84,8 +84,7 @@ class McapFile:
         return channel
 
     def write(self, data: bytes, index: Mapping[int, np.ndarray]) -> None:
-        """Write message records; the index is channel -> time (ns) and offset in them, ``(n, 2)``.
-        """
+        """Write message records; index: channel -> time (ns) and offset in them, ``(n, 2)``."""
         told = b''.join(self._definitions[self._told:])
         data = told + data
         start = min(int(pairs[:, 0].min()) for pairs in index.values())

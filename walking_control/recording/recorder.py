@@ -20,18 +20,8 @@ import yaml
 from walking_control.exceptions import InvalidInput
 from walking_control.models.robot_file import RobotFile
 from walking_control.models.signals import Command, Measurement, Reference
+from walking_control.recording import ticks
 from walking_control.recording.mcap import McapFile
-from walking_control.recording.ticks import (
-    message_record,
-    Messages,
-    row_of,
-    Segment,
-    serialized,
-    TickLayout,
-    type_store,
-    Wanted,
-    wanted,
-)
 from walking_control.ros2_control import names
 
 SUFFIX = '.mcap'
@@ -94,9 +84,9 @@ class Recorder:
         self._all = None if path is None else _Bag(bag_path(path), self._content)
         self._fault: _Bag | None = None
         self._until = 0.0   # where that ends, by the steady clock
-        self._queue: deque[tuple[float, np.ndarray, Wanted]] = deque(maxlen=MOST)
-        self._ring: deque[Segment] = deque()
-        self._wanted, self._last = wanted(Reference()), 0   # the last time of a message, ns
+        self._queue: deque[tuple[float, np.ndarray, ticks.Wanted]] = deque(maxlen=MOST)
+        self._ring: deque[ticks.Segment] = deque()
+        self._wanted, self._last = ticks.wanted(Reference()), 0   # the last time of a message, ns
         self._failed, self._closing = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name='recorder', daemon=True)
         self._thread.start()
@@ -105,10 +95,10 @@ class Recorder:
 
     def write(self, measurement: Measurement, command: Command, reference: Reference) -> None:
         """Record a measurement, what was wanted and the command that answers both."""
-        now = wanted(reference)
+        now = ticks.wanted(reference)
         if now != self._wanted:
             self._wanted = now
-        self._queue.append((measurement.stamp, row_of(measurement, command), self._wanted))
+        self._queue.append((measurement.stamp, ticks.row_of(measurement, command), self._wanted))
 
     def save_fault(self) -> None:
         """Save what was before now and comes after, soon."""
@@ -155,23 +145,24 @@ class Recorder:
             except OSError as error:
                 self._give_up(error)
 
-    def _segments(self, entries: Iterable[tuple[float, np.ndarray, Wanted]]) -> Iterator[Segment]:
+    def _segments(self, entries: Iterable[tuple[float, np.ndarray,
+                                                ticks.Wanted]]) -> Iterator[ticks.Segment]:
         now = time.monotonic()
         for asked, group in groupby(entries, key=lambda entry: entry[2]):
             stamps, rows, _ = zip(*group)
             nanoseconds = np.rint(np.array(stamps) * 1e9).astype(np.int64)
             times = np.maximum(np.maximum.accumulate(nanoseconds), self._last)
             self._last = int(times[-1])
-            yield Segment(asked, nanoseconds, times, np.array(rows), now)
+            yield ticks.Segment(asked, nanoseconds, times, np.array(rows), now)
 
-    def _keep(self, segments: list[Segment]) -> None:
+    def _keep(self, segments: list[ticks.Segment]) -> None:
         self._ring.extend(segments)
-        ticks = sum(len(segment.stamps) for segment in self._ring)
-        while self._ring and (ticks > MOST or self._ring[0].heard
+        count = sum(len(segment.stamps) for segment in self._ring)
+        while self._ring and (count > MOST or self._ring[0].heard
                               < time.monotonic() - BEFORE):
-            ticks -= len(self._ring.popleft().stamps)
+            count -= len(self._ring.popleft().stamps)
 
-    def _write_fault(self, failed: bool, segments: list[Segment]) -> None:
+    def _write_fault(self, failed: bool, segments: list[ticks.Segment]) -> None:
         now = time.monotonic()
         try:
             if self._fault is not None and segments:
@@ -214,7 +205,7 @@ class _Content:
 
     def __init__(self, robot_file: RobotFile, controller: str) -> None:
         robot = robot_file.robot
-        self.layout, self.messages = TickLayout(robot), Messages(robot)
+        self.layout, self.messages = ticks.TickLayout(robot), ticks.Messages(robot)
         self.texts = {names.ROBOT_DESCRIPTION: robot.urdf, ROBOT_FILE: robot_file_text(robot_file),
                       CONTROLLER: controller}
 
@@ -230,12 +221,12 @@ class _Bag:
             raise InvalidInput(f'recording {path}', limit=f'cannot be made: {error.strerror}'
                                ) from error
         self.path, self._content, self.close = path, content, self._file.close
-        self._wanted: Wanted | None = None
+        self._wanted: ticks.Wanted | None = None
         self._channels: dict[str, int] = {}
         for topic, kind in content.layout.kinds.items():
             self._channel(topic, kind)
 
-    def write(self, segments: list[Segment]) -> None:
+    def write(self, segments: list[ticks.Segment]) -> None:
         """Write segments as one chunk."""
         data, size, layout = [], 0, self._content.layout
         index: dict[int, list[np.ndarray]] = {}
@@ -243,7 +234,7 @@ class _Bag:
             time = int(segment.times[0])
             for topic, message in self._news(segment):
                 channel = self._channel(topic, message.__msgtype__)
-                data.append(message_record(channel, time, serialized(message)))
+                data.append(ticks.message_record(channel, time, ticks.serialized(message)))
                 index.setdefault(channel, []).append(np.array([[time, size]], np.uint64))
                 size += len(data[-1])
             data.append(layout.encode(segment, self._channels))
@@ -254,7 +245,7 @@ class _Bag:
         self._file.write(b''.join(data), {channel: np.concatenate(parts)
                                           for channel, parts in index.items()})
 
-    def _news(self, segment: Segment) -> Iterator[tuple[str, Any]]:
+    def _news(self, segment: ticks.Segment) -> Iterator[tuple[str, Any]]:
         messages, before = self._content.messages, self._wanted
         self._wanted = segment.wanted
         if before is None:
@@ -266,7 +257,7 @@ class _Bag:
 
     def _channel(self, topic: str, kind: str) -> int:
         if topic not in self._channels:
-            store = type_store()
+            store = ticks.type_store()
             self._channels[topic] = self._file.add_channel(
                 topic, kind, store.generate_msgdef(kind, ros_version=2)[0], store.hash_rihs01(kind))
         return self._channels[topic]

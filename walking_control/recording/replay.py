@@ -151,8 +151,7 @@ class RetoldWalk:
         self._recorder: Recorder | None = None
 
     def add(self, row: Row, state: WalkerState, effort: np.ndarray | None = None) -> None:
-        """Record a row and its state; the effort answers it where none was recorded, None is zero.
-        """
+        """Record a row and its state; the effort is for rows without one, None is zero."""
         measurement, told, truth = row.measurement, row.truth, self.truth
         base = self.robot.base
         if self._begin is None:

@@ -51,21 +51,13 @@ def wanted(reference: Reference) -> Wanted:
 
 
 class Segment(NamedTuple):
-    """Ticks between which nothing else was wanted.
-
-    Args:
-        wanted: What was.
-        stamps: Of the measurements, ns, ``(T,)``.
-        times: Likewise, but never less than one before: by them a file is sorted.
-        rows: Of `row_of`, ``(T, n)``.
-        heard: When, by the steady clock, s.
-    """
+    """Ticks between which nothing else was wanted."""
 
     wanted: Wanted
-    stamps: np.ndarray
-    times: np.ndarray
-    rows: np.ndarray
-    heard: float
+    stamps: np.ndarray   # of the measurements, ns, ``(T,)``
+    times: np.ndarray   # likewise, but never less than one before: by them a file is sorted
+    rows: np.ndarray   # of `row_of`, ``(T, n)``
+    heard: float   # when, by the steady clock, s
 
 
 def row_of(measurement: Measurement, command: Command) -> np.ndarray:
@@ -117,8 +109,7 @@ class Messages:
             yield SUPPORT, self.string(BOTH if now.support is None else ' '.join(now.support))
 
     def odometry(self, truth: np.ndarray, stamp: tuple[int, int]) -> Any:
-        """Return what a simulator or camera says of the base, ``(13,)``, see `recording.bag.Row`.
-        """
+        """Return what a simulator or camera says of the base, ``(13,)``, see `bag.Row`."""
         message = self._stamped('nav_msgs/msg/Odometry', stamp)
         for signal, values in zip(ODOMETRY, np.split(truth, [3, 7, 10])):
             signal.write(message, values)

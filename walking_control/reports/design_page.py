@@ -16,8 +16,7 @@ from walking_control.reports.plots.design import drawing_plane
 
 
 def page_data(limb: Limb, study: dict[str, Any]) -> dict[str, Any]:
-    """Return what the page computes with: inertia, Jacobian and motors of a limb that was studied.
-    """
+    """Return what the page computes with: inertia, Jacobian and motors of a limb."""
     gears = limb.transmission
     posture = ', '.join(f'{in_words(joint)} {math.degrees(study["positions"][joint]):.0f}°'
                         if limb.mechanism.dynamics.robot.limits[joint].kind != 'prismatic'

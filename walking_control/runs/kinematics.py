@@ -29,25 +29,15 @@ SETTLED = 1e-12   # variance below which an entry is none: the robot cannot move
 
 @dataclass(frozen=True)
 class Segment:
-    """A straight piece of a stick figure.
+    """A straight piece of a stick figure."""
 
-    Args:
-        start: Index of its upper point.
-        end: Index of its lower point.
-        foot: Index of the foot whose leg it belongs to, or None when it is part of no single leg.
-    """
-
-    start: int
-    end: int
-    foot: int | None
+    start: int   # index of its upper point
+    end: int   # of its lower one
+    foot: int | None   # index of the foot whose leg it belongs to, None of no single leg
 
 
 def foot_positions(dynamics: Dynamics, q: np.ndarray) -> np.ndarray:
-    """Return the path of every foot, ``(T, n_feet, 3)`` in m, for coordinates q, ``(T, nq)``.
-
-    Returns:
-        ``(T, n_feet, 3)``, m.
-    """
+    """Return the path of every foot, ``(T, n_feet, 3)`` in m, for coordinates q, ``(T, nq)``."""
     feet = dynamics.robot.feet
     path = np.empty((len(q), len(feet), 3))
     for row, position in enumerate(q):
@@ -58,8 +48,7 @@ def foot_positions(dynamics: Dynamics, q: np.ndarray) -> np.ndarray:
 
 
 def legs_of_joints(dynamics: Dynamics) -> list[int | None]:
-    """Return, for each joint of Pinocchio's model, the index of the only foot it carries, or None.
-    """
+    """Return for each joint of Pinocchio's model the index of the only foot it carries, or None."""
     model = dynamics.model
     chains = [set(model.supports[model.frames[dynamics.frames[foot]].parentJoint])
               for foot in dynamics.robot.feet]

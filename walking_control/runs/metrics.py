@@ -17,26 +17,13 @@ from typing import Any
 import numpy as np
 
 from walking_control.models.dynamics import Dynamics
+from walking_control.runs import quantities
 from walking_control.runs.kinematics import estimation_measures, EstimationMeasures, foot_positions
 from walking_control.runs.posture import (
     keeps_posture,
     load_extremes,
     posture_measures,
     PostureMeasures,
-)
-from walking_control.runs.quantities import (
-    electrical_cost,
-    ending,
-    footholds,
-    gain,
-    largest,
-    LOADED,
-    peak_current,
-    per_distance,
-    positive_work,
-    squared_effort_per_step,
-    steady_rows,
-    touchdowns,
 )
 from walking_control.runs.result import Result
 from walking_control.runs.run import Run
@@ -118,20 +105,21 @@ def summarize(run: Run) -> Summary:
     rows = len(run.time)
     duration = run.time[-1] - run.time[0] if rows else 0.0
     distance = run.base.position[-1, 0] - run.base.position[0, 0] if rows else 0.0
-    work = gain(run.work).sum()
+    work = quantities.gain(run.work).sum()
     steps = bool(run.robot.coordinates)
     normal_force, friction_ratio = (contact_extremes if steps else load_extremes)(run, weight)
     summary = Summary(
-        robot=run.robot.name, controller=run.controller, plant=run.plant, **ending(run),
+        robot=run.robot.name, controller=run.controller, plant=run.plant, **quantities.ending(run),
         duration=duration, steps=int(run.steps[-1]) if rows else 0,
         distance=distance, speed=distance / duration if duration > 0.0 else None,
-        cost_of_transport=per_distance(work, weight, run, 0, rows - 1),
-        cost_of_transport_electrical=electrical_cost(run, weight, 0, rows - 1),
-        peak_effort=largest(np.abs(run.effort)), peak_current=peak_current(run),
+        cost_of_transport=quantities.per_distance(work, weight, run, 0, rows - 1),
+        cost_of_transport_electrical=quantities.electrical_cost(run, weight, 0, rows - 1),
+        peak_effort=quantities.largest(np.abs(run.effort)),
+        peak_current=quantities.peak_current(run),
         min_normal_force=normal_force, max_friction_ratio=friction_ratio,
         scuffs=count_scuffs(run, dynamics) if steps else None,
         **(foot_depths(run, dynamics) if steps else dict.fromkeys(DEPTHS)), energy_injected=work,
-        squared_effort_per_step=squared_effort_per_step(run),
+        squared_effort_per_step=quantities.squared_effort_per_step(run),
         mass=dynamics.mass, slope=run.world.slope, gravity=run.world.gravity,
         friction=run.world.friction, sensors=dict(run.sensors) or None,
         steady=steady_state(run, dynamics) if steps else
@@ -156,10 +144,10 @@ def step_table(run: Run, dynamics: Dynamics) -> dict[str, np.ndarray]:
         both ends of the way the height is zero by nature and tells nothing. Negative is a scuff
         that the plant ignores.
     """
-    rows = touchdowns(run)
+    rows = quantities.touchdowns(run)
     feet = foot_positions(dynamics, run.q)
     stance = run.support[rows]
-    places = footholds(run, feet)
+    places = quantities.footholds(run, feet)
     begin, end, along = rows[:-1], rows[1:], run.base.position[:, 0]
     duration = run.time[end] - run.time[begin]
     clearance = [_clearance(feet[i:j + 1, swing], place[2]) for i, j, swing, place
@@ -178,13 +166,13 @@ def _clearance(path: np.ndarray, floor: float) -> float:
 
 def steady_state(run: Run, dynamics: Dynamics) -> SteadyState:
     """Measure the steady window of a run."""
-    window = steady_rows(run)
+    window = quantities.steady_rows(run)
     if window is None:
         return SteadyState()
     first, last = window
     duration = run.time[last] - run.time[first]
     distance = run.base.position[last, 0] - run.base.position[first, 0]
-    work = gain(run.work[[first, last]]).sum()
+    work = quantities.gain(run.work[[first, last]]).sum()
     weight = dynamics.mass * run.world.gravity
     table = step_table(run, dynamics)
     chosen = (table['row'] >= first) & (table['end'] <= last)
@@ -192,9 +180,11 @@ def steady_state(run: Run, dynamics: Dynamics) -> SteadyState:
     by_foot = [length[0::2].mean(), length[1::2].mean()]
     return SteadyState(
         run.time[first], run.time[last], int(chosen.sum()), distance / duration, work / duration,
-        per_distance(work, weight, run, first, last),
-        per_distance(positive_work(run.work[first:last + 1]), weight, run, first, last),
-        electrical_cost(run, weight, first, last), length.mean(), table['duration'][chosen].mean(),
+        quantities.per_distance(work, weight, run, first, last),
+        quantities.per_distance(quantities.positive_work(run.work[first:last + 1]), weight, run,
+                                first, last),
+        quantities.electrical_cost(run, weight, first, last), length.mean(),
+        table['duration'][chosen].mean(),
         clearance.mean(), clearance.min(),
         abs(by_foot[0] - by_foot[1]) / length.mean() if length.mean() > 0.0 else None)
 
@@ -242,7 +232,7 @@ def foot_depths(run: Run, dynamics: Dynamics) -> dict[str, float | None]:
     inside[rows, run.support] = False
     depth = max(0.0, -float(height[deepest]))
     return {'foot_depth': depth, 'foot_depth_ahead': float(ahead[deepest]) if depth > 0.0 else None,
-            'scuff_reach': largest(ahead[inside])}
+            'scuff_reach': quantities.largest(ahead[inside])}
 
 
 def contact_extremes(run: Run, weight: float) -> tuple[float | None, float | None]:
@@ -263,6 +253,6 @@ def contact_extremes(run: Run, weight: float) -> tuple[float | None, float | Non
     alone = ~(run.contact & others).any(axis=1)
     force = run.foot_force[np.flatnonzero(alone), run.support[alone]]
     normal = force[:, 2]
-    loaded = normal >= LOADED * weight
+    loaded = normal >= quantities.LOADED * weight
     ratio = np.hypot(force[loaded, 0], force[loaded, 1]) / normal[loaded]
-    return (normal.min() if normal.size else None), largest(ratio)
+    return (normal.min() if normal.size else None), quantities.largest(ratio)

@@ -163,8 +163,7 @@ class Recorder:
 
     def record(self, plant: Recorded, state: WalkerState, command: Command,
                write_telemetry: Callable[[np.ndarray], None] | None = None) -> None:
-        """Append the state of this tick, the command that answers it and what the controller says.
-        """
+        """Append the state of this tick, its command and what the controller says."""
         row = self._rows
         if row == len(self._arrays['time']):
             self._blocks.append(self._arrays)

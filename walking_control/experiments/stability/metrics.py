@@ -27,13 +27,7 @@ from scipy import stats
 
 from walking_control.controllers.registry import CONTROLLERS
 from walking_control.exceptions import InvalidInput
-from walking_control.experiments.stability.cycle import (
-    Eigenvalues,
-    find_eigenvalues,
-    find_sensitivity,
-    Sensitivity,
-    StableCycle,
-)
+from walking_control.experiments.stability import cycle
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.registry import Choice
 from walking_control.models.robot_file import RobotFile, World
@@ -80,7 +74,7 @@ class Attraction(Result):
     attraction_samples: list[list[Any]] | None = None
 
 
-def find_attraction(settled: StableCycle, radius: float = RADIUS, samples: int = 1000,
+def find_attraction(settled: cycle.StableCycle, radius: float = RADIUS, samples: int = 1000,
                     seed: int = 0, progress: Callable[[float], None] | None = None
                     ) -> Attraction:
     """Return how much of a ball around a cycle returns to it.
@@ -115,7 +109,7 @@ def find_attraction(settled: StableCycle, radius: float = RADIUS, samples: int =
         min((row[-2] for row in rows if not row[-1]), default=None), rows)
 
 
-def energy_root(settled: StableCycle) -> np.ndarray:
+def energy_root(settled: cycle.StableCycle) -> np.ndarray:
     """Return the matrix that turns differences of section states into distances, ``(3, 3)``."""
     section, robot = settled.section, settled.robot_file.robot
     world = settled.robot_file.values(World)
@@ -130,7 +124,7 @@ def energy_root(settled: StableCycle) -> np.ndarray:
     return root
 
 
-def returns(settled: StableCycle, x: np.ndarray, to_energy: np.ndarray) -> bool:
+def returns(settled: cycle.StableCycle, x: np.ndarray, to_energy: np.ndarray) -> bool:
     """Return whether a walk from a section state comes back to the cycle."""
     last = math.inf
     for _ in range(STRIDES):
@@ -169,7 +163,7 @@ class Passage(Result):
     steps_counted: int | None = None
 
 
-def find_passage(settled: StableCycle, roughness: float | None = None, steps: int = 20000,
+def find_passage(settled: cycle.StableCycle, roughness: float | None = None, steps: int = 20000,
                  seed: int = 0, progress: Callable[[float], None] | None = None
                  ) -> Passage:
     """Return the mean first passage time of a walk on a rough floor.
@@ -229,7 +223,7 @@ def passage_interval(steps: int, falls: int) -> tuple[float | None, list[float |
     return steps / falls, [float(low), float(2.0 * steps / stats.chi2.ppf(tail, 2 * falls))]
 
 
-def _strides_of(settled: StableCycle, height: float) -> Strides:
+def _strides_of(settled: cycle.StableCycle, height: float) -> Strides:
     walker, section = settled.walker, settled.section
     drops, mode = walker.model.drops, walker.state.mode
 
@@ -245,7 +239,7 @@ def _strides_of(settled: StableCycle, height: float) -> Strides:
 
 
 @dataclass(eq=False)
-class Stability(Eigenvalues, Sensitivity, Passage, Attraction):
+class Stability(cycle.Eigenvalues, cycle.Sensitivity, Passage, Attraction):
     """What was measured of the cycle a robot settles on; of what was not, there is no entry.
 
     Beside the parts: ``robot``, ``controller``, ``plant``, ``slope`` (rad) and ``metrics``, the
@@ -290,12 +284,12 @@ def find_metrics(robot_file: RobotFile, names: Sequence[str] = tuple(METRICS),
     result: dict[str, Any] = {
         'robot': robot_file.robot.name, 'controller': controller or robot_file.controller,
         'plant': 'rigid', 'slope': robot_file.values(World).slope, 'metrics': list(names)}
-    sharp, settled = (cache(partial(StableCycle, robot_file, controller, sharp=sharp))
+    sharp, settled = (cache(partial(cycle.StableCycle, robot_file, controller, sharp=sharp))
                       for sharp in (True, False))   # made once it is asked for
     if 'eigenvalues' in names:
-        result |= find_eigenvalues(sharp())
+        result |= cycle.find_eigenvalues(sharp())
     if 'sensitivity' in names:
-        result |= find_sensitivity(sharp())
+        result |= cycle.find_sensitivity(sharp())
     if 'passage' in names:
         result |= find_passage(settled(), chosen['roughness'], chosen['steps'], seed,
                                progress('passage'))

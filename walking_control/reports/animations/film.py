@@ -31,16 +31,9 @@ from walking_control.reports.scene import (
     WIDTH,
     write_text,
 )
+from walking_control.runs import quantities
 from walking_control.runs.kinematics import foot_positions, tilt
 from walking_control.runs.posture import keeps_posture, support_intervals
-from walking_control.runs.quantities import (
-    ending,
-    failure,
-    floor_profile,
-    floor_tilt,
-    footholds,
-    touchdowns,
-)
 from walking_control.runs.run import Run
 from walking_control.runs.space import walks_in_space
 
@@ -108,7 +101,7 @@ def frame_rows(run: Run, longest: float) -> tuple[np.ndarray, float]:
     if keeps_posture(run) and not run.broke_off and not run.steps[-1]:
         pace = max(1, math.ceil((end - begin) / longest))
     elif end - begin > longest:   # from a touchdown on, if there is one
-        begins = run.time[touchdowns(run)]
+        begins = run.time[quantities.touchdowns(run)]
         begin = min(begins[begins >= end - longest], default=end - longest)
     times = np.arange(begin, end + 1e-9, pace / FRAME_RATE)
     return np.minimum(np.searchsorted(run.time, times - 1e-9), len(run.time) - 1), pace
@@ -121,8 +114,10 @@ def _floor_of(run: Run) -> np.ndarray:
     if all('push' in disturbance.kind for disturbance in run.disturbances) \
             and not run.world.floor_places:
         return np.stack([far, 0.0 * far], axis=1)
-    profile = floor_profile(run, footholds(run, foot_positions(Dynamics(run.robot), run.q)))
-    end = profile[-1, 1] - np.tan(floor_tilt(run, run.steps[-1] + 1)) * (far[1] - profile[-1, 0])
+    places = quantities.footholds(run, foot_positions(Dynamics(run.robot), run.q))
+    profile = quantities.floor_profile(run, places)
+    tilted = np.tan(quantities.floor_tilt(run, run.steps[-1] + 1))
+    end = profile[-1, 1] - tilted * (far[1] - profile[-1, 0])
     return np.array([[far[0], profile[0, 1]], *profile, [far[1], end]])
 
 
@@ -235,7 +230,8 @@ class _Film:
         text = f'{run.time[row]:.1f} s, ' + (f'on {feet or "no foot"}' if self._shows_forces
                                              else f'step {run.steps[row]}')
         if run.broke_off and k == len(self._rows) - 1:
-            text = f'{run.time[row]:.1f} s, step {run.steps[row]}, {failure(ending(run))}'
+            reason = quantities.failure(quantities.ending(run))
+            text = f'{run.time[row]:.1f} s, step {run.steps[row]}, {reason}'
         write_text(pen, (margin, margin + line), text, self._font, INK)
 
 

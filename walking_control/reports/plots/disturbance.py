@@ -9,15 +9,9 @@ from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import in_words, Robot
 from walking_control.reports.plots import style
 from walking_control.reports.plots.walk import segment_colour, shade_stance
+from walking_control.runs import quantities
 from walking_control.runs.disturbance_response import observe_energies
 from walking_control.runs.kinematics import foot_positions, Skeleton, tilt
-from walking_control.runs.quantities import (
-    disturbed_row,
-    floor_profile,
-    footholds,
-    rows_around,
-    touchdowns,
-)
 from walking_control.runs.run import Run
 from walking_control.simulation.disturbance import Disturbance
 
@@ -40,14 +34,14 @@ def describe(disturbance: Disturbance) -> str:
 
 def mark_time(axis: style.Axes, run: Run) -> None:
     """Mark the first disturbance by a line in a plot over time."""
-    row = disturbed_row(run)
+    row = quantities.disturbed_row(run)
     if row is not None:
         axis.axvline(run.time[row], color=style.MARK, linewidth=1.2, linestyle='--', zorder=1.5)
 
 
 def plot_disturbed_walk(run: Run) -> style.Figure | None:
     """Draw the steps around the first disturbance; None without one."""
-    if not run.disturbances or len(touchdowns(run)) < 2:
+    if not run.disturbances or len(quantities.touchdowns(run)) < 2:
         return None
     figure, (axis,) = style.new_figure(1, width=11.0, height=3.6)
     draw_walk(axis, run)
@@ -59,18 +53,18 @@ def plot_disturbed_walk(run: Run) -> style.Figure | None:
 
 def draw_walk(axis: style.Axes, run: Run) -> None:
     """Draw stick figures and floor into axes, gravity down; the disturbance is at the origin."""
-    rows = rows_around(run)
+    rows = quantities.rows_around(run)
     dynamics = Dynamics(run.robot)
     skeleton = Skeleton(dynamics)
-    places = footholds(run, foot_positions(dynamics, run.q))
+    places = quantities.footholds(run, foot_positions(dynamics, run.q))
     origin = _origin(run, places)
-    begins = [row for row in touchdowns(run) if rows.start <= row < rows.stop]
+    begins = [row for row in quantities.touchdowns(run) if rows.start <= row < rows.stop]
     for begin, end in zip(begins, [*begins[1:], rows.stop], strict=True):
         for k, row in enumerate(np.linspace(begin, end - 1, POSES).round().astype(int)):
             points = tilt(skeleton.points(run.q[row])[:, ::2] - origin, run.world.slope)
             last = end == len(run.time) and k == POSES - 1
             _draw_pose(axis, skeleton, points, strong=k == 0 or last)
-    floor = tilt(floor_profile(run, places) - origin, run.world.slope)
+    floor = tilt(quantities.floor_profile(run, places) - origin, run.world.slope)
     axis.plot(*floor.T, color='black', linewidth=1.4)
     ends = run.base.position[[rows.start, rows.stop - 1], ::2]
     x = tilt(ends - origin, run.world.slope)[:, 0]
@@ -103,12 +97,12 @@ def _place_of(run: Run, places: np.ndarray, disturbance: Disturbance) -> np.ndar
     if disturbance.kind == 'push':
         return places[disturbance.step, ::2]
     # three points a foothold after the first point
-    return np.asarray(floor_profile(run, places)[3 * disturbance.step - 1])
+    return np.asarray(quantities.floor_profile(run, places)[3 * disturbance.step - 1])
 
 
 def _origin(run: Run, places: np.ndarray) -> np.ndarray:
     """Return the place of the first disturbance, or where the run starts."""
-    if disturbed_row(run) is None:
+    if quantities.disturbed_row(run) is None:
         return places[0, ::2]
     first = min(run.disturbances, key=lambda disturbance: disturbance.step)
     return _place_of(run, places, first) if first.step < len(places) \
@@ -131,7 +125,7 @@ def plot_energies(run: Run) -> style.Figure | None:
     if 'kinetic_energy_desired' not in run.telemetry:
         return None
     figure, axes = style.new_figure(2, height=2.6, sharex=True, height_ratios=(1.7, 1.0))
-    rows = rows_around(run, 2, 8)
+    rows = quantities.rows_around(run, 2, 8)
     energies = observe_energies(run)
     draw_energies(axes[0], run, rows, energies)
     draw_undesired(axes[1], run, rows, energies)
@@ -190,7 +184,7 @@ def plot_effort_parts(run: Run) -> style.Figure | None:
         axis.legend(loc='lower left', bbox_to_anchor=(0.0, 1.12), borderaxespad=0.0,
                     borderpad=0.0, ncols=2, fontsize=10, frameon=False)
     figure.supylabel('effort (N m)', fontsize=11)
-    _finish(figure, grid[-1], run, rows_around(run, 1, 4))
+    _finish(figure, grid[-1], run, quantities.rows_around(run, 1, 4))
     return figure
 
 
@@ -212,7 +206,7 @@ def draw_effort_parts(axes: Iterable[style.Axes], run: Run, effort: str) -> None
         run: The `Run` of curve tracking.
         effort: Name of the effort.
     """
-    rows = rows_around(run, 1, 4)
+    rows = quantities.rows_around(run, 1, 4)
     for axis, parts in zip(axes, PARTS, strict=True):
         for part, colour, dashes in parts:
             axis.plot(run.time[rows], run.telemetry[f'{part}_{effort}'][rows], dashes,

@@ -114,8 +114,7 @@ def plot_top_view(found: GaitSearch, steps: int = 6) -> style.Figure:
 
 
 def plot_cost_over_speed(curves: Any) -> style.Figure:
-    """Draw cost, and adapted parameters, over speed (Fig. 5.2), of rows of `sweep_speed` by name.
-    """
+    """Draw cost, and adapted parameters, over speed (Fig. 5.2), of `sweep_speed` rows by name."""
     names = sorted({name for rows in curves.values() for row in rows
                     for name in row['parameters']})
     figure, axes = style.new_figure(1 + len(names), height=2.4, sharex=True)
@@ -144,8 +143,7 @@ def search_figures(found: GaitSearch) -> dict[str, style.Figure]:
 
 
 def plot_cycle(run: Run, cycle: dict[str, Any]) -> style.Figure:
-    """Draw a limit cycle, and the run that starts on it, in the phase planes, its touchdown a jump.
-    """
+    """Draw a limit cycle, and the run that starts on it, in phase planes, touchdown as a jump."""
     figure, axes, moving = phase_planes(run)
     begins = [*touchdowns(run), len(run.time)]
     after = slice(begins[1], begins[min(5, len(begins) - 1)])
@@ -180,8 +178,7 @@ def _cycle_title(run: Run, cycle: dict[str, Any]) -> str:
 
 
 def plot_impact_losses(robot_file: RobotFile, angle: float | None = None) -> style.Figure:
-    """Draw the shares of energy lost over the hip angle (rad) at touchdown, as Fig. 4.6 of [DS09].
-    """
+    """Draw shares of energy lost over the hip angle (rad) at touchdown, as Fig. 4.6 of [DS09]."""
     angles = np.linspace(0.02, np.pi / 2, 120)
     shares = losses_over_angle(robot_file, angles)
     figure, (axis,) = style.new_figure(1, height=4.0)

@@ -16,8 +16,7 @@ _RETURNED, _LOST = style.FOOT_COLOURS[0], style.MARK
 
 
 def sweep_figures(task: SweepTask, table: Any, result: dict[str, Any]) -> dict[str, style.Figure]:
-    """Return name -> figure of a sweep, from its `pyarrow.Table` and what `run_sweep` says of it.
-    """
+    """Return name -> figure of a sweep, from its `pyarrow.Table` and what `run_sweep` says."""
     columns = {name: np.array(table[name].to_pylist(), dtype=float)
                for name in (*(axis.name for axis in task.axes), 'stable', *MAPS)}
     axes = [axis for axis in task.axes if axis.high != axis.low]

@@ -11,13 +11,7 @@ import numpy as np
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import in_words, Robot
 from walking_control.reports.plots import style
-from walking_control.runs.kinematics import (
-    estimate_error,
-    leg_of_each_joint,
-    Segment,
-    Skeleton,
-    tilt,
-)
+from walking_control.runs import kinematics
 from walking_control.runs.metrics import step_table
 from walking_control.runs.quantities import floor_tilt, LOADED, motors, touchdowns
 from walking_control.runs.run import Run
@@ -99,8 +93,7 @@ def plot_phase_portrait(run: Run) -> style.Figure:
 
 
 def plot_actuators(run: Run) -> style.Figure | None:
-    """Draw current (effort without a motor), mechanical power and work; None without actuators.
-    """
+    """Draw current (effort without a motor), mechanical power and work; None without any."""
     robot = run.robot
     if not robot.actuators:
         return None
@@ -195,11 +188,11 @@ def plot_stick_figure(run: Run, steps: int = 2, poses: int = 7) -> style.Figure:
     rows = last_steps(run, steps)
     last = rows.stop - 1
     starts = [*(row for row in touchdowns(run) if rows.start <= row < last), last]
-    skeleton = Skeleton(Dynamics(run.robot))
+    skeleton = kinematics.Skeleton(Dynamics(run.robot))
     figure, axes = style.new_figure(1, height=4.6, columns=len(starts) - 1, sharey=True)
     for axis, begin, end in zip(axes, starts[:-1], starts[1:], strict=True):
         points = np.array([skeleton.points(q)[:, ::2] for q in run.q[begin:end + 1]])
-        points = tilt(points - [points[0, skeleton.base, 0], 0.0], run.world.slope)
+        points = kinematics.tilt(points - [points[0, skeleton.base, 0], 0.0], run.world.slope)
         _draw_poses(axis, skeleton, points, poses)
         foot = in_words(run.robot.feet[run.support[begin]])
         axis.set_title(f'{foot} stands, {run.time[begin]:.2f} to {run.time[end]:.2f} s',
@@ -224,7 +217,8 @@ def _fit_height(figure: style.Figure, axes: list[style.Axes]) -> None:
     figure.set_figheight(1.1 + 0.92 * panel * shape)
 
 
-def _draw_poses(axis: style.Axes, skeleton: Skeleton, points: np.ndarray, poses: int) -> None:
+def _draw_poses(axis: style.Axes, skeleton: kinematics.Skeleton, points: np.ndarray,
+                poses: int) -> None:
     for point in (skeleton.base, *skeleton.feet):
         axis.plot(*points[:, point].T, color=style.NEUTRAL, linewidth=1.0, linestyle=':')
     chosen = np.linspace(0, len(points) - 1, poses).round().astype(int)
@@ -248,13 +242,13 @@ def _mirror_groups(robot: Robot) -> list[tuple[str, ...]]:
 def _joint_colours(robot: Robot) -> dict[str, str]:
     """Return joint -> colour of the leg it moves; neutral when paired with nobody."""
     colours = {}
-    for joint, leg in leg_of_each_joint(robot).items():
+    for joint, leg in kinematics.leg_of_each_joint(robot).items():
         alone = robot.mirror[joint][0] == joint
         colours[joint] = style.NEUTRAL if alone or leg is None else style.FOOT_COLOURS[leg]
     return colours
 
 
-def segment_colour(segment: Segment) -> str:
+def segment_colour(segment: kinematics.Segment) -> str:
     """Return the colour of a segment: that of the foot of its leg."""
     return style.NEUTRAL if segment.foot is None else style.FOOT_COLOURS[segment.foot]
 
@@ -280,7 +274,7 @@ def _finish(figure: style.Figure, axes: list[style.Axes], run: Run, rows: slice 
 
 def plot_estimate(run: Run) -> style.Figure | None:
     """Draw the error of the estimate of the base within three sigmas; None without a covariance."""
-    error = estimate_error(run)
+    error = kinematics.estimate_error(run)
     sigma = None if error is None else error.sigma
     if error is None or sigma is None:
         return None
