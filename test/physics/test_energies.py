@@ -15,8 +15,13 @@ from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 from walking_control.runs.disturbance_response import observe_energies
 from walking_control.runs.kinematics import foot_positions
-from walking_control.runs.metrics import footholds
-from walking_control.runs.quantities import disturbed_row, floor_profile, rows_around, touchdowns
+from walking_control.runs.quantities import (
+    disturbed_row,
+    floor_profile,
+    footholds,
+    rows_around,
+    touchdowns,
+)
 from walking_control.runs.tables import run_columns
 from walking_control.simulation.disturbance import Disturbance, plan_disturbances
 from walking_control.simulation.registry import make_plant

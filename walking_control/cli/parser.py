@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """All verbs, in the order of help."""
 
-from __future__ import annotations
-
 from walking_control import __version__
 from walking_control.cli.design import rotom, transmission
 from walking_control.cli.gait import cycle, impact, search

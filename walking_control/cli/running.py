@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Verbs about ROS 2: monitor and fault of a running system, ros2_control before one runs."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

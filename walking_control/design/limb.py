@@ -11,8 +11,6 @@ where M and c know links and rotors apart. Rotors may count as armature (they sp
 axes only) or fully coupled (their carrier's rotation adds to their spin).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cached_property
 

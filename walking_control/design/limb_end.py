@@ -12,8 +12,6 @@ f is then what all joints together hold in balance. A map of the corners of all 
 pseudo-inverse, as printed, would count torques that only move the joints against each other.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -17,8 +17,6 @@ contacts are kept: M^-1 becomes ``P = M^-1 - M^-1 C^T (C M^-1 C^T)^+ C M^-1`` wi
 the contacts. Nothing is damped: a damped pseudo-inverse in the source's (4) gives ratios above 1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

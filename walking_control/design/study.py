@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The numbers of the verbs `design transmission` and `design rotom`, as plain dictionaries."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

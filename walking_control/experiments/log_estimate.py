@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The estimator alone on a recording: how far it was from the truth, and its noise fitted to it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import dataclass, replace

@@ -8,8 +8,6 @@ of the robot. A size counts as survived when the walks of all seeds last; the gr
 rising order and ends with the first failure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple

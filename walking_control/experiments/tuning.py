@@ -23,14 +23,8 @@ from walking_control.exceptions import (
     NotAchieved,
     WalkingControlError,
 )
+from walking_control.experiments import margins
 from walking_control.experiments.envelope import find_envelope, QUICK
-from walking_control.experiments.margins import (
-    DISTURBANCES,
-    find_margin,
-    FirstFailure,
-    MARGINS,
-    why_it_stopped,
-)
 from walking_control.experiments.robustness import find_first_failure
 from walking_control.experiments.sweeps.sweep import chosen_point
 from walking_control.experiments.sweeps.task import SweepTask
@@ -74,7 +68,7 @@ def check_goals(goals: Sequence[Goal], cost: str) -> None:
     Raises:
         InvalidInput: Unknown, without a size, or named twice.
     """
-    known = ('speed', *DISTURBANCES, *MARGINS)
+    known = ('speed', *margins.DISTURBANCES, *margins.MARGINS)
     for goal in goals:
         if goal.kind not in known:
             raise InvalidInput('margin', value=goal.kind, limit='unknown',
@@ -184,7 +178,7 @@ class _Bench:
             return Trial(point, None, {}, FALLS + 1.0)
         measures = measure(run, dynamics)
         cost = measures[self.cost]
-        if why_it_stopped(run) is not None or cost is None:
+        if margins.why_it_stopped(run) is not None or cost is None:
             return Trial(point, None, {}, FALLS - measures['time'] / self.task.duration)
         shares = {}
         for goal in self.goals:
@@ -197,15 +191,15 @@ class _Bench:
         """Return the size up to which every one is survived."""
         sizes = MOST * goal.wanted, abs(QUARTER * goal.wanted)
         controller, plant = self.workshop.controller, self.workshop.plant
-        result: FirstFailure | None = None
+        result: margins.FirstFailure | None = None
         with contextlib.suppress(NotAchieved):   # falls even undisturbed, after longer
-            if goal.kind in DISTURBANCES and robot_file.robot.is_free:
+            if goal.kind in margins.DISTURBANCES and robot_file.robot.is_free:
                 result = find_envelope(robot_file, goal.kind, controller, plant, *sizes, QUICK, 1)
-            elif goal.kind in DISTURBANCES:
+            elif goal.kind in margins.DISTURBANCES:
                 result = find_first_failure(robot_file, goal.kind, controller, plant, *sizes)
             else:
-                result = find_margin(robot_file, goal.kind, controller, plant, *sizes, SEEDS,
-                                     self.task.duration)
+                result = margins.find_margin(robot_file, goal.kind, controller, plant, *sizes,
+                                             SEEDS, self.task.duration)
         if result is None:
             return 0.0
         first = result.first_failure
@@ -219,15 +213,15 @@ def _judge(bench: _Bench, trials: Sequence[Trial], reference: Trial | None) -> d
         raise NotAchieved('tuning', limit=f'none of {len(trials)} points walks',
                           remedy='name other axes, or a start on its gait')
     best = min(walks, key=lambda trial: trial.objective)
-    margins = _margins(bench, best)
+    kept = _margins(bench, best)
     if best.objective >= 1.0:
         lacking = ', '.join(f'{kind} {entry["kept"]:.4g} of {entry["wanted"]:.4g}'
-                            for kind, entry in margins.items() if best.shares[kind] < 1.0)
+                            for kind, entry in kept.items() if best.shares[kind] < 1.0)
         raise NotAchieved('margins', limit=f'no point of {len(trials)} keeps all; the nearest, '
                           + ', '.join(f'{name} {value:.4g}' for name, value in best.point.items())
                           + f', lacks {lacking}', remedy='ask for less, or let more change')
     return {'robot': bench.workshop.base.robot.name, 'controller': bench.workshop.controller,
-            'plant': bench.workshop.plant, 'parameters': best.point, 'margins': margins,
+            'plant': bench.workshop.plant, 'parameters': best.point, 'margins': kept,
             'cost_name': bench.cost, 'cost': best.cost,
             'cost_before': reference and reference.cost,
             'margins_before': _margins(bench, reference) if reference else None,

@@ -4,8 +4,6 @@
 The topics are those of the robot, so that a bag of ours and one of `ros2 bag record` look alike.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 import math

@@ -6,8 +6,6 @@ closed. Here the caller says when a chunk is written, and behind each stands the
 the format allows, without an index; the next chunk overwrites it, and closing puts the index there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 import contextlib
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Logs of real robots as recordings: MATLAB 5 and 7.3, CSV, by a layout that names the columns."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 import math
 from pathlib import Path

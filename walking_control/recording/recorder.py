@@ -4,8 +4,6 @@
 The control thread leaves its numbers in a queue. A thread of our own puts them into files.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import count, groupby
@@ -157,10 +155,10 @@ class Recorder:
 
     def _keep(self, segments: list[ticks.Segment]) -> None:
         self._ring.extend(segments)
-        count = sum(len(segment.stamps) for segment in self._ring)
-        while self._ring and (count > MOST or self._ring[0].heard
+        kept = sum(len(segment.stamps) for segment in self._ring)
+        while self._ring and (kept > MOST or self._ring[0].heard
                               < time.monotonic() - BEFORE):
-            count -= len(self._ring.popleft().stamps)
+            kept -= len(self._ring.popleft().stamps)
 
     def _write_fault(self, failed: bool, segments: list[ticks.Segment]) -> None:
         now = time.monotonic()

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A recorded walk answered anew by its law, told again as a run, or in columns to be drawn."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 import csv
 from dataclasses import dataclass

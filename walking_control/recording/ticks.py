@@ -5,8 +5,6 @@ All ticks of a robot have the same messages of the same lengths. A library seria
 with marks for numbers; where the marks are found, the numbers of every tick are put.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import cache
 import math

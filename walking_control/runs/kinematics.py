@@ -4,12 +4,10 @@
 All places are in the floor frame: x along the floor, y to the left, z along the floor normal.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 import math
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -20,9 +18,6 @@ from walking_control.models.signals import BaseState
 from walking_control.models.urdf import parse
 from walking_control.runs.result import Result
 from walking_control.runs.run import Run
-
-if TYPE_CHECKING:
-    from walking_control.runs.run import Run
 
 SETTLED = 1e-12   # variance below which an entry is none: the robot cannot move that way
 

@@ -22,7 +22,8 @@ from synthetic_run import (
 )
 
 from walking_control.models.dynamics import Dynamics
-from walking_control.runs.metrics import steady_rows, step_table, summarize
+from walking_control.runs.metrics import step_table, summarize
+from walking_control.runs.quantities import steady_rows
 
 SPEED = STEP_LENGTH / STEP_TIME
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Steps of a planar walker: stand on both feet, find a gait, follow it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

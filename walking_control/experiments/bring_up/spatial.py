@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Steps of a biped in space: hold its arms, stand, step, walk, walk fast, find gaits, in MuJoCo."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Steps of bringing a robot up, and those that every robot goes through."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path

@@ -6,8 +6,6 @@ name and then renamed, so that what is there is whole. The end of the sweep puts
 sorted by row: who walked which row, and when, leaves no trace in the bytes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 import os

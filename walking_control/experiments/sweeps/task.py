@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a sweep is to do: plain data, the same for whoever does it, so that any row stands alone."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 import json

@@ -4,8 +4,6 @@
 Colours follow the foot (blue, orange: distinguishable with any colour vision).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, TYPE_CHECKING
 
