@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 import math
 from pathlib import Path
@@ -22,17 +22,13 @@ from walking_control.cli.verb import (
 )
 from walking_control.controllers.registry import CONTROLLERS
 from walking_control.exceptions import InvalidInput, MissingDependency
-from walking_control.models.robot_file import World
+from walking_control.models.robot_file import RobotFile, World
 from walking_control.simulation.registry import PLANTS
 from walking_control.simulation.sensors import SensorParameters
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from walking_control.controllers.controller import Controller
     from walking_control.experiments.envelope import Grid
-    from walking_control.models.robot_file import RobotFile
 
 ROBOT = 'name of a robot, or the path of a robot file'
 OR_URDF = ROBOT + ', or of a URDF'

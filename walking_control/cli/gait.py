@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 import sys
 from typing import Any, TYPE_CHECKING
 
@@ -17,8 +17,6 @@ SPACE = ('width', 'step_time')
 SPACE_NAMES = {'width': 'gait_width', 'step_time': 'gait_time', 'clearance': 'sole_clearance'}
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from walking_control.experiments.gait_search import GaitSearch
 
 

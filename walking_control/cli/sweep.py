@@ -3,21 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 import sys
 import time
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 from walking_control.cli import common, output
 from walking_control.cli.verb import axis, count, margin, option, verb
 from walking_control.exceptions import Interrupted, InvalidInput, writing_to
-from walking_control.experiments.sweeps.task import Axis
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from walking_control.experiments.sweeps.task import SweepTask
+from walking_control.experiments.sweeps.task import Axis, SweepTask
 
 TABLE = 'sweep.parquet'
 PAGE = 'reproduction.md'
@@ -119,7 +114,6 @@ def tune(options: _Tune) -> int:
 
 def requested_task(options: _Sweep | _Tune) -> SweepTask:
     """Return the `SweepTask` that options describe."""
-    from walking_control.experiments.sweeps.task import SweepTask
     settings = common.settings_of(options)
     if options.gait is not None:
         from walking_control.loading import load_robot

@@ -210,7 +210,6 @@ def find_robot_cycles(robot_file: RobotFile, controller: Choice = None, seed: in
     """Return the `RobotCycles` of a robot on its slope.
 
     Args:
-        controller: Name of the controller; None takes the robot file's default.
         starts: How many; None takes many where strides are compiled and few where not.
         progress: Called with the share done now and then, from 0 to 1.
 

@@ -189,8 +189,6 @@ def find_margin(robot_file: RobotFile, kind: str, controller: Choice = None,
     Args:
         robot_file: The `RobotFile`; its section ``sensors`` holds in every walk.
         kind: One of `MARGINS`.
-        controller: Name of the controller; None takes the robot file's default.
-        plant: Name of the plant; None takes the robot file's default.
         largest: Last size tried; below 0, of masses, sizes fall from 0: lighter. None takes the
             kind's own.
         resolution: Distance between sizes.

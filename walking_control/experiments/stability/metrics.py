@@ -262,7 +262,6 @@ def find_metrics(robot_file: RobotFile, names: Sequence[str] = tuple(METRICS),
     Args:
         robot_file: The `RobotFile` of a planar robot.
         names: Those of `METRICS` wanted.
-        controller: Name of the controller; None takes the robot file's default.
         seed: Of the rough floor and of the states tried.
         progress: Name -> what is called with the share of it done.
         **settings: ``roughness`` and ``steps`` of `find_passage`, ``radius`` and ``samples`` of
