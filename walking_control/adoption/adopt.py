@@ -78,11 +78,7 @@ class Adoption:
 
 
 def adopt(path: Path | str, told: Told | None = None) -> Adoption:
-    """Return the `Adoption` of a URDF, xacro, MJCF or SDF.
-
-    Args:
-        path: Its path.
-        told: What is not to be guessed; None: nothing.
+    """Return the `Adoption` of a URDF, xacro, MJCF or SDF, as far as told, else guessed.
 
     Raises:
         InvalidInput: It cannot be read, or what was told does not fit it.

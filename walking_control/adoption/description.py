@@ -151,11 +151,7 @@ def _fix(joint: ElementTree.Element, position: float) -> None:
 
 
 def turn_base(description: Description, rotation: np.ndarray) -> None:
-    """Turn the axes of the base; its parts stay where they are.
-
-    Args:
-        description: Changed.
-        rotation: From the old axes to the new ones, ``(3, 3)``.
+    """Turn the axes of the base by a rotation from old to new ones; its parts stay where they are.
     """
     root = parse(description.urdf)
     name, turn = root_link(root), pin.SE3(rotation, np.zeros(3))

@@ -39,10 +39,7 @@ class Sole:
 
 
 def find_feet(tree: BodyTree, told: Told) -> tuple[list[str], Guess]:
-    """Return the links that are feet and the `Guess` of them.
-
-    Args:
-        told: What the user says.
+    """Return the links that are feet, as told or guessed, and the `Guess` of them.
 
     Raises:
         InvalidInput: A link that was told does not exist, or fewer than two feet are found.

@@ -25,12 +25,7 @@ ENTRIES = ('ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz')
 
 
 def repair(root: Element, folder: Path) -> list[Guess]:
-    """Mend a URDF, changed in place, and return what was mended.
-
-    Args:
-        root: Its ``<robot>``.
-        folder: Where it lies.
-    """
+    """Mend the ``<robot>`` of a URDF in a folder, changed in place; return what was mended."""
     found = []
     heavy = _balance(root)
     if heavy:

@@ -44,14 +44,10 @@ def sole_names(tree: BodyTree, soles: Sequence[Sole]) -> list[str]:
 
 def write_urdf(tree: BodyTree, soles: Sequence[Sole], names: Sequence[str],
                efforts: Mapping[str, float]) -> str:
-    """Return the URDF text with a link for each sole, its box or ball the foot's only shape.
+    """Return the URDF text with a named link for each sole, its box or ball the foot's only shape.
 
     Shapes that are meshes do not collide any more, for not every plant reads every format; looks
-    stay.
-
-    Args:
-        names: Their links.
-        efforts: joint -> effort limit, N m or N.
+    stay. Efforts are joint -> limit, N m or N.
     """
     root = parse(tree.urdf)
     feet = {sole.body for sole in soles}
@@ -77,12 +73,9 @@ def write_urdf(tree: BodyTree, soles: Sequence[Sole], names: Sequence[str],
 
 
 def fill_hollow(description: Description, tree: BodyTree) -> list[Guess]:
-    """Give links that have mass but hardly any inertia that of a body of their size; say which.
+    """Give links with mass but hardly any inertia that of a body of their size; say which.
 
     Simulators in space refuse such links.
-
-    Args:
-        description: Changed.
     """
     root, names = parse(description.urdf), []
     bodies = {name: body for name, body, _ in tree.frames}

@@ -40,12 +40,7 @@ def urdf_of_sdf(document: Element, path: Path) -> tuple[str, list[Guess]]:
 
 
 class _Model:
-    """A ``<model>`` on its way to a ``<robot>``.
-
-    Args:
-        model: The element.
-        path: For messages.
-    """
+    """A ``<model>`` on its way to a ``<robot>``; the path is for messages."""
 
     def __init__(self, model: Element, path: Path) -> None:
         self._path = path

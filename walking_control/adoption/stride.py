@@ -74,11 +74,7 @@ def find_stride(tree: BodyTree, soles: Sequence[Sole], bend: float,
 
 
 def coordinate_names(tree: BodyTree, mirror: Mirror, feet: Sequence[int]) -> dict[str, str]:
-    """Return joint -> name of its coordinate while the first foot stands.
-
-    Args:
-        feet: Bodies of the feet.
-    """
+    """Return joint -> name of its coordinate while the first of these feet stands."""
     stance = {tree.joint(body) for body in tree.chain(feet[0])} if feet[0] != 1 else set()
     names = {}
     for joint, (partner, _) in mirror.joints.items():

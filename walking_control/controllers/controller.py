@@ -159,11 +159,7 @@ def read_telemetry(controller: Controller, robot: Robot) -> dict[str, Any]:
 
 
 def require_motors(law: str, robot: Robot, biped: bool = False) -> None:
-    """Refuse a robot whose posture a law could not hold: not in space, or a joint without motor.
-
-    Args:
-        law: Its name.
-        biped: Whether it must have two feet.
+    """Refuse a robot whose posture a law could not hold; some laws are of bipeds alone.
 
     Raises:
         IncompatibleController: Its base is not free, its feet are more or fewer, or a joint has no

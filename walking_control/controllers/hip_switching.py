@@ -154,9 +154,6 @@ class HipSwitching(Controller):
 def find_hip(robot: Robot, controller: str) -> tuple[int, int]:
     """Return (joint index, coordinate index) of the one actuated hip of a planar walker.
 
-    Args:
-        controller: Name of the law that asks.
-
     Raises:
         IncompatibleController: There is no such hip.
     """

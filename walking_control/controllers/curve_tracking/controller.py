@@ -43,10 +43,7 @@ NOBODY = -1.0   # no foot has stood yet
 
 
 def require_walker(robot: Robot, controller: str) -> None:
-    """Refuse a robot that no law can lead along a gait.
-
-    Args:
-        controller: Name of the law that asks.
+    """Refuse a robot that no law, named as who asks, can lead along a gait.
 
     Raises:
         IncompatibleController: Not a planar walker on two feet with something to drive.
@@ -122,11 +119,7 @@ def build_tracker(robot: Robot, values: CurveTrackingParameters, world: World, g
 
 def make_gait_field(support: SupportDynamics, values: CurveTrackingParameters, gait: GaitSamples,
                     piece: int) -> tuple[Field, Piece, np.ndarray]:
-    """Return the `Field` of a piece of a gait, the `Piece` as it goes on there, and what is used.
-
-    Args:
-        piece: Which.
-    """
+    """Return `Field` and `Piece`, as it goes on there, of a piece of a gait, and what is used."""
     robot, part = support.robot, gait.pieces[piece]
     free = np.array([i for i in range(len(robot.coordinates)) if i not in part.held])
     metric = metric_of(values.metric, len(robot.coordinates))[np.ix_(free, free)]

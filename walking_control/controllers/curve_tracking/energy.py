@@ -48,11 +48,9 @@ def draw(tank: float, work: float, capacity: float) -> float:
 
 @array_function
 def tank_share(tank: float, work: float) -> float:
-    """Return the part of an effort the tank can pay for, 0 to 1.
+    """Return the part, 0 to 1, of an effort that a tank, J, can pay for if it injects work, J.
 
-    Args:
-        tank: Level, J.
-        work: Energy the effort will inject, J; absorbing is always allowed.
+    Absorbing is always allowed.
     """
     if work <= max(tank, 0.0):
         return 1.0
