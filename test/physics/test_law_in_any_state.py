@@ -8,7 +8,7 @@ import pytest
 
 from walking_control.controllers.curve_tracking import tick as tracker
 from walking_control.controllers.curve_tracking.controller import build_tracker, load_gait
-from walking_control.controllers.curve_tracking.energy import integrate_error
+from walking_control.controllers.curve_tracking.forces import integrate_error
 from walking_control.controllers.curve_tracking.parameters import CurveTrackingParameters
 from walking_control.controllers.curve_tracking.vector_field import (
     FULL,

@@ -24,8 +24,7 @@ from walking_control.adoption.guess import (
     Told,
 )
 from walking_control.adoption.heading import find_base, find_forward
-from walking_control.adoption.mirror import find_mirror, Mirror
-from walking_control.adoption.names import side_of
+from walking_control.adoption.mirror import find_mirror, Mirror, side_of
 from walking_control.adoption.robot_tree import (
     armatures_of,
     fill_hollow,
@@ -34,8 +33,13 @@ from walking_control.adoption.robot_tree import (
     sole_names,
     write_urdf,
 )
-from walking_control.adoption.standing import find_standing, MAY_BE_OFF, Standing
-from walking_control.adoption.stride import find_stride, support_maps
+from walking_control.adoption.standing import (
+    find_standing,
+    find_stride,
+    MAY_BE_OFF,
+    Standing,
+    support_maps,
+)
 from walking_control.adoption.suspicion import find_suspicions
 from walking_control.exceptions import InvalidInput
 from walking_control.models.robot_section import check_name

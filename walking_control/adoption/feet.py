@@ -9,7 +9,7 @@ from scipy.spatial import ConvexHull, QhullError
 
 from walking_control.adoption.body_tree import BodyTree, ROOT
 from walking_control.adoption.guess import Guess, HIGH, LOW, MEDIUM, TOLD, Told
-from walking_control.adoption.names import partner_name
+from walking_control.adoption.mirror import partner_name
 from walking_control.exceptions import InvalidInput
 
 LEVEL = 0.05     # of the height of the robot: feet are no higher above the lowest one

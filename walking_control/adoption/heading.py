@@ -8,7 +8,7 @@ import numpy as np
 from walking_control.adoption.body_tree import BodyTree
 from walking_control.adoption.feet import Sole
 from walking_control.adoption.guess import Guess, HIGH, LOW, MEDIUM, TOLD, Told
-from walking_control.adoption.names import side_of
+from walking_control.adoption.mirror import side_of
 from walking_control.exceptions import InvalidInput
 
 PARALLEL = 0.02   # sine of the angle between axes of a planar robot, at most

@@ -13,8 +13,7 @@ from statistics import median
 import numpy as np
 
 from walking_control.adoption.body_tree import BodyTree, ROOT
-from walking_control.adoption.mirror import Mirror, REFLECTION
-from walking_control.adoption.names import side_of
+from walking_control.adoption.mirror import Mirror, REFLECTION, side_of
 from walking_control.exceptions import InvalidInput
 
 PLACE = 0.02      # of the robot: how far a joint may lie from its image

@@ -12,11 +12,13 @@ import numpy as np
 from walking_control.controllers.controller import ArrayLaw, Controller
 from walking_control.controllers.curve_tracking.controller import load_gait, NOBODY, require_walker
 from walking_control.controllers.knee_locks import KneeLocks
-from walking_control.controllers.limits.compensation import Compensation, make_compensation, make_up
 from walking_control.controllers.limits.efforts import (
+    Compensation,
     keep_foot,
     Limits,
+    make_compensation,
     make_limits,
+    make_up,
     nearest_effort,
 )
 from walking_control.controllers.parameters import TimePdParameters

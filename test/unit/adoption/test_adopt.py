@@ -15,7 +15,7 @@ from stranger import rabbit_urdf
 from walking_control.adoption.adopt import adopt
 from walking_control.adoption.description import turn_base
 from walking_control.adoption.guess import Description, Told
-from walking_control.adoption.names import partner_name, side_of, without_side
+from walking_control.adoption.mirror import partner_name, side_of, without_side
 from walking_control.cli import main
 from walking_control.exceptions import InvalidInput
 from walking_control.experiments.check import check_robot

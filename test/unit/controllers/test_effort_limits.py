@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog, nnls
 
-from walking_control.controllers.curve_tracking.energy import draw, energy_force, tank_share
+from walking_control.controllers.curve_tracking.forces import draw, energy_force, tank_share
 from walking_control.controllers.limits.efforts import (
     foot_limits,
     keep_foot,

@@ -22,8 +22,7 @@ from walking_control.controllers.curve_tracking.parameters import CurveTrackingP
 from walking_control.controllers.curve_tracking.vector_field import Field, make_field
 from walking_control.controllers.hip_switching import find_hip
 from walking_control.controllers.knee_locks import KneeLocks
-from walking_control.controllers.limits.compensation import make_compensation
-from walking_control.controllers.limits.efforts import make_limits
+from walking_control.controllers.limits.efforts import make_compensation, make_limits
 from walking_control.exceptions import IncompatibleController, ParameterError
 from walking_control.gaits.curve import make_curve
 from walking_control.gaits.samples import GaitSamples, Piece, read_samples

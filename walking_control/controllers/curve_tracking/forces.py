@@ -12,6 +12,10 @@ derivative: ``b = D_v e`` is how fast the desired direction turns along the moti
 metric sees it, and always orthogonal to e. Then ``d(nu)/dt = b^T M r`` without effort, and the
 effort ``M b nu - m (b^T M r)`` cancels it and returns as much power as it takes. It equals (5.12)
 with one choice of the free skew matrix Z, and needs no basis, so it is smooth in any dimension.
+
+Energy is managed along the desired motion (5.27), and a tank bounds it. (5.27) multiplies the
+field w, a velocity; an effort is a covector, so m takes its place: the effort then changes the
+speed along the field and nothing else.
 """
 
 import math
@@ -22,6 +26,52 @@ from walking_control.models.array_functions import array_function
 from walking_control.models.small_algebra import inner, multiply
 
 DAMPING, TRANSFER = 0, 1
+
+
+@array_function
+def integrate_error(integral: float, error: float, dt: float, limit: float) -> float:
+    """Return the integral of the energy error, bounded, J s."""
+    return min(max(integral + error * dt, -limit), limit)
+
+
+@array_function
+def energy_force(error: float, integral: float, proportional: float, integral_gain: float,
+                 m: np.ndarray, out: np.ndarray) -> None:
+    """Fill the effort that brings the energy to its desired value.
+
+    Args:
+        error: Desired minus present energy, J.
+        integral: Integral of the error, J s.
+        proportional: Kp, 1/(s J^0.5).
+        integral_gain: Ki, 1/(s^2 J^0.5).
+        m: Desired momentum direction, ``(n,)``.
+        out: Filled, ``(n,)``.
+    """
+    size = proportional * error + integral_gain * integral
+    for i in range(m.shape[0]):
+        out[i] = size * m[i]
+
+
+@array_function
+def draw(tank: float, work: float, capacity: float) -> float:
+    """Return the tank level after the controller did work on the robot, J.
+
+    Work taken from the robot fills the tank up to its capacity; more is lost. A period may inject
+    a little more than foreseen at its begin: that stays as a debt, to be absorbed before anything
+    is injected again.
+    """
+    return min(tank - work, capacity)
+
+
+@array_function
+def tank_share(tank: float, work: float) -> float:
+    """Return the part, 0 to 1, of an effort that a tank, J, can pay for if it injects work, J.
+
+    Absorbing is always allowed.
+    """
+    if work <= max(tank, 0.0):
+        return 1.0
+    return max(tank, 0.0) / work
 
 
 @array_function

@@ -6,23 +6,26 @@ from typing import NamedTuple
 
 import numpy as np
 
-from walking_control.controllers.curve_tracking.energy import (
-    draw,
-    energy_force,
-    integrate_error,
-    tank_share,
-)
 from walking_control.controllers.curve_tracking.forces import (
     asymptotic_force,
     convergence,
+    draw,
+    energy_force,
+    integrate_error,
     nominal_force,
     potential_force,
     relieve,
+    tank_share,
 )
 from walking_control.controllers.curve_tracking.observation import Motion, observe
 from walking_control.controllers.curve_tracking.vector_field import Field, trust_of
-from walking_control.controllers.limits.compensation import Compensation, make_up
-from walking_control.controllers.limits.efforts import keep_foot, Limits, nearest_effort_across
+from walking_control.controllers.limits.efforts import (
+    Compensation,
+    keep_foot,
+    Limits,
+    make_up,
+    nearest_effort_across,
+)
 from walking_control.models.array_functions import array_function, Terms
 from walking_control.models.small_algebra import inner, multiply, solve_spd
 

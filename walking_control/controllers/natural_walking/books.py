@@ -18,7 +18,7 @@ step, empties it. That is said, not acted on.
 
 import numpy as np
 
-from walking_control.controllers.curve_tracking.energy import draw
+from walking_control.controllers.curve_tracking.forces import draw
 from walking_control.controllers.stepping.body import Body
 
 FIELDS = (('energy', 'J'), ('motor_power', 'W'), ('energy_injected', 'J'),
