@@ -30,13 +30,12 @@ from std_msgs.msg import Float64, Float64MultiArray
 
 from walking_control.control_loop import ControlLoop
 from walking_control.loading import load_robot
-from walking_control.models.sensors import sensors_of
-from walking_control.models.signals import Measurement
+from walking_control.models.signals import Measurement, sensors_of
 from walking_control.nodes import topics
-from walking_control.nodes.combined_state import CombinedWriter
 from walking_control.nodes.controller_node import ControllerNode
 from walking_control.nodes.messages import ArrayWriter, message_type, set_stamp, writer_of
 from walking_control.nodes.runtime import isolate_domain, make_executor, spin
+from walking_control.nodes.sensors import CombinedWriter
 from walking_control.simulation.registry import make_plant
 
 sys.path.insert(0, str(Path(__file__).parents[1] / 'test' / 'helpers'))

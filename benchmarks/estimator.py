@@ -17,7 +17,7 @@ from walking_control.estimation.estimator import make_estimator
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.signals import Measurement
-from walking_control.simulation.noise import noise_overrides
+from walking_control.simulation.sensors import noise_overrides
 
 ROUNDS, CALLS = 20, 500
 TARGET = 60e-6   # s: a tick of the filter on a humanoid

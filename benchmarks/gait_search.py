@@ -15,7 +15,7 @@ import time
 
 import numpy as np
 
-from walking_control.gaits.polynomials import evaluation, lobatto
+from walking_control.gaits.gait import evaluation, lobatto
 from walking_control.gaits.search.guess import guess_gait, pack
 from walking_control.gaits.search.optimisation import _Search
 from walking_control.gaits.search.parameters import SearchParameters

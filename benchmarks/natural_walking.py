@@ -8,7 +8,7 @@ import sys
 
 from walking_control.loading import load_robot
 from walking_control.reports.animations.space_film import write_space_film
-from walking_control.simulation.noise import noise_overrides
+from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import simulate
 
 SPEEDS = (0.4, 0.6, 0.8, 1.0, 1.2)

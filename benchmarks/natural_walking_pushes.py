@@ -19,8 +19,8 @@ from walking_control.experiments.branches import Branches
 from walking_control.experiments.envelope import _Trial, Cell, even_grid, Trial
 from walking_control.loading import load_robot
 from walking_control.simulation.disturbance import plan_disturbances
-from walking_control.simulation.noise import noise_overrides
 from walking_control.simulation.registry import choose_parts
+from walking_control.simulation.sensors import noise_overrides
 
 SETTLED = 5.0
 DELAY = 0.01

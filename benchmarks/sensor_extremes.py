@@ -11,7 +11,7 @@ import numpy as np
 from walking_control.loading import load_robot
 from walking_control.safety.parameters import SafetyParameters
 from walking_control.safety.plausibility import channels_of, MEMORY, rotation_between
-from walking_control.simulation.noise import noise_overrides
+from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import simulate
 
 PUSHED = [('stepping.speed', 0.5)], ['push=1.2@8']

@@ -17,7 +17,7 @@ import time
 import numpy as np
 
 import walking_control as wc
-from walking_control.simulation.noise import noise_overrides
+from walking_control.simulation.sensors import noise_overrides
 
 WALK, STOP, STILL = 2.0, 4.0, 1.0   # s
 STEPS, DRIFT = 5, 0.02              # the most steps to a stand; m

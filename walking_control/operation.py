@@ -16,8 +16,7 @@ from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import InvalidInput
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile
-from walking_control.models.sensors import CONTACT, IMU, sensors_of
-from walking_control.models.signals import Measurement
+from walking_control.models.signals import CONTACT, IMU, Measurement, sensors_of
 from walking_control.safety.arrivals import Arrivals
 from walking_control.safety.faults import Fault
 from walking_control.safety.latch import Latch

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Energy, wrench and power of the spatial spring ([DS09] section 3.2); see `contact_spring`."""
+"""Energy, wrench and power of the spatial spring ([DS09] section 3.2); see `models.contact`."""
 
 import math
 
 import numpy as np
 
 from walking_control.exceptions import InvalidInput
-from walking_control.models.contact_spring import Deformation, SpringModel
+from walking_control.models.contact import Deformation, SpringModel
 
 
 def check_spring(spring: SpringModel) -> SpringModel:

@@ -121,6 +121,7 @@ def test_arguments_are_known():
             assert (ROOT / [each for each in arguments if each.endswith('.py')][0]).is_file()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize('page', [page for page in PAGES if page.stem not in GUIDES and any(
     is_quick(command) for command in commands_of(page))], ids=name_of)
 def test_quick_commands(page, desk, capsys):

@@ -28,6 +28,7 @@ def build(source, out):
                ROOT / 'doc', source, out, cwd=ROOT, timeout=120.0)
 
 
+@pytest.mark.long
 def test_the_site_builds_without_a_warning(tmp_path):
     """A link would lead nowhere, a page stand in no table of contents, an equation as source."""
     built = build(ROOT, tmp_path)
@@ -58,6 +59,7 @@ def read_commands(page):
             yield command.words, command.printed
 
 
+@pytest.mark.long
 @pytest.mark.parametrize('page', GUIDES)
 def test_verbs_of_guides(page, capfd, monkeypatch, tmp_path):
     """A newcomer would meet an error, or other words than the page prints."""

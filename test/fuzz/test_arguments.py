@@ -75,6 +75,7 @@ def test_words_are_read_or_refused(data, verb):
             assert err.getvalue().startswith('error: ') and err.getvalue().count('\n') == 1
 
 
+@pytest.mark.long
 @given(data=st.data())
 @pytest.mark.parametrize('verb', QUICK)
 def test_verbs_answer(data, verb, judge):

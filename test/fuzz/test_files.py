@@ -59,6 +59,7 @@ def test_robot_files_that_are_no_yaml(data, robot, judge, tmp_path):
     judge('check', 'robot.yaml', '--json')
 
 
+@pytest.mark.long
 @given(data=st.data(), robot=robot_names)
 def test_urdfs(data, robot, judge, tmp_path):
     """What exporters write into a URDF would reach the libraries behind, which end the process."""

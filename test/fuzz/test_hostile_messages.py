@@ -15,8 +15,10 @@ from sensor_msgs.msg import Imu, JointState  # noqa: E402
 
 from walking_control.exceptions import MeasurementError  # noqa: E402
 from walking_control.loading import load_robot  # noqa: E402
-from walking_control.models.sensors import sensors_of  # noqa: E402
-from walking_control.models.signals import Measurement  # noqa: E402
+from walking_control.models.signals import (
+    Measurement,  # noqa: E402
+    sensors_of,  # noqa: E402
+)
 from walking_control.nodes import topics  # noqa: E402
 from walking_control.nodes.messages import JointStateReader, reader_of, seconds  # noqa: E402
 from walking_control.nodes.sensors import SensorSet  # noqa: E402

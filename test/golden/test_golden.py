@@ -55,6 +55,7 @@ def test_a_walk_that_ends_early_is_found(short):
         == '41 rows instead of 51, the first that differs is row 41'
 
 
+@pytest.mark.long
 def test_another_machine_says_that_it_cannot_compare(tmp_path, monkeypatch, capsys):
     """Another processor would make everything fail, or nothing be compared, in silence."""
     name = 'hip_switching_rigid'

@@ -9,7 +9,7 @@ from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot_file import World
 from walking_control.runs.route import read_route
 from walking_control.runs.run import Run
-from walking_control.simulation.noise import noise_overrides
+from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import simulate
 
 UNEVEN = {'world.floor_places': [0.0, 0.2, 0.5, 1.0],
@@ -51,8 +51,7 @@ class Walk(NamedTuple):
             return run_demo(robot_file, self.controller, self.plant, self.duration,
                             disturb=self.disturb).run
         if self.way == 'compiled':
-            from walking_control.simulation.rigid.compiled import Walker
-            from walking_control.simulation.rigid.recorded_walk import record_run
+            from walking_control.simulation.rigid.compiled import record_run, Walker
             world = robot_file.values(World)
             return record_run(Walker(robot_file, self.controller), robot_file,
                               self.controller, self.duration,

@@ -24,8 +24,8 @@ from walking_control.loading import load_robot
 from walking_control.models.signals import Measurement, whole_nanoseconds
 from walking_control.safety.parameters import SafetyParameters
 from walking_control.safety.plausibility import channels_of
-from walking_control.simulation.noise import noise_overrides
 from walking_control.simulation.registry import make_plant
+from walking_control.simulation.sensors import noise_overrides
 
 VALUES = (1e6, 30.0, -30.0, math.nan, 1e300)
 LENGTHS = (1, 20)   # messages

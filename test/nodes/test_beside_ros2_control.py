@@ -35,6 +35,7 @@ def beside_stand_in(robot_file, duration, path=None, controller=None, **settings
                     settings=(('controllers_file', str(path)), *settings.items()))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize('name', sorted(WALKS))
 def test_shipped_robots_move_beside_ros2_control(name):
     """If it failed, a shipped bring-up would be refused, or move other joints than are meant."""

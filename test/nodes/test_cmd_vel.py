@@ -26,7 +26,7 @@ from walking_control.nodes.messages import set_stamp
 from walking_control.nodes.simulator_node import SimulatorNode
 from walking_control.nodes.telemetry import ODOM
 from walking_control.runs.route import read_route, Route
-from walking_control.simulation.noise import noise_overrides
+from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import simulate
 
 pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
@@ -90,6 +90,7 @@ class Pilot:
         return heard
 
 
+@pytest.mark.long
 @fault('Sensor of a foot that is dead or stuck, of robots in space', code=None,
        detected='once weight and legs have contradicted it for 0.2 s (load_error), a second of '
        'agreement undoing 0.2 s of it; named in /diagnostics (WARN)',
@@ -110,6 +111,7 @@ def test_a_foot_sensor_that_lies_is_named_and_the_robot_stands(bench):
     pilot.walk(0.1)
 
 
+@pytest.mark.long
 def test_stop_walks_to_a_stand_and_start_goes_on(bench):
     """Who asks a biped to stop wants it to stand there, not to lie there, nor to walk on."""
     pilot = Pilot(bench, cmd_vel_timeout=0.0)
@@ -182,6 +184,7 @@ def test_stale_velocities_are_refused(bench):
     assert pilot.reference.speed == 0.2, 'no stamp is no stamp'
 
 
+@pytest.mark.long
 def test_a_silent_joystick_makes_it_stand(bench):
     """The radio dies in mid-walk: the robot must come to a stand by itself."""
     pilot = Pilot(bench, cmd_vel_timeout=0.3)

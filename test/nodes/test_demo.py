@@ -24,8 +24,8 @@ from walking_control.nodes.demo import run_demo
 from walking_control.nodes.simulator_node import SimulatorNode
 from walking_control.simulation.disturbance import plan_disturbances
 from walking_control.simulation.injection import Injection
-from walking_control.simulation.noise import noise_overrides
 from walking_control.simulation.registry import make_plant
+from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import run_plant
 
 pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
@@ -146,6 +146,7 @@ def test_noise_delays_and_losses_are_the_same_over_topics():
         assert np.array_equal(values, others[name]), name
 
 
+@pytest.mark.long
 def test_telemetry_of_tracking_is_the_same_over_topics():
     """The figures of a report would depend on whether ROS was in between."""
     robot_file = load_robot('compass')
@@ -174,6 +175,7 @@ def test_real_time_demo_walks():
     assert result.wall_time > 3.9
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path('/proc/self/stat').is_file(), reason='children are found in /proc')
 def test_a_killed_demo_leaves_no_controller_behind():
     """It would go on for ever, in everybody's way, and on a robot with the motors on."""
@@ -209,6 +211,7 @@ def _alive(pid):
     return status is not None and status[0] != 'Z'
 
 
+@pytest.mark.long
 @pytest.mark.parametrize('options', [{}, {'processes': 2}, {'realtime': True}])
 def test_a_fault_of_the_controller_reaches_the_record(options):
     """A run that a fault ended would be told as a fall, or as a success, without the fault."""
@@ -231,6 +234,7 @@ def test_overrides_reach_both_nodes():
     assert run.effort[0, 0] == pytest.approx(66 * 0.0302 * 6.0)
 
 
+@pytest.mark.long
 def test_gains_change_while_walking(bench):
     """Retuning in rqt while the robot walks must neither make it fall nor jerk it."""
     node = simulator(bench, duration=16.0)
@@ -297,6 +301,7 @@ def test_demo_waits_for_a_slow_controller(dribbel, monkeypatch):
     assert slow.fall_reason is None and np.array_equal(fast.q, slow.q)
 
 
+@pytest.mark.long
 def test_controller_that_dies_ends_the_demo(dribbel):
     """Otherwise a demo waits minutes for a process that is gone."""
     start = time.monotonic()

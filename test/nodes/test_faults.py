@@ -24,7 +24,7 @@ from std_srvs.srv import Trigger
 from walking_control.loading import load_robot
 from walking_control.models.signals import Measurement
 from walking_control.nodes import topics
-from walking_control.nodes.combined_state import CombinedWriter
+from walking_control.nodes.sensors import CombinedWriter
 from walking_control.nodes.watchdog_node import WatchdogNode
 from walking_control.safety.faults import KINDS
 
@@ -518,7 +518,7 @@ def test_stale_imu_and_contact(bench, robot, realtime, sensor):
 
 
 @fault('Ticks take longer than the control period', code='tick_overrun',
-       detected='after overrun_limit (5) late ticks in a row, real time',
+       detected='after overrun_limit (5) late ticks in a row that last state_timeout, real time',
        reaction='fade: the effort fades at fade_rate', last='zero once faded',
        clears='~/clear_fault')
 def test_tick_overrun(bench, robot, realtime):
@@ -677,6 +677,7 @@ def test_signals(bench, robot, process, number):
     assert 'Traceback' not in process.error
 
 
+@pytest.mark.long
 @fault('Controller crash, SIGKILL', code=None,
        detected='by the watchdog node: its timeout (0.1 s), steady clock; by the embedded '
                 'simulator: command_timeout (0.1 s), or lockstep_timeout',

@@ -91,6 +91,7 @@ def hear_odometry(bench):
     return heard
 
 
+@pytest.mark.long
 def test_a_walk_is_followed_beside_a_controller(bench):
     """Who uses another controller would not know where the robot is, nor how surely."""
     pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')

@@ -27,8 +27,11 @@ from programs import Program  # noqa: E402
 from walking_control.launch_arguments import HARDWARE as ARGUMENTS  # noqa: E402
 from walking_control.launch_arguments import MUJOCO, read_arguments  # noqa: E402
 from walking_control.nodes import topics  # noqa: E402
-from walking_control.ros2_control.controllers import commanding  # noqa: E402
-from walking_control.ros2_control.files import CONTROLLERS, shipped_folder  # noqa: E402
+from walking_control.ros2_control.files import (  # noqa: E402
+    commanding,  # noqa: E402
+    CONTROLLERS,
+    shipped_folder,
+)
 from walking_control.ros2_control.launching import (  # noqa: E402
     Call,
     find_place,

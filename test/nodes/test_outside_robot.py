@@ -5,8 +5,8 @@ from outside_robot import try_out
 import pytest
 
 
-@pytest.mark.parametrize('trial', [
-    pytest.param('30 % loss', marks=pytest.mark.long), 'SIGSTOP for 1 s, SIGCONT'])
+@pytest.mark.long
+@pytest.mark.parametrize('trial', ['30 % loss', 'SIGSTOP for 1 s, SIGCONT'])
 def test_what_is_promised_happens_to_a_robot_from_outside(bench, trial):
     """A promise that only holds for robots as tidy as our simulator is none."""
     words, kept = try_out(trial)

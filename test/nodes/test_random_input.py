@@ -174,6 +174,7 @@ def revive(control):
         control._session.clear()
 
 
+@pytest.mark.long
 @pytest.mark.timeout(DURATION + 400.0)
 @pytest.mark.parametrize('robot', ['dribbel', 'walker3d', 'humanoid'])
 def test_nothing_that_is_said_ends_a_node(bench, robot):

@@ -54,6 +54,7 @@ def stopped(request, bench, robot):
     return node, stop, bound
 
 
+@pytest.mark.long
 @fault('Sensors freeze, run back, jump, fall silent or say NaN after a stop', code=None,
        detected='as each of them',
        reaction='as long as it would have lasted, on the steady clock, or shorter',

@@ -46,6 +46,7 @@ def said(bench):
     return statuses
 
 
+@pytest.mark.long
 @pytest.mark.parametrize('module', ['watchdog_node', 'controller_node', 'simulator_node'])
 def test_what_is_refused_is_said_with_the_remedy(bench, said, module):
     """Nobody would know why a robot stops on a busy machine."""

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from walking_control.loading import load_robot
-from walking_control.models.sensors import imu_name, sensors_of
-from walking_control.models.signals import Measurement
+from walking_control.models.signals import imu_name, Measurement, sensors_of
 from walking_control.nodes.demo import run_demo
 from walking_control.recording.bag import open_bag, read_rows
 from walking_control.recording.replay import read_columns, recorded_robot, replay
-from walking_control.ros2_control.controllers import controllers_of
+from walking_control.ros2_control.files import controllers_of
 from walking_control.ros2_control.tags import HARDWARE
 from walking_control.ros2_control.wiring import state_interfaces, wire
 from walking_control.safety.parameters import SafetyParameters

@@ -15,9 +15,9 @@ from walking_control.models.robot import Start
 from walking_control.models.robot_file import World
 from walking_control.models.signals import Command
 from walking_control.reports.reproduction.contacts import asymmetry, fitted_walk
-from walking_control.simulation.compliant import model as cm
+from walking_control.simulation.compliant import forces as cm
 from walking_control.simulation.compliant.engine import CompliantEngine
-from walking_control.simulation.compliant.law import (
+from walking_control.simulation.compliant.forces import (
     friction_force,
     HUNT_CROSSLEY,
     KELVIN_VOIGT,

@@ -103,6 +103,7 @@ def test_what_it_cannot_do_is_refused():
         make_plant(load_robot('walker3d_point'), 'compliant')
 
 
+@pytest.mark.long
 @pytest.mark.parametrize('heights, disturb', [
     ((0.0, 0.01, -0.005, 0.0), []), ((), ['slope_change=0.05@0.05m']), ((), ['step_up=0.004@2']),
     ((), ['slope_change=0.04@2'])])

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from walking_control.exceptions import InvalidInput, NotAchieved
-from walking_control.models.contact_spring import deform, deforming_motions, SpringModel, undeformed
+from walking_control.models.contact import deform, deforming_motions, SpringModel, undeformed
 from walking_control.reports.reproduction.contacts import ball_on_plane
 
 

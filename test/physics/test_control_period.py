@@ -143,6 +143,7 @@ def build_loop(**values):
     return law, q[places], v[places]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize('loop', LOOPS)
 def test_errors_shrink_at_the_bound_and_grow_beyond(loop):
     """A bound that is no bound lets a walker shake itself to pieces; one too low refuses gains

@@ -22,11 +22,10 @@ from walking_control.experiments.robustness import find_first_failure
 from walking_control.gaits.gait import GaitError
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.efforts import effort_map
 from walking_control.models.resources import share_directory
 from walking_control.models.robot_file import World
 from walking_control.models.signals import Command, Reference, WalkerState
-from walking_control.models.support.dynamics import SupportDynamics
+from walking_control.models.support.dynamics import effort_map, SupportDynamics
 from walking_control.runs.metrics import summarize
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.rigid.compiled import Walker
@@ -344,6 +343,7 @@ def test_survives_the_steps_down_of_the_book(compass):
     assert alone.first_failure == pytest.approx(0.055)
 
 
+@pytest.mark.long
 def test_supply_bounds_what_goes_into_the_walker(compass):
     """What is injected must stay below the supply so far, and a full tank must not run over."""
     robot_file = load_robot('compass', [('world.slope', 0.0), *(

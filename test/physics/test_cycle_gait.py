@@ -39,6 +39,7 @@ def accelerations(robot_file, phase):
     return np.array(errors)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize('name, degrees', [('compass', 3.0), ('dribbel_passive', 1.5)])
 def test_passive_gaits_are_cycles_of_gravity(name, degrees):
     """If it failed, laws would follow a motion that gravity alone does not make."""
@@ -49,6 +50,7 @@ def test_passive_gaits_are_cycles_of_gravity(name, degrees):
     assert resimulate(robot_file, gait).follows
 
 
+@pytest.mark.long
 def test_level_gait_of_dribbel_is_one_of_the_hip_alone():
     """If it failed, Dribbel's default gait would need motors it has not, or would not close."""
     robot_file = on_slope('dribbel', 0.0)

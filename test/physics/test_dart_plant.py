@@ -14,7 +14,7 @@ from walking_control.loading import load_robot
 from walking_control.models.contact import project_velocity
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.signals import Command
-from walking_control.simulation.dart.torsion import Torsion
+from walking_control.simulation.dart.rotors import Torsion
 from walking_control.simulation.disturbance import plan_disturbances
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.simulate import run_plant
@@ -118,6 +118,7 @@ def walk(robot_file, plant, duration, *disturbances):
     return run_plant(built, ControlLoop(robot_file), robot_file.start, duration)
 
 
+@pytest.mark.long
 def test_dribbel_walks_alike(dart):
     """The same robot file and gains would walk another walk: 3 % speed, step time and cost."""
     pytest.importorskip('mujoco')

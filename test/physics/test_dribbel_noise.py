@@ -33,6 +33,7 @@ def test_walks_with_a_tenth_of_its_weight_of_noise_on_its_feet(law, steps):
     assert run.fault is None and run.steps[-1] >= steps
 
 
+@pytest.mark.long
 def test_noise_of_encoders_costs_no_energy():
     """Differentiated encoders once made curve tracking spend more on noise than on walking."""
     clean, noisy = (walk('curve_tracking', 3.5, noise) for noise in ({}, ENCODERS))

@@ -9,8 +9,8 @@ import pytest
 from walking_control.control_loop import ControlLoop
 from walking_control.loading import load_robot
 from walking_control.runs.kinematics import estimate_error, estimation_measures
-from walking_control.simulation.noise import noise_overrides
 from walking_control.simulation.registry import make_plant
+from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import run_plant
 
 TILT, VELOCITY = math.radians(0.5), 0.05   # rms, rad and m/s

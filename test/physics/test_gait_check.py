@@ -27,6 +27,7 @@ def rabbit(tmp_path_factory):
     return robot_file, find_gait(robot_file, task).result.gait
 
 
+@pytest.mark.long
 def test_error_of_the_hold_is_not_the_gaits(rabbit):
     """A good gait would be rejected because the simulation holds its torques for two ms."""
     robot_file, gait = rabbit

@@ -12,6 +12,7 @@ from walking_control.loading import load_robot
 from walking_control.simulation.simulate import simulate
 
 
+@pytest.mark.long
 def test_a_gait_is_measured():
     """Speed or cost would be those of the start, of half a stride, or of another energy."""
     run = simulate(load_robot('walker3d', speed=0.5), duration=4.0)

@@ -185,6 +185,7 @@ def test_sweep_starts_from_the_speed_before(compass):
     assert rows[1]['cost'] == pytest.approx(alone['cost'], rel=1e-4)
 
 
+@pytest.mark.long
 def test_friction_costs_what_it_takes(compass):
     """Gaits would be searched for a robot without the friction its file states.
 

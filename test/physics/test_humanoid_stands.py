@@ -12,8 +12,8 @@ from walking_control.models.dynamics import Dynamics
 from walking_control.models.signals import Measurement
 from walking_control.models.urdf import scale_masses
 from walking_control.simulation.disturbance import plan_disturbances
-from walking_control.simulation.noise import read_preset
 from walking_control.simulation.registry import make_plant
+from walking_control.simulation.sensors import read_preset
 from walking_control.simulation.simulate import run_plant
 from walking_control.statics.posture_search import search_posture
 
@@ -111,6 +111,7 @@ def test_half_a_minute_on_one_leg():
     assert 'infeasible' not in {status for status, _ in stand.states}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize('direction', [0.0, 0.5 * math.pi, math.pi])
 def test_push_on_two_legs(direction):
     """A push of 0.2 N s per kg forward, sideways or backward would fell the robot."""
@@ -142,6 +143,7 @@ def test_changes_of_support():
     assert stand.torque_step <= rate * stand.loop.period * (1.0 + 1e-9)
 
 
+@pytest.mark.long
 def test_changes_of_support_with_real_sensors():
     """With noise, 5 ms of delay, wrong masses and a slippery floor the law would make joints swing
     as a leg is unloaded, or let the body sway off its leg."""
@@ -160,6 +162,7 @@ def test_push_with_real_sensors():
     assert run.fault is None and not run.broke_off
 
 
+@pytest.mark.long
 def test_sway_dies_down_on_one_leg():
     """On one leg the body would go on swaying for half a minute after a touch."""
     over, raised = stance(0.04)
@@ -177,6 +180,7 @@ def test_sway_dies_down_on_one_leg():
     assert stand.drift < 0.01 and stand.states[-1] == ('holding', LEFT)
 
 
+@pytest.mark.long
 def test_lean_is_called_impossible_before_it_tips():
     """The robot would tip over its toes before the distributor says that it cannot hold."""
     stand = Stand(routine='hold', posture_rate=0.05)

@@ -13,7 +13,7 @@ from walking_control.loading import load_robot
 from walking_control.reports.report import write_report
 from walking_control.runs.metrics import summarize
 from walking_control.runs.tables import read_recording, Recording
-from walking_control.simulation.noise import noise_overrides
+from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import simulate
 
 TRUE = {'hip.torque_constant': 0.0302, 'hip.efficiency': 0.8, 'hip.driving_gain': 0.8,
@@ -44,6 +44,7 @@ def run(request):
     return simulate(load_robot('dribbel', LOSSES), 'hip_switching', request.param, 10.0)
 
 
+@pytest.mark.long
 def test_what_a_run_was_made_with_is_found(dribbel, run):
     """A robot's friction would be written down wrong, or with confidence it does not deserve."""
     result = identify(dribbel, recording_of(run))
@@ -54,6 +55,7 @@ def test_what_a_run_was_made_with_is_found(dribbel, run):
     assert width['hip.torque_constant'] < 0.003 and width['outer_knee.viscous'] < 0.03
 
 
+@pytest.mark.long
 def test_intervals_hold_what_they_promise(dribbel, run):
     """Noise of encoders would move the values further than the intervals say."""
     recording, kept = recording_of(run), []
@@ -65,6 +67,7 @@ def test_intervals_hold_what_they_promise(dribbel, run):
     assert result['parameters']['hip.driving_gain']['high'] < 0.9   # and are not just wide
 
 
+@pytest.mark.long
 def test_sensors_of_a_laboratory(dribbel):
     """A real robot, whose encoders and contacts are noisy, could not be identified."""
     pytest.importorskip('mujoco')
@@ -101,6 +104,7 @@ def folder(tmp_path_factory):
     return path
 
 
+@pytest.mark.long
 def test_verb_reads_what_simulate_writes(capsys, dribbel, folder):
     """The table on disk would say something else than the run it came from."""
     assert main(['identify', str(folder), '--json']) == 0

@@ -11,8 +11,8 @@ import pytest
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.signals import Command, Measurement
-from walking_control.simulation.inertial import InertialUnit
 from walking_control.simulation.registry import make_plant
+from walking_control.simulation.sensors import InertialUnit
 
 SLOPE = 0.1
 

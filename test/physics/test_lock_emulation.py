@@ -11,7 +11,7 @@ import pytest
 from walking_control.control_loop import ControlLoop
 from walking_control.loading import load_robot
 from walking_control.models.signals import Measurement
-from walking_control.ros2_control.controllers import controllers_of
+from walking_control.ros2_control.files import controllers_of
 from walking_control.ros2_control.mujoco import KEYFRAME, write_mjcf
 from walking_control.ros2_control.names import wrench_broadcaster
 from walking_control.ros2_control.tags import MUJOCO

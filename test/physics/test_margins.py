@@ -19,8 +19,8 @@ from walking_control.models.dynamics import Dynamics
 from walking_control.models.urdf import scale_masses
 from walking_control.runs.run import Run
 from walking_control.simulation.disturbance import rough_floor
-from walking_control.simulation.noise import noise_overrides
 from walking_control.simulation.registry import make_fast_plant, make_plant
+from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import run_plant
 
 pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
@@ -32,6 +32,7 @@ def dribbel():
     return load_robot('dribbel')
 
 
+@pytest.mark.long
 def test_delay_has_a_margin(dribbel):
     """The coarse margin of the switching law: it walks with 10 ms and falls with 30."""
     result = find_margin(dribbel, 'delay', duration=12.0, resolution=0.01, largest=0.03)
@@ -126,6 +127,7 @@ def test_a_compiled_plant_is_the_plant():
         assert compiled == pytest.approx(plain, abs=1e-6)
 
 
+@pytest.mark.long
 def test_disturbances_of_noisy_robots_go_through_the_chain(dribbel, monkeypatch):
     """If it failed, --noise would be accepted by robustness and change nothing."""
     monkeypatch.setattr(robustness, 'make_fast_plant', make_plant)

@@ -43,6 +43,7 @@ def test_a_blank_robot_file_is_enough_for_a_gait():
     assert found.summary['cost'] == pytest.approx(216.6, abs=0.5)
 
 
+@pytest.mark.long
 def test_walks_by_the_gains_of_its_size():
     """A walker with one motor less than coordinates would fall without gains found by hand."""
     pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')

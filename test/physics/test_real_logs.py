@@ -12,7 +12,7 @@ import yaml
 from walking_control.cli import main
 from walking_control.loading import load_robot
 from walking_control.runs.kinematics import estimation_measures
-from walking_control.simulation.noise import noise_overrides
+from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import simulate
 
 DATA = Path(os.environ.get('WALKING_CONTROL_DATA') or
@@ -108,6 +108,7 @@ def test_what_cannot_be_is_named(log, tmp_path, capsys, change, words):
     assert words in error and error.count('\n') == 1, error
 
 
+@pytest.mark.long
 def test_noise_is_fitted_to_a_part(log, tmp_path, capsys):
     """Whoever has a camera would have to guess what the sensors of his robot are worth."""
     assert read(log, tmp_path) == 0

@@ -17,6 +17,7 @@ def check(robot, **how):
     return outcomes
 
 
+@pytest.mark.long
 @pytest.mark.parametrize('robot, noise, moment', [
     ('dribbel', 'none', 3.0), ('walker3d', 'none', 1.08), ('walker3d', 'lab', 1.2),
     ('humanoid', 'none', 0.5)])

@@ -26,6 +26,7 @@ def found():
     return find_gaits(load_robot('walker3d'), [0.8], COARSE)
 
 
+@pytest.mark.long
 def test_a_gait_to_pinocchio(found):
     """Equations apart from the search's must find the same motion periodic and its power closed."""
     member, = found.members

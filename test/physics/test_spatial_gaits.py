@@ -42,6 +42,7 @@ def test_trends_of_table_4_2(splits):
     assert (np.diff(rows, axis=0) > 0.0).all()
 
 
+@pytest.mark.long
 def test_power_is_the_loss_at_impact(splits):
     """On level ground what the torques give must be what touchdown takes, to three digits."""
     for result in splits:
@@ -50,6 +51,7 @@ def test_power_is_the_loss_at_impact(splits):
         assert judgement.cost == pytest.approx(result.cost_on_nodes, rel=0.01)
 
 
+@pytest.mark.long
 def test_clearance_and_speed(splits):
     """The constraints (4.36) and (4.37) must hold on the fine grid but for the nodes' spacing."""
     for result in splits:
@@ -68,6 +70,7 @@ def test_random_starts_agree(splits):
         np.testing.assert_allclose(np.abs(attempt.x[0:66:11]), start, atol=1e-4)
 
 
+@pytest.mark.long
 def test_integration_follows(splits):
     """Pinocchio, pinned at the foot and driven by the torques, must walk the gait."""
     check = resimulate(walker(3.0), splits[2].gait)
@@ -76,6 +79,7 @@ def test_integration_follows(splits):
     assert check.period == pytest.approx(splits[2].gait.period, abs=1e-6)
 
 
+@pytest.mark.long
 def test_points_of_the_top_view():
     """Fig. 4.17 must show the hip over the stance leg and the head over the hip."""
     skeleton, (points,) = _pose(walker(3.0).robot, np.zeros((1, 6)))

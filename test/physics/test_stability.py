@@ -26,8 +26,7 @@ from walking_control.experiments.stability.metrics import (
     passage_interval,
     share_interval,
 )
-from walking_control.gaits.return_map import linearise
-from walking_control.gaits.simplest_walker import find_simplest_cycle
+from walking_control.gaits.return_map import find_simplest_cycle, linearise
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 

@@ -10,7 +10,7 @@ from walking_control.loading import load_robot
 from walking_control.models.signals import WalkerState
 from walking_control.safety.fall import FallDetector
 from walking_control.safety.parameters import SafetyParameters
-from walking_control.simulation.noise import noise_overrides
+from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import simulate
 
 EIGHT_DEGREES = 0.1396

@@ -10,8 +10,8 @@ from walking_control.control_loop import ControlLoop
 from walking_control.loading import load_robot
 from walking_control.models.signals import Command, Measurement
 from walking_control.runs.space import heading_error
-from walking_control.simulation.noise import noise_overrides
 from walking_control.simulation.registry import make_plant
+from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import run_plant, simulate
 
 
@@ -69,6 +69,7 @@ def test_fast_walking_keeps_its_heading():
     assert np.abs(yaw).max() < math.radians(5.0)
 
 
+@pytest.mark.long
 def test_a_push_is_survived():
     """Half a newton second per kilogram from any side is what a step is for."""
     for direction in (0.5 * math.pi, math.pi):
@@ -78,6 +79,7 @@ def test_a_push_is_survived():
         walk.go(1.5, (0.3, 0.0, 0.0))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize('name, speed', [('walker3d', 0.5), ('walker3d_points', 0.4)])
 @pytest.mark.parametrize('load', [0.0, 100.0])
 def test_it_walks_on_and_stands_though_the_sensor_of_a_foot_lies(name, speed, load):
@@ -108,6 +110,7 @@ def test_a_flight_after_a_push_is_no_lost_sensor():
         assert getattr(supervisor.fault, 'code', None) == fault
 
 
+@pytest.mark.long
 def test_it_walks_on_points():
     """Two balls instead of soles, one parameter file each."""
     run = simulate(load_robot('walker3d_points', speed=0.4), duration=4.0)

@@ -64,6 +64,7 @@ def test_first_tick_of_a_compiled_law():
                                  'curve_tracking'))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize('robot, controller', FITTING)
 def test_rehearsal_leaves_no_trace(robot, controller, monkeypatch):
     """Otherwise a walk depends on what was done before it, in its last digits or in all."""

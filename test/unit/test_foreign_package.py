@@ -90,6 +90,7 @@ def test_it_walks_in_every_plant(installed, plant):
     assert run.settings['stiffness'] == 9.0 and run.steps[-1] >= 1 and not run.fell
 
 
+@pytest.mark.long
 def test_class_name_and_place_are_the_same_law(installed):
     """Which way a law is chosen would change its walk, or lose its parameters."""
     from springs_and_moons.moon import Moon

@@ -15,7 +15,7 @@ from walking_control.adoption.repair import repair
 from walking_control.adoption.sdf import urdf_of_sdf
 from walking_control.adoption.urdf_parts import origin_of, placement_of
 from walking_control.exceptions import InvalidInput, UrdfError
-from walking_control.models.meshes import find_meshes, place_meshes
+from walking_control.models.resources import find_meshes, place_meshes
 from walking_control.models.urdf import (
     check_urdf,
     load_urdf,

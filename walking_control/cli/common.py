@@ -195,7 +195,7 @@ def requested_robot(options: OnFloor) -> RobotFile:
 
 def settings_of(options: OnFloor) -> list[tuple[str, Any]]:
     """Return the overrides that options stand for; --set may change those of the sensors."""
-    from walking_control.simulation.noise import noise_overrides
+    from walking_control.simulation.sensors import noise_overrides
     settings: list[tuple[str, Any]] = []
     if isinstance(options, Sensed):
         settings += noise_overrides(options.noise)

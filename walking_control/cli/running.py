@@ -87,8 +87,7 @@ class _Ros2Control(Common):
 def ros2_control(options: _Ros2Control) -> int:
     """Write controllers, URDF tags, bridge and launch file of a robot on ros2_control."""
     from walking_control.loading import load_robot
-    from walking_control.ros2_control.controllers import controllers_of
-    from walking_control.ros2_control.files import write_ros2_control
+    from walking_control.ros2_control.files import controllers_of, write_ros2_control
     from walking_control.ros2_control.security import write_policy
     from walking_control.ros2_control.tags import HARDWARE
     from walking_control.ros2_control.wiring import wire

@@ -21,15 +21,13 @@ from walking_control.controllers.limits.efforts import (
 )
 from walking_control.controllers.parameters import HipPdParameters
 from walking_control.exceptions import IncompatibleController
-from walking_control.models.array_functions import array_function, Terms
+from walking_control.models.array_functions import array_function, factorise_spd, Terms
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.signals import Command, Reference, WalkerState
-from walking_control.models.small_algebra import factorise_spd
 from walking_control.models.support.compiled import make_terms
-from walking_control.models.support.dynamics import SupportDynamics
-from walking_control.models.support.layout import terms_places, unpack_terms
+from walking_control.models.support.dynamics import SupportDynamics, terms_places, unpack_terms
 
 NOTHING = np.zeros(1)   # the law remembers nothing
 

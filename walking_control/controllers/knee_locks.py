@@ -1,17 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """When a knee lock is armed: in stance, and again once the swinging knee extends."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from walking_control.models.array_functions import array_function
-
-if TYPE_CHECKING:
-    from walking_control.models.robot import Robot
-    from walking_control.models.signals import Command, WalkerState
+from walking_control.models.robot import Robot
+from walking_control.models.signals import Command, WalkerState
 
 # Phases of a knee lock over a stride: stance, early swing, flexed, extending.
 STANCE, RELEASED, FLEXED, ARMED = 0, 1, 2, 3

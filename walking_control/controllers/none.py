@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """No control: motors off, knee locks alone. What a passive walker needs."""
 
-
 import numpy as np
 
 from walking_control.controllers.controller import ArrayLaw, Controller

@@ -24,15 +24,19 @@ from walking_control.controllers.limits.efforts import (
 from walking_control.controllers.parameters import TimePdParameters
 from walking_control.gaits.curve import Curve, evaluate, make_time_curve
 from walking_control.gaits.samples import GaitSamples
-from walking_control.models.array_functions import array_function, Terms
+from walking_control.models.array_functions import (
+    array_function,
+    factorise_spd,
+    inner,
+    solve_spd,
+    Terms,
+)
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.signals import Command, Reference, WalkerState
-from walking_control.models.small_algebra import factorise_spd, inner, solve_spd
 from walking_control.models.support.compiled import make_terms
-from walking_control.models.support.dynamics import SupportDynamics
-from walking_control.models.support.layout import terms_places, unpack_terms
+from walking_control.models.support.dynamics import SupportDynamics, terms_places, unpack_terms
 
 
 class Playback(NamedTuple):

@@ -21,8 +21,7 @@ from walking_control.estimation.invariant import (
     VELOCITY,
 )
 from walking_control.estimation.turns import fill_cross, fill_cross_product, fill_product
-from walking_control.models.array_functions import array_function
-from walking_control.models.small_algebra import inner, multiply
+from walking_control.models.array_functions import array_function, inner, multiply
 
 RESTS, TOUCHED, SLIPS, OFF = range(4)   # what became of a foot
 BELIEVED = 9.0   # squared error over variance: more is not believed

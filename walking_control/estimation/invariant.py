@@ -13,8 +13,13 @@ from typing import NamedTuple
 import numpy as np
 
 from walking_control.estimation.turns import fill_cross, fill_exponential, fill_product
-from walking_control.models.array_functions import array_function
-from walking_control.models.small_algebra import factorise_spd, inner, multiply, solve_spd
+from walking_control.models.array_functions import (
+    array_function,
+    factorise_spd,
+    inner,
+    multiply,
+    solve_spd,
+)
 
 TURN, VELOCITY, POSITION, FEET = 0, 3, 6, 9   # first entries of the error
 GYRO, ACCELEROMETER, BIASES = -6, -3, 6       # the biases come last

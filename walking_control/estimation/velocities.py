@@ -24,7 +24,6 @@ import numpy as np
 
 from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.models.contact import project_velocity
-from walking_control.models.efforts import effort_map
 from walking_control.models.friction import (
     ARMATURE,
     BACK_LOSS,
@@ -37,7 +36,7 @@ from walking_control.models.friction import (
     VISCOUS,
 )
 from walking_control.models.support.compiled import make_terms
-from walking_control.models.support.dynamics import SupportDynamics
+from walking_control.models.support.dynamics import effort_map, SupportDynamics
 
 if TYPE_CHECKING:
     from walking_control.models.dynamics import Dynamics

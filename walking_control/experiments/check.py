@@ -18,7 +18,7 @@ from walking_control.experiments import obstacles
 from walking_control.loading import load_robot
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.meshes import find_meshes
+from walking_control.models.resources import find_meshes
 from walking_control.models.robot import in_words, Robot
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.urdf import link_names, load_urdf, require_room

@@ -16,9 +16,8 @@ import numpy as np
 
 from walking_control.exceptions import NotAchieved, writing_to
 from walking_control.experiments.impact import lock_angles, reported_coordinates
-from walking_control.gaits.gait import Gait, Phase
+from walking_control.gaits.gait import Gait, Phase, points
 from walking_control.gaits.gait_file import gait_document, write_gait
-from walking_control.gaits.polynomials import points
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile
 from walking_control.simulation.rigid import model as rm

@@ -141,7 +141,7 @@ def _ticks(robot_file: RobotFile, recording: Recording, settle: float) -> Parts:
             columns[ticks, :, 2 * i] = np.outer(np.where(drives, entering, 0.0), joints[j])
             columns[ticks, :, 2 * i + 1] = np.outer(np.where(drives, 0.0, entering), joints[j])
         if robot.ground_torque is not None:
-            from walking_control.models.efforts import effort_map
+            from walking_control.models.support.dynamics import effort_map
             left[ticks] -= np.outer(recording.effort[ticks, -1] * dt[ticks],
                                     effort_map(support, foot)[:, -1])
         first = 2 * len(robot.actuators)

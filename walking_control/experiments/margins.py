@@ -23,10 +23,9 @@ from walking_control.models.urdf import scale_masses
 from walking_control.runs.run import Run
 from walking_control.safety.parameters import SafetyParameters
 from walking_control.simulation.disturbance import plan_disturbances, rough_floor
-from walking_control.simulation.noise import read_preset
 from walking_control.simulation.plant import Plant
 from walking_control.simulation.registry import choose_parts, make_fast_plant
-from walking_control.simulation.sensors import has_errors, SensorParameters
+from walking_control.simulation.sensors import has_errors, read_preset, SensorParameters
 from walking_control.simulation.simulate import run_plant
 
 STALLED = 3.0      # longest step of a walk, of its own mean step and of the first one

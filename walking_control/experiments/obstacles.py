@@ -13,7 +13,7 @@ from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.exceptions import Findings, InvalidInput
 from walking_control.models.base import ROOT
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.meshes import missing_meshes
+from walking_control.models.resources import missing_meshes
 from walking_control.models.robot import in_words, Robot
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.symmetry import leg_difference

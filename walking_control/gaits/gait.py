@@ -1,13 +1,80 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A gait: the periodic motion of one step, phase by phase, as polynomials of time."""
+"""A gait: the periodic motion of one step, phase by phase, as polynomials of time.
 
+Within a phase time runs from 0 to 1. Values at Chebyshev points are a well-conditioned basis of
+the polynomials of [DS09] (4.2), and a polynomial moves to a higher degree without loss.
+"""
+
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
+from numpy.polynomial import chebyshev, legendre
 from numpy.typing import ArrayLike
 
 from walking_control.exceptions import InvalidInput
-from walking_control.gaits.polynomials import evaluation
+
+
+@lru_cache
+def points(degree: int) -> np.ndarray:
+    """Return the Chebyshev points of the second kind on [0, 1], ascending, ``(degree + 1,)``."""
+    return 0.5 * (1.0 - np.cos(np.pi * np.arange(degree + 1) / degree))
+
+
+def evaluation(degree: int, s: ArrayLike, order: int = 0) -> np.ndarray:
+    """Return the matrix from values at `points` to the derivative of an order at s.
+
+    Args:
+        degree: Of the polynomial.
+        s: Where, in [0, 1], ``(m,)``.
+        order: Of the derivative with respect to s.
+
+    Returns:
+        ``(m, degree + 1)``.
+    """
+    to_coefficients = np.linalg.inv(chebyshev.chebvander(2.0 * points(degree) - 1.0, degree))
+    coefficients = to_coefficients
+    for _ in range(order):
+        coefficients = 2.0 * chebyshev.chebder(coefficients)
+    x = 2.0 * np.asarray(s, dtype=float) - 1.0
+    return chebyshev.chebvander(x, len(coefficients) - 1) @ coefficients
+
+
+@lru_cache
+def lobatto(intervals: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return nodes and weights of Gauss-Lobatto quadrature on [0, 1]; both ends are nodes.
+
+    Args:
+        intervals: Number of nodes less one; exact for polynomials up to degree 2 intervals - 1.
+    """
+    series = np.zeros(intervals + 1)
+    series[-1] = 1.0
+    inner = np.sort(legendre.legroots(legendre.legder(series)).real)
+    x = np.concatenate(([-1.0], inner, [1.0]))
+    weights = 1.0 / (intervals * (intervals + 1) * legendre.legval(x, series) ** 2)
+    return 0.5 * (x + 1.0), weights
+
+
+def riemann(intervals: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the equidistant nodes of [DS09] (4.3) with both ends, each of weight 1/intervals.
+
+    The right-end sum as printed does not see t = 0, where an optimiser then hides a spike of
+    torque; counting both ends in full closes that gap.
+    """
+    return np.linspace(0.0, 1.0, intervals + 1), np.full(intervals + 1, 1.0 / intervals)
+
+
+Quadrature = Callable[[int], tuple[np.ndarray, np.ndarray]]   # intervals -> nodes, weights
+QUADRATURES: dict[str, Quadrature] = {'lobatto': lobatto, 'riemann': riemann}
+
+
+def fine_grid(intervals: int = 400) -> tuple[np.ndarray, np.ndarray]:
+    """Return nodes and weights fine enough to judge any search (composite Lobatto)."""
+    x, w = lobatto(3)
+    starts = np.arange(intervals) / intervals
+    nodes = (starts[:, None] + x / intervals).ravel()
+    return nodes, np.tile(w / intervals, intervals)
 
 
 class GaitError(InvalidInput):

@@ -12,13 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.interpolate import make_interp_spline
 
-from walking_control.gaits.gait import Gait, GaitError, Phase
+from walking_control.gaits.gait import evaluation, Gait, GaitError, Phase, points
 from walking_control.gaits.gait_file import (
     GaitFileError,
     phase_document,
@@ -27,15 +27,11 @@ from walking_control.gaits.gait_file import (
     TOLERANCE,
     VERSION,
 )
-from walking_control.gaits.polynomials import evaluation, points
 from walking_control.gaits.search.space_judgement import judge_step
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.legs import mirrored_joints
-from walking_control.models.robot_file import World
-
-if TYPE_CHECKING:
-    from walking_control.models.robot import Robot
-    from walking_control.models.robot_file import RobotFile
+from walking_control.models.robot import Robot
+from walking_control.models.robot_file import RobotFile, World
+from walking_control.models.symmetry import mirrored_joints
 
 KEY = 'walking_control_gait_family'
 HOLE = 0.11        # of sqrt(g l): neighbours farther apart leave a hole between them

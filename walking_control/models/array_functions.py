@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions that run as plain Python and, unchanged, inside numba-compiled loops."""
+"""Functions that run as plain Python and, unchanged, inside numba-compiled loops.
+
+Dense algebra of a few rows, which most of them need, is here.
+"""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -33,3 +36,52 @@ def register(compile_part: Callable[[Callable[..., Any]], Any]) -> None:
         function = SHARED.pop()
         _PARTS.append(compile_part(function))
         builtin_registry.register_global(function, types.Dispatcher(_PARTS[-1]))
+
+
+@array_function
+def multiply(A: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
+    """Fill ``out = A x``."""
+    for i in range(A.shape[0]):
+        total = 0.0
+        for j in range(A.shape[1]):
+            total += A[i, j] * x[j]
+        out[i] = total
+
+
+@array_function
+def inner(a: np.ndarray, b: np.ndarray) -> float:
+    """Return ``a . b``."""
+    total = 0.0
+    for i in range(a.shape[0]):
+        total += a[i] * b[i]
+    return total
+
+
+@array_function
+def factorise_spd(A: np.ndarray, L: np.ndarray) -> None:
+    """Fill the Cholesky factor of a symmetric positive definite matrix."""
+    for i in range(A.shape[0]):
+        for j in range(i + 1):
+            total = A[i, j]
+            for k in range(j):
+                total -= L[i, k] * L[j, k]
+            if i == j:
+                L[i, i] = max(total, 1e-300) ** 0.5
+            else:
+                L[i, j] = total / L[j, j]
+
+
+@array_function
+def solve_spd(L: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
+    """Fill ``out = (L L^T)^-1 b``."""
+    n = L.shape[0]
+    for i in range(n):
+        total = b[i]
+        for k in range(i):
+            total -= L[i, k] * out[k]
+        out[i] = total / L[i, i]
+    for i in range(n - 1, -1, -1):
+        total = out[i]
+        for k in range(i + 1, n):
+            total -= L[k, i] * out[k]
+        out[i] = total / L[i, i]

@@ -15,7 +15,7 @@ import math
 from typing import Any, ClassVar, TYPE_CHECKING, TypeVar
 
 from walking_control.exceptions import Findings, ParameterError
-from walking_control.models.entries import exponent_remedy
+from walking_control.models.yaml_text import exponent_remedy
 
 if TYPE_CHECKING:
     from typing_extensions import dataclass_transform

@@ -15,9 +15,8 @@ import math
 
 import numpy as np
 
-from walking_control.models.array_functions import array_function
+from walking_control.models.array_functions import array_function, inner
 from walking_control.models.dormand_prince import A
-from walking_control.models.small_algebra import inner
 
 STAGES = 12
 LONGEST = 0.01    # s: a step of the integration; its error is below rounding for legs above 0.1 m

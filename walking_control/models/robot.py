@@ -1,19 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A walker as the package sees it, and the state it starts in."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from walking_control.models.actuators import GearedMotor, JointFriction, JointSpring
 from walking_control.models.base import Base
-
-if TYPE_CHECKING:
-    from walking_control.models.urdf import UrdfJoint
+from walking_control.models.urdf import UrdfJoint
 
 
 @dataclass(frozen=True)
@@ -49,11 +44,11 @@ class Robot:
         springs: joint -> `JointSpring`, passive.
         friction: joint -> `JointFriction`, of joints that have any.
         servos: joint -> largest speed, rad/s, of joints of massless limbs, which no torque can
-            drive: their speed is commanded (see `models.efforts`).
+            drive: their speed is commanded (see `models.support.dynamics`).
         push_off: Largest speed at which the stance leg pushes off as the other foot lands, m/s, a
             virtual effort of plants; None without.
         ground_torque: Largest torque of the floor on the stance foot, N m, a virtual effort of
-            plants (see `models.efforts`); None without.
+            plants (see `models.support.dynamics`); None without.
         meshes: Paths of the mesh files that are there, by what the URDF calls them.
         more_imus: Links that carry another IMU: it is measured, told, recorded and judged.
     """

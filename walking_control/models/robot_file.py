@@ -14,7 +14,6 @@ from typing import Any
 import yaml
 
 from walking_control.exceptions import Findings, ParameterError, RobotFileError
-from walking_control.models.entries import mapping
 from walking_control.models.floor import check_floor
 from walking_control.models.parameters import parameter, Parameters, Section
 from walking_control.models.registry import Registry
@@ -23,7 +22,7 @@ from walking_control.models.robot import Robot, Start
 from walking_control.models.robot_section import optional_names, read_robot, read_start, urdf_path
 from walking_control.models.scale import Scale, scale_of
 from walking_control.models.urdf import declared_arguments
-from walking_control.models.yaml_text import load_yaml
+from walking_control.models.yaml_text import load_yaml, mapping
 
 
 class World(Parameters, section='world'):

@@ -13,13 +13,13 @@ import numpy as np
 from walking_control.exceptions import Findings, RobotFileError
 from walking_control.models.actuators import GearedMotor, JointFriction, JointSpring
 from walking_control.models.base import Base
-from walking_control.models.entries import finite, mapping, require, require_once
-from walking_control.models.meshes import find_meshes
 from walking_control.models.parameters import parameter, Parameters
+from walking_control.models.resources import find_meshes
 from walking_control.models.robot import JointLock, Robot, Start
-from walking_control.models.sensors import topic_word
+from walking_control.models.signals import topic_word
 from walking_control.models.urdf import link_names, load_urdf, moving_joints, parse, UrdfJoint
 from walking_control.models.urdf_structure import LARGEST, mimic_joints, root_link
+from walking_control.models.yaml_text import finite, mapping, require, require_once
 
 Section = Mapping[str, Any]   # of a robot file
 

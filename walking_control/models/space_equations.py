@@ -9,8 +9,6 @@ momenta. Numbers of the robot enter linearly, as `step_parameters`, and stay par
 Simplifications: rigid bodies; the other sole is the only one that may land; joints turn.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -19,7 +17,6 @@ import numpy as np
 from walking_control.exceptions import InvalidInput, MissingDependency
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.friction import friction_table
-from walking_control.models.legs import mirrored_joints
 from walking_control.models.robot import Robot
 from walking_control.models.step_equations import (
     function,
@@ -30,6 +27,7 @@ from walking_control.models.step_equations import (
     smooth_friction,
     tidy,
 )
+from walking_control.models.symmetry import mirrored_joints
 
 try:
     import casadi as ca

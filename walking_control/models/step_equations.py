@@ -14,8 +14,6 @@ plane or not at all (joints of walkers in space leave from a point mass), so tha
 count from the floor frame.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache

@@ -20,11 +20,11 @@ from walking_control.models.parameters import parameter
 from walking_control.models.robot_file import World
 from walking_control.models.urdf import differences
 from walking_control.nodes import realtime, topics
-from walking_control.nodes.combined_state import KINDS
 from walking_control.nodes.guard import GuardedNode
 from walking_control.nodes.neighbours import Neighbours
 from walking_control.nodes.parameters import frozen_error, NodeParameters, SectionParameters
 from walking_control.nodes.runtime import program
+from walking_control.nodes.sensors import KINDS
 from walking_control.nodes.session import Session
 from walking_control.safety.faults import Fault
 from walking_control.safety.latch import Latch

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the watchdog says of the commands it hears, and how a controller judges it.
+"""What the watchdog says of commands, who takes over, and the clock by which silence is judged.
 
 Discovery takes seconds on a bad day, and in that time a watchdog neither hears the controller nor
 reaches the robot. So a controller that needs one sends zeros until the watchdog has answered a
@@ -13,6 +13,7 @@ from typing import Any
 
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
+from rclpy.task import Future
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 
 from walking_control.nodes import topics
@@ -123,3 +124,125 @@ class WatchdogGuard:
         """Stop listening."""
         for destroy, part in self._parts:
             destroy(part)
+
+
+class FallbackSwitch:
+    """One request to ``<controller_manager>/switch_controller``, made when it is needed.
+
+    Zero effort has been sent before and goes on being sent: the switch is in addition to it.
+
+    Args:
+        node: The rclpy node that asks.
+        values: `fallback_controller`, `effort_controller` and `controller_manager`.
+    """
+
+    def __init__(self, node: Node, values: Any) -> None:
+        self._node, self._values = node, values
+        self.outcome = 'ready'
+        self._client = None
+        try:
+            # comes with ros2_control, which the watchdog does without otherwise
+            from controller_manager_msgs.srv import SwitchController
+        except ImportError:
+            self._fail('controller_manager_msgs is not installed')
+            return
+        self._kind = SwitchController
+        self._client = node.create_client(SwitchController,
+                                          f'{values.controller_manager}/switch_controller')
+
+    def _fail(self, words: str) -> None:
+        self.outcome = f'{self._values.fallback_controller} not activated: {words}'
+        self._node.get_logger().error(self.outcome)
+
+    def request(self) -> None:
+        """Ask for the switch; the answer comes later and is kept in `outcome`."""
+        if self._client is None:
+            return
+        if not self._client.service_is_ready():
+            self._fail(f'{self._values.controller_manager} does not answer')
+            return
+        request = self._kind.Request()
+        request.activate_controllers = [self._values.fallback_controller]
+        request.deactivate_controllers = [self._values.effort_controller]
+        # all or nothing: joints that nobody commands any more would be worse than zero effort
+        request.strictness = self._kind.Request.STRICT
+        request.activate_asap = True
+        self.outcome = 'asked for'
+        self._client.call_async(request).add_done_callback(self._on_answer)
+
+    def _on_answer(self, future: Future) -> None:
+        error = future.exception()
+        if error is not None:
+            self._fail(str(error))
+        elif not future.result().ok:
+            self._fail('the controller manager refused')
+        else:
+            self.outcome = f'{self._values.fallback_controller} activated'
+            self._node.get_logger().warning(self.outcome)
+
+
+JUMP = 1.0     # s by which simulated time is set anew, not passed
+WINDOW = 0.25  # s of the steady clock over which the pace is measured
+
+
+class WatchClock:
+    """Tells s that never run back, from any beginning.
+
+    Simulated time is what /clock says and, since that may come rarely, the stamps of sensors near
+    it. It passes as slowly as the simulator is and stands still while that pauses; a reset lets it
+    go on from where it is.
+
+    Attributes:
+        simulated: Whether the time is simulated.
+        pace: Of this clock, of the steady clock's: 1, or how fast the simulation goes.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._node, self._ros = node, node.get_clock()
+        self.begin(False)
+
+    def begin(self, simulate: bool = True) -> None:
+        """Begin anew, simulated if the node's `use_sim_time` and the caller want it."""
+        self.simulated = simulate and self._node.get_parameter('use_sim_time').value
+        self.pace = 0.0 if self.simulated else 1.0
+        wall = time.monotonic()
+        self._time, self._told, self._told_at = 0.0, None, wall
+        self._window = wall, 0.0
+
+    def now(self, stamp: float | None = None) -> float:
+        """Return the time, s.
+
+        Args:
+            stamp: Of a sensor that has just been heard, s.
+        """
+        wall = time.monotonic()
+        if not self.simulated:
+            return wall
+        told = self._ros.now().nanoseconds * 1e-9
+        if stamp is not None and (told == 0.0 or told < stamp <= told + JUMP):
+            told = stamp   # 0: nothing has been heard on /clock
+        step = JUMP if self._told is None else told - self._told
+        if step > 0.0 or step < -JUMP:
+            self._time += step if 0.0 < step < JUMP else 0.0
+            self._told, self._told_at = told, wall
+        begin, then = self._window
+        if wall - begin > WINDOW:
+            self.pace, self._window = (self._time - then) / (wall - begin), (wall, self._time)
+        return self._time
+
+    def stamp_of(self, tick: int) -> float:
+        """Return the stamp of a tick number, that which is nearest to /clock, s."""
+        told = self._ros.now().nanoseconds
+        ahead = (tick - topics.tick_number_of(told)) % topics.TICKS
+        ahead -= topics.TICKS if 2 * ahead >= topics.TICKS else 0
+        return float(1e-9 * told + 1e-6 * ahead)
+
+    @property
+    def still(self) -> float:
+        """For how many s of the steady clock simulated time has stood still."""
+        return time.monotonic() - self._told_at if self.simulated else 0.0
+
+    @property
+    def lost(self) -> bool:
+        """Whether nobody is left who could let a simulated clock go on."""
+        return self.simulated and not self._node.count_publishers(topics.CLOCK)

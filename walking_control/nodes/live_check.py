@@ -18,8 +18,7 @@ from std_msgs.msg import Float64MultiArray, String
 from walking_control.exceptions import InvalidInput, MeasurementError
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile
-from walking_control.models.sensors import JOINTS, sensors_of
-from walking_control.models.signals import Measurement
+from walking_control.models.signals import JOINTS, Measurement, sensors_of
 from walking_control.models.urdf import differences
 from walking_control.nodes import topics
 from walking_control.nodes.guard import GuardedNode

@@ -14,7 +14,7 @@ from std_msgs.msg import Float64MultiArray
 from visualization_msgs.msg import Marker
 
 from walking_control.exceptions import MeasurementError
-from walking_control.models.sensors import CONTACT, Sensor, STATE
+from walking_control.models.signals import CONTACT, Sensor, STATE
 
 
 def seconds(stamp: Time) -> float:

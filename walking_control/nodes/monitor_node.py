@@ -23,16 +23,15 @@ from std_msgs.msg import String
 
 from walking_control.exceptions import InvalidInput, WalkingControlError
 from walking_control.loading import load_robot
-from walking_control.models.meshes import place_meshes
+from walking_control.models.resources import place_meshes
 from walking_control.models.robot import Robot
 from walking_control.nodes import topics
-from walking_control.nodes.combined_state import stamp_of
 from walking_control.nodes.controller_client import ControllerClient
-from walking_control.nodes.foxglove_server import FoxgloveServer
+from walking_control.nodes.foxglove_server import FoxgloveServer, WebGate
 from walking_control.nodes.guard import GuardedNode
 from walking_control.nodes.robot_frames import RobotFrames
 from walking_control.nodes.runtime import avoid_shared_memory, ros, spin, spun, StopSignal
-from walking_control.nodes.web_gate import WebGate
+from walking_control.nodes.sensors import stamp_of
 
 LOOK = 0.5                  # s between two looks at the ROS graph
 EVERYBODYS = ('/diagnostics', '/tf', '/tf_static')   # not moved by a namespace

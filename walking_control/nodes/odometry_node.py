@@ -12,19 +12,18 @@ from walking_control.loading import load_robot
 from walking_control.models.parameters import parameter, Parameters
 from walking_control.models.robot_file import World
 from walking_control.nodes import topics
-from walking_control.nodes.combined_state import KINDS
 from walking_control.nodes.diagnostics import DiagnosticsPublisher, TickTimes
 from walking_control.nodes.guard import GuardedNode
+from walking_control.nodes.heartbeat import WatchClock
 from walking_control.nodes.parameters import NodeParameters
 from walking_control.nodes.runtime import program
-from walking_control.nodes.sensors import sensor_topics, SensorSet
+from walking_control.nodes.sensors import KINDS, sensor_topics, SensorSet
 from walking_control.nodes.telemetry import OdometryPublisher
-from walking_control.nodes.watch_clock import WatchClock
 from walking_control.operation import Operation, Patience
 from walking_control.safety.faults import Fault
 from walking_control.safety.latch import Latch
 from walking_control.safety.machine import Event, State
-from walking_control.simulation.noise import noise_overrides
+from walking_control.simulation.sensors import noise_overrides
 
 LOOK = 0.5   # s between two looks at sensors that are silent or wrong
 

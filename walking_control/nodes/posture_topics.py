@@ -13,7 +13,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 from walking_control.control_loop import ControlLoop
 from walking_control.controllers.controller import PostureHolder
 from walking_control.exceptions import MeasurementError
-from walking_control.models.sensors import topic_word
+from walking_control.models.signals import topic_word
 from walking_control.nodes import topics
 from walking_control.nodes.messages import JointStateReader, make_marker, set_stamp
 from walking_control.nodes.telemetry import Output

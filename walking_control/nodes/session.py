@@ -15,20 +15,17 @@ from walking_control.controllers.controller import FootPlanner, PostureHolder
 from walking_control.exceptions import InvalidInput
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.nodes import topics
-from walking_control.nodes.claims import Claims
-from walking_control.nodes.combined_state import JOINT_STATE, VALUES
 from walking_control.nodes.diagnostics import DiagnosticsPublisher, TickTimes
 from walking_control.nodes.guard import GuardedNode
-from walking_control.nodes.heartbeat import WatchdogGuard
+from walking_control.nodes.heartbeat import WatchClock, WatchdogGuard
 from walking_control.nodes.messages import ArrayWriter
-from walking_control.nodes.neighbours import Neighbours
+from walking_control.nodes.neighbours import Claims, Neighbours
 from walking_control.nodes.posture_topics import PostureTopics
-from walking_control.nodes.sensors import sensor_topics, SensorSet
+from walking_control.nodes.sensors import JOINT_STATE, sensor_topics, SensorSet, VALUES
 from walking_control.nodes.telemetry import OdometryPublisher, Output, Telemetry
 from walking_control.nodes.tick_recorder import TickRecorder
 from walking_control.nodes.velocity import VelocityTopic
 from walking_control.nodes.walk_markers import WalkMarkers
-from walking_control.nodes.watch_clock import WatchClock
 from walking_control.operation import Operation, Patience
 from walking_control.safety.faults import Fault
 from walking_control.safety.latch import Latch

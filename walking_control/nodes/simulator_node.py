@@ -22,15 +22,21 @@ from walking_control.loading import load_robot
 from walking_control.models.parameters import parameter
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, World
-from walking_control.models.sensors import CONTACT, JOINTS, sensors_of
-from walking_control.models.signals import Command, Measurement, whole_nanoseconds
+from walking_control.models.signals import (
+    Command,
+    CONTACT,
+    JOINTS,
+    Measurement,
+    sensors_of,
+    whole_nanoseconds,
+)
 from walking_control.nodes import realtime, topics
-from walking_control.nodes.combined_state import CombinedWriter, JOINT_STATE
 from walking_control.nodes.guard import describe, GuardedNode
 from walking_control.nodes.messages import JointStateWriter, message_type, set_stamp, writer_of
 from walking_control.nodes.parameters import declare_section, NodeParameters, read_section
-from walking_control.nodes.route_topics import RouteTopics
 from walking_control.nodes.runtime import program
+from walking_control.nodes.sensors import CombinedWriter, JOINT_STATE
+from walking_control.nodes.velocity import RouteTopics
 from walking_control.ros2_control import names
 from walking_control.ros2_control.stand_in import HABITS, Place, read_controllers, StandIn
 from walking_control.runs.route import read_route

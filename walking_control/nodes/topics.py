@@ -8,7 +8,7 @@ and command controllers; see doc/topics.md.
 from builtin_interfaces.msg import Time
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
-from walking_control.models.sensors import topic_word
+from walking_control.models.signals import topic_word
 from walking_control.ros2_control.names import *  # noqa: F403
 from walking_control.ros2_control.names import tick_number_of
 

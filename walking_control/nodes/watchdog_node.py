@@ -15,13 +15,11 @@ from std_msgs.msg import Float64MultiArray
 from walking_control.models.parameters import parameter
 from walking_control.nodes import realtime, topics
 from walking_control.nodes.diagnostics import DiagnosticsPublisher
-from walking_control.nodes.fallback import FallbackSwitch
 from walking_control.nodes.guard import GuardedNode
-from walking_control.nodes.heartbeat import HeartbeatWriter
+from walking_control.nodes.heartbeat import FallbackSwitch, HeartbeatWriter, WatchClock
 from walking_control.nodes.messages import ArrayWriter
 from walking_control.nodes.parameters import NodeParameters
 from walking_control.nodes.runtime import program
-from walking_control.nodes.watch_clock import WatchClock
 
 
 class Settings(realtime.RealTimeParameters, section='node'):

@@ -15,8 +15,15 @@ import numpy as np
 
 from walking_control.exceptions import import_optional, InvalidInput
 from walking_control.models.robot import Robot
-from walking_control.models.sensors import JOINTS, LOCKS, Sensor, sensors_of, STATE
-from walking_control.models.signals import Measurement, Reference
+from walking_control.models.signals import (
+    JOINTS,
+    LOCKS,
+    Measurement,
+    Reference,
+    Sensor,
+    sensors_of,
+    STATE,
+)
 from walking_control.recording import ticks
 from walking_control.recording.mcap import END, unfinished
 from walking_control.recording.recorder import CONTROLLER, LOST, ROBOT_FILE, SUFFIX

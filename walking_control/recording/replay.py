@@ -18,8 +18,14 @@ from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, World
-from walking_control.models.sensors import CONTACT, LOCKS, sensors_of
-from walking_control.models.signals import BaseState, Command, WalkerState
+from walking_control.models.signals import (
+    BaseState,
+    Command,
+    CONTACT,
+    LOCKS,
+    sensors_of,
+    WalkerState,
+)
 from walking_control.recording.bag import Bag, open_bag, read_rows, Row
 from walking_control.recording.recorder import CONTROLLER, ROBOT_FILE
 from walking_control.ros2_control.names import ROBOT_DESCRIPTION

@@ -15,8 +15,16 @@ import numpy as np
 
 from walking_control.exceptions import import_optional
 from walking_control.models.robot import Robot
-from walking_control.models.sensors import LOCKS, Sensor, sensors_of, Signal, STATE
-from walking_control.models.signals import Command, Measurement, Reference
+from walking_control.models.signals import (
+    Command,
+    LOCKS,
+    Measurement,
+    Reference,
+    Sensor,
+    sensors_of,
+    Signal,
+    STATE,
+)
 from walking_control.recording.mcap import HEAD, MESSAGE
 from walking_control.ros2_control import names
 

@@ -12,7 +12,7 @@ from walking_control.controllers.registry import CONTROLLERS as LAWS
 from walking_control.exceptions import Findings, InvalidInput
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile
-from walking_control.models.sensors import sensors_of
+from walking_control.models.signals import sensors_of
 from walking_control.ros2_control import names
 from walking_control.ros2_control.files import CONTROLLERS
 from walking_control.ros2_control.stand_in import read_controllers, StandIn

@@ -5,8 +5,6 @@ A listener's own delay cannot be told from that of the robot. What may be either
 cannot be its fault a problem.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 import itertools
 import time

@@ -19,10 +19,11 @@ from walking_control.loading import load_robot
 from walking_control.models.resources import share_directory
 from walking_control.models.robot_file import RobotFile
 from walking_control.ros2_control import names
-from walking_control.ros2_control.controllers import commanding, controllers_of
 from walking_control.ros2_control.files import (
     BRIDGE,
+    commanding,
     CONTROLLERS,
+    controllers_of,
     GAZEBO_WORLD,
     shipped_folder,
     write_ros2_control,

@@ -5,9 +5,9 @@ Topic names are relative, so a namespace moves them all. Each is where the contr
 publishes or listens by its own habit.
 """
 
-from walking_control.models.sensors import IMU_BROADCASTER as IMU_BROADCASTER
-from walking_control.models.sensors import INERTIAL, topic_word
-from walking_control.models.sensors import LOCK_BROADCASTER as LOCK_BROADCASTER
+from walking_control.models.signals import IMU_BROADCASTER as IMU_BROADCASTER
+from walking_control.models.signals import INERTIAL, topic_word
+from walking_control.models.signals import LOCK_BROADCASTER as LOCK_BROADCASTER
 
 CONTROLLER = 'walking_controller'   # our node
 MANAGER = 'controller_manager'

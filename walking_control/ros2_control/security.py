@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who of our nodes publishes, hears, serves and calls what: a table, and the SROS2 policy of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
 
 from walking_control.exceptions import InvalidInput
 from walking_control.models.robot import Robot
-from walking_control.models.sensors import sensors_of
+from walking_control.models.signals import sensors_of
 from walking_control.ros2_control import names
 
 _TO_CONTROLLER = tuple(f'{names.CONTROLLER}/{name}'

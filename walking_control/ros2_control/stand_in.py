@@ -21,12 +21,11 @@ from typing import Any
 import numpy as np
 
 from walking_control.exceptions import InvalidInput
-from walking_control.models.entries import mapping
 from walking_control.models.robot import Robot
 from walking_control.models.signals import Measurement
 from walking_control.models.urdf import moving_joints, parse, UrdfJoint
-from walking_control.models.yaml_text import read_yaml
-from walking_control.ros2_control import controllers as plugins
+from walking_control.models.yaml_text import mapping, read_yaml
+from walking_control.ros2_control import files as plugins
 from walking_control.ros2_control import names
 
 WILDCARD = '/**/'

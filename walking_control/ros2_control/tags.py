@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 from xml.sax.saxutils import quoteattr
 
-from walking_control.models.sensors import topic_word
+from walking_control.models.signals import topic_word
 from walking_control.models.urdf import parse
 from walking_control.ros2_control.names import EFFORT, IMU_INTERFACES, LOCK, WRENCH_INTERFACES
 from walking_control.ros2_control.wiring import Wiring

@@ -11,11 +11,10 @@ from walking_control.models.dynamics import Dynamics
 from walking_control.models.floor import FloorProfile, read_profile
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, World
-from walking_control.models.sensors import IMU, imu_name, sensors_of, topic_word
-from walking_control.models.signals import Measurement
+from walking_control.models.signals import IMU, imu_name, Measurement, sensors_of, topic_word
 from walking_control.models.urdf import parse
 from walking_control.ros2_control.names import IMU_INTERFACES, WRENCH_INTERFACES
-from walking_control.simulation.inertial import InertialUnit
+from walking_control.simulation.sensors import InertialUnit
 
 IMU_SENSOR = 'imu_sensor'
 

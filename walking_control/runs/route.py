@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from walking_control.exceptions import InvalidInput, ParameterError
-from walking_control.models.entries import finite, mapping
 from walking_control.models.parameters import parameter, Parameters
 from walking_control.models.resources import route_path
-from walking_control.models.yaml_text import read_yaml
+from walking_control.models.yaml_text import finite, mapping, read_yaml
 
 PUSH_TIME = 0.1   # s a push lasts
 

@@ -55,7 +55,8 @@ class SafetyParameters(Parameters, section='safety', more=REACTIONS):
     flicker_limit: int = parameter(
         10, '1', 'Changes of a contact within one second that debouncing may suppress.', 1, 10000)
     overrun_limit: int = parameter(
-        5, '1', 'Ticks in a row that may take longer than the period.', 1, 10000)
+        5, '1', 'Ticks in a row that may take longer than the period, if they do so for '
+        '`state_timeout`.', 1, 10000)
     effort_rate_limit: float = parameter(
         4000.0, 'N m/s', 'Fastest change of a commanded effort.', 1.0, 1e7, scaled=True)
     retune_rate: float = parameter(

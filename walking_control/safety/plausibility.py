@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from walking_control.models.robot import Robot
-from walking_control.models.sensors import IMU, LOCKS, sensors_of
-from walking_control.models.signals import Measurement
+from walking_control.models.signals import IMU, LOCKS, Measurement, sensors_of
 from walking_control.safety.parameters import SafetyParameters
 
 FAR = 1e4       # rad, m, per s: no joint without limits goes farther or faster

@@ -83,7 +83,7 @@ class Supervisor:
         self._plausibility.forget()
         self._airborne_since = self._warned_since = None
         self.warning = ''   # what is wrong but no fault, in words
-        self._overruns = 0
+        self._overruns, self._late_since = 0, 0.0
         self._impossible_since = [None] * len(self._robot.feet)
 
     # -- measurement -----------------------------------------------------------------------------
@@ -203,9 +203,15 @@ class Supervisor:
         return since is not None and stamp - since > self._values.walk_on_time
 
     def check_compute(self, duration: float, period: float, stamp: float) -> None:
-        """Latch a fault when too many ticks in a row took longer than the control period, s."""
+        """Latch a fault when ticks in a row took longer than the control period, s.
+
+        A short row is borne: it makes commands no later than a sensor may be silent.
+        """
         self._overruns = self._overruns + 1 if duration > period else 0
-        if self._overruns > self._values.overrun_limit:
+        if self._overruns == 1:
+            self._late_since = stamp
+        if self._overruns > self._values.overrun_limit \
+                and stamp - self._late_since >= self._values.state_timeout:
             self.latch('tick_overrun', f'{self._overruns} ticks in a row took longer than '
                        f'{period:g} s, the last {duration:.4f} s', stamp)
 

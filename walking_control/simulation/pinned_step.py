@@ -11,7 +11,6 @@ Simplifications: the stance foot neither slips nor lifts (its least normal force
 base does not turn (see `models.step_equations`).
 """
 
-
 import numpy as np
 
 from walking_control.exceptions import IncompatiblePlant

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The robot and its world, advanced by commands: around every engine the same plant."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 import math
 from types import MappingProxyType
@@ -13,13 +11,19 @@ import numpy as np
 from walking_control.exceptions import IncompatiblePlant, InvalidInput
 from walking_control.models.floor import STEEPEST
 from walking_control.models.robot import Robot, Start
-from walking_control.models.sensors import IMU, sensors_of
-from walking_control.models.signals import Command, Measurement
-from walking_control.simulation.disturbance import Disturbance, How, LARGEST, PLAIN
+from walking_control.models.signals import Command, IMU, Measurement, sensors_of
+from walking_control.simulation.disturbance import (
+    along_floor,
+    Disturbance,
+    How,
+    LARGEST,
+    make_push,
+    PLAIN,
+    Pushes,
+    Touchdowns,
+)
 from walking_control.simulation.engine import Engine, Feature, Forces, REMEDIES, Truth
-from walking_control.simulation.inertial import InertialUnit
-from walking_control.simulation.pushes import along_floor, make_push, Pushes, Touchdowns
-from walking_control.simulation.sensors import SensorParameters
+from walking_control.simulation.sensors import InertialUnit, SensorParameters
 from walking_control.simulation.wires import Wires
 
 __all__ = ['Plant', 'Truth']

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sensors as they are: errors between what a plant knows and what a controller is told.
+"""Sensors as they are: what an IMU feels, errors of all sensors, presets of them.
 
 Everything is off by default and seeded; doc/sensors.md says where the numbers of the presets come
 from. Stated simplifications: errors are white, constant or a slow wander, and normal; those of
@@ -9,16 +9,23 @@ of the measurements.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 import math
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
+import pinocchio as pin
 
-from walking_control.exceptions import ParameterError
+from walking_control.estimation.parameters import EstimatorParameters
+from walking_control.exceptions import InvalidInput, ParameterError
 from walking_control.models.parameters import parameter, Parameters
-from walking_control.models.sensors import IMU, imu_name
+from walking_control.models.resources import noise_path
+from walking_control.models.signals import IMU, imu_name
+from walking_control.models.yaml_text import read_yaml
 
 if TYPE_CHECKING:
+    from walking_control.models.dynamics import Dynamics
     from walking_control.models.robot import Robot
     from walking_control.models.signals import Measurement
 
@@ -211,3 +218,119 @@ class Sensors:
             force[np.linalg.norm(force, axis=1) < values.contact_threshold] = 0.0
         if values.stuck_foot and measurement.stamp >= values.stuck_after - EARLY:
             force[values.stuck_foot - 1] = 0.0, 0.0, values.stuck_force
+
+
+OWN = 'seed'   # what no preset decides
+
+
+def read_preset(name_or_path: str | Path) -> dict[str, Any]:
+    """Return name -> value of `SensorParameters` but the seed; what the file leaves out is off.
+
+    Args:
+        name_or_path: Name of a shipped preset, or path of a file of the same kind.
+
+    Raises:
+        InvalidInput: There is none, it cannot be read, or holds a parameter that is none or a bad
+            value.
+    """
+    path = noise_path(name_or_path)
+    what = f'noise preset {name_or_path}'
+    values = read_yaml(path, what)
+    if not isinstance(values, Mapping):
+        raise InvalidInput(what, limit='must be a list of parameters of sensors, name: value')
+    if OWN in values:
+        raise InvalidInput(f'{OWN} in {what}', value=values[OWN],
+                           limit='is not part of a preset', remedy='give --seed')
+    preset = vars(SensorParameters.read(values)).copy()
+    del preset[OWN]
+    return preset
+
+
+def noise_overrides(name_or_path: str | Path | None) -> list[tuple[str, Any]]:
+    """Return a preset as overrides for `load_robot`, none of None.
+
+    The sensors are to have these errors, and the estimator is to expect them.
+    """
+    if name_or_path is None:
+        return []
+    preset = read_preset(name_or_path)
+    return [*((f'{SensorParameters.section}.{name}', value) for name, value in preset.items()),
+            *((f'{EstimatorParameters.section}.{name}', value)
+              for name, value in expected_errors(SensorParameters(**preset)).items())]
+
+
+def expected_errors(sensors: SensorParameters) -> dict[str, Any]:
+    """Return the parameters of the estimator that say how good sensors are."""
+    scale, step = sensors.scale, sensors.position_resolution
+    position = math.hypot(sensors.position_noise, step / math.sqrt(12.0))
+    # an encoder's difference over the time constant of its low-pass
+    rate = 2.0 * math.pi * sensors.velocity_cutoff * position
+    orientation = math.hypot(sensors.orientation_noise, sensors.orientation_bias,
+                             sensors.orientation_drift)
+    return {'gyro_sigma': scale * sensors.gyro_noise, 'gyro_bias_sigma': scale * sensors.gyro_bias,
+            'acceleration_sigma': scale * sensors.acceleration_noise,
+            'acceleration_bias_sigma': scale * sensors.acceleration_bias,
+            'orientation_sigma': scale * orientation, 'position_sigma': scale * position,
+            'velocity_sigma': scale * math.hypot(sensors.velocity_noise, rate),
+            'tachometers': sensors.velocity_cutoff == 0.0,
+            'velocity_lag': 0.0 if sensors.velocity_cutoff == 0.0 else
+            min(1.0 / (2.0 * math.pi * sensors.velocity_cutoff), 0.1)}
+
+
+class InertialUnit:
+    """What gyroscope, accelerometer and attitude filter of a robot would say without error.
+
+    Orientation and angular velocity are those of the instant. The accelerometer gives the specific
+    force averaged since the last measurement, as units do that integrate inside: the change of the
+    IMU's velocity less that by gravity, over the time between, in the axes halfway between the two
+    orientations. So an impact weighs by its impulse, however short it is, and the velocity can be
+    found again by summing up. The first measurement says gravity's reaction alone.
+
+    Args:
+        dynamics: The robot's `Dynamics` with the world's gravity and slope.
+        slope: Inclination of the floor, rad, downhill positive: the orientation counts from
+            gravity.
+        link: That carries it.
+    """
+
+    _time: float | None
+    _rotation: pin.Quaternion
+    _velocity: np.ndarray
+
+    def __init__(self, dynamics: Dynamics, slope: float, link: str) -> None:
+        self._dynamics = dynamics
+        self._frame = dynamics.frame(link)
+        self._gravity = dynamics.model.gravity.linear.copy()
+        self._world_floor = pin.Quaternion(pin.utils.rotate('y', slope))
+        self._specific_force = np.zeros(3)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the past: the next measurement is the first."""
+        self._time = None
+
+    def measure(self, q: np.ndarray, v: np.ndarray, time: float, parts: Sequence[np.ndarray]
+                ) -> None:
+        """Fill the parts of a `Measurement` that are an IMU's.
+
+        Args:
+            q: Generalised coordinates of the robot.
+            v: Generalised velocities.
+            time: Simulated time, s; the time of the last measurement repeats its specific force.
+            parts: Orientation, angular velocity and specific force.
+        """
+        dynamics = self._dynamics
+        dynamics.move(q, v)
+        twist = pin.getFrameVelocity(dynamics.model, dynamics.data, self._frame, pin.LOCAL)
+        matrix = dynamics.data.oMf[self._frame].rotation
+        rotation, velocity = pin.Quaternion(matrix), matrix @ twist.linear
+        if self._time is None:
+            self._specific_force[:] = rotation.inverse() * -self._gravity
+        elif time > self._time:
+            force = (velocity - self._velocity) / (time - self._time) - self._gravity
+            self._specific_force[:] = self._rotation.slerp(0.5, rotation).inverse() * force
+        self._time, self._rotation, self._velocity = time, rotation, velocity
+        orientation, turning, felt = parts
+        orientation[:] = (self._world_floor * rotation).coeffs()
+        turning[:] = twist.angular
+        felt[:] = self._specific_force

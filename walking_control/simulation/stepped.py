@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What engines share that have contacts of their own and a fixed step of the physics."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 
 import numpy as np
@@ -13,9 +11,8 @@ from walking_control.models.floor import read_profile
 from walking_control.models.robot import Robot, Start
 from walking_control.models.robot_file import World
 from walking_control.simulation.engine import Engine, Feature
-from walking_control.simulation.levels import LATEST, Levels
 from walking_control.simulation.parameters import EngineParameters
-from walking_control.simulation.terrain import Change, lay_floor, lay_profile, Piece
+from walking_control.simulation.terrain import Change, LATEST, lay_floor, lay_profile, Levels, Piece
 
 SCUFF_DEPTH = 0.001   # m: a foot ahead of the other that is deeper under a step up has tripped
 TOLD_APART = 'levels are told apart for two feet alone'

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What lies between a plant and the loop that drives it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 import math
 

@@ -11,18 +11,17 @@ Several contacts leave 6 (n - 1) choices, which a quadratic program makes: least
 least contact force, subject to the base equations, every limit of the contacts and of the motors.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 import math
 import time
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from walking_control.exceptions import InvalidInput, MeasurementError, ParameterError, UrdfError
 from walking_control.models.base import ROOT
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.pose import check_limits
 from walking_control.statics import solvers
 from walking_control.statics.contacts import centre_of_pressure, Contact, contact_margins, Shortfall
@@ -30,9 +29,6 @@ from walking_control.statics.diagnosis import Explanation, nearest_point
 from walking_control.statics.few_points import stand_on_points
 from walking_control.statics.kernels import is_beyond, stand_on_one
 from walking_control.statics.program import StaticProgram
-
-if TYPE_CHECKING:
-    from walking_control.models.dynamics import Dynamics
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,9 @@ One point leaves no choice, two leave the force by which they press against each
 line. Gravity must do the rest: the centre of mass must be above the point or the line.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-if TYPE_CHECKING:
-    from walking_control.statics.solvers.problem import Problem
+from walking_control.statics.solvers.problem import Problem
 
 _RANK = 1e-9   # relative; smaller singular values of the base equations count as zero
 

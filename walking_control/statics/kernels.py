@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The arithmetic of a static tick in four functions, compiled by numba where it is installed.
+"""The arithmetic of a static tick and of soles, compiled by numba where it is installed.
 
 They are plain numpy and run as such without numba; compiled, a tick on two legs takes about two
 thirds of the time. The first call compiles or loads; `StaticTorque.prepare` does so before time
@@ -7,7 +7,7 @@ counts.
 """
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -130,3 +130,82 @@ def stand_on_one(gravity: np.ndarray, jacobian: np.ndarray, rows: np.ndarray, bo
     slack = np.dot(rows, wrench) - bound
     return (torque, wrench, np.abs(efforts[:ROOT]).max(), slack.min(),
             (np.abs(torque) - limits).max())
+
+
+class Hull(NamedTuple):
+    """A convex polygon, counter-clockwise; each edge begins at its corner.
+
+    Attributes:
+        corners: ``(n, 2)``, m.
+        inwards: Normals of the edges, ``(n, 2)``.
+        lengths: Of the edges, ``(n,)``, m.
+    """
+
+    corners: np.ndarray
+    inwards: np.ndarray
+    lengths: np.ndarray
+
+
+@compiled
+def margin_inside(hull: Hull, point: np.ndarray) -> float:
+    """Return how far a point, ``(2,)``, lies inside a `Hull`, m; below zero outside."""
+    least, nearest = np.inf, np.inf
+    for corner, inward, length in zip(*hull):
+        x, y = point[0] - corner[0], point[1] - corner[1]
+        least = min(least, inward[0] * x + inward[1] * y)
+        along = min(max(inward[1] * x - inward[0] * y, 0.0), length)
+        nearest = min(nearest, math.hypot(x - along * inward[1], y + along * inward[0]))
+    return least if least >= 0.0 else -nearest
+
+
+@compiled
+def share_inside(hull: Hull, point: np.ndarray, move: np.ndarray) -> float:
+    """Return which share of a move, at most 1, ends inside a `Hull`; 0 from outside.
+
+    Args:
+        hull: The `Hull`.
+        point: Where the move begins, ``(2,)``.
+        move: ``(2,)``.
+    """
+    share = 1.0
+    for corner, inward, _ in zip(*hull):
+        room = inward[0] * (point[0] - corner[0]) + inward[1] * (point[1] - corner[1])
+        rate = inward[0] * move[0] + inward[1] * move[1]
+        if room < 0.0:
+            return 0.0
+        if rate < 0.0:
+            share = min(share, -room / rate)
+    return share
+
+
+@compiled
+def hull_of(points: np.ndarray) -> Hull:
+    """Return the convex `Hull` of points, ``(n, 2)``, n >= 3 and not all on one line.
+
+    By Andrew's chain: the lower half from the left to the right, the upper half back.
+    """
+    n, k = len(points), 0
+    ordered = points[np.argsort(points[:, 0])]
+    for i in range(1, n):   # ties
+        j = i
+        while j > 0 and ordered[j, 0] == ordered[j - 1, 0] and ordered[j, 1] < ordered[j - 1, 1]:
+            ordered[j, 1], ordered[j - 1, 1] = ordered[j - 1, 1], ordered[j, 1]
+            j -= 1
+    chain = np.empty((2 * n, 2))
+    for half in range(2):
+        first = k
+        for i in range(n):
+            p = ordered[n - 1 - i if half else i]
+            while k - first > 1 and (chain[k - 1, 0] - chain[k - 2, 0]) * (p[1] - chain[k - 2, 1]) \
+                    <= (chain[k - 1, 1] - chain[k - 2, 1]) * (p[0] - chain[k - 2, 0]):
+                k -= 1
+            chain[k] = p
+            k += 1
+        k -= 1
+    corners = chain[:k].copy()
+    inwards, lengths = np.empty((k, 2)), np.empty(k)
+    for i in range(k):
+        x, y = corners[(i + 1) % k] - corners[i]
+        lengths[i] = math.hypot(x, y)
+        inwards[i] = -y / lengths[i], x / lengths[i]
+    return Hull(corners, inwards, lengths)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lift limits by stated amounts: what a reason says must give, given."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 

@@ -1,20 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find joint positions that put the centre of mass above chosen feet without sliding any."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pinocchio as pin
 
 from walking_control.exceptions import NotAchieved
 from walking_control.models.base import ROOT
-
-if TYPE_CHECKING:
-    from walking_control.models.dynamics import Dynamics
-    from walking_control.statics.contacts import Contact
+from walking_control.models.dynamics import Dynamics
+from walking_control.statics.contacts import Contact
 
 _ROUNDS = 100
 _TOLERANCE = 1e-7

@@ -22,6 +22,7 @@ def run(capsys, *arguments):
     return status, json.loads(output.out) if output.out else output.err
 
 
+@pytest.mark.long
 def test_gait_cycle(capsys, tmp_path):
     """If it failed, promised keys of a cycle would be missing, or the shipped gait out of date."""
     status, result = run(capsys, 'gait', 'cycle', 'compass', '--out', str(tmp_path))

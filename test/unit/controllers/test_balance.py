@@ -8,12 +8,7 @@ import pinocchio as pin
 import pytest
 from static_robots import humanoid_file
 
-from walking_control.controllers.static_torque.body_motion import (
-    BodyMotion,
-    hull_of,
-    margin_inside,
-    share_inside,
-)
+from walking_control.controllers.static_torque.body_motion import BodyMotion
 from walking_control.controllers.static_torque.controller import PostureControl
 from walking_control.controllers.static_torque.gains import coupled_inertias, DelayBounds, mobility
 from walking_control.controllers.static_torque.parameters import StaticTorqueParameters
@@ -21,6 +16,7 @@ from walking_control.controllers.static_torque.support_change import SupportChan
 from walking_control.loading import load_robot
 from walking_control.models.base import ROOT
 from walking_control.models.signals import Command, Reference, WalkerState
+from walking_control.statics.kernels import hull_of, margin_inside, share_inside
 
 FEET = ('left_sole', 'right_sole')
 DT = 0.002

@@ -18,8 +18,7 @@ from walking_control.controllers.limits.efforts import (
 from walking_control.controllers.limits.nearest_point import nearest_allowed
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.efforts import effort_map, foot_turn
-from walking_control.models.support.dynamics import SupportDynamics
+from walking_control.models.support.dynamics import effort_map, foot_turn, SupportDynamics
 
 
 @pytest.fixture(scope='module')

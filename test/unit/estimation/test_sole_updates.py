@@ -13,7 +13,7 @@ from walking_control.estimation.sole_updates import find_soles, follow_soles
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.signals import Measurement
-from walking_control.simulation.noise import noise_overrides
+from walking_control.simulation.sensors import noise_overrides
 
 DT = 0.005
 BIAS = 0.006   # rad/s

@@ -68,7 +68,7 @@ def test_swing_foot_in_the_floor(tmp_path):
 
 def test_meshes_are_found_where_they_may_lie(tmp_path, monkeypatch):
     """A mesh beside the URDF, in a package around it or in a workspace would be called missing."""
-    from walking_control.models.meshes import find_meshes, missing_meshes
+    from walking_control.models.resources import find_meshes, missing_meshes
     names = ['foot.stl', 'package://here/foot.stl', 'package://there/meshes/foot.stl', 'no.stl',
              'http://[', 'long' * 100]
     urdf = '<robot name="r">' + ''.join(

@@ -59,9 +59,9 @@ def test_check_says_so():
     assert any('motor of left_knee' in problem['what'] for problem in result['problems'])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize('height, step_time, short', [
-    pytest.param(0.66, 0.335, False, marks=pytest.mark.long), (0.76, 0.33, False),
-    (0.775, 0.33, True), pytest.param(0.785, 0.36, True, marks=pytest.mark.long)])
+    (0.66, 0.335, False), (0.76, 0.33, False), (0.775, 0.33, True), (0.785, 0.36, True)])
 def test_legs_too_short_for_the_steps_are_told(height, step_time, short):
     """A robot whose base has to sink in every step falls by itself, and nobody would say why."""
     robot_file = load_robot('walker3d', height=height, step_time=step_time)

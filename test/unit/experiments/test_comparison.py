@@ -43,6 +43,7 @@ def comparison(tmp_path_factory):
     return status, out.getvalue(), messages.getvalue(), directory / 'out'
 
 
+@pytest.mark.long
 def test_uncontrolled_falls_where_tuned_survives(comparison):
     """The comparison would not show what curve tracking is for ([DS09] Figs. 5.8 and 5.10)."""
     status, text, messages, _ = comparison
@@ -56,6 +57,7 @@ def test_uncontrolled_falls_where_tuned_survives(comparison):
     assert alone['peak_effort'] == alone['energy_injected'] == alone['max_foot_length'] == 0.0
 
 
+@pytest.mark.long
 def test_measures_tell_before_from_after(comparison):
     """Effort spent on the disturbance would be charged to the undisturbed walk."""
     tuned, pd = json.loads(comparison[1])['variants'][1:]
@@ -67,6 +69,7 @@ def test_measures_tell_before_from_after(comparison):
     assert tuned['energy_absorbed'] > tuned['energy_injected'] > 0.0
 
 
+@pytest.mark.long
 def test_progress_stays_off_standard_output(comparison):
     """A script that reads JSON would trip over progress; a person would wait without a word."""
     _, text, messages, _ = comparison
@@ -75,6 +78,7 @@ def test_progress_stays_off_standard_output(comparison):
     assert re.search(r'\[1/3\] uncontrolled: fell at [\d.]+ s: .*, after \d steps', messages)
 
 
+@pytest.mark.long
 def test_page_holds_every_walk_and_needs_nothing_else(comparison):
     """The page would lose a variant, its pictures, or break on a name."""
     directory = comparison[3]
@@ -88,6 +92,7 @@ def test_page_holds_every_walk_and_needs_nothing_else(comparison):
         assert outside not in bare
 
 
+@pytest.mark.long
 def test_files_are_listed_and_table_reads_back(comparison):
     """Scripts would find other files, or other numbers, than they were told."""
     _, text, _, directory = comparison
@@ -102,6 +107,7 @@ def test_files_are_listed_and_table_reads_back(comparison):
     assert float(column['Largest effort'][1]) == result['variants'][1]['peak_effort']
 
 
+@pytest.mark.long
 def test_shipped_variants_can_be_built():
     """`walking_control compare compass` would stop at a variant that no longer fits."""
     variants = read_variants(variants_path('compass'))
@@ -114,6 +120,7 @@ def test_shipped_variants_can_be_built():
             assert stored == (tuple(value) if isinstance(value, list) else value)
 
 
+@pytest.mark.long
 def test_walk_that_breaks_off_is_reported(tmp_path, monkeypatch, capsys):
     """One diverging variant would take the whole comparison down."""
     def diverge(*_):
@@ -126,6 +133,7 @@ def test_walk_that_breaks_off_is_reported(tmp_path, monkeypatch, capsys):
     assert 'broke off' in (tmp_path / 'out' / 'comparison.html').read_text(encoding='utf-8')
 
 
+@pytest.mark.long
 def test_first_failures_stand_in_the_table():
     """A first failing size would be confused with none found at all."""
     found = {'unit': 'm', 'largest_tried': 0.25, 'reason': None}
@@ -138,6 +146,7 @@ def test_first_failures_stand_in_the_table():
     assert values == [0.025, 'none to 0.25']
 
 
+@pytest.mark.long
 @pytest.mark.parametrize('text, message', [
     ('name: one', 'must be a list'),
     ('[]', 'must be a list'),
@@ -160,6 +169,7 @@ def test_bad_variants_are_refused_in_one_line(tmp_path, capsys, text, message):
     assert message in error and error.startswith('error: ') and error.count('\n') == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize('arguments, message', [
     (['humanoid'], 'no variants ship'),
     (['compass', '--variants', 'nowhere.yaml'], 'cannot be read'),
@@ -173,6 +183,7 @@ def test_bad_arguments_are_refused_in_one_line(capsys, arguments, message):
     assert message in error and error.count('\n') == 1
 
 
+@pytest.mark.long
 def test_a_robot_is_compared_on_the_plant_asked_for(capsys, tmp_path):
     """A comparison on plant mujoco would be one on the robot file's plant, or refused."""
     (tmp_path / 'variants.yaml').write_text('- {name: a, controller: hip_switching}')

@@ -92,6 +92,7 @@ def envelope(walker):
                          grid=grid._replace(directions=grid.directions[:2], phases=(0.0, 0.5)))
 
 
+@pytest.mark.long
 def test_every_failure_can_be_repeated_alone(walker, envelope):
     """The table could not be believed: a trial from the middle of a walk would be another walk."""
     worst = envelope['worst']

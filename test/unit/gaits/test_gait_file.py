@@ -79,6 +79,7 @@ def test_broken_files_are_refused(found, path, edit, reason):
         load_gait(path, found.robot_file)
 
 
+@pytest.mark.long
 def test_command_line(tmp_path, capsys):
     """The verb must print the contract's keys and keep gait and figures."""
     import json
@@ -109,6 +110,7 @@ def test_cost_over_speed(tmp_path, capsys):
     assert (tmp_path / 'cost_over_speed.png').stat().st_size > 10000
 
 
+@pytest.mark.long
 def test_command_line_says_what_failed(tmp_path, capsys):
     """A script must see by the status that there is no gait, and find the best iterate."""
     status = main(['gait', 'search', 'compass', '--speed', '4.5', '--starts', '1', '--quiet',

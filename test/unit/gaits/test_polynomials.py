@@ -4,8 +4,7 @@
 import numpy as np
 import pytest
 
-from walking_control.gaits.gait import Gait, Phase
-from walking_control.gaits.polynomials import evaluation, fine_grid, lobatto, points, riemann
+from walking_control.gaits.gait import evaluation, fine_grid, Gait, lobatto, Phase, points, riemann
 
 
 @pytest.mark.parametrize('degree', [3, 10, 16])

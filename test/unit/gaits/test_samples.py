@@ -9,9 +9,8 @@ import pytest
 import yaml
 
 from walking_control.exceptions import InvalidInput
-from walking_control.gaits.gait import Gait, GaitError, Phase
+from walking_control.gaits.gait import Gait, GaitError, Phase, points
 from walking_control.gaits.gait_file import load_gait, read_gait
-from walking_control.gaits.polynomials import points
 from walking_control.gaits.samples import read_samples, sample_gait
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics

@@ -17,8 +17,8 @@ from walking_control.loading import load_robot
 from walking_control.recording.bag import open_bag, read_rows
 from walking_control.recording.recorder import Recorder
 from walking_control.recording.replay import recorded_robot, replay, retell
-from walking_control.simulation.noise import noise_overrides
 from walking_control.simulation.registry import make_plant
+from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import run_plant, simulate
 
 STORE = get_typestore(Stores.ROS2_JAZZY)
@@ -132,6 +132,7 @@ def test_unusable_recordings_are_refused(tmp_path, walk, capsys):
         Recorder(load_robot('dribbel'), 'hip_switching', tmp_path / 'walk.bag')
 
 
+@pytest.mark.long
 def test_a_recording_becomes_a_report_by_what_the_simulator_said_of_the_base(tmp_path, capsys):
     """If it failed, a walk in another simulator could not be judged by where the robot was."""
     path = tmp_path / 'walk.mcap'

@@ -225,6 +225,7 @@ def kill_in_a_walk(robot, path, after):
     return ticks[-1, 1] - ticks[max(0, len(stamps) - 1), 1], bag
 
 
+@pytest.mark.long
 @pytest.mark.parametrize('robot', ['dribbel', 'walker3d'])
 def test_a_killed_walk_is_there(robot, tmp_path):
     """If it failed, the recording would lose the crash it was made for."""

@@ -22,8 +22,12 @@ from walking_control.loading import load_robot
 from walking_control.models.resources import share_directory
 from walking_control.models.urdf import parse
 from walking_control.ros2_control import names
-from walking_control.ros2_control.controllers import commanding, controllers_of
-from walking_control.ros2_control.files import CONTROLLERS, write_ros2_control
+from walking_control.ros2_control.files import (
+    commanding,
+    CONTROLLERS,
+    controllers_of,
+    write_ros2_control,
+)
 from walking_control.ros2_control.launching import (
     Call,
     find_place,

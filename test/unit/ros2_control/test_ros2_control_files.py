@@ -19,8 +19,12 @@ from walking_control.models.base import Base
 from walking_control.models.resources import robot_names
 from walking_control.models.robot_file import World
 from walking_control.models.urdf import differences, parse
-from walking_control.ros2_control.controllers import controllers_of
-from walking_control.ros2_control.files import CONTROLLERS, ros2_control_files, shipped_folder
+from walking_control.ros2_control.files import (
+    CONTROLLERS,
+    controllers_of,
+    ros2_control_files,
+    shipped_folder,
+)
 from walking_control.ros2_control.gazebo import (
     gazebo_description,
     gazebo_model,

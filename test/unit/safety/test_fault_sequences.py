@@ -57,6 +57,7 @@ def result():
     return try_sequences(robot_file, 300)
 
 
+@pytest.mark.long
 def test_sequences_keep_every_promise(result):
     """If it failed, an order of events would exist that leaves an effort on, or sends a bad one."""
     assert result.violations == []

@@ -13,8 +13,8 @@ from walking_control.models.signals import Measurement
 from walking_control.safety.imu import ImuCheck
 from walking_control.safety.parameters import SafetyParameters
 from walking_control.simulation.injection import turned
-from walking_control.simulation.noise import noise_overrides
 from walking_control.simulation.registry import make_plant
+from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import run_plant
 
 ROBOT = load_robot('dribbel').robot

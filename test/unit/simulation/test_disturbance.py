@@ -10,8 +10,12 @@ from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.signals import Command
-from walking_control.simulation.disturbance import How, parse_disturbance, plan_disturbances
-from walking_control.simulation.pushes import Touchdowns
+from walking_control.simulation.disturbance import (
+    How,
+    parse_disturbance,
+    plan_disturbances,
+    Touchdowns,
+)
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.terrain import Change, lay_floor
 

@@ -12,9 +12,14 @@ from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.exceptions import InvalidInput, ParameterError
 from walking_control.loading import load_robot
 from walking_control.models.signals import Measurement
-from walking_control.simulation.noise import noise_overrides, read_preset
 from walking_control.simulation.registry import make_plant
-from walking_control.simulation.sensors import has_errors, SensorParameters, Sensors
+from walking_control.simulation.sensors import (
+    has_errors,
+    noise_overrides,
+    read_preset,
+    SensorParameters,
+    Sensors,
+)
 
 ROBOT = load_robot('dribbel').robot
 PERIOD = 0.002

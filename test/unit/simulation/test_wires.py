@@ -10,10 +10,9 @@ from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot_file import World
 from walking_control.models.signals import Command, Measurement, whole_nanoseconds
 from walking_control.simulation.engine import Engine
-from walking_control.simulation.noise import noise_overrides
 from walking_control.simulation.plant import Plant
 from walking_control.simulation.registry import make_plant
-from walking_control.simulation.sensors import SensorParameters
+from walking_control.simulation.sensors import noise_overrides, SensorParameters
 from walking_control.simulation.simulate import run_plant
 
 ROBOT = load_robot('dribbel').robot
@@ -157,6 +156,7 @@ class Veiled:
             array[:] = kept
 
 
+@pytest.mark.long
 @pytest.mark.parametrize('robot, controller, noise', [
     ('dribbel', 'hip_switching', 'none'), ('dribbel', 'curve_tracking', 'lab'),
     ('humanoid', 'static_torque', 'lab'), ('compass', 'curve_tracking', 'none')])

@@ -19,7 +19,6 @@ the closing of the gap is the fastest rate of the field across the gait, found b
 that it holds for every field.
 """
 
-
 import numpy as np
 
 from walking_control.controllers.curve_tracking.parameters import CurveTrackingParameters

@@ -16,10 +16,14 @@ import numpy as np
 from walking_control.controllers.controller import ArrayLaw, Controller
 from walking_control.controllers.curve_tracking import forces as curve_law
 from walking_control.controllers.curve_tracking import tick as tracker
-from walking_control.controllers.curve_tracking.continuation import join_curves, reach_on
 from walking_control.controllers.curve_tracking.control_period import check_period
 from walking_control.controllers.curve_tracking.parameters import CurveTrackingParameters
-from walking_control.controllers.curve_tracking.vector_field import Field, make_field
+from walking_control.controllers.curve_tracking.vector_field import (
+    Field,
+    join_curves,
+    make_field,
+    reach_on,
+)
 from walking_control.controllers.hip_switching import find_hip
 from walking_control.controllers.knee_locks import KneeLocks
 from walking_control.controllers.limits.efforts import make_compensation, make_limits

@@ -11,9 +11,14 @@ import numpy as np
 from walking_control.controllers.curve_tracking.forces import split_velocity, turn_of
 from walking_control.controllers.curve_tracking.vector_field import apply_field
 from walking_control.gaits.curve import nearest_knot
-from walking_control.models.array_functions import array_function, Terms
-from walking_control.models.small_algebra import factorise_spd, inner, multiply
-from walking_control.models.support.layout import terms_places, unpack_terms
+from walking_control.models.array_functions import (
+    array_function,
+    factorise_spd,
+    inner,
+    multiply,
+    Terms,
+)
+from walking_control.models.support.dynamics import terms_places, unpack_terms
 
 if TYPE_CHECKING:
     from walking_control.controllers.curve_tracking.tick import TrackerData

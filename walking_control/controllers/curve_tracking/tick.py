@@ -26,8 +26,7 @@ from walking_control.controllers.limits.efforts import (
     make_up,
     nearest_effort_across,
 )
-from walking_control.models.array_functions import array_function, Terms
-from walking_control.models.small_algebra import inner, multiply, solve_spd
+from walking_control.models.array_functions import array_function, inner, multiply, solve_spd, Terms
 
 # places in TrackerMemory.scalars
 PHASE, INTEGRAL, TANK, INJECTED, ABSORBED, PIECE, SINCE = range(7)

@@ -38,14 +38,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pinocchio as pin
 
-from walking_control.controllers.static_torque.body_motion import (
-    BodyMotion,
-    heading,
-    hull_of,
-    margin_inside,
-    share_inside,
-)
+from walking_control.controllers.static_torque.body_motion import BodyMotion, heading
 from walking_control.models.base import ROOT
+from walking_control.statics.kernels import hull_of, margin_inside, share_inside
 from walking_control.statics.solvers import Problem
 
 if TYPE_CHECKING:
@@ -116,8 +111,8 @@ class Balance:
             self.dynamics.configuration(held, out=self._rest)
             self._held.update(self._rest, velocity, None)
         self._follow_plan(dt)
-        height = float(np.mean([now.com[2] - now.feet[foot][2] for foot in self._feet]))
-        height = max(height, 1e-3)
+        height = max(now.com[2] - sum(now.feet[foot][2] for foot in self._feet) / len(self._feet),
+                     1e-3)
         self._frequency = math.sqrt(-self._gravity[2] / height)
         # where the pressure holds it at rest: under it along gravity, not along the floor's normal
         self._ground = now.com[:2] - height * self._gravity[:2] / self._gravity[2]
@@ -145,9 +140,8 @@ class Balance:
         if not self._feet or damping <= 0.0:
             return None
         assert self._velocity is not None
-        planned = np.mean([heading(self._now.turns[foot]) @ self._rates[foot]
-                           for foot in self._feet], axis=0)
-        ahead = damping / self._frequency * (self._velocity - planned)[:2]
+        planned = sum(heading(self._now.turns[foot]) @ self._rates[foot] for foot in self._feet)
+        ahead = damping / self._frequency * (self._velocity - planned / len(self._feet))[:2]
         share = share_inside(self._hull, self._ground, ahead / _REACH)
         if share <= 0.0:
             return None
@@ -189,9 +183,9 @@ class Balance:
     def _error(self) -> np.ndarray:
         """Return where the centre of mass should go from here, ``(3,)``, m."""
         now, held = self._now, self._held
-        return np.asarray(np.mean([
+        return np.asarray(sum(
             heading(now.turns[foot]) @ (held.from_sole(foot) - now.from_foot(foot))
-            for foot in self._feet], axis=0))
+            for foot in self._feet) / len(self._feet))
 
     def _wrench(self, base: BaseState, rotation: np.ndarray, turn: float,
                 spin: float) -> np.ndarray:

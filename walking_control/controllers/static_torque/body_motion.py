@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the centre of mass is over the soles and how it moves; how far points are from an edge."""
+"""Where the centre of mass is over the soles and how it moves."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 import math
-from typing import NamedTuple, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pinocchio as pin
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from walking_control.models.dynamics import Dynamics
     from walking_control.models.signals import BaseState
     from walking_control.statics.contacts import Contact
+
+_SIGNS = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]])   # of the corners
 
 
 class BodyMotion:
@@ -34,9 +36,10 @@ class BodyMotion:
 
     def __init__(self, dynamics: Dynamics, contacts: Mapping[str, Contact]) -> None:
         self._dynamics = dynamics
-        self._contacts = list(contacts.values())
         self._frames = [dynamics.frame(contact.frame, contact.offset, contact.rotation)
-                        for contact in self._contacts]
+                        for contact in contacts.values()]
+        self._corners = [0.5 * np.array([contact.length, contact.width]) * _SIGNS
+                         for contact in contacts.values()]
         self._data = dynamics.model.createData()
         self._v = np.zeros(dynamics.nv)
         self.com, self.velocity = np.zeros(3), np.zeros(3)
@@ -72,78 +75,8 @@ class BodyMotion:
 
     def corners(self, feet: Sequence[int]) -> np.ndarray:
         """Return the corners of soles on the floor, ``(4 n, 2)``, m."""
-        points = []
-        for foot in feet:
-            contact, turn = self._contacts[foot], self.turns[foot]
-            for x in (-0.5, 0.5):
-                for y in (-0.5, 0.5):
-                    points.append(self.feet[foot][:2] + x * contact.length * turn[:2, 0]
-                                  + y * contact.width * turn[:2, 1])
-        return np.array(points)
-
-
-class Hull(NamedTuple):
-    """A convex polygon, counter-clockwise; each edge begins at its corner.
-
-    Attributes:
-        corners: ``(n, 2)``, m.
-        inwards: Normals of the edges, ``(n, 2)``.
-        lengths: Of the edges, ``(n,)``, m.
-    """
-
-    corners: np.ndarray
-    inwards: np.ndarray
-    lengths: np.ndarray
-
-
-def margin_inside(hull: Hull, point: np.ndarray) -> float:
-    """Return how far a point, ``(2,)``, lies inside a `Hull`, m; below zero outside."""
-    corners, inwards, lengths = hull
-    to = point - corners
-    least = float((inwards * to).sum(axis=1).min())
-    if least >= 0.0:
-        return least
-    edges = np.stack((inwards[:, 1], -inwards[:, 0]), axis=1)
-    along = np.clip((edges * to).sum(axis=1), 0.0, lengths)
-    return -float(np.hypot(*(to - along[:, None] * edges).T).min())
-
-
-def share_inside(hull: Hull, point: np.ndarray, move: np.ndarray) -> float:
-    """Return which share of a move, at most 1, ends inside a `Hull`; 0 from outside.
-
-    Args:
-        hull: The `Hull`.
-        point: Where the move begins, ``(2,)``.
-        move: ``(2,)``.
-    """
-    corners, inwards, _ = hull
-    room, rate = (inwards * (point - corners)).sum(axis=1), inwards @ move
-    if room.min() < 0.0:
-        return 0.0
-    return float(min([1.0, *(room[rate < 0.0] / -rate[rate < 0.0])]))
-
-
-def hull_of(points: np.ndarray) -> Hull:
-    """Return the convex `Hull` of points, ``(n, 2)``, n >= 3 and not all on one line."""
-    hull = _chain(points)
-    edges = np.concatenate((hull[1:], hull[:1])) - hull
-    lengths = np.hypot(edges[:, 0], edges[:, 1])
-    return Hull(hull, np.stack((-edges[:, 1], edges[:, 0]), axis=1) / lengths[:, None], lengths)
-
-
-def _chain(points: np.ndarray) -> np.ndarray:
-    """Return the corners of the convex hull, counter-clockwise (Andrew's chain)."""
-    ordered = sorted(map(tuple, points.tolist()))
-    chain: list[tuple[float, ...]] = []
-    for sweep in (ordered, ordered[::-1]):
-        half: list[tuple[float, ...]] = []
-        for p in sweep:
-            while len(half) > 1 and (half[-1][0] - half[-2][0]) * (p[1] - half[-2][1]) \
-                    <= (half[-1][1] - half[-2][1]) * (p[0] - half[-2][0]):
-                half.pop()
-            half.append(p)
-        chain += half[:-1]
-    return np.array(chain)
+        return np.concatenate([self.feet[i][:2] + self._corners[i] @ self.turns[i][:2, :2].T
+                               for i in feet])
 
 
 def heading(turn: np.ndarray) -> np.ndarray:

@@ -29,12 +29,12 @@ from walking_control.experiments.sweeps.task import Axis, SweepTask
 from walking_control.experiments.tuning import Goal, tune
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.meshes import place_meshes
+from walking_control.models.resources import place_meshes
 from walking_control.models.robot_file import read_parameters, RobotFile
 from walking_control.models.scale import REFERENCE
 from walking_control.runs.kinematics import base_lean, leg_of_each_joint, sole_corners
 from walking_control.runs.metrics import summarize
-from walking_control.simulation.noise import noise_overrides
+from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import simulate
 
 SPREAD = (0.75, 1.0, 1.25)   # speeds, of that which legs of this length walk with ease

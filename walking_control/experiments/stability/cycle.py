@@ -3,7 +3,7 @@
 
 Central differences of the stride function are extrapolated over falling step sizes, which leaves
 the error of the integration divided by the step; the difference between the last two extrapolations
-says what is left. For the model of [GCRC98] `gaits.simplest_walker` needs no differences.
+says what is left. For the model of [GCRC98] `gaits.return_map` needs no differences.
 
 For the norm of Hobbelen and Wisse [HW07] a walker on its cycle is disturbed once; gait indicators
 of the step with the disturbance and of all steps after it stray from the cycle's. The norm is the

@@ -29,8 +29,7 @@ from walking_control.runs.run import Run
 from walking_control.runs.space import steady_in_space
 from walking_control.simulation.disturbance import plan_disturbances
 from walking_control.simulation.registry import make_fast_plant, make_plant
-from walking_control.simulation.rigid.compiled import make_walker, Walker
-from walking_control.simulation.rigid.recorded_walk import record_run
+from walking_control.simulation.rigid.compiled import make_walker, record_run, Walker
 from walking_control.simulation.sensors import has_errors, SensorParameters
 from walking_control.simulation.simulate import run_plant
 

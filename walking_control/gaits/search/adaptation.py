@@ -6,22 +6,17 @@ springs and dampers that is one entry; for a mass it is read off the URDF, expan
 values, and checked to be a straight line.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from walking_control.exceptions import InvalidInput
 from walking_control.gaits.search.parameters import SearchParameters
+from walking_control.models.robot import Robot
+from walking_control.models.robot_file import RobotFile
 from walking_control.models.step_equations import spring_places, step_parameters
 from walking_control.models.urdf import load_urdf
-
-if TYPE_CHECKING:
-    from walking_control.models.robot import Robot
-    from walking_control.models.robot_file import RobotFile
 
 KINDS = ('spring', 'damper', 'mass')
 STIFFEST, MOST_DAMPING, HEAVIEST = 1e4, 1e3, 1e3   # N m/rad, N m s/rad, kg

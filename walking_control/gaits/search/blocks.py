@@ -5,21 +5,16 @@ Each is a CasADi function of a few numbers that are linear in the unknowns; `sea
 them together.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import casadi as ca
 import numpy as np
 from numpy.polynomial import legendre
 
-from walking_control.gaits.polynomials import evaluation, QUADRATURES
+from walking_control.gaits.gait import evaluation, QUADRATURES
 from walking_control.gaits.search.judgement import WINDOW
-
-if TYPE_CHECKING:
-    from walking_control.models.step_equations import StepEquations
+from walking_control.models.step_equations import StepEquations
 
 
 @dataclass(frozen=True)

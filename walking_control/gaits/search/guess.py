@@ -6,20 +6,14 @@ guess interpolates from it to its mirror image. A robot with locks is first sear
 robot it is with all of them engaged.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
-from typing import TYPE_CHECKING
 
 import casadi as ca
 import numpy as np
 
-from walking_control.gaits.gait import Gait, Phase
-from walking_control.gaits.polynomials import evaluation, points
-
-if TYPE_CHECKING:
-    from walking_control.gaits.search.blocks import Shape
-    from walking_control.models.step_equations import StepEquations
+from walking_control.gaits.gait import evaluation, Gait, Phase, points
+from walking_control.gaits.search.blocks import Shape
+from walking_control.models.step_equations import StepEquations
 
 STRIKE = 0.7        # share of the step at which locks are guessed to engage
 BENDS = (0.4, 0.8, 1.2, 1.6)   # rad: of every joint, from which a leg that can shorten is sought

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from walking_control.gaits.polynomials import fine_grid
+from walking_control.gaits.gait import fine_grid
 
 if TYPE_CHECKING:
     from walking_control.gaits.gait import Gait

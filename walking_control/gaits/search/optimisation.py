@@ -6,33 +6,29 @@ the quadrature is refined until the cost on its nodes agrees with the cost on a 
 solver calls converged is checked against the constraints again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 import time
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from walking_control.gaits.gait import Gait
 from walking_control.gaits.search.adaptation import find_adaptation
+from walking_control.gaits.search.blocks import Shape
 from walking_control.gaits.search.judgement import judge_gait, Judgement
 from walking_control.gaits.search.parameters import SearchParameters
-from walking_control.gaits.search.task import (
+from walking_control.gaits.search.problem import (
     check_task,
     cost_metric,
     held_coordinates,
     leg_length,
     passive_forces,
+    Program,
     search_limits,
 )
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.step_equations import spring_rows, step_equations, step_parameters
-
-if TYPE_CHECKING:
-    from walking_control.gaits.search.blocks import Shape
-    from walking_control.gaits.search.problem import Program
 
 FEASIBLE = 1e-6      # largest violation of a constraint that counts as met
 AGREEMENT = 0.01     # relative difference of cost on nodes and fine grid that ends refinement

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from walking_control.exceptions import InvalidInput
-from walking_control.gaits.gait import Gait, Phase
-from walking_control.gaits.polynomials import evaluation, points
+from walking_control.gaits.gait import evaluation, Gait, Phase, points
 from walking_control.gaits.search.adaptation import Adaptation, find_adaptation
 from walking_control.gaits.search.optimisation import Attempt, attempt_of
 from walking_control.gaits.search.parameters import SearchParameters

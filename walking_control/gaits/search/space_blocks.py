@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import casadi as ca
 import numpy as np
 
-from walking_control.gaits.polynomials import lobatto
+from walking_control.gaits.gait import lobatto
 from walking_control.gaits.search.blocks import Block, Column, make_block, Rows, selection, Shape
 from walking_control.models.step_equations import REFLECTION
 

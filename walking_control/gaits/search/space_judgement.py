@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pinocchio as pin
 
-from walking_control.gaits.polynomials import fine_grid
+from walking_control.gaits.gait import fine_grid
 from walking_control.models.contact import project_velocity
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.friction import passive_torques
-from walking_control.models.legs import mirrored_joints
 from walking_control.models.step_equations import FADE
+from walking_control.models.symmetry import mirrored_joints
 
 if TYPE_CHECKING:
     from walking_control.gaits.gait import Gait

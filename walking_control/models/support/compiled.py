@@ -4,23 +4,19 @@
 Laws call ``terms(support, q, v, parameters, out)`` and do not know which of the two answers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
 import math
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from walking_control.exceptions import import_optional
 from walking_control.models.array_functions import Function, OPTIONS, Terms
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.support import symbolic
 from walking_control.models.support.dynamics import SupportDynamics
-
-if TYPE_CHECKING:
-    from walking_control.models.dynamics import Dynamics
 
 _CHOICE = '''
 def terms(support, q, v, p, out):

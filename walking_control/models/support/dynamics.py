@@ -8,20 +8,24 @@ impact (the other foot's velocity is constrained as well).
 
 Everything a plant needs of one configuration is one flat array, so that the functions generated in
 `symbolic` and this class, which asks Pinocchio, can stand in for each other.
+
+What efforts do: from commanded efforts to forces on the minimal coordinates.
+
+The efforts of a robot are those of its actuated joints, then, if the robot file offers it,
+``ground_torque``: a torque of the floor on the stance foot about +y. No machine with point
+feet has it;
+plants here provide it, only while the foot stands, and say how long a foot would be needed.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from walking_control.exceptions import InvalidInput
+from walking_control.models.array_functions import array_function
+from walking_control.models.dynamics import Dynamics
 from walking_control.models.friction import spring_torques
-from walking_control.models.support.layout import TermsLayout
-
-if TYPE_CHECKING:
-    from walking_control.models.dynamics import Dynamics
 
 
 class SupportDynamics:
@@ -92,3 +96,102 @@ class SupportDynamics:
         parts['drift'][:] = dynamics.foot_drift(full_q, full_v, other) + base_drift[:2]
         parts['base'][:] = full_q[:2]
         return out
+
+
+class TermsPlaces(NamedTuple):
+    """Index at which each part of the support terms begins; see `TermsLayout`."""
+
+    mass: int
+    bias: int
+    foot: int
+    jacobian: int
+    drift: int
+    base: int
+    end: int
+
+
+@array_function
+def terms_places(n: int) -> TermsPlaces:
+    """Return the `TermsPlaces` of n minimal coordinates."""
+    size = n + 2
+    bias = size * size
+    foot = bias + size
+    drift = foot + 2 + 2 * n
+    return TermsPlaces(0, bias, foot, foot + 2, drift, drift + 2, drift + 4)
+
+
+@array_function
+def unpack_terms(terms: np.ndarray, free: np.ndarray, M: np.ndarray, M_f: np.ndarray,
+                 h: np.ndarray, h_f: np.ndarray) -> None:
+    """Take support terms apart for a foot that stands.
+
+    Args:
+        terms: The flat array.
+        free: Indices of the coordinates that may move, ``(m,)``.
+        M: Filled, mass matrix of these, ``(m, m)``.
+        M_f: Filled, rows of the mass matrix in the directions of the foot, ``(2, n)``.
+        h: Filled, bias of the free coordinates, ``(m,)``.
+        h_f: Filled, bias in the directions of the foot, ``(2,)``.
+    """
+    n = M_f.shape[1]
+    bias = terms_places(n).bias
+    for i in range(free.shape[0]):
+        row = 2 + free[i]
+        h[i] = terms[bias + row]
+        for j in range(free.shape[0]):
+            M[i, j] = terms[row * (n + 2) + 2 + free[j]]
+    for i in range(2):
+        h_f[i] = terms[bias + i]
+        for j in range(n):
+            M_f[i, j] = terms[i * (n + 2) + 2 + j]
+
+
+@dataclass(frozen=True)
+class TermsLayout:
+    """Where the quantities lie in the flat array of support terms.
+
+    ``mass`` (n+2, n+2); ``bias`` (n+2,): Coriolis, centrifugal, gravity and passive joint forces;
+    ``foot`` (2,): the other foot relative to the stance foot, m; ``jacobian`` (2, n): its
+    derivative; ``drift`` (2,): its acceleration at zero joint acceleration; ``base`` (2,): the
+    base link's origin relative to the stance foot.
+    """
+
+    n: int   # number of minimal coordinates
+
+    @property
+    def size(self) -> int:
+        """Return the number of entries."""
+        return terms_places(self.n).end
+
+    def split(self, terms: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the parts as a dictionary of shaped views."""
+        names = ('mass', 'bias', 'foot', 'jacobian', 'drift', 'base')
+        shapes = ((self.n + 2, self.n + 2), (-1,), (-1,), (2, self.n), (-1,), (-1,))
+        start = terms_places(self.n)
+        return {name: terms[start[i]:start[i + 1]].reshape(shape)
+                for i, (name, shape) in enumerate(zip(names, shapes))}
+
+
+def foot_turn(support: SupportDynamics, foot: int) -> np.ndarray:
+    """Return a foot's rate of rotation about +y per rate of (pitch, joints), ``(1 + n_joints,)``.
+
+    Args:
+        foot: Index of the foot.
+    """
+    dynamics = support.dynamics
+    J = dynamics.foot_twist_jacobian(np.zeros(dynamics.nq), support.robot.feet[foot])
+    return np.round(J[4, 2:], 12)
+
+
+def effort_map(support: SupportDynamics, foot: int) -> np.ndarray:
+    """Return generalised forces on q per effort with a foot standing, ``(n, n_efforts)``.
+
+    Args:
+        foot: Index of the stance foot.
+    """
+    robot = support.robot
+    columns = [support.input_map(foot)[:, robot.joint_index(joint)] for joint in robot.actuators]
+    if robot.ground_torque is not None:
+        columns.append(support.lift[foot].T @ foot_turn(support, foot))
+    n = len(robot.coordinates)
+    return np.ascontiguousarray(np.array(columns).reshape(-1, n).T)

@@ -8,19 +8,13 @@ no new code. numba compiles the result (see `simulation.rigid.compiled`).
 Simplification: planar robots of revolute and prismatic joints.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pinocchio as pin
 
 from walking_control.exceptions import IncompatiblePlant, MissingDependency
-
-if TYPE_CHECKING:
-    import pinocchio as pin
-
-    from walking_control.models.dynamics import Dynamics
+from walking_control.models.dynamics import Dynamics
 
 try:
     import casadi as ca

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from walking_control.loading import load_robot
-from walking_control.models.contact_spring import deform, SpringModel, undeformed
+from walking_control.models.contact import deform, SpringModel, undeformed
 from walking_control.models.dynamics import Dynamics
 from walking_control.reports.reproduction.row import Row
 from walking_control.runs.metrics import step_table

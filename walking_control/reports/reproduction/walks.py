@@ -13,9 +13,8 @@ from walking_control.experiments.impact import analyse_impact
 from walking_control.experiments.robustness import find_first_failure
 from walking_control.experiments.sweeps.task import Axis, SweepTask
 from walking_control.experiments.sweeps.walks import walk_rows
+from walking_control.gaits.return_map import find_simplest_cycle, polish
 from walking_control.gaits.return_map import judge as judge_cycle
-from walking_control.gaits.return_map import polish
-from walking_control.gaits.simplest_walker import find_simplest_cycle
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot_file import World

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from walking_control.exceptions import InvalidInput, NotAchieved
-from walking_control.models.efforts import foot_turn
 from walking_control.models.robot import Robot, Start
 from walking_control.models.robot_file import World
 from walking_control.models.support.compiled import compile_law, compile_terms
-from walking_control.simulation.compliant import model as cm
-from walking_control.simulation.compliant.law import fastest_rate
+from walking_control.models.support.dynamics import foot_turn
+from walking_control.simulation.compliant import forces as cm
+from walking_control.simulation.compliant.forces import fastest_rate
 from walking_control.simulation.compliant.motion import advance
 from walking_control.simulation.engine import Engine, Feature, Forces, Truth
 from walking_control.simulation.parameters import CompliantParameters, FLOORS

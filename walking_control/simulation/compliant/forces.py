@@ -1,31 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Accelerations of the walker on a compliant floor, and the rates of its energies."""
+"""Accelerations of a walker on a compliant floor, which never stands as a rigid one does.
+
+The robot is that of plant rigid in flight: the first foot is the reference for good, joint stops
+and locks are its constraints. The floor's forces are applied, not constraints. The state is
+``y = [z, dz/dt, s, energies]``: support coordinates, the deformation along the floor at each foot,
+and what has become of the energy so far, integrated with the rest.
+
+Force of a compliant floor on a foot, and where the power that enters the contact goes.
+
+Normal to the floor, with depth d of the undeformed surfaces in each other ([DS09] 3.2.2):
+
+- Kelvin-Voigt: ``N = k d + c dd``;
+- Hunt-Crossley: ``N = k d (1 + a dd)``, which neither jumps at touchdown nor pulls at the end.
+
+The floor never pulls: where N would be negative the foot has left, and the energy still stored is
+lost on release ([DS09] remark 3.10).
+
+Along the floor a spring and damper in series with Coulomb friction: the deformation s moves with
+the sliding velocity v as long as ``F = kt s + ct ds`` stays below ``mu N``; beyond, F is
+``mu N`` and the rest of v slips. So ``ds = (F - kt s) / ct`` in either case, a smooth enough
+equation without modes, and the deformation saturates at ``mu N / kt`` as [DS09] (3.26) wants.
+[DS09] puts the saturation into a power-continuous transformer, whose force vanishes as the foot
+slips; here the force stays and the slipping heats the floor (see doc/compliant_floor.md).
+
+Rolling at the rate w brings undeformed surface into the contact: the deformation fades by
+``beta |w| F / kt`` ([DS09] (3.25)), whose power is heat as well.
+"""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from walking_control.models.array_functions import array_function, Terms
-from walking_control.models.support.layout import terms_places
-from walking_control.simulation.compliant.law import friction_force, normal_force
-from walking_control.simulation.compliant.model import (
-    DAMPED,
-    FEET,
-    Feet,
-    Floor,
-    FORCE_X,
-    FORCE_Z,
-    GAP,
-    GAP_RATE,
-    INSIDE,
-    LAST,
-    NORMAL,
-    PASSIVE,
-    PLACE,
-    RELEASED,
-    SLIPPED,
-    WORK,
-)
+from walking_control.models.support.dynamics import terms_places
 from walking_control.simulation.rigid.forces import (
     add_lock_rows,
     add_stop_rows,
@@ -36,7 +44,128 @@ from walking_control.simulation.rigid.forces import (
     pass_gears,
     solve_constrained,
 )
-from walking_control.simulation.rigid.model import RigidModel, Workspace
+from walking_control.simulation.rigid.model import (
+    make_state,
+    make_workspace,
+    RigidModel,
+    RigidState,
+    Workspace,
+)
+
+FEET = 2
+# energies so far, in this order behind the deformations: work of the efforts; taken by the floor's
+# dampers; by slipping and rolling; stored when a foot left; taken by the joints
+WORK, DAMPED, SLIPPED, RELEASED, PASSIVE, ENERGIES = range(6)
+EXTRA = FEET + ENERGIES
+# places in Feet.flags: relation of each foot to the floor, then the foot that landed last, ahead
+OUTSIDE, INSIDE, PASSING = range(3)
+LAST = FEET
+# places in a row of Feet.touch
+FORCE_X, FORCE_Z, GAP, GAP_RATE, PLACE, NORMAL, TOUCHES = range(7)
+
+
+class Floor(NamedTuple):
+    """Constants of a compliant floor and of the feet on it."""
+
+    kind: int   # of damping, see `normal_force`
+    stiffness: float   # N/m
+    damping: float   # N s/m
+    dissipation: float   # s/m
+    sliding_stiffness: float   # along the floor, N/m
+    sliding_damping: float   # N s/m
+    relief: float   # share of the deformation along the floor that rolling takes away, 1/rad
+    radius: float   # of round feet, m
+    # rate of rotation about +y of each foot per rate of the coordinates, ``(2, n)``
+    turns: np.ndarray
+    places: np.ndarray   # where the height of the floor is given, m
+    heights: np.ndarray   # the height there, m; straight in between, and beyond
+    # height of the floor from each touchdown on, m; the last entry serves all later ones
+    levels: np.ndarray
+    joint_damping: np.ndarray   # of the dampers beside joint springs, N m s/rad, ``(n_joints,)``
+
+
+class Feet(NamedTuple):
+    """How the feet stand, changed in place."""
+
+    flags: np.ndarray  # relation of each foot to the floor, and the foot that landed last, integers
+    level: np.ndarray   # height of the floor's step under each foot, m
+    # of each foot the force of the floor, gap, its rate and the place, ``(2, TOUCHES)``
+    touch: np.ndarray
+    power: np.ndarray   # rates of the energies, W
+    force: np.ndarray   # generalised forces before friction and gears, working memory
+
+
+def make_soft_state(model: RigidModel) -> tuple[RigidState, Feet]:
+    """Return a `RigidState` with room for deformations and energies, and the `Feet`."""
+    size = model.n + 2
+    state = make_state(model)._replace(y=np.zeros(2 * size + EXTRA))
+    return state, Feet(np.zeros(FEET + 1, dtype=np.int64), np.zeros(FEET),
+                       np.zeros((FEET, TOUCHES)), np.zeros(ENERGIES), np.zeros(size))
+
+
+def make_soft_workspace(model: RigidModel, terms_size: int) -> Workspace:
+    """Return a `Workspace` for such states."""
+    count = 2 * (model.n + 2) + EXTRA
+    return make_workspace(model, terms_size)._replace(
+        k=np.zeros((13, count)), trial=np.zeros(count), start=np.zeros(count))
+
+
+KELVIN_VOIGT, HUNT_CROSSLEY = range(2)   # places in `FLOORS`
+
+
+@array_function
+def normal_force(kind: int, stiffness: float, damping: float, dissipation: float, depth: float,
+                 rate: float) -> float:
+    """Return the force with which a floor presses a foot away, N.
+
+    Args:
+        kind: KELVIN_VOIGT or HUNT_CROSSLEY.
+        stiffness: k, N/m.
+        damping: c of the first, N s/m.
+        dissipation: a of the second, s/m.
+        depth: Of the foot in the floor, m.
+        rate: Its rate, m/s.
+    """
+    if kind == KELVIN_VOIGT:
+        return max(0.0, stiffness * depth + damping * rate)
+    return max(0.0, stiffness * depth * (1.0 + dissipation * rate))
+
+
+@array_function
+def friction_force(stiffness: float, damping: float, relief: float, limit: float, slide: float,
+                   velocity: float, rolling: float) -> tuple[float, float]:
+    """Return the force along the floor with which a foot drags it, N, and the deformation's rate.
+
+    Args:
+        stiffness: kt, N/m.
+        damping: ct, N s/m, above zero.
+        relief: beta, 1/rad.
+        limit: mu N, N.
+        slide: Deformation s, m.
+        velocity: Of the foot over the floor, m/s.
+        rolling: Rate at which the foot rolls, rad/s.
+    """
+    force = (stiffness * slide + damping * velocity) \
+        / (1.0 + damping * relief * abs(rolling) / stiffness)
+    force = min(max(force, -limit), limit)
+    return force, (force - stiffness * slide) / damping
+
+
+@array_function
+def fastest_rate(stiffness: float, damping: float, lightness: float) -> float:
+    """Return the largest rate, 1/s, at which a mass on a spring and a damper moves.
+
+    The size of the larger root of ``s^2 + c g s + k g = 0``.
+
+    Args:
+        stiffness: k, N/m.
+        damping: c, N s/m.
+        lightness: g, the inverse of the mass, 1/kg.
+    """
+    half, square = 0.5 * damping * lightness, stiffness * lightness
+    if half * half <= square:
+        return math.sqrt(square)
+    return half + math.sqrt(half * half - square)
 
 
 @array_function

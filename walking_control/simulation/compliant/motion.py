@@ -7,7 +7,7 @@ its load, and steps are as long as the stability of the method lets them. An imp
 take longer ones, but its damping is not the contact's: energies would not add up.
 
 Where a foot meets or leaves the floor, and where joints reach stops and locks, steps end: forces
-jump there. Sticking and slipping need no event, see `law`.
+jump there. Sticking and slipping need no event, see `forces`.
 """
 
 import math
@@ -16,9 +16,9 @@ import numpy as np
 
 from walking_control.models.array_functions import array_function, Terms
 from walking_control.models.dormand_prince import A
-from walking_control.models.support.layout import terms_places
-from walking_control.simulation.compliant.forces import accelerate_softly
-from walking_control.simulation.compliant.model import (
+from walking_control.models.support.dynamics import terms_places
+from walking_control.simulation.compliant.forces import (
+    accelerate_softly,
     FEET,
     Feet,
     Floor,

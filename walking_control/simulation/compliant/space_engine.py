@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A robot with a free base on a compliant floor, by Pinocchio and a semi-implicit method.
 
-The law of `law` at every corner of a sole and at the lowest point of every ball, with its
+The law of `forces` at every corner of a sole and at the lowest point of every ball, with its
 deformation along the floor in two directions. Contact forces, joint stops and joint friction are
 those at the end of a step ([DS09] section 3.2 with the velocities after it): stable at any
 stiffness, at the price of a damping of its own that falls with the step. So the ledger of energies
@@ -25,13 +25,12 @@ from walking_control.models.floor import read_profile
 from walking_control.models.friction import friction_table
 from walking_control.models.robot import Robot, Start
 from walking_control.models.robot_file import World
-from walking_control.simulation.compliant.law import HUNT_CROSSLEY
+from walking_control.simulation.compliant.forces import HUNT_CROSSLEY
 from walking_control.simulation.compliant.soles import contact_points
 from walking_control.simulation.engine import Engine, Feature, Forces, Truth
-from walking_control.simulation.levels import Levels
 from walking_control.simulation.parameters import CompliantParameters, FLOORS
 from walking_control.simulation.stepped import PUSH_DURATION, SCUFF_DEPTH, TOLD_APART
-from walking_control.simulation.terrain import Change, profile_of
+from walking_control.simulation.terrain import Change, Levels, profile_of
 
 STOP_TIME = 0.004   # s: time constant of joint stops
 FADE = 0.01         # rad/s: dry friction of joints fades below

@@ -21,10 +21,8 @@ from walking_control.models.dynamics import floor_gravity
 from walking_control.models.friction import BACK_LOSS, DRIVING_LOSS, gear_table
 from walking_control.models.robot import Robot, Start
 from walking_control.models.robot_file import World
-from walking_control.simulation.dart.floor import Floors, support_balls
-from walking_control.simulation.dart.model import build_skeleton, root_joints
-from walking_control.simulation.dart.rotors import Stepper
-from walking_control.simulation.dart.torsion import Torsion
+from walking_control.simulation.dart.model import build_skeleton, Floors, root_joints, support_balls
+from walking_control.simulation.dart.rotors import Stepper, Torsion
 from walking_control.simulation.engine import Forces, Truth
 from walking_control.simulation.parameters import DartParameters
 from walking_control.simulation.stepped import FAR, SteppedEngine

@@ -1,13 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A robot's skeleton in DART, from its URDF."""
+"""A robot's skeleton and its floor in DART."""
 
+from collections.abc import Sequence
+import math
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
+import pinocchio as pin
+
 from walking_control.exceptions import UrdfError
-from walking_control.models.meshes import place_meshes
+from walking_control.models.floor import FloorProfile
+from walking_control.models.resources import place_meshes
 from walking_control.models.robot import Robot
 from walking_control.models.urdf import parse
+from walking_control.simulation.terrain import DEPTH, FAR, Piece, WIDTH
 
 # DART gives a link without inertial 1 kg; far less than any part, and enough to divide by
 MASS, INERTIA = 1e-6, 1e-9   # kg, kg m^2
@@ -97,3 +104,155 @@ def build_skeleton(dart: Any, robot: Robot) -> Any:
             dof.setDampingCoefficient(dof.getDampingCoefficient() + friction.viscous)
             dof.setCoulombFriction(friction.coulomb)
     return skeleton
+
+
+LEVEL = Piece((FAR, WIDTH, DEPTH), (0.0, 0.0, -DEPTH), 0.0)
+RIM = 12   # points on the rim of a cylinder
+
+
+class Floors:
+    """What a robot stands on: each foot has a floor of its own, all else another.
+
+    A floor is one body of DART with a box, or several where it changes at places.
+
+    Args:
+        world: DART's world, which the floors are added to.
+        skeleton: The robot's in DART; every collision shape of it is given the friction.
+        feet: Foot links, each with a floor that can be lowered.
+        friction: Coefficient.
+        pieces: Boxes of one floor for all; none: each foot has its own.
+        profile: The `FloorProfile` they are made of, or None.
+    """
+
+    def __init__(self, dart: Any, world: Any, skeleton: Any, feet: Sequence[str],
+                 friction: float, pieces: Sequence[Piece],
+                 profile: FloorProfile | None = None) -> None:
+        self._dart, self._friction = dart, friction
+        self._pieces, self._profile = pieces or [LEVEL], profile
+        for shape in _collision_shapes(skeleton):
+            dynamics = shape.getDynamicsAspect() or shape.createDynamicsAspect()
+            dynamics.setFrictionCoeff(friction)
+            dynamics.setRestitutionCoeff(0.0)
+        self._floor = dart.dynamics.Skeleton('floor')   # one, whose bodies ignore each other
+        common, self._own = self._lay(), [] if pieces else [self._lay() for _ in feet]
+        world.addSkeleton(self._floor)
+        if pieces:
+            return
+        # DART hands out a copy of its options, whose filter is the one it uses
+        filtering = world.getConstraintSolver().getCollisionOption().collisionFilter
+        bodies = [skeleton.getBodyNode(i) for i in range(skeleton.getNumBodyNodes())]
+        for body in bodies:
+            for foot, floor in zip((None, *feet), (common, *self._own)):
+                mine = body.getName() if body.getName() in feet else None
+                if foot != mine:
+                    filtering.addBodyNodePairToBlackList(body, floor)
+
+    def _lay(self) -> Any:
+        dart = self._dart
+        _, body = self._floor.createWeldJointAndBodyNodePair()
+        for piece in self._pieces:
+            shape = body.createShapeNode(dart.dynamics.BoxShape([2.0 * x for x in piece.size]))
+            shape.setRelativeTransform(_placement(dart, piece))
+            shape.createCollisionAspect()
+            dynamics = shape.createDynamicsAspect()
+            dynamics.setFrictionCoeff(self._friction)
+            dynamics.setRestitutionCoeff(0.0)
+        return body
+
+    def lower(self, heights: np.ndarray, slopes: np.ndarray) -> None:
+        """Bring the floor of each foot to a height at x = 0, m, and a fall ahead."""
+        for floor, height, slope in zip(self._own, heights.tolist(), slopes.tolist()):
+            floor.getShapeNode(0).setRelativeTransform(
+                _placement(self._dart, _lean(self._pieces[0], slope), height))
+
+    def height_over(self, points: np.ndarray, radius: np.ndarray, level: float, slope: float
+                    ) -> float:
+        """Return how high the lowest of some balls is over the floor, m.
+
+        Args:
+            points: Their middles, m, ``(n, 3)``.
+            radius: m, ``(n,)``.
+            level: Of the floor at x = 0, if each foot has its own, m.
+            slope: How much that falls for every metre ahead.
+        """
+        if self._profile is not None:   # measured along the normal of the piece straight below
+            above = points[:, 2] - self._profile.height(points[:, 0])
+            slopes = self._profile.slopes[self._profile.piece(points[:, 0])]
+            return float((above / np.hypot(1.0, slopes) - radius).min())
+        best = math.inf
+        for piece in self._pieces if slope == 0.0 else [_lean(self._pieces[0], slope)]:
+            c, s = math.cos(piece.pitch), math.sin(piece.pitch)
+            x, z = points[:, 0] - piece.middle[0], points[:, 2] - piece.middle[2] - level
+            along, above = c * x - s * z, s * x + c * z - piece.size[2]
+            beside = np.maximum(np.abs(along) - piece.size[0], 0.0)
+            # over the box straight up; off its ends to its edge, inside other boxes not at all
+            over = np.where(beside > 0.0, np.hypot(beside, np.maximum(above, 0.0)), above)
+            best = min(best, float((over - radius).min()))
+        return best
+
+
+def _lean(piece: Piece, slope: float) -> Piece:
+    """Return a level box turned about the y axis of the floor."""
+    if slope == 0.0:
+        return piece
+    pitch, depth = math.atan(slope), piece.middle[2]
+    return Piece(piece.size, (depth * math.sin(pitch), 0.0, depth * math.cos(pitch)), pitch)
+
+
+def _placement(dart: Any, piece: Piece, height: float = 0.0) -> Any:
+    placement = np.eye(4)
+    c, s = math.cos(piece.pitch), math.sin(piece.pitch)
+    placement[0, 0], placement[0, 2], placement[2, 0], placement[2, 2] = c, s, -s, c
+    placement[:3, 3] = piece.middle
+    placement[2, 3] += height
+    return dart.math.Isometry3(placement)
+
+
+def _collision_shapes(skeleton: Any) -> list[Any]:
+    bodies = [skeleton.getBodyNode(i) for i in range(skeleton.getNumBodyNodes())]
+    shapes = [body.getShapeNode(i) for body in bodies for i in range(body.getNumShapeNodes())]
+    return [shape for shape in shapes if shape.hasCollisionAspect()]
+
+
+def support_balls(robot: Robot, foot: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return middles (in the link's axes) and radii of balls whose hull are a foot's shapes.
+
+    Corners of boxes and points on the rims of cylinders are balls of no size; of a mesh, whose
+    inside is DART's matter, the origin of the link stands for it.
+
+    Raises:
+        UrdfError: The link has no collision shape.
+    """
+    points: list[np.ndarray] = []
+    radii: list[float] = []
+    for collision in parse(robot.urdf).iterfind(f"link[@name='{foot}']/collision"):
+        places, radius = _shape_balls(collision.find('geometry'))
+        origin = collision.find('origin')
+        if origin is not None:
+            turn, shift = ([float(number) for number in origin.get(name, '0 0 0').split()]
+                           for name in ('rpy', 'xyz'))
+            places = places @ pin.rpy.rpyToMatrix(*turn).T + shift
+        points += list(places)
+        radii += [radius] * len(places)
+    if not points:
+        raise UrdfError(f'URDF of {robot.name}', value=foot,
+                        limit='every foot link needs a collision geometry for DART')
+    return np.array(points), np.array(radii)
+
+
+def _shape_balls(geometry: ElementTree.Element | None) -> tuple[np.ndarray, float]:
+    shape = next(iter(geometry), None) if geometry is not None else None
+    middle = np.zeros((1, 3))
+    if shape is None or shape.tag not in ('sphere', 'box', 'cylinder', 'capsule'):
+        return middle, 0.0
+    if shape.tag == 'box':
+        half = 0.5 * np.array([float(number) for number in shape.get('size', '').split()])
+        signs = np.array(np.meshgrid((-1, 1), (-1, 1), (-1, 1))).reshape(3, -1).T
+        return signs * half, 0.0
+    radius, half_length = float(shape.get('radius', 0.0)), 0.5 * float(shape.get('length', 0.0))
+    ends = np.array([[0.0, 0.0, half_length], [0.0, 0.0, -half_length]])
+    if shape.tag == 'cylinder':
+        turn = np.linspace(0.0, 2.0 * math.pi, RIM, endpoint=False)
+        rim = radius * np.stack((np.cos(turn), np.sin(turn), np.zeros(RIM)), axis=1)
+        return np.concatenate([rim + end for end in ends]), 0.0
+    return (middle, radius) if shape.tag == 'sphere' else (ends, radius)

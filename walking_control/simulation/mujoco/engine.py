@@ -18,7 +18,7 @@ from walking_control.models.actuators import JointFriction, JointSpring
 from walking_control.models.base import Base
 from walking_control.models.dynamics import floor_gravity
 from walking_control.models.friction import BACK_LOSS, DRIVING_LOSS, gear_table
-from walking_control.models.meshes import place_meshes
+from walking_control.models.resources import place_meshes
 from walking_control.models.robot import Robot, Start
 from walking_control.models.robot_file import World
 from walking_control.simulation.engine import Forces, Truth

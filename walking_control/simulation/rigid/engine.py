@@ -21,20 +21,19 @@ from walking_control.exceptions import IncompatiblePlant, InvalidInput, NotAchie
 from walking_control.models.array_functions import Terms
 from walking_control.models.base import Base
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.efforts import effort_map, foot_turn
 from walking_control.models.floor import read_profile
 from walking_control.models.friction import friction_table, gear_table
 from walking_control.models.parameters import Parameters
 from walking_control.models.robot import Robot, Start
 from walking_control.models.robot_file import World
-from walking_control.models.support.dynamics import SupportDynamics
+from walking_control.models.support.dynamics import effort_map, foot_turn, SupportDynamics
 from walking_control.simulation.engine import Engine, Feature, Forces, Truth
 from walking_control.simulation.parameters import CompliantParameters, RigidParameters
 from walking_control.simulation.rigid import model as rm
 from walking_control.simulation.rigid.events import foot_heights
 from walking_control.simulation.rigid.forces import accelerate, collide, find_reactions
+from walking_control.simulation.rigid.model import begin_uneven, lay_ahead
 from walking_control.simulation.rigid.motion import advance, MOST_EVENTS
-from walking_control.simulation.rigid.profile import begin_uneven, lay_ahead
 from walking_control.simulation.terrain import Change, profile_of
 
 FAILURES = {rm.DIVERGED: 'the integration diverged', rm.CHATTERED: 'contacts chatter without end'}

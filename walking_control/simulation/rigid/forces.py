@@ -18,7 +18,7 @@ from walking_control.models.friction import (
     gear_change,
     VISCOUS,
 )
-from walking_control.models.support.layout import terms_places
+from walking_control.models.support.dynamics import terms_places
 from walking_control.simulation.rigid.model import (
     FIRST_STOP,
     RigidModel,

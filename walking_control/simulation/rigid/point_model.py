@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from walking_control.models.array_functions import array_function
+from walking_control.models.array_functions import array_function, inner
 from walking_control.models.pendulum import (
     find_landing,
     leg_angles,
@@ -21,7 +21,6 @@ from walking_control.models.pendulum import (
     swing,
     tension,
 )
-from walking_control.models.small_algebra import inner
 from walking_control.simulation.rigid.model import (
     CHATTERED,
     DONE,

@@ -5,18 +5,17 @@ The law is an array function; knee locks follow the phases of `controllers.knee_
 is taken as known: what an estimator adds (debounce, delay) is not part of this loop.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from typing import Any, NamedTuple, TYPE_CHECKING
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from walking_control.controllers.controller import ArrayLaw, Controller, LawFunction
 from walking_control.controllers.knee_locks import ARMED, holds, next_lock_phase
 from walking_control.controllers.knee_locks import STANCE as STANCE_PHASE
 from walking_control.exceptions import IncompatibleController
-from walking_control.models.array_functions import array_function, Terms
-from walking_control.models.small_algebra import multiply
+from walking_control.models.array_functions import array_function, multiply, Terms
+from walking_control.models.robot import Robot
 from walking_control.simulation.rigid.events import joint_angle
 from walking_control.simulation.rigid.forces import joint_rate
 from walking_control.simulation.rigid.model import (
@@ -33,10 +32,6 @@ from walking_control.simulation.rigid.model import (
     WORK,
     Workspace,
 )
-
-if TYPE_CHECKING:
-    from walking_control.controllers.controller import ArrayLaw, Controller, LawFunction
-    from walking_control.models.robot import Robot
 
 Motion = Callable[..., int]   # `motion.advance`
 

@@ -15,10 +15,10 @@ from importlib import import_module
 from types import ModuleType
 
 from walking_control.exceptions import MissingDependency, ParameterError
-from walking_control.statics.solvers.linear import Decider
-from walking_control.statics.solvers.polishing import polish
 from walking_control.statics.solvers.problem import (
+    Decider,
     NO_BOUND,
+    polish,
     primal_residuals,
     Problem,
     Residuals,
