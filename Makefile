@@ -42,7 +42,9 @@ help:
 	@echo 'make bench   run the benchmarks'
 	@echo 'make soak    walk 30 minutes of simulated time with random faults;'
 	@echo '             then 10 minutes of random bytes and requests to the nodes of three robots,'
-	@echo '             10 minutes in real time beside two busy processes, and every lie of every sensor'
+	@echo '             10 minutes in real time beside two busy processes, every lie of every sensor,'
+	@echo '             the route of the demo in space with 20 seeds, 20 kills of each robot, and every'
+	@echo '             command that a page shows'
 	@echo 'make setup   only the environment, $(VENV)'
 	@echo 'make clean   remove what these make'
 	@echo 'PYTHON=python3.12 picks the interpreter; a sourced ROS 2 is used if that interpreter has it.'
@@ -76,7 +78,8 @@ soak: setup
 	$(BIN)/python test/helpers/soak.py $(ARGS)
 	WALKING_CONTROL_SOAK=200 $(BIN)/pytest -o timeout=550 -m 'slow or not slow' \
 		test/nodes/test_random_input.py test/nodes/test_realtime.py
-	$(BIN)/pytest -m 'slow or not slow' test/physics/test_sensor_lies.py
+	$(BIN)/pytest -m 'slow or not slow' test/physics/test_sensor_lies.py test/physics/test_walker3d_route.py \
+		test/unit/recording/test_recorder.py test/nodes/test_recording.py test/documentation/test_commands.py
 
 setup: $(VENV)/installed
 

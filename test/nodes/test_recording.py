@@ -49,7 +49,9 @@ def test_a_recording_that_cannot_be_made_refuses_activation(bench, tmp_path, nam
     assert node._latch.state.name == 'INACTIVE'
 
 
-def test_a_killed_node_leaves_its_recording(bench, robot, tmp_path):
+@pytest.mark.parametrize('turn', [
+    0, *(pytest.param(turn, marks=pytest.mark.slow) for turn in range(1, 20))])
+def test_a_killed_node_leaves_its_recording(bench, robot, tmp_path, turn):
     """If it failed, the recording would lose the crash, or the next start would delete it."""
     path = tmp_path / 'walk.mcap'
     with Program(sys.executable, '-m', 'walking_control.nodes.controller_node', '--ros-args',

@@ -226,7 +226,7 @@ def kill_in_a_walk(robot, path, after):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize('robot', ['dribbel', 'walker3d'])
+@pytest.mark.parametrize('robot', ['dribbel', 'walker3d', 'humanoid'])
 def test_a_killed_walk_is_there(robot, tmp_path):
     """If it failed, the recording would lose the crash it was made for."""
     lost, bag = kill_in_a_walk(robot, tmp_path / 'walk.mcap', 1.5)
@@ -234,7 +234,7 @@ def test_a_killed_walk_is_there(robot, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize('robot', ['dribbel', 'walker3d'])
+@pytest.mark.parametrize('robot', ['dribbel', 'walker3d', 'humanoid'])
 def test_kill_at_any_time_loses_little(robot, tmp_path):
     """If it failed, more than the last 0.3 s of a killed walk would be lost now and then."""
     rng = random.Random(os.getpid())
