@@ -6,6 +6,7 @@ import numpy as np
 from walking_control.loading import load_robot
 from walking_control.models.robot_file import World
 from walking_control.runs.run import Run
+from walking_control.simulation.guide import planned_pushes
 
 TICK, STEP, ROWS = 0.01, 0.4, 1601   # s, s, rows: 16 s
 AHEAD, LEFT, TURN = 0.5, -0.1, 0.2   # m/s, m/s, rad/s
@@ -44,5 +45,6 @@ def synthetic_space_walk(route=None, rows=ROWS, **telemetry):
         'locked': np.zeros((rows, 0), dtype=bool), 'foot_force': force,
         'effort': np.zeros_like(work), 'work': work, 'electrical_energy': 2.0 * time}
     said = {'heading': looks - OFF, **telemetry}
+    pushes = () if route is None else tuple(planned_pushes(route))
     return Run(robot, 'stepping', 'paper', file.values(World), columns=columns, route=route,
-               telemetry=said, units=dict.fromkeys(said, '1'))
+               disturbances=pushes, telemetry=said, units=dict.fromkeys(said, '1'))

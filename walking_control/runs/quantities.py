@@ -58,18 +58,22 @@ def strides(run: Run, begin: float, end: float) -> tuple[int, int] | None:
 def disturbed_row(run: Run) -> int | None:
     """Return the row of the touchdown, time or place the first disturbance comes with, or None."""
     rows = [row for disturbance in run.disturbances
-            if (row := _row_of(run, *disturbance[2:])) is not None]
+            if (row := row_of(run, *disturbance[2:])) is not None]
     return min(rows, default=None)
 
 
-def _row_of(run: Run, step: int, how: Any) -> int | None:
-    """Return the first row with a touchdown or, where `how` says so, after a time or place."""
+def row_of(run: Run, step: int, how: Any) -> int | None:
+    """Return the first row a part of a step after a touchdown, or after a time or place."""
+    rows = touchdowns(run)
     if how.time is not None:
-        begun = run.time >= how.time
+        begun = run.time >= how.time - 1e-9
     elif how.place is not None:
         begun = run.base.position[:, 0] >= how.place
+    elif step < len(rows):
+        last, before = run.time[rows[[step, max(step - 2, 0)]]]
+        begun = run.time >= last + how.phase * (last - before) / 2.0 - 1e-9
     else:
-        begun = run.steps >= step
+        return None
     return int(np.argmax(begun)) if begun.any() else None
 
 

@@ -8,7 +8,7 @@ is free. Steady values cover the last whole strides in the second half of the ru
 
 from dataclasses import dataclass
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,6 +37,25 @@ def yaw(run: Run) -> np.ndarray:
     """Return the turn of the base about the floor normal, without jumps, rad, ``(T,)``."""
     rotation = run.base.rotation
     return np.unwrap(np.arctan2(rotation[:, 1, 0], rotation[:, 0, 0]))
+
+
+class Push(NamedTuple):
+    """A push that came: its row, its size (N s/kg) and where it points in space, ``(2,)``."""
+
+    row: int
+    size: float
+    way: np.ndarray
+
+
+def pushes(run: Run) -> list[Push]:
+    """Return the pushes of a run, of its route or any other."""
+    found, looks = [], yaw(run)
+    for kind, size, step, how in run.disturbances:
+        row = quantities.row_of(run, step, how) if 'push' in kind else None
+        if row is not None:
+            angle = looks[row] + how.direction + (0.5 * math.pi if kind == 'side_push' else 0.0)
+            found.append(Push(row, size, np.array([math.cos(angle), math.sin(angle)])))
+    return found
 
 
 def heading(run: Run) -> np.ndarray:

@@ -8,7 +8,8 @@ from synthetic_space_walk import synthetic_space_walk
 from walking_control.reports.plots.footprints import footprint_outlines
 from walking_control.reports.report import write_report
 from walking_control.runs.route import Route, Segment
-from walking_control.runs.space import judge_route
+from walking_control.runs.space import judge_route, pushes, yaw
+from walking_control.simulation.disturbance import parse_disturbance
 
 pytest.importorskip('matplotlib', reason='reports need matplotlib')
 Image = pytest.importorskip('PIL.Image', reason='reports need Pillow')
@@ -35,6 +36,18 @@ def test_report_shows_route_and_walk(tmp_path):
         red = [np.sum((np.abs(frame - (164, 19, 76)) < 12).all(axis=2))
                for frame in (pushed, np.asarray(film.convert('RGB')).astype(int))]
     assert red[0] > 100 > red[1], 'the push is drawn while it lasts'
+
+
+def test_pushes_of_every_kind_are_found():
+    """A film would not show what hit the robot at a touchdown, within a step or at a time."""
+    run = synthetic_space_walk(rows=401)
+    run.disturbances = tuple(map(parse_disturbance, (
+        'push=0.5@3', 'push=0.5@4.5:direction=180', 'side_push=0.2@2.5s', 'push=1@9s',
+        'step_up=0.01@5')))
+    found = pushes(run)
+    assert [run.time[push.row] for push in found] == pytest.approx([1.2, 1.8, 2.5])
+    turns = [np.arctan2(*push.way[::-1]) - yaw(run)[push.row] for push in found]
+    assert np.exp(1j * np.array(turns)) == pytest.approx(np.array([1.0, -1.0, 1j]))
 
 
 def test_footprints_lie_where_the_stance_feet_are():

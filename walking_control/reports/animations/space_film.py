@@ -28,9 +28,8 @@ from walking_control.reports.scene import (
     write_text,
 )
 from walking_control.runs.quantities import ending, failure
-from walking_control.runs.route import PUSH_TIME
 from walking_control.runs.run import Run
-from walking_control.runs.space import yaw
+from walking_control.runs.space import pushes, yaw
 
 WIDTH, HEIGHT = 720, 400
 LONGEST = 15.0            # s the film takes
@@ -99,9 +98,9 @@ class _Film:
         self.height = max(float(np.ptp(self._scene.pose(row).points[:, 2]))
                            for row in rows[::LOOKS])
         self._prints = footprint_outlines(run)
-        self._base, self._looks = run.base.position, yaw(run)
+        self._base, self._pushes = run.base.position, pushes(run)
         self._place = np.column_stack([smooth(column) for column in self._base[rows, :2].T])
-        self._look = smooth(self._looks[rows])
+        self._look = smooth(yaw(run)[rows])
         self._font, self._small = (load_font(size * OVERSAMPLING) for size in (13, 11))
 
     def _views(self, k: int) -> tuple[tuple[str, tuple[float, float], Frame], ...]:
@@ -196,24 +195,13 @@ class _Film:
                 draw_disc(pen, frame.pixels(sole)[0], 4 * OVERSAMPLING, FOOT_COLOURS[i])
 
     def _draw_push(self, pen: Any, frame: Frame, row: int) -> None:
-        segment = self._pushing(row)
-        if segment is None:
-            return
-        begun = int(np.searchsorted(self._run.time, segment.push_at - 1e-9))
-        angle = self._looks[begun] + math.radians(segment.push_direction)
-        tip = self._base[row].copy()
-        foot = tip - 0.5 * self.height * np.array([math.cos(angle), math.sin(angle), 0.0])
-        start, end = frame.pixels([foot, tip])
-        pen.line([start, end], fill=MARK, width=4 * OVERSAMPLING)
-        draw_disc(pen, end, 6 * OVERSAMPLING, MARK)
-
-    def _pushing(self, row: int) -> Any:
-        """Return the segment whose push is shown in a row, or None."""
-        time, route = self._run.time[row], self._run.route
-        for segment in route.segments if route is not None else ():
-            if segment.push and 0.0 <= time - segment.push_at < max(PUSH_TIME, SHOWN_PUSH):
-                return segment
-        return None
+        for push in self._pushes:
+            if 0.0 <= self._run.time[row] - self._run.time[push.row] < SHOWN_PUSH:
+                tip = self._base[row]
+                foot = tip - 0.5 * self.height * np.append(push.way, 0.0)
+                start, end = frame.pixels([foot, tip])
+                pen.line([start, end], fill=MARK, width=4 * OVERSAMPLING)
+                draw_disc(pen, end, 6 * OVERSAMPLING, MARK)
 
     def _draw_text(self, pen: Any, k: int) -> None:
         run, row = self._run, self._rows[k]

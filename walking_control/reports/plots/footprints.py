@@ -1,17 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Walks in space from above and from the side ([DS09] Figs. 5.18 to 5.22): feet, speeds, steps."""
 
-import math
-
 import numpy as np
 
 from walking_control.models.dynamics import Dynamics
 from walking_control.reports.plots import style
 from walking_control.runs.kinematics import foot_positions, place_soles, sole_corners
 from walking_control.runs.quantities import disturbed_row, footholds, touchdowns
-from walking_control.runs.route import Segment
 from walking_control.runs.run import Run
-from walking_control.runs.space import mean_velocity, step_sizes
+from walking_control.runs.space import mean_velocity, pushes, step_sizes
 
 PUSH_LENGTH = 0.6   # m drawn for a push of 1 N s/kg
 APART = 0.3         # m between the names of two segments
@@ -44,7 +41,9 @@ def footprint_outlines(run: Run) -> list[tuple[int, int, np.ndarray]]:
 def plot_footprints(run: Run) -> style.Figure:
     """Draw footprints, path of the base, pushes and the segments of the route from above."""
     prints, base = footprint_outlines(run), run.base.position[:, :2]
-    reach = np.vstack([base, *(outline for _, _, outline in prints)])
+    arrows = [(base[push.row], base[push.row] - PUSH_LENGTH * push.size * push.way)
+              for push in pushes(run)]
+    reach = np.vstack([base, *(outline for _, _, outline in prints), *map(np.array, arrows)])
     low, high = reach.min(axis=0) - 0.25, reach.max(axis=0) + 0.25
     wide, tall = high - low
     width = 11.0
@@ -57,13 +56,15 @@ def plot_footprints(run: Run) -> style.Figure:
         else:
             axis.plot(*outline.T, 'o', color=style.FOOT_COLOURS[foot], markersize=4)
     _mark_route(axis, run)
+    for tip, tail in arrows:
+        axis.annotate('', tip, tail,
+                      arrowprops={'arrowstyle': '-|>', 'color': style.MARK, 'linewidth': 2.2})
     axis.set_xlim(low[0], high[0])
     axis.set_ylim(low[1], high[1])
     axis.set_aspect('equal', adjustable='box')
     axis.set_xlabel('x (m)')
     style.label(axis, 'from above: footprints, path of the base', 'y (m)')
-    pushed = run.route is not None and any(segment.push for segment in run.route.segments)
-    style.add_foot_legend(figure, run.robot, '', ('push', style.MARK) if pushed else None)
+    style.add_foot_legend(figure, run.robot, '', ('push', style.MARK) if arrows else None)
     return figure
 
 
@@ -72,7 +73,7 @@ def _row_at(run: Run, time: float) -> int:
 
 
 def _mark_route(axis: style.Axes, run: Run) -> None:
-    """Name the segments where they begin, those of one place together; draw their pushes."""
+    """Name the segments where they begin, those of one place together."""
     marks: list[tuple[int, list[str]]] = []   # (row, names)
     for segment in run.route.segments if run.route is not None else ():
         if segment.begin > run.time[-1]:
@@ -82,8 +83,6 @@ def _mark_route(axis: style.Axes, run: Run) -> None:
             marks[-1][1].append(segment.name)
         else:
             marks.append((row, [segment.name]))
-        if segment.push and segment.push_at <= run.time[-1]:
-            _draw_push(axis, run, segment)
     for row, names in marks:
         place, left = run.base.position[row, :2], run.base.rotation[row, :2, 1]
         line = place + np.multiply.outer([0.18, 0.32], left)
@@ -91,16 +90,6 @@ def _mark_route(axis: style.Axes, run: Run) -> None:
         side = 'center' if abs(left[0]) < 0.5 else 'right' if left[0] < 0.0 else 'left'
         axis.text(*line[1], ', '.join(names), fontsize=8.5, color=style.NEUTRAL, ha=side,
                   va='bottom' if side == 'center' else 'center')
-
-
-def _draw_push(axis: style.Axes, run: Run, segment: Segment) -> None:
-    row, rotation = _row_at(run, segment.push_at), run.base.rotation
-    angle = math.atan2(rotation[row, 1, 0], rotation[row, 0, 0]) \
-        + math.radians(segment.push_direction)
-    way = PUSH_LENGTH * segment.push * np.array([math.cos(angle), math.sin(angle)])
-    place = run.base.position[row, :2]
-    axis.annotate('', place, place - way,
-                  arrowprops={'arrowstyle': '-|>', 'color': style.MARK, 'linewidth': 2.2})
 
 
 def plot_velocities(run: Run) -> style.Figure | None:
@@ -121,10 +110,9 @@ def plot_velocities(run: Run) -> style.Figure | None:
         axis.plot(middle, walked[:, part], '.-', color=style.NEUTRAL, linewidth=1.0, markersize=4)
         style.label(axis, name + (': mean of each stride; red: asked for' if part == 0 else ''),
                     unit)
-    for segment in run.route.segments if run.route is not None else ():
-        if segment.push:
-            for axis in axes:
-                axis.axvline(segment.push_at, color=style.MARK, linewidth=1.2, linestyle=':')
+    for push in pushes(run):
+        for axis in axes:
+            axis.axvline(run.time[push.row], color=style.MARK, linewidth=1.2, linestyle=':')
     axes[-1].set_xlabel('time (s)')
     return figure
 
