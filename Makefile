@@ -31,7 +31,7 @@ ifeq ($(ROS),)
 unexport PYTHONPATH PYTHONHOME _ROS_WHEELS_BOOTSTRAP_COMPLETE
 endif
 
-.PHONY: help demo test golden lint site bench soak setup clean
+.PHONY: help demo test golden lint site dist bench soak setup clean
 
 help:
 	@echo 'make demo    walk Dribbel over ROS 2; report in out/demo'
@@ -39,6 +39,7 @@ help:
 	@echo 'make golden  compare short walks with what is kept of them; ARGS=--write keeps them anew'
 	@echo 'make lint    ruff and mypy, as CI runs them'
 	@echo 'make site    the pages as a site in out/site; a dead link or anchor is an error'
+	@echo 'make dist    sdist and wheel in dist, the same bytes of the same sources'
 	@echo 'make bench   run the benchmarks'
 	@echo 'make soak    walk 30 minutes of simulated time with random faults;'
 	@echo '             then 10 minutes of random bytes and requests to the nodes of three robots,'
@@ -70,6 +71,11 @@ lint: $(VENV)/dependencies
 site: $(VENV)/dependencies
 	$(BIN)/python -m sphinx -n -W --keep-going -q -c doc . out/site $(ARGS)
 	@echo 'wrote out/site/index.html'
+
+# SOURCE_DATE_EPOCH: the time that the files of a release carry
+dist: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 1700000000)
+dist: $(VENV)/dependencies
+	$(BIN)/python -m build --no-isolation --outdir dist .
 
 bench: setup
 	@set -e; for file in benchmarks/[!_]*.py; do echo "$$file"; $(BIN)/python "$$file"; done

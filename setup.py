@@ -30,6 +30,7 @@ setup(
         (f'{share}/config/robots', glob('config/robots/*.yaml')),
         (f'{share}/config/comparisons', glob('config/comparisons/*.yaml')),
         (f'{share}/config/noise', glob('config/noise/*.yaml')),
+        (f'{share}/config/logs', glob('config/logs/*.yaml')),
         (f'{share}/config/gaits', glob('config/gaits/*.yaml')),
         (f'{share}/config/routes', glob('config/routes/*.yaml')),
         (f'{share}/config/teleop', glob('config/teleop/*.yaml')),
@@ -67,10 +68,12 @@ setup(
         # launch_pytest needs an older pytest than the newest; all solvers and others' robots;
         # hypothesis finds the bad input that nobody thought of, and shrinks it to read;
         # pytest-timeout makes of a test that hangs one that fails
+        # nbclient executes the notebooks of doc/tutorials, build makes the files of a release
         'test': ['pytest<8.4', 'pytest-xdist>=3.7', 'pytest-timeout', 'hypothesis', 'osqp',
-                 'quadprog', 'rosbags', 'example-robot-data', 'foxglove-sdk', 'websockets', 'h5py'],
-        # the site of the pages, `make site`
-        'docs': ['furo', 'latex2mathml', 'myst-parser', 'sphinx'],
+                 'quadprog', 'rosbags', 'example-robot-data', 'foxglove-sdk', 'websockets', 'h5py',
+                 'nbclient', 'ipykernel', 'build'],
+        # the site of the pages and notebooks, `make site`
+        'docs': ['furo', 'latex2mathml', 'myst-nb', 'myst-parser', 'sphinx'],
         # what `make lint` runs
         'lint': ['ruff', 'mypy', 'types-PyYAML'],
     },
