@@ -4,12 +4,21 @@
 from importlib.util import find_spec
 from pathlib import Path
 import re
+import sys
 
 HOUSE = Path(__file__).parents[1]
 
 project = 'walking_control'
 release = re.search('<version>(.+)</version>', (HOUSE / 'package.xml').read_text()).group(1)
-extensions = ['myst_parser']
+# myst_nb reads notebooks as well as MyST; a test executes them and keeps their outputs true
+extensions = ['myst_nb', 'sphinx.ext.autodoc', 'sphinx.ext.napoleon']
+nb_execution_mode = 'off'
+# the library as it stands here, whatever is installed; its types are no pages of this site
+sys.path.insert(0, str(HOUSE))
+autodoc_typehints = 'signature'
+napoleon_use_ivar = True
+nitpick_ignore_regex = [('py:.*', '.*')]
+default_role = 'code'
 # $...$ and $$...$$ as on the forge, set as MathML: browsers draw it themselves, without a network.
 myst_enable_extensions = ['dollarmath']
 MATHML = find_spec('latex2mathml') is not None
@@ -19,7 +28,8 @@ else:
     extensions.append('sphinx.ext.mathjax')   # needs a network where the page is read
 # The house is the source folder, not doc/: README.md and ../config are then within reach of links.
 root_doc = 'doc/index'
-include_patterns = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.rst', 'doc/**']
+include_patterns = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.rst', 'SECURITY.md',
+                    'QUALITY_DECLARATION.md', 'doc/**']
 exclude_patterns = ['.*', 'build', 'out']
 # anchors of headings as the forge makes them
 myst_heading_anchors = 6

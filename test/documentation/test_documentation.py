@@ -7,6 +7,8 @@ import re
 
 import pytest
 
+import walking_control
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -33,6 +35,13 @@ def test_links_lead_somewhere(page):
     for target in re.findall(r'\]\(([^)#]+)', page.read_text(encoding='utf-8')):
         if '://' not in target:
             assert (page.parent / target).exists(), f'{page.name} links to {target}'
+
+
+def test_the_library_is_documented():
+    """A public name would stand nowhere on the site, or one that is gone break its build."""
+    page = (ROOT / 'doc' / 'library.rst').read_text(encoding='utf-8')
+    listed = re.findall(r'^\.\. auto(?:class|function):: (\w+)$', page, re.M)
+    assert sorted(listed) == sorted(set(walking_control.__all__) - {'__version__'})
 
 
 def test_citations_are_resolved():

@@ -3,6 +3,7 @@
 
 import ast
 from pathlib import Path
+import re
 import subprocess
 import sys
 
@@ -70,6 +71,15 @@ def test_every_room_has_rules():
     """A new room without a rule would escape the arrow test."""
     rooms = {room_of(path) for path in PACKAGE.rglob('*.py')} - {'__init__', 'exceptions'}
     assert rooms <= set(ALLOWED)
+
+
+def test_the_table_of_rooms():
+    """A room would be missing where a newcomer looks for it, or stand below one that it imports."""
+    page = (Path(__file__).parents[2] / 'doc' / 'concepts.md').read_text(encoding='utf-8')
+    table = page.partition('## Where a line of code is')[2]
+    rooms = [room for room in ROOMS if (PACKAGE / room).is_dir()]
+    assert re.findall(r'^\|.*\| `(\w+)` \|$', table, re.M) == rooms[::-1]
+    assert len(re.findall(r'^\| \*\*', page, re.M)) <= 14, 'words'
 
 
 def test_reading_a_robot_loads_no_law_no_plant_and_no_compiler():

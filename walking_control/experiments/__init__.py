@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Experiments on a walker: measures of a run, pictures of it, reports."""
+"""What takes many walks: margins, sweeps, tuning, comparisons, cycles, bringing a robot up."""

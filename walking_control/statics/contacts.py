@@ -71,7 +71,7 @@ class Contact:
         width: Size along y, m.
         friction: Coefficient of friction with the floor.
         offset: Middle of the sole in the frame's axes, m.
-        torsional_friction: Largest |mz| / fz, m; None leaves the corners' friction alone to limit
+        torsional_friction: Largest mz / fz, m; None leaves the corners' friction alone to limit
             it (no effect on point contacts, which transmit no moment).
         min_force: Smallest normal force, N; above zero it keeps the sole pressed.
         max_force: Largest normal force, N.
