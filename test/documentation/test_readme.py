@@ -12,12 +12,25 @@ ROOT = Path(__file__).parents[2]
 README = (ROOT / 'README.md').read_text(encoding='utf-8')
 
 
-def test_python_example(capsys):
+def test_python_example(capsys, tmp_path, monkeypatch):
     """The first ten lines a library user copies must work."""
     pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
+    pytest.importorskip('matplotlib', reason='figures need the package matplotlib')
+    monkeypatch.chdir(tmp_path)
     code, = re.findall(r'```python\n(.*?)```', README, re.S)
+    assert len(code.split('\n\n')[1].splitlines()) < 10
     exec(compile(code, 'README.md', 'exec'), {})
-    assert 0.4 < float(capsys.readouterr().out) < 0.6
+    laws, walk, speed = capsys.readouterr().out.splitlines()
+    assert 'hip_switching' in laws and walk.startswith('False') and 0.4 < float(speed) < 0.6
+    assert (tmp_path / 'out/walk/report.html').is_file()
+
+
+def test_length_and_pictures():
+    """A reader would have to scroll through decimals, or wait for a film of many megabytes."""
+    assert len(README.split()) <= 900
+    films = re.findall(r'\((doc/\S+\.gif)\)', README)
+    assert len(films) == 4
+    assert all((ROOT / film).stat().st_size < 1e6 for film in films)
 
 
 def test_torques_of_a_urdf(capsys):
