@@ -19,9 +19,11 @@ def outputs(notebook):
     """Return what each cell printed and showed: text, and how many pictures."""
     for cell in notebook.cells:
         if cell.cell_type == 'code':
+            pictures = ['image/png' in each.get('data', {}) for each in cell.outputs]
             said = ''.join(each.get('text', '') or each.get('data', {}).get('text/plain', '')
-                           for each in cell.outputs if each.get('name') != 'stderr')
-            yield said, sum('image/png' in each.get('data', {}) for each in cell.outputs)
+                           for each, picture in zip(cell.outputs, pictures, strict=True)
+                           if each.get('name') != 'stderr' and not picture)
+            yield said, sum(pictures)
 
 
 @pytest.mark.long
