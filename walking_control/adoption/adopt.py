@@ -82,11 +82,7 @@ class Adoption:
 
 
 def adopt(path: Path | str, told: Told | None = None) -> Adoption:
-    """Return the `Adoption` of a URDF, xacro, MJCF or SDF, as far as told, else guessed.
-
-    Raises:
-        InvalidInput: It cannot be read, or what was told does not fit it.
-    """
+    """Return the `Adoption` of a URDF, xacro, MJCF or SDF, or raise InvalidInput."""
     told = told or Told()
     if told.name is not None:
         check_name(told.name, 'option --name')

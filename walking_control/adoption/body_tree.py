@@ -87,11 +87,7 @@ class BodyTree:
                 if self.model.parents[child] == body]
 
     def points(self, body: int, of: str = 'all') -> np.ndarray:
-        """Return the corners of a body's shapes, collision shapes where there are any, ``(n, 3)``.
-
-        Args:
-            of: ``'all'``, or the name of a link of it.
-        """
+        """Return the corners of a body's collision shapes, else of its others, ``(n, 3)``."""
         shapes = [shape for shape in self.shapes
                   if shape.body == body and of in ('all', shape.link)]
         chosen = [shape for shape in shapes if shape.collides] or shapes

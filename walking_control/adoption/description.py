@@ -30,11 +30,7 @@ _ANCHORS = ('world', 'map', 'odom', 'ground', 'universe')
 
 
 def read_description(path: Path | str) -> Description:
-    """Return the `Description` of a URDF, xacro, MJCF or SDF file.
-
-    Raises:
-        InvalidInput: It is none of these, or describes no robot.
-    """
+    """Return the `Description` of a URDF, xacro, MJCF or SDF file; InvalidInput of any other."""
     path = Path(path)
     if not path.is_file():
         raise UrdfError(f'robot description {path}', limit='no such file')
@@ -89,14 +85,8 @@ def fix_joints(description: Description, fixed: Mapping[str, float],
                efforts: Mapping[str, float], armatures: Mapping[str, float] | None = None) -> None:
     """Make joints fixed that were told to be, and those that no motor can turn.
 
-    Args:
-        description: Changed.
-        fixed: joint -> position, as told.
-        efforts: joint -> effort limit, as told.
-        armatures: joint -> inertia of its rotor, as told.
-
-    Raises:
-        InvalidInput: A name is no moving joint, or one that stays has no room to move.
+    As told: position, effort limit and rotor inertia by joint. InvalidInput: a name is no moving
+    joint, or one that stays has no room to move.
     """
     root = parse(description.urdf)
     joints = {joint.name: joint for joint in moving_joints(description.urdf)}

@@ -39,11 +39,7 @@ class Sole:
 
 
 def find_feet(tree: BodyTree, told: Told) -> tuple[list[str], Guess]:
-    """Return the links that are feet, as told or guessed, and the `Guess` of them.
-
-    Raises:
-        InvalidInput: A link that was told does not exist, or fewer than two feet are found.
-    """
+    """Return the feet's links and the `Guess`; InvalidInput: an unknown link, or fewer than two."""
     bodies = {link: body for link, body, _ in tree.frames}
     if told.feet:
         for link in told.feet:
@@ -54,8 +50,7 @@ def find_feet(tree: BodyTree, told: Told) -> tuple[list[str], Guess]:
             raise InvalidInput('--feet', value=','.join(told.feet), limit='must name links of two '
                                'parts that move against each other')
         return list(told.feet), Guess('feet', ', '.join(told.feet), TOLD, 'as told', '--feet')
-    ends = {link: _lowest(tree, link, body) for link, body, _ in tree.frames
-            if _is_end(tree, body)}
+    ends = {link: _lowest(tree, link, body) for link, body, _ in tree.frames if _is_end(tree, body)}
     if not ends:
         raise InvalidInput('feet', limit='nothing ends below the base', remedy='--feet A,B')
     height = max(1e-9, -min(ends.values()))
@@ -110,13 +105,7 @@ def find_sole(tree: BodyTree, link: str, leg: float, told: Told) -> tuple[Sole, 
     """Return the `Sole` of a foot, in axes whose x is ahead, and the `Guess` of it.
 
     The side of the foot's convex hull that faces away from the ankle and has most of the foot
-    within `DEPTH` of its plane.
-
-    Args:
-        tree: The `BodyTree`, x ahead.
-        link: The foot.
-        leg: Length of the leg, m.
-        told: What the user says.
+    within `DEPTH` of its plane. `leg` is the length of the leg, m.
     """
     body, frame = next((body, place) for name, body, place in tree.frames if name == link)
     turn = tree.places[body].rotation
@@ -133,8 +122,7 @@ def find_sole(tree: BodyTree, link: str, leg: float, told: Told) -> tuple[Sole, 
         return Sole(link, body, place, 0.0, 0.0), Guess(
             what, 'a point at its origin', LOW, 'it has no shape', '--sole')
     best = max(_faces(points, turn.T @ [0.0, 0.0, -1.0], side),
-               key=lambda normal: _merit(points, normal, side, leg,
-                                          turn if reaches_zero else None))
+               key=lambda normal: _merit(points, normal, side, leg, turn if reaches_zero else None))
     patch, place = _patch(points, best, side, leg)
     length, width = (float(x) for x in np.ptp(patch, axis=0)[:2])
     if told.sole is not None:
@@ -180,10 +168,7 @@ def _faces(points: np.ndarray, down: np.ndarray, side: np.ndarray) -> list[np.nd
 
 def _merit(points: np.ndarray, normal: np.ndarray, side: np.ndarray, leg: float,
            turn: np.ndarray | None) -> float:
-    """Return how much of a foot a plane touches, and that it lies below.
-
-    Below is down at zero angles; of a leg that never gets there, away from the ankle.
-    """
+    """Return how much of a foot a plane touches, and that it lies below or away from the ankle."""
     patch, place = _patch(points, normal, side, leg)
     below = float(place.translation @ normal) / max(1e-9, float(np.linalg.norm(place.translation)))
     if below < STEEP:

@@ -18,10 +18,8 @@ AXES = {'x': (1.0, 0.0, 0.0), 'y': (0.0, 1.0, 0.0), '-x': (-1.0, 0.0, 0.0), '-y'
 def find_base(tree: BodyTree, told: Told) -> tuple[str, np.ndarray, Guess]:
     """Return the kind of base, the axis across (horizontal, at zero angles) and the `Guess`.
 
-    A robot whose joints all turn about one horizontal axis is planar.
-
-    Raises:
-        InvalidInput: Told to be planar, it has joints that turn out of the plane.
+    A robot whose joints all turn about one horizontal axis is planar. InvalidInput: told to be
+    planar, it has others.
     """
     axes = np.array([tree.axis(body) for body in range(2, tree.model.njoints)])
     across = axes[0]
@@ -42,15 +40,7 @@ def find_base(tree: BodyTree, told: Told) -> tuple[str, np.ndarray, Guess]:
 
 def find_forward(tree: BodyTree, feet: Sequence[str], soles: Sequence[Sole], base: str,
                  across: np.ndarray, told: Told) -> tuple[np.ndarray, Guess]:
-    """Return the rotation that brings ahead to x, ``(3, 3)``, and the `Guess`.
-
-    Args:
-        feet: Links.
-        soles: Their soles, as seen with x ahead.
-        base: ``'planar'`` or ``'free'``.
-        across: Axis of the joints of a planar robot.
-        told: What the user says.
-    """
+    """Return the rotation that brings ahead to x, ``(3, 3)``, and the `Guess`."""
     if told.forward is not None:
         return _turn(np.array(AXES[told.forward])), Guess('forward', told.forward, TOLD, 'as told',
                                                           '--forward')
@@ -81,8 +71,7 @@ def find_forward(tree: BodyTree, feet: Sequence[str], soles: Sequence[Sole], bas
     return _turn(np.array(AXES[axis])), Guess('forward', axis, sure, why, '--forward')
 
 
-def _across_legs(tree: BodyTree, soles: Sequence[Sole],
-                 places: Sequence[np.ndarray]) -> np.ndarray:
+def _across_legs(tree: BodyTree, soles: Sequence[Sole], places: Sequence[np.ndarray]) -> np.ndarray:
     """Return the way from foot to foot; where it is none, what most joints of legs turn about."""
     between: np.ndarray = places[0] - places[-1]
     small, large = sorted(np.abs(between[:2]))

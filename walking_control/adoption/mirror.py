@@ -63,16 +63,10 @@ class Mirror:
 
 def find_mirror(tree: BodyTree, feet: tuple[int, int], planar: bool,
                 told: Told) -> tuple[Mirror, Guess]:
-    """Return the `Mirror` of a robot on two feet and the `Guess` of it.
+    """Return the `Mirror` of a robot on a left and a right foot, x ahead, and the `Guess` of it.
 
-    Args:
-        tree: The `BodyTree`, x ahead.
-        feet: Bodies of the left and the right foot.
-        planar: Whether it moves in the plane; legs then lie in it both.
-        told: What the user says.
-
-    Raises:
-        InvalidInput: The legs have different numbers of joints.
+    InvalidInput: the legs have different numbers of joints. Those of a planar robot lie in its
+    plane both.
     """
     left, right = (tree.chain(foot) if foot != ROOT else [] for foot in feet)
     shared = [body for body in left if body in right]
@@ -161,10 +155,7 @@ def _named(tree: BodyTree, child: int, free: list[int], told: Told) -> int | Non
 
 
 def _sign(tree: BodyTree, a: int, b: int, planar: bool) -> float:
-    """Return how the angle of a joint appears in its image.
-
-    A reflection S takes a rotation about w to one about -S w; along an axis p it takes it to S p.
-    """
+    """Return a joint's sign in its image: S takes a turn about w to -S w, a slide by p to S p."""
     axis = tree.axis(a)
     slides = tree.limits[tree.joint(a)].kind == 'prismatic'
     image = axis if planar else (REFLECTION if slides else -REFLECTION) @ axis

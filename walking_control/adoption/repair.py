@@ -128,16 +128,7 @@ def _drop_meshes(root: Element, folder: Path) -> list[str]:
 
 def compile_mended(compile_text: Callable[[str], Any], path: Path,
                    problem: str) -> tuple[Any, list[Guess]]:
-    """Return what MuJoCo compiles of an MJCF it refused, and what was mended for it.
-
-    Args:
-        compile_text: Compiles a text.
-        path: Of the MJCF.
-        problem: Why it was refused.
-
-    Raises:
-        ValueError: It cannot be mended; MuJoCo's words.
-    """
+    """Return what MuJoCo compiles of an MJCF it refused and the mends; ValueError: it has none."""
     try:
         root = _whole(path)
     except (OSError, ParseError):

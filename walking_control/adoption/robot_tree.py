@@ -73,10 +73,7 @@ def write_urdf(tree: BodyTree, soles: Sequence[Sole], names: Sequence[str],
 
 
 def fill_hollow(description: Description, tree: BodyTree) -> list[Guess]:
-    """Give links with mass but hardly any inertia that of a body of their size; say which.
-
-    Simulators in space refuse such links.
-    """
+    """Give links with mass but hardly any inertia that of a body of their size; say which."""
     root, names = parse(description.urdf), []
     bodies = {name: body for name, body, _ in tree.frames}
     for link in root.findall('link'):
@@ -106,8 +103,7 @@ def _add_sole(root: Element, sole: Sole, name: str, place: Any) -> None:
     if sole.is_point:
         SubElement(geometry, 'sphere', radius=f'{max(sole.radius, 1e-3):.9g}')
     else:
-        SubElement(geometry, 'box', size=numbers_text(
-            np.array([sole.length, sole.width, THICK])))
+        SubElement(geometry, 'box', size=numbers_text(np.array([sole.length, sole.width, THICK])))
     joint = SubElement(root, 'joint', name=f'{name}_joint', type='fixed')
     SubElement(joint, 'parent', link=sole.link)
     SubElement(joint, 'child', link=name)
@@ -119,8 +115,7 @@ def motors_of(tree: BodyTree, efforts: Mapping[str, float],
     """Return joint -> motor of the robot file: one ampere for each N m, no gear."""
     return {joint.name: {'torque_constant': 1.0, 'reduction': 1.0,
                          'rotor_inertia': float(f'{armatures.get(joint.name, 0.0):.9g}'),
-                         'resistance': 0.0,
-                         'current_limit': float(f'{efforts[joint.name]:.9g}')}
+                         'resistance': 0.0, 'current_limit': float(f'{efforts[joint.name]:.9g}')}
             for joint in moving_joints(tree.urdf)}
 
 
@@ -128,14 +123,8 @@ def sections_of(mass: float, soles: Sequence[Sole], planar: bool, height: float,
                 efforts: Mapping[str, float], lays_flat: bool = True) -> dict[str, Any]:
     """Return the parameter sections of the robot file.
 
-    Args:
-        mass: kg.
-        planar: Whether it moves in the plane.
-        height: Of the base over the floor at the start, m.
-        apart: Distance between the feet sideways at the start, m.
-        efforts: joint -> effort limit.
-        lays_flat: Whether the legs can lay their soles flat wherever they step; else they are
-            blades.
+    Mass in kg; `height` of the base over the floor and the feet's distance `apart` at the start, m;
+    joint -> effort limit; feet whose legs cannot lay soles flat wherever they step are blades.
     """
     weight = 9.81 * mass
     sections: dict[str, Any] = {
@@ -155,8 +144,7 @@ def sections_of(mass: float, soles: Sequence[Sole], planar: bool, height: float,
     # a point bears no moment
     sections['static_torque'] = {'sole_length': 0.001, 'sole_width': 0.001, 'friction': 0.5}
     if not any(sole.is_point for sole in soles):
-        length, width = (min(getattr(sole, side) for sole in soles) for side in
-                         ('length', 'width'))
+        length, width = (min(getattr(sole, side) for sole in soles) for side in ('length', 'width'))
         relied = {'sole_length': _short(RELIED * length), 'sole_width': _short(RELIED * width)}
         sections['static_torque'] = {**relied, 'friction': 0.5}
         stepping = {**stepping, **relied, **({} if lays_flat else {'sole_width': 0.0}),
@@ -177,14 +165,9 @@ def _stepping_of(height: float) -> dict[str, float]:
 
 def armatures_of(tree: BodyTree, efforts: Mapping[str, float], leg: float,
                  known: Mapping[str, float]) -> tuple[dict[str, float], list[Guess]]:
-    """Return joint -> rotor inertia, kg m^2, and the `Guess` of those nobody gave.
+    """Return joint -> rotor inertia, kg m^2, and the `Guess` of those nobody gave; `leg` in m.
 
     A motor is bred to spin its own rotor up fast: I = effort x time / speed.
-
-    Args:
-        efforts: joint -> effort limit.
-        leg: Length of the leg, m.
-        known: joint -> rotor inertia, as given or told.
     """
     time = math.sqrt(leg / 9.81)
     found, guessed = dict(known), []

@@ -23,11 +23,7 @@ _MODEL = 'model://'
 
 
 def urdf_of_sdf(document: Element, path: Path) -> tuple[str, list[Guess]]:
-    """Return URDF text and guesses of an SDF.
-
-    Raises:
-        UrdfError: It holds no model, or what is not read here.
-    """
+    """Return URDF text and guesses of an SDF; UrdfError: no model, or what is not read here."""
     found = document.find('.//model')
     if found is None:
         raise UrdfError(f'SDF {path}', limit='has no <model>')
@@ -65,10 +61,7 @@ class _Model:
         return ElementTree.tostring(self._robot, encoding='unicode'), self._guesses
 
     def _span(self) -> tuple[list[Element], list[Element]]:
-        """Return joints that make a tree, and those that close loops, ball joints first.
-
-        Of two joints that reach a link, the hinge counts: rods hang on balls.
-        """
+        """Return joints that make a tree and those that close loops: balls before hinges."""
         tree: list[Element] = []
         loops: list[Element] = []
         order = sorted(self._joints, key=lambda joint: joint.get('type') not in _KINDS)

@@ -32,14 +32,10 @@ class Standing:
 
 
 class _Problem:
-    """Residuals of a posture; partners move alike.
+    """Residuals of a posture, left sole first; with a mirror, partners move alike.
 
-    Joints of the legs move; the others rest at 0, or as near to it as their limits let them.
-
-    Args:
-        soles: The soles, left first.
-        mirror: The `Mirror`; None: joints are free of each other.
-        fixed: joint -> position, as told.
+    Joints of the legs move; the others rest at 0, or as near to it as their limits let them, or are
+    fixed as told.
     """
 
     def __init__(self, tree: BodyTree, soles: Sequence[Sole], mirror: Mirror | None,
@@ -121,22 +117,17 @@ def find_longest(problem: _Problem) -> float:
     for attempt in range(3):
         start = np.clip(problem.rest + (attempt > 0) * rng.normal(0.0, 0.3, len(problem.rest)),
                         problem.lower, problem.upper)
-        found = least_squares(residuals, start,
-                              bounds=(problem.lower, problem.upper), max_nfev=40)
+        found = least_squares(residuals, start, bounds=(problem.lower, problem.upper), max_nfev=40)
         best = max(best, float(reach(found.x).min()))
     return best
 
 
 def find_standing(tree: BodyTree, soles: Sequence[Sole], mirror: Mirror | None, bend: float,
                   told: dict[str, float]) -> Standing:
-    """Return the nearest posture to rest that stands with legs of a given length.
+    """Return the nearest posture to rest that stands with legs bent to a share of their longest.
 
-    Args:
-        tree: The `BodyTree`, of a free base, x ahead.
-        soles: The soles, left first.
-        mirror: The `Mirror` of a robot on two feet; None: no symmetry is asked for.
-        bend: Length of the legs over their longest.
-        told: joint -> position, kept.
+    Soles are left first; without a mirror no symmetry is asked for. `told`: joint -> position,
+    kept.
     """
     problem = _Problem(tree, soles, mirror, told)
     longest = find_longest(problem)
@@ -181,10 +172,8 @@ def find_stride(tree: BodyTree, soles: Sequence[Sole], bend: float,
                 told: dict[str, float]) -> tuple[Standing, float]:
     """Return a posture with the first foot ahead, and the pitch of the base in it, rad.
 
-    Args:
-        tree: The `BodyTree`, x ahead, joints about y.
-        bend: Length of the legs over their longest, where knees let them be shorter.
-        told: joint -> position, kept.
+    `bend` is the length of the legs over their longest, where knees let them be shorter; joints
+    turn about y.
     """
     model, data = tree.model, tree.model.createData()
     names = [str(name) for name in model.names][2:]
@@ -250,15 +239,10 @@ def coordinate_names(tree: BodyTree, mirror: Mirror, feet: Sequence[int]) -> dic
 
 def support_maps(tree: BodyTree, mirror: Mirror, feet: Sequence[int],
                  links: Sequence[str]) -> tuple[list[str], dict[str, dict[str, dict[str, float]]]]:
-    """Return coordinates and supports of the robot file.
+    """Return coordinates and supports of the robot file; joints turn about y.
 
     The first coordinate is the lean of the stance foot's link back from the floor normal, the
     others the joints; on the second foot each joint is its partner's.
-
-    Args:
-        tree: The `BodyTree`, joints about y.
-        feet: Bodies of the feet.
-        links: Their links in the robot file.
     """
     names = coordinate_names(tree, mirror, feet)
     order = [str(name) for name in tree.model.names][2:]

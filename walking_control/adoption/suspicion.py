@@ -33,11 +33,7 @@ def find_suspicions(tree: BodyTree, mirror: Mirror | None, leg: float,
                     planar: bool) -> list[InvalidInput]:
     """Return what looks like a mistake; the topmost of those that follow from one another.
 
-    Args:
-        tree: The `BodyTree`, x ahead.
-        mirror: Its `Mirror`, None of a robot that has none.
-        leg: Height of the base over the feet at zero angles, m.
-        planar: Whether it moves in the plane.
+    `leg` is the height of the base over the feet at zero angles, m.
     """
     found = list(_units(tree, leg))
     if found:   # the rest would say the same of every part

@@ -158,14 +158,10 @@ def needing_ros(verb: str, otherwise: str = '') -> Iterator[None]:
 
 
 def make_folder(options: Writing) -> None:
-    """Make the folder a verb writes to; better now than after a long run.
-
-    Notes the folders made in ``options.made``, the innermost first: who is refused leaves none.
-    """
+    """Make the folder a verb writes to before its long run; note what was made, innermost first."""
     if options.out is None:
         return
-    options.made = [folder for folder in (options.out, *options.out.parents)
-                    if not folder.exists()]
+    options.made = [folder for folder in (options.out, *options.out.parents) if not folder.exists()]
     try:
         options.out.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -121,11 +121,7 @@ def _text(value: object) -> str:
 
 
 def format_cells(result: dict[str, Any]) -> list[str]:
-    """Return the lines of a table of `find_envelope`'s result for a terminal.
-
-    A row for each direction, a column for each phase; ``>`` marks what was survived to the last
-    size, ``?`` what has not been found out.
-    """
+    """Return the table of an envelope; ``>`` survived the last size, ``?`` is not known."""
     cells = result['cells']
     phases = list(dict.fromkeys(cell['phase'] for cell in cells))
     pushes = cells[0]['direction_deg'] is not None

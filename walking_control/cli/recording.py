@@ -66,8 +66,7 @@ def estimate(options: _Estimate) -> int:
     if options.fit is not None:
         parts |= {'fitted': (0.0, options.fit), 'held_out': (options.fit, 1.0)}
     errors = {name: judge_estimate(run, part) for name, part in parts.items()}
-    result: dict[str, Any] = {'robot': run.robot.name, 'rows': len(run.time),
-                              'parameters': fitted,
+    result: dict[str, Any] = {'robot': run.robot.name, 'rows': len(run.time), 'parameters': fitted,
                               **{name: None if found is None else vars(found)
                                  for name, found in errors.items()}, 'files': []}
     if options.out is not None:

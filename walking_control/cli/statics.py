@@ -53,8 +53,7 @@ class _Check(Common):
     robot: str = argument(OR_URDF)
     bringup: Path | None = option(
         'controllers.yaml, or the folder it is in: does it fit the robot?', 'PATH')
-    live: bool = option(
-        'listen to the running robot: do gravity and motion bear its sensors out?')
+    live: bool = option('listen to the running robot: do gravity and motion bear its sensors out?')
     namespace: str = option('of the running robot', 'NS', default='')
     seconds: float = option('how long to listen to it (default: 3)', 'S', positive, default=3.0)
     wait: float = option('longest wait for its sensors (default: 10)', 'S', positive, default=10.0)
@@ -165,8 +164,7 @@ def _print_soles(result: Mapping[str, Any]) -> None:
             ('force free', 'normal_force', 'N', 1, 1.0),
             ('twist free', 'torsion', 'N m', 3, 1.0)):
         rows.append((label, unit, digits, scale,
-                     {side: (result['margins'] or {}).get(side, {}).get(key)
-                      for side in wrenches}))
+                     {side: (result['margins'] or {}).get(side, {}).get(key) for side in wrenches}))
     for label, unit, digits, scale, values in rows:
         shown = [None if values.get(side) is None else _rounded(scale * values[side], digits)
                  for side in wrenches]

@@ -178,11 +178,7 @@ class Field(NamedTuple):
 def option(words: Words = None, metavar: str | tuple[str, ...] | None = None,
            read: Callable[[str], Any] | None = None, flag: str | None = None, apart: str = '',
            **more: Any) -> Any:
-    """Return a `Field` that is typed as ``--its-name``.
-
-    What is not given follows from its annotation: how a text is read, and that a list grows by
-    each time it is given.
-    """
+    """Return a `Field` typed as ``--its-name``; its annotation says how its text is read."""
     given = {name: value for name, value in (('metavar', metavar), ('type', read)) if value}
     return Field(words, {**given, **more}, flag, apart)
 
@@ -250,10 +246,8 @@ def verb(*examples: str, name: str | None = None, before: str = ''
          ) -> Callable[[Callable[[Any], int]], Verb]:
     """Return a decorator that makes a `Verb` of a function, whose ``options`` say by their type.
 
-    Args:
-        *examples: Lines that its help ends with.
-        name: Its name, if not that of the function.
-        before: What stands before them.
+    Examples end its help; `name` is its own if not the function's, `before` stands before the
+    examples.
     """
     epilog = before + 'Example:\n  ' + '\n  '.join(examples)
     return lambda run: Verb(run, get_type_hints(run)['options'], name or run.__name__, epilog)

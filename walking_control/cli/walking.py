@@ -220,8 +220,7 @@ def _first_failure(options: _Robustness) -> FirstFailure:
         from walking_control.experiments.envelope import find_envelope
         return find_envelope(robot_file, options.disturbance or 'push', options.controller,
                              options.plant, *sizes, common.requested_grid(options),
-                             options.processes,
-                             output.show_share('tried'))
+                             options.processes, output.show_share('tried'))
     if options.disturbance is None:
         raise InvalidInput(f'robustness of {robot_file.robot.name}', limit='robots with base: '
                            'free alone have an envelope', remedy='give --disturbance or --margin')

@@ -63,9 +63,8 @@ class ForcePolytope:
         size = np.abs(rows).max()
         try:
             with np.errstate(divide='ignore', invalid='ignore'):   # corners far away
-                points = HalfspaceIntersection(
-                    np.column_stack([rows / size, -np.ones(len(rows))]),
-                    np.zeros(rows.shape[1])).intersections
+                points = HalfspaceIntersection(np.column_stack([rows / size, -np.ones(len(rows))]),
+                                               np.zeros(rows.shape[1])).intersections
             points = points[np.isfinite(points).all(axis=1)]
             extent = np.abs(points).max()
             points = extent * np.unique(np.round(points / extent, 9), axis=0)
@@ -166,19 +165,13 @@ def effective_mass(inertia: np.ndarray, direction: np.ndarray) -> float:
 
 
 def diagonal_mass(inertia: np.ndarray, direction: np.ndarray) -> float:
-    """Return force per acceleration along a direction, the end guided along it, kg.
-
-    Never below `effective_mass` where the inertia is symmetric.
-    """
+    """Return force per acceleration of an end guided along a direction, kg."""
     return float(direction @ inertia @ direction)
 
 
 @dataclass(frozen=True)
 class ImpactMitigation:
-    """What share of an impact's inertia moving joints take away, from 0 (stiff) to 1.
-
-    Three definitions that differ, apart by name.
-    """
+    """Three definitions of the share of an impact that moving joints take away, 0 (stiff) to 1."""
 
     # ``det(1 - L L_locked^-1)`` of all directions together, the definition of [Wen17]
     factor: float
@@ -188,17 +181,11 @@ class ImpactMitigation:
 
 def impact_mitigation(limb: Limb, direction: np.ndarray,
                       shares: np.ndarray | None = None) -> ImpactMitigation:
-    """Return how well a limb on a free base softens an impact at its end.
+    """Return how well a limb on a free base softens an impact at its end, along its axes, ``(d,)``.
 
-    ``L`` is the inertia with gears driven backwards, ``L_locked`` that with all joints locked.
-
-    Args:
-        limb: The `Limb`, its base free.
-        direction: Of the impact, along the limb's axes, ``(d,)``.
-        shares: Diagonal of E; None: those of gears driven backwards.
-
-    Raises:
-        InvalidInput: The base is held: locked, it would take any impact without moving.
+    ``L`` is the inertia with gears driven backwards (or with other shares, the diagonal of E),
+    ``L_locked`` that with all joints locked. InvalidInput: a held base would take any impact
+    without moving.
     """
     if limb.n_base == 0:
         raise InvalidInput('impact mitigation of a held base', limit='locked joints would make '

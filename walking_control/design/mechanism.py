@@ -110,11 +110,7 @@ class Mechanism:
         return np.asarray(center / self.mass)
 
     def frame(self, name: str) -> int:
-        """Return the id of a frame.
-
-        Raises:
-            InvalidInput: There is no such frame.
-        """
+        """Return the id of a frame; InvalidInput: there is no such frame."""
         return self.dynamics.frame(name)
 
     def point_jacobian(self, frame: int) -> np.ndarray:
@@ -202,11 +198,7 @@ def _start(file: RobotFile, dynamics: Dynamics) -> np.ndarray:
 
 
 def require_inertia(inertia: np.ndarray, name: str) -> np.ndarray:
-    """Return an inertia matrix that resists every motion.
-
-    Raises:
-        InvalidInput: Some motion moves no mass.
-    """
+    """Return an inertia matrix that resists every motion; InvalidInput: one does not."""
     size = np.sqrt(np.clip(np.diag(inertia), 0.0, None))
     if not size.all() or np.linalg.eigvalsh(inertia / np.outer(size, size))[0] < _MASSLESS:
         raise InvalidInput(f'inertia of {name}', limit='is singular: some motion moves no mass',
@@ -216,11 +208,7 @@ def require_inertia(inertia: np.ndarray, name: str) -> np.ndarray:
 
 
 def unit_direction(direction: Sequence[float] | np.ndarray) -> np.ndarray:
-    """Return a direction of length 1.
-
-    Raises:
-        InvalidInput: It is zero or not finite.
-    """
+    """Return a direction of length 1; InvalidInput: it is zero or not finite."""
     vector = np.asarray(direction, float)
     largest = np.abs(vector).max(initial=0.0)   # NaN stays
     if vector.shape != (3,) or not 0.0 < largest < np.inf:

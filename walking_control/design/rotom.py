@@ -91,12 +91,7 @@ NO_CONTACTS = Contacts()
 
 def transmissibility(mechanism: Mechanism, contacts: Contacts = NO_CONTACTS,
                      space: np.ndarray | None = None) -> Transmissibility:
-    """Return the transmissibility of a posture.
-
-    Args:
-        contacts: The `Contacts` that are kept.
-        space: As `Transmissibility`'s; None takes `motion_space`.
-    """
+    """Return the transmissibility of a posture with contacts kept; None takes `motion_space`."""
     momentum = mechanism.momentum_map()
     P = constrained_mobility(require_inertia(mechanism.inertia(), mechanism.name),
                              contacts.jacobian(mechanism))
@@ -189,9 +184,8 @@ def rotom_zeros(mechanism: Mechanism, direction: Sequence[float] | np.ndarray, s
     rng = np.random.default_rng(seed)
     found: list[list[Any]] = []   # posture, how often
     for start in rng.uniform(low, high, (starts, len(low))):
-        solution = least_squares(
-            lambda q: mechanism.at(q).momentum_map().T @ u / mechanism.mass, start,
-            bounds=(low, high), xtol=1e-15, ftol=1e-15, gtol=1e-15)
+        solution = least_squares(lambda q: mechanism.at(q).momentum_map().T @ u / mechanism.mass,
+                                 start, bounds=(low, high), xtol=1e-15, ftol=1e-15, gtol=1e-15)
         space = np.eye(3)
         if transmissibility(mechanism.at(solution.x), space=space).rotom(u) > 1e-6:
             continue
@@ -217,10 +211,7 @@ def index_over_joint(mechanism: Mechanism, joint: str, contacts: Contacts = NO_C
                      points: int = 181) -> tuple[np.ndarray, np.ndarray]:
     """Return positions of a joint, within its limits, and the index there with contacts kept.
 
-    It is NaN where some motion moves no mass.
-
-    Raises:
-        InvalidInput: There is no such joint.
+    It is NaN where some motion moves no mass. InvalidInput: there is no such joint.
     """
     if joint not in mechanism.joints:
         raise InvalidInput(f'joint {joint}', limit=f'is not a moving joint of {mechanism.name}',

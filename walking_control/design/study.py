@@ -16,11 +16,7 @@ EFFICIENCIES = np.round(np.linspace(0.3, 1.0, 71), 10)
 
 
 def along_axes(limb: Limb, direction: Sequence[float] | np.ndarray) -> np.ndarray:
-    """Return a direction of the world along the axes of a limb, of length 1.
-
-    Raises:
-        InvalidInput: It is zero, or across all of them.
-    """
+    """Return a world direction along a limb's axes, of length 1; InvalidInput: it is zero."""
     unit = unit_direction(direction)[limb.rows]
     size = np.linalg.norm(unit)
     if size < 1e-9:
@@ -80,17 +76,12 @@ def _motors(limb: Limb) -> dict[str, dict[str, float]]:
                     'reflected_inertia': float(gears.reflected[i]),
                     'efficiency': float(gears.efficiency[i]),
                     'back_efficiency': float(gears.back_efficiency[i]),
-                    'torque': float(gears.torque[i])}
-            for i, joint in enumerate(gears.joints)}
+                    'torque': float(gears.torque[i])} for i, joint in enumerate(gears.joints)}
 
 
 def over_efficiency(limb: Limb, u: np.ndarray,
                     efficiencies: np.ndarray = EFFICIENCIES) -> dict[str, list[float]]:
-    """Return forces and impact mitigation with the same efficiency in all gears.
-
-    Args:
-        u: Direction along its axes, of length 1.
-        efficiencies: Forward ones; the backward ones follow from them.
+    """Return forces and impact mitigation along u, with the same forward efficiency in all gears.
 
     Returns:
         dict: ``efficiency``, ``back_efficiency`` (of the first gear), ``FFC`` and ``BFC`` as shares

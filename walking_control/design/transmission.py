@@ -28,17 +28,11 @@ MOST = 1e9       # of rotor inertia, kg m^2, and torque, N m; beyond, numbers ov
 
 
 def backward_efficiency(forward: float, reduction: float) -> float:
-    """Return the backward efficiency of a gear with a forward one ([SR20] (15)).
+    """Return the backward efficiency of a gear with a forward one ([SR20] (15)), both in (0, 1].
 
     0 means that nothing at the output turns the motor. It is never above the forward efficiency,
-    for the difference has the sign of ``(1 - G^2) (1 - eta_f)^2``.
-
-    Args:
-        forward: Forward efficiency, in (0, 1].
-        reduction: Turns of the output per turn of the rotor, G in (0, 1].
-
-    Raises:
-        InvalidInput: A number is outside its range.
+    for the difference has the sign of ``(1 - G^2) (1 - eta_f)^2``; G in (0, 1] is the reduction.
+    InvalidInput: a number is outside its range.
     """
     _check_share('efficiency', forward)
     _check_reduction('', reduction)
@@ -68,8 +62,7 @@ def _check_reduction(joint: str, value: float) -> None:
 class Transmission:
     """Motors and gears of a limb, one number a motor each.
 
-    Raises:
-        InvalidInput: A number is outside its range, or the topology cannot be inverted.
+    InvalidInput: a number is outside its range, or the topology cannot be inverted.
     """
 
     joints: tuple[str, ...]   # of the limb, from the base outwards
@@ -134,10 +127,7 @@ class Transmission:
         return np.linalg.inv(self.topology * self.reduction)
 
     def shares(self, mode: str) -> np.ndarray:
-        """Return the diagonal of E, ``(m,)``: ``'forward'``, ``'backward'`` or ``'lossless'``.
-
-        It is infinite where a gear lets nothing back.
-        """
+        """Return the diagonal of E in a mode, ``(m,)``; infinite where a gear lets nothing back."""
         if mode == FORWARD:
             return self.efficiency
         if mode == LOSSLESS:
@@ -156,13 +146,11 @@ def _one_each(name: str, given: Any, size: int) -> np.ndarray:
 
 def make_transmission(mechanism: Mechanism, frame: str, given: Mapping[str, Sequence[float]],
                       topology: np.ndarray | None = None) -> tuple[Transmission, list[str]]:
-    """Return the transmission of a limb, and in words what nobody gave.
+    """Return the transmission of a limb that ends with a frame, and in words what nobody gave.
 
-    Args:
-        frame: The limb's end.
-        given: Any of reduction, rotor_inertia, efficiency, back_efficiency, torque -> numbers;
-            the rest comes from the motors of the robot file, or is assumed.
-        topology: D; None: a motor at each joint.
+    `given` are numbers of reduction, rotor_inertia, efficiency, back_efficiency or torque; the rest
+    comes from the motors of the robot file, or is assumed. `topology` is D; None: a motor at each
+    joint.
     """
     joints = tuple(mechanism.joints_to(mechanism.frame(frame)))
     if not joints:

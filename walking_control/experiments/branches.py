@@ -26,11 +26,7 @@ def count_processors() -> int:
 
 
 class Branches(Generic[Label]):
-    """Up to `processes` children at work, as a context: those that are left are ended with it.
-
-    Raises:
-        IncompatiblePlant: The operating system cannot fork.
-    """
+    """Up to `processes` children at work, as a context that ends them; some systems cannot fork."""
 
     def __init__(self, processes: int) -> None:
         if 'fork' not in mp.get_all_start_methods():
@@ -69,12 +65,7 @@ class Branches(Generic[Label]):
         self._running[ours] = label, process
 
     def collect(self) -> Iterator[tuple[Label, Any]]:
-        """Wait for some task to end; yield the label and what it returned of each that did.
-
-        Raises:
-            Exception: What a task raised.
-            RuntimeError: A child died.
-        """
+        """Wait until a task ends; yield label and result of each that did, or raise its error."""
         for connection in cast('list[Connection]', wait(list(self._running))):
             label, process = self._running.pop(connection)
             try:

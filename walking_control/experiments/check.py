@@ -38,13 +38,7 @@ _TIPS = {Base.PLANAR: 'the robot moves in the x-z plane; nothing tips it sideway
 
 def check_posture(robot_file: RobotFile, problems: list[dict[str, Any]], assumptions: list[str],
                   facts: dict[str, Any]) -> None:
-    """Add what is known of a robot that begins in a posture to the findings of `check_robot`.
-
-    Args:
-        problems: List of dictionaries, added to.
-        assumptions: List of sentences, added to.
-        facts: name -> value, added to.
-    """
+    """Add problems, assumptions and facts of a robot that begins in a posture to `check_robot`."""
     robot, world = robot_file.robot, robot_file.values(World)
     dynamics = Dynamics(robot, world.gravity, world.slope)
     assert robot_file.start.posture is not None

@@ -46,13 +46,11 @@ PUSHED_AT = 0.8                 # m/s: speed of envelopes
 # name, what searches, what is asked for, what is kept of the answer
 Search = tuple[str, Callable[[], FirstFailure], dict[str, Any], Sequence[str]]
 # key, name, unit, significant digits
-GAIT_MEASURES = (
-    ('speed', 'Speed', 'm/s', 3),
-    ('cost_of_transport_electrical', 'Cost of transport, electrical', '', 3),
-    ('cost_of_transport_each_joint', 'no joint driving another', '', 3),
-    ('step_time', 'Step time', 's', 3),
-    ('heading', 'Largest turn of the base', 'deg', 2),
-)
+GAIT_MEASURES = (('speed', 'Speed', 'm/s', 3),
+                 ('cost_of_transport_electrical', 'Cost of transport, electrical', '', 3),
+                 ('cost_of_transport_each_joint', 'no joint driving another', '', 3),
+                 ('step_time', 'Step time', 's', 3),
+                 ('heading', 'Largest turn of the base', 'deg', 2))
 
 
 @dataclass(frozen=True)

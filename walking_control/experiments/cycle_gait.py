@@ -132,9 +132,8 @@ def _alike(one: tuple[np.ndarray, float], other: tuple[np.ndarray, float]) -> bo
 def held_coordinates(robot: Robot, model: rm.RigidModel, mode: np.ndarray) -> tuple[int, ...]:
     """Return the indices of the coordinates that engaged locks and stops hold in a mode.
 
-    Raises:
-        CycleError: The stance foot is in the air, the other one on the floor, or a joint is held
-            that is no coordinate.
+    CycleError: the stance foot is in the air, the other one on the floor, or a joint held is no
+    coordinate.
     """
     if mode[rm.SUPPORT] != 0 or mode[rm.STANCE] != 1 or mode[rm.SWING] != 0:
         raise CycleError('cycle', limit='has a phase with both feet or none on the floor')
@@ -196,8 +195,7 @@ def make_precise_walker(robot_file: RobotFile, controller: str | None = None) ->
 def gait_of_cycle(walker: Walker, cycle: Mapping[str, Any]) -> CycleGait:
     """Return the `CycleGait` of a cycle in a summary, walked by one of `make_precise_walker`.
 
-    Raises:
-        CycleError: It has a phase with both feet or none on the floor.
+    CycleError: it has a phase with both feet or none on the floor.
     """
     robot = walker.robot
     reported = reported_coordinates(robot)
@@ -207,15 +205,10 @@ def gait_of_cycle(walker: Walker, cycle: Mapping[str, Any]) -> CycleGait:
 
 
 def save_cycles(robot_file: RobotFile, result: dict[str, Any], directory: Path) -> list[str]:
-    """Write the cycles of a result as gait files, each one's ``file`` noted in it.
+    """Write the cycles of a result as gait files and return their paths; each notes its ``file``.
 
-    A cycle that is no gait of phases gets ``file`` None and a ``reason``.
-
-    Returns:
-        List of the paths written.
-
-    Raises:
-        InvalidInput: The directory cannot be written.
+    A cycle that is no gait of phases gets ``file`` None and a ``reason``. InvalidInput: the
+    directory cannot be written.
     """
     if not robot_file.robot.is_planar:
         for cycle in result['cycles']:

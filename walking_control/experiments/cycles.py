@@ -121,8 +121,7 @@ def is_family(cycle: Cycle) -> bool:
 class Section:
     """Touchdown states of a planar walker whose legs are straight and alike at touchdown.
 
-    Raises:
-        IncompatiblePlant: Other than two coordinates stay free of locks.
+    IncompatiblePlant: other than two coordinates stay free of locks.
     """
 
     def __init__(self, walker: Walker, gravity: float) -> None:
@@ -209,13 +208,8 @@ def find_robot_cycles(robot_file: RobotFile, controller: Choice = None, seed: in
                       progress: Callable[[float], None] | None = None) -> RobotCycles:
     """Return the `RobotCycles` of a robot on its slope.
 
-    Args:
-        starts: How many; None takes many where strides are compiled and few where not.
-        progress: Called with the share done now and then, from 0 to 1.
-
-    Raises:
-        NotAchieved: No cycle; says what was tried.
-        InvalidInput: The legs differ, so that a step with one is none with the other.
+    NotAchieved says what was tried; InvalidInput: the legs differ, so that a step with one is none
+    with the other.
     """
     robot_file, controller = robot_file.choose(CONTROLLERS, controller)
     require_equal_legs(robot_file.robot, f'gait cycle of {robot_file.robot.name}')

@@ -100,34 +100,28 @@ def summarize_search(found: GaitSearch) -> dict[str, Any]:
             reason += (f'; legs that cannot shorten pass {depth:.2g} mm under the floor: set '
                        f'rigid.scuff_length to {length:.2g} m to forgive that')
     step = judgement.step
-    return {
-        'robot': found.robot_file.robot.name, 'converged': result.converged, 'reason': reason,
-        'cost': judgement.cost, 'cost_on_nodes': result.cost_on_nodes, 'period': gait.period,
-        'phase_durations': [phase.duration for phase in gait.phases],
-        'step_length': step[0], 'step_width': abs(step[1]) if len(step) == 3 else 0.0,
-        'speed': result.speed, 'q': q[free], 'v': v[free],
-        'mechanical_power': judgement.mechanical_power,
-        'impact_loss_power': judgement.impact_loss_power,
-        'gravity_power': judgement.gravity_power, 'damping_power': judgement.damping_power,
-        'power_mismatch': judgement.power_mismatch,
-        'clearance': judgement.clearance if found.values.clearance >= 0.0 else None,
-        'min_normal_force': judgement.min_normal_force,
-        'max_friction_ratio': judgement.max_friction_ratio,
-        'peak_effort': judgement.peak_effort[free],
-        'parameters': result.parameters, 'degree': found.values.degree, 'nodes': result.nodes,
-        'quadrature': found.values.quadrature, 'seed': found.seed,
-        'attempts': [{'converged': a.converged, 'status': a.status, 'cost': a.cost,
-                      'iterations': a.iterations} for a in result.attempts],
-        'resimulation': vars(check), 'solve_time': result.solve_time,
-        'build_time': result.build_time, 'file': None}
+    return {'robot': found.robot_file.robot.name, 'converged': result.converged, 'reason': reason,
+            'cost': judgement.cost, 'cost_on_nodes': result.cost_on_nodes, 'period': gait.period,
+            'phase_durations': [phase.duration for phase in gait.phases], 'step_length': step[0],
+            'step_width': abs(step[1]) if len(step) == 3 else 0.0, 'speed': result.speed,
+            'q': q[free], 'v': v[free], 'mechanical_power': judgement.mechanical_power,
+            'impact_loss_power': judgement.impact_loss_power,
+            'gravity_power': judgement.gravity_power,
+            'damping_power': judgement.damping_power, 'power_mismatch': judgement.power_mismatch,
+            'clearance': judgement.clearance if found.values.clearance >= 0.0 else None,
+            'min_normal_force': judgement.min_normal_force,
+            'max_friction_ratio': judgement.max_friction_ratio,
+            'peak_effort': judgement.peak_effort[free],
+            'parameters': result.parameters, 'degree': found.values.degree,
+            'nodes': result.nodes, 'quadrature': found.values.quadrature, 'seed': found.seed,
+            'attempts': [{'converged': a.converged, 'status': a.status,
+                          'cost': a.cost, 'iterations': a.iterations} for a in result.attempts],
+            'resimulation': vars(check),
+            'solve_time': result.solve_time, 'build_time': result.build_time, 'file': None}
 
 
 def scuff_length(found: GaitSearch) -> float | None:
-    """Return the ``rigid.scuff_length`` that forgives a gait's foot under the floor, m.
-
-    Returns:
-        None where there is nothing to forgive, or it is forgiven already.
-    """
+    """Return the ``rigid.scuff_length``, m, that forgives a gait's foot under the floor, if any."""
     robot_file = found.robot_file
     if not robot_file.robot.is_planar:
         return None
@@ -140,14 +134,7 @@ def scuff_length(found: GaitSearch) -> float | None:
 
 
 def save_gait(found: GaitSearch, directory: Path | str) -> Path:
-    """Write the gait file and return its path.
-
-    A gait that did not converge is kept as well, as is one that converged but that the plant does
-    not follow; the name says which.
-
-    Raises:
-        InvalidInput: The directory cannot be written.
-    """
+    """Write the gait file, whose name says if it does not converge or is not followed."""
     directory = Path(directory)
     stem = 'not_converged' if not found.result.converged else 'gait' \
         if found.resimulation.follows else 'not_followed'
@@ -161,11 +148,7 @@ def save_gait(found: GaitSearch, directory: Path | str) -> Path:
 def sweep_speed(robot_file: RobotFile, speeds: Iterable[float],
                 task: Mapping[str, Any] | None = None, optimise: Sequence[str] = (), seed: int = 0,
                 progress: Callable[[str], None] | None = None) -> list[dict[str, Any]]:
-    """Search a gait at each speed, starting also from that of the speed before.
-
-    Returns:
-        List of rows, the JSON keys of each search.
-    """
+    """Return rows of a gait at each speed, each search started also from the speed before."""
     rows, start = [], None
     for speed in speeds:
         found = find_gait(robot_file, {**(task or {}), 'speed': float(speed)}, optimise, seed,
@@ -295,11 +278,7 @@ def _member(result: SpaceResult, judgement: StepJudgement, weight: float, most: 
 
 
 def save_gaits(found: FamilySearch, directory: Path | str) -> Path:
-    """Write the members without a reason against them as one family and return its path.
-
-    Raises:
-        InvalidInput: The directory cannot be written.
-    """
+    """Write the members without a reason against them as one family and return its path."""
     path = Path(directory) / f'{found.robot_file.robot.name}_family.yaml'
     kept = [member for member in found.members if member.reason is None]
     figures = ('cost_of_transport_electrical', 'cost_of_transport_each_joint', 'step_length',

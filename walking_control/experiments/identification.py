@@ -201,8 +201,7 @@ def _single_supports(recording: Recording, settle: float) -> Iterator[slice]:
 def _smooth(q: np.ndarray, time: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return angles, rates and accelerations from fits of polynomials to angles alone.
 
-    Recorded rates are the estimator's, and may come from a filter that counts on a robot without
-    friction.
+    Recorded rates may come from a filter that counts on a robot without friction.
     """
     from scipy.signal import savgol_filter
     dt = float(np.median(np.diff(time)))
@@ -362,8 +361,7 @@ def _constants(value: np.ndarray, names: list[tuple[str, str]],
             values.append(constant)
             rows.append(row)
     first = 2 * len(robot.actuators)
-    return np.concatenate((values, value[first:])), np.vstack(
-        (*rows, np.eye(len(names))[first:]))
+    return np.concatenate((values, value[first:])), np.vstack((*rows, np.eye(len(names))[first:]))
 
 
 def _nominal(robot: Robot, name: str) -> dict[str, Any]:

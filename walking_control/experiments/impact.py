@@ -41,11 +41,7 @@ class Touchdown:
         self.free = free_coordinates(self.robot)
 
     def matrices(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return mass matrix and foot constraint matrices (old, new), locked coordinates left out.
-
-        Args:
-            q: All minimal coordinates, ``(n,)``.
-        """
+        """Return mass matrix and foot constraints (old, new), locked coordinates left out."""
         layout = self._support.layout
         terms = layout.split(self._support.terms(0, q, np.zeros(layout.n)))
         keep = np.concatenate(([0, 1], 2 + np.array(self.free)))
@@ -57,11 +53,7 @@ class Touchdown:
         return self._support.relabel(0)[np.ix_(self.free, self.free)]
 
     def complete(self, q: ArrayLike) -> np.ndarray:
-        """Return all minimal coordinates of the reported ones, locked ones at their lock's angle.
-
-        Raises:
-            InvalidInput: Not that many numbers, or not finite.
-        """
+        """Return all minimal coordinates, locked ones at their lock; InvalidInput: bad numbers."""
         q = np.asarray(q, dtype=float)
         n = len(self.robot.coordinates)
         names = [self.robot.coordinates[i] for i in self.reported]

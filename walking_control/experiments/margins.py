@@ -43,13 +43,11 @@ class Kind(NamedTuple):
     in_space: tuple[float, float] | None = None
 
 
-DISTURBANCES = {
-    'step_down': Kind(0.3, 0.001, 'm', in_space=(0.2, 0.01)),
-    'step_up': Kind(0.1, 0.001, 'm', in_space=(0.1, 0.01)),
-    'push': Kind(1.6, 0.01, 'N s/kg', in_space=(1.6, 0.1)),
-    'side_push': Kind(1.6, 0.01, 'N s/kg'),
-    'slope_change': Kind(0.1, 0.002, 'rad', in_space=(0.175, 0.0175)),
-}
+DISTURBANCES = {'step_down': Kind(0.3, 0.001, 'm', in_space=(0.2, 0.01)),
+                'step_up': Kind(0.1, 0.001, 'm', in_space=(0.1, 0.01)),
+                'push': Kind(1.6, 0.01, 'N s/kg', in_space=(1.6, 0.1)),
+                'side_push': Kind(1.6, 0.01, 'N s/kg'),
+                'slope_change': Kind(0.1, 0.002, 'rad', in_space=(0.175, 0.0175))}
 MARGINS = {
     'delay': Kind(0.05, 0.001, 's', 'delay from measurement to effect'),
     'noise': Kind(10.0, 0.25, '1', 'factor on all errors of the sensors'),
@@ -90,8 +88,7 @@ class FirstFailure:
 
 
 def try_sizes(attempt: Callable[[float], str | None], sizes: np.ndarray,
-              conditions: dict[str, Any],
-              judge: Callable[[list[list[Any]]], dict[str, Any]],
+              conditions: dict[str, Any], judge: Callable[[list[list[Any]]], dict[str, Any]],
               progress: Callable[[float], None] | None, to_first: bool = False) -> FirstFailure:
     """Try sizes in rising order, all of them or up to the first that fails.
 
@@ -131,16 +128,7 @@ def try_sizes(attempt: Callable[[float], str | None], sizes: np.ndarray,
 
 
 def size_grid(largest: float, resolution: float, most: int) -> np.ndarray:
-    """Return the sizes between 0, which is none of them, and the largest.
-
-    Args:
-        largest: Last size; below 0, sizes fall.
-        resolution: Distance between sizes.
-        most: How many there may be.
-
-    Raises:
-        InvalidInput: These make no grid.
-    """
+    """Return the sizes between 0, which is none of them, and the largest; `most` may there be."""
     if not np.isfinite(largest) or largest == 0.0:
         raise InvalidInput('max', value=largest, limit='must be a finite number other than 0')
     if not np.isfinite(resolution) or resolution <= 0.0:

@@ -229,10 +229,7 @@ def _feet_free_to_move(robot: Robot, body: Body) -> Iterator[InvalidInput]:
 
 def _motors_strong_enough(robot: Robot, dynamics: Dynamics, body: Body,
                           values: SteppingParameters) -> Iterator[InvalidInput]:
-    """Yield joints that cannot carry the weight on one leg in the start posture.
-
-    The force goes straight up through the foot: less than any walk takes.
-    """
+    """Yield joints that cannot carry the weight straight up on one leg in the start posture."""
     limits = dict(zip(robot.actuators, values.effort_share * robot.effort_limits, strict=True))
     joints = list(dynamics.model.names)[2:]   # the universe and the base's own come first
     force = np.array([0.0, 0.0, dynamics.weight])

@@ -207,10 +207,7 @@ def _open_locks(robot: Robot, model: rm.RigidModel, state: rm.RigidState, gait: 
 
 def generalised_effort(support: SupportDynamics, phase: Phase, s: float,
                        fade: float = FADE) -> np.ndarray:
-    """Return the forces on the coordinates a phase takes at its share s, by Pinocchio, ``(n,)``.
-
-    Below a rate of `fade`, rad/s, dry friction fades.
-    """
+    """Return forces on a phase's coordinates at its share s; friction fades below `fade`, rad/s."""
     q, v, a = (part[0] for part in phase.motion([s]))
     parts = support.layout.split(support.terms(0, q, v))
     joints = support.lift[0][1:]

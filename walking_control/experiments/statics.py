@@ -105,11 +105,7 @@ def _assumptions(urdf: str, foot_size: Sequence[float] | None, friction: float) 
 
 
 def read_configuration(path: Path | str) -> tuple[dict[str, float], list[float], list[float]]:
-    """Return joint positions by name, base position and quaternion (xyzw) of a YAML file.
-
-    Raises:
-        InvalidInput: The file is unreadable or has another form.
-    """
+    """Return joint positions by name, base position and quaternion (xyzw) of a YAML file."""
     form = 'must hold joints: {name: value} and, if not upright, base: {position: [x, y, z], ' \
         'quaternion_xyzw: [x, y, z, w]}'
     document = read_yaml(path, f'configuration {path}')

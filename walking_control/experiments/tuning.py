@@ -63,11 +63,7 @@ class Trial:
 
 
 def check_goals(goals: Sequence[Goal], cost: str) -> None:
-    """Refuse goals that nobody can measure.
-
-    Raises:
-        InvalidInput: Unknown, without a size, or named twice.
-    """
+    """Refuse goals that nobody can measure: unknown, without a size, or named twice."""
     known = ('speed', *margins.DISTURBANCES, *margins.MARGINS)
     for goal in goals:
         if goal.kind not in known:
@@ -222,11 +218,10 @@ def _judge(bench: _Bench, trials: Sequence[Trial], reference: Trial | None) -> d
                           + f', lacks {lacking}', remedy='ask for less, or let more change')
     return {'robot': bench.workshop.base.robot.name, 'controller': bench.workshop.controller,
             'plant': bench.workshop.plant, 'parameters': best.point, 'margins': kept,
-            'cost_name': bench.cost, 'cost': best.cost,
-            'cost_before': reference and reference.cost,
+            'cost_name': bench.cost, 'cost': best.cost, 'cost_before': reference and reference.cost,
             'margins_before': _margins(bench, reference) if reference else None,
-            'trials': len(trials), 'walking': len(walks), 'pareto': pareto_front(walks),
-            'points': [[trial.worst, trial.cost] for trial in walks],
+            'trials': len(trials), 'walking': len(walks),
+            'pareto': pareto_front(walks), 'points': [[trial.worst, trial.cost] for trial in walks],
             'robot_file': bench.robot_file(best.point)}
 
 

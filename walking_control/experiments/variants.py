@@ -25,11 +25,7 @@ class Variant:
 
 
 def variants_path(robot: str) -> Path:
-    """Return the path of the shipped variants of a robot.
-
-    Raises:
-        InvalidInput: There are none.
-    """
+    """Return the path of the shipped variants of a robot; InvalidInput: there are none."""
     path = share_directory() / 'config' / 'comparisons' / f'{robot}.yaml'
     if not path.is_file():
         raise InvalidInput(f'comparison of {robot}', limit='no variants ship for this robot',
@@ -38,11 +34,7 @@ def variants_path(robot: str) -> Path:
 
 
 def read_variants(path: Path | str) -> list[Variant]:
-    """Return the `Variant` list of a file.
-
-    Raises:
-        InvalidInput: It cannot be read, or is not a list of name, controller and settings.
-    """
+    """Return the `Variant` list of a file; InvalidInput: it is not of that form."""
     what = f'variants {path}'
     entries = read_yaml(path, what)
     if not isinstance(entries, list) or not entries:
@@ -78,11 +70,7 @@ def _read_variant(entry: Any, what: str, path: Path | str) -> Variant:
 
 def load_variant(robot: str, variant: Variant,
                  overrides: Sequence[tuple[str, Any]] = ()) -> RobotFile:
-    """Return the `RobotFile` of a variant.
-
-    Raises:
-        InvalidInput: A bad controller or setting; says of which variant.
-    """
+    """Return the `RobotFile` of a variant; InvalidInput says of which variant a setting is bad."""
     try:
         CONTROLLERS.find(variant.controller)
         settings = [(f'{variant.controller}.{name}', value)

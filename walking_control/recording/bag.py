@@ -57,12 +57,7 @@ class Bag:
 
 
 def open_bag(path: Path) -> Bag:
-    """Return a `Bag` of a ``.mcap`` or of the folder of a rosbag2.
-
-    Raises:
-        MissingDependency: rosbags is not installed.
-        InvalidInput: It is not there or no bag.
-    """
+    """Return a `Bag` of a ``.mcap`` or of the folder of a rosbag2; InvalidInput: there is none."""
     if not path.exists():
         raise InvalidInput(f'recording {path}', limit='no such file')
     bag = _opened(path)
@@ -111,11 +106,7 @@ class Row:
 
 
 def read_rows(bag: Bag, robot: Robot) -> Iterator[Row]:
-    """Yield the rows of a bag once all sensors have been heard.
-
-    Raises:
-        InvalidInput: The bag is of another robot.
-    """
+    """Yield the rows of a bag once all sensors have been heard; InvalidInput: another robot's."""
     reader = _RowReader(robot)
     pending = False
     answers: dict[str, np.ndarray] = {}

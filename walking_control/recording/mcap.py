@@ -62,13 +62,7 @@ class McapFile:
         self._put(MAGIC + _record(HEADER, _text('ros2'), _text('walking_control')), END)
 
     def add_channel(self, topic: str, kind: str, definition: str, digest: str) -> int:
-        """Return the number of a new channel of ROS messages.
-
-        Args:
-            kind: Type of its messages, such as ``std_msgs/msg/String``.
-            definition: Text of that type, with those it consists of.
-            digest: RIHS01 hash of it.
-        """
+        """Return the number of a new channel: type, its text with all parts, its RIHS01 hash."""
         if kind not in self._schemas:
             self._schemas[kind] = len(self._schemas) + 1
             self._definitions.append(_record(SCHEMA, struct.pack('<H', self._schemas[kind]),
@@ -76,9 +70,8 @@ class McapFile:
         channel = len(self.messages) + 1
         self.messages[channel] = 0
         metadata = b''.join(map(_text, ('offered_qos_profiles', '[]', 'topic_type_hash', digest)))
-        self._definitions.append(_record(
-            CHANNEL, struct.pack('<HH', channel, self._schemas[kind]), _text(f'/{topic}'),
-            _text('cdr'), _sized(metadata)))
+        self._definitions.append(_record(CHANNEL, struct.pack('<HH', channel, self._schemas[kind]),
+                                         _text(f'/{topic}'), _text('cdr'), _sized(metadata)))
         return channel
 
     def write(self, data: bytes, index: Mapping[int, np.ndarray]) -> None:
@@ -136,7 +129,7 @@ class McapFile:
 
 
 def unfinished(path: Path) -> tuple[int, int] | None:
-    """Return how many bytes of whole records a file begins with, and how many follow.
+    """Return how many bytes of whole records a file begins with and how many follow.
 
     None is the answer for a file that was closed, and for one that is no MCAP at all.
     """

@@ -145,8 +145,7 @@ class _Log:
         unknown = [str(name) for name in listed if name not in robot.joints]
         if unknown:
             raise InvalidInput('layout joints.names', value=', '.join(unknown),
-                               limit=f'no joints of {robot.name}',
-                               remedy='choose another --robot')
+                               limit=f'no joints of {robot.name}', remedy='choose another --robot')
         own = [robot.joints.index(name) for name in listed]
         legs = {robot.joints[i] for i in find_leg_chains(self._dynamics).joint.flat if i >= 0}
         missing = [joint for joint in robot.joints if joint not in listed]

@@ -34,11 +34,7 @@ MOST = 100_000       # ticks kept in memory, also where a disk stands still
 
 
 def bag_path(path: Path) -> Path:
-    """Return the path of a bag that can be written.
-
-    Raises:
-        InvalidInput: It is no ``.mcap``, or something lies there already.
-    """
+    """Return the path of a new bag; InvalidInput: no ``.mcap``, or something lies there already."""
     _check_suffix(path)
     if path.exists():
         raise InvalidInput(f'recording {path}', limit='exists', remedy='choose another name, or '
@@ -156,8 +152,7 @@ class Recorder:
     def _keep(self, segments: list[ticks.Segment]) -> None:
         self._ring.extend(segments)
         kept = sum(len(segment.stamps) for segment in self._ring)
-        while self._ring and (kept > MOST or self._ring[0].heard
-                              < time.monotonic() - BEFORE):
+        while self._ring and (kept > MOST or self._ring[0].heard < time.monotonic() - BEFORE):
             kept -= len(self._ring.popleft().stamps)
 
     def _write_fault(self, failed: bool, segments: list[ticks.Segment]) -> None:

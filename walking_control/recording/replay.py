@@ -40,11 +40,7 @@ _HEAD = re.compile(r'(.+) \[(.+)\]')
 
 
 def recorded_robot(bag: Bag, overrides: Iterable[tuple[str, Any]] = ()) -> RobotFile:
-    """Return the `RobotFile` that a bag holds.
-
-    Raises:
-        InvalidInput: It holds none: it was recorded by others.
-    """
+    """Return the `RobotFile` that a bag holds; InvalidInput: it holds none."""
     if ROBOT_FILE not in bag.texts or ROBOT_DESCRIPTION not in bag.texts:
         raise InvalidInput(f'recording {bag.path}', limit='holds no robot file',
                            remedy='name the robot: --robot ROBOT')
@@ -61,11 +57,7 @@ def recorded_robot(bag: Bag, overrides: Iterable[tuple[str, Any]] = ()) -> Robot
 
 def retell(bag: Bag, robot_file: RobotFile, controller: str | None = None
            ) -> tuple[dict[str, Any], Run]:
-    """Return what `replay` does, and the `Run` that the recording is of, see `RetoldWalk`.
-
-    Raises:
-        InvalidInput: As `replay`.
-    """
+    """Return what `replay` does, and the `Run` that the recording is of, see `RetoldWalk`."""
     loop = _loop(bag, robot_file, controller)
     walk = RetoldWalk(robot_file, loop.controller.name, vars(loop.controller.values))
     result = _compare(bag, robot_file, loop, lambda row: walk.add(
@@ -134,10 +126,6 @@ class RetoldWalk:
 
     Joints, locks and forces are those measured. The base is where the simulator or a camera said
     (`names.TRUTH`), else where the estimator believes it.
-
-    Args:
-        law: Name of the law that answers.
-        settings: name -> value of its parameters.
     """
 
     disturbances: tuple[Any, ...] = ()
@@ -205,13 +193,8 @@ def read_columns(path: Path, robot: str | None = None,
                  overrides: Iterable[tuple[str, Any]] = ()) -> Columns:
     """Return the columns of a bag, or of a run's table or its folder.
 
-    Args:
-        path: Of the bag, the table or the folder.
-        robot: Robot of a bag that holds none.
-        overrides: As for `load_robot`.
-
-    Raises:
-        InvalidInput: It cannot be read, or holds nothing to draw.
+    `robot` is that of a bag that holds none. InvalidInput: it cannot be read, or holds nothing to
+    draw.
     """
     table = path / TABLE if path.is_dir() else path
     if table.suffix == '.csv' and (table.is_file() or not path.is_dir()):

@@ -73,11 +73,7 @@ def row_of(measurement: Measurement, command: Command) -> np.ndarray:
 
 @cache
 def type_store() -> Any:
-    """Return the message types of ROS 2.
-
-    Raises:
-        MissingDependency: rosbags is not installed.
-    """
+    """Return the message types of ROS 2; MissingDependency: rosbags is not installed."""
     typesys = import_optional('rosbags.typesys', 'a recording', PACKAGE)
     return typesys.get_typestore(typesys.Stores.ROS2_JAZZY)
 
@@ -105,8 +101,7 @@ class Messages:
     def reference(self, now: Wanted, before: Wanted | None,
                   stamp: tuple[int, int]) -> Iterator[tuple[str, Any]]:
         """Yield topic and message of what is wanted otherwise than before."""
-        numbers = [math.nan if now.speed is None else now.speed,
-                   *(now.velocity or (math.nan,) * 3)]
+        numbers = [math.nan if now.speed is None else now.speed, *(now.velocity or (math.nan,) * 3)]
         if before is None or (now.speed, now.velocity) != (before.speed, before.velocity):
             yield REFERENCE, self._array(numbers, 0)
         if now.posture is not None and (before is None or now.posture != before.posture):
@@ -168,11 +163,7 @@ def message_record(channel: int, time: int, data: bytes) -> bytes:
 
 
 class TickLayout:
-    """Where the numbers of ticks stand in their messages.
-
-    Attributes:
-        kinds: Topic -> type, in the order in which they are written.
-    """
+    """Where the numbers of ticks stand in their messages; `kinds` is topic -> type, in order."""
 
     def __init__(self, robot: Robot) -> None:
         measurement, command = Measurement(robot), Command(robot)

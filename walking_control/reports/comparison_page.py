@@ -183,8 +183,7 @@ def _table(summary: dict[str, Any]) -> str:
                     for variant in variants if not variant['survived'])
     own = ''.join(f'<li>{escape(variant["name"])}: {escape(_settings(variant))}</li>'
                   for variant in variants)
-    return '\n'.join([*lines, '</tbody></table></div>',
-                      f'<ul>{falls}</ul>' if falls else '',
+    return '\n'.join([*lines, '</tbody></table></div>', f'<ul>{falls}</ul>' if falls else '',
                       f'<details><summary>Controllers and settings</summary><ul>{own}</ul>'
                       '</details>'])
 
@@ -197,8 +196,7 @@ def _settings(variant: dict[str, Any]) -> str:
 def format_comparison(summary: dict[str, Any]) -> list[str]:
     """Return the lines of the table for a terminal."""
     variants = summary['variants']
-    lines = [f'{i + 1} {variant["name"]}: {outcome(variant)}'
-             for i, variant in enumerate(variants)]
+    lines = [f'{i + 1} {variant["name"]}: {outcome(variant)}' for i, variant in enumerate(variants)]
     lines.append(f'{"":>44}' + ''.join(f'{i + 1:>13}' for i in range(len(variants))))
     for name, unit, digits, values in rows_of(summary):
         title = f'{name} ({unit})' if unit else name

@@ -62,11 +62,7 @@ def _read(path: Path) -> Any:
 
 
 def write_gallery(folders: Iterable[Path], page: Path) -> list[str]:
-    """Write the page, Markdown, of bring-ups in this order, and its pictures; return their paths.
-
-    Raises:
-        InvalidInput: A folder without a bring-up, or a page without marks.
-    """
+    """Write the Markdown page of bring-ups in this order and its pictures; return their paths."""
     robots = [read_bring_up(Path(folder)) for folder in folders]
     names = [robot['name'] for robot in robots]
     if len(set(names)) < len(names):
@@ -122,13 +118,12 @@ def _table(robots: list[dict[str, Any]], shown: Any) -> str:
         walks = {plant: steps[name] for name, plant in PLANTS.items()
                  if name in steps and steps[name]['ok']}
         mass = steps.get('check', {}).get('figures', {}).get('mass')
-        rows.append((
-            picture, robot['name'], _number(mass), _stands(steps.get('stand')),
-            ', '.join(f'{_number(step["figures"].get("duration"))} s in {plant}'
-                      for plant, step in walks.items()) or 'no',
-            *(', '.join(_number(step['figures'].get(name)) for step in walks.values())
-              for name in ('speed', 'peak_effort', 'cost_of_transport_positive')),
-            _margins(steps.get('margins')), _number(steps.get('speed', {}).get('value'))))
+        rows.append((picture, robot['name'], _number(mass), _stands(steps.get('stand')),
+                     ', '.join(f'{_number(step["figures"].get("duration"))} s in {plant}'
+                               for plant, step in walks.items()) or 'no',
+                     *(', '.join(_number(step['figures'].get(name)) for step in walks.values())
+                       for name in ('speed', 'peak_effort', 'cost_of_transport_positive')),
+                     _margins(steps.get('margins')), _number(steps.get('speed', {}).get('value'))))
     return '\n'.join('| ' + ' | '.join(row) + ' |' for row in rows)
 
 

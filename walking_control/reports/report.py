@@ -105,8 +105,7 @@ def _page(sections: list[Section], summary: dict[str, Any], film: str,
     world = (f'{in_words(summary["controller"])} on plant {summary["plant"]}, '
              f'{floor}, friction {summary["friction"]:.3g}, '
              f'gravity {summary["gravity"]:.4g} m/s², {summary["mass"]:.3g} kg')
-    parts = [f'<p class="world">{escape(world)}</p>',
-             sections[0].outcome(summary), '<div class="top">', film,
-             *(section.table(summary) for section in sections), '</div>']
+    parts = [f'<p class="world">{escape(world)}</p>', sections[0].outcome(summary),
+             '<div class="top">', film, *(section.table(summary) for section in sections), '</div>']
     parts += [embed_figure(path, 'image/png', caption) for path, caption in figures]
     return write_page(title, [*parts, *(section.definitions(summary) for section in sections)])

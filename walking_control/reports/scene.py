@@ -111,23 +111,13 @@ def _stands(run: Run, feet: tuple[int, ...]) -> str:
 
 
 def import_pillow() -> Any:
-    """Return Pillow's Image module.
-
-    Raises:
-        MissingDependency: It is not installed.
-    """
+    """Return Pillow's Image module; MissingDependency: it is not installed."""
     return import_optional('PIL.Image', 'animation', 'pillow')
 
 
 def save_frames(frames: Iterable[Any], path: Path | str, linger: bool = False,
                 rate: float = FRAME_RATE) -> None:
-    """Write RGB images as an endless GIF, in the package's colours.
-
-    Args:
-        frames: Images of one size.
-        linger: Show the last one longer.
-        rate: Frames per second.
-    """
+    """Write RGB images of one size as an endless GIF, in the package's colours; `rate` in Hz."""
     image = import_pillow()
     palette = make_palette(image)
     frames = [frame.quantize(palette=palette, dither=image.Dither.NONE) for frame in frames]

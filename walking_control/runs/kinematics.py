@@ -123,10 +123,7 @@ def _distance_to_segment(place: np.ndarray, end: np.ndarray) -> float:
 
 
 def sole_corners(urdf: str, foot: str) -> np.ndarray:
-    """Return the closed outline of a sole in the axes of its link, m, ``(n, 3)``.
-
-    It is the lower face of the first collision box of the link; any other sole is its origin.
-    """
+    """Return the lower face of a link's first collision box (else its origin), m, ``(n, 3)``."""
     for collision in parse(urdf).iterfind(f"link[@name='{foot}']/collision"):
         box, origin = collision.find('geometry/box'), collision.find('origin')
         if box is None:
@@ -149,12 +146,7 @@ def place_soles(dynamics: Dynamics, corners: Sequence[np.ndarray]) -> tuple[np.n
 
 
 def base_lean(run: Run) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return how far the base leans from the vertical.
-
-    Returns:
-        ``(tilt, forward, left)``, each ``(T,)``, rad: the angle between the base's z axis and the
-        vertical, and the leans of that axis along its own x and y direction over the floor.
-    """
+    """Return how far the base leans, rad: ``(T,)`` from the vertical, along its own x and y."""
     slope = run.world.slope
     up = np.array([-np.sin(slope), 0.0, np.cos(slope)])
     x, y, z = np.moveaxis(run.base.rotation, 2, 0) @ up   # the vertical in base axes
@@ -162,11 +154,7 @@ def base_lean(run: Run) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def tilt(points: np.ndarray, slope: float) -> np.ndarray:
-    """Turn floor-frame points (x, z) so that gravity points down; slope in rad, downhill positive.
-
-    Returns:
-        Horizontal and vertical coordinates, m, same shape.
-    """
+    """Turn floor-frame points (x, z) so that gravity points down; slope rad, downhill positive."""
     c, s = np.cos(slope), np.sin(slope)
     return np.asarray(points @ np.array([[c, -s], [s, c]]))
 
@@ -195,10 +183,7 @@ class EstimateError:
 
 
 def estimate_error(run: Run) -> EstimateError | None:
-    """Return the error of the estimate of a run; None of a record without one.
-
-    The estimate counts places from where the first stance foot stood.
-    """
+    """Return the error of a run's estimate, places from the first stance foot; None without one."""
     if 'estimate' not in run.columns or not len(run.time):
         return None
     estimate, truth = recorded_base(run), run.base

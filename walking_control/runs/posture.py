@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a robot kept its posture: lean, place, contacts, effort.
-
-All values cover the whole run, start included. Unknown values are None.
-"""
+"""How a robot kept its posture over the whole run: lean, place, contacts, effort."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -124,11 +121,7 @@ def _load_shares(run: Run, weight: float) -> dict[str, list[float]] | None:
 
 
 def support_intervals(run: Run) -> list[tuple[int, int, tuple[int, ...]]]:
-    """Return when which feet touched the floor.
-
-    Returns:
-        List of (first row, row behind the last, indices of the feet), without gaps.
-    """
+    """Return (first row, row behind the last, feet on the floor), without gaps."""
     changes = 1 + np.flatnonzero((run.contact[1:] != run.contact[:-1]).any(axis=1))
     bounds = [0, *changes.tolist(), len(run.time)]
     return [(begin, end, tuple(np.flatnonzero(run.contact[begin]).tolist()))

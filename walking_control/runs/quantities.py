@@ -37,11 +37,7 @@ def footholds(run: Run, feet: np.ndarray) -> np.ndarray:
 
 
 def steady_rows(run: Run) -> tuple[int, int] | None:
-    """Return the first and last row of the steady window, or None.
-
-    It is the longest even number of whole steps within the second half of a run that did not
-    break off.
-    """
+    """Return the rows of the most whole strides in the second half of an unbroken run, or None."""
     if run.broke_off or not len(run.time):
         return None
     return strides(run, 0.5 * (run.time[0] + run.time[-1]), math.inf)
@@ -90,16 +86,10 @@ def rows_around(run: Run, before: int = 2, after: int = 5) -> slice:
 
 
 def ending(run: Run) -> dict[str, Any]:
-    """Return how a run ended, ready for JSON.
-
-    Returns:
-        ``fell`` and ``fall_reason``; ``fault``, ``fault_time`` (s) and ``fault_reason``: code,
-        stamp and message of the fault that ended it, a fall among them, None without one.
-    """
+    """Return how a run ended, ready for JSON: code, stamp (s) and message of its fault, or None."""
     fault = run.fault
-    return {'fell': bool(run.fell), 'fall_reason': run.fall_reason,
-            'fault': fault and fault.code, 'fault_time': fault and plain(fault.stamp),
-            'fault_reason': fault and fault.message}
+    return {'fell': bool(run.fell), 'fall_reason': run.fall_reason, 'fault': fault and fault.code,
+            'fault_time': fault and plain(fault.stamp), 'fault_reason': fault and fault.message}
 
 
 def failure(summary: Mapping[str, Any]) -> str | None:
@@ -125,10 +115,7 @@ def peak_current(run: Run) -> float | None:
 
 
 def squared_effort_per_step(run: Run) -> float | None:
-    """Return the integral of the sum of squared efforts over the completed steps / their number.
-
-    The effort of a row is held until the next one. None without a completed step.
-    """
+    """Return the integral of the squared efforts over the completed steps / their number."""
     rows = touchdowns(run)
     if len(rows) < 2:
         return None
@@ -155,10 +142,7 @@ def per_distance(energy: float, weight: float, run: Run, first: int, last: int) 
 
 
 def each_joint_energy(run: Run, first: int, last: int) -> float:
-    """Return what motors draw between two rows if none passes on what it brakes with, J.
-
-    The supply gives less where one joint's braking drives another, as `electrical_energy` counts.
-    """
+    """Return what motors draw between two rows, J, if what one brakes drives no other."""
     drawn = np.diff(run.work[first:last + 1], axis=0)
     for i, _, motor in motors(run.robot):
         drawn[:, i] += motor.resistance * motor.current(run.effort[first:last, i]) ** 2 \
@@ -172,11 +156,7 @@ def gain(cumulative: np.ndarray) -> np.ndarray:
 
 
 def positive_work(work: np.ndarray) -> float:
-    """Return what actuators did of their cumulative work, J, ``(T, n)``, braking not deducted.
-
-    The net work of a walk is what impacts and friction take, and less while the body sinks: few
-    motors give back what they brake.
-    """
+    """Return the actuators' cumulative work, J, ``(T, n)``, braking not deducted."""
     return positive(np.diff(work, axis=0))
 
 

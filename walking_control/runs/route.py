@@ -96,11 +96,7 @@ class Route(NamedTuple):
 
 
 def read_route(name_or_path: str | Path) -> Route:
-    """Return the route of a file, or the shipped one of this name.
-
-    Raises:
-        InvalidInput: There is none, it cannot be read, or it holds what no segment has.
-    """
+    """Return the route of a file, or the shipped one of this name; InvalidInput: there is none."""
     what = f'route {name_or_path}'
     content = read_yaml(route_path(name_or_path), what)
     if not isinstance(content, Mapping) or not isinstance(content.get('segments'), list) \
@@ -115,10 +111,9 @@ def read_route(name_or_path: str | Path) -> Route:
     posture = mapping(content.get('posture', {}), f'posture of {what}')
     values = [SegmentParameters.read(entry) for entry in content['segments']]
     ends = list(itertools.accumulate(entry.duration for entry in values))
-    return Route(tuple(
-        Segment(entry.name or f'segment {number}', end - entry.duration, end,
-                (entry.ahead, entry.left, entry.turn), entry.stop, entry.push,
-                end - entry.duration + entry.push_at, entry.push_direction)
-        for number, (entry, end) in enumerate(zip(values, ends, strict=True), 1)), noise,
-        tuple((str(joint), finite(angle, f'posture of {what}, joint {joint}'))
-              for joint, angle in posture.items()), controller)
+    return Route(tuple(Segment(entry.name or f'segment {number}', end - entry.duration,
+                               end, (entry.ahead, entry.left, entry.turn), entry.stop, entry.push,
+                               end - entry.duration + entry.push_at, entry.push_direction)
+                       for number, (entry, end) in enumerate(zip(values, ends, strict=True), 1)),
+                 noise, tuple((str(joint), finite(angle, f'posture of {what}, joint {joint}'))
+                              for joint, angle in posture.items()), controller)

@@ -100,11 +100,7 @@ class Run:
         return walking_control.plot_run(self, name)
 
     def to_dataframe(self) -> Any:
-        """Return the table of the run, one row a tick, units in the header, as pandas has it.
-
-        Raises:
-            MissingDependency: pandas is not installed.
-        """
+        """Return the table of the run as pandas has it, one row a tick, units in the header."""
         from walking_control.runs.tables import run_columns
         return import_optional('pandas', 'a data frame').DataFrame(run_columns(self))
 
@@ -151,10 +147,9 @@ class Recorder:
         nc, nf, nl, na = (len(robot.coordinates), len(robot.feet), len(robot.locks),
                           len(robot.efforts))
         shapes = {'time': (), 'q': truth.q.shape, 'v': truth.v.shape, 'coordinates': (nc,),
-                  'rates': (nc,), 'estimate': (13,), 'support': (), 'steps': (),
-                  'contact': (nf,), 'locked': (nl,), 'foot_force': (nf, 3),
-                  'foot_height': (nf,), 'effort': (na,), 'work': (na,), 'electrical_energy': (),
-                  'telemetry': (len(fields),)}
+                  'rates': (nc,), 'estimate': (13,), 'support': (), 'steps': (), 'contact': (nf,),
+                  'locked': (nl,), 'foot_force': (nf, 3), 'foot_height': (nf,), 'effort': (na,),
+                  'work': (na,), 'electrical_energy': (), 'telemetry': (len(fields),)}
         kinds = {'support': int, 'steps': int, 'contact': bool, 'locked': bool}
         self._arrays = {name: np.zeros((capacity, *shape), dtype=kinds.get(name, float))
                         for name, shape in shapes.items()}
@@ -199,8 +194,7 @@ class Recorder:
     def finish(self, fault: Fault | None = None, fall_reason: str | None = None) -> Run:
         """Return the `Run`; the robot may have fallen after a fault of another kind."""
         blocks = [*self._blocks, {name: array[:self._rows] for name, array in self._arrays.items()}]
-        columns = {name: np.concatenate([block[name] for block in blocks])
-                   for name in self._arrays}
+        columns = {name: np.concatenate([block[name] for block in blocks]) for name in self._arrays}
         self.run.telemetry = dict(zip(self.run.units, columns.pop('telemetry').T, strict=True))
         self.run.columns = columns
         if fault is not None and fault.code == FALL:

@@ -78,20 +78,14 @@ def heading(run: Run) -> np.ndarray:
 
 
 def heading_error(run: Run) -> np.ndarray:
-    """Return how far the base looks to the left of where it shall, rad, ``(T,)``.
-
-    Where the law says no heading, the one of the start shall be kept.
-    """
+    """Return how far the base looks left of what the law (or the start) says, rad, ``(T,)``."""
     looks = yaw(run)
     wanted = run.telemetry.get('heading', np.full(len(looks), looks[0]))
     return np.asarray((looks - wanted + math.pi) % (2.0 * math.pi) - math.pi)
 
 
 def mean_velocity(run: Run, first: int, last: int) -> np.ndarray:
-    """Return the mean velocity between two rows: ahead, to the left (m/s), turning (rad/s).
-
-    Ahead is the `heading`.
-    """
+    """Return the mean velocity between rows: along `heading`, to the left (m/s), turn (rad/s)."""
     place, looks = run.base.position[first:last + 1], yaw(run)[[first, last]]
     along = heading(run)[first:last + 1]
     duration, middle = run.time[last] - run.time[first], 0.5 * (along[1:] + along[:-1])

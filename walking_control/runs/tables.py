@@ -113,8 +113,7 @@ class Recording(NamedTuple):
 def read_recording(path: Path, robot: Robot) -> Recording:
     """Return the `Recording` in a table of `run_columns`, or in the folder of a report with one.
 
-    Raises:
-        InvalidInput: It cannot be read, holds what is no number, or is of another robot.
+    InvalidInput: it cannot be read, holds what is no number, or is of another robot.
     """
     path = path / TABLE if path.is_dir() else path
     columns = _columns(path)
@@ -158,11 +157,7 @@ def _columns(path: Path) -> dict[str, np.ndarray]:
 
 
 def read_summary(path: Path) -> dict[str, Any]:
-    """Return the summary that lies beside the table of a run; empty without one.
-
-    Raises:
-        InvalidInput: There is one that cannot be read.
-    """
+    """Return the summary that lies beside the table of a run; empty without one."""
     place = (path if path.is_dir() else path.parent) / SUMMARY
     if not place.is_file():
         return {}

@@ -100,10 +100,7 @@ def gait(site: Site) -> Outcome:
 
 
 def _forgive(site: Site, found: Any) -> Outcome | None:
-    """Keep a gait that the plant follows once it lets straight legs pass under the floor, or None.
-
-    The length is rounded up to the millimetre.
-    """
+    """Keep a gait that the plant follows once it lets straight legs pass under the floor."""
     length = scuff_length(found) if found.result.converged else None
     if length is None:
         return None
@@ -116,10 +113,7 @@ def _forgive(site: Site, found: Any) -> Outcome | None:
 
 
 def _keep(site: Site, found: Any, length: float | None = None) -> Outcome:
-    """Write what `find_gait` found and the robot file that follows it, started on it.
-
-    `length` is the ``rigid.scuff_length`` to set, m; None leaves it as it is.
-    """
+    """Write what `find_gait` found and the robot file that starts on it, with that scuff length."""
     forgiven = {} if length is None else {'rigid__scuff_length': length}
     file = save_gait(found, site.folder)
     written = site.folder / f'{found.summary["robot"]}_walks.yaml'

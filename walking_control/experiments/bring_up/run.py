@@ -31,11 +31,7 @@ class StepResult(NamedTuple):
 
 
 class Journal:
-    """Outcomes by step, each with the key of what it was found from, kept in a folder.
-
-    Raises:
-        InvalidInput: The file there is no journal.
-    """
+    """Outcomes by step in a folder, each with the key of what it was found from."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / NAME
@@ -71,10 +67,7 @@ class Journal:
 
 
 def key_of(step: Step, site: Site) -> str:
-    """Return what a step's outcome depends on, as a hash.
-
-    That is the robot file and what it names, the options, and how the steps before ended.
-    """
+    """Return a hash of what a step's outcome depends on: robot file, options, steps before."""
     text = [step.name, __version__, json.dumps(site.options(), sort_keys=True)]
     tree = read_parameters(site.current)
     text.append(yaml.safe_dump(tree, sort_keys=True))
@@ -82,8 +75,7 @@ def key_of(step: Step, site: Site) -> str:
         tree.get('robot'), dict) and 'urdf' in tree['robot'] else []
     files += [site.current.parent / section['gait'] for section in tree.values()
               if isinstance(section, dict) and isinstance(section.get('gait'), str)]
-    text += [file.read_text(encoding='utf-8', errors='replace')
-             for file in files if file.is_file()]
+    text += [file.read_text(encoding='utf-8', errors='replace') for file in files if file.is_file()]
     text += [f'{name} {site.done[name].ok}' for name in step.needs if name in site.done]
     return hashlib.sha256('\n'.join(text).encode()).hexdigest()
 
@@ -91,8 +83,7 @@ def key_of(step: Step, site: Site) -> str:
 def bring_up(site: Site) -> list[StepResult]:
     """Return the `StepResult` of every step of a `Site` whose folder exists.
 
-    Raises:
-        InvalidInput: The robot file cannot be loaded, or the journal of the folder is none.
+    InvalidInput: the robot file cannot be loaded, or the journal of the folder is none.
     """
     site.current = Path(site.path)
     journal = Journal(site.folder)

@@ -61,10 +61,6 @@ def legs_alone(robot_file: RobotFile, path: Path, folder: Path) -> tuple[Path, l
     """Write a robot file whose joints are the legs' and return its path and what is held.
 
     On the robot the others are held in the start posture by controllers of their own.
-
-    Args:
-        robot_file: The `RobotFile`, of a free base.
-        path: Where it was read from.
     """
     robot, start = robot_file.robot, robot_file.start
     assert start.posture is not None
@@ -267,10 +263,7 @@ def walk_mujoco(site: Site) -> Outcome:
 
 
 def fastest(site: Site) -> Outcome:
-    """Raise the speed until no way of stepping keeps it, then walk the last one to the end.
-
-    All within the speed limits of the description.
-    """
+    """Raise the speed until no way of stepping keeps it, then walk the last one to the end."""
     base = site.load()
     unit = pace(base)
     kept: list[tuple[float, RobotFile]] = []
@@ -304,7 +297,7 @@ def fastest(site: Site) -> Outcome:
 
 
 def card(site: Site) -> Outcome:
-    """Walk with turning, sideways, and with the noise of a lab, delay and a push.
+    """Walk with turning, sideways, and with delay, a push and the noise of a lab.
 
     The noise of foot forces is that of a lab for 10 kg and more, in proportion below.
     """

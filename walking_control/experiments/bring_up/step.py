@@ -156,13 +156,7 @@ def judge_walk(run: Run, duration: float) -> Outcome:
 
 def margins(site: Site, robot_file: RobotFile, plant: str, kinds: dict[str, tuple[float, float]],
             duration: float, progress: Callable[[str], None]) -> Outcome:
-    """Return the `Outcome` of lasting errors, each made worse until the walk ends.
-
-    Args:
-        kinds: kind of margin -> last size and resolution.
-        duration: Of each walk, s.
-        progress: Called with a line of text.
-    """
+    """Return the `Outcome` of lasting errors, each made worse until the walk ends."""
     figures: dict[str, Any] = {}
     for kind, (largest, resolution) in kinds.items():
         progress(f'margin {kind}')

@@ -141,19 +141,15 @@ def find_eigenvalues(settled: StableCycle) -> Eigenvalues:
             for i in range(3)]).T for sizes in (STEP_SIZES, STEP_SIZES[:-1]))
     values, rough = sorted_eigenvalues(fine), sorted_eigenvalues(coarse)
     q, v = section.state(cycle.x)
-    return Eigenvalues(
-        [complex(value) for value in values], np.abs(values - rough).max(),
-        [section.walker.robot.coordinates[i] for i in section.reported],
-        (q[section.reported] + 0.0).tolist(), (v[section.reported] + 0.0).tolist(),
-        cycle.period, cycle.length, cycle.speed, cycle.residual)
+    return Eigenvalues([complex(value) for value in values], np.abs(values - rough).max(),
+                       [section.walker.robot.coordinates[i] for i in section.reported],
+                       (q[section.reported] + 0.0).tolist(), (v[section.reported] + 0.0).tolist(),
+                       cycle.period, cycle.length, cycle.speed, cycle.residual)
 
 
 def extrapolate(difference: Callable[[float], np.ndarray],
                 sizes: tuple[float, ...] = STEP_SIZES) -> np.ndarray:
-    """Return the limit of central differences as their size goes to zero (Richardson).
-
-    Their error is even in the size, and each size is half of the one before.
-    """
+    """Return Richardson's limit of central differences; each size is half of the one before."""
     row = [difference(size) for size in sizes]
     for order in range(1, len(row)):
         row = [(4.0 ** order * finer - coarser) / (4.0 ** order - 1.0)
@@ -194,9 +190,8 @@ def find_sensitivity(settled: StableCycle) -> Sensitivity:
         responses[kind] = dict(zip(INDICATORS, response.T, strict=True))
     norms = {kind: {name: float(np.linalg.norm(values)) for name, values in rows.items()}
              for kind, rows in responses.items()}
-    return Sensitivity(
-        norms, norms['floor']['step_time'] * settled.length_unit / settled.time_unit, steps,
-        responses)
+    return Sensitivity(norms, norms['floor']['step_time'] * settled.length_unit / settled.time_unit,
+                       steps, responses)
 
 
 def walk_disturbed(settled: StableCycle, kind: str, size: float, steps: int) -> np.ndarray:

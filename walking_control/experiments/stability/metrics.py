@@ -46,11 +46,10 @@ ENOUGH = 400           # falls: the interval is then some 10 % either way
 CONFIDENCE = 0.95
 
 Strides = Callable[[np.random.Generator, bool], tuple[int, bool]]
-METRICS = {
-    'eigenvalues': 'of the return map, with their error',
-    'sensitivity': 'gait sensitivity norm of Hobbelen and Wisse',
-    'passage': 'mean first passage time of Byl and Tedrake, with its interval',
-    'attraction': 'region of attraction in energy-normalised distance, with its interval'}
+METRICS = {'eigenvalues': 'of the return map, with their error',
+           'sensitivity': 'gait sensitivity norm of Hobbelen and Wisse',
+           'passage': 'mean first passage time of Byl and Tedrake, with its interval',
+           'attraction': 'region of attraction in energy-normalised distance, with its interval'}
 DEFAULTS = {'roughness': None, 'steps': 20000, 'radius': RADIUS, 'samples': 1000}
 
 
@@ -75,17 +74,10 @@ class Attraction(Result):
 
 
 def find_attraction(settled: cycle.StableCycle, radius: float = RADIUS, samples: int = 1000,
-                    seed: int = 0, progress: Callable[[float], None] | None = None
-                    ) -> Attraction:
+                    seed: int = 0, progress: Callable[[float], None] | None = None) -> Attraction:
     """Return how much of a ball around a cycle returns to it.
 
-    Args:
-        radius: Of the ball, in the distance of the module.
-        samples: States to try.
-        progress: Called with the share of them tried, 0 to 1.
-
-    Raises:
-        InvalidInput: A ball or number that makes no sample.
+    `radius` is in the distance of the module. InvalidInput: a ball or number that makes no sample.
     """
     if not (math.isfinite(radius) and radius > 0.0):
         raise InvalidInput('radius', value=radius, limit='must be above 0')
@@ -104,9 +96,8 @@ def find_attraction(settled: cycle.StableCycle, radius: float = RADIUS, samples:
             progress(len(rows) / samples)
     share, interval = share_interval(sum(row[-1] for row in rows), samples)
     volume = 4.0 / 3.0 * math.pi * radius ** 3 * abs(float(np.linalg.det(to_state)))
-    return Attraction(
-        radius, share, interval, share * volume, [end * volume for end in interval],
-        min((row[-2] for row in rows if not row[-1]), default=None), rows)
+    return Attraction(radius, share, interval, share * volume, [end * volume for end in interval],
+                      min((row[-2] for row in rows if not row[-1]), default=None), rows)
 
 
 def energy_root(settled: cycle.StableCycle) -> np.ndarray:
@@ -164,15 +155,11 @@ class Passage(Result):
 
 
 def find_passage(settled: cycle.StableCycle, roughness: float | None = None, steps: int = 20000,
-                 seed: int = 0, progress: Callable[[float], None] | None = None
-                 ) -> Passage:
-    """Return the mean first passage time of a walk on a rough floor.
+                 seed: int = 0, progress: Callable[[float], None] | None = None) -> Passage:
+    """Return the mean first passage time of a walk on a rough floor, of that many steps or fewer.
 
-    Args:
-        roughness: Standard deviation of the height from one foothold to the next, m; None takes
-            0.2 % of the leg length.
-        steps: Number of steps to walk, all walks together; fewer where falls are frequent.
-        progress: Called with the share of steps walked, 0 to 1.
+    `roughness` is the standard deviation of the height from one foothold to the next, m; None takes
+    0.2 % of the leg length.
     """
     height = ROUGHNESS * settled.length_unit if roughness is None else roughness
     if not (math.isfinite(height) and height > 0.0):
@@ -189,10 +176,8 @@ def count_falls(walk: Strides, steps: int, seed: int,
                 progress: Callable[[float], None] | None = None) -> tuple[int, int]:
     """Return the steps that count and the falls among them.
 
-    Args:
-        walk: (random numbers, whether to begin anew) -> (steps made, whether it fell then).
-        steps: How many to walk, those that do not count included.
-        progress: Called with the share of steps walked, 0 to 1.
+    `walk`: (random numbers, whether to begin anew) -> (steps made, whether it fell then); `steps`
+    are all to walk, those that do not count included.
     """
     rng = np.random.default_rng(seed)
     walked = counted = falls = 0

@@ -26,18 +26,11 @@ LOCAL = '127.0.0.1'
 
 
 class Workers:
-    """Workers of a sweep, to be used in a ``with`` statement.
+    """Workers of a sweep, to be used in a ``with`` statement; a single process walks without Dask.
 
-    Args:
-        count: Of local processes; 1 walks in this one, without Dask.
-        scheduler: Address of a running Dask scheduler instead, such as ``tcp://host:8786``. Its
-            workers need this package and see the same robot files.
-
-    Attributes:
-        count: How many there are.
-
-    Raises:
-        InvalidInput: No such scheduler, or it has no worker.
+    `scheduler` is the address of a running Dask scheduler instead, such as ``tcp://host:8786``; its
+    workers need this package and see the same robot files. InvalidInput: no such scheduler, or it
+    has no worker.
     """
 
     def __init__(self, count: int = 1, scheduler: str | None = None) -> None:
@@ -62,11 +55,7 @@ class Workers:
 
     def walk(self, task: SweepTask,
              portions: Sequence[list[int]]) -> Iterator[list[dict[str, Any]]]:
-        """Walk portions of rows; give each as it comes, in any order.
-
-        Raises:
-            NotAchieved: A portion ended its workers again and again, or the cluster is gone.
-        """
+        """Walk portions of rows in any order; NotAchieved: workers end again and again."""
         if self._client is None:
             for portion in portions:
                 yield walk_rows(task, portion)
@@ -189,11 +178,10 @@ def run_sweep(task: SweepTask, file: Path | None = None, workers: int | None = N
                            'interrupted': True}) from None
     whole = table.finish()
     chosen = chosen_point(workshop)
-    return Sweep(
-        workshop.base.robot.name, workshop.controller, workshop.plant, whole.num_rows, len(missing),
-        sum(whole['stable'].to_pylist()), time.perf_counter() - begin, crew.count,
-        whole.column_names, str(file) if file else None, chosen, interrupted=False,
-        table=whole, **margin_of(task, whole, chosen))
+    return Sweep(workshop.base.robot.name, workshop.controller, workshop.plant, whole.num_rows,
+                 len(missing), sum(whole['stable'].to_pylist()), time.perf_counter() - begin,
+                 crew.count, whole.column_names, str(file) if file else None,
+                 chosen, interrupted=False, table=whole, **margin_of(task, whole, chosen))
 
 
 def chosen_point(workshop: Workshop) -> dict[str, float] | None:
@@ -213,9 +201,8 @@ def chosen_point(workshop: Workshop) -> dict[str, float] | None:
 def margin_of(task: SweepTask, table: Any, chosen: dict[str, float] | None) -> dict[str, Any]:
     """Return how far a chosen point is from the nearest walk that did not last.
 
-    Returns:
-        Dictionary: ``margin``, the distance in widths of the axes (None: no such walk, or no
-        point), and ``nearest_failure``, where that walk is.
+    ``margin`` is the distance in widths of the axes (None: no such walk, or no point),
+    ``nearest_failure`` where that walk is.
     """
     stable = np.array(table['stable'].to_pylist(), dtype=bool)
     if chosen is None or stable.all():

@@ -28,18 +28,10 @@ def _arrow() -> tuple[Any, Any]:
 
 
 class SweepTable:
-    """The table of a sweep, on disk, or in memory where no file is named.
+    """The table of a sweep in a file, or in memory without; `done` are the numbers of its rows.
 
-    Args:
-        file: Of the table; None keeps it in memory.
-        resume: Whether rows that are there already count.
-
-    Attributes:
-        done: Numbers of the rows that are there.
-
-    Raises:
-        InvalidInput: The file is that of another sweep, or of an unfinished one that is not to be
-            resumed, or cannot be read.
+    InvalidInput: the file is that of another sweep, or of an unfinished one that is not to be
+    resumed, or cannot be read.
     """
 
     def __init__(self, task: SweepTask, file: Path | None, resume: bool = False) -> None:
@@ -62,11 +54,7 @@ class SweepTable:
                           lambda path: path.write_text(task.text(), encoding='utf-8'))
 
     def append(self, rows: Sequence[dict[str, Any]]) -> None:
-        """Keep rows for good.
-
-        Raises:
-            NotAchieved: They cannot be written, as on a full disk; what was there stays.
-        """
+        """Keep rows for good; NotAchieved: they cannot be written, and what was there stays."""
         rows = [row for row in rows if row['row'] not in self.done]
         if not rows:
             return
@@ -153,11 +141,7 @@ class SweepTable:
 
 
 def read_table(file: Path) -> Any:
-    """Return a table of a sweep as `pyarrow.Table`.
-
-    Raises:
-        InvalidInput: It is none.
-    """
+    """Return a table of a sweep as `pyarrow.Table`; InvalidInput: it is none."""
     pa, parquet = _arrow()
     try:
         return parquet.read_table(file, partitioning=None)

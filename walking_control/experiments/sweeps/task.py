@@ -72,10 +72,7 @@ class SweepTask:
         return {axis.name: point[axis.name] for axis in self.axes}
 
     def seed_of(self, row: int) -> int:
-        """Return the seed of the sensors' errors in a row.
-
-        Walks of one repeat share it, so that rows differ by their parameters alone.
-        """
+        """Return the seed of the sensors' errors in a row: one for all walks of a repeat."""
         return self.seed + row % self.repeats
 
     def text(self) -> str:
@@ -93,11 +90,7 @@ class SweepTask:
 
 
 def check_task(task: SweepTask, allow_many: bool = False) -> None:
-    """Refuse a sweep without rows, or with more than a million unless many are allowed.
-
-    Raises:
-        InvalidInput: It is empty, too large, or names an axis twice.
-    """
+    """Refuse a sweep that is empty, names an axis twice or, unless allowed, exceeds a million."""
     if not task.axes:
         raise InvalidInput('grid', limit='has no axis', remedy='for example --grid '
                            'set_point=0.1:0.5:9')

@@ -57,11 +57,7 @@ def _workshop(_: str, task: SweepTask) -> Workshop:
 
 
 class Workshop:
-    """What the rows of a sweep share in one process.
-
-    Raises:
-        InvalidInput: The robot, a setting, or an end of an axis is unusable.
-    """
+    """What the rows of a sweep share in one process; InvalidInput: an unusable robot or setting."""
 
     def __init__(self, task: SweepTask) -> None:
         self.task = task
@@ -83,11 +79,7 @@ class Workshop:
         self._loaded: tuple[list[tuple[str, float]], RobotFile] = [], self.base
 
     def check(self) -> None:
-        """Refuse a sweep whose every row would fail: parts that do not fit, disturbances unknown.
-
-        Raises:
-            InvalidInput: Says which.
-        """
+        """Refuse a sweep whose every row would fail: misfit parts, unknown disturbances."""
         ControlLoop(self.base, self.controller)
         plan_disturbances(make_plant(self.base, self.plant), self.task.disturb)
 
@@ -145,8 +137,7 @@ class Workshop:
             robot_file = self.robot_file(row)
             run, dynamics = self.run(robot_file)
         except WalkingControlError as error:   # this point makes no robot; the others may
-            return {**entries, 'stable': False, 'reason': str(error),
-                    **dict.fromkeys(MEASURES)}
+            return {**entries, 'stable': False, 'reason': str(error), **dict.fromkeys(MEASURES)}
         reason = why_it_stopped(run)
         return {**entries, 'stable': reason is None, 'reason': reason, **measure(run, dynamics)}
 

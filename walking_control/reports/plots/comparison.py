@@ -23,8 +23,7 @@ from walking_control.runs.run import Run
 
 def plot_all_walks(walks: Sequence[Walk]) -> style.Figure | None:
     """Draw the steps of every walk around the disturbance to one scale; None without a walk."""
-    shown = [(walk.run, walk) for walk in walks
-             if walk.run is not None and len(walk.run.time) > 1]
+    shown = [(walk.run, walk) for walk in walks if walk.run is not None and len(walk.run.time) > 1]
     if not shown:
         return None
     rows = -(-len(shown) // 2)

@@ -241,10 +241,7 @@ def plot_efficiency(study: dict[str, Any]) -> style.Figure:
 
 
 def plot_trade(study: dict[str, Any]) -> style.Figure | None:
-    """Draw the force a limb resists against impact mitigation, along the efficiency of its gears.
-
-    None of a held base, which mitigates nothing.
-    """
+    """Draw force resisted against impact mitigation, along gear efficiency; None of a held base."""
     over = study['over_efficiency']
     if not over['effective']:
         return None

@@ -116,8 +116,7 @@ def _draw_pose(axis: style.Axes, skeleton: Skeleton, points: np.ndarray, strong:
                   alpha=1.0 if strong else 0.22, linewidth=2.2 if strong else 1.4,
                   solid_capstyle='round', zorder=3 if strong else 2)
     axis.plot(*points[skeleton.base], 'o', color=style.NEUTRAL if strong else style.FAINT,
-              markersize=4,
-              zorder=4 if strong else 2)
+              markersize=4, zorder=4 if strong else 2)
 
 
 def plot_energies(run: Run) -> style.Figure | None:
@@ -199,13 +198,7 @@ def ordered_efforts(robot: Robot) -> list[str]:
 
 
 def draw_effort_parts(axes: Iterable[style.Axes], run: Run, effort: str) -> None:
-    """Draw the parts of one effort into three axes.
-
-    Args:
-        axes: Three axes: large parts that cancel, corrections, total.
-        run: The `Run` of curve tracking.
-        effort: Name of the effort.
-    """
+    """Draw the parts of an effort into three axes: large ones that cancel, corrections, total."""
     rows = quantities.rows_around(run, 1, 4)
     for axis, parts in zip(axes, PARTS, strict=True):
         for part, colour, dashes in parts:
@@ -235,5 +228,4 @@ def _finish(figure: style.Figure, axes: list[style.Axes], run: Run, rows: slice)
         axis.set_xlabel('time (s)')
         _span(axis, run.time[rows])
     style.add_foot_legend(figure, run.robot, '(band: stance)',
-                          extra=('disturbance (dashed)', style.MARK)
-                          if run.disturbances else None)
+                          extra=('disturbance (dashed)', style.MARK) if run.disturbances else None)

@@ -17,10 +17,7 @@ WIDEST = 3.0   # the height of a panel is at most its width over this
 
 
 def footprint_outlines(run: Run) -> list[tuple[int, int, np.ndarray]]:
-    """Return (row, foot, outline) of every footprint, in the order of the steps, floor frame.
-
-    The outline is ``(n, 2)``, m; of a point a single place.
-    """
+    """Return (row, foot, outline ``(n, 2)``, m) of every footprint, in order, floor frame."""
     dynamics = Dynamics(run.robot)
     corners = [sole_corners(run.robot.urdf, foot) for foot in run.robot.feet]
     rows = touchdowns(run)

@@ -115,8 +115,7 @@ def plot_top_view(found: GaitSearch, steps: int = 6) -> style.Figure:
 
 def plot_cost_over_speed(curves: Any) -> style.Figure:
     """Draw cost, and adapted parameters, over speed (Fig. 5.2), of `sweep_speed` rows by name."""
-    names = sorted({name for rows in curves.values() for row in rows
-                    for name in row['parameters']})
+    names = sorted({name for rows in curves.values() for row in rows for name in row['parameters']})
     figure, axes = style.new_figure(1 + len(names), height=2.4, sharex=True)
     for k, (title, rows) in enumerate(curves.items()):
         speeds = [row['speed'] for row in rows]
@@ -154,8 +153,7 @@ def plot_cycle(run: Run, cycle: dict[str, Any]) -> style.Figure:
                   label='the steps after it')
         axis.plot(x[first], y[first], color=style.FOOT_COLOURS[0], label='one step')
         axis.plot(x[[begins[1] - 1, 0]], y[[begins[1] - 1, 0]], '--', color=style.MARK,
-                  linewidth=1.3,
-                  label='touchdown: feet change roles, the impact takes speed')
+                  linewidth=1.3, label='touchdown: feet change roles, the impact takes speed')
         axis.plot(x[:1], y[:1], 'o', color=style.FOOT_COLOURS[0], markersize=5,
                   label='just after it')
     figure.legend(*axes[0].get_legend_handles_labels(), loc='outside lower center', ncols=4,
@@ -198,13 +196,7 @@ def plot_impact_losses(robot_file: RobotFile, angle: float | None = None) -> sty
 def plot_losses_over_mass_ratio(name: str, overrides: Sequence[tuple[str, Any]] = (),
                                 ratios: Sequence[float] = (0.2, 0.5, 1.0, 2.0, 5.0, 20.0)
                                 ) -> style.Figure:
-    """Draw the least share lost for several hip to leg mass ratios, as Fig. 4.5 of [DS09].
-
-    Args:
-        name: Robot with parameters leg_mass and hip_mass.
-        overrides: Further overrides of its robot file.
-        ratios: Hip mass over leg mass.
-    """
+    """Draw the least share lost for several hip to leg mass ratios, as Fig. 4.5 of [DS09]."""
     angles = np.linspace(0.02, np.pi / 2, 80)
     figure, (axis,) = style.new_figure(1, height=4.0)
     for i, ratio in enumerate(ratios):

@@ -116,8 +116,7 @@ def plot_base(run: Run) -> style.Figure:
     tilt, forward, left = base_lean(run)
     figure, axes = style.new_figure(3, width=10.0, height=2.0, sharex=True)
     place = run.base.position - run.base.position[0]
-    _plot_lines(axes[0], run, (('size', tilt, style.FAINT),
-                               ('forward', forward, style.COLOURS[2]),
+    _plot_lines(axes[0], run, (('size', tilt, style.FAINT), ('forward', forward, style.COLOURS[2]),
                                ('to the left', left, style.COLOURS[3])), 2e-3)
     style.label(axes[0], 'lean of the base from the vertical', 'angle (rad)')
     _plot_lines(axes[1], run, (('', 1e3 * place[:, 2], 'black'),), 1.0)
@@ -193,11 +192,10 @@ def _draw_pose(axis: style.Axes, scene: Scene, pose: Pose, across: int) -> None:
         axis.plot(sole[:, across], sole[:, 2], color=style.FOOT_COLOURS[i], linewidth=4.0)
     halo = [withStroke(linewidth=3.2, foreground='white')]
     for i, (foot, tip) in pose.arrows.items():
-        axis.annotate('', (tip[across], tip[2]), (foot[across], foot[2]), zorder=6,
-                      arrowprops={'arrowstyle': '-|>', 'color': style.FOOT_COLOURS[i],
-                                  'linewidth': 2.0,
-                                  'mutation_scale': 15, 'shrinkA': 0, 'shrinkB': 0,
-                                  'path_effects': halo})
+        axis.annotate('', (tip[across], tip[2]), (foot[across], foot[2]),
+                      zorder=6, arrowprops={'arrowstyle': '-|>', 'color': style.FOOT_COLOURS[i],
+                                            'linewidth': 2.0, 'mutation_scale': 15,
+                                            'shrinkA': 0, 'shrinkB': 0, 'path_effects': halo})
     axis.plot([pose.com[across], pose.plumb[across]], [pose.com[2], pose.plumb[2]], color='black',
               linewidth=1.0, linestyle='--', zorder=5)
     axis.plot(pose.com[across], pose.com[2], marker='X', markersize=9, color='black', zorder=6)

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The look of all figures: colours, fonts, legends.
-
-Colours follow the foot (blue, orange: distinguishable with any colour vision).
-"""
+"""Look of all figures; colours follow the foot (blue, orange: distinct with any colour vision)."""
 
 from collections.abc import Sequence
 from typing import Any, TYPE_CHECKING
@@ -21,20 +18,14 @@ NEUTRAL = '#4D4D4D'
 COLOURS = (*FOOT_COLOURS, '#E69F00', '#56B4E9', NEUTRAL)   # of as many lines
 FAINT = '#B0B0B0'
 MARK = '#A4134C'   # where something happens to the walker
-_STYLE = {
-    'font.size': 11, 'axes.labelsize': 11,
-    'axes.spines.top': False, 'axes.spines.right': False, 'axes.grid': True,
-    'grid.color': '#E4E4E4', 'grid.linewidth': 0.7, 'axes.axisbelow': True,
-    'lines.linewidth': 1.8, 'legend.frameon': False, 'savefig.dpi': 130,
-}
+_STYLE = {'font.size': 11,
+          'axes.labelsize': 11, 'axes.spines.top': False, 'axes.spines.right': False,
+          'axes.grid': True, 'grid.color': '#E4E4E4', 'grid.linewidth': 0.7, 'axes.axisbelow': True,
+          'lines.linewidth': 1.8, 'legend.frameon': False, 'savefig.dpi': 130}
 
 
 def import_matplotlib() -> Any:
-    """Return matplotlib.
-
-    Raises:
-        MissingDependency: It is not installed.
-    """
+    """Return matplotlib; MissingDependency: it is not installed."""
     import_optional('matplotlib.figure', 'drawing plots')
     return import_optional('matplotlib', 'drawing plots')
 
@@ -43,13 +34,8 @@ def new_figure(rows: int, width: float = 9.0, height: float = 2.1, columns: Any 
                polar: Sequence[int] = (), **options: Any) -> tuple[Figure, list[Axes]]:
     """Return a figure and its axes as a flat list; pyplot and its global state stay untouched.
 
-    Args:
-        rows: Rows of axes.
-        width: Width of the figure, inches.
-        height: Height of a row, inches.
-        columns: Columns of axes.
-        polar: Which of the axes are polar, by index.
-        options: Passed to `Figure.subplots`.
+    Width of the figure and height of a row in inches; `polar` are axes by index; options go to
+    `Figure.subplots`.
     """
     matplotlib = import_matplotlib()
     with matplotlib.rc_context(_STYLE):

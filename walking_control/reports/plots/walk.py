@@ -127,10 +127,7 @@ def plot_actuators(run: Run) -> style.Figure | None:
 
 
 def plot_ground_forces(run: Run) -> style.Figure:
-    """Draw the floor's force on each foot along normal and floor, and their ratio.
-
-    Peaks of landing leave the frame; their size stands in the title.
-    """
+    """Draw the floor's force on each foot and its ratio; titles give peaks that leave the frame."""
     rows = last_steps(run)
     time, force = run.time[rows], run.foot_force[rows]
     weight = run.world.gravity * Dynamics(run.robot).mass

@@ -41,10 +41,7 @@ def fitted_walk() -> tuple[Run, dict[str, Any]]:
 
 
 def asymmetry() -> tuple[float, float]:
-    """Return how much longer steps on the outer foot are (m) and its knee flexes (rad).
-
-    Means over the last eight steps but one. A knee's flexion is that of its swing.
-    """
+    """Return how much longer steps on the outer foot are (m) and how much more its knee flexes."""
     run = fitted_walk()[0]
     table = step_table(run, Dynamics(run.robot))
     lengths: tuple[list[float], list[float]] = ([], [])

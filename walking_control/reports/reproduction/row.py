@@ -51,12 +51,7 @@ class Row:
 
 
 def judge(row: Row) -> dict[str, Any]:
-    """Return a row with our number, ready for JSON.
-
-    Returns:
-        Dictionary: ``id``, ``source``, ``place``, ``what``, ``unit``, ``published``, ``ours``,
-        ``status`` (one of `STATUSES`), ``note``, ``command``.
-    """
+    """Return a row with our number, ready for JSON; its ``status`` is one of `STATUSES`."""
     try:
         ours = row.compute()
     except WalkingControlError as error:

@@ -8,8 +8,7 @@ from walking_control.exceptions import InvalidInput
 from walking_control.reports.reproduction import contacts, gaits, walks
 from walking_control.reports.reproduction.row import judge, Row, STATUSES
 
-ROWS: tuple[Row, ...] = (*walks.IMPACTS, *walks.CYCLES, *walks.CONTROL, *contacts.ROWS,
-                         *gaits.ROWS)
+ROWS: tuple[Row, ...] = (*walks.IMPACTS, *walks.CYCLES, *walks.CONTROL, *contacts.ROWS, *gaits.ROWS)
 _HEAD = """# Reproduction of published numbers
 
 Made by `walking_control reproduce --out doc`, which computes every row anew; `--quick` takes those
