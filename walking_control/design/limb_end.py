@@ -221,18 +221,14 @@ def _mobility(limb: Limb, shares: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class SymmetricError:
-    """What the symmetric approximation of the inertia gets wrong ([SR20], appendix).
+    """What the symmetric approximation of the inertia gets wrong ([SR20], appendix)."""
 
-    Args:
-        worst: Largest relative error of the kinetic energy over all velocities.
-        of_coupled: Error relative to the coupled part of the energy alone at that velocity; None
-            where that part is zero.
-        estimate: What the appendix gives as bound: of equal efficiencies it is the error of the
-            coupled part exactly, of others it is no bound.
-    """
-
-    worst: float
+    worst: float   # largest relative error of the kinetic energy over all velocities
+    # error relative to the coupled part of the energy alone at that velocity; None where that part
+    # is zero
     of_coupled: float | None
+    # what the appendix gives as bound: of equal efficiencies it is the error of the coupled part
+    # exactly, of others it is no bound
     estimate: float
 
 

@@ -34,15 +34,11 @@ _POSTURES = 20       # random ones, to find in which directions a centre of mass
 
 @dataclass(frozen=True)
 class Transmissibility:
-    """How a posture passes forces on the centre of mass into its motion.
+    """How a posture passes forces on the centre of mass into its motion."""
 
-    Args:
-        matrix: T, ``(3, 3)``.
-        space: Orthonormal directions in which the centre of mass can move in some posture, columns
-            ``(3, k)``: a planar robot has two.
-    """
-
-    matrix: np.ndarray
+    matrix: np.ndarray   # T, ``(3, 3)``
+    # orthonormal directions in which the centre of mass can move in some posture, columns ``(3,
+    # k)``: a planar robot has two
     space: np.ndarray
 
     def rotom(self, direction: np.ndarray) -> float:

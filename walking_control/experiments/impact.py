@@ -98,22 +98,17 @@ def reported_coordinates(robot: Robot) -> list[int]:
 
 @dataclass(eq=False)
 class Impact(Result):
-    """The touchdown at a configuration ``q`` and ``velocity`` of the free ``coordinates``.
-
-    ``singular_values`` (shares of the energy, falling), ``principal_directions`` (rows, one for
-    each), ``loss_matrix`` D, ``impact_map`` from the rates before to the relabelled rates after,
-    and whether support then passes at once, ``instantaneous``.
-    """
+    """The touchdown at a configuration."""
 
     robot: str
-    coordinates: list[str]
+    coordinates: list[str]   # the free ones
     q: list[float]
-    singular_values: list[float]
-    principal_directions: list[list[float]]
-    loss_matrix: list[list[float]]
-    impact_map: list[list[float]]
+    singular_values: list[float]   # shares of the energy, falling
+    principal_directions: list[list[float]]   # rows, one for each
+    loss_matrix: list[list[float]]   # D
+    impact_map: list[list[float]]   # from rates before to relabelled rates after
     velocity: list[float]
-    instantaneous: bool
+    instantaneous: bool   # whether support then passes at once
 
 
 def analyse_impact(robot_file: RobotFile, q: ArrayLike, v: ArrayLike | None = None) -> Impact:

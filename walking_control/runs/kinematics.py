@@ -209,23 +209,18 @@ def recorded_base(run: Run) -> BaseState:
 
 @dataclass(eq=False)
 class EstimationMeasures(Result):
-    """How far the estimate of a run was off.
+    """How far the estimate of a run was off; RMS over all axes."""
 
-    ``roll_rms`` and ``pitch_rms`` (rad; about the floor's x and y), ``velocity_rms`` (m/s)
-    and ``position_rms`` (m), each over all axes; ``position_final`` (m); of an estimator with
-    a covariance also ``nees``, the mean of the normalised squared error over its degrees of
-    freedom (1 of an honest one, less of one that promises little), ``within_3_sigma``, the
-    share of all errors of all entries, and ``worst_within_3_sigma``, of the worst entry.
-    """
-
-    roll_rms: float
-    pitch_rms: float
-    velocity_rms: float
-    position_rms: float
-    position_final: float
+    roll_rms: float   # rad, about the floor's x
+    pitch_rms: float   # rad, about the floor's y
+    velocity_rms: float   # m/s
+    position_rms: float   # m
+    position_final: float   # m
+    # mean normalised squared error over its degrees of freedom: 1 of an honest covariance, less of
+    # one that promises little
     nees: float | None = None
-    within_3_sigma: float | None = None
-    worst_within_3_sigma: float | None = None
+    within_3_sigma: float | None = None   # share of all errors of all entries
+    worst_within_3_sigma: float | None = None   # of the worst entry
 
 
 def estimation_measures(run: Run) -> EstimationMeasures | None:

@@ -35,34 +35,16 @@ SCUFF_DEPTH = 0.001   # m: a foot deeper than this in the floor scuffs
 
 @dataclass(eq=False)
 class SteadyState(Steady):
-    """The steady window of a walk of a robot with coordinates to step in.
+    """The steady window of a walk of a robot with coordinates to step in."""
 
-    Beside `Steady`: ``foot_clearance``, the mean, and ``min_foot_clearance`` (m); ``asymmetry``,
-    the difference of the mean step lengths of the two stance feet over their mean.
-    """
-
-    foot_clearance: float | None = None
-    min_foot_clearance: float | None = None
-    asymmetry: float | None = None
+    foot_clearance: float | None = None   # m, mean
+    min_foot_clearance: float | None = None   # m
+    asymmetry: float | None = None   # difference of the feet's mean step lengths over their mean
 
 
 @dataclass(eq=False)
 class Summary(Result):
-    """What a run was worth, in SI units.
-
-    Beside names and counts: ``distance`` of the base along the floor (m); ``cost_of_transport``,
-    net mechanical work of the actuators / (m g distance), and ``cost_of_transport_electrical``, the
-    same with the energy drawn at the motor terminals, both None unless the robot stepped forward,
-    the latter also None when an actuator has no motor (resistance 0); ``peak_effort``, the largest
-    of any actuator (N m or N); ``peak_current`` (A); ``min_normal_force`` (N) and
-    ``max_friction_ratio`` of the stance foot, see `contact_extremes`, or of all feet, see
-    `load_extremes`, where there are no coordinates to step in; ``energy_injected``, net mechanical
-    work of the actuators (J); ``scuffs``, see `count_scuffs`; ``foot_depth``, ``foot_depth_ahead``
-    and ``scuff_reach`` (m), see `foot_depths`; ``squared_effort_per_step``, the time integral of
-    the sum of squared efforts up to the last touchdown / steps; ``steady``, None of a kept posture;
-    ``posture``, of a run that was to keep one, else no entry; ``estimator``, how far off the
-    estimate of the base was.
-    """
+    """What a run was worth, in SI units; None is unknown."""
 
     robot: str
     controller: str
@@ -74,27 +56,30 @@ class Summary(Result):
     fault_reason: str | None
     duration: float
     steps: int
-    distance: float
+    distance: float   # of the base along the floor
     speed: float | None
+    # net mechanical work / (m g distance), or energy drawn at the motor terminals / the same; None
+    # unless the robot stepped forward, the latter also when an actuator has no motor (resistance 0)
     cost_of_transport: float | None
     cost_of_transport_electrical: float | None
-    peak_effort: float | None
-    peak_current: float | None
+    peak_effort: float | None   # the largest of any actuator, N m or N
+    peak_current: float | None   # A
+    # N, see `contact_extremes`, or `load_extremes` where there are no coordinates to step in
     min_normal_force: float | None
     max_friction_ratio: float | None
-    scuffs: int | None
-    foot_depth: float | None
+    scuffs: int | None   # see `count_scuffs`
+    foot_depth: float | None   # m, see `foot_depths`
     foot_depth_ahead: float | None
     scuff_reach: float | None
-    energy_injected: float
-    squared_effort_per_step: float | None
+    energy_injected: float   # net mechanical work of the actuators, J
+    squared_effort_per_step: float | None   # integral of the squared efforts / steps
     mass: float
     slope: float
     gravity: float
     friction: float
     sensors: dict[str, Any] | None
-    steady: SteadyState | SteadyInSpace | None
-    posture: PostureMeasures | None
+    steady: SteadyState | SteadyInSpace | None   # None of a kept posture
+    posture: PostureMeasures | None   # no entry of a walk
     estimator: EstimationMeasures | None
 
 

@@ -15,32 +15,22 @@ from walking_control.runs.space import walks_in_space
 
 @dataclass(eq=False)
 class PostureMeasures(Result):
-    """How a robot kept its posture.
+    """How a robot kept its posture, start included."""
 
-    ``max_tilt`` of the base from the vertical (rad) and ``final_tilt``; ``height_change`` of
-    the base, lowest and highest against the start (m); ``base_shift``, its largest distance
-    along the floor from the start (m); ``joint_drift`` (rad, of a sliding joint m) and
-    ``joint_drift_joint``, the largest distance of a joint from the start posture at any time,
-    and ``final_joint_drift``, at the end, all None unless the controller held that posture;
-    ``load_share``, foot -> smallest and largest share of the normal force of all feet, while
-    they carry at least 5 % of the weight together; ``peak_effort_share`` and
-    ``peak_effort_joint``, the largest effort as a share of its joint's limit;
-    ``contact_changes``, foot -> how often it left or met the floor; ``support_time``, how
-    long which feet touched the floor, by their names (s).
-    """
-
-    max_tilt: float
+    max_tilt: float   # of the base from the vertical, rad
     final_tilt: float
-    height_change: list[float]
-    base_shift: float
-    joint_drift: float | None
+    height_change: list[float]   # lowest and highest against the start, m
+    base_shift: float   # largest distance along the floor from the start, m
+    joint_drift: float | None   # rad or m, largest from a start that was held, else None
     joint_drift_joint: str | None
     final_joint_drift: float | None
+    # foot -> smallest and largest share of the normal force of all feet, while they carry at least
+    # 5 % of the weight together
     load_share: dict[str, list[float]] | None
-    peak_effort_share: float | None
+    peak_effort_share: float | None   # of its joint's limit
     peak_effort_joint: str | None
-    contact_changes: dict[str, int]
-    support_time: dict[str, float]
+    contact_changes: dict[str, int]   # foot -> how often it left or met the floor
+    support_time: dict[str, float]   # feet -> how long they touched the floor, s
 
 
 def posture_measures(run: Run, weight: float) -> PostureMeasures:

@@ -156,7 +156,7 @@ def gain(cumulative: np.ndarray) -> np.ndarray:
 
 
 def positive_work(work: np.ndarray) -> float:
-    """Return the actuators' cumulative work, J, ``(T, n)``, braking not deducted."""
+    """Return what actuators did of their cumulative work, J, ``(T, n)``, braking not deducted."""
     return positive(np.diff(work, axis=0))
 
 

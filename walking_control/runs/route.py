@@ -46,26 +46,17 @@ class SegmentParameters(Parameters, section='segments'):
 
 
 class Segment(NamedTuple):
-    """A part of a route.
+    """A part of a route."""
 
-    Attributes:
-        name: Of it.
-        begin, end: When, s since the route began.
-        velocity: Asked for: ahead (m/s), to the left (m/s), turning to the left (rad/s).
-        stop: Whether to stop instead.
-        push: N s per kg of robot; 0: none.
-        push_at: When, s since the route began.
-        push_direction: Where it points, deg from ahead to the left.
-    """
-
-    name: str
-    begin: float
-    end: float
+    name: str   # of it
+    begin: float   # when, s since the route began
+    end: float   # when, s since the route began
+    # asked for: ahead (m/s), to the left (m/s), turning to the left (rad/s)
     velocity: tuple[float, float, float]
-    stop: bool
-    push: float
-    push_at: float
-    push_direction: float
+    stop: bool   # whether to stop instead
+    push: float   # N s per kg of robot; 0: none
+    push_at: float   # when, s since the route began
+    push_direction: float   # where it points, deg from ahead to the left
 
 
 class Route(NamedTuple):

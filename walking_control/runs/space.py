@@ -116,39 +116,29 @@ def step_sizes(run: Run) -> dict[str, np.ndarray]:
 
 @dataclass(eq=False)
 class Steady(Result):
-    """The steady window of a walk; all None when there is none.
+    """The steady window of a walk, means over its steps; all None when there is none."""
 
-    ``start``, ``end`` (s), ``steps``, ``speed`` ahead (m/s), ``mechanical_power`` (W),
-    ``cost_of_transport``, ``cost_of_transport_positive``, see `positive_work`,
-    ``cost_of_transport_electrical``, and means over the steps: ``step_length`` (m), ``step_time``
-    (s).
-    """
-
-    start: float | None = None
-    end: float | None = None
+    start: float | None = None   # s
+    end: float | None = None   # s
     steps: int | None = None
-    speed: float | None = None
-    mechanical_power: float | None = None
+    speed: float | None = None   # m/s, ahead
+    mechanical_power: float | None = None   # W
     cost_of_transport: float | None = None
-    cost_of_transport_positive: float | None = None
+    cost_of_transport_positive: float | None = None   # see `positive_work`
     cost_of_transport_electrical: float | None = None
-    step_length: float | None = None
-    step_time: float | None = None
+    step_length: float | None = None   # m
+    step_time: float | None = None   # s
 
 
 @dataclass(eq=False)
 class SteadyInSpace(Steady):
-    """Also ``step_width`` (m), ``sideways`` (m/s), ``turn`` (rad/s), ``heading_error`` (rad).
+    """The steady window of a walk in space; its electrical cost is at the supply."""
 
-    ``cost_of_transport_electrical`` is at the supply, ``cost_of_transport_each_joint`` of each
-    joint alone, see `each_joint_energy`.
-    """
-
-    step_width: float | None = None
-    sideways: float | None = None
-    turn: float | None = None
-    heading_error: float | None = None
-    cost_of_transport_each_joint: float | None = None
+    step_width: float | None = None   # m
+    sideways: float | None = None   # m/s
+    turn: float | None = None   # rad/s
+    heading_error: float | None = None   # rad
+    cost_of_transport_each_joint: float | None = None   # see `each_joint_energy`
 
 
 def steady_in_space(run: Run, dynamics: Dynamics) -> SteadyInSpace:

@@ -87,27 +87,16 @@ def _joint_unit(robot: Robot, joint: str) -> str:
 
 
 class Recording(NamedTuple):
-    """A walk in minimal coordinates, T rows; an effort of a row is held until the next.
+    """A walk in minimal coordinates, T rows; an effort of a row is held until the next."""
 
-    Attributes:
-        time: s, ``(T,)``.
-        q: Minimal coordinates of the support, ``(T, n)``.
-        v: Their rates.
-        support: Index of the stance foot.
-        steps: Count of touchdowns.
-        contact: Feet in contact, ``(T, n_feet)``.
-        locked: Engaged locks, ``(T, n_locks)``.
-        effort: Efforts commanded, ``(T, n_efforts)``.
-    """
-
-    time: np.ndarray
-    q: np.ndarray
-    v: np.ndarray
-    support: np.ndarray
-    steps: np.ndarray
-    contact: np.ndarray
-    locked: np.ndarray
-    effort: np.ndarray
+    time: np.ndarray   # s, ``(T,)``
+    q: np.ndarray   # minimal coordinates of the support, ``(T, n)``
+    v: np.ndarray   # their rates
+    support: np.ndarray   # index of the stance foot
+    steps: np.ndarray   # count of touchdowns
+    contact: np.ndarray   # feet in contact, ``(T, n_feet)``
+    locked: np.ndarray   # engaged locks, ``(T, n_locks)``
+    effort: np.ndarray   # efforts commanded, ``(T, n_efforts)``
 
 
 def read_recording(path: Path, robot: Robot) -> Recording:

@@ -105,22 +105,17 @@ class StableCycle:
 
 @dataclass(eq=False)
 class Eigenvalues(Result):
-    """The eigenvalues of a return map and what is known of their errors.
+    """The eigenvalues of a return map and what is known of their errors."""
 
-    ``eigenvalues``, largest first; ``eigenvalue_error``, the largest difference to those of the
-    next coarser extrapolation; ``q`` and ``v`` of the ``coordinates`` just after touchdown;
-    ``period`` (s), ``step_length`` (m), ``speed`` (m/s), ``residual`` of the fixed point.
-    """
-
-    eigenvalues: list[complex] | None = None
-    eigenvalue_error: float | None = None
+    eigenvalues: list[complex] | None = None   # largest first
+    eigenvalue_error: float | None = None   # to the next coarser extrapolation
     coordinates: list[str] | None = None
-    q: list[float] | None = None
+    q: list[float] | None = None   # of the coordinates just after touchdown
     v: list[float] | None = None
-    period: float | None = None
-    step_length: float | None = None
-    speed: float | None = None
-    residual: float | None = None
+    period: float | None = None   # s
+    step_length: float | None = None   # m
+    speed: float | None = None   # m/s
+    residual: float | None = None   # of the fixed point
 
 
 def find_eigenvalues(settled: StableCycle) -> Eigenvalues:
@@ -159,19 +154,14 @@ def extrapolate(difference: Callable[[float], np.ndarray],
 
 @dataclass(eq=False)
 class Sensitivity(Result):
-    """The gait sensitivity norms of a walk.
+    """The gait sensitivity norms of a walk ([HW07])."""
 
-    ``sensitivity``, disturbance -> indicator -> norm in SI units (``floor``: one foothold lower by
-    1 m, ``push``: 1 N s per kg of robot along the walk just after touchdown; ``step_time`` in s,
-    ``step_length`` in m); ``gait_sensitivity_norm``, that of step time over floor height, as in
-    [HW07], without units (time in sqrt(leg length / gravity), height in leg lengths);
-    ``sensitivity_steps``, how many steps count; ``responses``, disturbance -> indicator -> change
-    of each step per unit of the disturbance.
-    """
-
+    # disturbance (floor: one foothold lower by 1 m; push: 1 N s per kg of robot along the walk
+    # just after touchdown) -> indicator (step_time, s; step_length, m) -> norm
     sensitivity: dict[str, dict[str, float]] | None = None
-    gait_sensitivity_norm: float | None = None
-    sensitivity_steps: int | None = None
+    gait_sensitivity_norm: float | None = None   # step time over floor height, no units
+    sensitivity_steps: int | None = None   # that count
+    # disturbance -> indicator -> change of each step per unit of the disturbance
     responses: dict[str, dict[str, list[float]]] | None = None
 
 

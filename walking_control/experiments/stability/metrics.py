@@ -55,22 +55,15 @@ DEFAULTS = {'roughness': None, 'steps': 20000, 'radius': RADIUS, 'samples': 1000
 
 @dataclass(eq=False)
 class Attraction(Result):
-    """How much of a ball around a cycle returns to it.
-
-    ``attraction_radius``; ``attraction_share`` of the ball that returns and its
-    ``attraction_share_interval`` of 95 % (Clopper and Pearson); ``attraction_volume`` and
-    ``attraction_volume_interval``, the same times the volume of the ball, rad (rad/s)^2;
-    ``attraction_core``, distance of the nearest state tried that does not return (None: all
-    do); ``attraction_samples`` as [angle, rate, rate, distance, returned].
-    """
+    """How much of a ball around a cycle returns to it."""
 
     attraction_radius: float | None = None
-    attraction_share: float | None = None
-    attraction_share_interval: list[float] | None = None
-    attraction_volume: float | None = None
+    attraction_share: float | None = None   # of the ball, that returns
+    attraction_share_interval: list[float] | None = None   # 95 %, of Clopper and Pearson
+    attraction_volume: float | None = None   # that share of the volume, rad (rad/s)^2
     attraction_volume_interval: list[float] | None = None
-    attraction_core: float | None = None
-    attraction_samples: list[list[Any]] | None = None
+    attraction_core: float | None = None   # distance of the nearest state that leaves
+    attraction_samples: list[list[Any]] | None = None   # [angle, rate, rate, distance, returned]
 
 
 def find_attraction(settled: cycle.StableCycle, radius: float = RADIUS, samples: int = 1000,
@@ -139,17 +132,12 @@ def share_interval(hits: int, samples: int) -> tuple[float, list[float]]:
 
 @dataclass(eq=False)
 class Passage(Result):
-    """How long a walk on a rough floor lasts.
+    """How long a walk on a rough floor lasts; without a fall mean and upper end are None."""
 
-    ``roughness`` (m), ``mean_first_passage_steps`` and its ``mean_first_passage_interval`` of 95 %,
-    ``mean_first_passage_time`` (s) at the period of the cycle, ``falls``, ``steps_counted``.
-    Without a fall mean and upper end are None, and the lower end is what that many steps prove.
-    """
-
-    roughness: float | None = None
+    roughness: float | None = None   # m
     mean_first_passage_steps: float | None = None
-    mean_first_passage_interval: list[float | None] | None = None
-    mean_first_passage_time: float | None = None
+    mean_first_passage_interval: list[float | None] | None = None   # of 95 %
+    mean_first_passage_time: float | None = None   # s, at the period of the cycle
     falls: int | None = None
     steps_counted: int | None = None
 
@@ -225,17 +213,13 @@ def _strides_of(settled: cycle.StableCycle, height: float) -> Strides:
 
 @dataclass(eq=False)
 class Stability(cycle.Eigenvalues, cycle.Sensitivity, Passage, Attraction):
-    """What was measured of the cycle a robot settles on; of what was not, there is no entry.
-
-    Beside the parts: ``robot``, ``controller``, ``plant``, ``slope`` (rad) and ``metrics``, the
-    names of what was asked for.
-    """
+    """What was measured of the cycle a robot settles on; of what was not, there is no entry."""
 
     robot: str = ''
     controller: str = ''
     plant: str = 'rigid'
-    slope: float = 0.0
-    metrics: list[str] = field(default_factory=list)
+    slope: float = 0.0   # rad
+    metrics: list[str] = field(default_factory=list)   # what was asked for
 
 
 def find_metrics(robot_file: RobotFile, names: Sequence[str] = tuple(METRICS),

@@ -113,29 +113,23 @@ def _connect(address: str) -> Iterator[Any]:
 
 @dataclass(eq=False)
 class Sweep(Result):
-    """What came of a sweep.
-
-    ``runs``, rows of the table; ``walked``, those of them walked now; ``stable``, how many rows
-    lasted; ``wall_time`` (s); ``workers``; ``columns``; ``file``; ``chosen``, what the robot file
-    says of the axes, ``margin`` and ``nearest_failure``, see `margin_of`; ``table``, the
-    `pyarrow.Table`.
-    """
+    """What came of a sweep."""
 
     robot: str
     controller: str
     plant: str
-    runs: int
-    walked: int
-    stable: int
-    wall_time: float
+    runs: int   # rows of the table
+    walked: int   # of them, now
+    stable: int   # rows that lasted
+    wall_time: float   # s
     workers: int
     columns: list[str]
     file: str | None
-    chosen: dict[str, float] | None
-    margin: float | None
+    chosen: dict[str, float] | None   # what the robot file says of the axes
+    margin: float | None   # see `margin_of`
     nearest_failure: dict[str, float] | None
     interrupted: bool
-    table: Any
+    table: Any   # `pyarrow.Table`
 
 
 def run_sweep(task: SweepTask, file: Path | None = None, workers: int | None = None,
