@@ -31,11 +31,11 @@ from std_msgs.msg import Float64, Float64MultiArray
 from walking_control.control_loop import ControlLoop
 from walking_control.loading import load_robot
 from walking_control.models.signals import Measurement, sensors_of
-from walking_control.nodes import topics
-from walking_control.nodes.controller_node import ControllerNode
-from walking_control.nodes.messages import ArrayWriter, message_type, set_stamp, writer_of
-from walking_control.nodes.runtime import isolate_domain, make_executor, spin
-from walking_control.nodes.sensors import CombinedWriter
+from walking_control.ros.nodes import topics
+from walking_control.ros.nodes.controller_node import ControllerNode
+from walking_control.ros.nodes.messages import ArrayWriter, message_type, set_stamp, writer_of
+from walking_control.ros.nodes.runtime import isolate_domain, make_executor, spin
+from walking_control.ros.nodes.sensors import CombinedWriter
 from walking_control.simulation.registry import make_plant
 
 sys.path.insert(0, str(Path(__file__).parents[1] / 'test' / 'helpers'))
@@ -222,7 +222,7 @@ def time_here(make_node, robot, measurements):
 
 def start_controller(robot_file, *parameters):
     """Start the controller node in a process of its own."""
-    arguments = ['-m', 'walking_control.nodes.controller_node', '--ros-args',
+    arguments = ['-m', 'walking_control.ros.nodes.controller_node', '--ros-args',
                  '-p', f'robot_file:={robot_file.path}', '-p', 'autostart:=true',
                  '-p', 'require_watchdog:=false']
     for parameter in parameters:

@@ -20,10 +20,10 @@ import rclpy
 from std_msgs.msg import Float64MultiArray
 
 from walking_control.loading import load_robot
-from walking_control.nodes import topics
-from walking_control.nodes.realtime import raise_priority
-from walking_control.nodes.runtime import isolate_domain
-from walking_control.ros2_control.files import shipped_folder
+from walking_control.ros.nodes import topics
+from walking_control.ros.nodes.realtime import raise_priority
+from walking_control.ros.nodes.runtime import isolate_domain
+from walking_control.ros.ros2_control.files import shipped_folder
 from walking_control.safety.parameters import SafetyParameters
 
 sys.path.insert(0, str(Path(__file__).parents[1] / 'test' / 'helpers'))
@@ -36,7 +36,8 @@ AHEAD, SECOND = 0.1, 1.0   # s before the first effort that is not zero, and aft
 def start(module, **values):
     """Start a node of the package in a process of its own."""
     words = [word for name, value in values.items() for word in ('-p', f'{name}:={value}')]
-    return Program(sys.executable, '-m', f'walking_control.nodes.{module}', '--ros-args', *words,
+    module = f'walking_control.ros.nodes.{module}'
+    return Program(sys.executable, '-m', module, '--ros-args', *words,
                    preexec_fn=lambda: os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0)))
 
 

@@ -6,8 +6,8 @@ Run as ``python benchmarks/natural_walking.py [OUT.gif]``; walker3d in MuJoCo, a
 
 import sys
 
+from walking_control.lab.reports.animations.space_film import write_space_film
 from walking_control.loading import load_robot
-from walking_control.reports.animations.space_film import write_space_film
 from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import simulate
 

@@ -15,8 +15,8 @@ import time
 
 import yaml
 
-from walking_control.experiments.branches import Branches
-from walking_control.experiments.envelope import _Trial, Cell, even_grid, Trial
+from walking_control.lab.experiments.branches import Branches
+from walking_control.lab.experiments.envelope import _Trial, Cell, even_grid, Trial
 from walking_control.loading import load_robot
 from walking_control.simulation.disturbance import plan_disturbances
 from walking_control.simulation.registry import choose_parts

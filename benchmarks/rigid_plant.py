@@ -13,8 +13,8 @@ import time
 
 import numpy as np
 
-from walking_control.experiments.cycles import Section
 from walking_control.gaits.return_map import polish
+from walking_control.lab.experiments.cycles import Section
 from walking_control.loading import load_robot
 from walking_control.models.robot_file import World
 from walking_control.simulation.registry import make_plant

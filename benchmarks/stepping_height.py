@@ -13,7 +13,7 @@ to the law.
 import argparse
 
 from walking_control import load_robot, simulate
-from walking_control.experiments.envelope import even_grid, find_envelope
+from walking_control.lab.experiments.envelope import even_grid, find_envelope
 from walking_control.simulation.sensors import noise_overrides
 
 ROWS = ('0.66,0.335,0.075', '0.70,0.33,0.035', '0.74,0.33,0.035', '0.76,0.33,0.035')

@@ -19,9 +19,9 @@ import time
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from walking_control.experiments.stability.cycle import StableCycle
-from walking_control.experiments.sweeps.sweep import run_sweep
-from walking_control.experiments.sweeps.task import Axis, SweepTask
+from walking_control.lab.experiments.stability.cycle import StableCycle
+from walking_control.lab.experiments.sweeps.sweep import run_sweep
+from walking_control.lab.experiments.sweeps.task import Axis, SweepTask
 from walking_control.loading import load_robot
 from walking_control.simulation.registry import make_plant
 

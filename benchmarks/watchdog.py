@@ -19,8 +19,8 @@ import time
 import numpy as np
 import rclpy
 
-from walking_control.nodes.realtime import raise_priority
-from walking_control.nodes.runtime import isolate_domain
+from walking_control.ros.nodes.realtime import raise_priority
+from walking_control.ros.nodes.runtime import isolate_domain
 
 sys.path.insert(0, str(Path(__file__).parents[1] / 'test' / 'nodes'))
 from outside_robot import OutsideRobot, Program  # noqa: E402
@@ -32,7 +32,7 @@ def start(module, *parameters):
     """Start a node of the package in a process of its own."""
     arguments = [argument for parameter in parameters for argument in ('-p', parameter)]
     return Program(
-        sys.executable, '-m', f'walking_control.nodes.{module}', '--ros-args', *arguments,
+        sys.executable, '-m', f'walking_control.ros.nodes.{module}', '--ros-args', *arguments,
         '--log-level', 'fatal',
         preexec_fn=lambda: os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0)))
 

@@ -4,8 +4,8 @@
 from pathlib import Path
 import sys
 
-from walking_control.experiments.gait_search import find_gait, require_gait, save_gait
 from walking_control.gaits.gait_file import load_gait
+from walking_control.lab.experiments.gait_search import find_gait, require_gait, save_gait
 from walking_control.loading import load_robot
 
 HERE = Path(__file__).parent

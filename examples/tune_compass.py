@@ -12,7 +12,7 @@ import math
 import sys
 
 from walking_control.exceptions import WalkingControlError
-from walking_control.experiments.robustness import find_first_failure
+from walking_control.lab.experiments.robustness import find_first_failure
 from walking_control.loading import load_robot
 
 # name -> (smallest, largest, whether by ratio, where the search begins)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The robot in Gazebo, on ros2_control. The world stands still until all is loaded.
 
-`walking_control.launch_arguments` holds the arguments, `walking_control.ros2_control.launching` the
-steps.
+`walking_control.ros.launch_arguments` holds the arguments,
+`walking_control.ros.ros2_control.launching` the steps.
 """
 
-from walking_control.launch_arguments import GAZEBO
-from walking_control.nodes.launch_actions import describe, on_robot
-from walking_control.ros2_control.launching import plan_gazebo
+from walking_control.ros.launch_arguments import GAZEBO
+from walking_control.ros.nodes.launch_actions import describe, on_robot
+from walking_control.ros.ros2_control.launching import plan_gazebo
 
 
 def generate_launch_description():

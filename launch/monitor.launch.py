@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tools that show a running robot.
 
-`walking_control.launch_arguments` holds the arguments, `walking_control.ros2_control.launching` the
-steps.
+`walking_control.ros.launch_arguments` holds the arguments,
+`walking_control.ros.ros2_control.launching` the steps.
 """
 
-from walking_control.launch_arguments import MONITOR
-from walking_control.nodes.launch_actions import describe
-from walking_control.ros2_control.launching import plan_monitor
+from walking_control.ros.launch_arguments import MONITOR
+from walking_control.ros.nodes.launch_actions import describe
+from walking_control.ros.ros2_control.launching import plan_monitor
 
 
 def generate_launch_description():

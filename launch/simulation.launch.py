@@ -2,8 +2,8 @@
 """Simulator, controller and, where installed, robot_state_publisher.
 
 The controller is configured and activated; everything ends when the simulator, the controller or
-the watchdog does, or when the controller cannot be brought up. `walking_control.launch_arguments`
-holds the arguments.
+the watchdog does, or when the controller cannot be brought up.
+`walking_control.ros.launch_arguments` holds the arguments.
 """
 
 from pathlib import Path
@@ -15,7 +15,8 @@ from launch_ros.actions import LifecycleNode, Node
 from launch_ros.parameter_descriptions import ParameterValue
 
 from launch import LaunchDescription
-from walking_control.launch_arguments import (
+from walking_control.loading import load_robot
+from walking_control.ros.launch_arguments import (
     CONTROLLER,
     node_parameters,
     read_arguments,
@@ -24,8 +25,7 @@ from walking_control.launch_arguments import (
     SIMULATOR,
     WATCHDOG_TIMEOUT,
 )
-from walking_control.loading import load_robot
-from walking_control.nodes.launch_actions import (
+from walking_control.ros.nodes.launch_actions import (
     activate_when_configured,
     configure,
     end_with,

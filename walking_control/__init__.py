@@ -11,6 +11,8 @@ What most people need is here by name and is imported on first use::
 """
 
 from importlib import import_module
+from importlib.machinery import ModuleSpec
+import sys
 
 # name -> module that defines it, and its name there where that is another
 _PUBLIC = {
@@ -37,30 +39,33 @@ _PUBLIC = {
     'Run': 'runs.run',
     'summarize': 'runs.metrics',
     'Summary': 'runs.metrics',
-    'write_report': 'reports.report',
-    'plot_run': 'reports.report',
+    'write_report': 'lab.reports.report',
+    'plot_run': 'lab.reports.report',
     'read_route': 'runs.route',
     'Route': 'runs.route',
     'Estimator': 'estimation.estimator',
     'make_estimator': 'estimation.estimator',
     'Parameters': 'models.parameters',
     'parameter': 'models.parameters',
-    'find_first_failure': 'experiments.robustness',
-    'find_cycles': 'experiments.cycles:find_robot_cycles',
-    'search_gait': 'experiments.gait_search:find_gait',
+    'find_first_failure': 'lab.experiments.robustness',
+    'find_cycles': 'lab.experiments.cycles:find_robot_cycles',
+    'search_gait': 'lab.experiments.gait_search:find_gait',
     'StaticTorque': 'statics.distributor',
     'Dynamics': 'models.dynamics',
     'bare_robot': 'models.dynamics',
-    'adopt': 'adoption.adopt',
-    'Told': 'adoption.guess',
-    'bring_up': 'experiments.bring_up.run',
-    'Site': 'experiments.bring_up.step',
+    'adopt': 'lab.adoption.adopt',
+    'Told': 'lab.adoption.guess',
+    'bring_up': 'lab.experiments.bring_up.run',
+    'Site': 'lab.experiments.bring_up.step',
     'load_urdf': 'models.urdf',
     'Contact': 'statics.contacts',
     'WalkingControlError': 'exceptions',
     'InvalidInput': 'exceptions',
 }
 _RENAMED = {'robustness': 'find_first_failure'}   # the old name serves for one release
+# room -> where it is now; the old names of its modules serve for one release, too
+_MOVED = {**dict.fromkeys(('nodes', 'ros2_control', 'recording', 'launch_arguments'), 'ros'),
+          **dict.fromkeys(('experiments', 'reports', 'adoption'), 'lab')}
 __all__ = [*_PUBLIC, '__version__']
 
 
@@ -74,6 +79,33 @@ def _version():
     except PackageNotFoundError:   # a source checkout that is not installed
         xml = Path(__file__).resolve().parents[1] / 'package.xml'
         return re.search('<version>(.+)</version>', xml.read_text(encoding='utf-8')).group(1)
+
+
+class _Moved:
+    """Imports by their old names the modules that have moved, and says the new ones."""
+
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        package, _, rest = name.partition('.')
+        if package == __name__ and rest.partition('.')[0] in _MOVED:
+            return ModuleSpec(name, cls)
+        return None
+
+    @staticmethod
+    def create_module(spec):
+        return None
+
+    @staticmethod
+    def exec_module(module):
+        from warnings import warn
+        old = module.__name__
+        rest = old.partition('.')[2]
+        new = f'{__name__}.{_MOVED[rest.partition(".")[0]]}.{rest}'
+        warn(f'{old} is now {new}', DeprecationWarning, stacklevel=2)
+        sys.modules[old] = import_module(new)
+
+
+sys.meta_path.insert(0, _Moved)   # before what would find a second copy
 
 
 def __getattr__(name):

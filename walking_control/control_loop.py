@@ -76,7 +76,7 @@ class ControlLoop:
         The robot stands as it starts, upright and at rest; what comes out does not matter.
 
         Args:
-            then: What follows a tick, see `walking_control.nodes.telemetry.Output.rehearse`.
+            then: What follows a tick, see `walking_control.ros.nodes.telemetry.Output.rehearse`.
         """
         robot, start, measurement = self.robot, self._start, Measurement(self.robot)
         # what the rehearsal latches and counts is nobody's

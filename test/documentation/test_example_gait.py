@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip('casadi', reason='gait search needs the package casadi')
 
 from walking_control.cli import main  # noqa: E402
-from walking_control.experiments.cycle_gait import save_cycles  # noqa: E402
+from walking_control.lab.experiments.cycle_gait import save_cycles  # noqa: E402
 from walking_control.loading import load_robot  # noqa: E402
 
 EXAMPLE = Path(__file__).parents[2] / 'examples' / 'find_gait.py'

@@ -11,9 +11,9 @@ from programs import run
 import pytest
 import setuptools
 
-from walking_control import launch_arguments
 from walking_control.cli import main
 from walking_control.cli.parser import make_parser
+from walking_control.ros import launch_arguments
 
 LAUNCH_ARGUMENTS = {'simulation': launch_arguments.SIMULATION, 'monitor': launch_arguments.MONITOR,
                     'hardware': launch_arguments.HARDWARE}

@@ -19,9 +19,9 @@ from walking_control.models.signals import (
     Measurement,  # noqa: E402
     sensors_of,  # noqa: E402
 )
-from walking_control.nodes import topics  # noqa: E402
-from walking_control.nodes.messages import JointStateReader, reader_of, seconds  # noqa: E402
-from walking_control.nodes.sensors import SensorSet  # noqa: E402
+from walking_control.ros.nodes import topics  # noqa: E402
+from walking_control.ros.nodes.messages import JointStateReader, reader_of, seconds  # noqa: E402
+from walking_control.ros.nodes.sensors import SensorSet  # noqa: E402
 from walking_control.safety.faults import Fault, KINDS, read_fault  # noqa: E402
 
 JOINTS = ('hip', 'outer_knee', 'inner_knee')

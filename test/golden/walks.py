@@ -47,7 +47,7 @@ class Walk(NamedTuple):
         chosen = {**self.set, **{name.replace('__', '.'): value for name, value in more.items()}}
         robot_file = load_robot(self.robot, [*noise_overrides(self.noise), *chosen.items()])
         if self.way == 'ros':
-            from walking_control.nodes.demo import run_demo
+            from walking_control.ros.nodes.demo import run_demo
             return run_demo(robot_file, self.controller, self.plant, self.duration,
                             disturb=self.disturb).run
         if self.way == 'compiled':

@@ -21,8 +21,8 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource  # n
 from launch import LaunchDescription, LaunchService  # noqa: E402
 from walking_control.exceptions import InvalidInput  # noqa: E402
 from walking_control.models.resources import share_directory  # noqa: E402
-from walking_control.nodes.launch_actions import actions  # noqa: E402
-from walking_control.ros2_control.launching import Process  # noqa: E402
+from walking_control.ros.nodes.launch_actions import actions  # noqa: E402
+from walking_control.ros.ros2_control.launching import Process  # noqa: E402
 
 PATIENCE = 90.0  # s of wall time, for slow machines; nothing is asserted about it
 PROGRAM = '''#!{python}

@@ -26,7 +26,7 @@ from sensor_msgs.msg import JointState  # noqa: E402
 
 from launch import LaunchDescription, LaunchService  # noqa: E402
 from walking_control.models.resources import share_directory  # noqa: E402
-from walking_control.nodes import topics  # noqa: E402
+from walking_control.ros.nodes import topics  # noqa: E402
 
 PATIENCE = 60.0  # s of wall time, for slow machines; nothing is asserted about it
 NAMESPACE = 'launched'

@@ -17,10 +17,10 @@ from rclpy.parameter import Parameter  # noqa: E402
 from sensor_msgs.msg import Imu, JointState  # noqa: E402
 from std_msgs.msg import Float64MultiArray  # noqa: E402
 
-from walking_control.nodes import topics  # noqa: E402
-from walking_control.nodes.controller_node import ControllerNode  # noqa: E402
-from walking_control.nodes.messages import set_stamp  # noqa: E402
-from walking_control.nodes.runtime import isolate_domain, make_executor  # noqa: E402
+from walking_control.ros.nodes import topics  # noqa: E402
+from walking_control.ros.nodes.controller_node import ControllerNode  # noqa: E402
+from walking_control.ros.nodes.messages import set_stamp  # noqa: E402
+from walking_control.ros.nodes.runtime import isolate_domain, make_executor  # noqa: E402
 
 isolate_domain()   # of processes, too, that a test starts: shared memory outlives a kill
 

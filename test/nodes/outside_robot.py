@@ -23,9 +23,9 @@ import rclpy
 from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Float64MultiArray, String
 
-from walking_control.nodes import topics
-from walking_control.nodes.messages import set_stamp
-from walking_control.nodes.runtime import isolate_domain, make_executor
+from walking_control.ros.nodes import topics
+from walking_control.ros.nodes.messages import set_stamp
+from walking_control.ros.nodes.runtime import isolate_domain, make_executor
 
 sys.path.append(str(Path(__file__).parents[1] / 'helpers'))   # where pytest does not see to it
 from programs import Program  # noqa: E402
@@ -177,7 +177,7 @@ def started(namespace='outside', watchdog=True, **parameters):
         arguments = [word for name, value in values.items()
                      for word in ('-p', f'{name.replace("__", ".")}:={value}')]
         return stack.enter_context(Program(
-            sys.executable, '-m', f'walking_control.nodes.{module}', '--ros-args', '-r',
+            sys.executable, '-m', f'walking_control.ros.nodes.{module}', '--ros-args', '-r',
             f'__ns:=/{namespace}', *arguments))
     with contextlib.ExitStack() as stack:
         programs = [start('controller_node', autostart='true', realtime='true',

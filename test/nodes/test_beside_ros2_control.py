@@ -12,13 +12,13 @@ from std_msgs.msg import Float64MultiArray
 import yaml
 
 from walking_control.loading import load_robot
-from walking_control.nodes import topics
-from walking_control.nodes.demo import run_demo
-from walking_control.nodes.live_check import judge, Listener
-from walking_control.nodes.messages import ArrayWriter
-from walking_control.nodes.simulator_node import SimulatorNode
-from walking_control.ros2_control.doctor import diagnose
-from walking_control.ros2_control.files import shipped_folder
+from walking_control.ros.nodes import topics
+from walking_control.ros.nodes.demo import run_demo
+from walking_control.ros.nodes.live_check import judge, Listener
+from walking_control.ros.nodes.messages import ArrayWriter
+from walking_control.ros.nodes.simulator_node import SimulatorNode
+from walking_control.ros.ros2_control.doctor import diagnose
+from walking_control.ros.ros2_control.files import shipped_folder
 from walking_control.simulation.simulate import simulate
 
 pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')

@@ -14,8 +14,8 @@ from visualization_msgs.msg import Marker
 from walking_control.design.mechanism import load_mechanism
 from walking_control.design.rotom import Contacts, transmissibility
 from walking_control.exceptions import InvalidInput
-from walking_control.nodes import topics
-from walking_control.nodes.centroidal_monitor_node import CentroidalMonitorNode
+from walking_control.ros.nodes import topics
+from walking_control.ros.nodes.centroidal_monitor_node import CentroidalMonitorNode
 
 FIGURES = ((Float64, 'index'), (Float64, 'rotom'), (Marker, 'ellipsoid'))
 

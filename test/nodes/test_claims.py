@@ -7,8 +7,8 @@ from types import ModuleType, SimpleNamespace
 import pytest
 from rclpy.task import Future
 
-from walking_control.nodes.controller_node import ControllerNode
-from walking_control.nodes.neighbours import Claims
+from walking_control.ros.nodes.controller_node import ControllerNode
+from walking_control.ros.nodes.neighbours import Claims
 
 fault = pytest.mark.fault
 

@@ -19,12 +19,12 @@ import yaml
 from walking_control.cli import main
 from walking_control.loading import load_robot
 from walking_control.models.resources import share_directory
-from walking_control.nodes import topics
-from walking_control.nodes.centroidal_monitor_node import CentroidalMonitorNode
-from walking_control.nodes.demo import run_demo
-from walking_control.nodes.messages import set_stamp
-from walking_control.nodes.simulator_node import SimulatorNode
-from walking_control.nodes.telemetry import ODOM
+from walking_control.ros.nodes import topics
+from walking_control.ros.nodes.centroidal_monitor_node import CentroidalMonitorNode
+from walking_control.ros.nodes.demo import run_demo
+from walking_control.ros.nodes.messages import set_stamp
+from walking_control.ros.nodes.simulator_node import SimulatorNode
+from walking_control.ros.nodes.telemetry import ODOM
 from walking_control.runs.route import read_route, Route
 from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import simulate

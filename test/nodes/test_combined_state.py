@@ -10,9 +10,9 @@ from sensor_msgs.msg import JointState
 from walking_control.exceptions import MeasurementError
 from walking_control.loading import load_robot
 from walking_control.models.signals import Measurement
-from walking_control.nodes.demo import run_demo
-from walking_control.nodes.sensors import CombinedReader, CombinedWriter
-from walking_control.ros2_control.wiring import state_interfaces
+from walking_control.ros.nodes.demo import run_demo
+from walking_control.ros.nodes.sensors import CombinedReader, CombinedWriter
+from walking_control.ros.ros2_control.wiring import state_interfaces
 from walking_control.simulation.simulate import simulate
 
 ROBOT = load_robot('dribbel').robot

@@ -19,8 +19,8 @@ from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
 from walking_control.models.resources import robot_names, robot_path
 from walking_control.models.robot_file import read_parameters
-from walking_control.nodes import topics
-from walking_control.nodes.controller_node import ControllerNode
+from walking_control.ros.nodes import topics
+from walking_control.ros.nodes.controller_node import ControllerNode
 
 EFFORT = 74 * 0.0302 * 10.0 * 0.6   # N kt Kp (0.3 + 0.3 rad)
 fault = pytest.mark.fault

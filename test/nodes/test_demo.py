@@ -18,10 +18,10 @@ import walking_control as wc
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import NotAchieved, ParameterError
 from walking_control.loading import load_robot
-from walking_control.nodes import demo as demo_module
-from walking_control.nodes.controller_node import ControllerNode
-from walking_control.nodes.demo import run_demo
-from walking_control.nodes.simulator_node import SimulatorNode
+from walking_control.ros.nodes import demo as demo_module
+from walking_control.ros.nodes.controller_node import ControllerNode
+from walking_control.ros.nodes.demo import run_demo
+from walking_control.ros.nodes.simulator_node import SimulatorNode
 from walking_control.simulation.disturbance import plan_disturbances
 from walking_control.simulation.injection import Injection
 from walking_control.simulation.registry import make_plant

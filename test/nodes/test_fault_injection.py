@@ -9,8 +9,8 @@ from programs import Program
 import pytest
 from rclpy.parameter import Parameter
 
-from walking_control.nodes.fault_injection import break_law
-from walking_control.nodes.simulator_node import SimulatorNode
+from walking_control.ros.nodes.fault_injection import break_law
+from walking_control.ros.nodes.simulator_node import SimulatorNode
 from walking_control.simulation.injection import INJECTIONS
 
 # the others are proven without ROS, in test/unit/simulation/test_injection.py

@@ -23,9 +23,9 @@ from std_srvs.srv import Trigger
 
 from walking_control.loading import load_robot
 from walking_control.models.signals import Measurement
-from walking_control.nodes import topics
-from walking_control.nodes.sensors import CombinedWriter
-from walking_control.nodes.watchdog_node import WatchdogNode
+from walking_control.ros.nodes import topics
+from walking_control.ros.nodes.sensors import CombinedWriter
+from walking_control.ros.nodes.watchdog_node import WatchdogNode
 from walking_control.safety.faults import KINDS
 
 EFFORT = 74 * 0.0302 * 10.0 * 0.6   # N kt Kp (0.3 + 0.3 rad)
@@ -649,7 +649,7 @@ def start(module, *parameters):
     arguments = ['--ros-args']
     for parameter in parameters:
         arguments += ['-p', parameter]
-    return Program(sys.executable, '-m', f'walking_control.nodes.{module}', *arguments)
+    return Program(sys.executable, '-m', f'walking_control.ros.nodes.{module}', *arguments)
 
 
 @pytest.fixture

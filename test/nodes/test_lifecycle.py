@@ -9,7 +9,7 @@ from rclpy.parameter import Parameter
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
-from walking_control.nodes import topics
+from walking_control.ros.nodes import topics
 from walking_control.safety.machine import allowed, Event
 
 EFFORT = 74 * 0.0302 * 10.0 * 0.6   # N kt Kp (0.3 + 0.3 rad)

@@ -8,8 +8,8 @@ import pytest
 from sensor_msgs.msg import JointState
 
 from walking_control.exceptions import MeasurementError
-from walking_control.nodes.messages import JointStateReader
-from walking_control.nodes.telemetry import StepWork
+from walking_control.ros.nodes.messages import JointStateReader
+from walking_control.ros.nodes.telemetry import StepWork
 
 
 def read(message, joints=('a', 'b', 'c')):

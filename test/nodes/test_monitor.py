@@ -21,16 +21,16 @@ from std_msgs.msg import Float64, String
 from walking_control.cli import main
 from walking_control.loading import load_robot
 from walking_control.models.resources import share_directory
-from walking_control.nodes.controller_client import BUTTONS
-from walking_control.nodes.robot_frames import RobotFrames
-from walking_control.nodes.simulator_node import SimulatorNode
+from walking_control.ros.nodes.controller_client import BUTTONS
+from walking_control.ros.nodes.robot_frames import RobotFrames
+from walking_control.ros.nodes.simulator_node import SimulatorNode
 
 pytest.importorskip('foxglove', reason='the monitor needs the package foxglove-sdk')
 client = pytest.importorskip('websockets.sync.client', reason='a viewer needs websockets')
 
 from websockets.exceptions import ConnectionClosed, InvalidStatus  # noqa: E402
 
-from walking_control.nodes.monitor_node import FRAMES, MonitorNode  # noqa: E402
+from walking_control.ros.nodes.monitor_node import FRAMES, MonitorNode  # noqa: E402
 
 NUMBER = 'hip_switching.set_point'   # live, from 0.05 to 0.8 rad
 

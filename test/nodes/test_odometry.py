@@ -13,10 +13,14 @@ from rclpy.parameter import Parameter
 from walking_control.estimation.estimator import make_estimator
 from walking_control.loading import load_robot
 from walking_control.models.signals import Measurement
-from walking_control.nodes import topics
-from walking_control.nodes.odometry_node import OdometryNode
-from walking_control.nodes.simulator_node import SimulatorNode
-from walking_control.nodes.telemetry import level_rotation, odometry_covariance, OdometryPublisher
+from walking_control.ros.nodes import topics
+from walking_control.ros.nodes.odometry_node import OdometryNode
+from walking_control.ros.nodes.simulator_node import SimulatorNode
+from walking_control.ros.nodes.telemetry import (
+    level_rotation,
+    odometry_covariance,
+    OdometryPublisher,
+)
 
 SLOPE = 0.1
 

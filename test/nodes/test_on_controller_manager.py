@@ -24,15 +24,15 @@ pytest.importorskip('ament_index_python', reason='it comes with a ROS 2 installa
 from ament_index_python.packages import get_package_prefix, PackageNotFoundError  # noqa: E402
 from programs import Program  # noqa: E402
 
-from walking_control.launch_arguments import HARDWARE as ARGUMENTS  # noqa: E402
-from walking_control.launch_arguments import MUJOCO, read_arguments  # noqa: E402
-from walking_control.nodes import topics  # noqa: E402
-from walking_control.ros2_control.files import (  # noqa: E402
+from walking_control.ros.launch_arguments import HARDWARE as ARGUMENTS  # noqa: E402
+from walking_control.ros.launch_arguments import MUJOCO, read_arguments  # noqa: E402
+from walking_control.ros.nodes import topics  # noqa: E402
+from walking_control.ros.ros2_control.files import (  # noqa: E402
     commanding,  # noqa: E402
     CONTROLLERS,
     shipped_folder,
 )
-from walking_control.ros2_control.launching import (  # noqa: E402
+from walking_control.ros.ros2_control.launching import (  # noqa: E402
     Call,
     find_place,
     plan_hardware,
@@ -40,7 +40,7 @@ from walking_control.ros2_control.launching import (  # noqa: E402
     Process,
     US,
 )
-from walking_control.ros2_control.tags import HARDWARE, tags, with_tags  # noqa: E402
+from walking_control.ros.ros2_control.tags import HARDWARE, tags, with_tags  # noqa: E402
 
 PATIENCE = 60.0   # s for anything to come up; nothing is asserted about it
 BUSY = 0.5        # s that a busy machine may be silent
@@ -82,7 +82,7 @@ class Rig:
 
     def start(self, step):
         """Start a `Process` of the tables; our own nodes by this Python."""
-        words = [sys.executable, '-m', f'walking_control.nodes.{step.executable}'] \
+        words = [sys.executable, '-m', f'walking_control.ros.nodes.{step.executable}'] \
             if step.package == US else ['ros2', 'run', step.package, step.executable]
         words += [*step.arguments, '--ros-args']
         for number, parameters in enumerate(step.parameters):

@@ -11,7 +11,7 @@ from std_msgs.msg import Float64, String
 from visualization_msgs.msg import Marker, MarkerArray
 
 from walking_control.loading import load_robot
-from walking_control.nodes.simulator_node import SimulatorNode
+from walking_control.ros.nodes.simulator_node import SimulatorNode
 
 pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
 

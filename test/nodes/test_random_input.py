@@ -14,13 +14,13 @@ from rclpy.serialization import serialize_message
 from std_msgs.msg import Float64MultiArray
 
 from walking_control.models.resources import robot_path
-from walking_control.nodes import topics
-from walking_control.nodes.centroidal_monitor_node import CentroidalMonitorNode
-from walking_control.nodes.lock_emulator_node import LockEmulatorNode
-from walking_control.nodes.odometry_node import OdometryNode
-from walking_control.nodes.runtime import spin
-from walking_control.nodes.simulator_node import SimulatorNode
-from walking_control.nodes.watchdog_node import WatchdogNode
+from walking_control.ros.nodes import topics
+from walking_control.ros.nodes.centroidal_monitor_node import CentroidalMonitorNode
+from walking_control.ros.nodes.lock_emulator_node import LockEmulatorNode
+from walking_control.ros.nodes.odometry_node import OdometryNode
+from walking_control.ros.nodes.runtime import spin
+from walking_control.ros.nodes.simulator_node import SimulatorNode
+from walking_control.ros.nodes.watchdog_node import WatchdogNode
 from walking_control.safety.faults import KINDS
 
 DURATION = float(os.environ.get('WALKING_CONTROL_SOAK', 4.0))   # s of wall time for a robot

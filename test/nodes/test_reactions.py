@@ -11,8 +11,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
-from walking_control.nodes import topics
-from walking_control.nodes.messages import set_stamp
+from walking_control.ros.nodes import topics
+from walking_control.ros.nodes.messages import set_stamp
 from walking_control.safety.machine import State
 
 EFFORT = 74 * 0.0302 * 10.0 * 0.6   # N kt Kp (0.3 + 0.3 rad)

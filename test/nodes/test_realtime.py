@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, 'sched_setscheduler'),
 def start(module, *parameters, before=''):
     """Start a node of the package as a process of its own."""
     arguments = [word for parameter in parameters for word in ('-p', parameter)]
-    code = f'{before}from walking_control.nodes.{module} import main; main()'
+    code = f'{before}from walking_control.ros.nodes.{module} import main; main()'
     return Program(sys.executable, '-c', code, '--ros-args', *arguments)
 
 

@@ -9,9 +9,9 @@ from programs import Program
 import pytest
 
 from walking_control.loading import load_robot
-from walking_control.nodes.demo import run_demo
-from walking_control.recording.bag import open_bag, read_rows
-from walking_control.recording.replay import recorded_robot, replay
+from walking_control.ros.nodes.demo import run_demo
+from walking_control.ros.recording.bag import open_bag, read_rows
+from walking_control.ros.recording.replay import recorded_robot, replay
 
 pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
 
@@ -54,7 +54,7 @@ def test_a_recording_that_cannot_be_made_refuses_activation(bench, tmp_path, nam
 def test_a_killed_node_leaves_its_recording(bench, robot, tmp_path, turn):
     """If it failed, the recording would lose the crash, or the next start would delete it."""
     path = tmp_path / 'walk.mcap'
-    with Program(sys.executable, '-m', 'walking_control.nodes.controller_node', '--ros-args',
+    with Program(sys.executable, '-m', 'walking_control.ros.nodes.controller_node', '--ros-args',
                  '-p', 'realtime:=true', '-p', 'autostart:=true', '-p', 'require_watchdog:=false',
                  '-p', f'record:={path}', '-p', 'safety.state_timeout:=10.0') as program:
         robot.wait(180.0)   # a program starts slowly on a busy machine

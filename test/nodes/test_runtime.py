@@ -12,14 +12,14 @@ import pytest
 import rclpy
 from rclpy.clock import Clock, ClockType
 
-from walking_control.nodes.guard import GuardedNode
-from walking_control.nodes.runtime import PROFILES
+from walking_control.ros.nodes.guard import GuardedNode
+from walking_control.ros.nodes.runtime import PROFILES
 
 # says which kinds of shared memory its node has open
 SHARED = '''
 from pathlib import Path
 import rclpy
-from walking_control.nodes.runtime import avoid_shared_memory
+from walking_control.ros.nodes.runtime import avoid_shared_memory
 avoid_shared_memory()
 rclpy.init()
 node = rclpy.create_node('alone')
@@ -45,7 +45,7 @@ def test_nodes_share_no_memory(discovery):
 NODE = '''
 import ctypes, sys
 from rclpy.node import Node
-from walking_control.nodes import runtime
+from walking_control.ros.nodes import runtime
 runtime.GRACE, runtime.AGAIN = 0.5, 0.2
 
 def hang():

@@ -7,12 +7,12 @@ import pytest
 
 from walking_control.loading import load_robot
 from walking_control.models.signals import imu_name, Measurement, sensors_of
-from walking_control.nodes.demo import run_demo
-from walking_control.recording.bag import open_bag, read_rows
-from walking_control.recording.replay import read_columns, recorded_robot, replay
-from walking_control.ros2_control.files import controllers_of
-from walking_control.ros2_control.tags import HARDWARE
-from walking_control.ros2_control.wiring import state_interfaces, wire
+from walking_control.ros.nodes.demo import run_demo
+from walking_control.ros.recording.bag import open_bag, read_rows
+from walking_control.ros.recording.replay import read_columns, recorded_robot, replay
+from walking_control.ros.ros2_control.files import controllers_of
+from walking_control.ros.ros2_control.tags import HARDWARE
+from walking_control.ros.ros2_control.wiring import state_interfaces, wire
 from walking_control.safety.parameters import SafetyParameters
 from walking_control.safety.plausibility import channels_of
 

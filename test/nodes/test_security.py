@@ -9,14 +9,14 @@ from rclpy.parameter import Parameter
 
 from walking_control.cli import main
 from walking_control.loading import load_robot
-from walking_control.nodes.centroidal_monitor_node import CentroidalMonitorNode
-from walking_control.nodes.live_check import Listener
-from walking_control.nodes.lock_emulator_node import LockEmulatorNode
-from walking_control.nodes.odometry_node import OdometryNode
-from walking_control.nodes.simulator_node import SimulatorNode
-from walking_control.nodes.watchdog_node import WatchdogNode
-from walking_control.ros2_control import names
-from walking_control.ros2_control.security import policy
+from walking_control.ros.nodes.centroidal_monitor_node import CentroidalMonitorNode
+from walking_control.ros.nodes.live_check import Listener
+from walking_control.ros.nodes.lock_emulator_node import LockEmulatorNode
+from walking_control.ros.nodes.odometry_node import OdometryNode
+from walking_control.ros.nodes.simulator_node import SimulatorNode
+from walking_control.ros.nodes.watchdog_node import WatchdogNode
+from walking_control.ros.ros2_control import names
+from walking_control.ros.ros2_control.security import policy
 
 pytest.importorskip('mujoco', reason='plant mujoco needs the package mujoco')
 

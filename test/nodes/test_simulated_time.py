@@ -16,11 +16,11 @@ from rosgraph_msgs.msg import Clock
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
-from walking_control.nodes import topics
-from walking_control.nodes.heartbeat import WatchClock
-from walking_control.nodes.messages import ArrayWriter, set_stamp
-from walking_control.nodes.watchdog_node import WatchdogNode
-from walking_control.ros2_control.files import shipped_folder
+from walking_control.ros.nodes import topics
+from walking_control.ros.nodes.heartbeat import WatchClock
+from walking_control.ros.nodes.messages import ArrayWriter, set_stamp
+from walking_control.ros.nodes.watchdog_node import WatchdogNode
+from walking_control.ros.ros2_control.files import shipped_folder
 
 TICK = {'step': 0.01, 'every': 0.05}   # simulated s, and s of the wall: a fifth of real time
 PAUSE = 0.4   # s, eight times state_timeout
@@ -205,7 +205,7 @@ def walk(name, speed, duration, steps, parameters):
     def start(module, **values):
         arguments = [word for key, value in values.items() for word in ('-p', f'{key}:={value}')]
         return stack.enter_context(Program(
-            sys.executable, '-m', f'walking_control.nodes.{module}', '--ros-args', *arguments))
+            sys.executable, '-m', f'walking_control.ros.nodes.{module}', '--ros-args', *arguments))
     with contextlib.ExitStack() as stack:
         simulator = start('simulator_node', robot_file=name, realtime='true', speed=speed,
                           duration=duration, state_rate=500.0, place='mujoco',

@@ -10,7 +10,7 @@ from programs import Program
 import pytest
 import rclpy
 
-from walking_control.nodes import topics
+from walking_control.ros.nodes import topics
 
 fast_dds = pytest.mark.skipif(
     not Path('/proc/self/stat').is_file() or 'fastrtps' not in
@@ -68,7 +68,7 @@ def test_a_walk_does_not_wait_for_the_garbage_of_the_start(bench):
 BROADCASTER = """
 import time, rclpy
 from sensor_msgs.msg import Imu
-from walking_control.nodes import topics
+from walking_control.ros.nodes import topics
 rclpy.init()
 node = rclpy.create_node('imu_broadcaster')
 publisher = node.create_publisher(Imu, topics.IMU, topics.SENSOR_OUT)

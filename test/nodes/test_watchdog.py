@@ -11,9 +11,9 @@ from rclpy.parameter import Parameter
 from rclpy.task import Future
 from std_msgs.msg import Float64MultiArray
 
-from walking_control.nodes import topics
-from walking_control.nodes.heartbeat import HeartbeatWriter, WatchdogGuard
-from walking_control.nodes.watchdog_node import WatchdogNode
+from walking_control.ros.nodes import topics
+from walking_control.ros.nodes.heartbeat import HeartbeatWriter, WatchdogGuard
+from walking_control.ros.nodes.watchdog_node import WatchdogNode
 
 RECEIVERS = 3
 

@@ -10,11 +10,11 @@ from scipy.optimize import brentq
 
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import InvalidInput
+from walking_control.lab.reports.reproduction.contacts import asymmetry, fitted_walk
 from walking_control.loading import load_robot
 from walking_control.models.robot import Start
 from walking_control.models.robot_file import World
 from walking_control.models.signals import Command
-from walking_control.reports.reproduction.contacts import asymmetry, fitted_walk
 from walking_control.simulation.compliant import forces as cm
 from walking_control.simulation.compliant.engine import CompliantEngine
 from walking_control.simulation.compliant.forces import (

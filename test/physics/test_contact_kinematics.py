@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 from walking_control.exceptions import InvalidInput, NotAchieved
+from walking_control.lab.reports.reproduction.contacts import ball_on_plane
 from walking_control.models.contact import deform, deforming_motions, SpringModel, undeformed
-from walking_control.reports.reproduction.contacts import ball_on_plane
 
 
 def somewhere(seed):

@@ -18,8 +18,8 @@ from walking_control.controllers.curve_tracking.vector_field import apply_field
 from walking_control.controllers.parameters import TimePdParameters
 from walking_control.controllers.time_pd import TimePd
 from walking_control.exceptions import InvalidInput, ParameterError
-from walking_control.experiments.robustness import find_first_failure
 from walking_control.gaits.gait import GaitError
+from walking_control.lab.experiments.robustness import find_first_failure
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.resources import share_directory

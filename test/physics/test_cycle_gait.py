@@ -6,9 +6,13 @@ import math
 import numpy as np
 import pytest
 
-from walking_control.experiments.cycle_gait import gait_of_cycle, make_precise_walker, save_cycles
-from walking_control.experiments.resimulation import resimulate
 from walking_control.gaits.gait_file import load_gait, read_gait
+from walking_control.lab.experiments.cycle_gait import (
+    gait_of_cycle,
+    make_precise_walker,
+    save_cycles,
+)
+from walking_control.lab.experiments.resimulation import resimulate
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.resources import share_directory

@@ -4,7 +4,7 @@
 import pytest
 
 from walking_control.control_loop import ControlLoop
-from walking_control.experiments.variants import read_variants, variants_path
+from walking_control.lab.experiments.variants import read_variants, variants_path
 from walking_control.loading import load_robot
 from walking_control.simulation.disturbance import plan_disturbances, rough_floor
 from walking_control.simulation.registry import make_fast_plant

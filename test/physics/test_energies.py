@@ -152,7 +152,7 @@ def test_window_lies_around_the_disturbance(tracked):
 def test_report_shows_what_a_run_has(tracked, alone):
     """Figures 5.10 and 5.11 of the book would be missing, or drawn of a law that has no parts."""
     pytest.importorskip('matplotlib')
-    from walking_control.reports.sections import WALK
+    from walking_control.lab.reports.sections import WALK
     shown = {run.controller: [name for name, plot, _ in WALK.figures
                               if plot(run) is not None] for run in (tracked, alone)}
     further = {'disturbed_walk', 'energies', 'effort_parts'}

@@ -18,8 +18,8 @@ import pytest
 
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import IncompatibleController, ParameterError
-from walking_control.experiments.cycles import find_robot_cycles, PointSection
 from walking_control.gaits.return_map import linearise, polish, Stride
+from walking_control.lab.experiments.cycles import find_robot_cycles, PointSection
 from walking_control.loading import load_robot
 from walking_control.models.pendulum import (
     find_landing,

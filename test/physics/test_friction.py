@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from walking_control.exceptions import IncompatiblePlant, InvalidInput
-from walking_control.experiments.resimulation import simulate_pinned_step
+from walking_control.lab.experiments.resimulation import simulate_pinned_step
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.friction import entering_torque, gear_change, gear_table

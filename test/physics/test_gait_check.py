@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from stranger import write_rabbit
 
-from walking_control.experiments import resimulation as gait_check
-from walking_control.experiments.gait_search import save_gait
-from walking_control.experiments.resimulation import FOLLOWS, resimulate
 from walking_control.gaits.gait_file import load_gait, overrides_of, read_gait
+from walking_control.lab.experiments import resimulation as gait_check
+from walking_control.lab.experiments.gait_search import save_gait
+from walking_control.lab.experiments.resimulation import FOLLOWS, resimulate
 from walking_control.loading import load_robot
 from walking_control.models.resources import gait_path
 
@@ -20,7 +20,7 @@ from walking_control.models.resources import gait_path
 def rabbit(tmp_path_factory):
     """Return the robot file of a RABBIT of 8 cm, whose steps are short, and a gait."""
     pytest.importorskip('casadi')
-    from walking_control.experiments.gait_search import find_gait
+    from walking_control.lab.experiments.gait_search import find_gait
     path = write_rabbit(tmp_path_factory.mktemp('rabbit'), length=0.1)
     robot_file = load_robot(path)
     task = {'speed': 0.2, 'min_step_length': 0.02, 'clearance': 0.002, 'starts': 1}
@@ -68,7 +68,7 @@ def test_wrong_torques_do_not_pass(rabbit):
 def test_name_of_the_file_says_what_the_summary_says(rabbit, tmp_path, monkeypatch, converged,
                                                      follows, name):
     """A file named not_converged would hold a gait whose summary says that it converged."""
-    from walking_control.experiments import gait_search
+    from walking_control.lab.experiments import gait_search
     monkeypatch.setattr(gait_search, 'document_of', lambda found: {})
     found = SimpleNamespace(result=SimpleNamespace(converged=converged),
                             resimulation=SimpleNamespace(follows=follows),

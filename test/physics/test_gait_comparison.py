@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from walking_control.cli import main
-from walking_control.experiments.comparison import measure_gait
+from walking_control.lab.experiments.comparison import measure_gait
 from walking_control.loading import load_robot
 from walking_control.simulation.simulate import simulate
 

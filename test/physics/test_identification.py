@@ -8,9 +8,9 @@ import pytest
 
 from walking_control.cli import main
 from walking_control.exceptions import InvalidInput
-from walking_control.experiments.identification import identify
+from walking_control.lab.experiments.identification import identify
+from walking_control.lab.reports.report import write_report
 from walking_control.loading import load_robot
-from walking_control.reports.report import write_report
 from walking_control.runs.metrics import summarize
 from walking_control.runs.tables import read_recording, Recording
 from walking_control.simulation.sensors import noise_overrides

@@ -6,9 +6,9 @@ import pytest
 
 from walking_control.controllers.curve_tracking.controller import load_gait, make_gait_field
 from walking_control.controllers.curve_tracking.parameters import CurveTrackingParameters
-from walking_control.experiments import robustness
-from walking_control.experiments.robustness import find_first_failure
 from walking_control.gaits.curve import evaluate
+from walking_control.lab.experiments import robustness
+from walking_control.lab.experiments.robustness import find_first_failure
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot_file import World

@@ -11,11 +11,11 @@ import pytest
 from walking_control.control_loop import ControlLoop
 from walking_control.loading import load_robot
 from walking_control.models.signals import Measurement
-from walking_control.ros2_control.files import controllers_of
-from walking_control.ros2_control.mujoco import KEYFRAME, write_mjcf
-from walking_control.ros2_control.names import wrench_broadcaster
-from walking_control.ros2_control.tags import MUJOCO
-from walking_control.ros2_control.wiring import wire
+from walking_control.ros.ros2_control.files import controllers_of
+from walking_control.ros.ros2_control.mujoco import KEYFRAME, write_mjcf
+from walking_control.ros.ros2_control.names import wrench_broadcaster
+from walking_control.ros.ros2_control.tags import MUJOCO
+from walking_control.ros.ros2_control.wiring import wire
 from walking_control.simulation.lock_emulation import LockEmulator
 
 TICK = 0.001   # s, of controller manager and emulator

@@ -11,9 +11,9 @@ import pytest
 from walking_control.cli import main
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import InvalidInput, NotAchieved
-from walking_control.experiments import margins, robustness
-from walking_control.experiments.margins import find_margin, why_it_stopped
-from walking_control.experiments.robustness import find_first_failure
+from walking_control.lab.experiments import margins, robustness
+from walking_control.lab.experiments.margins import find_margin, why_it_stopped
+from walking_control.lab.experiments.robustness import find_first_failure
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.urdf import scale_masses

@@ -9,7 +9,7 @@ import pytest
 
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import IncompatiblePlant, InvalidInput
-from walking_control.experiments.robustness import find_first_failure
+from walking_control.lab.experiments.robustness import find_first_failure
 from walking_control.loading import load_robot
 from walking_control.models.actuators import JointSpring
 from walking_control.models.robot_file import Start

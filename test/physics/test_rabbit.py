@@ -32,7 +32,7 @@ def on_gait(slower=1.0, **values):
 def test_a_blank_robot_file_is_enough_for_a_gait():
     """A stranger would get a gait of torques the robot does not have, its foot in the floor."""
     pytest.importorskip('casadi', reason='gait search needs the package casadi')
-    from walking_control.experiments.gait_search import find_gait
+    from walking_control.lab.experiments.gait_search import find_gait
     robot_file = load_robot(ROBOT)
     assert 'search' not in robot_file.sections
     found = find_gait(robot_file, {'speed': 0.7, 'starts': 1, 'degree': 7, 'nodes': 10})

@@ -113,7 +113,7 @@ def test_noise_is_fitted_to_a_part(log, tmp_path, capsys):
     """Whoever has a camera would have to guess what the sensors of his robot are worth."""
     assert read(log, tmp_path) == 0
     capsys.readouterr()
-    from walking_control.experiments import log_estimate
+    from walking_control.ros.recording import log_estimate
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(log_estimate, 'EVALUATIONS', 10)
         assert main(['estimate', str(tmp_path / 'bag'), '--fit', '0.6', '--json']) == 0

@@ -10,9 +10,9 @@ import pytest
 pytest.importorskip('casadi', reason='gait search needs the package casadi')
 
 from walking_control.cli import main  # noqa: E402
-from walking_control.experiments.gait_search import find_gaits, save_gaits  # noqa: E402
 from walking_control.gaits.gait_family import GaitFamily  # noqa: E402
 from walking_control.gaits.search.space import SpaceSearch  # noqa: E402
+from walking_control.lab.experiments.gait_search import find_gaits, save_gaits  # noqa: E402
 from walking_control.loading import load_robot  # noqa: E402
 from walking_control.models.resources import gait_path  # noqa: E402
 

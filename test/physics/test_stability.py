@@ -11,13 +11,14 @@ from scipy.linalg import solve_discrete_lyapunov
 
 from walking_control.cli import main
 from walking_control.exceptions import InvalidInput, NotAchieved
-from walking_control.experiments.stability.cycle import (
+from walking_control.gaits.return_map import find_simplest_cycle, linearise
+from walking_control.lab.experiments.stability.cycle import (
     extrapolate,
     find_eigenvalues,
     find_sensitivity,
     StableCycle,
 )
-from walking_control.experiments.stability.metrics import (
+from walking_control.lab.experiments.stability.metrics import (
     BEGIN,
     count_falls,
     energy_root,
@@ -26,7 +27,6 @@ from walking_control.experiments.stability.metrics import (
     passage_interval,
     share_interval,
 )
-from walking_control.gaits.return_map import find_simplest_cycle, linearise
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 

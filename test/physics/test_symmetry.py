@@ -9,8 +9,8 @@ import pytest
 from stranger import write_rabbit
 
 from walking_control.exceptions import InvalidInput
-from walking_control.experiments.cycles import find_robot_cycles
 from walking_control.gaits.gait_file import load_gait
+from walking_control.lab.experiments.cycles import find_robot_cycles
 from walking_control.loading import load_robot
 from walking_control.models.resources import gait_path, robot_names
 from walking_control.models.symmetry import leg_difference
@@ -75,6 +75,6 @@ def test_no_gait_file_for_a_lame_walker():
 def test_no_search_for_a_lame_walker(tmp_path):
     """Gait search would find a gait for the left leg alone."""
     pytest.importorskip('casadi')
-    from walking_control.experiments.gait_search import find_gait
+    from walking_control.lab.experiments.gait_search import find_gait
     with pytest.raises(InvalidInput, match='gait search of rabbit: its legs differ'):
         find_gait(load_robot(write_rabbit(tmp_path, offset=0.02)))

@@ -13,8 +13,8 @@ from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.floor import FloorProfile, sample_floor
-from walking_control.ros2_control.gazebo import gazebo_world
-from walking_control.ros2_control.wiring import wire
+from walking_control.ros.ros2_control.gazebo import gazebo_world
+from walking_control.ros.ros2_control.wiring import wire
 from walking_control.runs.quantities import floor_profile
 from walking_control.simulation.disturbance import plan_disturbances
 from walking_control.simulation.registry import make_fast_plant, make_plant

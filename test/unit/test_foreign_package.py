@@ -16,9 +16,9 @@ from walking_control.cli import main
 from walking_control.cli.parser import make_parser
 from walking_control.controllers.parameters import LawParameters
 from walking_control.controllers.registry import CONTROLLERS
-from walking_control.experiments.margins import find_margin
-from walking_control.experiments.sweeps.sweep import run_sweep
-from walking_control.experiments.sweeps.task import Axis, SweepTask
+from walking_control.lab.experiments.margins import find_margin
+from walking_control.lab.experiments.sweeps.sweep import run_sweep
+from walking_control.lab.experiments.sweeps.task import Axis, SweepTask
 from walking_control.simulation.registry import PLANTS
 
 PACKAGE = Path(__file__).parents[1] / 'foreign_package'
@@ -153,7 +153,7 @@ def test_it_walks_over_ros(installed):
     pytest.importorskip('rclpy', reason='ROS 2 is not installed')
     from springs_and_moons.stiff_hip import StiffHip
 
-    from walking_control.nodes.demo import run_demo
+    from walking_control.ros.nodes.demo import run_demo
     robot = wc.load_robot('dribbel')
     over_ros = run_demo(robot, StiffHip(stiffness=9.0), 'moon', 0.5).run
     direct = wc.simulate(robot, StiffHip(stiffness=9.0), 'moon', duration=0.5)

@@ -2,25 +2,32 @@
 """Imports point one way: from the upper rooms to the lower ones."""
 
 import ast
+import importlib
 from pathlib import Path
 import re
 import subprocess
 import sys
 
+import pytest
+
 import walking_control
 
 PACKAGE = Path(walking_control.__file__).parent
 
-# Each room and what it may import of the package, besides itself and exceptions.
-ROOMS = ('models', 'statics', 'gaits', 'estimation', 'controllers', 'safety', 'control_loop',
-         'operation', 'runs', 'simulation', 'loading', 'adoption', 'ros2_control', 'recording',
-         'experiments', 'design', 'reports', 'nodes', 'cli', '__main__')
-ALLOWED = {room: set(ROOMS[:i]) for i, room in enumerate(ROOMS)}
+# Each room and what it may import of the package, besides itself and exceptions: those before it
+# in its part, and the core. Only the command line knows ros and lab.
+CORE = ('models', 'statics', 'gaits', 'estimation', 'controllers', 'safety', 'control_loop',
+        'operation', 'runs', 'simulation', 'loading', 'design')
+PARTS = {'lab': ('adoption', 'experiments', 'reports'),
+         'ros': ('ros2_control', 'recording', 'nodes')}
+ROOMS = (*CORE, *PARTS['lab'], *PARTS['ros'], 'cli', '__main__')
+ALLOWED = {room: set(rooms[:i]) for part in PARTS.values()
+           for rooms in [(*CORE, *part)] for i, room in enumerate(rooms)}
+ALLOWED['cli'] = ALLOWED['__main__'] = set(ROOMS)
 # side by side: neither may know the other
 for room, other in (('statics', 'gaits'), ('estimation', 'controllers')):
     ALLOWED[other].discard(room)
 ALLOWED['safety'] = ALLOWED['launch_arguments'] = {'models'}
-ALLOWED['nodes'].add('launch_arguments')
 ALLOWED['estimation'].discard('statics')
 ALLOWED['nodes'].add('launch_arguments')   # carried out there
 ROS = {'rclpy', 'std_msgs', 'sensor_msgs', 'geometry_msgs', 'std_srvs', 'lifecycle_msgs',
@@ -42,7 +49,17 @@ def imported_modules(path):
 
 def room_of(path):
     """Return the room of a file: its folder, or its own name beside the rooms."""
-    return path.relative_to(PACKAGE).parts[0].removesuffix('.py')
+    return room_in(path.relative_to(PACKAGE).with_suffix('').parts)
+
+
+def room_in(parts):
+    """Return the room that a dotted name without the package's lies in."""
+    return parts[1] if parts[0] in PARTS and len(parts) > 1 else parts[0]
+
+
+def folder_of(room):
+    """Return where a room lies."""
+    return PACKAGE / next((part for part, rooms in PARTS.items() if room in rooms), '') / room
 
 
 def test_arrows_point_up():
@@ -54,7 +71,7 @@ def test_arrows_point_up():
             parts = module.split('.')
             if parts[0] != 'walking_control' or len(parts) < 2 or parts[1] == '__version__':
                 continue
-            if parts[1] not in {room, 'exceptions', *ALLOWED.get(room, set())}:
+            if room_in(parts[1:]) not in {room, 'exceptions', *ALLOWED.get(room, set())}:
                 wrong.append(f'{path.relative_to(PACKAGE)} imports {module}')
     assert not wrong
 
@@ -70,6 +87,8 @@ def test_ros_stays_in_nodes():
 def test_every_room_has_rules():
     """A new room without a rule would escape the arrow test."""
     rooms = {room_of(path) for path in PACKAGE.rglob('*.py')} - {'__init__', 'exceptions'}
+    inside = {path.name for part in PARTS for path in (PACKAGE / part).iterdir() if path.is_dir()}
+    assert inside - {'__pycache__'} == {room for part in PARTS.values() for room in part}
     assert rooms <= set(ALLOWED)
 
 
@@ -77,7 +96,8 @@ def test_the_table_of_rooms():
     """A room would be missing where a newcomer looks for it, or stand below one that it imports."""
     page = (Path(__file__).parents[2] / 'doc' / 'concepts.md').read_text(encoding='utf-8')
     table = page.partition('## Where a line of code is')[2]
-    rooms = [room for room in ROOMS if (PACKAGE / room).is_dir()]
+    rooms = [room for part in (CORE, *PARTS.values(), ('cli',)) for room in part
+             if folder_of(room).is_dir()]
     assert re.findall(r'^\|.*\| `(\w+)` \|$', table, re.M) == rooms[::-1]
     assert len(re.findall(r'^\| \*\*', page, re.M)) <= 14, 'words'
 
@@ -93,3 +113,12 @@ def test_reading_a_robot_loads_no_law_no_plant_and_no_compiler():
                 if name.startswith(f'walking_control.{room}.') and (PACKAGE / Path(
                     *name.split('.')[1:])).with_suffix('.py').is_file()
                 and name.rpartition('.')[2] not in ('parameters', 'registry', 'sensors')}
+
+
+def test_what_moved_is_found_by_its_old_name():
+    """A user's script of the release before would end with ModuleNotFoundError."""
+    with pytest.warns(DeprecationWarning, match='is now walking_control.lab.reports.report'):
+        old = importlib.import_module('walking_control.reports.report')
+    assert old is importlib.import_module('walking_control.lab.reports.report')
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module('walking_control.reports.no_such_module')

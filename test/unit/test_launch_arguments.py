@@ -4,7 +4,8 @@
 import pytest
 
 from walking_control.exceptions import InvalidInput
-from walking_control.launch_arguments import (
+from walking_control.models.resources import robot_names
+from walking_control.ros.launch_arguments import (
     CONTROLLER,
     LaunchArgument,
     node_parameters,
@@ -13,7 +14,6 @@ from walking_control.launch_arguments import (
     SIMULATION,
     SIMULATOR,
 )
-from walking_control.models.resources import robot_names
 
 
 def test_defaults_start_a_shipped_robot():

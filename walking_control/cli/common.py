@@ -28,7 +28,7 @@ from walking_control.simulation.sensors import SensorParameters
 
 if TYPE_CHECKING:
     from walking_control.controllers.controller import Controller
-    from walking_control.experiments.envelope import Grid
+    from walking_control.lab.experiments.envelope import Grid
 
 ROBOT = 'name of a robot, or the path of a robot file'
 OR_URDF = ROBOT + ', or of a URDF'
@@ -208,7 +208,7 @@ def walking_robot(options: Moved, speed: float | None) -> RobotFile:
     That is the one asked for, or a usual one where the law's own is zero: who stands is not
     disturbed on its walk.
     """
-    from walking_control.experiments.envelope import SPEED
+    from walking_control.lab.experiments.envelope import SPEED
     robot_file = requested_robot(options)
     law = CONTROLLERS.find(options.controller or robot_file.controller).parameters
     walks = robot_file.robot.is_free and 'speed' in law.rows
@@ -224,7 +224,7 @@ def walking_robot(options: Moved, speed: float | None) -> RobotFile:
 
 def requested_grid(options: Enveloped) -> Grid:
     """Return the `Grid` of the envelope that is asked for."""
-    from walking_control.experiments.envelope import even_grid, QUICK
+    from walking_control.lab.experiments.envelope import even_grid, QUICK
     usual = QUICK if options.quick else even_grid()
     given: dict[str, Any] = {'after': options.after, 'settling': options.settling}
     if options.directions is not None:

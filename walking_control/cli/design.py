@@ -69,8 +69,8 @@ def transmission(options: _Transmission) -> int:
     study: dict[str, Any] = {**study_transmission(limb, options.direction),
                              'assumptions': assumptions, 'files': []}
     if options.out is not None:
-        from walking_control.reports.design_page import write_design_page
-        from walking_control.reports.plots.design import plot_efficiency, plot_limb, plot_trade
+        from walking_control.lab.reports.design_page import write_design_page
+        from walking_control.lab.reports.plots.design import plot_efficiency, plot_limb, plot_trade
         figures = {'transmission': plot_limb(limb, study), 'efficiency': plot_efficiency(study)}
         trade = plot_trade(study)
         if trade is not None:
@@ -104,7 +104,7 @@ def rotom(options: _Rotom) -> int:
                       options.zeros, options.seed),
         'assumptions': [*mechanism.assumptions, *assumed], 'files': []}
     if options.out is not None:
-        from walking_control.reports.plots.design import plot_rotom
+        from walking_control.lab.reports.plots.design import plot_rotom
         study['files'] = save_figures(options.out, {'rotom': plot_rotom(mechanism, study)})
         study['files'].append(write_json(study, options.out / 'rotom.json'))
     tell(options, study, _print_rotom)
@@ -118,7 +118,7 @@ def _mechanism(options: _Design) -> Mechanism:
         return load_mechanism(options.robot, options.set, held=held)
     if '=' in options.q:
         return load_mechanism(options.robot, options.set, _positions(options.q), held=held)
-    from walking_control.experiments.statics import read_configuration
+    from walking_control.lab.experiments.statics import read_configuration
     joints, _, orientation = read_configuration(options.q)
     turned = None if orientation == [0.0, 0.0, 0.0, 1.0] else orientation
     return load_mechanism(options.robot, options.set, joints, turned, held)

@@ -17,7 +17,7 @@ SPACE = ('width', 'step_time')
 SPACE_NAMES = {'width': 'gait_width', 'step_time': 'gait_time', 'clearance': 'sole_clearance'}
 
 if TYPE_CHECKING:
-    from walking_control.experiments.gait_search import GaitSearch
+    from walking_control.lab.experiments.gait_search import GaitSearch
 
 
 class _Search(common.Seeded, common.OnFloor):
@@ -46,7 +46,7 @@ class _Search(common.Seeded, common.OnFloor):
       'walking_control gait search walker3d --speeds 0.4:1.2:5 --out out/gaits')
 def search(options: _Search) -> int:
     """Find the gait that takes the least torque."""
-    from walking_control.experiments.gait_search import find_gait, save_gait
+    from walking_control.lab.experiments.gait_search import find_gait, save_gait
     robot_file = common.requested_robot(options)
     show = None if options.quiet else lambda text: print(text, file=sys.stderr, flush=True)
     space = robot_file.robot.is_free
@@ -65,7 +65,7 @@ def search(options: _Search) -> int:
     result = found.summary
     result['files'] = []
     if options.out is not None:
-        from walking_control.reports.plots.gait import search_figures
+        from walking_control.lab.reports.plots.gait import search_figures
         result['files'] = [str(save_gait(found, options.out)),
                            *output.save_figures(options.out, search_figures(found))]
     output.tell(options, result, output.without(('attempts',)))
@@ -79,7 +79,7 @@ def search(options: _Search) -> int:
 def _search_space(options: _Search, robot_file: RobotFile, task: dict[str, Any],
                   show: Callable[[str], None] | None) -> int:
     """Search gaits of a biped on soles, of one speed or several, into one file."""
-    from walking_control.experiments.gait_search import find_gaits, middle_speed, save_gaits
+    from walking_control.lab.experiments.gait_search import find_gaits, middle_speed, save_gaits
     space = {SPACE_NAMES[name]: getattr(options, name) for name in SPACE_NAMES
              if getattr(options, name) is not None}
     speeds = options.speeds or [options.speed or middle_speed(robot_file)]
@@ -120,14 +120,14 @@ def _all_the_same(found: GaitSearch) -> str:
 def _search_speeds(options: _Search, speeds: Sequence[float], robot_file: RobotFile,
                    task: dict[str, Any], show: Callable[[str], None] | None) -> int:
     """Search at several speeds, fixed mechanics beside adapted ones; draw Fig. 5.2."""
-    from walking_control.experiments.gait_search import sweep_speed
+    from walking_control.lab.experiments.gait_search import sweep_speed
     kinds = {'fixed mechanics': (), **({', '.join(options.optimise): options.optimise}
                                        if options.optimise else {})}
     curves = {name: sweep_speed(robot_file, speeds, task, kind, options.seed, show)
               for name, kind in kinds.items()}
     result = {'curves': curves, 'files': []}
     if options.out is not None:
-        from walking_control.reports.plots.gait import plot_cost_over_speed
+        from walking_control.lab.reports.plots.gait import plot_cost_over_speed
         result['files'] = output.save_figures(options.out,
                                               {'cost_over_speed': plot_cost_over_speed(curves)})
     rows = [(name, row) for name, rows in curves.items() for row in rows]
@@ -149,7 +149,7 @@ class _Cycle(common.Seeded, common.Following, common.Timed):
 @verb('walking_control gait cycle compass --slope-deg 3 --out out/cycle')
 def cycle(options: _Cycle) -> int:
     """Find limit cycles on the return map of the rigid plant."""
-    from walking_control.experiments.cycles import find_robot_cycles, walk_cycle
+    from walking_control.lab.experiments.cycles import find_robot_cycles, walk_cycle
     common.require_rigid(options)
     robot_file = common.requested_robot(options)
     output.suggest_compiler()
@@ -157,9 +157,9 @@ def cycle(options: _Cycle) -> int:
                                progress=output.show_share('searched')).summary()
     result['files'] = []
     if options.out is not None:
-        from walking_control.experiments.cycle_gait import save_cycles
-        from walking_control.reports.plots import gait as plots_gait
-        from walking_control.reports.plots import walk as plots
+        from walking_control.lab.experiments.cycle_gait import save_cycles
+        from walking_control.lab.reports.plots import gait as plots_gait
+        from walking_control.lab.reports.plots import walk as plots
         result['files'] = save_cycles(robot_file, result, options.out)
         for i, found in enumerate(result['cycles']):
             run = walk_cycle(robot_file, found, options.controller)
@@ -197,11 +197,11 @@ class _Impact(common.Timed):
 @verb('walking_control gait impact compass --q -0.25,0.5')
 def impact(options: _Impact) -> int:
     """Analyse the impact map and energy loss at touchdown."""
-    from walking_control.experiments.impact import analyse_impact
+    from walking_control.lab.experiments.impact import analyse_impact
     robot_file = common.requested_robot(options)
     result = {**analyse_impact(robot_file, options.q, options.v), 'files': []}
     if options.out is not None:
-        from walking_control.reports.plots import gait as plots_gait
+        from walking_control.lab.reports.plots import gait as plots_gait
         figures = {'impact_losses': plots_gait.plot_impact_losses(robot_file, result['q'][-1])}
         if robot_file.robot.name == 'compass':
             figures['mass_ratio'] = plots_gait.plot_losses_over_mass_ratio(options.robot,

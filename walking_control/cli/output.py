@@ -32,7 +32,7 @@ def report_run(run: Run, options: Common, extra: Mapping[str, Any]) -> int:
         from walking_control.runs.space import judge_route
         summary['route'] = judge_route(run)
     if options.out is not None:
-        from walking_control.reports.report import write_report
+        from walking_control.lab.reports.report import write_report
         summary['files'] = write_report(run, summary, options.out)
     tell(options, summary)
     reason = failure(summary)
@@ -79,7 +79,7 @@ def say_interrupted(result: Mapping[str, Any], when: str) -> int:
 
 def save_figures(directory: Path, figures: Mapping[str, Figure]) -> list[str]:
     """Write figures, name -> figure, as PNG and return their paths."""
-    from walking_control.reports.plots.style import save
+    from walking_control.lab.reports.plots.style import save
     with writing_to(directory):
         for name, figure in figures.items():
             save(figure, directory / f'{name}.png')

@@ -15,9 +15,9 @@ from walking_control.controllers.registry import CONTROLLERS
 from walking_control.exceptions import InvalidInput
 
 if TYPE_CHECKING:
-    from walking_control.experiments.log_estimate import LogErrors
     from walking_control.models.robot_file import RobotFile
-    from walking_control.recording.bag import Bag
+    from walking_control.ros.recording.bag import Bag
+    from walking_control.ros.recording.log_estimate import LogErrors
 
 SAME = 1e-6   # relative, of masses
 
@@ -34,7 +34,7 @@ class _Import(Common):
 def import_log(options: _Import) -> int:
     """Make a recording of the log of a real robot: MATLAB or CSV, by a layout of its columns."""
     from walking_control.loading import load_robot
-    from walking_control.recording.measured import import_log as convert
+    from walking_control.ros.recording.measured import import_log as convert
     out = options.out or Path(f'{options.log.stem}_recording')
     for words in convert(options.log, options.layout, load_robot(options.robot, options.set), out):
         print(f'remark: {words}', file=sys.stderr)
@@ -52,9 +52,9 @@ class _Estimate(OfBag):
 def estimate(options: _Estimate) -> int:
     """Run the estimator alone over a recording; with a truth in it, judge and fit it."""
     from walking_control.estimation.parameters import EstimatorParameters
-    from walking_control.experiments.log_estimate import estimate_log, fit_noise, judge_estimate
-    from walking_control.experiments.margins import with_section
-    from walking_control.recording.bag import open_bag
+    from walking_control.models.robot_file import with_section
+    from walking_control.ros.recording.bag import open_bag
+    from walking_control.ros.recording.log_estimate import estimate_log, fit_noise, judge_estimate
     make_folder(options)
     bag = open_bag(options.recording)
     robot_file, fitted = _robot(options, bag), {}
@@ -103,9 +103,9 @@ class _Replay(OfBag):
 @verb('walking_control simulate dribbel --record walk.mcap', 'walking_control replay walk.mcap')
 def replay(options: _Replay) -> int:
     """Give a controller what another heard, and compare what they answer."""
-    from walking_control.recording.bag import open_bag
-    from walking_control.recording.replay import replay as give
-    from walking_control.recording.replay import retell
+    from walking_control.ros.recording.bag import open_bag
+    from walking_control.ros.recording.replay import replay as give
+    from walking_control.ros.recording.replay import retell
     make_folder(options)
     bag = open_bag(options.recording)
     given, files = (bag, _robot(options, bag), options.controller), []
@@ -128,8 +128,8 @@ class _Plot(OfBag):
 @verb('walking_control plot walk.mcap --out out/walk')
 def plot(options: _Plot) -> int:
     """Draw a recording or a run: joints, forces and efforts over time."""
-    from walking_control.recording.replay import read_columns
-    from walking_control.reports.plots.walk import plot_columns
+    from walking_control.lab.reports.plots.walk import plot_columns
+    from walking_control.ros.recording.replay import read_columns
     if options.out is None:
         options.out = Path('.')
     make_folder(options)
@@ -146,7 +146,7 @@ def plot(options: _Plot) -> int:
 def _robot(options: OfBag, bag: Bag) -> RobotFile:
     """Return the robot that is named, or the one in the bag."""
     from walking_control.loading import load_robot
-    from walking_control.recording.replay import recorded_robot
+    from walking_control.ros.recording.replay import recorded_robot
     if options.robot is not None:
         return load_robot(options.robot, options.set)
     return recorded_robot(bag, options.set)
@@ -164,7 +164,7 @@ class _Identify(Common):
       'walking_control identify out/walk')
 def identify(options: _Identify) -> int:
     """Find friction and motor constants in a recorded run."""
-    from walking_control.experiments.identification import identify as find
+    from walking_control.lab.experiments.identification import identify as find
     from walking_control.runs.tables import read_recording
     make_folder(options)
     robot_file = _walker(options)

@@ -24,7 +24,8 @@ from walking_control.cli.verb import (
 from walking_control.exceptions import InvalidInput, MissingDependency, writing_to
 
 if TYPE_CHECKING:
-    from walking_control.adoption.adopt import Adoption
+    from walking_control.lab.adoption.adopt import Adoption
+    from walking_control.lab.experiments.bring_up.step import Outcome, Site
 
 AXES = ('x', 'y', '-x', '-y')
 
@@ -58,8 +59,8 @@ class _Adopt(Writing):
       'walking_control check my_robot/my_robot.yaml')
 def adopt(options: _Adopt) -> int:
     """Write a robot file from a URDF, MJCF or SDF; say what was guessed, and how surely."""
-    from walking_control.adoption.adopt import adopt as adopt_robot
-    from walking_control.adoption.guess import Told
+    from walking_control.lab.adoption.adopt import adopt as adopt_robot
+    from walking_control.lab.adoption.guess import Told
     for pair in options.mirror:
         if len(pair) != 2:
             raise InvalidInput('option --mirror', value=','.join(pair), limit='must name two '
@@ -87,7 +88,7 @@ def adopt(options: _Adopt) -> int:
 
 def _draw(adoption: Adoption, folder: Path) -> list[str]:
     """Write the picture and return its path, nothing without matplotlib."""
-    from walking_control.reports.plots.still import draw_adoption
+    from walking_control.lab.reports.plots.still import draw_adoption
     try:
         return [str(draw_adoption(adoption, folder / f'{adoption.name}.png'))]
     except MissingDependency as error:
@@ -121,18 +122,19 @@ class _BringUp(Writing):
       'walking_control bring-up my_robot/my_robot.yaml --out my_robot/up', name='bring-up')
 def bring_up(options: _BringUp) -> int:
     """Bring a robot up: check, stand, gait, gains, walk, margins, ros2_control files, report."""
-    from walking_control.experiments.bring_up.run import bring_up as go
-    from walking_control.experiments.bring_up.run import summarize
-    from walking_control.experiments.bring_up.step import Site
+    from walking_control.lab.experiments.bring_up.run import bring_up as go
+    from walking_control.lab.experiments.bring_up.run import summarize
+    from walking_control.lab.experiments.bring_up.step import Site, Step
+    from walking_control.lab.reports.page import write_bring_up_page
     from walking_control.models.resources import robot_path
-    from walking_control.reports.page import write_bring_up_page
     path = robot_path(options.robot)
     if options.duration < 1.0:
         raise InvalidInput('option --duration', value=options.duration,
                            limit='must be at least 1 s')
     make_folder(options)
     site = Site(Path(path), options.out, options.speed, options.duration, options.evaluations,
-                options.seed, progress=lambda text: print(text, file=sys.stderr, flush=True))
+                options.seed, progress=lambda text: print(text, file=sys.stderr, flush=True),
+                more=(Step('ros2_control', ('check',), _write_ros2_control),))
     with writing_to(options.out):
         result = summarize(go(site))
     result['robot'], result['command'] = str(path), options.command
@@ -145,6 +147,16 @@ def bring_up(options: _BringUp) -> int:
         stopped = next(step for step in result['steps'] if not step['ok'])
         print(f'error: {stopped["name"]} did not pass: {sentence(stopped)}', file=sys.stderr)
     return 0 if result['ok'] else 1
+
+
+def _write_ros2_control(site: 'Site') -> 'Outcome':
+    from walking_control.lab.experiments.bring_up.step import Outcome
+    from walking_control.ros.ros2_control.files import write_ros2_control
+    from walking_control.ros.ros2_control.wiring import wire
+    robot_file, folder = site.load(), site.folder / 'ros2_control'
+    folder.mkdir(exist_ok=True)
+    files = [str(path) for path in write_ros2_control(robot_file, wire(robot_file), folder)]
+    return Outcome(True, f'{len(files)} files', len(files), files=files)
 
 
 def _print_steps(result: dict[str, Any]) -> None:
@@ -179,6 +191,6 @@ class _Gallery(Answered):
 @verb('walking_control gallery my_robot/up another/up --out gallery.md')
 def gallery(options: _Gallery) -> int:
     """Put robots that were brought up on one page: picture, numbers, commands."""
-    from walking_control.reports.gallery import write_gallery
+    from walking_control.lab.reports.gallery import write_gallery
     tell(options, {'files': write_gallery(options.folders, options.out)}, print_files)
     return 0

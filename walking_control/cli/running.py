@@ -35,8 +35,8 @@ class _Monitor(Options):
 def monitor(options: _Monitor) -> int:
     """Serve a running system to Foxglove or Lichtblick: model, topics, parameters, buttons."""
     with needing_ros('monitor'):
-        from walking_control.nodes.demo_place import find_demo
-        from walking_control.nodes.monitor_node import run_monitor
+        from walking_control.ros.nodes.demo_place import find_demo
+        from walking_control.ros.nodes.monitor_node import run_monitor
     namespace = options.namespace or ''
     if options.demo:
         place = find_demo()
@@ -60,8 +60,8 @@ def fault(options: _Fault) -> int:
     """Provoke a fault in a running demo and say what the controller does."""
     kind = check_kind(options.kind)
     with needing_ros('fault'):
-        from walking_control.nodes.demo_place import DemoPlace, find_demo
-        from walking_control.nodes.fault_injection import provoke_fault
+        from walking_control.ros.nodes.demo_place import DemoPlace, find_demo
+        from walking_control.ros.nodes.fault_injection import provoke_fault
     if options.domain is None and options.namespace is None:
         place = find_demo()
     else:
@@ -87,10 +87,10 @@ class _Ros2Control(Common):
 def ros2_control(options: _Ros2Control) -> int:
     """Write controllers, URDF tags, bridge and launch file of a robot on ros2_control."""
     from walking_control.loading import load_robot
-    from walking_control.ros2_control.files import controllers_of, write_ros2_control
-    from walking_control.ros2_control.security import write_policy
-    from walking_control.ros2_control.tags import HARDWARE
-    from walking_control.ros2_control.wiring import wire
+    from walking_control.ros.ros2_control.files import controllers_of, write_ros2_control
+    from walking_control.ros.ros2_control.security import write_policy
+    from walking_control.ros.ros2_control.tags import HARDWARE
+    from walking_control.ros.ros2_control.wiring import wire
     robot_file = load_robot(options.robot, options.set)
     wiring = wire(robot_file, options.force_sign)
     files = []

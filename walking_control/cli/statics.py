@@ -15,7 +15,7 @@ from walking_control.exceptions import InvalidInput, writing_to
 from walking_control.statics import solvers
 
 if TYPE_CHECKING:
-    from walking_control.experiments.statics import Posture
+    from walking_control.lab.experiments.statics import Posture
     from walking_control.statics.distributor import StaticSolution, StaticTorque
 
 
@@ -36,7 +36,7 @@ class _Statics(Common):
 @verb('walking_control statics humanoid --support both --out out/statics')
 def statics(options: _Statics) -> int:
     """Find the joint torques that hold a robot still on one or two legs."""
-    from walking_control.experiments.statics import Posture, solve_statics
+    from walking_control.lab.experiments.statics import Posture, solve_statics
     make_folder(options)
     posture = Posture(options.robot, options.left, options.right, options.q, options.friction,
                       options.foot_size, options.set)
@@ -62,7 +62,7 @@ class _Check(Common):
 @verb('walking_control check my_robot.yaml')
 def check(options: _Check) -> int:
     """Say whether a robot can be used."""
-    from walking_control.experiments.check import check_robot
+    from walking_control.lab.experiments.check import check_robot
     make_folder(options)
     result = {**check_robot(options.robot, options.set), 'files': []}
     if options.bringup is not None or options.live:
@@ -89,7 +89,7 @@ def _print_check(result: Mapping[str, Any]) -> None:
 def _check_ros2_control(options: _Check, result: dict[str, Any]) -> None:
     """Add what is wrong with the bring-up, on file and live, to the result of a check."""
     from walking_control.loading import load_robot
-    from walking_control.ros2_control.check import check_ros2_control
+    from walking_control.ros.ros2_control.check import check_ros2_control
     if not result['ok']:
         result['assumptions'].append('not looked at, for the robot file comes first: bring-up')
         return
@@ -99,7 +99,7 @@ def _check_ros2_control(options: _Check, result: dict[str, Any]) -> None:
         problems += check_ros2_control(robot_file, options.bringup)
     if options.live:
         with needing_ros('check --live'):
-            from walking_control.nodes.live_check import check_live
+            from walking_control.ros.nodes.live_check import check_live
         found, left_out, system = check_live(robot_file, options.namespace, options.wait,
                                              options.seconds)
         problems += [*found, *system.problems]
@@ -116,7 +116,7 @@ def _picture(out: Path | None) -> Callable[..., Path] | None:
         return None
 
     def draw(posture: Posture, distributor: StaticTorque, solution: StaticSolution) -> Path:
-        from walking_control.reports.plots.still import draw_statics
+        from walking_control.lab.reports.plots.still import draw_statics
         with writing_to(Path(out)):
             return draw_statics(posture, distributor, solution, Path(out) / 'statics.png')
     return draw

@@ -12,7 +12,7 @@ from typing import Any
 from walking_control.cli import common, output
 from walking_control.cli.verb import axis, count, margin, option, verb
 from walking_control.exceptions import Interrupted, InvalidInput, writing_to
-from walking_control.experiments.sweeps.task import Axis, SweepTask
+from walking_control.lab.experiments.sweeps.task import Axis, SweepTask
 
 TABLE = 'sweep.parquet'
 PAGE = 'reproduction.md'
@@ -41,7 +41,7 @@ class _Sweep(common.Sensed, common.Disturbed, common.Following, common.Timed):
       'proportional_gain=2:18:9 --out out/sweep')
 def sweep(options: _Sweep) -> int:
     """Walk a grid of parameters or initial states, on all cores or a cluster; draw maps."""
-    from walking_control.experiments.sweeps.sweep import run_sweep
+    from walking_control.lab.experiments.sweeps.sweep import run_sweep
     common.make_folder(options)
     task = requested_task(options)
     if options.row is not None:
@@ -61,7 +61,7 @@ def sweep(options: _Sweep) -> int:
     table = result.pop('table')
     result['files'] = [] if file is None else [str(file)]
     if options.out is not None:
-        from walking_control.reports.plots.sweep import sweep_figures
+        from walking_control.lab.reports.plots.sweep import sweep_figures
         result['files'] += output.save_figures(options.out, sweep_figures(task, table, result))
     output.tell(options, result, output.without(('columns', 'file', 'interrupted')))
     return 0
@@ -87,8 +87,8 @@ class _Tune(common.Sensed, common.Following, common.Timed):
       'proportional_gain=4:16 --margin speed=0.4 --margin step_down=0.006 --out out/tune')
 def tune(options: _Tune) -> int:
     """Find gains that keep margins at the least cost, and write them as a robot file."""
-    from walking_control.experiments.tuning import Goal
-    from walking_control.experiments.tuning import tune as search
+    from walking_control.lab.experiments.tuning import Goal
+    from walking_control.lab.experiments.tuning import tune as search
     common.make_folder(options)
     output.suggest_compiler()
     goals = [Goal(*each) for each in options.margin]
@@ -101,7 +101,7 @@ def tune(options: _Tune) -> int:
     robot_file = result.pop('robot_file')
     result['file'], result['files'] = None, []
     if options.out is not None:
-        from walking_control.reports.plots.sweep import plot_pareto
+        from walking_control.lab.reports.plots.sweep import plot_pareto
         file = options.out / f'{result["robot"]}_tuned.yaml'
         with writing_to(options.out):
             robot_file.write(file)
@@ -130,7 +130,7 @@ def requested_task(options: _Sweep | _Tune) -> SweepTask:
 
 def _may_be_many(options: _Sweep, task: SweepTask) -> bool:
     """Return whether more than a million runs are meant; ask whoever sits there."""
-    from walking_control.experiments.sweeps.task import MOST
+    from walking_control.lab.experiments.sweeps.task import MOST
     if options.yes or task.rows <= MOST or not sys.stdin.isatty():
         return bool(options.yes)
     print(f'{task.rows:,} runs: go on? [y/N] ', end='', file=sys.stderr, flush=True)
@@ -139,8 +139,8 @@ def _may_be_many(options: _Sweep, task: SweepTask) -> bool:
 
 def _walk_row(options: _Sweep, number: int, task: SweepTask) -> int:
     """Walk one row alone and, where its table is there, say whether it is the same."""
-    from walking_control.experiments.sweeps.task import check_task
-    from walking_control.experiments.sweeps.walks import walk_rows
+    from walking_control.lab.experiments.sweeps.task import check_task
+    from walking_control.lab.experiments.sweeps.walks import walk_rows
     check_task(task, True)
     if not 0 <= number < task.rows:
         raise InvalidInput('row', value=number, limit=f'must be 0 to {task.rows - 1}')
@@ -148,7 +148,7 @@ def _walk_row(options: _Sweep, number: int, task: SweepTask) -> int:
     result: dict[str, Any] = {**row, 'matches': None, 'files': []}
     file = options.resume or (options.out and options.out / TABLE)
     if file is not None and file.is_file():
-        from walking_control.experiments.sweeps.table import read_table
+        from walking_control.lab.experiments.sweeps.table import read_table
         stored = [there for there in read_table(file).to_pylist() if there['row'] == number]
         result['matches'] = bool(stored) and stored[0] == row
     output.tell(options, result)
@@ -184,8 +184,8 @@ class _Reproduce(common.Writing):
 @verb('walking_control reproduce --only gcrc98')
 def reproduce(options: _Reproduce) -> int:
     """Compute the numbers the sources print and say which hold."""
-    from walking_control.reports.reproduction import table
-    from walking_control.reports.reproduction.row import UNEXPLAINED
+    from walking_control.lab.reports.reproduction import table
+    from walking_control.lab.reports.reproduction.row import UNEXPLAINED
     common.make_folder(options)
     output.suggest_compiler()
     rows = table.reproduce(options.only, options.quick, output.show_share('reproduced'))

@@ -17,7 +17,7 @@ from typing import Any, get_args, get_origin, get_type_hints, NamedTuple, NoRetu
 
 import yaml
 
-from walking_control.experiments.sweeps.task import Axis
+from walking_control.lab.experiments.sweeps.task import Axis
 from walking_control.models.yaml_text import load_yaml
 
 LONGEST_RUN = 1e6   # s, as of the simulator node

@@ -16,7 +16,7 @@ from walking_control.simulation.registry import PLANTS
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from walking_control.experiments.margins import FirstFailure
+    from walking_control.lab.experiments.margins import FirstFailure
     from walking_control.runs.route import Route
 
 NODE = 'node.'   # --set of a demo: parameters of its nodes
@@ -40,7 +40,7 @@ class _Demo(common.Recorded, common.Sensed, common.Disturbed, common.Following):
 def demo(options: _Demo) -> int:
     """Walk a robot over ROS 2 topics."""
     with common.needing_ros('demo', '; without ROS: walking_control simulate'):
-        from walking_control.nodes.demo import run_demo
+        from walking_control.ros.nodes.demo import run_demo
     settings = [(name[len(NODE):], value) for name, value in options.set if name.startswith(NODE)]
     options.set = [(name, value) for name, value in options.set if not name.startswith(NODE)]
     name, route = _choose_route(options)
@@ -50,7 +50,7 @@ def demo(options: _Demo) -> int:
     duration = options.duration or (20.0 if route is None else route.duration)
     robot_file = common.requested_robot(options)
     if options.record is not None:
-        from walking_control.recording.recorder import bag_path
+        from walking_control.ros.recording.recorder import bag_path
         settings.append(('record', str(bag_path(options.record).resolve())))
     result = run_demo(robot_file, options.controller, options.plant, duration,
                       options.realtime, options.processes, options.disturb,
@@ -86,7 +86,7 @@ def simulate(options: _Simulate) -> int:
         common.walking_robot(options, options.speed)
     bag = None
     if options.record is not None:
-        from walking_control.recording.recorder import Recorder
+        from walking_control.ros.recording.recorder import Recorder
         bag = Recorder(robot_file, options.controller or robot_file.controller, options.record)
     try:
         run = walk(robot_file, options.controller, options.plant, options.duration,
@@ -172,7 +172,7 @@ def _print_failure(result: dict[str, Any]) -> None:
 def _measure_stability(options: common.Following, metric: tuple[str, ...], seed: int,
                        settings: dict[str, Any]) -> int:
     """Print the measures of stability that were asked for; settings that are None are usual."""
-    from walking_control.experiments.stability.metrics import find_metrics, METRICS
+    from walking_control.lab.experiments.stability.metrics import find_metrics, METRICS
     common.require_rigid(options)
     robot_file = common.requested_robot(options)
     output.suggest_compiler()
@@ -181,7 +181,7 @@ def _measure_stability(options: common.Following, metric: tuple[str, ...], seed:
                           **{name: value for name, value in settings.items() if value is not None})
     result['files'] = []
     if options.out is not None:
-        from walking_control.reports.plots.sweep import stability_figures
+        from walking_control.lab.reports.plots.sweep import stability_figures
         result['files'] = output.save_figures(options.out, stability_figures(result))
     output.tell(options, result, lambda result: output.print_summary({
         name: _in_digits(value) if name in LISTS else value
@@ -198,9 +198,9 @@ def _in_digits(values: list[Any]) -> str:
 
 def _draw(result: dict[str, Any]) -> Figure:
     if 'cells' in result:
-        from walking_control.reports.plots.comparison import plot_envelope
+        from walking_control.lab.reports.plots.comparison import plot_envelope
         return plot_envelope(result)
-    from walking_control.reports.plots.gait import plot_robustness
+    from walking_control.lab.reports.plots.gait import plot_robustness
     return plot_robustness(result)
 
 
@@ -213,18 +213,18 @@ def _first_failure(options: _Robustness) -> FirstFailure:
         common.refuse_grid(options,
                            'robots with base: free alone have an envelope, of disturbances')
     if options.margin is not None:
-        from walking_control.experiments.margins import find_margin
+        from walking_control.lab.experiments.margins import find_margin
         return find_margin(robot_file, options.margin, options.controller, options.plant, *sizes,
                            options.seeds, options.duration, output.show_share('tried'))
     if in_space:
-        from walking_control.experiments.envelope import find_envelope
+        from walking_control.lab.experiments.envelope import find_envelope
         return find_envelope(robot_file, options.disturbance or 'push', options.controller,
                              options.plant, *sizes, common.requested_grid(options),
                              options.processes, output.show_share('tried'))
     if options.disturbance is None:
         raise InvalidInput(f'robustness of {robot_file.robot.name}', limit='robots with base: '
                            'free alone have an envelope', remedy='give --disturbance or --margin')
-    from walking_control.experiments.robustness import find_first_failure
+    from walking_control.lab.experiments.robustness import find_first_failure
     plant = options.plant or 'rigid'
     if plant == 'rigid':
         output.suggest_compiler()
@@ -252,9 +252,9 @@ class _Compare(common.Enveloped, common.Sensed, common.OnFloor):
       'walking_control compare walker3d --robustness --quick --out out/compare')
 def compare(options: _Compare) -> int:
     """Walk several controllers under one disturbance and set them side by side."""
-    from walking_control.experiments import comparison
-    from walking_control.experiments.variants import read_variants, variants_path
-    from walking_control.reports import comparison_page as pages
+    from walking_control.lab.experiments import comparison
+    from walking_control.lab.experiments.variants import read_variants, variants_path
+    from walking_control.lab.reports import comparison_page as pages
     robot = common.requested_robot(options).robot
     variants = read_variants(options.variants or variants_path(robot.name))
     gaits = common.gait_settings(options.gait, *(variant.controller for variant in variants))

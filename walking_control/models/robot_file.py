@@ -259,3 +259,9 @@ def _leaves(tree: Mapping[str, Any], prefix: str = '') -> Iterator[tuple[str, An
             yield from _leaves(value, f'{prefix}{key}.')
         else:
             yield f'{prefix}{key}', value
+
+
+def with_section(robot_file: RobotFile, section: str, values: Mapping[str, Any]) -> RobotFile:
+    """Return a `RobotFile` with other values in a section, whose others stay."""
+    return replace(robot_file, sections={
+        **robot_file.sections, section: {**robot_file.sections.get(section, {}), **values}})

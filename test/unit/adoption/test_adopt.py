@@ -12,13 +12,13 @@ import pytest
 from static_robots import real_path
 from stranger import rabbit_urdf
 
-from walking_control.adoption.adopt import adopt
-from walking_control.adoption.description import turn_base
-from walking_control.adoption.guess import Description, Told
-from walking_control.adoption.mirror import partner_name, side_of, without_side
 from walking_control.cli import main
 from walking_control.exceptions import InvalidInput
-from walking_control.experiments.check import check_robot
+from walking_control.lab.adoption.adopt import adopt
+from walking_control.lab.adoption.description import turn_base
+from walking_control.lab.adoption.guess import Description, Told
+from walking_control.lab.adoption.mirror import partner_name, side_of, without_side
+from walking_control.lab.experiments.check import check_robot
 from walking_control.loading import load_robot
 from walking_control.models.resources import share_directory
 from walking_control.models.urdf import load_urdf

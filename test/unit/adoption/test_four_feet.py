@@ -4,10 +4,10 @@
 from four_feet import four_feet
 import pytest
 
-from walking_control.adoption.adopt import adopt
-from walking_control.experiments.bring_up.run import bring_up
-from walking_control.experiments.bring_up.step import Site
-from walking_control.experiments.check import check_robot
+from walking_control.lab.adoption.adopt import adopt
+from walking_control.lab.experiments.bring_up.run import bring_up
+from walking_control.lab.experiments.bring_up.step import Site
+from walking_control.lab.experiments.check import check_robot
 from walking_control.loading import load_robot
 from walking_control.simulation.simulate import simulate
 

@@ -8,15 +8,15 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from walking_control.adoption.adopt import adopt
-from walking_control.adoption.guess import REPAIRED, Told
 from walking_control.controllers.stepping.body import Body
 from walking_control.controllers.stepping.parameters import SteppingParameters
 from walking_control.controllers.stepping.whole_body import FootContact
 from walking_control.exceptions import InvalidInput
-from walking_control.experiments.bring_up.run import bring_up
-from walking_control.experiments.bring_up.step import Site
-from walking_control.experiments.check import check_robot
+from walking_control.lab.adoption.adopt import adopt
+from walking_control.lab.adoption.guess import REPAIRED, Told
+from walking_control.lab.experiments.bring_up.run import bring_up
+from walking_control.lab.experiments.bring_up.step import Site
+from walking_control.lab.experiments.check import check_robot
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.resources import share_directory

@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from walking_control.cli import main
-from walking_control.experiments import comparison, robustness
-from walking_control.experiments.variants import read_variants
+from walking_control.lab.experiments import comparison, robustness
+from walking_control.lab.experiments.variants import read_variants
 from walking_control.loading import load_robot
 from walking_control.models.resources import robot_path, share_directory
 from walking_control.models.robot_file import read_parameters

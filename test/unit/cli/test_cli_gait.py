@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 from walking_control.cli import main
-from walking_control.experiments.cycles import RobotCycles
 from walking_control.gaits.gait_file import read_gait
+from walking_control.lab.experiments.cycles import RobotCycles
 from walking_control.models.resources import share_directory
 
 pytest.importorskip('casadi')
@@ -140,7 +140,7 @@ def test_curve_tracking_walks_with_any_gait_file(capsys, tmp_path):
 
 def test_slow_strides_are_explained(capsys, monkeypatch):
     """Otherwise a user without compiler waits minutes, and never hears that seconds would do."""
-    monkeypatch.setattr('walking_control.experiments.cycles.find_robot_cycles',
+    monkeypatch.setattr('walking_control.lab.experiments.cycles.find_robot_cycles',
                         lambda *_, **__: RobotCycles('', '', '', [], 0.0, 0, []))
     assert main(['gait', 'cycle', 'compass']) == 0
     assert 'pip install' not in capsys.readouterr().err

@@ -8,7 +8,7 @@ import yaml
 
 from walking_control.cli import main
 from walking_control.exceptions import InvalidInput
-from walking_control.experiments.statics import Posture, solve_statics
+from walking_control.lab.experiments.statics import Posture, solve_statics
 from walking_control.models.resources import share_directory
 
 URDF = str(share_directory() / 'urdf' / 'humanoid.urdf.xacro')

@@ -11,19 +11,19 @@ import pytest
 from static_robots import real_path
 from stranger import write_rabbit
 
-from walking_control.adoption.adopt import adopt
-from walking_control.adoption.guess import Told
 from walking_control.cli import main
 from walking_control.exceptions import InvalidInput, NotAchieved
-from walking_control.experiments.bring_up import planar, run, spatial, step
-from walking_control.experiments.bring_up.planar import stand
-from walking_control.experiments.bring_up.run import bring_up, Journal, summarize
-from walking_control.experiments.bring_up.spatial import legs_alone, natural_gait
-from walking_control.experiments.bring_up.step import Outcome, Site, Step
-from walking_control.experiments.gait_search import scuff_length
+from walking_control.lab.adoption.adopt import adopt
+from walking_control.lab.adoption.guess import Told
+from walking_control.lab.experiments.bring_up import planar, run, spatial, step
+from walking_control.lab.experiments.bring_up.planar import stand
+from walking_control.lab.experiments.bring_up.run import bring_up, Journal, summarize
+from walking_control.lab.experiments.bring_up.spatial import legs_alone, natural_gait
+from walking_control.lab.experiments.bring_up.step import Outcome, Site, Step
+from walking_control.lab.experiments.gait_search import scuff_length
+from walking_control.lab.reports.page import write_bring_up_page
 from walking_control.loading import load_robot
 from walking_control.models.resources import gait_path, robot_path
-from walking_control.reports.page import write_bring_up_page
 
 
 @pytest.fixture

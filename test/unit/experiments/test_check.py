@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from stranger import write_rabbit
 
-from walking_control.experiments.check import check_robot
+from walking_control.lab.experiments.check import check_robot
 from walking_control.models.resources import robot_names
 
 

@@ -5,8 +5,8 @@ import math
 
 import pytest
 
-from walking_control.experiments.check import check_robot
-from walking_control.experiments.obstacles import find_walk_obstacles, remarks_on_steps
+from walking_control.lab.experiments.check import check_robot
+from walking_control.lab.experiments.obstacles import find_walk_obstacles, remarks_on_steps
 from walking_control.loading import load_robot
 
 

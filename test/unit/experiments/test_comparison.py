@@ -12,9 +12,9 @@ import yaml
 from walking_control.cli import main
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import NotAchieved
-from walking_control.experiments import comparison as comparison_module
-from walking_control.experiments.variants import load_variant, read_variants, variants_path
-from walking_control.reports.comparison_page import rows_of
+from walking_control.lab.experiments import comparison as comparison_module
+from walking_control.lab.experiments.variants import load_variant, read_variants, variants_path
+from walking_control.lab.reports.comparison_page import rows_of
 from walking_control.runs.disturbance_response import MEASURES
 
 pytest.importorskip('matplotlib')

@@ -10,9 +10,9 @@ import pytest
 from walking_control.cli import main
 from walking_control.cli.output import format_cells
 from walking_control.exceptions import InvalidInput, NotAchieved
-from walking_control.experiments import envelope as envelopes
-from walking_control.experiments.branches import Branches
-from walking_control.experiments.envelope import Cell, even_grid, find_envelope
+from walking_control.lab.experiments import envelope as envelopes
+from walking_control.lab.experiments.branches import Branches
+from walking_control.lab.experiments.envelope import Cell, even_grid, find_envelope
 from walking_control.loading import load_robot
 from walking_control.simulation.simulate import simulate
 

@@ -14,10 +14,10 @@ import pytest
 
 from walking_control.cli import main
 from walking_control.exceptions import Interrupted, InvalidInput, NotAchieved
-from walking_control.experiments.sweeps import table as tables
-from walking_control.experiments.sweeps.sweep import margin_of, run_sweep, Workers
-from walking_control.experiments.sweeps.task import Axis, batches, check_task, SweepTask
-from walking_control.experiments.sweeps.walks import Workshop
+from walking_control.lab.experiments.sweeps import table as tables
+from walking_control.lab.experiments.sweeps.sweep import margin_of, run_sweep, Workers
+from walking_control.lab.experiments.sweeps.task import Axis, batches, check_task, SweepTask
+from walking_control.lab.experiments.sweeps.walks import Workshop
 from walking_control.loading import load_robot
 from walking_control.simulation.simulate import simulate
 
@@ -110,7 +110,7 @@ def test_row_alone(whole, capsys):
 KILLED = '''
 import os, signal, sys
 from walking_control.cli import main
-from walking_control.experiments.sweeps.table import SweepTable
+from walking_control.lab.experiments.sweeps.table import SweepTable
 
 write, parts = SweepTable._write, []
 
@@ -266,7 +266,7 @@ def test_margin_is_the_nearest_failure():
 ])
 def test_bad_requests_are_refused(arguments, words, capsys, monkeypatch):
     """If it failed, a sweep that means nothing would start, or end in a traceback."""
-    monkeypatch.setattr('walking_control.experiments.sweeps.sweep.PATIENCE', 1.0)
+    monkeypatch.setattr('walking_control.lab.experiments.sweeps.sweep.PATIENCE', 1.0)
     try:
         status = main(['sweep', 'compass', *arguments])
     except SystemExit as stopped:

@@ -7,9 +7,9 @@ import pytest
 
 from walking_control.cli import main
 from walking_control.exceptions import Interrupted, InvalidInput, NotAchieved
-from walking_control.experiments.robustness import find_first_failure
-from walking_control.experiments.sweeps.task import Axis, SweepTask
-from walking_control.experiments.tuning import Goal, pareto_front, Trial, tune
+from walking_control.lab.experiments.robustness import find_first_failure
+from walking_control.lab.experiments.sweeps.task import Axis, SweepTask
+from walking_control.lab.experiments.tuning import Goal, pareto_front, Trial, tune
 from walking_control.loading import load_robot
 from walking_control.simulation.simulate import simulate
 

@@ -7,7 +7,6 @@ import pytest
 pytest.importorskip('casadi', reason='gait search needs the package casadi')
 
 from walking_control.cli import main  # noqa: E402
-from walking_control.experiments.gait_search import document_of, find_gait  # noqa: E402
 from walking_control.gaits.gait_file import (  # noqa: E402
     GaitFileError,
     load_gait,
@@ -15,6 +14,7 @@ from walking_control.gaits.gait_file import (  # noqa: E402
     read_gait,
     write_gait,
 )
+from walking_control.lab.experiments.gait_search import document_of, find_gait  # noqa: E402
 from walking_control.loading import load_robot  # noqa: E402
 
 

@@ -14,9 +14,9 @@ from walking_control.cli import main
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
-from walking_control.recording.bag import open_bag, read_rows
-from walking_control.recording.recorder import Recorder
-from walking_control.recording.replay import recorded_robot, replay, retell
+from walking_control.ros.recording.bag import open_bag, read_rows
+from walking_control.ros.recording.recorder import Recorder
+from walking_control.ros.recording.replay import recorded_robot, replay, retell
 from walking_control.simulation.registry import make_plant
 from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import run_plant, simulate

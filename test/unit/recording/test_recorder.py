@@ -17,9 +17,9 @@ from walking_control.cli import main
 from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
 from walking_control.models.signals import Command, Measurement, Reference
-from walking_control.recording.bag import open_bag, read_rows
-from walking_control.recording.recorder import FLUSH, LOST, Recorder
-from walking_control.recording.replay import recorded_robot
+from walking_control.ros.recording.bag import open_bag, read_rows
+from walking_control.ros.recording.recorder import FLUSH, LOST, Recorder
+from walking_control.ros.recording.replay import recorded_robot
 from walking_control.simulation.simulate import simulate
 
 # walks, no faster than real time, and prints stamp and time of every tick that is recorded
@@ -27,7 +27,7 @@ WALK = """
 import sys, time
 from pathlib import Path
 from walking_control.loading import load_robot
-from walking_control.recording.recorder import Recorder
+from walking_control.ros.recording.recorder import Recorder
 from walking_control.simulation.simulate import simulate
 robot_file = load_robot(sys.argv[1])
 recorder = Recorder(robot_file, robot_file.controller, Path(sys.argv[2]))
@@ -182,7 +182,7 @@ def test_an_error_in_the_recorder_is_heard(tmp_path, monkeypatch):
 
 def test_the_last_minute_is_saved_at_every_fault(tmp_path, monkeypatch):
     """If it failed, nobody could see what led to a fault, or a second would delete the first."""
-    monkeypatch.setattr('walking_control.recording.recorder.AFTER', 2.0 * FLUSH)
+    monkeypatch.setattr('walking_control.ros.recording.recorder.AFTER', 2.0 * FLUSH)
     robot_file, said = load_robot('walker3d'), []
     recorder = Recorder(robot_file, 'stepping', None, tmp_path / 'fault.mcap',
                         lambda words, complaint: said.append(words))
@@ -199,7 +199,7 @@ def test_the_last_minute_is_saved_at_every_fault(tmp_path, monkeypatch):
 
 def test_the_ring_holds_a_minute(tmp_path, monkeypatch):
     """If it failed, the memory of a controller would grow while it walks."""
-    monkeypatch.setattr('walking_control.recording.recorder.BEFORE', 5.0 * FLUSH)
+    monkeypatch.setattr('walking_control.ros.recording.recorder.BEFORE', 5.0 * FLUSH)
     robot_file = load_robot('dribbel')
     recorder = Recorder(robot_file, 'hip_switching', None, tmp_path / 'fault.mcap')
     end = time.monotonic() + 12.0 * FLUSH

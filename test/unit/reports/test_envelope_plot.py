@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from walking_control.cli.output import format_cells
-from walking_control.experiments.comparison import Walk
-from walking_control.experiments.variants import Variant
-from walking_control.reports.comparison_page import (
+from walking_control.lab.experiments.comparison import Walk
+from walking_control.lab.experiments.variants import Variant
+from walking_control.lab.reports.comparison_page import (
     format_comparison,
     summarize_comparison,
     write_comparison,
 )
-from walking_control.reports.plots.comparison import plot_envelope, plot_gaits
+from walking_control.lab.reports.plots.comparison import plot_envelope, plot_gaits
 
 DIRECTIONS, PHASES = (0.0, 90.0, 180.0, 270.0), (0.0, 0.5)
 

@@ -4,7 +4,7 @@
 import numpy as np
 from synthetic_run import synthetic_run
 
-from walking_control.reports.plots.walk import plot_estimate
+from walking_control.lab.reports.plots.walk import plot_estimate
 
 
 def test_a_planar_robot_has_five_panels_and_perfect_sensors_none():

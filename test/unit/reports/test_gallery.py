@@ -6,7 +6,7 @@ import json
 import pytest
 
 from walking_control.cli import main
-from walking_control.reports.gallery import MARKS
+from walking_control.lab.reports.gallery import MARKS
 
 
 def step(name, ok=True, what='', value=None, limit=None, **figures):

@@ -11,12 +11,12 @@ pytest.importorskip('matplotlib', reason='plots need matplotlib')
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: E402
 
-from walking_control.loading import load_robot  # noqa: E402
-from walking_control.reports.plots.disturbance import plot_effort_parts  # noqa: E402
-from walking_control.reports.plots.gait import (
+from walking_control.lab.reports.plots.disturbance import plot_effort_parts  # noqa: E402
+from walking_control.lab.reports.plots.gait import (
     plot_cycle,  # noqa: E402
     plot_motion,  # noqa: E402
 )
+from walking_control.loading import load_robot  # noqa: E402
 from walking_control.runs.quantities import rows_around  # noqa: E402
 from walking_control.simulation.simulate import simulate  # noqa: E402
 

@@ -11,11 +11,11 @@ import pytest
 from synthetic_posture_run import ALONE, KNEE, ROWS, synthetic_posture_run
 
 from walking_control.cli import main
-from walking_control.experiments.check import check_robot
-from walking_control.reports.animations.film import frame_rows, write_animation
-from walking_control.reports.report import write_report
-from walking_control.reports.scene import Scene, telling_rows
-from walking_control.reports.sections import POSTURE
+from walking_control.lab.experiments.check import check_robot
+from walking_control.lab.reports.animations.film import frame_rows, write_animation
+from walking_control.lab.reports.report import write_report
+from walking_control.lab.reports.scene import Scene, telling_rows
+from walking_control.lab.reports.sections import POSTURE
 from walking_control.runs.metrics import summarize
 
 PIL_Image = pytest.importorskip('PIL.Image')

@@ -13,11 +13,11 @@ import pytest
 from synthetic_run import STEP_LENGTH, STEP_TICKS, synthetic_run
 
 from walking_control.exceptions import InvalidInput, MissingDependency
-from walking_control.reports.animations.film import write_animation
-from walking_control.reports.plots import style
-from walking_control.reports.plots import walk as plots
-from walking_control.reports.report import write_report
-from walking_control.reports.sections import WALK
+from walking_control.lab.reports.animations.film import write_animation
+from walking_control.lab.reports.plots import style
+from walking_control.lab.reports.plots import walk as plots
+from walking_control.lab.reports.report import write_report
+from walking_control.lab.reports.sections import WALK
 from walking_control.runs.metrics import summarize
 from walking_control.runs.tables import run_columns
 from walking_control.simulation.disturbance import Disturbance

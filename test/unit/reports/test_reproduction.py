@@ -8,8 +8,8 @@ import pytest
 
 from walking_control.cli import main
 from walking_control.exceptions import InvalidInput, NotAchieved
-from walking_control.reports.reproduction.row import judge, Row
-from walking_control.reports.reproduction.table import page_line, reproduce, ROWS
+from walking_control.lab.reports.reproduction.row import judge, Row
+from walking_control.lab.reports.reproduction.table import page_line, reproduce, ROWS
 
 pytest.importorskip('casadi')
 pytest.importorskip('numba')
@@ -70,7 +70,7 @@ def test_verb(tmp_path, capsys, monkeypatch):
     assert main(['reproduce', '--only', 'nothing']) == 2
     with pytest.raises(InvalidInput, match='longer than --quick'):
         reproduce(['ds09-table-4.2'], quick=True)
-    monkeypatch.setattr('walking_control.reports.reproduction.table.ROWS',
+    monkeypatch.setattr('walking_control.lab.reports.reproduction.table.ROWS',
                         (row(1.0, lambda: 2.0),))
     capsys.readouterr()
     assert main(['reproduce']) == 1 and 'unexplained: x' in capsys.readouterr().err

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from synthetic_space_walk import synthetic_space_walk
 
-from walking_control.reports.plots.footprints import footprint_outlines
-from walking_control.reports.report import write_report
+from walking_control.lab.reports.plots.footprints import footprint_outlines
+from walking_control.lab.reports.report import write_report
 from walking_control.runs.route import Route, Segment
 from walking_control.runs.space import judge_route, pushes, yaw
 from walking_control.simulation.disturbance import parse_disturbance

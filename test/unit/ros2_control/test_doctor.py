@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from walking_control.loading import load_robot
-from walking_control.ros2_control import names
-from walking_control.ros2_control.doctor import diagnose, Seen
+from walking_control.ros.ros2_control import names
+from walking_control.ros.ros2_control.doctor import diagnose, Seen
 
 
 def running(rate=500.0, pace=None, seconds=2.0):

@@ -14,21 +14,21 @@ import yaml
 
 from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.exceptions import InvalidInput
-from walking_control.launch_arguments import GAZEBO as GAZEBO_ARGUMENTS
-from walking_control.launch_arguments import HARDWARE as HARDWARE_ARGUMENTS
-from walking_control.launch_arguments import MONITOR, read_arguments, SIMULATION, TELEOP
-from walking_control.launch_arguments import MUJOCO as MUJOCO_ARGUMENTS
 from walking_control.loading import load_robot
 from walking_control.models.resources import share_directory
 from walking_control.models.urdf import parse
-from walking_control.ros2_control import names
-from walking_control.ros2_control.files import (
+from walking_control.ros.launch_arguments import GAZEBO as GAZEBO_ARGUMENTS
+from walking_control.ros.launch_arguments import HARDWARE as HARDWARE_ARGUMENTS
+from walking_control.ros.launch_arguments import MONITOR, read_arguments, SIMULATION, TELEOP
+from walking_control.ros.launch_arguments import MUJOCO as MUJOCO_ARGUMENTS
+from walking_control.ros.ros2_control import names
+from walking_control.ros.ros2_control.files import (
     commanding,
     CONTROLLERS,
     controllers_of,
     write_ros2_control,
 )
-from walking_control.ros2_control.launching import (
+from walking_control.ros.ros2_control.launching import (
     Call,
     find_place,
     Include,
@@ -40,8 +40,8 @@ from walking_control.ros2_control.launching import (
     Process,
     US,
 )
-from walking_control.ros2_control.tags import GAZEBO, HARDWARE, MUJOCO, PLUGINS
-from walking_control.ros2_control.wiring import state_interfaces, wire
+from walking_control.ros.ros2_control.tags import GAZEBO, HARDWARE, MUJOCO, PLUGINS
+from walking_control.ros.ros2_control.wiring import state_interfaces, wire
 
 PLANS = {GAZEBO: (plan_gazebo, GAZEBO_ARGUMENTS), MUJOCO: (plan_mujoco, MUJOCO_ARGUMENTS),
          HARDWARE: (plan_hardware, HARDWARE_ARGUMENTS)}
@@ -110,7 +110,7 @@ def test_our_nodes_declare_what_they_are_given(launched):
     _, steps, _ = launched
     for step in steps.values():
         if isinstance(step, Process) and step.package == US:
-            source = (Path(__file__).parents[3] / 'walking_control' / 'nodes'
+            source = (Path(__file__).parents[3] / 'walking_control' / 'ros' / 'nodes'
                       / f'{step.executable}.py').read_text()   # not every machine can import it
             declared = {'use_sim_time', *re.findall(r'^    (\w+): \S+ = parameter\(', source, re.M),
                         *(f'estimator.{name}' for name in EstimatorParameters.rows)}

@@ -11,10 +11,10 @@ import yaml
 from walking_control.cli import main
 from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
-from walking_control.ros2_control.check import check_ros2_control
-from walking_control.ros2_control.files import shipped_folder
-from walking_control.ros2_control.live import judge_record, LiveRecord
-from walking_control.ros2_control.wiring import wire
+from walking_control.ros.ros2_control.check import check_ros2_control
+from walking_control.ros.ros2_control.files import shipped_folder
+from walking_control.ros.ros2_control.live import judge_record, LiveRecord
+from walking_control.ros.ros2_control.wiring import wire
 from walking_control.simulation.simulate import simulate
 
 G = 9.81

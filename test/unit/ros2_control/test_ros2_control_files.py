@@ -19,22 +19,22 @@ from walking_control.models.base import Base
 from walking_control.models.resources import robot_names
 from walking_control.models.robot_file import World
 from walking_control.models.urdf import differences, parse
-from walking_control.ros2_control.files import (
+from walking_control.ros.ros2_control.files import (
     CONTROLLERS,
     controllers_of,
     ros2_control_files,
     shipped_folder,
 )
-from walking_control.ros2_control.gazebo import (
+from walking_control.ros.ros2_control.gazebo import (
     gazebo_description,
     gazebo_model,
     gazebo_world,
     spawn_pose,
 )
-from walking_control.ros2_control.mujoco import KEYFRAME, mujoco_description, write_mjcf
-from walking_control.ros2_control.names import wrench_broadcaster
-from walking_control.ros2_control.tags import GAZEBO, HARDWARE, MUJOCO, PLUGINS, tags
-from walking_control.ros2_control.wiring import wire
+from walking_control.ros.ros2_control.mujoco import KEYFRAME, mujoco_description, write_mjcf
+from walking_control.ros.ros2_control.names import wrench_broadcaster
+from walking_control.ros.ros2_control.tags import GAZEBO, HARDWARE, MUJOCO, PLUGINS, tags
+from walking_control.ros.ros2_control.wiring import wire
 
 ROBOTS = [name for name in robot_names() if name != 'walker3d_point']
 SOLID = {'compass': [('leg_inertia', 0.05), ('hip_mass', 5.0)]}   # simulators refuse point masses

@@ -10,9 +10,9 @@ from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
 from walking_control.models.signals import Measurement
-from walking_control.ros2_control.files import shipped_folder
-from walking_control.ros2_control.launching import FORCE_TIME
-from walking_control.ros2_control.stand_in import Place, read_controllers, StandIn
+from walking_control.ros.ros2_control.files import shipped_folder
+from walking_control.ros.ros2_control.launching import FORCE_TIME
+from walking_control.ros.ros2_control.stand_in import Place, read_controllers, StandIn
 from walking_control.simulation.registry import make_plant
 
 

@@ -6,9 +6,9 @@ import yaml
 
 from walking_control.controllers.stepping.parameters import SteppingParameters
 from walking_control.exceptions import InvalidInput
-from walking_control.launch_arguments import read_arguments, TELEOP
 from walking_control.models.resources import share_directory
-from walking_control.ros2_control.teleop import plan_teleop
+from walking_control.ros.launch_arguments import read_arguments, TELEOP
+from walking_control.ros.ros2_control.teleop import plan_teleop
 
 HOLD = 0.5   # s: default of cmd_vel_timeout
 

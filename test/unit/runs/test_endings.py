@@ -9,7 +9,7 @@ import pytest
 from walking_control.cli import main
 from walking_control.control_loop import ControlLoop
 from walking_control.exceptions import NotAchieved
-from walking_control.reports.report import write_report
+from walking_control.lab.reports.report import write_report
 from walking_control.runs.metrics import summarize
 from walking_control.runs.quantities import ending, failure
 from walking_control.runs.run import FIRST_CAPACITY, Recorder

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which parts are feet, and where and how they touch the floor."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+from scipy.spatial import ConvexHull, QhullError
+
+from walking_control.exceptions import InvalidInput
+from walking_control.lab.adoption.body_tree import BodyTree, ROOT
+from walking_control.lab.adoption.guess import Guess, HIGH, LOW, MEDIUM, TOLD, Told
+from walking_control.lab.adoption.mirror import partner_name
+
+LEVEL = 0.05     # of the height of the robot: feet are no higher above the lowest one
+DEPTH = 0.002    # of the leg: what lies so near to the plane of a sole touches the floor
+SHORTEST = 0.06  # of the leg: what is shorter is a point
+STEEP = 0.5      # cosine between the way from ankle to sole and the sole's normal, at least
+LEANING = 0.7    # cosine to the axis across: sides of a foot are no soles
+NARROW = 0.01    # m: a line is given this width, lest it be nothing
+
+
+@dataclass(frozen=True)
+class Sole:
+    """Where a foot touches the floor."""
+
+    link: str   # the link that carries it
+    body: int
+    # its frame in the body: z away from the floor, x ahead, the origin in the middle
+    place: pin.SE3
+    length: float   # along x, m; 0 of a point
+    width: float   # along y, m; 0 of a point
+    radius: float = 0.0   # of the ball of a point, m
+
+    @property
+    def is_point(self) -> bool:
+        """Whether it turns freely on the floor."""
+        return self.length == 0.0
+
+
+def find_feet(tree: BodyTree, told: Told) -> tuple[list[str], Guess]:
+    """Return the feet's links and the `Guess`; InvalidInput: an unknown link, or fewer than two."""
+    bodies = {link: body for link, body, _ in tree.frames}
+    if told.feet:
+        for link in told.feet:
+            if link not in bodies:
+                raise InvalidInput(f'--feet {link}', limit='is no link of the description',
+                                   remedy='known: ' + ', '.join(bodies))
+        if len({bodies[link] for link in told.feet}) < 2:
+            raise InvalidInput('--feet', value=','.join(told.feet), limit='must name links of two '
+                               'parts that move against each other')
+        return list(told.feet), Guess('feet', ', '.join(told.feet), TOLD, 'as told', '--feet')
+    ends = {link: _lowest(tree, link, body) for link, body, _ in tree.frames if _is_end(tree, body)}
+    if not ends:
+        raise InvalidInput('feet', limit='nothing ends below the base', remedy='--feet A,B')
+    height = max(1e-9, -min(ends.values()))
+    low = [link for link, z in ends.items() if z - min(ends.values()) <= LEVEL * height]
+    feet: dict[int, str] = {}
+    for link in sorted(low, key=lambda name: (not _has_shape(tree, name), ends[name])):
+        feet.setdefault(bodies[link], link)
+    other = partner_name(*feet.values()) if len(feet) == 1 else None
+    if other in ends:
+        assert other is not None
+        feet[bodies[other]] = other   # a leg that is far longer has a slip, of which more later
+    shaped = all(_has_shape(tree, link) for link in feet.values())
+    if len(feet) < 2 or len(feet) % 2:
+        raise InvalidInput('feet', value=', '.join(feet.values()), limit='are the parts that end '
+                           'lowest at zero angles, and a walker has two', remedy='--feet A,B')
+    wheels = [link for body, link in feet.items() if _is_wheel(tree, body)]
+    if wheels:
+        raise InvalidInput('feet', value=', '.join(wheels), limit='are wheels: they turn without '
+                           'end about their middle', remedy='--fix the joints that turn them, or '
+                           '--feet A,B')
+    names = sorted(feet.values())
+    return names, Guess('feet', ', '.join(names), HIGH if shaped and len(feet) == 2 else LOW,
+                        'the lowest ends at zero angles' + (', with shapes' if shaped else
+                                                            ', without any shape'), '--feet')
+
+
+def _is_end(tree: BodyTree, body: int) -> bool:
+    """Return whether nothing, or of the base at most one part, hangs on a body."""
+    return not tree.children(body) or body == ROOT and len(tree.children(body)) == 1
+
+
+def _is_wheel(tree: BodyTree, body: int) -> bool:
+    points = tree.points(body)
+    return body != ROOT and len(points) > 3 \
+        and tree.limits[tree.joint(body)].kind == 'continuous' \
+        and float(np.linalg.norm(np.ptp(points, axis=0))) > 10.0 * float(
+            np.linalg.norm(0.5 * (points.max(axis=0) + points.min(axis=0))))
+
+
+def _has_shape(tree: BodyTree, link: str) -> bool:
+    return any(shape.link == link for shape in tree.shapes)
+
+
+def _lowest(tree: BodyTree, link: str, body: int) -> float:
+    points = tree.points(body, link)
+    if not len(points):
+        points = next(place.translation[None] for name, _, place in tree.frames if name == link)
+    return float(tree.at_zero(body, points)[:, 2].min())
+
+
+def find_sole(tree: BodyTree, link: str, leg: float, told: Told) -> tuple[Sole, Guess]:
+    """Return the `Sole` of a foot, in axes whose x is ahead, and the `Guess` of it.
+
+    The side of the foot's convex hull that faces away from the ankle and has most of the foot
+    within `DEPTH` of its plane. `leg` is the length of the leg, m.
+    """
+    body, frame = next((body, place) for name, body, place in tree.frames if name == link)
+    turn = tree.places[body].rotation
+    points = tree.points(body)
+    what = f'sole of {link}'
+    side = turn.T @ [0.0, 1.0, 0.0]
+    reaches_zero = all(limit.lower <= 0.0 <= limit.upper for limit in (
+        tree.limits[tree.joint(joint)] for joint in tree.chain(body))) if body != ROOT else True
+    if len(points) < 4:
+        place = pin.SE3(turn.T, frame.translation)
+        if told.sole is not None:
+            return Sole(link, body, place, *told.sole), Guess(
+                what, _size(*told.sole), TOLD, 'as told, about its origin', '--sole')
+        return Sole(link, body, place, 0.0, 0.0), Guess(
+            what, 'a point at its origin', LOW, 'it has no shape', '--sole')
+    best = max(_faces(points, turn.T @ [0.0, 0.0, -1.0], side),
+               key=lambda normal: _merit(points, normal, side, leg, turn if reaches_zero else None))
+    patch, place = _patch(points, best, side, leg)
+    length, width = (float(x) for x in np.ptp(patch, axis=0)[:2])
+    if told.sole is not None:
+        length, width = told.sole
+        guess = Guess(what, _size(length, width), TOLD, 'as told', '--sole')
+    elif max(length, width) < SHORTEST * leg:
+        guess = Guess(what, 'a point', HIGH if max(length, width) < 0.5 * SHORTEST * leg
+                      else MEDIUM, f'it touches a plane over {max(length, width):.3g} m', '--sole')
+        length = width = 0.0
+    else:
+        length, width = max(length, NARROW), max(width, NARROW)
+        share = len(patch) / len(points)
+        guess = Guess(what, _size(length, width), HIGH if share > 0.02 and width > NARROW
+                      else MEDIUM, 'the flattest side of its shape away from the ankle', '--sole')
+    radius = 0.0
+    if length == 0.0:
+        _, place = _patch(points, turn.T @ [0.0, 0.0, -1.0], side, leg)
+        radius = float(np.clip(0.5 * np.median(np.ptp(points, axis=0)), 0.005 * leg, 0.04 * leg))
+    return Sole(link, body, place, length, width, radius), guess
+
+
+def _size(length: float, width: float) -> str:
+    return f'{length:.3g} m x {width:.3g} m' if length else 'a point'
+
+
+def _faces(points: np.ndarray, down: np.ndarray, side: np.ndarray) -> list[np.ndarray]:
+    """Return the normals of the hull, each once, their like without a lean, and straight down."""
+    try:
+        hull = ConvexHull(points)
+    except (QhullError, ValueError):   # flat
+        return [down]
+    normals: list[np.ndarray] = [down]
+    for row in np.unique(hull.equations[:, :3].round(2), axis=0):
+        normal = row / np.linalg.norm(row)
+        if abs(normal @ side) > LEANING:
+            continue
+        upright = normal - (normal @ side) * side
+        if 1e-3 < abs(normal @ side) < 0.2:   # round feet have no facet there
+            normals.append(upright / np.linalg.norm(upright))
+        normals.append(normal)
+    return normals
+
+
+def _merit(points: np.ndarray, normal: np.ndarray, side: np.ndarray, leg: float,
+           turn: np.ndarray | None) -> float:
+    """Return how much of a foot a plane touches, and that it lies below or away from the ankle."""
+    patch, place = _patch(points, normal, side, leg)
+    below = float(place.translation @ normal) / max(1e-9, float(np.linalg.norm(place.translation)))
+    if below < STEEP:
+        return 0.0
+    length, width = np.ptp(patch, axis=0)[:2] + DEPTH * leg
+    upright = max(0.0, 1.0 - 4.0 * abs(float(normal @ side)))   # feet stand level sideways
+    lies = below if turn is None else -float((turn @ normal)[2])
+    return upright * float(length * width) * (1.5 + 0.5 * lies)
+
+
+def _patch(points: np.ndarray, normal: np.ndarray, side: np.ndarray,
+           leg: float) -> tuple[np.ndarray, pin.SE3]:
+    """Return what touches a plane, in the sole's axes, ``(n, 3)``, and its frame in the body."""
+    z = -normal
+    y = side - (side @ z) * z
+    y /= np.linalg.norm(y)
+    rotation = np.column_stack((np.cross(y, z), y, z))
+    seen = points @ rotation
+    patch = seen[seen[:, 2] - seen[:, 2].min() <= DEPTH * leg]
+    middle = 0.5 * (patch.min(axis=0) + patch.max(axis=0))
+    middle[2] = seen[:, 2].min()
+    return patch - middle, pin.SE3(rotation, rotation @ middle)

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Slips of exporters that are mended, each with a note: what no reader of robots needs to refuse.
+
+Inertias no body can have become those MuJoCo's ``balanceinertia`` makes; motes that are fixed to a
+part are left to it; a revolute joint whose limits were forgotten turns half a turn either way;
+meshes that are not there are left out; of MJCF also what newer versions of MuJoCo do not know.
+"""
+
+from collections.abc import Callable
+import math
+from pathlib import Path
+import re
+from typing import Any
+from xml.etree.ElementTree import Element, fromstring, ParseError, SubElement, tostring
+
+import numpy as np
+
+from walking_control.lab.adoption.guess import Guess, REPAIRED
+from walking_control.models.resources import find_meshes
+
+MOTE = 1e-5        # of the robot's mass: a fixed part that is lighter moves nothing
+LEAST = 1e-9       # of the largest moment: a balanced inertia has none smaller
+TRIES = 40         # of mending an MJCF: one slip each
+ENTRIES = ('ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz')
+
+
+def repair(root: Element, folder: Path) -> list[Guess]:
+    """Mend the ``<robot>`` of a URDF in a folder, changed in place; return what was mended."""
+    found = []
+    heavy = _balance(root)
+    if heavy:
+        found.append(_said('inertia of ' + ', '.join(heavy), 'principal moments must be positive, '
+                           'none above the sum of the others: all three their mean', 'balanced'))
+    motes = _fold(root)
+    if motes:
+        found.append(_said(', '.join(motes), f'lighter than {MOTE:g} of the robot',
+                           'left to the parts they are fixed to'))
+    loose = _loosen(root)
+    if loose:
+        found.append(_said('limits of ' + ', '.join(loose), 'revolute joints without limits',
+                           'half a turn either way'))
+    missing = _drop_meshes(root, folder)
+    if missing:
+        found.append(_said('meshes', f'{missing[0]} and others are not there: sizes are '
+                           'guessed without them; AMENT_PREFIX_PATH says where package:// is',
+                           f'{len(missing)} not read, left out'))
+    return found
+
+
+def _said(what: str, why: str, value: str) -> Guess:
+    return Guess(what, value, REPAIRED, why, '--strict refuses it')
+
+
+def tensor_of(inertia: Element) -> np.ndarray:
+    """Return the tensor of an ``<inertia>``, ``(3, 3)``; NaN where an entry is no number."""
+    try:
+        xx, yy, zz, xy, xz, yz = (float(inertia.get(key, 'nan')) for key in ENTRIES)
+    except ValueError:
+        xx = yy = zz = xy = xz = yz = math.nan
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def _balance(root: Element) -> list[str]:
+    names = []
+    for link in root.findall('link'):
+        inertia = link.find('inertial/inertia')
+        if inertia is None or not np.isfinite(tensor := tensor_of(inertia)).all():
+            continue   # said by who reads it
+        moments, axes = np.linalg.eigh(tensor)
+        slack = 1e-9 * max(1e-6, abs(moments).max())
+        if moments[0] >= -slack and moments[2] <= moments[0] + moments[1] + slack:
+            continue
+        moments = np.maximum(moments, LEAST * abs(moments).max())
+        if moments[2] > moments[0] + moments[1]:
+            moments[:] = moments.mean()
+        tensor = (axes * moments) @ axes.T
+        for key, value in zip(ENTRIES, (*tensor.diagonal(), *tensor[np.triu_indices(3, 1)]),
+                              strict=True):
+            inertia.set(key, f'{value:.9g}')
+        names.append(link.get('name', ''))
+    return names
+
+
+def _fold(root: Element) -> list[str]:
+    """Take the inertia from motes that are fixed to a part."""
+    masses = {}
+    for link in root.findall('link'):
+        try:
+            masses[link.get('name')] = float(link.find('inertial/mass').get('value'))  # type: ignore[union-attr, arg-type]
+        except (AttributeError, TypeError, ValueError):
+            continue
+    fixed = {joint.find('child').get('link') for joint in root.findall('joint')  # type: ignore[union-attr]
+             if joint.get('type') == 'fixed' and joint.find('child') is not None}
+    motes = [name for name, mass in masses.items()
+             if name in fixed and 0.0 < mass < MOTE * sum(masses.values())]
+    for link in root.findall('link'):
+        if link.get('name') in motes:
+            link.remove(link.find('inertial'))  # type: ignore[arg-type]
+    return [str(name) for name in motes]
+
+
+def _loosen(root: Element) -> list[str]:
+    """Give revolute joints without any limit of their position one."""
+    names = []
+    for joint in root.findall('joint'):
+        limit = joint.find('limit')
+        if joint.get('type') != 'revolute' or joint.find('mimic') is not None or (
+                limit is not None and not {'lower', 'upper'}.isdisjoint(limit.keys())):
+            continue
+        limit = SubElement(joint, 'limit') if limit is None else limit
+        limit.set('lower', f'{-math.pi:.9g}')
+        limit.set('upper', f'{math.pi:.9g}')
+        names.append(joint.get('name', ''))
+    return names
+
+
+def _drop_meshes(root: Element, folder: Path) -> list[str]:
+    there, missing = find_meshes(tostring(root, encoding='unicode'), folder), []
+    for link in root.findall('link'):
+        for tag in ('visual', 'collision'):
+            for part in link.findall(tag):
+                mesh = part.find('geometry/mesh')
+                if mesh is not None and mesh.get('filename', '') not in there:
+                    missing.append(mesh.get('filename', ''))
+                    link.remove(part)
+    return sorted(set(missing))
+
+
+def compile_mended(compile_text: Callable[[str], Any], path: Path,
+                   problem: str) -> tuple[Any, list[Guess]]:
+    """Return what MuJoCo compiles of an MJCF it refused and the mends; ValueError: it has none."""
+    try:
+        root = _whole(path)
+    except (OSError, ParseError):
+        raise ValueError(problem) from None
+    notes: list[str] = []
+    for _ in range(TRIES):
+        note = _mend(root, problem)
+        if note is None:
+            raise ValueError(problem)
+        notes.append(note)
+        try:
+            model = compile_text(tostring(root, encoding='unicode'))
+        except ValueError as error:
+            problem = str(error)
+        else:
+            return model, [_said('MJCF', 'MuJoCo refuses it with them: '
+                                 + ', '.join(dict.fromkeys(notes)), 'parts left out')]
+    raise ValueError(problem)
+
+
+def _whole(path: Path) -> Element:
+    """Return an MJCF with its includes in place and its folders absolute."""
+    root = fromstring(path.read_bytes())
+    for parent in list(root.iter()):
+        for include in parent.findall('include'):
+            at = list(parent).index(include)
+            parent.remove(include)
+            for i, part in enumerate(_whole(path.parent / include.get('file', ''))):
+                parent.insert(at + i, part)
+    for compiler in root.findall('compiler'):
+        for folder in ('meshdir', 'texturedir', 'assetdir'):
+            if compiler.get(folder) is not None:
+                compiler.set(folder, str((path.parent / compiler.get(folder, '')).resolve()))
+    if not any({'meshdir', 'assetdir'} & set(each.keys()) for each in root.findall('compiler')):
+        root.insert(0, Element('compiler', assetdir=str(path.parent.resolve())))
+    return root
+
+
+def _mend(root: Element, problem: str) -> str | None:
+    """Take what MuJoCo complains of out of an MJCF and return what it was; None: nothing."""
+    unknown = re.search(r"unrecognized attribute: '(\w+)'\s*Element '(\w+)'", problem)
+    if unknown:
+        attribute, tag = unknown.groups()
+        for element in root.iter(tag):
+            element.attrib.pop(attribute, None)
+        return f'attribute {attribute} of {tag}'
+    lost = re.search(r"(?:opening|open|read|load)[^']*'([^']+)'", problem)
+    if not lost:
+        return None
+    name = Path(lost.group(1)).name
+    gone = {(element.tag, element.get('name') or Path(element.get('file', '')).stem)
+            for element in root.iter() if Path(element.get('file', '')).name == name}
+    for parent in list(root.iter()):
+        for element in list(parent):
+            if (element.tag, element.get('name') or Path(element.get('file', '')).stem) in gone \
+                    or element.tag == 'geom' and ('mesh', element.get('mesh')) in gone:
+                parent.remove(element)
+    return f'file {name}' if gone else None

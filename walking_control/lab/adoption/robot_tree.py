@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is written of an adopted robot: the URDF with soles, and the tree of the robot file."""
+
+from collections.abc import Mapping, Sequence
+import math
+from typing import Any
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+import numpy as np
+
+from walking_control.controllers.stepping.parameters import SteppingParameters
+from walking_control.lab.adoption.body_tree import BodyTree
+from walking_control.lab.adoption.feet import Sole
+from walking_control.lab.adoption.guess import Description, Guess, MEDIUM, REPAIRED
+from walking_control.lab.adoption.repair import ENTRIES, tensor_of
+from walking_control.lab.adoption.urdf_parts import numbers_text, origin_of
+from walking_control.models.scale import RULES, Scale
+from walking_control.models.urdf import moving_joints, parse
+from walking_control.safety.parameters import SafetyParameters
+
+THICK = 0.01     # m: of the box under a sole
+RELIED = 0.85    # of a sole: what laws rely on
+# of the weight: what counts as contact, what ends it, how much of it is noise
+CONTACT_ON, CONTACT_OFF, CONTACT_NOISE = 0.1, 0.05, 0.04
+BRED = Scale(10.0, 0.8, 9.81)   # the walker whose stepping the law's defaults fit
+KEPT = ('delay', 'torsion', 'velocity_gain')   # what does not go with size
+SPIN_UP = 0.015  # of sqrt(L / g): in which a motor at its limit spins its own rotor up
+GUESSED = 100.0  # rad/s and above: no speed limit anybody meant
+FAST = 6.0       # over sqrt(L / g): speed a motor is taken to have where none is given
+RISE = 0.002     # s: in which a motor may go from nothing to its limit
+
+
+def sole_names(tree: BodyTree, soles: Sequence[Sole]) -> list[str]:
+    """Return the links that stand on the floor in the robot file, new ones beside the feet."""
+    links = {link for link, _, _ in tree.frames}
+    names = []
+    for sole in soles:
+        name = f'{sole.link}_contact'
+        while name in links:
+            name += '_'
+        names.append(name)
+    return names
+
+
+def write_urdf(tree: BodyTree, soles: Sequence[Sole], names: Sequence[str],
+               efforts: Mapping[str, float]) -> str:
+    """Return the URDF text with a named link for each sole, its box or ball the foot's only shape.
+
+    Shapes that are meshes do not collide any more, for not every plant reads every format; looks
+    stay. Efforts are joint -> limit, N m or N.
+    """
+    root = parse(tree.urdf)
+    feet = {sole.body for sole in soles}
+    places = {link: (body, place) for link, body, place in tree.frames}
+    for link in root.findall('link'):
+        on_foot = places[link.get('name', '')][0] in feet
+        for shape in link.findall('collision'):
+            if on_foot or shape.find('geometry/mesh') is not None:
+                link.remove(shape)
+    for sole, name in zip(soles, names, strict=True):
+        _add_sole(root, sole, name, places[sole.link][1].actInv(sole.place))
+    for joint in root.findall('joint'):
+        limit = joint.find('limit')
+        if joint.get('name') in efforts:
+            if joint.get('type') == 'continuous':
+                joint.set('type', 'revolute')
+            limit = SubElement(joint, 'limit') if limit is None else limit
+            limit.set('effort', f'{efforts[joint.get("name", "")]:.9g}')
+            for key, default in (('lower', -math.pi), ('upper', math.pi), ('velocity', 100.0)):
+                if limit.get(key) is None or not math.isfinite(float(limit.get(key, '0'))):
+                    limit.set(key, f'{default:.9g}')
+    return tostring(root, encoding='unicode')
+
+
+def fill_hollow(description: Description, tree: BodyTree) -> list[Guess]:
+    """Give links with mass but hardly any inertia that of a body of their size; say which."""
+    root, names = parse(description.urdf), []
+    bodies = {name: body for name, body, _ in tree.frames}
+    for link in root.findall('link'):
+        mass, inertia = link.find('inertial/mass'), link.find('inertial/inertia')
+        if mass is None or inertia is None or float(mass.get('value', 0)) <= 0.0:
+            continue
+        least = float(np.linalg.eigvalsh(tensor_of(inertia))[0])
+        kilograms, size = float(mass.get('value', 0)), tree.extent(bodies[link.get('name', '')])
+        # of a ball a tenth as wide as the body; that is filled which has less than a thousandth
+        radius = max(0.005, 0.1 * size)
+        moment = 0.4 * kilograms * radius ** 2
+        if least < 1e-3 * moment:
+            for key, value in zip(ENTRIES, (moment, moment, moment, 0.0, 0.0, 0.0), strict=True):
+                inertia.set(key, f'{value:.6g}')
+            names.append(link.get('name', ''))
+    description.urdf = tostring(root, encoding='unicode')
+    return [Guess('inertia of ' + ', '.join(names), 'that of a ball', REPAIRED,
+                  'the description has hardly any')] if names else []
+
+
+def _add_sole(root: Element, sole: Sole, name: str, place: Any) -> None:
+    link = SubElement(root, 'link', name=name)
+    shape = SubElement(link, 'collision')
+    up = sole.radius if sole.is_point else 0.5 * THICK
+    SubElement(shape, 'origin', xyz=f'0 0 {up:.9g}')
+    geometry = SubElement(shape, 'geometry')
+    if sole.is_point:
+        SubElement(geometry, 'sphere', radius=f'{max(sole.radius, 1e-3):.9g}')
+    else:
+        SubElement(geometry, 'box', size=numbers_text(np.array([sole.length, sole.width, THICK])))
+    joint = SubElement(root, 'joint', name=f'{name}_joint', type='fixed')
+    SubElement(joint, 'parent', link=sole.link)
+    SubElement(joint, 'child', link=name)
+    joint.append(origin_of(place))
+
+
+def motors_of(tree: BodyTree, efforts: Mapping[str, float],
+              armatures: Mapping[str, float]) -> dict[str, dict[str, float]]:
+    """Return joint -> motor of the robot file: one ampere for each N m, no gear."""
+    return {joint.name: {'torque_constant': 1.0, 'reduction': 1.0,
+                         'rotor_inertia': float(f'{armatures.get(joint.name, 0.0):.9g}'),
+                         'resistance': 0.0, 'current_limit': float(f'{efforts[joint.name]:.9g}')}
+            for joint in moving_joints(tree.urdf)}
+
+
+def sections_of(mass: float, soles: Sequence[Sole], planar: bool, height: float, apart: float,
+                efforts: Mapping[str, float], lays_flat: bool = True) -> dict[str, Any]:
+    """Return the parameter sections of the robot file.
+
+    Mass in kg; `height` of the base over the floor and the feet's distance `apart` at the start, m;
+    joint -> effort limit; feet whose legs cannot lay soles flat wherever they step are blades.
+    """
+    weight = 9.81 * mass
+    sections: dict[str, Any] = {
+        'estimator': {'contact_on': _short(CONTACT_ON * weight),
+                      'contact_off': _short(CONTACT_OFF * weight),
+                      'contact_noise': _short(CONTACT_NOISE * weight)},
+        'safety': {'effort_rate_limit': _short(min(1e6, max(efforts.values()) / RISE))},
+        'mujoco': {}}
+    if planar:
+        return {**sections, 'none': {}, 'rigid': {}}
+    steps = BRED.time / Scale(mass, height, BRED.gravity).time   # in a second, more of small robots
+    sections['safety']['flicker_limit'] = math.ceil(
+        steps * SafetyParameters.rows['flicker_limit'].default)
+    sections['mujoco'] = {'timestep': 0.001}
+    stepping = {**_stepping_of(height), 'height': _short(height), 'step_width': _short(apart),
+                'narrowest': _short(0.6 * apart), 'widest': _short(min(2.0, 4.0 * apart))}
+    # a point bears no moment
+    sections['static_torque'] = {'sole_length': 0.001, 'sole_width': 0.001, 'friction': 0.5}
+    if not any(sole.is_point for sole in soles):
+        length, width = (min(getattr(sole, side) for sole in soles) for side in ('length', 'width'))
+        relied = {'sole_length': _short(RELIED * length), 'sole_width': _short(RELIED * width)}
+        sections['static_torque'] = {**relied, 'friction': 0.5}
+        stepping = {**stepping, **relied, **({} if lays_flat else {'sole_width': 0.0}),
+                    'narrowest': _short(min(
+            apart, max(0.6 * apart, 1.02 * max(sole.width for sole in soles))))}
+    return {**sections, 'stepping': stepping} if len(soles) == 2 else sections
+
+
+def _stepping_of(height: float) -> dict[str, float]:
+    """Return the parameters of stepping for a base at a height in m: the law's own, by size."""
+    scale = Scale(BRED.mass, height, BRED.gravity)
+    rows = {name: row for name, row in SteppingParameters.rows.items()
+            if row.unit in RULES and row.default and name not in KEPT}
+    return {name: _short(min(max(
+        row.default_for(BRED) * scale.factor(row.unit) / BRED.factor(row.unit),
+        row.minimum), row.maximum)) for name, row in rows.items()}
+
+
+def armatures_of(tree: BodyTree, efforts: Mapping[str, float], leg: float,
+                 known: Mapping[str, float]) -> tuple[dict[str, float], list[Guess]]:
+    """Return joint -> rotor inertia, kg m^2, and the `Guess` of those nobody gave; `leg` in m.
+
+    A motor is bred to spin its own rotor up fast: I = effort x time / speed.
+    """
+    time = math.sqrt(leg / 9.81)
+    found, guessed = dict(known), []
+    for joint in moving_joints(tree.urdf):
+        if joint.name in known or joint.kind == 'prismatic':
+            continue
+        speed = joint.velocity if joint.velocity < GUESSED else FAST / time
+        found[joint.name] = float(f'{efforts[joint.name] * SPIN_UP * time / speed:.3g}')
+        guessed.append(found[joint.name])
+    return found, [Guess('armature', f'{min(guessed):.3g} to {max(guessed):.3g} kg m^2 of '
+                         f'{len(guessed)} joints', MEDIUM, 'none is given: of a motor that spins '
+                         f'up in {SPIN_UP * time:.2g} s', '--armature')] if guessed else []
+
+
+def _short(number: float) -> float:
+    return float(f'{number:.4g}')

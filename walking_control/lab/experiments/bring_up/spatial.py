@@ -1,0 +1,326 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Steps of a biped in space: hold its arms, stand, step, walk, walk fast, find gaits, in MuJoCo."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+from walking_control.controllers.natural_walking.controller import NaturalWalking
+from walking_control.controllers.static_torque.controller import PostureControl
+from walking_control.controllers.stepping.body import Body
+from walking_control.controllers.stepping.controller import Stepping
+from walking_control.exceptions import WalkingControlError
+from walking_control.lab.adoption.description import fix_joints
+from walking_control.lab.adoption.guess import Description
+from walking_control.lab.experiments.bring_up.step import judge_walk, Outcome, Site, Step, walk
+from walking_control.lab.experiments.gait_search import find_gaits, middle_speed, save_gaits
+from walking_control.lab.experiments.obstacles import find_walk_obstacles
+from walking_control.lab.experiments.sweeps.task import Axis, SweepTask
+from walking_control.lab.experiments.tuning import Goal, tune
+from walking_control.loading import load_robot
+from walking_control.models.dynamics import Dynamics
+from walking_control.models.resources import place_meshes
+from walking_control.models.robot_file import read_parameters, RobotFile
+from walking_control.models.scale import REFERENCE
+from walking_control.runs.kinematics import base_lean, leg_of_each_joint, sole_corners
+from walking_control.runs.metrics import summarize
+from walking_control.simulation.sensors import noise_overrides
+from walking_control.simulation.simulate import simulate
+
+SPREAD = (0.75, 1.0, 1.25)   # speeds, of that which legs of this length walk with ease
+TRIED_ON_GAIT = 12.0                 # s on the gait
+COST = 'cost_of_transport_electrical'
+STANDS = 3.0      # s
+LEANS = 0.1       # rad: a robot that stands leans no more at the end
+FROUDE = 0.08     # speed over sqrt(g L) that is walked at
+TRIED = 5.0       # s of a walk that tells whether a way of stepping works
+# Ways of stepping, each as factors on what fits the size of the robot, the likely ones first.
+WAYS: tuple[dict[str, float], ...] = (
+    {}, {'step_time': 0.85}, {'step_time': 1.2}, {'height': 0.96}, {'height': 0.92},
+    {'step_time': 0.75, 'height': 0.96}, {'step_width': 1.25}, {'step_width': 0.8},
+    {'clearance': 0.6}, {'step_time': 0.85, 'clearance': 0.6, 'height': 0.96})
+LEVELS = (0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)   # over sqrt(g L): speeds that are tried
+HASTES: tuple[dict[str, float], ...] = ({}, {'step_time': 0.85}, {'height': 0.96})   # at each
+KEEPS = 0.85      # of the speed asked for, at least
+PUSH = 0.3        # N s/kg
+DELAY = 0.005     # s
+TUNED = {'step_time': 1.25, 'clearance': 1.6, 'trunk_stiffness': 2.0}
+
+
+def legs_alone(robot_file: RobotFile, path: Path, folder: Path) -> tuple[Path, list[str]]:
+    """Write a robot file whose joints are the legs' and return its path and what is held.
+
+    On the robot the others are held in the start posture by controllers of their own.
+    """
+    robot, start = robot_file.robot, robot_file.start
+    assert start.posture is not None
+    legs = leg_of_each_joint(robot)
+    held = {joint: float(angle) for joint, angle in zip(robot.joints, start.posture, strict=True)
+            if legs[joint] is None}
+    name = f'{robot.name}_legs'
+    description = Description(name, place_meshes(robot.urdf, robot.meshes), path, 'URDF')
+    fix_joints(description, held, {})
+    (folder / f'{name}.urdf').write_text(description.urdf, encoding='utf-8')
+    tree: dict[str, Any] = {**read_parameters(path)}
+    section = {key: value for key, value in tree['robot'].items() if key != 'xacro_args'}
+    section.update(name=name, urdf=f'{name}.urdf',
+                   joints=[joint for joint in robot.joints if joint not in held])
+    for key in ('actuators', 'springs', 'friction'):
+        if key in section:
+            section[key] = {joint: value for joint, value in section[key].items()
+                            if joint not in held}
+    tree['robot'] = section
+    tree['start'] = {'posture': {joint: value for joint, value
+                                 in tree['start']['posture'].items() if joint not in held}}
+    written = folder / f'{name}.yaml'
+    written.write_text(yaml.safe_dump({'/**': {'ros__parameters': tree}}, sort_keys=False),
+                       encoding='utf-8')
+    return written, list(held)
+
+
+def natural_gait(site: Site) -> Outcome:
+    """Search gaits of its own and walk on them; what it walks with does not change by it."""
+    try:
+        return _find_gaits(site)
+    except WalkingControlError as error:
+        return Outcome(True, f'none: {error}')
+
+
+def _find_gaits(site: Site) -> Outcome:
+    robot_file = site.load()
+    name, speed = robot_file.robot.name, middle_speed(robot_file)
+    found = find_gaits(robot_file, [share * speed for share in SPREAD], progress=site.progress)
+    reasons = [member.reason for member in found.members if member.reason is not None]
+    if len(reasons) == len(found.members):
+        return Outcome(True, f'none: {reasons[0]}')
+    family, file = save_gaits(found, site.folder), site.folder / f'{name}_natural.yaml'
+    law = NaturalWalking.parameters.section
+    given = robot_file.sections.get(Stepping.parameters.section, {})   # soles that are relied on
+    natural = load_robot(site.current, [
+        ('controller', NaturalWalking.name),
+        *((f'{law}.{key}', value) for key, value in given.items() if key.startswith('sole_')),
+        (f'{law}.speed', speed), (f'{law}.gait', str(family.resolve()))])
+    natural.write(file)
+    run = simulate(natural, duration=TRIED_ON_GAIT)
+    outcome = judge_walk(run, TRIED_ON_GAIT)
+    steady = summarize(run)['steady'] or {}
+    on_gait = float(run.telemetry['on_gait'].mean()) if len(run.time) else 0.0
+    figures = {COST: steady.get(COST), 'predicted': found.members[1].summary[COST],
+               'on_gait': on_gait, 'speed': speed}
+    files = [str(family), str(file)]
+    if not outcome.ok or steady.get(COST) is None:
+        return Outcome(True, f'{len(found.members) - len(reasons)} gaits found, but '
+                       f'natural_walking does not walk on them: {outcome.what}',
+                       figures=figures, files=files)
+    return Outcome(True, f'cost of transport {steady[COST]:.3g}, electrical, at {speed:.2g} m/s, '
+                   f'{100.0 * on_gait:.0f} % of the time on the gait', steady[COST],
+                   figures=figures, files=files)
+
+
+def stand(site: Site) -> Outcome:
+    """Stand still in MuJoCo, on static torques or as stepping stands; on points it steps."""
+    robot_file = site.load()
+    feet = robot_file.robot.feet
+    on_points = len(feet) < 3 and all(
+        len(sole_corners(robot_file.robot.urdf, foot)) == 1 for foot in feet)
+    how = 'stepping on the spot, for it has points' if on_points else 'still'
+    if not on_points:
+        outcome = _stand_by(robot_file, PostureControl.name, how)
+        if outcome.ok or len(feet) != 2:
+            return outcome
+        how = f'still, by stepping ({PostureControl.name}: {outcome.what})'
+    return _stand_by(robot_file, Stepping.name, how)
+
+
+def _stand_by(robot_file: RobotFile, law: str, how: str) -> Outcome:
+    """Return what comes of standing by a law; `how` in words."""
+    run = simulate(robot_file, law, 'mujoco', STANDS)
+    lean = float(base_lean(run)[0][-1])
+    figures = {'lean': lean, 'law': law, 'time': float(run.time[-1])}
+    if run.broke_off:
+        return Outcome(False, f'{how}: {run.fall_reason or run.fault}',
+                       round(float(run.time[-1]), 2), f's of {STANDS:g} s', 'see walking_control '
+                       'statics, and the guesses of adopt', figures)
+    if lean > LEANS:
+        return Outcome(False, f'{how}, but it leans', round(lean, 3), f'rad, {LEANS:g} at most',
+                       'give its posture: --posture of adopt', figures)
+    return Outcome(True, f'{how}, leaning {lean:.1e} rad after {STANDS:g} s', round(lean, 5),
+                   f'rad, {LEANS:g} at most', figures=figures)
+
+
+def legs(site: Site) -> Outcome:
+    """Hold what is no leg where it starts: arms, hands, heads and waists."""
+    feet = len(site.load().robot.feet)
+    if feet != 2:
+        return Outcome(True, f'nothing held: the laws that walk are of two feet, not of {feet}')
+    written, held = legs_alone(site.load(), site.current, site.folder)
+    return Outcome(True, f'{len(held)} joints held', len(held), robot_file=str(written),
+                   files=[str(written)])
+
+
+def pace(robot_file: RobotFile) -> float:
+    """Return sqrt(g L), L the longest a leg gets, m/s: what speeds are counted in."""
+    gravity = robot_file.scale.gravity
+    return float(np.sqrt(gravity * Body(Dynamics(robot_file.robot, gravity, 0.0)).leg_length))
+
+
+def speed_of(site: Site, robot_file: RobotFile) -> float:
+    """Return the speed to walk at, m/s."""
+    return site.speed if site.speed is not None else float(f'{FROUDE * pace(robot_file):.2g}')
+
+
+def stepping(site: Site) -> Outcome:
+    """Find a way of stepping that walks."""
+    feet = len(site.load().robot.feet)
+    if feet != 2:
+        return Outcome(False, f'the laws that walk are of two feet, not of {feet}', feet, 'feet',
+                       'write a law that walks on them, see CONTRIBUTING.md')
+    robot_file = site.load(controller=Stepping.name)
+    speed = speed_of(site, robot_file)
+    obstacles = find_walk_obstacles(robot_file)
+    best: tuple[float, Outcome] | None = None
+    for way in WAYS:
+        site.progress('stepping: ' + (', '.join(f'{name} x {factor:g}' for name, factor
+                                                in way.items()) or 'as its size says'))
+        try:
+            trial = _with_way(site, way, speed)
+            outcome = walk(site, trial, 'mujoco', site.duration)   # what walks 5 s may fall at 6
+        except WalkingControlError as error:
+            outcome = Outcome(False, str(error), 0.0)
+        lasted = float(outcome.figures.get('duration', 0.0))
+        if outcome.ok and abs(outcome.value - speed) < 0.6 * speed:
+            path = site.folder / f'{trial.robot.name}_walks.yaml'
+            trial.write(path)
+            changed = {name: getattr(trial.values(Stepping.parameters), name) for name in way}
+            return replace(outcome, limit=f'm/s of {speed:g}', robot_file=str(path),
+                           figures={**outcome.figures, **changed})
+        if best is None or lasted > best[0]:
+            best = lasted, outcome
+    assert best is not None
+    words = str(obstacles[0]) if obstacles else best[1].what
+    return Outcome(False, words, round(best[0], 2),
+                   f's of {site.duration:g} s in the best of {len(WAYS)} ways of stepping',
+                   obstacles[0].remedy if obstacles else 'stronger motors, another --speed, or '
+                   'stepping parameters by hand', best[1].figures)
+
+
+def _with_way(site: Site, way: dict[str, float], speed: float) -> RobotFile:
+    """Return the robot file with a way of stepping."""
+    values = vars(site.load().values(Stepping.parameters))
+    changed: dict[str, Any] = {f'stepping__{name}': factor * values[name]
+                               for name, factor in way.items()}
+    if 'step_time' in way:
+        for name in ('shortest_step', 'longest_step'):
+            changed[f'stepping__{name}'] = way['step_time'] * values[name]
+    if 'step_width' in way and way['step_width'] < 1.0:
+        changed['stepping__narrowest'] = min(values['narrowest'],
+                                             way['step_width'] * values['step_width'])
+    return site.load(controller=Stepping.name, stepping__speed=speed,
+                     stepping__speed_limit=max(speed, values['speed_limit']), **changed)
+
+
+def gains(site: Site) -> Outcome:
+    """Tune the way of stepping for little effort, at the speed, with pushes survived."""
+    if site.evaluations < 1:
+        return Outcome(True, 'left as they are', 0, 'evaluations')
+    robot_file = site.load()
+    values = vars(robot_file.values(Stepping.parameters))
+    axes = tuple(Axis(f'stepping.{name}', values[name] / factor, values[name] * factor)
+                 for name, factor in TUNED.items())
+    task = SweepTask(str(site.current), axes, Stepping.name, 'mujoco', duration=TRIED,
+                     seed=site.seed)
+    try:
+        found = tune(task, [Goal('speed', 0.7 * values['speed'])], 'cost_of_transport_positive',
+                     site.evaluations, lambda share: site.progress(f'gains {100 * share:.0f} %'))
+    except WalkingControlError as error:
+        return Outcome(True, f'left as they are: {error}')
+    written = site.folder / f'{robot_file.robot.name}_tuned.yaml'
+    found['robot_file'].write(written)
+    if not walk(site, found['robot_file'], 'mujoco', site.duration).ok:   # cheap, but not for long
+        return Outcome(True, 'left as they are: the cheapest do not last', found['cost'])
+    before = found['cost_before']
+    return Outcome(True, f'cost of transport {found["cost"]:.4g}'
+                   + (f' from {before:.4g}' if before is not None else ''), found['cost'],
+                   figures=found['parameters'], robot_file=str(written))
+
+
+def walk_mujoco(site: Site) -> Outcome:
+    """Walk in MuJoCo, as was tried if no gains changed; plant rigid takes planar robots alone."""
+    tried = site.done['stepping']
+    if tried.robot_file == str(site.current):
+        return replace(tried, robot_file='')
+    return walk(site, site.load(), 'mujoco', site.duration)
+
+
+def fastest(site: Site) -> Outcome:
+    """Raise the speed until no way of stepping keeps it, then walk the last one to the end."""
+    base = site.load()
+    unit = pace(base)
+    kept: list[tuple[float, RobotFile]] = []
+    why = 'no more tried'
+    for level in LEVELS:
+        if level * unit <= base.values(Stepping.parameters).speed:
+            continue
+        for way in HASTES:
+            site.progress(f'speed {level:g} sqrt(g L)')
+            trial = _with_way(site, way, level * unit)
+            outcome = walk(site, trial, 'mujoco', TRIED)
+            if outcome.ok:
+                kept.append((level, trial))
+                break
+            why = f'{level:g} fails: {outcome.what}'
+        else:
+            break
+    while kept:
+        level, trial = kept.pop()
+        outcome = walk(site, trial, 'mujoco', site.duration)
+        if outcome.ok and outcome.figures['steady_speed'] >= KEEPS * level * unit:
+            path = site.folder / f'{trial.robot.name}_fast.yaml'
+            trial.write(path)
+            speed = outcome.figures['steady_speed']
+            return Outcome(True, f'{speed:.3g} m/s, {speed / unit:.2g} sqrt(g L), for '
+                           f'{site.duration:g} s; {why}', round(speed / unit, 3), 'sqrt(g L)',
+                           figures=outcome.figures, files=[str(path)])
+        why = f'{level:g} fails: {outcome.what if not outcome.ok else "it does not get so fast"}'
+    return Outcome(True, f'none beyond the walk before; {why}',
+                   round(base.values(Stepping.parameters).speed / unit, 3), 'sqrt(g L)')
+
+
+def card(site: Site) -> Outcome:
+    """Walk with turning, sideways, and with delay, a push and the noise of a lab.
+
+    The noise of foot forces is that of a lab for 10 kg and more, in proportion below.
+    """
+    values = vars(site.load().values(Stepping.parameters))
+    light = min(1.0, site.load().scale.mass / REFERENCE.mass)   # its cells would be smaller, too
+    lab = {name.replace('.', '__'): value * light if '.force' in name else value
+           for name, value in noise_overrides('lab')}   # the estimator is told
+    trials: dict[str, tuple[dict[str, Any], tuple[str, ...], float]] = {
+        'turning': ({'stepping__turn': 0.5 * values['turn_limit']}, (), TRIED),
+        'sideways': ({'stepping__sideways': 0.5 * values['sideways_limit']}, (), TRIED),
+        f'lab noise, {1e3 * DELAY:g} ms, push of {PUSH:g} N s/kg': (
+            {**lab, 'sensors__command_delay': DELAY, 'stepping__delay': DELAY},
+            (f'push={PUSH:g}@8.25',), site.duration)}
+    figures: dict[str, Any] = {}
+    for name, (changed, disturb, duration) in trials.items():
+        site.progress(name)
+        outcome = walk(site, site.load(**changed), 'mujoco', duration, disturb)
+        figures[name] = f'{duration:g} s' if outcome.ok else \
+            f'no, {outcome.value} s: {outcome.what}'
+    return Outcome(True, ', '.join(f'{name} {value}' for name, value in figures.items()),
+                   figures=figures)
+
+
+SPATIAL_STEPS = (
+    Step('legs', ('check',), legs),
+    Step('stand', ('legs',), stand),
+    Step('stepping', ('legs', 'stand'), stepping),
+    Step('gains', ('stepping',), gains),
+    Step('walk (MuJoCo)', ('stepping',), walk_mujoco),
+    Step('margins', ('walk (MuJoCo)',), card),
+    Step('speed', ('walk (MuJoCo)',), fastest),
+    Step('natural gait', ('walk (MuJoCo)',), natural_gait),
+)

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Steps of bringing a robot up, and those that every robot goes through."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+import time
+from typing import Any, NamedTuple
+
+from walking_control.exceptions import NotAchieved, WalkingControlError
+from walking_control.lab.experiments.check import check_robot
+from walking_control.lab.experiments.margins import find_margin, why_it_stopped
+from walking_control.loading import load_robot
+from walking_control.models.robot_file import RobotFile
+from walking_control.runs.metrics import summarize
+from walking_control.runs.run import Run
+from walking_control.simulation.simulate import simulate
+
+KEPT = ('duration', 'steps', 'distance', 'speed', 'peak_effort', 'min_normal_force',
+        'max_friction_ratio', 'step_time', 'step_length')
+PATIENCE = 120.0   # s of processor time for a walk
+
+
+@dataclass
+class Outcome:
+    """What came of a step."""
+
+    ok: bool   # whether it passed
+    what: str   # in words what was found, or what stands in the way
+    value: Any = None   # the number that decided
+    limit: str | None = None   # the limit it was held against, in words
+    remedy: str | None = None   # what to do about it
+    figures: dict[str, Any] = field(default_factory=dict)   # name -> number or text, for the report
+    files: list[str] = field(default_factory=list)   # paths of what was written
+    robot_file: str = ''   # the robot file to go on with; empty: the one before
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as it is kept in the journal."""
+        return asdict(self)
+
+
+def failure_of(error: WalkingControlError) -> Outcome:
+    """Return the `Outcome` of a step that raised."""
+    parts = error.as_dict()
+    return Outcome(False, str(error), parts['value'], parts['limit'], parts['remedy'])
+
+
+@dataclass
+class Site:
+    """Where a robot is brought up, and how.
+
+    Args:
+        path: Of the robot file that was given.
+        folder: Where everything is written.
+        speed: Asked for, m/s; None: found.
+        duration: Of the walk that counts, s.
+        evaluations: Points that tuning tries.
+        seed: Of everything that is random.
+        current: Of the robot file to go on with.
+        done: name -> `Outcome` of the steps before.
+        progress: Called with a line of text now and then.
+        more: `Step` after `Step` to be done at the end.
+    """
+
+    path: Path
+    folder: Path
+    speed: float | None = None
+    duration: float = 20.0
+    evaluations: int = 12
+    seed: int = 0
+    current: Path = Path()
+    done: dict[str, Outcome] = field(default_factory=dict)
+    progress: Callable[[str], None] = print
+    more: tuple['Step', ...] = ()
+
+    def load(self, **overrides: Any) -> RobotFile:
+        """Return the `RobotFile` to go on with."""
+        return load_robot(self.current, [(name.replace('__', '.'), value)
+                                         for name, value in overrides.items()])
+
+    def options(self) -> dict[str, Any]:
+        """Return what steps depend on beside the robot."""
+        return {'speed': self.speed, 'duration': self.duration, 'evaluations': self.evaluations,
+                'seed': self.seed}
+
+
+class Step(NamedTuple):
+    """A step."""
+
+    name: str
+    needs: tuple[str, ...]   # names of the steps that must have passed
+    run: Callable[[Site], Outcome]
+
+
+def check_step(site: Site) -> Outcome:
+    """Say whether the robot file can be used."""
+    result = check_robot(site.current)
+    facts = {name: value for name, value in result['facts'].items()
+             if name in ('mass', 'plants', 'controllers', 'start')}
+    if result['ok']:
+        return Outcome(True, f'usable, {facts.get("mass")} kg', figures=facts)
+    first = result['problems'][0]
+    return Outcome(False, str(first['what']), first['value'], first['limit'], first['remedy'],
+                   facts)
+
+
+def walk(site: Site, robot_file: RobotFile, plant: str, duration: float,
+         disturb: Sequence[str] = ()) -> Outcome:
+    """Return the `Outcome` of a walk, `duration` seconds long, with a robot file's own law."""
+    run = simulate(robot_file, plant=plant, duration=duration, disturb=disturb,
+                   progress=_lose_patience(plant))
+    return judge_walk(run, duration)
+
+
+def _lose_patience(plant: str) -> Callable[[float], None]:
+    """Return what ends a walk that costs too much processor time, such as one that chatters."""
+    begin = time.process_time()
+
+    def check(simulated: float) -> None:
+        if time.process_time() - begin > PATIENCE:
+            raise NotAchieved(f'walk in plant {plant}', value=round(simulated, 2),
+                              limit=f's walked in {PATIENCE:g} s of processor time',
+                              remedy='a shorter --duration, or see why: walking_control simulate')
+    return check
+
+
+def judge_walk(run: Run, duration: float) -> Outcome:
+    """Return the `Outcome` of a run that should be a walk to the end."""
+    summary = summarize(run)
+    figures = {name: summary[name] for name in KEPT if summary.get(name) is not None}
+    steady = summary.get('steady') or {}
+    figures['steady_speed'] = float(steady.get('speed') or 0.0)
+    cost = steady.get('cost_of_transport_positive')
+    if cost is not None:   # the net work would count the sink at the start, and be below 0
+        figures['cost_of_transport_positive'] = cost
+    time = float(summary['duration'])
+    reason = why_it_stopped(run)
+    if reason is not None or time < duration - 0.1:
+        return Outcome(False, reason or 'it ended early', round(time, 2),
+                       f's of {duration:g} s', figures=figures)
+    if not summary.get('steps'):
+        return Outcome(False, 'no step was made', 0, 'steps', figures=figures)
+    speed = summary.get('speed') or 0.0
+    return Outcome(True, f'{time:g} s, {summary["steps"]} steps, {speed:.3g} m/s', round(speed, 3),
+                   figures=figures)
+
+
+def margins(site: Site, robot_file: RobotFile, plant: str, kinds: dict[str, tuple[float, float]],
+            duration: float, progress: Callable[[str], None]) -> Outcome:
+    """Return the `Outcome` of lasting errors, each made worse until the walk ends."""
+    figures: dict[str, Any] = {}
+    for kind, (largest, resolution) in kinds.items():
+        progress(f'margin {kind}')
+        try:
+            found = find_margin(robot_file, kind, None, plant, largest, resolution, 1, duration)
+            unit = '' if found['unit'] == '1' else f' {found["unit"]}'
+            figures[kind] = f'{found.largest_survived:.3g}{unit}' + (
+                '' if found.first_failure is not None else ' and more')
+        except WalkingControlError as error:
+            figures[kind] = f'not measured: {error}'
+    return Outcome(True, ', '.join(f'{kind} {value}' for kind, value in figures.items()),
+                   figures=figures)

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Can this robot be used? Everything that stands in the way, and what is assumed."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from walking_control.controllers.registry import CONTROLLERS, judge_controllers
+from walking_control.controllers.static_torque.controller import PostureControl
+from walking_control.controllers.static_torque.parameters import StaticTorqueParameters
+from walking_control.controllers.stepping.controller import Stepping
+from walking_control.exceptions import Findings, InvalidInput, MissingDependency
+from walking_control.lab.experiments import obstacles
+from walking_control.loading import load_robot
+from walking_control.models.base import Base
+from walking_control.models.dynamics import Dynamics
+from walking_control.models.resources import find_meshes
+from walking_control.models.robot import in_words, Robot
+from walking_control.models.robot_file import RobotFile, World
+from walking_control.models.urdf import link_names, load_urdf, require_room
+from walking_control.runs.kinematics import sole_corners
+from walking_control.runs.result import Result
+from walking_control.simulation.registry import make_plant, PLANTS
+from walking_control.statics.contacts import Contact
+from walking_control.statics.distributor import StaticSolution, StaticTorque
+
+# A sole lies on the floor when it is no higher above the lowest one and no more tilted than this.
+_HIGH, _TILTED = 0.005, 0.05   # m, rad
+_TIPS = {Base.PLANAR: 'the robot moves in the x-z plane; nothing tips it sideways',
+         Base.TRANSLATING: 'the robot moves in space with a base that does not turn; plant rigid '
+                           'takes all mass at the hip, gait search takes it where it is',
+         Base.FREE: 'the robot moves freely in space'}
+
+
+def check_posture(robot_file: RobotFile, problems: list[dict[str, Any]], assumptions: list[str],
+                  facts: dict[str, Any]) -> None:
+    """Add problems, assumptions and facts of a robot that begins in a posture to `check_robot`."""
+    robot, world = robot_file.robot, robot_file.values(World)
+    dynamics = Dynamics(robot, world.gravity, world.slope)
+    assert robot_file.start.posture is not None
+    posture = dict(zip(robot.joints, robot_file.start.posture, strict=True))
+    q = dynamics.configuration(posture)
+    height, standing = _standing(robot, dynamics, q)
+    facts['base height'] = f'{height:.3f} m in the start posture'
+    facts['soles'] = [f'{in_words(foot)} {_size(robot.urdf, foot)}' for foot in robot.feet]
+    _assume_limits(robot, assumptions)
+    if len(standing) < 3 and all(_is_point(robot.urdf, foot) for foot in robot.feet):
+        if robot_file.controller == PostureControl.name:
+            problems.append({'what': 'robot.feet', 'value': list(robot.feet),
+                             'limit': 'are points, on fewer than three of which nothing can be '
+                             'held at rest',
+                             'remedy': 'give the feet soles, or choose controller stepping'})
+        facts['start'] = 'on points: only a law that steps keeps the robot up'
+    elif not standing:
+        problems.append({'what': 'start.posture', 'value': None,
+                         'limit': 'no sole lies flat on the floor with the base upright',
+                         'remedy': 'change the ankles of the start posture'})
+    elif all(joint in robot.actuators for joint in robot.joints):
+        _check_statics(robot_file, dynamics, q, standing, problems, assumptions, facts)
+    assumptions.append('the robot moves freely in space on a flat floor; standing soles lie flat')
+    assumptions.append('the base’s orientation comes from the IMU, in the gravity-aligned world; '
+                       'its place and speed from legs that stand still on a flat floor')
+
+
+def _standing(robot: Robot, dynamics: Dynamics, q: np.ndarray) -> tuple[float, tuple[str, ...]]:
+    """Return the height of the base above the lowest sole, m, and the feet that stand."""
+    places = {foot: dynamics.placement(q, dynamics.frame(foot)) for foot in robot.feet}
+    lowest = min(place[2] for place, _ in places.values())
+    return -lowest, tuple(
+        foot for foot, (place, rotation) in places.items() if place[2] - lowest <= _HIGH
+        and (rotation[2, 2] >= np.cos(_TILTED) or _is_point(robot.urdf, foot)))
+
+
+def _is_point(urdf: str, foot: str) -> bool:
+    return len(sole_corners(urdf, foot)) == 1
+
+
+def _size(urdf: str, foot: str) -> str:
+    corners = sole_corners(urdf, foot)
+    if len(corners) == 1:
+        return 'of unknown size'
+    length, width = np.ptp(corners[:, 0]), np.ptp(corners[:, 1])
+    return f'{length:.3g} m x {width:.3g} m'
+
+
+def _assume_limits(robot: Robot, assumptions: list[str]) -> None:
+    """Say which limit of effort counts: one sentence where URDF and motor agree."""
+    if not robot.actuators:
+        return
+    urdf = np.array([robot.limits[joint].effort for joint in robot.actuators])
+    least = robot.effort_limits
+    motors = np.array([motor.effort_limit for motor in robot.actuators.values()])
+    assumptions.append(f'efforts limited to the smaller of URDF and motor, {least.min():.3g} to '
+                       f'{least.max():.3g} N m')
+    for i, joint in enumerate(robot.actuators):
+        if np.isfinite(urdf[i]) and abs(urdf[i] - motors[i]) > 1e-3 * motors[i]:
+            assumptions.append(f'{joint}: effort limited to {least[i]:.3g} N m; URDF '
+                               f'{urdf[i]:.3g}, motor {motors[i]:.3g}')
+
+
+def _check_statics(robot_file: RobotFile, dynamics: Dynamics, q: np.ndarray,
+                   standing: Sequence[str], problems: list[dict[str, Any]], assumptions: list[str],
+                   facts: dict[str, Any]) -> None:
+    """Judge the start posture at rest on the feet that stand, and on each of them alone."""
+    robot, values = robot_file.robot, robot_file.values(StaticTorqueParameters)
+    share = values.effort_share
+    limits = dict(zip(robot.actuators, share * robot.effort_limits, strict=True))
+    contacts = {foot: Contact(foot, values.sole_length, values.sole_width, values.friction)
+                for foot in robot.feet}
+    statics = StaticTorque(dynamics, contacts, values.objective, limits,
+                           None if values.solver == 'auto' else values.solver)
+    solution = statics.solve(q, standing)
+    feet = ' and '.join(in_words(foot) for foot in standing)
+    if solution.feasible:
+        facts['start'] = f'posture can be held on {feet}, {_effort(statics, solution, share)}'
+    elif robot_file.controller == PostureControl.name:
+        problems.append({'what': 'start.posture', 'value': None,
+                         'limit': f'cannot be held on {feet}: {solution.reason}',
+                         'remedy': 'bring the centre of mass above the soles, or see '
+                         'walking_control statics'})
+    for foot in standing if len(standing) > 1 else ():
+        solution = statics.solve(q, (foot,))
+        facts[f'{in_words(foot)} alone'] = _effort(statics, solution, share) if solution.feasible \
+            else f'not in the start posture; {solution.reason}'
+    assumptions.append(f'static torques rely on a friction of {values.friction:g} and soles of '
+                       f'{values.sole_length:g} m x {values.sole_width:g} m, and on '
+                       f'{100 * share:g} % of each effort limit')
+
+
+def _effort(statics: StaticTorque, solution: StaticSolution, share: float) -> str:
+    """Return the largest torque in words, as a share of the joint's whole limit."""
+    largest = statics.margins(solution)['torque']
+    used = 100.0 * share * (1.0 - largest['free'])
+    return f'{used:.0f} % of the limit of {in_words(largest["joint"])} at most'
+
+
+@dataclass(eq=False)
+class Check(Result):
+    """Whether a robot can be used."""
+
+    ok: bool   # whether there are no problems
+    problems: list[dict[str, Any]]   # what, value, limit and remedy of each
+    assumptions: list[str]   # sentences
+    facts: dict[str, Any]   # name -> value
+
+
+def check_robot(name_or_path: str | Path, overrides: Iterable[tuple[str, Any]] = ()) -> Check:
+    """Check a robot file, by name or path, with overrides, or a plain URDF or xacro file."""
+    problems: list[dict[str, Any]] = []
+    assumptions: list[str] = []
+    facts: dict[str, Any] = {}
+    try:
+        if str(name_or_path).endswith(('.urdf', '.xacro')):
+            _check_bare_urdf(Path(name_or_path), problems, facts)
+        else:
+            robot_file = load_robot(name_or_path, overrides)
+            problems += [error.as_dict() for error in obstacles.find_obstacles(robot_file)]
+            _check_robot_file(robot_file, problems, assumptions, facts)
+    except InvalidInput as error:
+        problems += [each.as_dict() for each in (error, *error.others)]
+    unique = [problem for i, problem in enumerate(problems) if problem not in problems[:i]]
+    return Check(not unique, unique, assumptions, facts)
+
+
+def _check_bare_urdf(path: Path, problems: list[dict[str, Any]], facts: dict[str, Any]) -> None:
+    urdf = load_urdf(path)
+    facts['links'] = len(link_names(urdf))
+    findings = Findings()
+    findings.errors.append(InvalidInput(
+        'robot file', limit='a URDF alone names no feet, coordinates or motors',
+        remedy='write a robot file, see doc/robot_file.md'))
+    findings.attempt(require_room, urdf)
+    findings.attempt(obstacles.check_meshes, urdf, find_meshes(urdf, path.parent))
+    problems += [error.as_dict() for error in findings.errors]
+
+
+def _check_robot_file(robot_file: RobotFile, problems: list[dict[str, Any]],
+                      assumptions: list[str], facts: dict[str, Any]) -> None:
+    robot = robot_file.robot
+    facts.update(name=robot.name, mass=round(robot_file.scale.mass, 9), joints=list(robot.joints),
+                 feet=list(robot.feet), motors=sorted(robot.actuators))
+    _check_controllers(robot_file, problems, facts)
+    _check_plants(robot_file, problems, assumptions, facts)
+    if robot_file.start.posture is None:
+        assumptions += _effort_sentences(robot)
+        assumptions.append(_TIPS[robot.base])
+    else:
+        check_posture(robot_file, problems, assumptions, facts)
+        if robot_file.controller == Stepping.name and Stepping.name in facts['controllers']:
+            problems += [error.as_dict() for error in obstacles.find_walk_obstacles(robot_file)]
+            assumptions += obstacles.remarks_on_steps(robot_file)
+    assumptions += obstacles.remarks(robot_file)
+    assumptions.append('motors: no friction, no gear losses, current follows its command at once')
+
+
+def _effort_sentences(robot: Robot) -> list[str]:
+    """Return which limit of effort counts at each motor."""
+    sentences = []
+    for joint, motor in robot.actuators.items():
+        limit = robot.limits[joint].effort
+        if not math.isinf(limit):
+            sentences.append(f'{joint}: effort limited to {min(limit, motor.effort_limit):.3g} '
+                             f'N m, the smaller of URDF ({limit:.3g}) and motor '
+                             f'({motor.effort_limit:.3g})')
+    return sentences
+
+
+def _check_controllers(robot_file: RobotFile, problems: list[dict[str, Any]],
+                       facts: dict[str, Any]) -> None:
+    """Say which controllers fit with the file's own parameters, and why others do not."""
+    verdicts = judge_controllers(robot_file)
+    facts['controllers'] = [name for name, error in verdicts.items() if error is None]
+    chosen = robot_file.controller
+    try:
+        CONTROLLERS.find(chosen)
+        error = verdicts[chosen]
+    except InvalidInput as unknown:
+        error = unknown
+    if error is not None:
+        problems.append(error.as_dict())
+    for name, error in verdicts.items():
+        if error is not None and name != chosen:
+            facts[f'not {name}'] = str(error)
+
+
+def _check_plants(robot_file: RobotFile, problems: list[dict[str, Any]], assumptions: list[str],
+                  facts: dict[str, Any]) -> None:
+    facts['plants'] = []
+    try:
+        PLANTS.find(robot_file.plant)
+    except InvalidInput as error:
+        problems.append(error.as_dict())
+    for name in PLANTS:
+        try:
+            make_plant(robot_file, name)
+            facts['plants'].append(name)
+        except MissingDependency as error:
+            assumptions.append(f'not tried: {error}')
+        except InvalidInput as error:
+            if name == robot_file.plant:
+                problems.append(error.as_dict())
+            else:
+                facts[f'not plant {name}'] = str(error)

@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Limit cycles of a robot on the rigid plant: the work behind `gait cycle`.
+
+The section of the return map is the state just after touchdown: both feet on the floor, locked
+joints at rest. It is described by the first minimal coordinate and the rates of all coordinates
+that are not locked; the hip angle follows from both feet being down. A sampled law restarts its
+clock at each touchdown.
+
+Of a walker with all mass in the hip it is angles and rates of the stance leg: legs without mass are
+where the law puts them, so the swing leg is no part of it. Of a law that follows a line the
+distance from the line is one more coordinate.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+import math
+from typing import Any
+
+import numpy as np
+
+from walking_control.control_loop import ControlLoop
+from walking_control.controllers.foot_placement.law import FOOT_Y, HEADING, PlacementData
+from walking_control.controllers.registry import CONTROLLERS
+from walking_control.exceptions import IncompatiblePlant
+from walking_control.gaits.return_map import Cycle, find_cycles, Stride
+from walking_control.lab.experiments.impact import (
+    free_coordinates,
+    lock_angles,
+    reported_coordinates,
+)
+from walking_control.models.base import Base
+from walking_control.models.pendulum import stand
+from walking_control.models.registry import Choice
+from walking_control.models.robot import Start
+from walking_control.models.robot_file import RobotFile, World
+from walking_control.models.symmetry import require_equal_legs
+from walking_control.runs.run import Run
+from walking_control.simulation.registry import make_plant
+from walking_control.simulation.rigid import model as rm
+from walking_control.simulation.rigid.compiled import make_walker, Walker
+from walking_control.simulation.rigid.point_walk import observe_point, PointWalker
+from walking_control.simulation.simulate import run_plant
+
+LEG = 2            # coordinates of the stance leg
+SPREAD = 0.05      # rad, and times the pace rad/s: how far starts lie from that of the robot file
+FAMILY = 1e-5      # eigenvalues this near to 1 mean that the cycle is one of a family
+# In units of sqrt(leg length / gravity): in a longer step the leg swings more than once.
+LONGEST_STRIDE = 5.0
+STARTS, FEW_STARTS = 3000, 150
+
+
+class PointSection:
+    """Touchdown states of a `PointWalker` on its first foot, steps at most `longest` seconds."""
+
+    def __init__(self, walker: PointWalker, robot_file: RobotFile, longest: float) -> None:
+        robot = walker.robot
+        if robot_file.start.support != robot.feet[0]:
+            raise IncompatiblePlant(f'gait cycle of {robot.name}', value=robot_file.start.support,
+                                    limit=f'must start on {robot.feet[0]}')
+        self.walker, self.longest = walker, longest
+        self.reported = list(range(LEG))
+        knowledge = walker.knowledge
+        self.follows = isinstance(knowledge, PlacementData) and knowledge.lateral[1] > 0.0
+        self._heading = float(knowledge.wish[HEADING]) \
+            if isinstance(knowledge, PlacementData) else 0.0
+        self._start = robot_file.start
+        self._count = len(robot.coordinates)
+
+    def state(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return minimal coordinates and rates of section coordinates x."""
+        q, v = np.zeros(self._count), np.zeros(self._count)
+        q[:LEG], q[LEG:2 * LEG] = x[:LEG], -x[:LEG]
+        v[:LEG] = x[LEG:2 * LEG]
+        return q, v
+
+    def stride(self, x: np.ndarray) -> Stride | None:
+        """Return the `Stride` from x, or None where the robot falls."""
+        walker = self.walker
+        walker.start(0, *self.state(x))
+        beside = 0.0
+        if self.follows:   # x counts the hip from the line, the law counts the foot
+            beside = walker.data.memory[FOOT_Y] = x[-1] - walker.state.y[1]
+        if walker.walk(self.longest, True) != rm.STEPPED:
+            return None
+        state = walker.state
+        if state.mode[rm.STANCE] != 1 or state.mode[rm.SUPPORT] != 1:
+            return None
+        observe_point(state, walker.data)
+        after = [*walker.data.q[:LEG], *walker.data.v[:LEG]]
+        if self.follows:
+            after.append(-(beside + state.anchor[1] + state.y[1]))
+        length = float(state.anchor[:2] @ (math.cos(self._heading), math.sin(self._heading)))
+        return Stride(np.array(after), float(state.memo[rm.TIME]), length)
+
+    def sample(self, rng: np.random.Generator, count: int) -> np.ndarray:
+        """Return section coordinates around the start of the robot file, ``(count, m)``."""
+        first = np.concatenate((self._start.q[:LEG], self._start.v[:LEG]))
+        spread = SPREAD * np.array([1.0, 1.0, *[9.81 ** 0.5] * LEG])
+        points = first + spread * rng.uniform(-1.0, 1.0, (count, len(first)))
+        if self.follows:
+            y = np.zeros(6)
+            sides = []
+            for q4, q5, _, _ in points:
+                stand(q4, q5, 0.0, 0.0, self.walker.leg_length, y)
+                sides.append(y[1] + rng.uniform(-0.05, 0.05))
+            points = np.column_stack((points, sides))
+        return points
+
+    def keep(self, cycles: Sequence[Cycle]) -> list[Cycle]:
+        """Return the cycles that are worth reporting: of a family the one nearest to the start."""
+        first = np.concatenate((self._start.q[:LEG], self._start.v[:LEG]))
+        alone = [cycle for cycle in cycles if not is_family(cycle)]
+        family = [cycle for cycle in cycles if is_family(cycle)]
+        if family:
+            alone.append(min(family, key=lambda cycle:
+                             float(np.abs(cycle.x[:2 * LEG] - first).max())))
+        return alone
+
+
+def is_family(cycle: Cycle) -> bool:
+    """Return whether there is a cycle beside every cycle, as where energy is kept as it is."""
+    return bool(np.abs(cycle.eigenvalues - 1.0).min() < FAMILY)
+
+
+class Section:
+    """Touchdown states of a planar walker whose legs are straight and alike at touchdown.
+
+    IncompatiblePlant: other than two coordinates stay free of locks.
+    """
+
+    def __init__(self, walker: Walker, gravity: float) -> None:
+        robot = walker.robot
+        self.walker = walker
+        self._base_q = lock_angles(robot)
+        self.free, self.reported = free_coordinates(robot), reported_coordinates(robot)
+        if len(self.free) != 2:
+            raise IncompatiblePlant(f'gait cycle of {robot.name}',
+                                    value=[robot.coordinates[i] for i in self.free],
+                                    limit='needs two coordinates free of locks at touchdown')
+        self.pace = math.sqrt(gravity / walker.leg_length)   # 1/s
+        self.longest = LONGEST_STRIDE / self.pace
+
+    def state(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return minimal coordinates and rates of section coordinates x."""
+        q, v = self._base_q.copy(), np.zeros_like(self._base_q)
+        q[self.free] = x[0], -2.0 * x[0]
+        v[self.free] = x[1:]
+        return q, v
+
+    def stride(self, x: np.ndarray) -> Stride | None:
+        """Return the `Stride` from x, or None where the robot falls or a lock stays open."""
+        walker, model = self.walker, self.walker.model
+        walker.start(0, *self.state(x))
+        if walker.walk(self.longest, True) != rm.STEPPED:
+            return None
+        mode, memo = walker.state.mode, walker.state.memo
+        locks = mode[rm.FIRST_STOP + model.n_joints:rm.FIRST_STOP + model.n_joints + model.n_locks]
+        if mode[rm.STANCE] != 1 or mode[rm.SUPPORT] != 1 or not locks.all():
+            return None
+        q, v = walker.state.y[2:model.n + 2], walker.state.y[model.n + 4:]
+        after = np.concatenate((q[self.free[:1]], v[self.free]))
+        return Stride(after, float(memo[rm.TIME]), float(memo[rm.STEP_LENGTH]))
+
+    def keep(self, cycles: Sequence[Cycle]) -> list[Cycle]:
+        """Return the cycles that are worth reporting: all."""
+        return list(cycles)
+
+    def sample(self, rng: np.random.Generator, count: int) -> np.ndarray:
+        """Return section coordinates of walking robots, ``(count, 3)``."""
+        pace = self.pace
+        return np.column_stack((rng.uniform(0.03, 0.5, count),
+                                pace * rng.uniform(-0.8, -0.03, count),
+                                pace * rng.uniform(-0.6, 0.6, count)))
+
+
+@dataclass(frozen=True)
+class LimitCycle:
+    """A limit cycle, at the start of a step just after touchdown."""
+
+    q: list[float]   # minimal coordinates, rad, as ``coordinates`` of `RobotCycles`
+    v: list[float]   # their rates, rad/s
+    period: float   # of a step, s
+    step_length: float   # m
+    speed: float   # m/s
+    eigenvalues: list[complex]   # of the return map
+    stable: bool   # whether all are within the unit circle
+    residual: float   # how far the map misses the cycle
+    foot_depth: float | None   # m, as the next two: see `foot_in_floor`
+    foot_depth_ahead: float | None
+    scuff_reach: float | None
+
+
+@dataclass(frozen=True)
+class RobotCycles:
+    """The limit cycles of a robot."""
+
+    robot: str
+    controller: str
+    plant: str
+    coordinates: list[str]   # names of those in ``q`` and ``v`` of a cycle
+    slope: float   # rad, downhill positive
+    starts: int   # how many were tried
+    cycles: list[LimitCycle]
+
+    def summary(self) -> dict[str, Any]:
+        """Return all of it, ready for JSON."""
+        return {**vars(self), 'cycles': [vars(cycle).copy() for cycle in self.cycles]}
+
+
+def find_robot_cycles(robot_file: RobotFile, controller: Choice = None, seed: int = 0,
+                      starts: int | None = None,
+                      progress: Callable[[float], None] | None = None) -> RobotCycles:
+    """Return the `RobotCycles` of a robot on its slope.
+
+    NotAchieved says what was tried; InvalidInput: the legs differ, so that a step with one is none
+    with the other.
+    """
+    robot_file, controller = robot_file.choose(CONTROLLERS, controller)
+    require_equal_legs(robot_file.robot, f'gait cycle of {robot_file.robot.name}')
+    gravity = robot_file.values(World).gravity
+    walker = make_walker(robot_file, controller)
+    section: Section | PointSection
+    if isinstance(walker, PointWalker):
+        longest = LONGEST_STRIDE * math.sqrt(walker.leg_length / gravity)
+        section, usual = PointSection(walker, robot_file, longest), FEW_STARTS
+    else:
+        section = Section(walker, gravity)
+        usual = STARTS if walker.is_compiled else FEW_STARTS
+    starts = starts or usual
+    points = section.sample(np.random.default_rng(seed), starts)
+    cycles = section.keep(find_cycles(section.stride, points, progress=progress))
+    return RobotCycles(
+        robot_file.robot.name, controller or robot_file.controller, 'rigid',
+        [section.walker.robot.coordinates[i] for i in section.reported],
+        robot_file.values(World).slope, starts, [_describe(section, cycle) for cycle in cycles])
+
+
+def walk_cycle(robot_file: RobotFile, cycle: Mapping[str, Any], controller: str | None = None,
+               duration: float = 4.0) -> Run:
+    """Return the `Run` of a cycle, by name as in a summary, by plant and control loop."""
+    robot = robot_file.robot
+    reported = reported_coordinates(robot)
+    q, v = lock_angles(robot), np.zeros(len(robot.coordinates))
+    if robot.base is Base.TRANSLATING:
+        q[:4], v[:2] = [*cycle['q'], *(-angle for angle in cycle['q'])], cycle['v']
+    else:
+        q[reported], v[reported] = cycle['q'], cycle['v']
+    start = Start(robot.feet[0], q, v)
+    started = replace(robot_file, start=start)
+    plant, loop = make_plant(started, 'rigid'), ControlLoop(started, controller)
+    return run_plant(plant, loop, start, duration)
+
+
+def _describe(section: Section | PointSection, cycle: Cycle) -> LimitCycle:
+    section.stride(cycle.x)   # leaves the memo of this step
+    q, v = section.state(cycle.x)
+    q, v = q[section.reported] + 0.0, v[section.reported] + 0.0
+    return LimitCycle(q.tolist(), v.tolist(), cycle.period, cycle.length, cycle.speed,
+                      [complex(value) for value in cycle.eigenvalues], cycle.stable,
+                      cycle.residual, **rm.foot_in_floor(section.walker.state.memo))

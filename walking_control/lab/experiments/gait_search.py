@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verb `gait search`: find a gait, put it to the test, keep it; of bipeds on soles a family."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+import tempfile
+from typing import Any
+
+import numpy as np
+
+from walking_control import __version__
+from walking_control.exceptions import InvalidInput, NotAchieved, writing_to
+from walking_control.gaits.gait import Gait
+from walking_control.gaits.gait_family import family_document
+from walking_control.gaits.gait_file import gait_document, write_gait
+from walking_control.gaits.search.optimisation import search, SearchResult
+from walking_control.gaits.search.parameters import SearchParameters
+from walking_control.gaits.search.space import SpaceResult, SpaceSearch
+from walking_control.gaits.search.space_judgement import asymmetry, judge_step, StepJudgement
+from walking_control.gaits.search.space_parameters import SpaceSearchParameters
+from walking_control.lab.experiments.resimulation import resimulate, Resimulation
+from walking_control.loading import load_robot
+from walking_control.models.robot_file import RobotFile, World
+from walking_control.simulation.parameters import RigidParameters
+
+SCUFF_ROOM = 0.1   # of a step, ahead of where the foot of a gait comes out of the floor
+MIDDLE = 0.28      # of sqrt(g l): the speed nearest to it is searched first, from nothing
+UNEQUAL = 0.02     # the same of a robot whose left and right differ, as those of drawings do
+ALIKE = 1e-9       # of the mass matrix: less than that is rounding
+RESIDUAL = 1e-6    # of power, in weights times m/s, and of rates and angles after touchdown
+
+
+@dataclass
+class GaitSearch:
+    """What a search of a gait found."""
+
+    result: SearchResult   # its ``gait`` is the best of all attempts
+    resimulation: Resimulation   # of that gait on the plant
+    robot_file: RobotFile   # adapted parameters in it
+    values: SearchParameters
+    seed: int   # of the first guesses
+    optimise: tuple[str, ...]   # what was optimised beside the motion
+    # the JSON keys of ``gait search``; its ``reason`` says why nothing usable was found, or is None
+    summary: dict[str, Any] = field(default_factory=dict)
+
+
+def find_gait(robot_file: RobotFile, task: Mapping[str, Any] | None = None,
+              optimise: Sequence[str] = (), seed: int = 0, start: Gait | None = None,
+              progress: Callable[[str], None] | None = None) -> GaitSearch:
+    """Search a gait and re-simulate it.
+
+    Args:
+        task: Values of `SearchParameters` that differ from the robot file's, name -> value.
+        optimise: Of ``'spring'``, ``'damper'``, ``'mass'``.
+        start: `Gait` to start from beside the guesses.
+        progress: Called with a line of text now and then.
+
+    Returns:
+        The `GaitSearch`.
+
+    Raises:
+        InvalidInput: The task contradicts itself or the robot.
+        MissingDependency: CasADi is not installed.
+    """
+    section = {**robot_file.sections.get('search', {}), **(task or {})}
+    values = SearchParameters.read(section, robot_file.scale)
+    result = search(robot_file, values, optimise, seed, start, progress)
+    adapted = adapt(robot_file, result.parameters)
+    check = resimulate(adapted, result.gait)
+    found = GaitSearch(result, check, adapted, values, seed, tuple(optimise))
+    found.summary = summarize_search(found)
+    return found
+
+
+def adapt(robot_file: RobotFile, parameters: Mapping[str, Any]) -> RobotFile:
+    """Return the robot file with adapted parameters, name -> value, applied."""
+    if not parameters:
+        return robot_file
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / 'adapted.yaml'
+        robot_file.write(path)
+        return load_robot(path, list(parameters.items()))
+
+
+def summarize_search(found: GaitSearch) -> dict[str, Any]:
+    """Return the JSON keys of `gait search`."""
+    result, check, judgement = found.result, found.resimulation, found.result.judgement
+    gait = result.gait
+    q, v = gait.start
+    free = [i for i in range(len(q)) if i not in gait.phases[0].held]
+    reason = None
+    if not result.converged:
+        reason = (f'{result.status}: the best iterate misses "{result.worst}" by '
+                  f'{result.violation:.3g}')
+    elif not check.follows:
+        reason = f'the plant does not follow the gait: {check.reason}'
+        if (length := scuff_length(found)) is not None:
+            depth = -1e3 * float(judgement.foot[:, 1].min())
+            reason += (f'; legs that cannot shorten pass {depth:.2g} mm under the floor: set '
+                       f'rigid.scuff_length to {length:.2g} m to forgive that')
+    step = judgement.step
+    return {'robot': found.robot_file.robot.name, 'converged': result.converged, 'reason': reason,
+            'cost': judgement.cost, 'cost_on_nodes': result.cost_on_nodes, 'period': gait.period,
+            'phase_durations': [phase.duration for phase in gait.phases], 'step_length': step[0],
+            'step_width': abs(step[1]) if len(step) == 3 else 0.0, 'speed': result.speed,
+            'q': q[free], 'v': v[free], 'mechanical_power': judgement.mechanical_power,
+            'impact_loss_power': judgement.impact_loss_power,
+            'gravity_power': judgement.gravity_power,
+            'damping_power': judgement.damping_power, 'power_mismatch': judgement.power_mismatch,
+            'clearance': judgement.clearance if found.values.clearance >= 0.0 else None,
+            'min_normal_force': judgement.min_normal_force,
+            'max_friction_ratio': judgement.max_friction_ratio,
+            'peak_effort': judgement.peak_effort[free],
+            'parameters': result.parameters, 'degree': found.values.degree,
+            'nodes': result.nodes, 'quadrature': found.values.quadrature, 'seed': found.seed,
+            'attempts': [{'converged': a.converged, 'status': a.status,
+                          'cost': a.cost, 'iterations': a.iterations} for a in result.attempts],
+            'resimulation': vars(check),
+            'solve_time': result.solve_time, 'build_time': result.build_time, 'file': None}
+
+
+def scuff_length(found: GaitSearch) -> float | None:
+    """Return the ``rigid.scuff_length``, m, that forgives a gait's foot under the floor, if any."""
+    robot_file = found.robot_file
+    if not robot_file.robot.is_planar:
+        return None
+    rigid, foot = robot_file.values(RigidParameters), found.result.judgement.foot
+    scuffs = foot[foot[:, 1] < -rigid.scuff_depth, 0]
+    ahead = float(scuffs.max(initial=-np.inf))
+    if ahead <= max(rigid.scuff_length, 0.0) and (scuffs.size == 0 or rigid.scuff_length > 0.0):
+        return None
+    return max(0.0, ahead) + SCUFF_ROOM * float(found.result.judgement.step[0])
+
+
+def save_gait(found: GaitSearch, directory: Path | str) -> Path:
+    """Write the gait file, whose name says if it does not converge or is not followed."""
+    directory = Path(directory)
+    stem = 'not_converged' if not found.result.converged else 'gait' \
+        if found.resimulation.follows else 'not_followed'
+    path = directory / f'{found.summary["robot"]}_{stem}.yaml'
+    with writing_to(directory):
+        write_gait(document_of(found), path)
+    found.summary['file'] = str(path)
+    return path
+
+
+def sweep_speed(robot_file: RobotFile, speeds: Iterable[float],
+                task: Mapping[str, Any] | None = None, optimise: Sequence[str] = (), seed: int = 0,
+                progress: Callable[[str], None] | None = None) -> list[dict[str, Any]]:
+    """Return rows of a gait at each speed, each search started also from the speed before."""
+    rows, start = [], None
+    for speed in speeds:
+        found = find_gait(robot_file, {**(task or {}), 'speed': float(speed)}, optimise, seed,
+                          start, progress)
+        start = found.result.gait if found.result.converged else None
+        rows.append(found.summary)
+    return rows
+
+
+def document_of(found: GaitSearch) -> dict[str, Any]:
+    """Return the gait document of a search."""
+    keep = ('converged', 'reason', 'cost', 'period', 'step_length', 'step_width', 'speed',
+            'mechanical_power', 'impact_loss_power', 'max_friction_ratio', 'min_normal_force')
+    figures = {key: found.summary[key] for key in keep}
+    figures = {key: value.item() if isinstance(value, np.generic) else value
+               for key, value in figures.items()}
+    task = {key: list(value) if isinstance(value, tuple) else value
+            for key, value in vars(found.values).items()}
+    return gait_document(found.robot_file, found.result.gait, figures, {
+        'overrides': dict(found.result.parameters), 'task': task, 'seed': found.seed,
+        'optimise': list(found.optimise)})
+
+
+def require_gait(found: GaitSearch) -> None:
+    """Raise `NotAchieved` with the reason unless a usable gait was found."""
+    if found.summary['reason'] is not None:
+        raise NotAchieved(f'gait of {found.summary["robot"]}', limit=found.summary['reason'],
+                          remedy='try another speed, slope or seed, a higher degree, more starts')
+
+
+@dataclass(frozen=True)
+class Member:
+    """The gait of one speed."""
+
+    result: SpaceResult
+    judgement: StepJudgement   # on a fine grid
+    reason: str | None   # why it is unusable, or None
+    summary: dict[str, Any]   # JSON keys
+
+
+@dataclass(frozen=True)
+class FamilySearch:
+    """Gaits of one robot at several speeds."""
+
+    robot_file: RobotFile   # adapted
+    values: SpaceSearchParameters
+    members: tuple[Member, ...]   # speeds rising
+    parameters: dict[str, float]   # adapted numbers by their name in the robot file
+    optimise: tuple[str, ...]   # what might adapt
+
+
+def middle_speed(robot_file: RobotFile) -> float:
+    """Return a speed that legs of this length walk with ease, m/s."""
+    return float(MIDDLE * np.sqrt(robot_file.scale.gravity * robot_file.scale.length))
+
+
+def find_gaits(robot_file: RobotFile, speeds: Sequence[float],
+               general: Mapping[str, Any] | None = None, task: Mapping[str, Any] | None = None,
+               optimise: Sequence[str] = (), progress: Callable[[str], None] | None = None
+               ) -> FamilySearch:
+    """Search gaits of a biped on soles, each from its neighbour's, and judge them.
+
+    Args:
+        speeds: m/s.
+        general: Values of `SearchParameters` that differ from the robot file's, name -> value.
+        task: Likewise of `SpaceSearchParameters`.
+        optimise: Of ``'spring'``, ``'damper'``, ``'mass'``, of a single speed.
+        progress: Called with a line of text now and then.
+
+    Returns:
+        `FamilySearch`.
+
+    Raises:
+        InvalidInput: The robot or the task is unusable.
+        MissingDependency: CasADi is not installed.
+    """
+    speeds = sorted(speeds)
+    if optimise and len(speeds) > 1:
+        raise InvalidInput('--optimise', value=','.join(optimise), limit='gives each speed '
+                           'mechanics of its own, and a family is of one robot',
+                           remedy='give one --speed, then search the family with what was found')
+    values = SpaceSearchParameters.read({**robot_file.sections.get('space_search', {}),
+                                         **(task or {})}, robot_file.scale)
+    case = SpaceSearch(replace(robot_file, sections={
+        **robot_file.sections, SearchParameters.section: {
+            **robot_file.sections.get(SearchParameters.section, {}), **(general or {})}}),
+        optimise, progress)
+    first = int(np.argmin(np.abs(np.array(speeds) - middle_speed(robot_file))))
+    found = {first: case.find(values, speeds[first])}
+    for way in (range(first - 1, -1, -1), range(first + 1, len(speeds))):
+        start = found[first]
+        for i in way:
+            found[i] = case.find(values, speeds[i], start.gait if start.attempt.converged else None)
+            start = found[i]
+    adapted = adapt(robot_file, found[first].parameters)
+    gravity = adapted.values(World).gravity
+    most = RESIDUAL if asymmetry(adapted.robot) < ALIKE else UNEQUAL
+    members = (_member(found[i], judge_step(adapted.robot, found[i].gait, gravity), case.weight,
+                       most) for i in range(len(speeds)))
+    return FamilySearch(adapted, values, tuple(members), found[first].parameters, tuple(optimise))
+
+
+def _member(result: SpaceResult, judgement: StepJudgement, weight: float, most: float) -> Member:
+    """Return the `Member` of one search."""
+    attempt, off = result.attempt, max(*judgement.periodicity,
+                                       abs(judgement.power_mismatch) / weight)
+    reason = None
+    if not attempt.converged:
+        reason = (f'no gait at {result.speed:.3g} m/s: {attempt.status}: the best iterate misses '
+                  f'"{attempt.worst}" by {attempt.violation:.3g}')
+    elif off > most:
+        reason = (f'no gait at {result.speed:.3g} m/s: Pinocchio finds it off by {off:.2g}, more '
+                  f'than {most:g}')
+    summary = {
+        'speed': result.speed, 'converged': attempt.converged, 'reason': reason,
+        'cost_of_transport_electrical': judgement.cost_of_transport_electrical,
+        'cost_of_transport_each_joint': judgement.cost_of_transport_each_joint,
+        'cost_on_nodes': attempt.cost, 'copper_share': judgement.copper_share,
+        'period': result.gait.period, 'step_length': float(judgement.step[0]),
+        'step_width': float(-judgement.step[1]), 'mechanical_power': judgement.mechanical_power,
+        'impact_loss_power': judgement.impact_loss_power,
+        'power_mismatch': judgement.power_mismatch, 'periodicity': list(judgement.periodicity),
+        'peak_effort': float(np.abs(judgement.effort).max()),
+        'max_friction_ratio': judgement.friction_ratio, 'iterations': attempt.iterations,
+        'solve_time': result.solve_time, 'build_time': result.build_time}
+    return Member(result, judgement, reason, summary)
+
+
+def save_gaits(found: FamilySearch, directory: Path | str) -> Path:
+    """Write the members without a reason against them as one family and return its path."""
+    path = Path(directory) / f'{found.robot_file.robot.name}_family.yaml'
+    kept = [member for member in found.members if member.reason is None]
+    figures = ('cost_of_transport_electrical', 'cost_of_transport_each_joint', 'step_length',
+               'step_width', 'mechanical_power', 'impact_loss_power', 'max_friction_ratio')
+    document = family_document(
+        found.robot_file, [member.result.gait for member in kept],
+        [{name: float(member.summary[name]) for name in ('speed', *figures)} for member in kept],
+        {'walking_control': __version__, 'overrides': found.parameters,
+         'task': dict(vars(found.values)), 'optimise': list(found.optimise)})
+    with writing_to(path.parent):
+        write_gait(document, path)
+    return path

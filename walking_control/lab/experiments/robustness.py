@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How large a one-off disturbance a walker survives: the work behind `robustness`.
+
+Sets of survived disturbances have holes, so every size of the grid is tried and the first failing
+one is reported. The walk starts from the robot file's start state; the disturbance comes with a
+step once the walk has settled, and counts as survived after a number of further steps. Walks are
+compiled and know the state exactly; on demand, with errors of the sensors and on other plants than
+rigid they go through the whole chain of estimator, law and safety, which takes some hundred times
+as long.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from walking_control.control_loop import ControlLoop
+from walking_control.exceptions import InvalidInput, NotAchieved
+from walking_control.lab.experiments.margins import (
+    describe_walks,
+    DISTURBANCES,
+    FirstFailure,
+    size_grid,
+    try_sizes,
+)
+from walking_control.models.base import Base
+from walking_control.models.dynamics import Dynamics
+from walking_control.models.registry import Choice
+from walking_control.models.robot_file import RobotFile, World
+from walking_control.models.urdf import scale_masses
+from walking_control.runs.metrics import foot_depths
+from walking_control.runs.run import Run
+from walking_control.simulation.disturbance import Disturbance
+from walking_control.simulation.registry import choose_parts, make_fast_plant
+from walking_control.simulation.rigid.compiled import make_walker
+from walking_control.simulation.rigid.model import (
+    CHATTERED,
+    DIVERGED,
+    DONE,
+    FELL,
+    foot_in_floor,
+    forget_depths,
+    MAX_FRICTION,
+    MIN_NORMAL,
+    SQUARED_EFFORT,
+    STEPPED,
+    STEPS,
+    TIME,
+    TRIPPED,
+)
+from walking_control.simulation.sensors import has_errors, SensorParameters
+from walking_control.simulation.simulate import run_plant
+
+FURTHER_STEPS = 20
+SETTLING_STEPS = 30
+LONGEST = 10.0   # longest step, in the time constant of the leg as a pendulum
+REASONS = {FELL: 'fell', DONE: 'made no further step', DIVERGED: 'the integration diverged',
+           CHATTERED: 'contacts chattered', TRIPPED: 'tripped'}
+
+
+def find_first_failure(robot_file: RobotFile, kind: str, controller: Choice = None,
+                       plant: Choice = 'rigid', largest: float | None = None,
+                       resolution: float | None = None,
+                       progress: Callable[[float], None] | None = None,
+                       chain: bool = False, heavier: float = 0.0) -> FirstFailure:
+    """Try disturbances of rising size.
+
+    Args:
+        robot_file: The `RobotFile`.
+        kind: ``'step_down'``, ``'step_up'`` (m), ``'push'`` (N s per kg of robot, along the walk
+            positive), ``'side_push'`` (likewise, to the left, in space alone) or
+            ``'slope_change'`` (rad, downhill positive, in the plane alone).
+        controller: Name of the controller; None takes the robot file's default.
+        plant: Name of the plant; any but ``'rigid'`` walks through the whole chain.
+        largest: Last size tried; below 0, sizes fall from 0, as for pushes against the walk. None
+            takes the kind's own.
+        resolution: Distance between sizes.
+        progress: Called with the share of sizes tried, 0 to 1, after each.
+        chain: Whether to walk through the whole chain in any case.
+        heavier: Share by which all masses and inertias are larger than the controller knows;
+            through the chain.
+
+    Returns:
+        `FirstFailure`, with the conditions ``chain`` (whether the walks went through it) and
+        ``heavier``, and the measures ``holes`` (survived sizes beyond the first failure),
+        ``nominal_speed`` along the floor (m/s), ``nominal_squared_effort`` per step,
+        ``min_normal_force``, ``max_friction_ratio`` of the undisturbed walk and what
+        `foot_in_floor` says of it, and ``survivors``, the worst of these last over the sizes below
+        the first failure.
+
+    Raises:
+        InvalidInput: An unknown kind, or sizes that make no grid.
+        NotAchieved: The undisturbed robot does not walk.
+        Interrupted: Somebody stopped it; holds the result of the sizes tried.
+    """
+    robot_file, controller, world = choose_parts(robot_file, controller, plant)
+    plant = world or 'rigid'
+    if kind not in DISTURBANCES:
+        raise InvalidInput('disturbance', value=kind, limit='unknown',
+                           remedy='known: ' + ', '.join(DISTURBANCES))
+    known = DISTURBANCES[kind]
+    sizes = size_grid(known.largest if largest is None else largest,
+                      known.resolution if resolution is None else resolution, 100000)
+    if not -0.95 <= heavier <= 10.0:
+        raise InvalidInput('heavier', value=heavier, limit='must be from -0.95 to 10, a share')
+    chain = chain or heavier != 0.0 or plant != 'rigid' \
+        or has_errors(robot_file.values(SensorParameters))
+    trial = _CompiledTrial(robot_file, controller, kind) if not chain \
+        else _ChainTrial(robot_file, controller, kind, plant, heavier)
+    conditions = {**describe_walks(robot_file, controller, plant), 'chain': chain,
+                  'heavier': heavier, 'disturbance': kind, 'unit': known.unit,
+                  'further_steps': FURTHER_STEPS}
+    nominal, depths = trial.settle(), []
+
+    def attempt(size: float) -> str | None:
+        reason = trial.disturb(size)
+        depths.append(trial.depth)
+        return reason
+
+    def judge(samples: list[list[Any]]) -> dict[str, Any]:
+        first = next((i for i, (_, lives, _) in enumerate(samples) if not lives), len(samples))
+        return {**nominal, 'holes': [size for size, lives, _ in samples[first:] if lives],
+                'survivors': worst_depths(depths[:first])}
+    return try_sizes(attempt, sizes, conditions, judge, progress)
+
+
+def worst_depths(walks: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
+    """Return the deepest foot and the longest reach of several `foot_in_floor`."""
+    deepest = max(walks, key=lambda walk: walk['foot_depth'] or 0.0, default=None)
+    reaches = [walk['scuff_reach'] for walk in walks if walk['scuff_reach'] is not None]
+    return {**(deepest or {'foot_depth': None, 'foot_depth_ahead': None}),
+            'scuff_reach': max(reaches, default=None)}
+
+
+class _CompiledTrial:
+    """A compiled walk that is brought back to the same step again and again."""
+
+    def __init__(self, robot_file: RobotFile, controller: str | None, kind: str) -> None:
+        apart = {'side_push': Base.TRANSLATING, 'slope_change': Base.PLANAR}
+        if apart.get(kind, robot_file.robot.base) is not robot_file.robot.base:
+            raise InvalidInput('disturbance', value=kind, limit='is none of '
+                               f'{robot_file.robot.name}: of {apart[kind].value} bases alone',
+                               remedy='known: ' + ', '.join(DISTURBANCES))
+        self._file, self._kind, self._at = robot_file, kind, SETTLING_STEPS + 1
+        # a floor change of size zero keeps a place for the real one
+        self._walker = make_walker(robot_file, controller, ((self._at, 0.0, 0.0),))
+        self._mass = float(Dynamics(robot_file.robot).mass)
+        pendulum_time = (self._walker.leg_length / robot_file.values(World).gravity) ** 0.5
+        self._longest = LONGEST * pendulum_time
+
+    def settle(self) -> dict[str, float | None]:
+        """Walk undisturbed and keep the state; return the measures of that walk."""
+        walker, start = self._walker, self._file.start
+        walker.start(self._file.robot.feet.index(start.support), start.q, start.v)
+        for _ in range(SETTLING_STEPS):
+            status = self._step()
+            if status != STEPPED:
+                raise NotAchieved(f'{self._file.robot.name} undisturbed',
+                                  value=int(walker.state.mode[STEPS]),
+                                  limit=f'{REASONS[status]} after that many steps',
+                                  remedy='change start, slope or controller')
+        self._kept = [array.copy() for array in self._arrays()]
+        memo = walker.state.memo
+        return {**foot_in_floor(memo),
+                'nominal_speed': float(walker.state.y[0] / memo[TIME]),
+                'nominal_squared_effort': float(memo[SQUARED_EFFORT]) / SETTLING_STEPS,
+                'min_normal_force': float(memo[MIN_NORMAL]),
+                'max_friction_ratio': float(memo[MAX_FRICTION])}
+
+    def _step(self) -> int:
+        return self._walker.walk(self._longest, True)
+
+    @property
+    def depth(self) -> dict[str, float | None]:
+        """What `foot_in_floor` says since the disturbance."""
+        return foot_in_floor(self._walker.state.memo)
+
+    def _arrays(self) -> tuple[np.ndarray, ...]:
+        """Return everything that a walk changes."""
+        walker = self._walker
+        return (*walker.state, walker.data.phases, walker.data.memory)
+
+    def disturb(self, size: float) -> str | None:
+        """Disturb the settled walk; return None if it survives, else why not."""
+        walker, model = self._walker, self._walker.model
+        for array, kept in zip(self._arrays(), self._kept, strict=True):
+            array[:] = kept
+        forget_depths(walker.state.memo)
+        if self._kind in ('step_down', 'step_up'):
+            model.drops[self._at] = size if self._kind == 'step_down' else -size
+        elif self._kind == 'slope_change':
+            model.tilts[self._at:] = size
+        elif self._kind == 'side_push':
+            walker.push(size * self._mass, 0.5 * np.pi)   # type: ignore[call-arg]
+        else:
+            walker.push(size * self._mass)
+        for _ in range(1 + FURTHER_STEPS):
+            status = self._step()
+            if status != STEPPED:
+                return REASONS[status]
+        return None
+
+
+class _ChainTrial:
+    """Walks from the start to the last step that counts, every one with the same sensor errors."""
+
+    def __init__(self, robot_file: RobotFile, controller: str | None, kind: str, plant: str,
+                 heavier: float) -> None:
+        self._file, self._kind, self._plant = robot_file, kind, plant
+        robot = robot_file.robot
+        self._robot = replace(robot, urdf=scale_masses(robot.urdf, 1.0 + heavier)) \
+            if heavier else robot
+        self._last = SETTLING_STEPS + 1 + FURTHER_STEPS
+        self._loop = ControlLoop(robot_file, controller)
+        world = robot_file.values(World)
+        self._dynamics = Dynamics(robot_file.robot, world.gravity, world.slope)
+        self._longest = LONGEST * (self._dynamics.standing_height() / world.gravity) ** 0.5
+
+    def settle(self) -> dict[str, Any]:
+        """Walk undisturbed; return the measures of that walk, depths included."""
+        reason = self.disturb(None)
+        if reason is not None:
+            raise NotAchieved(f'{self._file.robot.name} undisturbed',
+                              value=int(self._run.steps[-1]),
+                              limit=f'{reason} after that many steps',
+                              remedy='change start, slope, controller or --noise')
+        summary = self._run.summary()
+        return {**self.depth, 'nominal_speed': summary['speed'],
+                'nominal_squared_effort': summary['squared_effort_per_step'],
+                'min_normal_force': summary['min_normal_force'],
+                'max_friction_ratio': summary['max_friction_ratio']}
+
+    @property
+    def depth(self) -> dict[str, float | None]:
+        """How deep the feet of the last walk were in the floor, see `runs.metrics.foot_depths`."""
+        return foot_depths(self._run, self._dynamics)
+
+    def disturb(self, size: float | None) -> str | None:
+        """Walk from the start on, disturbed unless the size is None."""
+        plant, loop = make_fast_plant(self._file, self._plant, self._robot), self._loop
+        if size is not None:
+            plant.disturb(*Disturbance(self._kind, size, SETTLING_STEPS + 1))
+
+        def over() -> bool:
+            state = loop.state
+            return state.steps >= self._last or \
+                state.stamp - max(state.touchdown, 0.0) > self._longest
+        run: Run = run_plant(plant, loop, self._file.start, self._last * self._longest, until=over)
+        self._run = run
+        if run.fault is not None:
+            return str(run.fault)
+        return None if run.steps[-1] >= self._last else 'made no further step'

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Walk all rows of a sweep, here, in worker processes or on a Dask cluster; say what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, ExitStack
+from dataclasses import dataclass
+import logging
+import math
+from pathlib import Path
+import time
+from typing import Any
+
+import numpy as np
+
+from walking_control.exceptions import import_optional, Interrupted, InvalidInput, NotAchieved
+from walking_control.lab.experiments.branches import count_processors
+from walking_control.lab.experiments.sweeps.table import EXTRA, SweepTable
+from walking_control.lab.experiments.sweeps.task import batches, check_task, SweepTask
+from walking_control.lab.experiments.sweeps.walks import walk_rows, Workshop
+from walking_control.runs.result import Result
+
+PATIENCE = 10.0   # s, for a scheduler to answer and for its first worker
+LOCAL = '127.0.0.1'
+
+
+class Workers:
+    """Workers of a sweep, to be used in a ``with`` statement; a single process walks without Dask.
+
+    `scheduler` is the address of a running Dask scheduler instead, such as ``tcp://host:8786``; its
+    workers need this package and see the same robot files. InvalidInput: no such scheduler, or it
+    has no worker.
+    """
+
+    def __init__(self, count: int = 1, scheduler: str | None = None) -> None:
+        if count < 1:
+            raise InvalidInput('workers', value=count, limit='must be at least 1')
+        self.count, self._scheduler = count, scheduler
+        self._client: Any = None
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Workers:
+        """Start them."""
+        if self._scheduler is not None:
+            self._client = self._stack.enter_context(_connect(self._scheduler))
+            self.count = len(self._client.nthreads())
+        elif self.count > 1:
+            self._client = self._stack.enter_context(_start(self.count))
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Stop them, if they are ours."""
+        self._stack.close()
+
+    def walk(self, task: SweepTask,
+             portions: Sequence[list[int]]) -> Iterator[list[dict[str, Any]]]:
+        """Walk portions of rows in any order; NotAchieved: workers end again and again."""
+        if self._client is None:
+            for portion in portions:
+                yield walk_rows(task, portion)
+            return
+        distributed = import_optional('distributed', 'sweeps by several processes', EXTRA)
+        futures = {self._client.submit(walk_rows, task, portion, pure=False): portion
+                   for portion in portions}
+        for future in distributed.as_completed(futures):
+            portion = futures.pop(future)
+            try:
+                rows = future.result()
+            except distributed.KilledWorker as error:
+                raise NotAchieved(f'rows {portion[0]} to {portion[-1]}',
+                                  limit='ended every worker that tried them',
+                                  remedy=f'look at one alone: --row {portion[0]}') from error
+            except (distributed.CancelledError, distributed.comm.CommClosedError) as error:
+                raise NotAchieved('cluster', limit='is gone',
+                                  remedy='start it again and --resume the table') from error
+            future.release()
+            yield rows
+
+
+@contextmanager
+def _start(count: int) -> Iterator[Any]:
+    distributed = import_optional('distributed', 'sweeps by several processes', EXTRA)
+    dask = import_optional('dask', 'sweeps by several processes', EXTRA)
+    with dask.config.set({'distributed.worker.multiprocessing-method': 'forkserver',
+                          'distributed.admin.low-level-log-length': 0}), \
+            distributed.LocalCluster(n_workers=count, threads_per_worker=1, host=LOCAL,
+                                     dashboard_address=None, memory_limit=None,
+                                     silence_logs=logging.CRITICAL) as cluster, \
+            distributed.Client(cluster) as client:
+        yield client
+
+
+@contextmanager
+def _connect(address: str) -> Iterator[Any]:
+    distributed = import_optional('distributed', 'sweeps on a cluster', EXTRA)
+    for name in ('distributed', 'distributed.client', 'distributed.comm'):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    try:
+        client = distributed.Client(address, timeout=PATIENCE)
+    except (OSError, ValueError, TypeError) as error:
+        raise InvalidInput('scheduler', value=address, limit=f'does not answer: {error}',
+                           remedy='start one with dask scheduler, or leave out --scheduler') \
+            from error
+    with client:
+        try:
+            client.wait_for_workers(1, timeout=PATIENCE)
+        except (OSError, TimeoutError) as error:
+            raise InvalidInput('scheduler', value=address, limit='has no worker',
+                               remedy=f'start some: dask worker {address}') from error
+        yield client
+
+
+@dataclass(eq=False)
+class Sweep(Result):
+    """What came of a sweep."""
+
+    robot: str
+    controller: str
+    plant: str
+    runs: int   # rows of the table
+    walked: int   # of them, now
+    stable: int   # rows that lasted
+    wall_time: float   # s
+    workers: int
+    columns: list[str]
+    file: str | None
+    chosen: dict[str, float] | None   # what the robot file says of the axes
+    margin: float | None   # see `margin_of`
+    nearest_failure: dict[str, float] | None
+    interrupted: bool
+    table: Any   # `pyarrow.Table`
+
+
+def run_sweep(task: SweepTask, file: Path | None = None, workers: int | None = None,
+              scheduler: str | None = None, resume: bool = False, allow_many: bool = False,
+              progress: Callable[[float], None] | None = None) -> Sweep:
+    """Walk a sweep.
+
+    The table does not depend on who walks it: one process, several, or a cluster.
+
+    Args:
+        file: Parquet file for the table; None keeps it in memory.
+        workers: Local processes; None takes as many as there are cores, or fewer for few rows.
+        scheduler: Address of a Dask scheduler to use instead.
+        resume: Whether to go on with the table in `file`; of a sweep by samples, whether to append
+            the rows that it lacks.
+        allow_many: Whether more than a million rows are meant.
+        progress: Called with the share of rows there are, 0 to 1.
+
+    Raises:
+        InvalidInput: A task, table or scheduler that cannot be used.
+        NotAchieved: The table cannot be written, or workers do not last.
+        Interrupted: Somebody stopped it; the table keeps what was done.
+    """
+    begin = time.perf_counter()
+    check_task(task, allow_many)
+    workshop = Workshop(task)
+    workshop.check()   # better now than in every row
+    table = SweepTable(task, file, resume)
+    missing = [row for row in range(task.rows) if row not in table.done]
+    portions = batches(missing, task.rows)
+    count = workers or min(count_processors(), 1 + len(missing) // 20)
+    try:
+        with Workers(count if portions else 1, scheduler if portions else None) as crew:
+            for rows in crew.walk(task, portions):
+                table.append(rows)
+                if progress is not None:
+                    progress(len(table.done) / task.rows)
+    except KeyboardInterrupt:
+        raise Interrupted({'runs': len(table.done), 'file': file and str(file),
+                           'interrupted': True}) from None
+    whole = table.finish()
+    chosen = chosen_point(workshop)
+    return Sweep(workshop.base.robot.name, workshop.controller, workshop.plant, whole.num_rows,
+                 len(missing), sum(whole['stable'].to_pylist()), time.perf_counter() - begin,
+                 crew.count, whole.column_names, str(file) if file else None,
+                 chosen, interrupted=False, table=whole, **margin_of(task, whole, chosen))
+
+
+def chosen_point(workshop: Workshop) -> dict[str, float] | None:
+    """Return what the robot file itself says of the axes; None where it does not say."""
+    from walking_control.controllers.registry import CONTROLLERS
+    table = CONTROLLERS.find(workshop.controller).parameters
+    values = workshop.base.values(table)
+    point = {}
+    for axis in workshop.task.axes:
+        leaf = axis.name.rpartition('.')[2]
+        value = getattr(values, leaf, None)
+        if leaf in table.rows and isinstance(value, (int, float)):
+            point[axis.name] = float(value)
+    return point if len(point) == len(workshop.task.axes) else None
+
+
+def margin_of(task: SweepTask, table: Any, chosen: dict[str, float] | None) -> dict[str, Any]:
+    """Return how far a chosen point is from the nearest walk that did not last.
+
+    ``margin`` is the distance in widths of the axes (None: no such walk, or no point),
+    ``nearest_failure`` where that walk is.
+    """
+    stable = np.array(table['stable'].to_pylist(), dtype=bool)
+    if chosen is None or stable.all():
+        return {'margin': None, 'nearest_failure': None}
+    axes = [axis for axis in task.axes if axis.high != axis.low]
+    points = np.column_stack([table[axis.name].to_numpy() for axis in axes])[~stable]
+    away = (points - [chosen[axis.name] for axis in axes]) / [axis.high - axis.low for axis in axes]
+    distance = np.linalg.norm(away, axis=1)
+    nearest = int(np.argmin(distance))
+    return {'margin': float(distance[nearest]) if math.isfinite(distance[nearest]) else None,
+            'nearest_failure': dict(zip((axis.name for axis in axes), points[nearest].tolist(),
+                                        strict=True))}

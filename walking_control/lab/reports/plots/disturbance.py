@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A walk around a disturbance: its steps, energies and efforts ([DS09] Figs. 5.8, 5.10, 5.11)."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from walking_control.lab.reports.plots import style
+from walking_control.lab.reports.plots.walk import segment_colour, shade_stance
+from walking_control.models.dynamics import Dynamics
+from walking_control.models.robot import in_words, Robot
+from walking_control.runs import quantities
+from walking_control.runs.disturbance_response import observe_energies
+from walking_control.runs.kinematics import foot_positions, Skeleton, tilt
+from walking_control.runs.run import Run
+from walking_control.simulation.disturbance import Disturbance
+
+POSES = 6   # of each step; the one at touchdown is strong
+LEVELS = 4  # of the texts of disturbances in a row
+BLUE, ORANGE, GREEN, PURPLE = style.FOOT_COLOURS
+# columns of parts of an effort: name, colour, dashes
+PARTS = ((('nominal', BLUE, '-'), ('potential', ORANGE, '--')),
+         (('asymptotic', BLUE, '-'), ('energy', ORANGE, '--')),
+         (('applied', 'black', '-'), ('wanted', style.MARK, ':')))
+LEAST = 1e-4   # J: below this undesired energy is as good as none
+
+
+def describe(disturbance: Disturbance) -> str:
+    """Return a `Disturbance` in words."""
+    units = {'push': 'N s/kg', 'side_push': 'N s/kg', 'slope_change': 'rad'}
+    unit = units.get(disturbance.kind, 'm')
+    return f'{in_words(disturbance.kind)} {disturbance.size:g} {unit}'
+
+
+def mark_time(axis: style.Axes, run: Run) -> None:
+    """Mark the first disturbance by a line in a plot over time."""
+    row = quantities.disturbed_row(run)
+    if row is not None:
+        axis.axvline(run.time[row], color=style.MARK, linewidth=1.2, linestyle='--', zorder=1.5)
+
+
+def plot_disturbed_walk(run: Run) -> style.Figure | None:
+    """Draw the steps around the first disturbance; None without one."""
+    if not run.disturbances or len(quantities.touchdowns(run)) < 2:
+        return None
+    figure, (axis,) = style.new_figure(1, width=11.0, height=3.6)
+    draw_walk(axis, run)
+    style.label(axis, 'steps around the disturbance', 'up (m)')
+    axis.set_xlabel('forward of the disturbance (m)')
+    style.add_foot_legend(figure, run.robot)
+    return figure
+
+
+def draw_walk(axis: style.Axes, run: Run) -> None:
+    """Draw stick figures and floor into axes, gravity down; the disturbance is at the origin."""
+    rows = quantities.rows_around(run)
+    dynamics = Dynamics(run.robot)
+    skeleton = Skeleton(dynamics)
+    places = quantities.footholds(run, foot_positions(dynamics, run.q))
+    origin = _origin(run, places)
+    begins = [row for row in quantities.touchdowns(run) if rows.start <= row < rows.stop]
+    for begin, end in zip(begins, [*begins[1:], rows.stop], strict=True):
+        for k, row in enumerate(np.linspace(begin, end - 1, POSES).round().astype(int)):
+            points = tilt(skeleton.points(run.q[row])[:, ::2] - origin, run.world.slope)
+            last = end == len(run.time) and k == POSES - 1
+            _draw_pose(axis, skeleton, points, strong=k == 0 or last)
+    floor = tilt(quantities.floor_profile(run, places) - origin, run.world.slope)
+    axis.plot(*floor.T, color='black', linewidth=1.4)
+    ends = run.base.position[[rows.start, rows.stop - 1], ::2]
+    x = tilt(ends - origin, run.world.slope)[:, 0]
+    axis.set_xlim(x[0] - 0.6, x[1] + 0.6)
+    axis.set_aspect('equal')
+    _mark_disturbances(axis, run, places, origin)
+
+
+def _mark_disturbances(axis: style.Axes, run: Run, places: np.ndarray, origin: np.ndarray) -> None:
+    """Write the disturbances below their places, with room for all of them."""
+    low, high = axis.get_ylim()
+    known = [disturbance for disturbance in run.disturbances if disturbance.step < len(places)]
+    marks = [tilt(_place_of(run, places, disturbance) - origin, run.world.slope)
+             for disturbance in known]
+    top = min((z for _, z in marks), default=0.0) - 0.25 * high
+    # neighbours below each other, lest their texts overlap; the lowest first: the texts above
+    # cover its arrow
+    for i, disturbance in reversed(list(enumerate(known))):
+        (x, z), text = marks[i], top - 0.2 * (i % LEVELS) * high
+        low = min(low, text - 0.12 * high)
+        axis.annotate(describe(disturbance), (x, z), (x, text), color=style.MARK, ha='center',
+                      fontsize=9.5, clip_on=True, annotation_clip=True,
+                      bbox={'facecolor': 'white', 'edgecolor': 'none', 'pad': 0.5},
+                      arrowprops={'arrowstyle': '->', 'color': style.MARK})
+    axis.set_ylim(low, high)
+
+
+def _place_of(run: Run, places: np.ndarray, disturbance: Disturbance) -> np.ndarray:
+    """Return where a disturbance comes: at an edge of the floor, or at the foothold of a push."""
+    if disturbance.kind == 'push':
+        return places[disturbance.step, ::2]
+    # three points a foothold after the first point
+    return np.asarray(quantities.floor_profile(run, places)[3 * disturbance.step - 1])
+
+
+def _origin(run: Run, places: np.ndarray) -> np.ndarray:
+    """Return the place of the first disturbance, or where the run starts."""
+    if quantities.disturbed_row(run) is None:
+        return places[0, ::2]
+    first = min(run.disturbances, key=lambda disturbance: disturbance.step)
+    return _place_of(run, places, first) if first.step < len(places) \
+        else places[-1, ::2]
+
+
+def _draw_pose(axis: style.Axes, skeleton: Skeleton, points: np.ndarray, strong: float) -> None:
+    for segment in skeleton.segments:
+        colour = segment_colour(segment)
+        axis.plot(*points[[segment.start, segment.end]].T, color=colour,
+                  alpha=1.0 if strong else 0.22, linewidth=2.2 if strong else 1.4,
+                  solid_capstyle='round', zorder=3 if strong else 2)
+    axis.plot(*points[skeleton.base], 'o', color=style.NEUTRAL if strong else style.FAINT,
+              markersize=4, zorder=4 if strong else 2)
+
+
+def plot_energies(run: Run) -> style.Figure | None:
+    """Draw the energies of a run of curve tracking; None of another run."""
+    if 'kinetic_energy_desired' not in run.telemetry:
+        return None
+    figure, axes = style.new_figure(2, height=2.6, sharex=True, height_ratios=(1.7, 1.0))
+    rows = quantities.rows_around(run, 2, 8)
+    energies = observe_energies(run)
+    draw_energies(axes[0], run, rows, energies)
+    draw_undesired(axes[1], run, rows, energies)
+    style.label(axes[0],
+                'energies; potential, desired and tank from their value at the first touchdown '
+                'shown', 'energy (J)')
+    axes[0].legend(ncols=5, loc='upper left', fontsize=9.5)
+    axes[0].set_ylim(top=axes[0].get_ylim()[1] * 1.2)
+    style.label(axes[1], 'kinetic energy across the desired direction', 'energy (J)')
+    _finish(figure, axes[-1:], run, rows)
+    return figure
+
+
+def draw_energies(axis: style.Axes, run: Run, rows: slice, energies: dict[str, np.ndarray]) -> None:
+    """Draw potential, kinetic and desired energy over time, and the tank where there is one."""
+    time, first = run.time[rows], rows.start
+    rest = energies['potential_energy'][first]
+    lines = [('potential', energies['potential_energy'] - rest, ORANGE, '-'),
+             ('kinetic, desired', energies['kinetic_energy_desired'], BLUE, '-'),
+             ('kinetic, undesired', energies['kinetic_energy_undesired'], PURPLE, '-'),
+             ('desired energy', energies['desired_energy'] - rest, style.NEUTRAL, '--')]
+    tank = run.telemetry.get('tank_level')
+    if tank is not None:
+        lines.append(('tank', tank - tank[first], GREEN, '-'))
+    for name, values, colour, dashes in lines:
+        axis.plot(time, values[rows], dashes, color=colour, linewidth=1.6, label=name)
+    shade_stance(axis, run, rows)
+    mark_time(axis, run)
+    _span(axis, time)
+
+
+def draw_undesired(axis: style.Axes, run: Run, rows: slice,
+                   energies: dict[str, np.ndarray]) -> None:
+    """Draw the undesired kinetic energy over time, by orders of magnitude."""
+    time = run.time[rows]
+    axis.semilogy(time, np.maximum(energies['kinetic_energy_undesired'][rows], LEAST),
+                  color=PURPLE, linewidth=1.6)
+    axis.set_ylim(LEAST, 50.0)
+    shade_stance(axis, run, rows)
+    mark_time(axis, run)
+    _span(axis, time)
+
+
+def plot_effort_parts(run: Run) -> style.Figure | None:
+    """Draw what the efforts of curve tracking consist of, a row each; None of another run."""
+    if not has_parts(run):
+        return None
+    efforts = ordered_efforts(run.robot)
+    figure, axes = style.new_figure(len(efforts), width=11.0, height=1.7, columns=len(PARTS),
+                                    sharex=True)
+    grid = np.array(axes, dtype=object).reshape(len(efforts), len(PARTS))
+    for row, effort in zip(grid, efforts, strict=True):
+        draw_effort_parts(row, run, effort)
+        row[0].set_ylabel('ankle' if effort == 'ground_torque' else in_words(effort))
+    for axis in grid[0]:   # above the axes, where no curve is
+        axis.legend(loc='lower left', bbox_to_anchor=(0.0, 1.12), borderaxespad=0.0,
+                    borderpad=0.0, ncols=2, fontsize=10, frameon=False)
+    figure.supylabel('effort (N m)', fontsize=11)
+    _finish(figure, grid[-1], run, quantities.rows_around(run, 1, 4))
+    return figure
+
+
+def has_parts(run: Run) -> bool:
+    """Return whether a run says what its efforts consist of."""
+    return all(f'nominal_{effort}' in run.telemetry for effort in run.robot.efforts)
+
+
+def ordered_efforts(robot: Robot) -> list[str]:
+    """Return the names of the efforts, the ankle first as in the book."""
+    return sorted(robot.efforts, key=lambda effort: effort != 'ground_torque')
+
+
+def draw_effort_parts(axes: Iterable[style.Axes], run: Run, effort: str) -> None:
+    """Draw the parts of an effort into three axes: large ones that cancel, corrections, total."""
+    rows = quantities.rows_around(run, 1, 4)
+    for axis, parts in zip(axes, PARTS, strict=True):
+        for part, colour, dashes in parts:
+            axis.plot(run.time[rows], run.telemetry[f'{part}_{effort}'][rows], dashes,
+                      color=colour, linewidth=1.5, label=part)
+        _frame(axis)
+        shade_stance(axis, run, rows)
+        mark_time(axis, run)
+
+
+def _frame(axis: style.Axes) -> None:
+    """Let lone peaks leave the frame; say so above it."""
+    sizes = np.abs(np.concatenate([line.get_ydata() for line in axis.get_lines()]))
+    usual = 2.0 * np.quantile(sizes, 0.97)
+    if sizes.max() > 2.0 * usual > 0.0:
+        axis.set_ylim(-usual, usual)
+        axis.set_title(f'peak {sizes.max():.3g}', loc='right', fontsize=9, pad=2.0)
+
+
+def _span(axis: style.Axes, time: np.ndarray) -> None:
+    """Let the axis span the time, s; a run of one tick is a point and gets a width."""
+    axis.set_xlim(time[0], max(time[-1], time[0] + 1e-3))
+
+
+def _finish(figure: style.Figure, axes: list[style.Axes], run: Run, rows: slice) -> None:
+    for axis in axes:
+        axis.set_xlabel('time (s)')
+        _span(axis, run.time[rows])
+    style.add_foot_legend(figure, run.robot, '(band: stance)',
+                          extra=('disturbance (dashed)', style.MARK) if run.disturbances else None)

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures of gaits: of a search, losses at impact, energy over steps, survived disturbances."""
+
+from collections.abc import Sequence
+import math
+from typing import Any
+
+import numpy as np
+
+from walking_control.lab.experiments.gait_search import GaitSearch
+from walking_control.lab.experiments.impact import losses_over_angle
+from walking_control.lab.reports.plots import style
+from walking_control.lab.reports.plots.walk import phase_planes, segment_colour
+from walking_control.loading import load_robot
+from walking_control.models.dynamics import Dynamics
+from walking_control.models.robot import in_words, Robot
+from walking_control.models.robot_file import RobotFile, World
+from walking_control.models.step_equations import REFLECTION
+from walking_control.runs.kinematics import Skeleton, tilt
+from walking_control.runs.quantities import touchdowns
+from walking_control.runs.run import Run
+
+# axis across the picture, title, label
+_VIEWS = ((0, 'from the side', 'forward (m)'), (1, 'from behind', 'to the left (m)'))
+
+
+def plot_snapshots(found: GaitSearch, poses: int = 9) -> style.Figure:
+    """Draw one step of a gait as multiple exposures, early poses faint (Figs. 4.7, 4.14, 4.18)."""
+    robot, gait = found.robot_file.robot, found.result.gait
+    q, v, _ = gait.motion(np.linspace(0.0, gait.period, poses))
+    views = _VIEWS[:len(robot.base.axes) - 1]
+    figure, axes = style.new_figure(1, height=4.6, columns=len(views), sharey=True)
+    skeleton, shapes = _pose(robot, q)
+    slope = found.robot_file.values(World).slope
+    for k, points in enumerate(shapes):
+        strength = 0.2 + 0.8 * (k / max(1, poses - 1)) ** 1.3
+        for axis, (across, _, _) in zip(axes, views, strict=True):
+            seen = tilt(points[:, ::2], slope) if across == 0 else points[:, 1:]
+            for segment in skeleton.segments:
+                axis.plot(*seen[[segment.start, segment.end]].T, color=segment_colour(segment),
+                          alpha=strength, linewidth=2.4)
+    step = found.result.judgement.step
+    for axis, (across, title, xlabel) in zip(axes, views, strict=True):
+        axis.set_aspect('equal')
+        axis.axline((0.0, 0.0), slope=0.0 if across else -np.tan(slope), color='black',
+                    linewidth=1.2)
+        axis.set_title(f'{title}: step {100 * step[0]:.0f} cm in {gait.period:.2f} s'
+                       if axis is axes[0] else title, loc='left', fontsize=11)
+        axis.set_xlabel(xlabel)
+    axes[0].set_ylabel('up (m)')
+    style.add_foot_legend(figure, robot)
+    return figure
+
+
+def _pose(robot: Robot, coordinates: np.ndarray) -> tuple[Skeleton, np.ndarray]:
+    """Return the `Skeleton` and its points in every pose, stance foot at the origin, m."""
+    dynamics = Dynamics(robot)
+    skeleton, still = Skeleton(dynamics), np.zeros(len(robot.coordinates))
+    poses = [dynamics.base_from_coordinates(robot.feet[0], q, still)[0] for q in coordinates]
+    return skeleton, np.array([skeleton.points(q) for q in poses])
+
+
+def plot_motion(found: GaitSearch) -> style.Figure:
+    """Draw coordinates, rates, torques, the swing foot's height and the floor's force."""
+    result, robot = found.result, found.robot_file.robot
+    gait, judgement = result.gait, result.judgement
+    time = np.linspace(0.0, gait.period, 300)
+    q, v, _ = gait.motion(time)
+    figure, axes = style.new_figure(5, height=1.75, sharex=True)
+    for i, name in enumerate(robot.coordinates):
+        colour = style.COLOURS[i % len(style.COLOURS)]
+        axes[0].plot(time, q[:, i], color=colour, label=name)
+        axes[1].plot(time, v[:, i], color=colour)
+        axes[2].plot(judgement.time, judgement.effort[:, i], color=colour)
+    widest = 6 + max(len(name) for name in robot.coordinates)   # letters and the line before them
+    figure.legend(ncols=max(1, 110 // widest), loc='outside upper right', fontsize=10,
+                  frameon=False)
+    axes[3].plot(judgement.time, judgement.foot[:, -1], color=style.FOOT_COLOURS[1])
+    axes[4].plot(judgement.time, judgement.force[:, -1], color=style.FOOT_COLOURS[0])
+    axes[4].plot(judgement.time, judgement.force[:, 0], color=style.FOOT_COLOURS[0], linestyle='--')
+    style.label(axes[0], 'minimal coordinates', 'rad')
+    style.label(axes[1], 'rates', 'rad/s')
+    style.label(axes[2], f'torques; cost {judgement.cost:.3g} N²m²s', 'N m')
+    style.label(axes[3], 'height of the swing foot', 'm')
+    style.label(axes[4], 'force of the floor: normal, dashed forward', 'N')
+    for axis in axes:
+        for end in np.cumsum([phase.duration for phase in gait.phases])[:-1]:
+            axis.axvline(end, color=style.FAINT, linewidth=1.0)
+    axes[-1].set_xlabel('time (s)')
+    return figure
+
+
+def plot_top_view(found: GaitSearch, steps: int = 6) -> style.Figure:
+    """Draw the paths of feet, hip and head of a spatial walker from above (Fig. 4.17)."""
+    robot, gait = found.robot_file.robot, found.result.gait
+    skeleton, points = _pose(robot, gait.motion(np.linspace(0.0, gait.period, 80))[0])
+    hip, swing = points[:, skeleton.base], points[:, skeleton.feet[1]]
+    limbs = points[:, skeleton.feet[-1] + 1:]
+    figure, axes = style.new_figure(1, height=3.2)
+    stance, mirror = np.zeros(3), np.eye(3)
+    for step in range(steps):
+        axes[0].plot(*(stance + swing @ mirror)[:, :2].T, color=style.FOOT_COLOURS[(step + 1) % 2])
+        axes[0].plot(*stance[:2], 'o', color=style.FOOT_COLOURS[step % 2])
+        axes[0].plot(*(stance + hip @ mirror)[:, :2].T, color=style.NEUTRAL)
+        for k in range(limbs.shape[1]):
+            axes[0].plot(*(stance + limbs[:, k] @ mirror)[:, :2].T, color=style.COLOURS[2])
+        stance, mirror = stance + mirror @ swing[-1], mirror @ REFLECTION
+    axes[0].set_aspect('equal')
+    style.label(axes[0], f'paths of the feet, the hip (grey) and the head (green), {steps} steps',
+                'to the left (m)')
+    axes[0].set_xlabel('forward (m)')
+    style.add_foot_legend(figure, robot)
+    return figure
+
+
+def plot_cost_over_speed(curves: Any) -> style.Figure:
+    """Draw cost, and adapted parameters, over speed (Fig. 5.2), of `sweep_speed` rows by name."""
+    names = sorted({name for rows in curves.values() for row in rows for name in row['parameters']})
+    figure, axes = style.new_figure(1 + len(names), height=2.4, sharex=True)
+    for k, (title, rows) in enumerate(curves.items()):
+        speeds = [row['speed'] for row in rows]
+        colour = style.COLOURS[k % len(style.COLOURS)]
+        costs = [row['cost'] if row['reason'] is None else np.nan for row in rows]
+        axes[0].semilogy(speeds, costs, 'o-', color=colour, label=title)
+        for axis, name in zip(axes[1:], names, strict=True):
+            values = [row['parameters'].get(name, np.nan) for row in rows]
+            axis.plot(speeds, values, 'o-', color=colour)
+    axes[0].legend()
+    style.label(axes[0], 'optimal cost on a fine grid', 'cost (N²m²s)')
+    for axis, name in zip(axes[1:], names, strict=True):
+        style.label(axis, name, 'value (SI)')
+    axes[-1].set_xlabel('speed (m/s)')
+    return figure
+
+
+def search_figures(found: GaitSearch) -> dict[str, style.Figure]:
+    """Return name -> figure of everything there is to see of a search."""
+    figures = {'gait_snapshots': plot_snapshots(found), 'gait_motion': plot_motion(found)}
+    if 1 in found.robot_file.robot.base.axes:
+        figures['gait_top_view'] = plot_top_view(found)
+    return figures
+
+
+def plot_cycle(run: Run, cycle: dict[str, Any]) -> style.Figure:
+    """Draw a limit cycle, and the run that starts on it, in phase planes, touchdown as a jump."""
+    figure, axes, moving = phase_planes(run)
+    begins = [*touchdowns(run), len(run.time)]
+    after = slice(begins[1], begins[min(5, len(begins) - 1)])
+    for axis, i in zip(axes, moving, strict=False):
+        x, y = run.coordinates[:, i], run.rates[:, i]
+        first = slice(0, begins[1])
+        axis.plot(x[after], y[after], '.', color=style.FAINT, markersize=3, zorder=1,
+                  label='the steps after it')
+        axis.plot(x[first], y[first], color=style.FOOT_COLOURS[0], label='one step')
+        axis.plot(x[[begins[1] - 1, 0]], y[[begins[1] - 1, 0]], '--', color=style.MARK,
+                  linewidth=1.3, label='touchdown: feet change roles, the impact takes speed')
+        axis.plot(x[:1], y[:1], 'o', color=style.FOOT_COLOURS[0], markersize=5,
+                  label='just after it')
+    figure.legend(*axes[0].get_legend_handles_labels(), loc='outside lower center', ncols=4,
+                  frameon=False, fontsize=9.5)
+    figure.suptitle(_cycle_title(run, cycle), x=0.01, ha='left', fontsize=11)
+    return figure
+
+
+def _cycle_title(run: Run, cycle: dict[str, Any]) -> str:
+    slope = math.degrees(run.world.slope)
+    floor = f'{abs(slope):.3g}° {"downhill" if slope > 0.0 else "uphill"}' if slope else 'level'
+    values = [complex(value) for value in cycle['eigenvalues']]
+    texts = [f'{value.real:.3g}' if value.imag == 0.0 else f'{value.real:.3g} ± {value.imag:.3g}i'
+             for value in values if value.imag >= 0.0]
+    stable = 'stable' if cycle['stable'] else 'unstable'
+    return (f'{run.robot.name}, {in_words(run.controller)}, {floor}: {stable} cycle, period '
+            f'{cycle["period"]:.4g} s, step {cycle["step_length"]:.3g} m, '
+            f'{cycle["speed"]:.3g} m/s\neigenvalues of the return map {", ".join(texts)}; the '
+            f'largest is {max(map(abs, values)):.3g} in size')
+
+
+def plot_impact_losses(robot_file: RobotFile, angle: float | None = None) -> style.Figure:
+    """Draw shares of energy lost over the hip angle (rad) at touchdown, as Fig. 4.6 of [DS09]."""
+    angles = np.linspace(0.02, np.pi / 2, 120)
+    shares = losses_over_angle(robot_file, angles)
+    figure, (axis,) = style.new_figure(1, height=4.0)
+    axis.fill_between(angles, shares[:, 0], shares[:, -1], color=style.FAINT, alpha=0.4)
+    for column, colour, name in ((0, style.FOOT_COLOURS[0], 'most'),
+                                 (-1, style.FOOT_COLOURS[1], 'least')):
+        axis.plot(angles, shares[:, column], color=colour, label=f'{name} lossy direction')
+    if angle is not None:
+        axis.axvline(angle, color=style.NEUTRAL, linewidth=1.0)
+    style.label(axis, f'Share of kinetic energy lost at touchdown, {robot_file.robot.name}',
+                'share')
+    axis.set_xlabel('hip angle at touchdown (rad)')
+    axis.legend()
+    return figure
+
+
+def plot_losses_over_mass_ratio(name: str, overrides: Sequence[tuple[str, Any]] = (),
+                                ratios: Sequence[float] = (0.2, 0.5, 1.0, 2.0, 5.0, 20.0)
+                                ) -> style.Figure:
+    """Draw the least share lost for several hip to leg mass ratios, as Fig. 4.5 of [DS09]."""
+    angles = np.linspace(0.02, np.pi / 2, 80)
+    figure, (axis,) = style.new_figure(1, height=4.0)
+    for i, ratio in enumerate(ratios):
+        robot_file = load_robot(name, (*overrides, ('leg_mass', 1.0), ('hip_mass', ratio)))
+        shares = losses_over_angle(robot_file, angles)
+        shade = 0.25 + 0.75 * i / max(1, len(ratios) - 1)
+        axis.plot(angles, shares[:, -1], color=style.FOOT_COLOURS[0], alpha=shade,
+                  label=f'hip {ratio:g} : leg 1')
+    style.label(axis, 'Smallest share of kinetic energy lost at touchdown', 'share')
+    axis.set_xlabel('hip angle at touchdown (rad)')
+    axis.legend()
+    return figure
+
+
+def plot_energy(run: Run) -> style.Figure:
+    """Draw kinetic and potential energy over the steps of a run, as Fig. 5.8 of [DS09]."""
+    dynamics = Dynamics(run.robot, run.world.gravity, run.world.slope)
+    kinetic = np.array([dynamics.kinetic_energy(q, v) for q, v in zip(run.q, run.v, strict=True)])
+    potential = np.array([dynamics.potential_energy(q) for q in run.q])
+    figure, axes = style.new_figure(2, height=2.4, sharex=True)
+    axes[0].plot(run.time, kinetic, color=style.FOOT_COLOURS[0], label='kinetic')
+    axes[0].plot(run.time, potential - potential[0], color=style.FOOT_COLOURS[1],
+                 label='potential, from the start')
+    axes[1].plot(run.time, kinetic + potential - potential[0] - kinetic[0], color=style.NEUTRAL,
+                 label='total')
+    axes[1].plot(run.time, run.work.sum(axis=1), color=style.FOOT_COLOURS[2],
+                 label='work of actuators')
+    for axis, title in zip(axes, ('Energy', 'Total energy and work, from the start'), strict=True):
+        style.label(axis, title, 'J')
+        axis.legend(ncols=2)
+        for row in touchdowns(run)[1:]:
+            axis.axvline(run.time[row], color=style.FAINT, linewidth=0.8)
+    axes[1].set_xlabel('time (s)')
+    return figure
+
+
+def plot_robustness(result: dict[str, Any]) -> style.Figure:
+    """Draw which sizes of a disturbance or lasting error were survived, from its summary."""
+    figure, (axis,) = style.new_figure(1, height=1.6)
+    for survived, colour, name in ((True, style.FOOT_COLOURS[0], 'survived'),
+                                   (False, style.FOOT_COLOURS[1], 'failed')):
+        sizes = [size for size, lives, _ in result['samples'] if lives is survived]
+        axis.plot(sizes, np.full(len(sizes), float(survived)), '|', markersize=14, color=colour,
+                  label=name)
+    axis.set_yticks([0.0, 1.0], ['failed', 'survived'])
+    axis.set_ylim(-0.6, 1.6)
+    what = result.get('disturbance') or result['margin']
+    lasted = f'{result["further_steps"]} further steps' if 'further_steps' in result else \
+        f'{result["duration"]:g} s, seeds: {result["seeds"]}'
+    axis.set_xlabel(f'{what.replace("_", " ")} ({result["unit"]})')
+    style.label(axis, f'{result["robot"]} under {result["controller"]}, {lasted}', '')
+    return figure

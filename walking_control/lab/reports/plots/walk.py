@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures of a run, its estimate and a recording; every function returns a matplotlib Figure.
+
+A band in the colour of a foot marks the time it is the stance foot.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from walking_control.lab.reports.plots import style
+from walking_control.models.dynamics import Dynamics
+from walking_control.models.robot import in_words, Robot
+from walking_control.runs import kinematics
+from walking_control.runs.metrics import step_table
+from walking_control.runs.quantities import floor_tilt, LOADED, motors, touchdowns
+from walking_control.runs.run import Run
+
+# Contact peaks above this many weights leave the frame of the plot of forces.
+_FORCE_FRAME = 2.5
+ESTIMATE_CAPTION = (
+    'Estimate less truth of the base in the axes of the floor, and three standard deviations as '
+    'the estimator gave them: an honest one holds 99.7 % of the errors.')
+_ROWS = (('turn about', 'degrees', np.degrees(1.0)), ('velocity along', 'm/s', 1.0),
+         ('place along', 'm', 1.0))
+
+
+def last_steps(run: Run, count: int = 6) -> slice:
+    """Return the slice of rows of the last steps of a run, to its end after a fall."""
+    rows = touchdowns(run)
+    end = len(run.time) if run.broke_off or len(rows) < 2 else rows[-1] + 1
+    return slice(rows[max(0, len(rows) - 1 - count)], end)
+
+
+def plot_joint_angles(run: Run) -> style.Figure:
+    """Draw leg and joint angles over time, as Figs. 5.13 and 5.15 of [DS09].
+
+    The first panel shows the first minimal coordinate as seen from each foot, thick while that
+    foot stands; then a panel for every joint and its mirror partner.
+    """
+    rows = last_steps(run)
+    robot, time = run.robot, run.time[rows]
+    angles = run.q[rows, robot.base.nq - len(robot.base.angles):]
+    groups = _mirror_groups(robot)
+    figure, axes = style.new_figure(1 + len(groups), height=1.75, sharex=True)
+    for i, foot in enumerate(robot.feet):
+        leg = angles @ robot.supports[foot][0]
+        stands = run.support[rows] == i
+        axes[0].plot(time, leg, color=style.FOOT_COLOURS[i], linewidth=1.0)
+        axes[0].plot(time, np.where(stands, leg, np.nan), color=style.FOOT_COLOURS[i],
+                     linewidth=2.6)
+    style.label(axes[0], f'{robot.coordinates[0]} of each leg from the floor normal, '
+                'thick while it stands', 'angle (rad)')
+    colours = _joint_colours(robot)
+    for axis, joints in zip(axes[1:], groups, strict=True):
+        for joint in joints:
+            axis.plot(time, run.joints[rows, robot.joint_index(joint)], color=colours[joint])
+        style.label(axis, ', '.join(in_words(joint) for joint in joints), 'angle (rad)')
+    _finish(figure, axes, run, rows)
+    return figure
+
+
+def phase_planes(run: Run) -> tuple[style.Figure, list[style.Axes], np.ndarray]:
+    """Return a figure, axes of rate over coordinate of all that move, and the indices of these."""
+    names = run.robot.coordinates
+    moving = np.flatnonzero(np.ptp(run.coordinates, axis=0) > 1e-2)
+    moving = moving if len(moving) else np.arange(1)
+    columns = 2 if len(moving) == 4 else min(3, len(moving))
+    figure, axes = style.new_figure(-(-len(moving) // columns), height=3.4, columns=columns)
+    for axis, i in zip(axes, moving, strict=False):
+        axis.set_xlabel(f'{names[i]} (rad)')
+        axis.set_ylabel(f'rate of {names[i]} (rad/s)')
+    for axis in axes[len(moving):]:
+        axis.set_visible(False)
+    figure.get_layout_engine().set(wspace=0.08)
+    return figure, axes, moving
+
+
+def plot_phase_portrait(run: Run) -> style.Figure:
+    """Draw every minimal coordinate against its rate; the second half of the run is coloured."""
+    table = touchdowns(run)
+    figure, axes, moving = phase_planes(run)
+    half = 0.5 * (run.time[0] + run.time[-1])
+    for axis, i in zip(axes, moving, strict=False):
+        for begin, end in zip(table, [*table[1:], len(run.time)], strict=True):
+            late = run.time[begin] >= half
+            colour = style.FOOT_COLOURS[run.support[begin]] if late else style.FAINT
+            x, y = run.coordinates[begin:end, i], run.rates[begin:end, i]
+            axis.plot(x, y, color=colour, linewidth=1.3 if late else 0.8, zorder=3 if late else 2)
+            axis.plot(x[:1], y[:1], 'o', color=colour, markersize=4, zorder=4 if late else 2)
+    style.add_foot_legend(figure, run.robot, 'stands', extra=('first half of the run', style.FAINT))
+    return figure
+
+
+def plot_actuators(run: Run) -> style.Figure | None:
+    """Draw current (effort without a motor), mechanical power and work; None without any."""
+    robot = run.robot
+    if not robot.actuators:
+        return None
+    rows = last_steps(run)
+    figure, axes = style.new_figure(2, height=2.4, sharex=True)
+    time = run.time[rows]
+    modelled = {column for column, _, _ in motors(robot)}
+    for i, (joint, motor) in enumerate(robot.actuators.items()):
+        drawn, limit = run.effort[rows, i], motor.effort_limit
+        if i in modelled:
+            drawn, limit = motor.current(drawn), motor.current_limit
+        colour = style.NEUTRAL if len(robot.actuators) == 1 \
+            else style.FOOT_COLOURS[i % len(style.FOOT_COLOURS)]
+        axes[0].step(time, drawn, where='post', color=colour, label=in_words(joint))
+        if i in modelled:
+            for bound in (-limit, limit):
+                axes[0].axhline(bound, color='black', linestyle='--', linewidth=1.0)
+        power = np.diff(run.work[rows, i]) / np.diff(time)
+        axes[1].step(time, np.append(power, power[-1:]), where='post', color=colour)
+    if modelled:
+        style.label(axes[0], 'motor current; dashed: limit of the amplifier', 'current (A)')
+    else:
+        style.label(axes[0], 'effort of the actuators', 'effort (N m)')
+    mean = np.ptp(time) and (run.work[rows][-1] - run.work[rows][0]).sum() / np.ptp(time)
+    axes[1].axhline(mean, color='black', linewidth=1.0, linestyle=':')
+    style.label(axes[1], f'mechanical power; dotted: mean, {mean:.3g} W', 'power (W)')
+    if len(robot.actuators) > 1:
+        axes[0].legend(loc='upper right', ncols=len(robot.actuators))
+    _finish(figure, axes, run, rows)
+    return figure
+
+
+def plot_ground_forces(run: Run) -> style.Figure:
+    """Draw the floor's force on each foot and its ratio; titles give peaks that leave the frame."""
+    rows = last_steps(run)
+    time, force = run.time[rows], run.foot_force[rows]
+    weight = run.world.gravity * Dynamics(run.robot).mass
+    figure, axes = style.new_figure(3, height=1.9, sharex=True)
+    for i in range(len(run.robot.feet)):
+        normal, along = force[:, i, 2], force[:, i, 0]
+        loaded = normal >= LOADED * weight
+        ratio = np.where(loaded, np.abs(along) / np.where(loaded, normal, 1.0), np.nan)
+        for axis, values in zip(axes, (normal, along, ratio), strict=True):
+            shown = values if axis is axes[2] else np.where(normal > 0.0, values, np.nan)
+            axis.plot(time, shown, color=style.FOOT_COLOURS[i])
+    axes[0].axhline(weight, color='black', linestyle=':', linewidth=1.0)
+    axes[0].set_ylim(0.0, _FORCE_FRAME * weight)
+    peak = force[:, :, 2].max()
+    beyond = f'; sampled peaks reach {peak:.0f} N' if peak > _FORCE_FRAME * weight else ''
+    style.label(axes[0], f'normal force; dotted: weight{beyond}', 'force (N)')
+    reach = min(0.5 * weight, 1.1 * max(1.0, np.abs(force[:, :, 0]).max()))
+    axes[1].set_ylim(-reach, reach)
+    style.label(axes[1], 'force along the floor, forward positive', 'force (N)')
+    friction = run.world.friction
+    axes[2].axhline(friction, color='black', linestyle='--', linewidth=1.0)
+    axes[2].set_ylim(0.0, 1.1 * friction)
+    style.label(axes[2], 'friction used, |along| / normal; dashed: coefficient of friction',
+                'ratio (1)')
+    _finish(figure, axes, run, rows)
+    return figure
+
+
+def plot_steps(run: Run) -> style.Figure | None:
+    """Draw speed, length and clearance of every step; None without a completed step."""
+    table = step_table(run, Dynamics(run.robot))
+    if not len(table['row']):
+        return None
+    figure, axes = style.new_figure(1, width=10.0, height=2.8, columns=3)
+    number = np.arange(1, len(table['row']) + 1)
+    panels = (('speed', 'speed', 'speed (m/s)'), ('length', 'step length', 'length (m)'),
+              ('clearance', 'foot clearance', 'height (m)'))
+    for axis, (name, title, ylabel) in zip(axes, panels, strict=True):
+        axis.plot(number, table[name], color=style.FAINT, linewidth=1.0)
+        for i in range(len(run.robot.feet)):
+            chosen = table['support'] == i
+            axis.plot(number[chosen], table[name][chosen], 'o', color=style.FOOT_COLOURS[i])
+        low = min(0.0, np.nanmin(table[name]) * 1.1)
+        axis.set_ylim(low, max(1e-3, np.nanmax(table[name]) * 1.12))
+        style.label(axis, title, ylabel)
+        axis.set_xlabel('step')
+        axis.xaxis.get_major_locator().set_params(integer=True)
+    figure.get_layout_engine().set(wspace=0.06)
+    style.add_foot_legend(figure, run.robot, 'stands')
+    return figure
+
+
+def plot_stick_figure(run: Run, steps: int = 2, poses: int = 7) -> style.Figure:
+    """Draw the last steps as multiple exposures, one panel a step, early poses faint."""
+    rows = last_steps(run, steps)
+    last = rows.stop - 1
+    starts = [*(row for row in touchdowns(run) if rows.start <= row < last), last]
+    skeleton = kinematics.Skeleton(Dynamics(run.robot))
+    figure, axes = style.new_figure(1, height=4.6, columns=len(starts) - 1, sharey=True)
+    for axis, begin, end in zip(axes, starts[:-1], starts[1:], strict=True):
+        points = np.array([skeleton.points(q)[:, ::2] for q in run.q[begin:end + 1]])
+        points = kinematics.tilt(points - [points[0, skeleton.base, 0], 0.0], run.world.slope)
+        _draw_poses(axis, skeleton, points, poses)
+        foot = in_words(run.robot.feet[run.support[begin]])
+        axis.set_title(f'{foot} stands, {run.time[begin]:.2f} to {run.time[end]:.2f} s',
+                       loc='left', fontsize=11)
+        stance = np.median(points[:, skeleton.feet[run.support[begin]]], axis=0)
+        slope = run.world.slope + floor_tilt(run, run.steps[begin])
+        axis.axline(stance, slope=-np.tan(slope), color='black', linewidth=1.2)
+        # limits give way, not the frame: the layout knows the room that frames need
+        axis.set_aspect('equal', adjustable='datalim')
+        axis.set_xlabel('forward (m)')
+    axes[0].set_ylabel('up (m)')
+    _fit_height(figure, axes)
+    style.add_foot_legend(figure, run.robot)
+    return figure
+
+
+def _fit_height(figure: style.Figure, axes: list[style.Axes]) -> None:
+    """Make a figure a little lower than panels of equal scale beside each other would fill."""
+    widest = max(np.ptp(axis.get_xlim()) for axis in axes)
+    panel = (figure.get_figwidth() - 0.6) / len(axes) - 0.2
+    shape = max(np.ptp(axis.get_ylim()) for axis in axes) / widest
+    figure.set_figheight(1.1 + 0.92 * panel * shape)
+
+
+def _draw_poses(axis: style.Axes, skeleton: kinematics.Skeleton, points: np.ndarray,
+                poses: int) -> None:
+    for point in (skeleton.base, *skeleton.feet):
+        axis.plot(*points[:, point].T, color=style.NEUTRAL, linewidth=1.0, linestyle=':')
+    chosen = np.linspace(0, len(points) - 1, poses).round().astype(int)
+    for k, row in enumerate(chosen):
+        strength = 0.2 + 0.8 * (k / max(1, poses - 1)) ** 1.3
+        for segment in skeleton.segments:
+            axis.plot(*points[row, [segment.start, segment.end]].T, alpha=strength, linewidth=2.6,
+                      color=segment_colour(segment), solid_capstyle='round')
+
+
+def _mirror_groups(robot: Robot) -> list[tuple[str, ...]]:
+    """Return the joints in groups of mirror partners."""
+    groups = []
+    for joint in robot.joints:
+        group = tuple(sorted({joint, robot.mirror[joint][0]}, key=robot.joint_index))
+        if group not in groups:
+            groups.append(group)
+    return groups
+
+
+def _joint_colours(robot: Robot) -> dict[str, str]:
+    """Return joint -> colour of the leg it moves; neutral when paired with nobody."""
+    colours = {}
+    for joint, leg in kinematics.leg_of_each_joint(robot).items():
+        alone = robot.mirror[joint][0] == joint
+        colours[joint] = style.NEUTRAL if alone or leg is None else style.FOOT_COLOURS[leg]
+    return colours
+
+
+def segment_colour(segment: kinematics.Segment) -> str:
+    """Return the colour of a segment: that of the foot of its leg."""
+    return style.NEUTRAL if segment.foot is None else style.FOOT_COLOURS[segment.foot]
+
+
+def shade_stance(axis: style.Axes, run: Run, rows: slice | None) -> None:
+    """Mark the time each foot stands by a band in its colour."""
+    time, support = run.time[rows], run.support[rows]
+    changes = [0, *(1 + np.flatnonzero(np.diff(support))), len(time) - 1]
+    for begin, end in zip(changes[:-1], changes[1:], strict=True):
+        axis.axvspan(time[begin], time[end], color=style.FOOT_COLOURS[support[begin]], alpha=0.09,
+                     linewidth=0)
+
+
+def _finish(figure: style.Figure, axes: list[style.Axes], run: Run, rows: slice | None) -> None:
+    """Shade the stance feet, label time, name the colours."""
+    time = run.time[rows]
+    for axis in axes:
+        shade_stance(axis, run, rows)
+    axes[-1].set_xlabel('time (s)')
+    axes[-1].set_xlim(time[0], time[-1])
+    style.add_foot_legend(figure, run.robot, '(band: stance)')
+
+
+def plot_estimate(run: Run) -> style.Figure | None:
+    """Draw the error of the estimate of the base within three sigmas; None without a covariance."""
+    error = kinematics.estimate_error(run)
+    sigma = None if error is None else error.sigma
+    if error is None or sigma is None:
+        return None
+    errors = error.all
+    lines = [[i for i in range(row, row + 3) if sigma[:, i].any()] for row in (0, 3, 6)]
+    width = max(map(len, lines))
+    figure, axes = style.new_figure(3, width=11.0, height=1.9, columns=width, sharex=True)
+    for line, (words, unit, factor) in enumerate(_ROWS):
+        for k, axis in enumerate(axes[width * line:width * (line + 1)]):
+            if k >= len(lines[line]):   # the robot cannot
+                axis.set_axis_off()
+                continue
+            i = lines[line][k]
+            _draw_error(axis, run.time, factor * errors[:, i], 3.0 * factor * sigma[:, i])
+            style.label(axis, f'{words} {"xyz"[i % 3]}', unit)
+    for axis in axes[-width:]:
+        axis.set_xlabel('time (s)')
+    return figure
+
+
+def _draw_error(axis: style.Axes, time: np.ndarray, error: np.ndarray, band: np.ndarray) -> None:
+    """Draw an error within its band."""
+    axis.fill_between(time, -band, band, color=style.FAINT, alpha=0.45, linewidth=0.0)
+    axis.plot(time, error, color=style.NEUTRAL, linewidth=1.1)
+    # the first moments, when little is known, would flatten the rest
+    height = 1.3 * max(np.quantile(band, 0.95), np.quantile(np.abs(error), 0.995))
+    axis.set_ylim(-height, height)
+
+
+def plot_columns(columns: Any) -> style.Figure:
+    """Draw every group of `recording.replay.Columns` over time, below one another."""
+    figure, axes = style.new_figure(len(columns.groups), sharex=True)
+    for axis, (title, (unit, labels, values)) in zip(axes, columns.groups.items()):
+        for name, column in zip(labels, values.T):
+            axis.plot(columns.time, column, linewidth=1.0, label=in_words(name))
+        axis.set_ylabel(f'{title}, {unit}' if title != unit else unit)
+        axis.legend(loc='center left', bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=7,
+                    ncols=1 + len(labels) // 8)
+    axes[-1].set_xlabel('time, s')
+    return figure

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is worth keeping of a run: numbers, table, figures, animation, one page of it all."""
+
+from html import escape
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from walking_control.exceptions import InvalidInput, writing_to
+from walking_control.lab.reports.animations.film import describe_animation, write_animation
+from walking_control.lab.reports.page import embed_figure, write_page
+from walking_control.lab.reports.plots.style import import_matplotlib, save
+from walking_control.lab.reports.scene import import_pillow
+from walking_control.lab.reports.sections import POSTURE, Section, SPACE, WALK
+from walking_control.models.robot import in_words
+from walking_control.runs.run import Run
+from walking_control.runs.tables import write_run_table
+
+
+def write_report(run: Run, summary: dict[str, Any], directory: Path | str) -> list[str]:
+    """Write all files of a run into a directory, which is made if need be.
+
+    Args:
+        summary: What `summarize` (or a verb that adds to it) says of the run, JSON-ready.
+
+    Returns:
+        Paths of the files, as texts: report.html, summary.json, run.csv, animation.gif and a PNG
+        per figure. The page needs none of the others.
+
+    Raises:
+        InvalidInput: The directory cannot be written.
+        MissingDependency: matplotlib or Pillow is not installed; nothing has been written then.
+    """
+    import_matplotlib()
+    import_pillow()
+    directory = Path(directory)
+    with writing_to(directory):
+        return _write_files(run, summary, directory)
+
+
+def plot_run(run: Run, name: str | None = None) -> Any:
+    """Return a figure of the report.
+
+    Args:
+        name: Of the figure, as its file in a report is called; None takes the first.
+
+    Returns:
+        A matplotlib ``Figure``.
+
+    Raises:
+        InvalidInput: The run has no such figure; says which it has.
+        MissingDependency: matplotlib is not installed.
+    """
+    import_matplotlib()
+    plots = {each: plot for section in _sections(run.summary()) if len(run.time) > 1
+             for each, plot, _ in section.figures}
+    if name is None and plots:
+        name = next(iter(plots))
+    figure = plots[name](run) if name in plots else None
+    if figure is None:
+        raise InvalidInput('figure of a run', value=name, limit='this run has none of that name',
+                           remedy='figures of such runs: ' + ', '.join(plots))
+    return figure
+
+
+def _write_files(run: Run, summary: dict[str, Any], directory: Path) -> list[str]:
+    sections = _sections(summary)
+    animation, table = directory / 'animation.gif', directory / 'run.csv'
+    write_animation(run, animation)
+    write_run_table(run, table)
+    figures = []
+    # one tick, as after a fault in the very first, is nothing to plot
+    for section in sections if len(run.time) > 1 else ():
+        for name, plot, caption in section.figures:
+            figure = plot(run)
+            if figure is not None:
+                path = directory / f'{name}.png'
+                save(figure, path)
+                figures.append((path, caption))
+    numbers = directory / 'summary.json'
+    page = directory / 'report.html'
+    files = [str(path) for path in
+             (page, numbers, table, animation, *(path for path, _ in figures))]
+    text = json.dumps({**summary, 'files': files}, indent=2, allow_nan=False)
+    numbers.write_text(text + '\n', encoding='utf-8')
+    film = embed_figure(animation, 'image/gif', describe_animation(run))
+    page.write_text(_page(sections, summary, film, figures), encoding='utf-8')
+    return files
+
+
+def _sections(summary: dict[str, Any]) -> list[Section]:
+    """Return what there is to say of a run: of a walk, of a kept posture, or of both."""
+    sections = [] if summary['steady'] is None else \
+        [SPACE] if 'sideways' in summary['steady'] else [WALK]
+    return [*sections, POSTURE] if 'posture' in summary else sections
+
+
+def _page(sections: list[Section], summary: dict[str, Any], film: str,
+          figures: list[tuple[Path, str]]) -> str:
+    title = f'{summary["robot"]} {sections[0].verb(summary)}'
+    slope = math.degrees(summary['slope'])
+    floor = 'level floor' if slope == 0.0 else \
+        f'{abs(slope):.3g}° {"downhill" if slope > 0.0 else "uphill"}'
+    world = (f'{in_words(summary["controller"])} on plant {summary["plant"]}, '
+             f'{floor}, friction {summary["friction"]:.3g}, '
+             f'gravity {summary["gravity"]:.4g} m/s², {summary["mass"]:.3g} kg')
+    parts = [f'<p class="world">{escape(world)}</p>', sections[0].outcome(summary),
+             '<div class="top">', film, *(section.table(summary) for section in sections), '</div>']
+    parts += [embed_figure(path, 'image/png', caption) for path, caption in figures]
+    return write_page(title, [*parts, *(section.definitions(summary) for section in sections)])

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All rows, and the page they make."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from walking_control.exceptions import InvalidInput
+from walking_control.lab.reports.reproduction import contacts, gaits, walks
+from walking_control.lab.reports.reproduction.row import judge, Row, STATUSES
+
+ROWS: tuple[Row, ...] = (*walks.IMPACTS, *walks.CYCLES, *walks.CONTROL, *contacts.ROWS, *gaits.ROWS)
+_HEAD = """# Reproduction of published numbers
+
+Made by `walking_control reproduce --out doc`, which computes every row anew; `--quick` takes those
+that need a second or less, `--only ID` one row, or all whose names begin so. {counts}
+
+*Reproduced*: within half of the last printed digit, or 4 % where a search has a cost (Table 5.2:
+10 %). *Differs*: the source leaves something open, and the row says what. *Not from its own
+equations*: the source's equations give our number, not the printed one; the
+[errata](errata.md) name the tests. Sources: [references](references.md). [STATIC] and [Mor17]
+print no results in numbers, but formulas that tests check. Data the sources print and we take over,
+such as masses, are no rows.
+
+| id | place | what | unit | published | ours | verdict | why | command |
+|---|---|---|---|---|---|---|---|---|
+"""
+
+
+def reproduce(only: Sequence[str] = (), quick: bool = False,
+              progress: Callable[[float], None] | None = None) -> list[dict[str, Any]]:
+    """Compute published numbers.
+
+    Args:
+        only: Ids, or what they begin with; empty takes all.
+        quick: Whether to leave out what takes more than a second.
+        progress: Called with the share of rows done, 0 to 1.
+
+    Returns:
+        What `judge` says of each row.
+
+    Raises:
+        InvalidInput: No row has such a name.
+    """
+    for name in only:
+        if not any(row.id.startswith(name) for row in ROWS):
+            raise InvalidInput('only', value=name, limit='no row begins with that',
+                               remedy='ids stand in doc/reproduction.md')
+    rows = [row for row in ROWS if (row.quick or not quick)
+            and (not only or any(row.id.startswith(name) for name in only))]
+    if not rows:
+        raise InvalidInput('only', value=', '.join(only), limit='takes longer than --quick allows',
+                           remedy='leave out --quick')
+    judged = []
+    for row in rows:
+        judged.append(judge(row))
+        if progress is not None:
+            progress(len(judged) / len(rows))
+    return judged
+
+
+def page_line(row: dict[str, Any]) -> str:
+    """Return a row as a line of the page."""
+    cells = (row['id'], f'[{row["source"]}] {row["place"]}', row['what'], row['unit'],
+             row['published'], row['ours'], row['status'], row['note'], f'`{row["command"]}`')
+    return '| ' + ' | '.join(str(cell) for cell in cells) + ' |'
+
+
+def write_page(rows: Sequence[dict[str, Any]]) -> str:
+    """Return the page of all rows."""
+    counts = {status: sum(row['status'] == status for row in rows) for status in STATUSES}
+    words = ', '.join(f'{count} {status}' for status, count in counts.items() if count)
+    return _HEAD.format(counts=f'{len(rows)} numbers: {words}.') \
+        + ''.join(f'{page_line(row)}\n' for row in rows)

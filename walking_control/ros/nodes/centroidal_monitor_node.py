@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shows how a robot that stands passes a force on its centre of mass into motion.
+
+Listens to the joints, the orientation and the loads of the feet, on the topics of the controller;
+sends nothing but figures and a marker. What a foot carries counts as contact.
+"""
+
+from collections.abc import Callable
+import math
+import time
+from typing import Any
+
+from geometry_msgs.msg import WrenchStamped
+import numpy as np
+import pinocchio as pin
+from sensor_msgs.msg import Imu, JointState
+from std_msgs.msg import Float64
+from visualization_msgs.msg import Marker
+
+from walking_control.design.mechanism import load_mechanism, Mechanism, unit_direction
+from walking_control.design.rotom import Contacts, motion_space, Transmissibility, transmissibility
+from walking_control.design.study import usual_contacts
+from walking_control.exceptions import MeasurementError, WalkingControlError
+from walking_control.models.parameters import parameter, Parameters
+from walking_control.models.pose import unit_quaternion
+from walking_control.models.robot import Robot
+from walking_control.ros.nodes import topics
+from walking_control.ros.nodes.guard import GuardedNode
+from walking_control.ros.nodes.messages import (
+    ForceReader,
+    JointStateReader,
+    make_marker,
+    write_axes,
+)
+from walking_control.ros.nodes.parameters import NodeParameters
+from walking_control.ros.nodes.runtime import program
+from walking_control.ros.nodes.sensors import sensor_topics
+
+
+class Settings(Parameters, section='node'):
+    """Of the monitor."""
+
+    robot_file: str = parameter('humanoid', '', 'Robot: a name or the path of a robot file.')
+    rate: float = parameter(10.0, 'Hz', 'Figures per second of wall time.', 0.1, 200.0)
+    direction: tuple[float, ...] = parameter(
+        (0.0, 0.0, 1.0), '1', 'Of the force that RoToM is about, in the world; z is up.', -1e6, 1e6)
+    contact_kind: str = parameter(
+        '', '', 'Whether loaded feet may turn: point, or sole; empty: as usual for the robot.',
+        choices=('', 'point', 'sole'))
+    load: float = parameter(
+        0.05, '1', 'Share of the weight from which a foot counts as standing.', 0.001, 1.0)
+    timeout: float = parameter(
+        0.5, 's', 'Age of the joints after which nothing is published.', 0.01, 60.0)
+    marker_size: float = parameter(0.5, 'm', 'Drawn half axis of a free mass.', 0.001, 10.0)
+
+THIN = 1e-3   # m: RViz draws no flat ellipsoid
+
+
+class CentroidalMonitorNode(GuardedNode):
+    """Publishes ``~/index``, ``~/rotom`` (Float64) and ``~/ellipsoid`` (Marker, base frame).
+
+    Without an orientation the base counts as upright; a foot from which nothing was ever heard
+    counts as standing.
+
+    Args:
+        name: Node name.
+        **kwargs: Passed to `rclpy.node.Node`.
+
+    Raises:
+        InvalidInput: The robot file or a parameter is unusable.
+    """
+
+    def __init__(self, name: str = 'centroidal_monitor', **kwargs: Any) -> None:
+        super().__init__(name, **kwargs)
+        self._values = NodeParameters(self, Settings).read()
+        self._mechanism = load_mechanism(self._values.robot_file, held=False)
+        self._direction = unit_direction(self._values.direction)
+        robot = self._mechanism.dynamics.robot
+        self._kind = self._values.contact_kind or usual_contacts(self._mechanism)[0].kind
+        self._space = motion_space(self._mechanism)
+        self._reader = JointStateReader(robot.joints)
+        self._positions = np.full(len(robot.joints), math.nan)
+        self._heard = -math.inf
+        self._imu: np.ndarray | None = None   # rotation from the IMU's axes to the world's
+        self._forces: dict[str, np.ndarray | None] = {foot: None for foot in robot.feet}
+        self._publish_to()
+        self._listen_to(robot)
+        self.steady_timer(1.0 / self._values.rate, self._on_timer)
+
+    def _publish_to(self) -> None:
+        self._index = self.create_publisher(Float64, '~/index', topics.LATEST)
+        self._rotom = self.create_publisher(Float64, '~/rotom', topics.LATEST)
+        self._marker_publisher = self.create_publisher(Marker, '~/ellipsoid', topics.LATEST)
+        self._marker = make_marker(
+            self._mechanism.dynamics.robot.base_link, 'transmissibility', 0, Marker.SPHERE,
+            (0.0, 0.45, 0.7, 0.5), (0.0, 0.0, 0.0))
+
+    def _listen_to(self, robot: Robot) -> None:
+        callbacks = {'joint_state': self._on_joints, 'imu': self._on_imu,
+                     **{foot: self._wrench_callback(foot) for foot in robot.feet}}
+        for sensor, (kind, topic) in sensor_topics(robot).items():
+            if sensor in callbacks:
+                self.create_subscription(kind, topic, callbacks[sensor], topics.SENSOR_IN)
+
+    # -- messages ------------------------------------------------------------------------------
+
+    def _on_joints(self, message: JointState) -> None:
+        try:
+            if not self._reader.read(message, self._positions):
+                return
+        except MeasurementError as error:
+            self.get_logger().error(str(error), throttle_duration_sec=5.0)
+            return
+        self._stamp, self._heard = message.header.stamp, time.monotonic()
+
+    def _on_imu(self, message: Imu) -> None:
+        q = message.orientation
+        try:
+            orientation = unit_quaternion((q.x, q.y, q.z, q.w))
+        except WalkingControlError as error:
+            self.get_logger().error(str(error), throttle_duration_sec=5.0)
+            return
+        self._imu = pin.Quaternion(np.array(orientation)).matrix()
+
+    def _wrench_callback(self, foot: str) -> Callable[[WrenchStamped], None]:
+        reader, force = ForceReader(), np.zeros(3)
+
+        def on_wrench(message: WrenchStamped) -> None:
+            reader.read(message, force)
+            self._forces[foot] = force
+        return on_wrench
+
+    # -- figures -------------------------------------------------------------------------------
+
+    def standing(self) -> tuple[str, ...]:
+        """Return the feet that carry something, or have never been heard of."""
+        least = self._values.load * self._mechanism.dynamics.weight
+        return tuple(foot for foot, force in self._forces.items()
+                     if force is None or np.linalg.norm(force) >= least)
+
+    def _on_timer(self) -> None:
+        if time.monotonic() - self._heard > self._values.timeout \
+                or not np.isfinite(self._positions).all():
+            return
+        mechanism = self._mechanism.at(self._positions)
+        found = transmissibility(mechanism, Contacts(self.standing(), self._kind), self._space)
+        # the mechanism's base is upright, so its axes are the base's
+        self._index.publish(Float64(data=found.index))
+        self._rotom.publish(Float64(data=found.rotom(self._to_base(mechanism))))
+        self._marker_publisher.publish(self._drawn(mechanism, found))
+
+    def _to_base(self, mechanism: Mechanism) -> np.ndarray:
+        """Return the direction in the base's axes."""
+        if self._imu is None:
+            return self._direction
+        dynamics = mechanism.dynamics
+        turned = dynamics.placement(mechanism.q, dynamics.frame(dynamics.robot.imu_link))[1]
+        return np.asarray(turned @ self._imu.T @ self._direction)
+
+    def _drawn(self, mechanism: Mechanism, found: Transmissibility) -> Marker:
+        lengths, axes = found.axes
+        if np.linalg.det(axes) < 0.0:
+            axes = axes * np.array([1.0, 1.0, -1.0])
+        marker, size = self._marker, 2.0 * self._values.marker_size
+        marker.header.stamp = self._stamp
+        write_axes(marker.pose.position, self._in_base(mechanism))
+        write_axes(marker.pose.orientation, pin.Quaternion(axes).coeffs())
+        write_axes(marker.scale, np.maximum(size * lengths, THIN))
+        return marker
+
+    @staticmethod
+    def _in_base(mechanism: Mechanism) -> np.ndarray:
+        """Return the centre of mass in the base's axes, m."""
+        dynamics = mechanism.dynamics
+        place = dynamics.placement(mechanism.q, dynamics.frame(dynamics.robot.base_link))[0]
+        return np.asarray(mechanism.center_of_mass() - place)
+
+
+main = program(CentroidalMonitorNode)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The controller node's services and parameters, asked from threads that nobody spins."""
+
+from collections.abc import Sequence
+import threading
+from typing import Any
+
+from rcl_interfaces.msg import ParameterType
+from rcl_interfaces.srv import GetParameters, ListParameters, SetParameters
+from rclpy.node import Node
+from rclpy.parameter import Parameter, parameter_value_to_python
+from std_srvs.srv import Trigger
+
+from walking_control.exceptions import NotAchieved
+from walking_control.ros.nodes import topics
+
+BUTTONS = ('start', 'stop', 'emergency_stop', 'clear_fault')
+PATIENCE = 5.0   # s of wall time for an answer
+
+
+class ControllerClient:
+    """Asks the controller; another thread spins the node."""
+
+    def __init__(self, node: Node) -> None:
+        def client(kind: Any, name: str) -> Any:
+            return node.create_client(kind, f'{topics.CONTROLLER}/{name}')
+        self._buttons = {name: client(Trigger, name) for name in BUTTONS}
+        self._list = client(ListParameters, 'list_parameters')
+        self._get = client(GetParameters, 'get_parameters')
+        self._set = client(SetParameters, 'set_parameters')
+
+    def press(self, name: str) -> tuple[bool, str]:
+        """Call one of `BUTTONS`; return whether it was done, and what the controller said.
+
+        Raises:
+            NotAchieved: No answer.
+        """
+        answer = self._ask(self._buttons[name], Trigger.Request())
+        return answer.success, answer.message
+
+    def values(self, names: Sequence[str] = ()) -> dict[str, Any]:
+        """Return name -> value of parameters that are set, without names of all.
+
+        Raises:
+            NotAchieved: No answer.
+        """
+        names = list(names) or sorted(
+            self._ask(self._list, ListParameters.Request()).result.names)
+        return {name: parameter_value_to_python(value)
+                for name, value in self._messages(names).items()
+                if value.type != ParameterType.PARAMETER_NOT_SET}
+
+    def ask_later(self, name: str) -> Any:
+        """Return the future of the answer to what a parameter is, or None of nobody there."""
+        if not self._get.service_is_ready():
+            return None
+        return self._get.call_async(GetParameters.Request(names=[name]))
+
+    def change(self, name: str, value: Any) -> str:
+        """Set a parameter; return why the controller refuses it, or an empty text.
+
+        A viewer does not tell 1 from 1.0: a number takes the type the parameter has.
+
+        Raises:
+            NotAchieved: No answer.
+        """
+        now, = self._messages([name]).values() or (None,)
+        request = SetParameters.Request()
+        try:
+            parameter = Parameter(name, value=_fit(value, now and now.type))
+        except (TypeError, ValueError):   # of a kind that ROS parameters do not have
+            return f'parameter {name} is {value!r}: a ROS parameter cannot hold it'
+        request.parameters = [parameter.to_parameter_msg()]
+        result, = self._ask(self._set, request).results
+        return '' if result.successful else result.reason or 'refused'
+
+    def _messages(self, names: Sequence[str]) -> dict[str, Any]:
+        values = self._ask(self._get, GetParameters.Request(names=names)).values
+        # an unknown name empties the answer
+        return dict(zip(names, values)) if len(values) == len(names) else {}
+
+    @staticmethod
+    def _ask(client: Any, request: Any) -> Any:
+        if not client.service_is_ready():
+            raise NotAchieved(client.srv_name, limit='nobody offers it',
+                              remedy='is the controller running?')
+        done, future = threading.Event(), client.call_async(request)
+        future.add_done_callback(lambda _: done.set())
+        if not done.wait(PATIENCE):
+            client.remove_pending_request(future)
+            raise NotAchieved(client.srv_name, limit=f'no answer for {PATIENCE:g} s')
+        return future.result()
+
+
+def _fit(value: Any, kind: Any) -> Any:
+    """Return a value as the type of a parameter wants its numbers."""
+    if kind == ParameterType.PARAMETER_DOUBLE and isinstance(value, int) \
+            and not isinstance(value, bool):
+        return float(value)
+    if kind == ParameterType.PARAMETER_INTEGER and isinstance(value, float) \
+            and value.is_integer():
+        return int(value)
+    if kind == ParameterType.PARAMETER_DOUBLE_ARRAY and isinstance(value, list):
+        return [_fit(each, ParameterType.PARAMETER_DOUBLE) for each in value]
+    return value

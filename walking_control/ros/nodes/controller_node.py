@@ -1,0 +1,391 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lifecycle node that runs a control loop on ros2_control topics."""
+
+from collections.abc import Callable
+from typing import Any
+
+from lifecycle_msgs.srv import ChangeState
+from rcl_interfaces.msg import SetParametersResult
+from rclpy.event_handler import SubscriptionEventCallbacks
+from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
+from std_msgs.msg import Bool, String
+from std_srvs.srv import Trigger
+
+from walking_control.control_loop import ControlLoop
+from walking_control.controllers.registry import CONTROLLERS
+from walking_control.estimation.parameters import EstimatorParameters
+from walking_control.exceptions import InvalidInput, WalkingControlError
+from walking_control.loading import load_robot
+from walking_control.models.parameters import parameter
+from walking_control.models.robot_file import World
+from walking_control.models.urdf import differences
+from walking_control.ros.nodes import realtime, topics
+from walking_control.ros.nodes.guard import GuardedNode
+from walking_control.ros.nodes.neighbours import Neighbours
+from walking_control.ros.nodes.parameters import frozen_error, NodeParameters, SectionParameters
+from walking_control.ros.nodes.runtime import program
+from walking_control.ros.nodes.sensors import KINDS
+from walking_control.ros.nodes.session import Session
+from walking_control.safety.faults import Fault
+from walking_control.safety.latch import Latch
+from walking_control.safety.machine import Event, State
+from walking_control.safety.parameters import SafetyParameters
+
+
+class Settings(realtime.RealTimeParameters, section='node'):
+    """Of the node, beside those of the sections."""
+
+    robot_file: str = parameter('dribbel', '', 'Robot: a name or the path of a robot file.')
+    controller: str = parameter('', '', "Controller; empty takes the robot file's default.")
+    realtime: bool = parameter(
+        False, '', 'False: lockstep, a tick starts when all sensors of one stamp are there. True: '
+        'a tick starts with every joint state.')
+    lockstep_timeout: float = parameter(
+        2.0, 's', 'Longest wait for the next tick in lockstep.', 0.1, 600.0)
+    waiting_timeout: float = parameter(
+        30.0, 's', 'Longest wait of an active controller for the first complete set of sensors.',
+        0.1, 3600.0)
+    cmd_vel_timeout: float = parameter(
+        0.5, 's', 'How long a speed on cmd_vel holds; 0: for ever.', 0.0, 3600.0)
+    cmd_vel_deceleration: float = parameter(
+        0.5, 'm/s^2', 'How fast that speed is then taken back to zero.', 0.001, 100.0)
+    cmd_vel_stamped: bool = parameter(
+        False, '', 'Whether cmd_vel is a TwistStamped; one whose stamp is older than '
+        'cmd_vel_timeout, or as far ahead, is refused. A stamp of zero is none.')
+    virtual_efforts: bool = parameter(
+        False, '', 'Allow efforts that no hardware has, such as the ground torque of the compass: '
+        'true with the embedded simulator only.')
+    require_watchdog: bool = parameter(
+        True, '', 'Send zero effort until a watchdog node listens to this controller, and stop '
+        'when it no longer does: false with the embedded simulator only.')
+    watchdog_timeout: float = parameter(
+        0.5, 's', 'Longest silence of a required watchdog.', 0.05, 60.0)
+    autostart: bool = parameter(False, '', 'Configure and activate without being told to.')
+    telemetry_rate: float = parameter(
+        20.0, 'Hz', 'Rate of the telemetry topics; 0: none.', 0.0, 1000.0)
+    record_telemetry: bool = parameter(
+        False, '', 'Send what the law says of every tick on one topic, for a simulator that '
+        'records it.')
+    combined_state: str = parameter(
+        '', '', 'All sensors in one message: joint_state, of our simulator; values, of '
+        'state_interfaces_broadcaster; empty: a topic each.', choices=KINDS)
+    combined_force_sign: float = parameter(
+        1.0, '1', 'Sign of the forces in a combined state: -1 for that of the foot on the floor.',
+        -1.0, 1.0)
+    record: str = parameter(
+        '', '', 'File .mcap to which is recorded what the controller hears and answers while '
+        'active; empty: none.')
+    record_faults: str = parameter(
+        'log', '', 'File .mcap in which the last 60 s before a fault are saved; log: in real time '
+        'ROBOT_fault.mcap in the folder of ROS logs; empty: none.')
+    odometry_rate: float = parameter(20.0, 'Hz', 'Rate of odometry and tf; 0: none.', 0.0, 1000.0)
+
+
+class ControllerNode(GuardedNode, LifecycleNode):
+    """Sensors in, effort and lock commands out: the life of a `Session`.
+
+    Configure builds the session, activate begins to answer measurements, deactivate sends zero
+    effort first. A fault is kept through all of them until ``~/clear_fault``; the emergency stop
+    is heard in every state.
+
+    Args:
+        name: Node name.
+        **kwargs: Passed to `rclpy.lifecycle.LifecycleNode`.
+
+    Raises:
+        InvalidInput: The robot file or a parameter is unusable.
+    """
+
+    _session: Session | None = None
+    _sections: SectionParameters | None = None   # None while they are being declared
+    _loaded: tuple[str, str] | None = None
+    _description: str | None = None
+    _logged: tuple[Fault | None, tuple[str, ...]] | None = None
+
+    def __init__(self, name: str = 'walking_controller', **kwargs: Any) -> None:
+        super().__init__(name, **kwargs)
+        self._latch = Latch(State.UNCONFIGURED)
+        self._neighbours = Neighbours(self)
+        self._refuse_illegal_transitions()
+        self._node_parameters = NodeParameters(self, Settings)
+        self._load()
+        self.add_on_set_parameters_callback(self._on_set_parameters)
+        self._fault_publisher = self.create_publisher(String, '~/fault', topics.LATCHED)
+        self.create_service(Trigger, '~/clear_fault', self._on_clear)
+        self.create_service(Trigger, '~/emergency_stop', self._on_stop_service)
+        self.create_service(Trigger, '~/start', self._on_start_walking)
+        self.create_service(Trigger, '~/stop', self._on_stop_walking)
+        for qos in topics.STOP_IN:
+            # one of the three fits any publisher; that the others do not is no news
+            self.create_subscription(
+                Bool, topics.EMERGENCY_STOP, self._on_stop_topic, qos,
+                event_callbacks=SubscriptionEventCallbacks(use_default_callbacks=False))
+        self.create_subscription(String, topics.ROBOT_DESCRIPTION, self._on_description,
+                                 topics.LATCHED)
+        self.create_subscription(String, topics.SIMULATION_END, self._on_simulation_end,
+                                 topics.EVENTS)
+        if self._node_parameters.read().autostart:
+            self._autostart = self.steady_timer(0.0, self._on_autostart)
+
+    @property
+    def loop(self) -> ControlLoop | None:
+        """The `ControlLoop`, or None while unconfigured."""
+        return None if self._session is None else self._session.loop
+
+    @property
+    def fault(self) -> Fault | None:
+        """The latched `Fault`, or None."""
+        return self._latch.fault
+
+    def _load(self) -> SectionParameters:
+        """Read the robot file and declare what its controller can be told; return that."""
+        values = self._node_parameters.read()
+        loaded = values.robot_file, values.controller
+        if loaded == self._loaded and self._sections is not None:
+            return self._sections
+        robot_file = load_robot(values.robot_file)
+        controller = values.controller or robot_file.controller
+        kinds = [World, EstimatorParameters, SafetyParameters,
+                 CONTROLLERS.find(controller).parameters]
+        if self._sections is not None:
+            self._sections.undeclare()
+            self._sections = self._loaded = None
+        self._sections = SectionParameters(self, kinds, robot_file)
+        self._robot_file, self._controller, self._loaded = robot_file, controller, loaded
+        return self._sections
+
+    def _on_autostart(self) -> None:
+        self.destroy_timer(self._autostart)
+        for transition in (self.trigger_configure, self.trigger_activate):
+            if transition() != TransitionCallbackReturn.SUCCESS:
+                self.finished, self.exit_status = True, 2
+                return
+
+    # -- lifecycle -------------------------------------------------------------------------------
+
+    def _refuse_illegal_transitions(self) -> None:
+        """Answer a transition that is not possible now with success false.
+
+        rclpy raises in the callback of its service, which would end the process in mid-step.
+        """
+        service = self._service_change_state
+        change = service.callback
+
+        def on_change_state(request: Any, response: Any) -> ChangeState.Response:
+            wanted = request.transition
+            possible = [(number, label) for number, label, *_
+                        in self._state_machine.available_transitions]
+            if any(wanted.label == label if wanted.label else wanted.id == number
+                   for number, label in possible):
+                return change(request, response)
+            state = self._state_machine.current_state[1]
+            self.get_logger().error(
+                f'transition {wanted.label or wanted.id} refused: the controller is {state}; '
+                'possible: ' + ', '.join(f'{label} ({number})' for number, label in possible))
+            return ChangeState.Response(success=False)
+        service.callback = on_change_state
+
+    def on_configure(self, state: Any) -> TransitionCallbackReturn:
+        """Build the session from the parameters as they are now."""
+        try:
+            self._configure()
+        except WalkingControlError as error:
+            self.get_logger().error(str(error))
+            return TransitionCallbackReturn.FAILURE
+        except Exception as error:   # rclpy would swallow it without a word
+            self.get_logger().error(f'{type(error).__name__}: {error}')
+            raise
+        return super().on_configure(state)
+
+    def _configure(self) -> None:
+        sections = self._load()
+        robot_file, values = self._robot_file, self._node_parameters.read()
+        sections.read_into(robot_file)
+        self._check_description()
+        virtual = robot_file.robot.virtual_efforts
+        if virtual and not values.virtual_efforts:
+            raise InvalidInput(f'robot {robot_file.robot.name}', value=', '.join(virtual),
+                               limit='no hardware has this effort',
+                               remedy='with the embedded simulator, set virtual_efforts')
+        self._session = Session(self, robot_file, self._controller, values, self._latch,
+                                self._neighbours, self._report)
+        self._latch.handle(Event.CONFIGURE)
+        self._freeze(True)
+
+    def on_activate(self, state: Any) -> TransitionCallbackReturn:
+        """Begin to answer measurements; a fault that nobody has cleared stays."""
+        try:
+            assert self._session is not None   # inactive is configured
+            self._session.check_neighbours()
+            self._session.activate()
+        except InvalidInput as error:
+            self.get_logger().error(str(error))
+            return TransitionCallbackReturn.FAILURE
+        values = self._node_parameters.read()
+        if values.realtime:
+            realtime.begin(self, values)
+        return super().on_activate(state)
+
+    def on_deactivate(self, state: Any) -> TransitionCallbackReturn:
+        """Send zero effort, then stop answering."""
+        self.stop()
+        return super().on_deactivate(state)
+
+    def on_cleanup(self, state: Any) -> TransitionCallbackReturn:
+        """Forget the session, not a fault."""
+        self._release(Event.CLEANUP)
+        return super().on_cleanup(state)
+
+    def on_shutdown(self, state: Any) -> TransitionCallbackReturn:
+        """Send zero effort and forget the session."""
+        self._release(Event.SHUTDOWN)
+        return super().on_shutdown(state)
+
+    def on_error(self, state: Any) -> TransitionCallbackReturn:
+        """Send zero effort and forget the session."""
+        self._release(Event.CLEANUP)
+        return super().on_error(state)
+
+    def stop(self) -> None:
+        """Send zero effort as the last command and stop answering, if active."""
+        if self._session is not None:
+            self._session.deactivate()
+
+    def _release(self, event: Any) -> None:
+        self.stop()
+        self._latch.handle(event)
+        if self._session is not None:
+            self._session.destroy()
+            self._session = None
+            self._freeze(False)
+
+    # -- walking ---------------------------------------------------------------------------------
+
+    def _on_start_walking(self, request: Any, response: Any) -> Any:
+        """Obey velocities again after a stop."""
+        return self._steer(response, lambda session: 'velocity by '
+                           + session.operation.start_walking())
+
+    def _on_stop_walking(self, request: Any, response: Any) -> Any:
+        """Walk to a stand, and stay there whatever cmd_vel says."""
+        return self._steer(response, lambda session: 'slows down, then '
+                           + session.operation.stop_walking(session.clock.now()))
+
+    def _steer(self, response: Any, ask: Callable[[Session], str]) -> Any:
+        try:
+            if self._session is None:
+                raise InvalidInput('controller', limit='is unconfigured',
+                                   remedy='configure and activate it')
+            response.message, response.success = ask(self._session), True
+        except InvalidInput as error:
+            response.message, response.success = str(error), False
+        self.get_logger().info(response.message)
+        return response
+
+    # -- faults ----------------------------------------------------------------------------------
+
+    def on_broken(self, words: str) -> None:
+        """Stop the robot: something broke in a callback."""
+        self._stop_now('internal', words)
+
+    def _on_stop_service(self, request: Any, response: Any) -> Any:
+        self._stop_now('emergency_stop', 'emergency stop')
+        response.success, response.message = True, 'stopped'
+        return response
+
+    def _on_stop_topic(self, message: Bool) -> None:
+        if message.data:
+            self._stop_now('emergency_stop', 'emergency stop')
+
+    def _stop_now(self, code: str, words: str) -> None:
+        if self._session is not None:
+            self._session.stop(code, words)
+        else:
+            self._latch.catch(code, words, 0.0)
+            self._report()
+
+    def _on_clear(self, request: Any, response: Any) -> Any:
+        """Clear a fault unless its cause lasts, or trust again whom a warning names."""
+        session = self._session
+        if self._latch.fault is None and (session is None or not session.loop.supervisor.warning):
+            response.success, response.message = True, 'no fault is latched; nothing has changed'
+            return response
+        obstacle = self._description_problem() if session is not None else None
+        if obstacle is None:
+            if session is None:
+                self._latch.clear()
+                self._report()
+            else:
+                obstacle = session.clear()
+        response.success = obstacle is None
+        response.message = 'cleared' if obstacle is None else f'not cleared: {obstacle}'
+        return response
+
+    def _report(self) -> None:
+        """Publish the fault, and log it once."""
+        fault, later = self._latch.fault, self._latch.later
+        text = '' if fault is None else str(fault)
+        if (fault, later) != self._logged and fault is not None:
+            self.get_logger().error(text + (f'; then {", ".join(later)}' if later else ''))
+        self._logged = fault, later
+        self._fault_publisher.publish(String(data=text))
+
+    def _on_simulation_end(self, message: String) -> None:
+        """Leave the active state when the simulator says that it has ended: no sensor is lost."""
+        if self._latch.state not in (State.WAITING, State.WALKING):
+            return
+        self.get_logger().info(f'the simulation has ended: {message.data}')
+        self.trigger_deactivate()
+
+    # -- parameters and description --------------------------------------------------------------
+
+    def _freeze(self, configured: bool) -> None:
+        """Show as read-only what cannot change while configured, so that rqt offers no slider."""
+        if self._sections is not None:
+            self._sections.freeze(configured)
+        self._node_parameters.freeze(configured)
+
+    def set_parameters_atomically(self, parameters: Any) -> SetParametersResult:
+        """Set parameters, all or none; one that is read-only for now says until when."""
+        for error in filter(None, (frozen_error(self, each) for each in parameters)):
+            return SetParametersResult(successful=False, reason=str(error))
+        return super().set_parameters_atomically(parameters)
+
+    def _on_set_parameters(self, parameters: Any) -> SetParametersResult:
+        if self._sections is None:   # they are being declared
+            return SetParametersResult(successful=True)
+        loop = self.loop
+        try:
+            changes = self._sections.check_changes(parameters)
+        except WalkingControlError as error:
+            return SetParametersResult(successful=False, reason=str(error))
+        if loop is not None and loop.controller.name in changes:
+            loop.retune(changes[loop.controller.name])
+        return SetParametersResult(successful=True)
+
+    def _on_description(self, message: String) -> None:
+        self._description = message.data
+        problem = self._description_problem()
+        if problem is not None and self._session is not None:
+            self._session.stop('description', problem)
+
+    def _check_description(self) -> None:
+        """Refuse another robot than the one on /robot_description."""
+        problem = self._description_problem()
+        if problem is not None:
+            raise InvalidInput('robot_description', limit=problem,
+                               remedy='give robot_file the robot that is there')
+
+    def _description_problem(self) -> str | None:
+        """Return in words how /robot_description is another robot than ours, or None."""
+        if self._description is None:
+            return None
+        found = differences(self._robot_file.robot.urdf, self._description)
+        return 'is another robot than the robot file: ' + '; '.join(found) if found else None
+
+
+main = program(ControllerNode)
+
+
+if __name__ == '__main__':
+    main()

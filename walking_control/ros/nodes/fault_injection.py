@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Provokes a fault in a running demo and watches what the controller does about it."""
+
+from collections.abc import Callable
+import math
+import os
+import time
+from typing import Any
+
+from rcl_interfaces.srv import GetParameters, SetParameters
+import rclpy
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from std_msgs.msg import Float64MultiArray, String
+
+from walking_control.exceptions import InvalidInput, NotAchieved
+from walking_control.models.signals import Command, Reference
+from walking_control.ros.nodes import topics
+from walking_control.ros.nodes.demo_place import DemoPlace
+from walking_control.ros.nodes.runtime import isolate_domain, make_executor, ros
+from walking_control.safety.faults import KINDS, read_fault
+
+DISCOVERY = 15.0   # s
+ANSWER = 5.0       # s for a service
+REACTION = 8.0     # s for a fault to be noticed, and for the effort to end
+
+
+def break_law(node: Node, kind: Any, realtime: bool) -> None:
+    """Make the control law of a `ControllerNode` in this process provoke a fault.
+
+    Args:
+        kind: A kind of `LAW_FAULTS`.
+        realtime: Whether it ticks by the clock.
+
+    Raises:
+        InvalidInput: The fault cannot come in lockstep.
+    """
+    law, period = node.loop.controller, node.loop.period
+    update = law.update
+    if kind == 'tick_overrun' and not realtime:
+        raise InvalidInput('fault', value=kind, limit='in lockstep no tick is too late',
+                           remedy='demo --realtime')
+
+    def broken(state: Any, reference: Reference, dt: float, command: Command) -> None:
+        update(state, reference, dt, command)
+        if kind == 'command':
+            command.effort[:] = math.nan
+        elif kind == 'internal':
+            raise RuntimeError('broken on purpose')
+        else:
+            time.sleep(1.5 * period)
+    law.update = broken
+
+
+class FaultWatch:
+    """Tells a simulator to provoke a fault and follows the controller."""
+
+    def __init__(self, place: DemoPlace) -> None:
+        self.node = rclpy.create_node(f'fault_{os.getpid()}', namespace=place.namespace)
+        self._executor = make_executor()
+        self._executor.add_node(self.node)
+        # when, and what
+        self._fault: tuple[float, str] = -math.inf, ''
+        self._effort: tuple[float, bool] = -math.inf, False
+        listen = self.node.create_subscription
+        listen(String, topics.FAULT, self._on_fault, topics.LATCHED)
+        listen(Float64MultiArray, topics.EFFORT_COMMANDS, self._on_effort, topics.LATEST)
+        client = self.node.create_client
+        self._set = client(SetParameters, 'simulator/set_parameters')
+        self._get = client(GetParameters, 'walking_controller/get_parameters')
+
+    def _on_fault(self, message: String) -> None:
+        self._fault = time.monotonic(), message.data
+
+    def _on_effort(self, message: Float64MultiArray) -> None:
+        self._effort = time.monotonic(), any(message.data)
+
+    def _spin_until(self, condition: Callable[[], Any], timeout: float) -> bool:
+        deadline = time.monotonic() + timeout
+        while not condition() and time.monotonic() < deadline:
+            self._executor.spin_once(timeout_sec=0.02)
+        return bool(condition())
+
+    def _call(self, client: Any, request: Any) -> Any:
+        future = client.call_async(request)
+        if not self._spin_until(future.done, ANSWER):
+            raise NotAchieved(client.srv_name, limit='does not answer; the demo may have ended')
+        return future.result()
+
+    def _walks(self) -> bool:
+        return self._set.service_is_ready() and self._get.service_is_ready() \
+            and self._fault[0] > -math.inf and self._effort[0] > -math.inf
+
+    def provoke(self, kind: Any) -> dict[str, Any]:
+        """Provoke a fault and return what came of it.
+
+        Args:
+            kind: A key of `INJECTIONS`.
+
+        Returns:
+            dict: code, time from request to fault in s, reaction, message, and zero_after: time
+            from fault to zero effort in s, None if it did not come.
+
+        Raises:
+            InvalidInput: No demo answers, it has a fault already, or it refuses.
+            NotAchieved: No fault came.
+        """
+        if not self._spin_until(self._walks, DISCOVERY):
+            raise InvalidInput(f'namespace {self.node.get_namespace()}',
+                               limit=f'no walking demo within {DISCOVERY:g} s',
+                               remedy='start walking_control demo --realtime --duration 600')
+        if self._fault[1]:
+            raise InvalidInput('the demo', limit=f'has a fault already: {self._fault[1]}',
+                               remedy='start it again')
+        reaction = self._reaction(kind)
+        begin = time.monotonic()
+        answer, = self._call(self._set, SetParameters.Request(
+            parameters=[Parameter('fault', value=kind).to_parameter_msg()])).results
+        if not answer.successful:
+            raise InvalidInput(f'fault {kind}', limit=f'refused by the demo: {answer.reason}')
+        if not self._spin_until(lambda: self._fault[1], REACTION):
+            raise NotAchieved(f'fault {kind}', limit=f'no fault was latched within {REACTION:g} s')
+        when, text = self._fault
+        fault = read_fault(text)
+        assert fault is not None   # a text that is not empty is one
+        code, message = fault.code, fault.message
+        ended = self._spin_until(lambda: self._effort[0] >= when and not self._effort[1], REACTION)
+        return {'code': code, 'time': when - begin, 'reaction': reaction if code == kind
+                else self._reaction(code), 'message': message,
+                'zero_after': self._effort[0] - when if ended else None}
+
+    def _reaction(self, code: str) -> str:
+        """Return what the controller is told to do about a fault."""
+        response = self._call(self._get, GetParameters.Request(names=[f'safety.on_{code}']))
+        return response.values[0].string_value or KINDS[code].reaction
+
+
+def provoke_fault(kind: Any, place: DemoPlace) -> dict[str, Any]:
+    """Provoke a fault in a running demo; see `FaultWatch.provoke`."""
+    os.environ['ROS_DOMAIN_ID'] = place.domain
+    isolate_domain()
+    with ros():
+        return FaultWatch(place).provoke(kind)

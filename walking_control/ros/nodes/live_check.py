@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Listens to a running robot and judges its sensors, for `walking_control check --live`."""
+
+from collections.abc import Callable
+import os
+import resource
+import time
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray
+import numpy as np
+from rcl_interfaces.srv import GetParameters
+from rclpy.parameter import parameter_value_to_python
+from rclpy.qos import qos_check_compatible, QoSCompatibility
+from rosgraph_msgs.msg import Clock
+from std_msgs.msg import Float64MultiArray, String
+
+from walking_control.exceptions import InvalidInput, MeasurementError
+from walking_control.models.robot import Robot
+from walking_control.models.robot_file import RobotFile
+from walking_control.models.signals import JOINTS, Measurement, sensors_of
+from walking_control.models.urdf import differences
+from walking_control.ros.nodes import topics
+from walking_control.ros.nodes.guard import GuardedNode
+from walking_control.ros.nodes.messages import message_type, reader_of, seconds
+from walking_control.ros.nodes.runtime import avoid_shared_memory, ros, spun
+from walking_control.ros.ros2_control.doctor import diagnose, Diagnosis, Seen
+from walking_control.ros.ros2_control.live import judge_record, LiveRecord
+from walking_control.ros.ros2_control.names import MANAGER
+
+LEAST_ROWS = 2
+DISCOVERY = 1.0   # s after which whom we do not see is not there
+# node -> parameters of it that are looked at
+ASKED = {topics.CONTROLLER: ('use_sim_time', 'realtime'), MANAGER: ('enforce_command_limits',)}
+
+
+class Listener(GuardedNode):
+    """Keeps what the sensors of a robot say.
+
+    Args:
+        namespace: Of its topics.
+        **kwargs: Passed to `rclpy.node.Node`.
+    """
+
+    def __init__(self, robot: Robot, namespace: str = '', **kwargs: Any) -> None:
+        super().__init__('live_check', namespace=namespace, **kwargs)
+        self.record = LiveRecord()
+        self.heard: set[str] = set()
+        self.description: str | None = None
+        self.problem: MeasurementError | None = None
+        self._measurement = Measurement(robot)
+        self._sensors = sensors_of(robot)
+        self.seen = Seen(priority=_allowed_priority())
+        self._found = time.monotonic() + DISCOVERY
+        for sensor in self._sensors:
+            read = reader_of(sensor, self._measurement.parts[sensor.name])
+            self.create_subscription(message_type(sensor), sensor.topic, self._timed(
+                sensor.topic, self._reader(sensor.name, read)), topics.SENSOR_IN)
+        self.create_subscription(String, topics.ROBOT_DESCRIPTION, self._on_description,
+                                 topics.LATCHED)
+        for kind, topic, hear in (
+                (Clock, topics.CLOCK, self._on_clock),
+                (Float64MultiArray, topics.EFFORT_COMMANDS, self._on_command),
+                (DiagnosticArray, '/diagnostics', self._on_diagnostics)):
+            self.create_subscription(kind, topic, hear, topics.SENSOR_IN)
+        self._asked: dict[str, tuple[Any, dict[str, Any]]] = {
+            node: (self.create_client(GetParameters, f'{node}/get_parameters'), {})
+                       for node in ASKED}
+
+    @property
+    def missing(self) -> list[str]:
+        """Topics that have not been heard."""
+        return [sensor.topic for sensor in self._sensors if sensor.name not in self.heard]
+
+    def _on_description(self, message: String) -> None:
+        self.description = message.data
+
+    # -- what the system does ----------------------------------------------------------------
+
+    def _timed(self, topic: str, read: Any) -> Callable[[Any], None]:
+        rows = self.seen.arrivals.setdefault(topic, [])
+
+        def hear(message: Any) -> None:
+            rows.append((time.monotonic(), seconds(message.header.stamp)))
+            read(message)
+        return hear
+
+    def _on_clock(self, message: Any) -> None:
+        self.seen.clock.append((time.monotonic(), seconds(message.clock)))
+
+    def _on_command(self, message: Float64MultiArray) -> None:
+        self.seen.commands.append((time.monotonic(), any(message.data)))
+
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
+        self.seen.statuses.update({status.name: (ord(status.level), status.message)
+                                   for status in message.status})
+
+    def ask(self) -> None:
+        """Ask nodes that are there for their parameters; keep what they answered."""
+        if time.monotonic() > self._found and not self.count_publishers(topics.EFFORT_COMMANDS):
+            self.seen.alone = True
+        for node, (client, futures) in self._asked.items():
+            if not client.service_is_ready():
+                continue
+            for name in ASKED[node]:
+                if name not in futures:
+                    futures[name] = client.call_async(GetParameters.Request(names=[name]))
+                elif futures[name].done() and futures[name].result().values:
+                    self.seen.parameters.setdefault(node, {})[name] = parameter_value_to_python(
+                        futures[name].result().values[0])
+
+    def look(self) -> None:
+        """Find publishers that a subscriber cannot hear."""
+        for topic in (*(sensor.topic for sensor in self._sensors), topics.EFFORT_COMMANDS,
+                      topics.LOCK_COMMANDS, topics.CMD_VEL, topics.EMERGENCY_STOP):
+            hearing = self.get_subscriptions_info_by_topic(topic)
+            for told in self.get_publishers_info_by_topic(topic):
+                deaf = {f'{each.node_namespace.rstrip("/")}/{each.node_name}' for each in hearing}
+                for each in hearing:   # one of several subscriptions of a node is enough
+                    if told.topic_type == each.topic_type and qos_check_compatible(
+                            told.qos_profile, each.qos_profile)[0] != QoSCompatibility.ERROR:
+                        deaf.discard(f'{each.node_namespace.rstrip("/")}/{each.node_name}')
+                self.seen.mismatches += [
+                    f'{topic} of {told.node_name} ({told.topic_type}) cannot be heard by {node}'
+                    for node in sorted(deaf)]
+
+    def _reader(self, name: str, read: Callable[[Any], bool]) -> Callable[[Any], None]:
+        def hear(message: Any) -> None:
+            try:
+                if not read(message):
+                    return
+            except MeasurementError as error:
+                self.problem = error
+                return
+            self.heard.add(name)
+            if name == JOINTS and not self.missing:
+                self._keep(message)
+        return hear
+
+    def _keep(self, message: Any) -> None:
+        measurement = self._measurement
+        if not np.isfinite(measurement.values).all():
+            self.problem = MeasurementError('sensors', limit='tell values that are not finite')
+            return
+        record = self.record
+        if record.time and seconds(message.header.stamp) <= record.time[-1]:
+            return
+        record.time.append(seconds(message.header.stamp))
+        for name, values in (('position', measurement.position), ('velocity', measurement.velocity),
+                             ('orientation', measurement.orientation),
+                             ('angular_velocity', measurement.angular_velocity),
+                             ('acceleration', measurement.linear_acceleration),
+                             ('force', measurement.foot_force)):
+            getattr(record, name).append(values.copy())
+
+
+def check_live(robot_file: RobotFile, namespace: str, wait: float,
+               listen: float) -> tuple[list[InvalidInput], list[str], Diagnosis]:
+    """Listen to a running robot.
+
+    Args:
+        namespace: Of its topics.
+        wait: Longest wait for all its sensors, s.
+        listen: How long to listen then, s.
+
+    Returns:
+        tuple: List of `InvalidInput`, list of sentences on what could not be judged, and the
+        `Diagnosis` of the system.
+    """
+    avoid_shared_memory()
+    with ros():
+        node = Listener(robot_file.robot, namespace)
+        with spun(node) as executor:
+            for time_left, hears_all in ((wait, False), (listen, True)):
+                end = time.monotonic() + time_left
+                while bool(node.missing) != hears_all and time.monotonic() < end:
+                    executor.spin_once(timeout_sec=0.1)
+                    node.ask()
+            node.look()
+            positions = node.record.position
+            return *judge(robot_file, node, wait), diagnose(
+                robot_file, node.seen, positions[-1] if positions else None)
+
+
+def _allowed_priority() -> int:
+    """Return the highest real-time priority that this user may have."""
+    return 99 if os.geteuid() == 0 else resource.getrlimit(resource.RLIMIT_RTPRIO)[0]
+
+
+def judge(robot_file: RobotFile, listener: Listener,
+          waited: float) -> tuple[list[InvalidInput], list[str]]:
+    """Return problems and what could not be judged of what a `Listener` heard."""
+    problems, left_out = [], []
+    if listener.description is None:
+        left_out.append(f'nobody tells {topics.ROBOT_DESCRIPTION}: it is not compared')
+    else:
+        found = differences(robot_file.robot.urdf, listener.description)
+        if found:
+            problems.append(InvalidInput(topics.ROBOT_DESCRIPTION, limit='is another robot than '
+                                         'the robot file: ' + '; '.join(found)))
+    if listener.problem is not None:
+        problems.append(InvalidInput(str(listener.problem)))
+    elif listener.missing:
+        silent = [topic for topic in listener.missing if not listener.count_publishers(topic)]
+        remedy = f'is {MANAGER} up, and are its broadcasters active?' if silent \
+            else 'somebody publishes there, and says nothing or something of another type'
+        problems.append(InvalidInput('sensors', value=', '.join(listener.missing),
+                                     limit=f'not heard for {waited:g} s', remedy=remedy))
+    elif len(listener.record.time) < LEAST_ROWS:
+        problems.append(InvalidInput(topics.JOINT_STATES, limit='its stamps stand still'))
+    else:
+        more, also = judge_record(robot_file, listener.record)
+        problems += more
+        left_out += also
+    return problems, left_out

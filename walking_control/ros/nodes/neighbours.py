@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who else is on our topics: a second law, a sensor twice, a button that nobody can hear.
+
+Whether ros2_control has given our joints to somebody else, and which endpoints belong to what has
+ended. DDS remembers what crashed for some twenty seconds. Fast DDS writes machine and process into
+the identity of an endpoint (https://fast-dds.docs.eprosima.com, GUID), so that nobody need wait.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+import os
+from pathlib import Path
+from typing import Any
+
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from rclpy.task import Future
+
+from walking_control.ros.nodes import topics
+from walking_control.ros.ros2_control import names
+
+MACHINE, PROCESS, WHOLE = slice(0, 4), slice(4, 6), slice(0, 8)   # bytes of an identity
+HALF = 1 << 16   # process numbers are told modulo this
+
+
+class EndedProcesses:
+    """Knows processes that were seen at work and have gone since.
+
+    Whatever was not seen alive counts as alive: another machine or container, another middleware.
+
+    Args:
+        own: Identities of endpoints of this process.
+    """
+
+    def __init__(self, own: Iterable[bytes]) -> None:
+        ours = os.getpid() % HALF
+        self._machines = {gid[MACHINE] for gid in own if _process(gid) == ours}
+        # participant -> numbers of the processes that it may have been
+        self._seen: dict[bytes, list[int]] = {}
+
+    def has_ended(self, gid: bytes) -> bool:
+        """Return whether the process of an endpoint's identity has ended; remember it if not."""
+        participant = gid[WHOLE]
+        if participant not in self._seen:
+            self._seen[participant] = [
+                number for number in _numbers() if number % HALF == _process(gid)
+                and _runs(number)] if gid[MACHINE] in self._machines else []
+        numbers = self._seen[participant]
+        return bool(numbers) and not any(map(_runs, numbers))
+
+
+def _process(gid: bytes) -> int:
+    return int.from_bytes(gid[PROCESS], 'little')
+
+
+def _numbers() -> Iterator[int]:
+    return (int(path.name) for path in Path('/proc').glob('[0-9]*'))
+
+
+def _runs(number: int) -> bool:
+    try:
+        state = Path(f'/proc/{number}/stat').read_text().rpartition(')')[2].split()[0]
+    except OSError:
+        return False
+    return state not in 'ZX'   # ended, and nobody has asked how
+
+
+class Neighbours:
+    """Looks at the ROS graph around a controller, for as long as its node lives."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._own: set[bytes] = set()   # of every command publisher so far
+        self._commands: list[str] = []
+        self._sensors: Mapping[str, Any] = {}
+        self._ended = EndedProcesses([
+            _identity(info) for info in node.get_publishers_info_by_topic('/parameter_events')
+            if _name(info) == node.get_fully_qualified_name()])
+
+    def expect(self, sensors: Mapping[str, Any]) -> None:
+        """Set the sensors: sensor -> (message type, topic), see `sensors.sensor_topics`."""
+        self._commands, self._sensors = [], sensors
+        self.conflict()   # who is at work now is known to have ended later
+
+    def create_publisher(self, kind: Any, topic: str, qos: QoSProfile | int) -> Any:
+        """Return a publisher on a topic that this node alone may command; a watchdog may, too."""
+        before = {_identity(info) for info in self._publishers(topic)}
+        publisher = self._node.create_publisher(kind, topic, qos)
+        name = self._node.get_fully_qualified_name()
+        self._own |= {_identity(info) for info in self._publishers(topic)
+                      if _name(info) == name} - before
+        self._commands.append(topic)
+        return publisher
+
+    def conflict(self) -> str | None:
+        """Return in words who publishes what only one may, or None."""
+        watchdogs = {_name(info) for info in self._publishers(topics.WATCHDOG)}
+        for topic in self._commands:
+            others = sorted({_name(info) for info in self._publishers(topic)
+                             if _identity(info) not in self._own} - watchdogs)
+            if others:
+                return f'{topic} is also commanded by ' + ', '.join(others)
+        for sensor, (_, topic) in self._sensors.items():
+            names = sorted(_name(info) for info in self._publishers(topic))
+            if len(names) > 1 and sensor not in SHARED:
+                return f'{topic} is published by ' + ' and '.join(names)
+        return None
+
+    def deaf_stop(self) -> str | None:
+        """Return in words whose emergency stop cannot be heard, or None."""
+        return self._deaf(topics.EMERGENCY_STOP, 'std_msgs/msg/Bool')
+
+    def warnings(self) -> Iterator[str]:
+        """Yield in words what is odd about the sensors' publishers."""
+        for sensor, (kind, topic) in self._sensors.items():
+            deaf = self._deaf(topic, _type_name(kind))
+            if deaf:
+                yield deaf
+            names = sorted(_name(info) for info in self._publishers(topic))
+            if len(names) > 1 and sensor in SHARED:
+                yield (f'{topic} is published by ' + ' and '.join(names)
+                       + ': only one may hold our joints')
+
+    def _deaf(self, topic: str, type_name: str) -> str | None:
+        """Return whose messages on a topic cannot reach us; our QoS hears all, so by type."""
+        for info in self._publishers(topic):
+            if info.topic_type != type_name:
+                return (f'{topic} of {_name(info)} is a {info.topic_type} and cannot be heard; '
+                        f'must be {type_name}')
+        return None
+
+    def receivers(self, topic: str) -> int:
+        """Return how many listen to a topic."""
+        return len(self._alive(self._node.get_subscriptions_info_by_topic(topic)))
+
+    def _publishers(self, topic: str) -> list[Any]:
+        return self._alive(self._node.get_publishers_info_by_topic(topic))
+
+    def _alive(self, infos: Sequence[Any]) -> list[Any]:
+        return [info for info in infos if not self._ended.has_ended(_identity(info))]
+
+
+# Joint states of several devices may share a topic; those that hold none of our joints are ignored.
+SHARED = ('joint_state', 'locks')
+
+
+def _identity(info: Any) -> bytes:
+    return bytes(info.endpoint_gid)
+
+
+def _name(info: Any) -> str:
+    return f'{info.node_namespace.rstrip("/")}/{info.node_name}'
+
+
+def _type_name(kind: Any) -> str:
+    return f'{kind.__module__.split(".")[0]}/msg/{kind.__name__}'
+
+
+class Claims:
+    """Asks the controller manager, where there is one, who has claimed the efforts.
+
+    Args:
+        topic: Of the effort commands, with all remappings; it begins with the name of our command
+            controller.
+        joints: Names of the joints with a motor.
+    """
+
+    def __init__(self, node: Node, topic: str, joints: Iterable[str]) -> None:
+        self._ours = topic.split('/')[-2]
+        self._wanted = {f'{joint}/{names.EFFORT}' for joint in joints}
+        self._node = node
+        self._client: Any = None
+        self._asked: Future | None = None
+        self.conflict: str | None = None   # in words, or None
+        try:
+            from controller_manager_msgs.srv import ListControllers
+        except ImportError:   # comes with ros2_control
+            return
+        self._kind = ListControllers
+        self._client = node.create_client(ListControllers, f'{names.MANAGER}/list_controllers')
+
+    def ask(self) -> None:
+        """Ask again; the answer comes later."""
+        if self._asked is not None:   # a manager that ended does not answer
+            self._client.remove_pending_request(self._asked)
+            self._asked = None
+        if self._client is None or not self._client.service_is_ready():
+            self.conflict = None
+            return
+        asked = self._asked = self._client.call_async(self._kind.Request())
+        asked.add_done_callback(self._on_answer)
+
+    def _on_answer(self, future: Future) -> None:
+        self._asked = None
+        if future.exception() is not None:
+            return
+        controllers = future.result().controller
+        state = {controller.name: controller.state for controller in controllers}
+        claimed = [f'{interface} is claimed by {controller.name}' for controller in controllers
+                   if controller.name != self._ours
+                   for interface in sorted(self._wanted & {*controller.claimed_interfaces})]
+        # without ours, on a dry run or behind a node of one's own, anybody may drive the joints
+        self.conflict = f'{", ".join(claimed)}, and {self._ours} is {state[self._ours]}' \
+            if claimed and self._ours in state else None
+
+    def destroy(self) -> None:
+        """Ask no more."""
+        if self._client is not None:
+            self._node.destroy_client(self._client)

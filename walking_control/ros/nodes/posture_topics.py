@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Topics of a controller that holds a posture: what it is told, and the forces it relies on."""
+
+from typing import Any
+
+from geometry_msgs.msg import Point, WrenchStamped
+import numpy as np
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64, String
+from visualization_msgs.msg import Marker, MarkerArray
+
+from walking_control.control_loop import ControlLoop
+from walking_control.controllers.controller import PostureHolder
+from walking_control.exceptions import MeasurementError
+from walking_control.models.signals import topic_word
+from walking_control.ros.nodes import topics
+from walking_control.ros.nodes.messages import JointStateReader, make_marker, set_stamp
+from walking_control.ros.nodes.telemetry import Output
+from walking_control.statics.distributor import StaticSolution
+
+FORCE_LENGTH = 0.5   # m of arrow for the robot's whole weight
+BOTH = 'both'
+
+
+class PostureTopics(Output):
+    """Commands of posture and support in; wrenches, markers, margins and solver time out.
+
+    In: ``posture`` (JointState, every joint by name) and ``support`` (String: a foot link, or
+    ``both``). Out: ``~/wrench/<foot>`` in the sole's frame, ``~/markers`` for RViz (force, centre
+    of pressure, sole), ``~/telemetry/margin_<contact>_<limit>``.
+
+    Args:
+        loop: The `ControlLoop`; its controller is a `PostureHolder`.
+        rate: See `Output`.
+    """
+
+    def __init__(self, node: Node, loop: ControlLoop, law: PostureHolder, rate: float) -> None:
+        super().__init__(node, rate)
+        self._loop, self._law = loop, law
+        self._wrenches = {}
+        for foot in loop.robot.feet:
+            message = WrenchStamped()
+            message.header.frame_id = foot
+            self._wrenches[foot] = (
+                self._publisher(WrenchStamped, f'~/wrench/{topic_word(foot)}'), message)
+        self._markers = self._publisher(MarkerArray, '~/markers')
+        self._margins: dict[str, Any] = {}
+        self._reader = JointStateReader(loop.robot.joints)
+        self._subscriptions = [
+            node.create_subscription(JointState, 'posture', self._on_posture, topics.LATEST),
+            node.create_subscription(String, 'support', self._on_support, topics.LATEST)]
+
+    def _on_posture(self, message: JointState) -> None:
+        posture = np.zeros(len(self._loop.robot.joints))
+        try:
+            if not self._reader.read(message, posture):
+                raise MeasurementError('JointState', value=list(message.name),
+                                       limit='holds no joint of this robot')
+            self._check_posture(posture)
+        except MeasurementError as error:
+            self._node.get_logger().error(f'posture refused: {error}')
+            return
+        self._loop.reference.posture = posture
+
+    def _check_posture(self, posture: Any) -> None:
+        robot = self._loop.robot
+        for joint, value in zip(robot.joints, posture.tolist()):
+            limits = robot.limits[joint]
+            if not limits.lower <= value <= limits.upper:   # NaN is refused here too
+                raise MeasurementError(f'joint {joint}', value=value, limit='must be from '
+                                       f'{limits.lower:g} to {limits.upper:g} rad')
+
+    def _on_support(self, message: String) -> None:
+        feet = self._loop.robot.feet
+        if message.data == BOTH:
+            self._loop.reference.support = None
+        elif message.data in feet:
+            self._loop.reference.support = (message.data,)
+        else:
+            self._node.get_logger().error(f'support refused: {message.data!r}; must be one of '
+                                          + ', '.join((*feet, BOTH)))
+
+    def _write(self, stamp: float) -> None:
+        solution = self._law.solution
+        wrenches = (solution.wrenches or {}) if solution is not None else {}
+        for foot, (publisher, message) in self._wrenches.items():
+            set_stamp(message.header.stamp, stamp)
+            _fill(message.wrench, wrenches.get(foot))
+            self._send(publisher, message)
+        self._send(self._markers, self._make_markers(stamp, wrenches))
+        if solution is not None and solution.feasible:
+            self._publish_margins(solution)
+
+    def _publish_margins(self, solution: StaticSolution) -> None:
+        margins = self._law.distributor.margins(solution)
+        margins['torque'] = {'free': margins['torque']['free']}
+        for contact, values in margins.items():
+            for limit, value in values.items():
+                if value is None:   # this contact has no such limit
+                    continue
+                name = f'margin_{contact}_{limit}'
+                if name not in self._margins:
+                    self._margins[name] = self._publisher(Float64, topics.telemetry(name))
+                self._send(self._margins[name], Float64(data=float(value)))
+
+    def _make_markers(self, stamp: float, wrenches: Any) -> MarkerArray:
+        markers = []
+        for i, (foot, contact) in enumerate(self._law.contacts.items()):
+            sole, pressure, arrow = made = [
+                make_marker(foot, 'static_torque', 3 * i + k, kind, colour, size)
+                for k, (kind, colour, size) in enumerate((
+                    (Marker.CUBE, (0.6, 0.6, 0.6, 0.6),
+                     (max(contact.length, 1e-3), max(contact.width, 1e-3), 0.002)),
+                    (Marker.SPHERE, (0.9, 0.4, 0.0, 1.0), (0.02, 0.02, 0.02)),
+                    (Marker.ARROW, (0.0, 0.45, 0.7, 1.0), (0.01, 0.02, 0.03))))]
+            for marker in made:
+                set_stamp(marker.header.stamp, stamp)
+            wrench = wrenches.get(foot)
+            if wrench is None or wrench[2] <= 0.0:
+                pressure.action = arrow.action = Marker.DELETE
+            else:
+                x, y = -wrench[4] / wrench[2], wrench[3] / wrench[2]
+                pressure.pose.position.x, pressure.pose.position.y = float(x), float(y)
+                tip = wrench[:3] * (FORCE_LENGTH / self._law.dynamics.weight)
+                arrow.points = [Point(x=float(x), y=float(y)),
+                                Point(x=float(x + tip[0]), y=float(y + tip[1]), z=float(tip[2]))]
+            markers += made
+        return MarkerArray(markers=markers)
+
+    def destroy(self) -> None:
+        """Take publishers and subscriptions away."""
+        super().destroy()
+        for subscription in self._subscriptions:
+            self._node.destroy_subscription(subscription)
+
+
+def _fill(message: Any, wrench: np.ndarray | None) -> None:
+    force, torque = message.force, message.torque
+    values = [0.0] * 6 if wrench is None else wrench.tolist()
+    force.x, force.y, force.z, torque.x, torque.y, torque.z = values

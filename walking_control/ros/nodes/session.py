@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What configure builds and cleanup takes away: publishers, sensors, timers around an Operation."""
+
+from collections.abc import Callable
+import gc
+import math
+import time
+from typing import Any
+
+import numpy as np
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+from walking_control.controllers.controller import FootPlanner, PostureHolder
+from walking_control.exceptions import InvalidInput
+from walking_control.models.robot_file import RobotFile, World
+from walking_control.operation import Operation, Patience
+from walking_control.ros.nodes import topics
+from walking_control.ros.nodes.diagnostics import DiagnosticsPublisher, TickTimes
+from walking_control.ros.nodes.guard import GuardedNode
+from walking_control.ros.nodes.heartbeat import WatchClock, WatchdogGuard
+from walking_control.ros.nodes.messages import ArrayWriter
+from walking_control.ros.nodes.neighbours import Claims, Neighbours
+from walking_control.ros.nodes.posture_topics import PostureTopics
+from walking_control.ros.nodes.sensors import JOINT_STATE, sensor_topics, SensorSet, VALUES
+from walking_control.ros.nodes.telemetry import OdometryPublisher, Output, Telemetry
+from walking_control.ros.nodes.tick_recorder import TickRecorder
+from walking_control.ros.nodes.velocity import VelocityTopic
+from walking_control.ros.nodes.walk_markers import WalkMarkers
+from walking_control.safety.faults import Fault
+from walking_control.safety.latch import Latch
+from walking_control.safety.machine import Event, State
+
+WATCH = 1.0   # s between two looks at the neighbours, and two messages on /diagnostics
+
+
+class Session:
+    """An `Operation` on ROS topics, from configure to cleanup.
+
+    Args:
+        robot_file: The `RobotFile` with the parameters as they are now.
+        controller: Name of the controller.
+        values: Validated values of the node's own parameters.
+        latch: The `Latch` of the node.
+        neighbours: The `Neighbours` of the node.
+        on_fault: Called when another fault is latched, or none any more.
+
+    Raises:
+        InvalidInput: The loop cannot be built.
+    """
+
+    def __init__(self, node: GuardedNode, robot_file: RobotFile, controller: str, values: Any,
+                 latch: Latch, neighbours: Neighbours, on_fault: Callable[[], None]) -> None:
+        self._node, self._latch, self._on_fault = node, latch, on_fault
+        self._neighbours = neighbours
+        robot = robot_file.robot
+        sensors = sensor_topics(robot)
+        one = {JOINT_STATE: topics.COMBINED_STATE, VALUES: topics.STATES}.get(
+            values.combined_state)
+        if one is not None:   # every sensor comes there
+            sensors = {sensor: (JointState, one) for sensor in sensors}
+        self.operation = Operation(
+            robot_file, controller, latch,
+            Patience(not values.realtime, values.lockstep_timeout, values.waiting_timeout,
+                     values.cmd_vel_timeout, values.cmd_vel_deceleration),
+            self._send, {sensor: topic for sensor, (_, topic) in sensors.items()},
+            lambda: self._guard.missing)
+        self._robot, self.loop = robot, self.operation.loop
+        self.clock, self._values = WatchClock(node), values
+        self._sensors = SensorSet(node, self.operation, self.clock, self._on_answered,
+                                  values.combined_state,
+                                  values.combined_force_sign)
+        self._velocity = VelocityTopic(node, self.operation, self.clock, values.cmd_vel_stamped,
+                                       values.cmd_vel_timeout)
+        neighbours.expect({} if values.combined_state == VALUES else sensors)
+        self._create_publishers(values)
+        self._guard = WatchdogGuard(
+            node, self._count_receivers,
+            values.watchdog_timeout if values.require_watchdog else None,
+            lambda words: self.stop('watchdog', words))
+        self._claims = Claims(node, self._effort_publisher.topic_name, robot.actuators)
+        self._outputs = self._make_outputs(robot_file, values)
+        self._diagnostics = DiagnosticsPublisher(node, 'control loop', robot.name)
+        self._recorder = TickRecorder(node.get_logger(), values, robot_file, controller)
+        self._timers: list[Any] = []
+        # stamp and values of the sensors, one look ago
+        self._looked: tuple[float, np.ndarray] = math.nan, np.empty(0)
+        self._reported = self._fault_state()
+        self._rehearse()
+
+    def _rehearse(self) -> None:
+        """Do now what would hold up the first ticks: up to 0.1 s each, more than a robot waits."""
+        def rehearse() -> None:
+            for output in self._outputs:
+                output.rehearse()
+        self.loop.rehearse(rehearse)
+        # the first line that rclpy logs looks for its caller in all modules
+        self._node.get_logger().info(f'configured: {self._robot.name}, '
+                                     f'{self.loop.controller.name}, {1.0 / self.loop.period:g} Hz')
+        gc.collect()   # all modules and models, once; from now on only what is new is looked at
+        gc.freeze()
+
+    def _count_receivers(self) -> int:
+        return int(min(self._effort_publisher.get_subscription_count(),
+                       self._neighbours.receivers(topics.EFFORT_COMMANDS)))
+
+    def _create_publishers(self, values: Any) -> None:
+        def publish(topic: str, create: Any = self._neighbours.create_publisher) -> Any:
+            return create(Float64MultiArray, topic, topics.LATEST)
+        robot = self._robot
+        self._effort, self._lock = ArrayWriter(len(robot.efforts)), ArrayWriter(len(robot.locks))
+        self._effort_publisher = publish(topics.EFFORT_COMMANDS)
+        self._lock_publisher = publish(topics.LOCK_COMMANDS)
+        self._publishers = [self._effort_publisher, self._lock_publisher]
+        fields = self.loop.controller.telemetry_fields(robot) if values.record_telemetry else ()
+        self._telemetry = ArrayWriter(len(fields)) if fields else None
+        if fields:
+            self._said = np.zeros(len(fields))
+            self._telemetry_publisher = publish(topics.TELEMETRY, self._node.create_publisher)
+            self._publishers.append(self._telemetry_publisher)
+
+    def _make_outputs(self, robot_file: RobotFile, values: Any) -> list[Output]:
+        """Return what is published beside the commands."""
+        node, loop, rate = self._node, self.loop, values.telemetry_rate
+        outputs: list[Output] = [Telemetry(node, loop, rate),
+                   OdometryPublisher(node, loop, robot_file.values(World).slope,
+                                     values.odometry_rate)]
+        if isinstance(loop.controller, PostureHolder):
+            outputs.append(PostureTopics(node, loop, loop.controller, rate))
+        if isinstance(loop.controller, FootPlanner):
+            outputs.append(WalkMarkers(node, loop, loop.controller, robot_file.values(World).slope,
+                                       rate))
+        return outputs
+
+    # -- lifecycle -------------------------------------------------------------------------------
+
+    def _conflict(self) -> str | None:
+        return self._neighbours.conflict() or self._claims.conflict
+
+    def check_neighbours(self) -> None:
+        """Refuse to begin beside a second law, a doubled sensor or a stop that cannot be heard.
+
+        Raises:
+            InvalidInput: Somebody is there who must not be.
+        """
+        conflict, deaf = self._conflict(), self._neighbours.deaf_stop()
+        if conflict:
+            raise InvalidInput('activate', limit=conflict, remedy='stop it; what crashed on '
+                               'another machine is forgotten after some twenty seconds')
+        if deaf:
+            raise InvalidInput('activate', limit=deaf, remedy='mend its type')
+
+    def activate(self) -> None:
+        """Begin to answer measurements."""
+        self._recorder.begin()
+        for output in self._outputs:
+            output.begin()
+        self.times = TickTimes()
+        self._guard.begin()
+        self.clock.begin(self._values.realtime)
+        self.operation.activate(self.clock.now())
+        self._sensors.subscribe()
+        self._velocity.subscribe()
+        timer = self._node.steady_timer
+        self._watch_timer = timer(self.loop.period, self._on_watch)
+        self._timers = [self._watch_timer, timer(WATCH, self._on_neighbours)]
+        self._on_fault()
+
+    def deactivate(self, event: Any = Event.DEACTIVATE) -> None:
+        """Send zero effort, then stop answering."""
+        self._guard.begin()
+        self.operation.deactivate(event)
+        for timer in self._timers:
+            self._node.destroy_timer(timer)
+        self._timers = []
+        self._sensors.unsubscribe()
+        self._velocity.unsubscribe()
+        self._recorder.end()
+
+    def destroy(self) -> None:
+        """Take everything away."""
+        gc.unfreeze()
+        for publisher in self._publishers:
+            self._node.destroy_publisher(publisher)
+        for destroy in (*(output.destroy for output in self._outputs), self._guard.destroy,
+                        self._claims.destroy, self._diagnostics.destroy):
+            destroy()
+
+    # -- one tick --------------------------------------------------------------------------------
+
+    def _send(self, tick: int) -> None:
+        command = self.loop.command
+        if tick:
+            self._guard.note(tick)
+        if self._telemetry is not None and tick:
+            self.loop.controller.write_telemetry(self._said)
+            self._telemetry_publisher.publish(self._telemetry.write(self._said, tick))
+        self._effort_publisher.publish(self._effort.write(command.effort, tick))
+        if self._robot.locks:
+            self._lock_publisher.publish(self._lock.write(command.lock, tick))
+        if self._fault_state() != self._reported:
+            self.report()
+
+    def _on_answered(self, start: float) -> None:
+        end = time.monotonic()
+        pace = self.clock.pace
+        self.times.add(start, end, self.loop.period / max(pace, 1e-9))
+        self.operation.answered(start, end, pace)
+        self._recorder.add(self.operation.measurement, self.loop)
+        if self._latch.fault is None:
+            for output in self._outputs:
+                output.publish(self.operation.measurement.stamp)
+
+    # -- faults ----------------------------------------------------------------------------------
+
+    def _fault_state(self) -> tuple[Fault | None, tuple[str, ...]]:
+        return self._latch.fault, self._latch.later
+
+    def report(self) -> None:
+        """Tell the node of another fault; look at the clock again soon."""
+        before, self._reported = self._reported[0], self._fault_state()
+        self._on_fault()
+        if self._latch.fault not in (None, before):
+            self._recorder.save_fault()
+        if self._timers:
+            self._set_watch(self.loop.period)
+
+    def stop(self, code: str, message: Any) -> None:
+        """Latch a fault, and send the safe command at once if active."""
+        self.operation.stop(code, message, self.clock.now())
+        if self._fault_state() != self._reported:
+            self.report()
+
+    def clear(self) -> str | None:
+        """Clear a latched fault; return why it cannot be, or None.
+
+        A cause that lasts latches again: it is looked at here where nothing else would.
+        """
+        conflict = self._conflict()
+        if conflict is not None:
+            return f'second_publisher: {conflict}'
+        self.operation.clear(self.clock.now())
+        self.report()
+        return None
+
+    def _on_watch(self) -> None:
+        if self.operation.active:
+            delay, still = self.operation.watch(self.clock.now()), self.clock.still
+            self._set_watch(delay / max(1.0, self.clock.pace))
+            # a pause may last; a simulator that has gone is silent
+            if still > self._values.waiting_timeout and self.clock.lost:
+                waiting = self._latch.state is State.WAITING
+                self.stop('sensor_missing' if waiting else 'stale_joint_state', 'simulated time '
+                          f'stands still for {still:.1f} s, and nobody publishes {topics.CLOCK}')
+            if self._fault_state() != self._reported:
+                self.report()
+
+    def _set_watch(self, delay: float) -> None:
+        self._watch_timer.timer_period_ns = int(1e9 * delay)
+        self._watch_timer.reset()
+
+    def _is_mocked(self) -> bool:
+        """Return whether no sensor has changed to the last bit since a look ago, under torque."""
+        measurement, (stamp, before) = self.operation.measurement, self._looked
+        self._looked = measurement.stamp, measurement.values.copy()
+        return stamp != measurement.stamp and np.array_equal(before, measurement.values) \
+            and bool(self.loop.command.effort.any())
+
+    def _on_neighbours(self) -> None:
+        self._claims.ask()
+        conflict = self._conflict()
+        if conflict is not None:
+            self.stop('second_publisher', conflict)
+        warnings, state = list(self._neighbours.warnings()), self._latch.state
+        deaf = self._neighbours.deaf_stop()
+        if deaf:
+            warnings.insert(0, deaf)
+        refused = self._velocity.pop_problem()
+        warnings += [words for words in (refused, self.loop.supervisor.warning) if words]
+        if self._latch.fault is None and self.clock.still > WATCH:
+            words = f'simulated time has stood still for {self.clock.still:.1f} s: a pause?'
+            self._node.get_logger().info(words, throttle_duration_sec=5.0)
+        elif state is State.WAITING:
+            now = self.clock.now()
+            waited = now - self.operation.arrivals.waiting_since
+            warnings.insert(0, f'waiting for {waited:.1f} s: {self.operation.wants(now)}')
+            self._node.get_logger().warning(warnings[0], throttle_duration_sec=5.0)
+        elif self._is_mocked():
+            warnings.insert(0, 'no sensor has changed in the last digit, under '
+                            f'{abs(self.loop.command.effort).max():.3g} N m: mock components?')
+            self._node.get_logger().warning(warnings[0], throttle_duration_sec=5.0)
+        steering = self.operation.steering
+        self._diagnostics.publish_loop(state.name.lower(), self._latch.fault, self.times, {
+            'clamped commands': self.loop.supervisor.clamped,
+            'bridged measurements': self.loop.supervisor.bridged,
+            'pace of time': self.clock.pace, 'velocity by': steering.source,
+            'cmd_vel refused': steering.refused, 'cmd_vel clipped': steering.clipped,
+            'later faults': ', '.join(self._latch.later)}, warnings)

@@ -1,0 +1,500 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plays the part of robot and ros2_control: sensors out, commands in, on the same topics."""
+
+from collections.abc import Callable
+import time
+from typing import Any
+
+import numpy as np
+from rcl_interfaces.msg import SetParametersResult
+from rclpy.clock import Clock, ClockType
+from rclpy.duration import Duration
+from rclpy.event_handler import PublisherEventCallbacks
+from rosgraph_msgs.msg import Clock as ClockMessage
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool, Float64MultiArray, String
+
+from walking_control.controllers.registry import CONTROLLERS
+from walking_control.estimation.estimator import make_estimator
+from walking_control.estimation.parameters import EstimatorParameters
+from walking_control.exceptions import InvalidInput
+from walking_control.loading import load_robot
+from walking_control.models.parameters import parameter
+from walking_control.models.robot import Robot
+from walking_control.models.robot_file import RobotFile, World
+from walking_control.models.signals import (
+    Command,
+    CONTACT,
+    JOINTS,
+    Measurement,
+    sensors_of,
+    whole_nanoseconds,
+)
+from walking_control.ros.nodes import realtime, topics
+from walking_control.ros.nodes.guard import describe, GuardedNode
+from walking_control.ros.nodes.messages import JointStateWriter, message_type, set_stamp, writer_of
+from walking_control.ros.nodes.parameters import declare_section, NodeParameters, read_section
+from walking_control.ros.nodes.runtime import program
+from walking_control.ros.nodes.sensors import CombinedWriter, JOINT_STATE
+from walking_control.ros.nodes.velocity import RouteTopics
+from walking_control.ros.ros2_control import names
+from walking_control.ros.ros2_control.stand_in import HABITS, Place, read_controllers, StandIn
+from walking_control.runs.route import read_route
+from walking_control.runs.run import Recorder, Run
+from walking_control.safety.fall import FallDetector
+from walking_control.safety.faults import FALL, Fault, read_fault
+from walking_control.safety.parameters import SafetyParameters
+from walking_control.simulation.disturbance import plan_disturbances
+from walking_control.simulation.guide import Guide, planned_pushes
+from walking_control.simulation.injection import (
+    check_kind,
+    Injection,
+    INJECTIONS,
+    LAW_FAULTS,
+    SENSOR_FAULTS,
+)
+from walking_control.simulation.registry import make_plant, PLANTS
+from walking_control.simulation.sensors import SensorParameters
+
+
+class Settings(realtime.RealTimeParameters, section='node'):
+    """Of the node, beside those of the sections."""
+
+    robot_file: str = parameter('dribbel', '', 'Robot: a name or the path of a robot file.')
+    plant: str = parameter('', '', "Plant; empty takes the robot file's default.")
+    controller: str = parameter('', '', 'Name of the controller, for its rate and the record.')
+    realtime: bool = parameter(False, '', 'False: lockstep, every step waits for its command.')
+    speed: float = parameter(
+        1.0, '1', 'Pace of real time: simulated seconds in a second.', 0.001, 100.0)
+    duration: float = parameter(
+        0.0, 's', 'Simulated time after which to stop; 0 runs on.', 0.0, 1e6)
+    lockstep_timeout: float = parameter(
+        2.0, 's', 'Longest wait for a command in lockstep.', 0.1, 600.0)
+    command_timeout: float = parameter(
+        0.1, 's', 'In real time, age of a command after which the effort is zero, simulated time.',
+        0.001, 10.0)
+    disturb: str = parameter('', '', 'Disturbances KIND=SIZE@WHEN, separated by commas.')
+    route: str = parameter(
+        '', '', 'Name of a shipped route, or path of a route file, that is asked of the '
+        'controller on cmd_vel; empty: none.')
+    record_telemetry: bool = parameter(
+        False, '', 'Record what the controller says of every tick; its node must be told to send '
+        'it.')
+    fault: str = parameter(
+        '', '', 'Kind of fault to provoke from now on, see walking_control fault --help; empty: '
+        'none.', choices=('', *INJECTIONS), live=True)
+    controllers_file: str = parameter(
+        '', '', 'controllers.yaml of ros2_control: the node then treats messages as its '
+        'controllers do; empty: as our own plants do.')
+    place: str = parameter(
+        '', '', 'Simulator whose habits are played under controllers_file: first, repeated and '
+        'lost samples, joints without torque when they are let go; empty: none.',
+        choices=tuple(HABITS))
+    state_rate: float = parameter(
+        0.0, 'Hz', 'Rate of the sensors; 0: that of the controller.', 0.0, 10000.0)
+    force_sign: float = parameter(
+        1.0, '1', 'Sign of the simulated force sensors under controllers_file: -1 for the force '
+        'of the foot on the floor.', -1.0, 1.0)
+    combined_state: str = parameter(
+        '', '', 'joint_state: all sensors in one message; empty: a topic each.',
+        choices=('', JOINT_STATE))
+    discovery_timeout: float = parameter(
+        120.0, 's', 'Longest wait for a controller to be active.', 0.1, 600.0)
+
+
+REPEAT_AFTER = 0.2  # s of wall time in lockstep after which sensors are sent again
+
+
+class SimulatorNode(GuardedNode):
+    """A plant on ros2_control topics.
+
+    It waits for a controller, then runs. In lockstep it sends its sensors, waits for the commands
+    that carry their tick number and steps; the result does not depend on the machine's speed. In
+    real time it steps by the steady clock.
+
+    Args:
+        name: Node name.
+        **kwargs: Passed to `rclpy.node.Node`.
+
+    Raises:
+        InvalidInput: The robot file, the plant or a parameter is unusable.
+    """
+
+    _started: float | None = None
+    _commanded: float | None = None
+    _lying: str | None = None   # why the robot counts as fallen
+    _fall_reason: str | None = None
+    stop_reason: str | None = None
+    fault: Fault | None = None
+    # for law faults: of whoever has the controller here
+    break_law: Callable[[str], None] | None = None
+    _effort_tick: int | None = None
+    _lock_tick: int | None = None
+    _telemetry_tick: int | None = None
+
+    def __init__(self, name: str = 'simulator', **kwargs: Any) -> None:
+        super().__init__(name, **kwargs)
+        node_parameters = NodeParameters(self, Settings)
+        self._values = node_parameters.read()
+        robot_file = load_robot(self._values.robot_file)
+        plant_name = self._values.plant or robot_file.plant
+        for kind in (World, EstimatorParameters, SafetyParameters, SensorParameters,
+                     PLANTS.find(plant_name).parameters):
+            declare_section(self, robot_file.values(kind))
+            robot_file.sections[kind.section] = vars(read_section(self, kind))
+        self._build(robot_file, plant_name)
+        self._create_topics(robot_file.robot)
+        self._asked = self._guide = None
+        if self._route is not None:
+            self._asked = RouteTopics(self)
+            self._guide = Guide(self._route, self._asked)
+        self.add_on_set_parameters_callback(self._on_set_parameters)
+        self.finished = False
+        self.wall_time = 0.0
+        self.ticks = self.missed_ticks = 0
+        self._created = time.monotonic()
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._waiting = self.create_timer(0.02, self._on_waiting, clock=steady)
+        self._steady = steady
+
+    def _build(self, robot_file: RobotFile, plant_name: str) -> None:
+        controller = CONTROLLERS.find(self._values.controller or robot_file.controller)
+        settings = robot_file.values(controller.parameters)
+        self.period = 1.0 / (self._values.state_rate or settings.rate)
+        robot = robot_file.robot
+        path = self._values.controllers_file
+        self.stand_in = StandIn(robot, read_controllers(path)) if path else None
+        self._place = Place(self._values.place if path else '', robot)
+        self._held = 0.0   # s that it was held before it was let go
+        self.plant = make_plant(robot_file, plant_name)
+        plan_disturbances(self.plant, [text for text in self._values.disturb.split(',') if text])
+        self._route = read_route(self._values.route) if self._values.route else None
+        if self._route is not None:
+            plan_disturbances(self.plant, planned_pushes(self._route))
+        self.plant.reset(robot_file.start)
+        self._origin = float(self.plant.truth.q[0])
+        # the record shows what an estimator sees, wherever the controller runs
+        self._observer = make_estimator(robot_file)
+        self._observer.reset(robot_file.start.support)
+        self._fall = FallDetector(robot, robot_file.values(SafetyParameters))
+        self._measurement = Measurement(robot)
+        self._injection = Injection(robot)
+        self._command = Command(robot)
+        self._command.lock[:] = True
+        rows = round(self._values.duration / self.period) if self._values.duration else 6000
+        fields = controller.telemetry_fields(robot) if self._values.record_telemetry else ()
+        self._said = np.zeros(len(fields))
+        self.recorder = Recorder(robot, controller.name, self.plant, rows + 1, vars(settings),
+                                 fields)
+
+    def _create_topics(self, robot: Robot) -> None:
+        out, latest = topics.SENSOR_OUT, topics.LATEST
+        stand_in = self.stand_in
+        self._stop_publisher = self.create_publisher(
+            Bool, topics.EMERGENCY_STOP, topics.EVENTS,
+            event_callbacks=PublisherEventCallbacks(use_default_callbacks=False))
+        joints, *others = sensors_of(robot)
+        self._sensors = [*others, joints]   # these complete a set
+        self._writers = {sensor.name: writer_of(sensor) for sensor in self._sensors}
+        self._sensor_publishers = {sensor.name: self.create_publisher(
+            message_type(sensor), sensor.topic, out) for sensor in self._sensors}
+        if stand_in:
+            self._writers[JOINTS] = JointStateWriter(stand_in.joints)
+        self._combined_publisher = None
+        if self._values.combined_state:
+            self._combined = CombinedWriter(robot)
+            self._combined_publisher = self.create_publisher(JointState, topics.COMBINED_STATE,
+                                                             out)
+        self._time = ClockMessage()
+        self._time_publisher = self.create_publisher(ClockMessage, topics.CLOCK, latest)
+        self._end_publisher = self.create_publisher(String, topics.SIMULATION_END, topics.EVENTS)
+        # before the commands, so that of two that wait the word about the tick comes first
+        self.create_subscription(String, topics.FAULT, self._on_fault, topics.LATCHED)
+        if len(self._said):
+            self.create_subscription(Float64MultiArray, topics.TELEMETRY, self._on_telemetry,
+                                     latest)
+        heard = topics.SENSOR_IN if stand_in else latest   # ros2_control asks for nothing
+        self.create_subscription(Float64MultiArray, topics.EFFORT_COMMANDS, self._on_effort, heard)
+        self.create_subscription(Float64MultiArray, topics.LOCK_COMMANDS, self._on_lock, heard)
+
+    # -- start -----------------------------------------------------------------------------------
+
+    def _on_waiting(self) -> None:
+        """Start once a controller listens and speaks."""
+        publishers = [*self._sensor_publishers.values()] if self._combined_publisher is None \
+            else [self._combined_publisher]
+        unheard = [publisher.topic_name for publisher in publishers
+                   if not publisher.get_subscription_count()]
+        silent = [topic for topic, _ in self._answers() if not self.count_publishers(topic)]
+        if self._asked is not None and self._asked.missing:
+            unheard.append(self._asked.missing)
+        if not (unheard or silent):
+            self.destroy_timer(self._waiting)
+            self._start()
+        elif time.monotonic() - self._created > self._values.discovery_timeout:
+            missing = [f'nobody {does} {", ".join(names)}' for does, names in
+                       (('listens to', unheard), ('sends', silent)) if names]
+            self.finish('no_controller', f'{"no" if silent else "no active"} controller for '
+                        f'{self._values.discovery_timeout:g} s: ' + '; '.join(missing))
+
+    @property
+    def started(self) -> bool:
+        """Whether a controller was found and the first sensors are sent."""
+        return self._started is not None
+
+    def _start(self) -> None:
+        if self._values.realtime:
+            realtime.begin(self, self._values)
+        self._started = self._waiting_since = self._sent = time.monotonic()
+        interval = self.period / self._values.speed if self._values.realtime \
+            else REPEAT_AFTER / 2
+        callback = self._on_period if self._values.realtime else self._on_patience
+        self._timer = self.create_timer(interval, callback, clock=self._steady)
+        self._measure()
+        self._lead()
+        self._publish()
+        self._observe()
+
+    # -- commands --------------------------------------------------------------------------------
+
+    def _on_effort(self, message: Float64MultiArray) -> None:
+        if self._forward(self.stand_in, message, names.EFFORT_CONTROLLER) if self.stand_in else \
+                self._accept(message, self._command.effort, topics.EFFORT_COMMANDS):
+            self._effort_tick = message.layout.data_offset
+            self._advance()
+
+    def _on_lock(self, message: Float64MultiArray) -> None:
+        if self.stand_in:
+            if self.plant.robot.locks and self._forward(
+                    self.stand_in, message, names.LOCK_CONTROLLER):
+                self._lock_tick = message.layout.data_offset
+                self._advance()
+            return
+        lock = np.empty(len(self._command.lock))
+        if self._accept(message, lock, topics.LOCK_COMMANDS):
+            self._command.lock[:] = lock > 0.5
+            self._lock_tick = message.layout.data_offset
+            self._advance()
+
+    def _on_telemetry(self, message: Float64MultiArray) -> None:
+        if len(message.data) == len(self._said):
+            self._said[:] = message.data
+            self._telemetry_tick = message.layout.data_offset
+            self._advance()
+
+    def _on_fault(self, message: String) -> None:
+        """Keep what the controller says of its fault; it goes on by sending safe commands."""
+        if not self.finished or self.fault is None:
+            self._judge(read_fault(message.data))
+
+    def _write_telemetry(self, out: np.ndarray) -> None:
+        out[:] = self._said
+
+    def _forward(self, stand_in: StandIn, message: Any, controller: str) -> bool:
+        """Hand a command to the controller that stands in for ros2_control's."""
+        self._commanded = time.monotonic()
+        return stand_in.receive(controller, message.data)
+
+    def _update_stand_in(self, stand_in: StandIn) -> None:
+        measurement = self._measurement
+        for name in stand_in.update(measurement.position, measurement.velocity):
+            self.get_logger().error(f'{name} is deactivated: its command has another size than '
+                                    'its joints')
+        stand_in.write(self._command.effort, self._command.lock)
+        if self.plant.time < self._place.habits.limp:
+            self._command.effort[:] = 0.0
+
+    def _accept(self, message: Any, out: np.ndarray, topic: str) -> bool:
+        """Copy a command, as ros2_control would: a wrong one is dropped."""
+        data = np.frombuffer(message.data) if len(message.data) else np.empty(0)
+        if data.shape != out.shape or not np.isfinite(data).all():
+            self.get_logger().error(f'{topic}: {list(message.data)} dropped; must be '
+                                    f'{len(out)} finite numbers', throttle_duration_sec=1.0)
+            return False
+        out[:] = data
+        self._commanded = time.monotonic()
+        return True
+
+    def _advance(self) -> None:
+        """In lockstep, step when all commands of this tick are there."""
+        if self._values.realtime or self._started is None or self.finished:
+            return
+        if all(tick == self._tick for _, tick in self._answers()):
+            self._step()
+            while self.plant.lost and not self.finished:   # nobody will answer
+                self._step()
+
+    def _answers(self) -> list[tuple[str, int | None]]:
+        """Return (topic, tick of the newest message) of all that answers a tick."""
+        answers: list[tuple[str, int | None]] = [(topics.EFFORT_COMMANDS, self._effort_tick)]
+        if self.plant.robot.locks:
+            answers.append((topics.LOCK_COMMANDS, self._lock_tick))
+        if len(self._said):
+            answers.append((topics.TELEMETRY, self._telemetry_tick))
+        return answers
+
+    def _on_patience(self) -> None:
+        """In lockstep, ask again after a while and give up in the end."""
+        waited = time.monotonic() - self._waiting_since
+        # a controller that gets no sensors is as patient; its fault must be seen
+        if waited > self._values.lockstep_timeout * (2.0 if self._injection.kind else 1.0):
+            missing = [topic for topic, tick in self._answers() if tick != self._tick]
+            self.finish('no_command', f'no command for {self._values.lockstep_timeout:g} s from '
+                         + ', '.join(missing))
+        elif time.monotonic() - self._sent > REPEAT_AFTER:
+            self.missed_ticks += 1
+            if self._values.place:
+                self._measure()
+            self._publish()
+
+    def _on_period(self) -> None:
+        """In real time, step by the clock; the robot is held until the first command."""
+        if self._commanded is None or self.finished:
+            if self._values.place and not self.finished:   # there the clock goes on meanwhile
+                self._held += self.period
+                self._measure()
+            self._publish()
+            return
+        silence = self._values.speed * (time.monotonic() - self._commanded)
+        silent = silence > self._values.command_timeout
+        if silent and self.stand_in is None:   # ros2_control has no timeout
+            self._command.effort[:] = 0.0
+        if self._effort_tick != self._tick:
+            self.missed_ticks += 1
+        self._step()
+
+    # -- one tick --------------------------------------------------------------------------------
+
+    def _step(self) -> None:
+        """Make a tick; what breaks in it ends the walk, as no plant goes on from there."""
+        try:
+            self._make_tick()
+        except Exception as error:
+            self.finish('internal', describe(error))
+
+    def _make_tick(self) -> None:
+        if self.stand_in is not None:
+            self._update_stand_in(self.stand_in)
+        self.recorder.record(self.plant, self._observer.state, self._command,
+                             self._write_telemetry)
+        if self._lying is not None:
+            self.finish(FALL, self._lying)
+            return
+        duration = self._values.duration
+        if duration and self.ticks >= round(duration / self.period):
+            self.finish()
+            return
+        self.ticks += 1
+        self.plant.step(self._command, self.period)
+        self._measure()
+        if not self.plant.lost:
+            self._waiting_since = time.monotonic()
+            self._lead()
+            self._publish()
+            self._observe()   # while a controller in a process of its own answers
+        # the controller has seen it, too: its answer is the last row, as it is without ROS
+        self._lying = self._fall.reason(self._observer.state) or self.plant.truth.trip
+
+    def _lead(self) -> None:
+        """Ask for what the route has now, before the sensors of this tick go out."""
+        if self._guide is not None:
+            self._guide.advance(self._told.stamp)
+
+    def _measure(self) -> None:
+        measurement = self._measurement
+        self.plant.measure(measurement)
+        if self.plant.lost:
+            return
+        measurement.stamp = whole_nanoseconds(measurement.stamp + self._held)
+        set_stamp(self._time.clock, measurement.stamp)
+        self._told = self._place.spoil(self._injection.spoil(measurement))
+        self._tick = topics.tick_number_of(round(self._told.stamp * 1e9))
+
+    def _observe(self) -> None:
+        self._observer.update(self._measurement, self._command.effort)
+
+    def _publish(self) -> None:
+        measurement = self._told
+        self._time_publisher.publish(self._time)
+        if self._combined_publisher is not None:
+            self._combined_publisher.publish(self._combined.write(measurement))
+            self._sent = time.monotonic()
+            return
+        for sensor in self._sensors:
+            name, parts = sensor.name, measurement.parts[sensor.name]
+            if self.stand_in is not None and sensor.kind == CONTACT:
+                parts = [self.stand_in.multiply(name, self._values.force_sign * parts[0])]
+            if name == JOINTS:
+                if self.stand_in is not None:
+                    parts = [self.stand_in.arrange(part) for part in parts]
+                n = len(self._writers[name].message.name)   # the last may be missing
+                parts = [part[:n] for part in parts]
+            message = self._writers[name].write(measurement.stamp, *parts)
+            if not self._injection.mutes(name):
+                self._sensor_publishers[name].publish(message)
+        self._sent = time.monotonic()
+
+    # -- faults on purpose -----------------------------------------------------------------------
+
+    def _on_set_parameters(self, parameters: Any) -> SetParametersResult:
+        for each in parameters:
+            if each.name == 'fault':
+                try:
+                    self._provoke(each.value)
+                except InvalidInput as error:
+                    return SetParametersResult(successful=False, reason=str(error))
+        return SetParametersResult(successful=True)
+
+    def _provoke(self, kind: Any) -> None:
+        if kind:
+            check_kind(kind)
+        if kind in LAW_FAULTS:
+            if self.break_law is None:
+                raise InvalidInput('fault', value=kind, limit='the control law runs in another '
+                                   'process', remedy='demo --processes 1')
+            self.break_law(kind)
+        elif kind == 'emergency_stop':
+            self._stop_publisher.publish(Bool(data=True))
+        self._injection.begin(kind if kind in SENSOR_FAULTS else '')
+        joints = self._injection.joints
+        if self.stand_in is not None:
+            joints = self.stand_in.joints[:len(joints)]
+        self._writers[JOINTS] = JointStateWriter(joints)
+
+    def finish(self, code: str | None = None, reason: str | None = None) -> None:
+        """End the walk; code and reason of the `Fault` say why before its time."""
+        self.stop_reason = reason
+        if code == FALL:
+            self._fall_reason = reason
+        if code is not None and self.fault is None:
+            self._judge(Fault(code, reason or code, self.plant.time))
+        self.finished = True
+        # first: a line in the log may take longer than a controller waits for sensors
+        self._end_publisher.publish(String(data=reason or 'as long as it was to'))
+        self.wall_time = time.monotonic() - (self._started or self._created)
+        distance = self.plant.truth.q[0] - self._origin
+        self.get_logger().info(f'{self._observer.state.steps} steps, {distance:.2f} m in '
+                               f'{self.plant.time:.2f} s')
+        if reason is not None:
+            self.get_logger().error(reason)
+
+    def _judge(self, fault: Fault | None) -> None:
+        self.fault, self.exit_status = fault, 0 if fault is None else 1
+
+    def result(self) -> Run:
+        """Return the `Run` so far."""
+        run = self.recorder.finish(self.fault, self._fall_reason)
+        run.route = self._route
+        return run
+
+    def stop(self) -> None:
+        """Let the word that it has ended arrive: a simulated robot needs no other last word."""
+        if self.finished:
+            self._end_publisher.wait_for_all_acked(Duration(seconds=0.5))
+
+
+main = program(SimulatorNode)
+
+
+if __name__ == '__main__':
+    main()

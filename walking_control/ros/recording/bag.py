@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Read rosbag2 files (MCAP and SQLite) of measurements and the commands that answer them.
+
+The topics are those of the robot, so that a bag of ours and one of `ros2 bag record` look alike.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+import math
+from pathlib import Path
+import tempfile
+from typing import Any
+
+import numpy as np
+
+from walking_control.exceptions import import_optional, InvalidInput
+from walking_control.models.robot import Robot
+from walking_control.models.signals import (
+    JOINTS,
+    LOCKS,
+    Measurement,
+    Reference,
+    Sensor,
+    sensors_of,
+    STATE,
+)
+from walking_control.ros.recording import ticks
+from walking_control.ros.recording.mcap import END, unfinished
+from walking_control.ros.recording.recorder import CONTROLLER, LOST, ROBOT_FILE, SUFFIX
+from walking_control.ros.ros2_control import names
+
+
+@dataclass(frozen=True)
+class Bag:
+    """A bag, opened."""
+
+    path: Path
+    # topic -> text of `ROBOT_FILE`, `CONTROLLER` and the robot_description, where told
+    texts: dict[str, str]
+    remark: str | None   # what is missing of one that nobody closed, in words; None of one that was
+    readable: Path   # the path, or that of a copy of what is whole
+    folder: tempfile.TemporaryDirectory[str] | None = field(repr=False)   # which holds the copy
+
+    def messages(self) -> Iterator[tuple[str, Any]]:
+        """Yield (topic, message) in the order in which they were written."""
+        rosbag2 = import_optional('rosbags.rosbag2', 'a recording', ticks.PACKAGE)
+        store = ticks.type_store()
+        try:
+            with rosbag2.Reader(self.readable) as reader:
+                for connection, _, data in reader.messages():
+                    if connection.msgtype in store.types:
+                        yield connection.topic.strip('/'), store.deserialize_cdr(
+                            data, connection.msgtype)
+        except (OSError, ValueError, LookupError, rosbag2.ReaderError) as error:
+            raise InvalidInput(f'recording {self.path}', limit=f'cannot be read: {error}'
+                               ) from error
+
+
+def open_bag(path: Path) -> Bag:
+    """Return a `Bag` of a ``.mcap`` or of the folder of a rosbag2; InvalidInput: there is none."""
+    if not path.exists():
+        raise InvalidInput(f'recording {path}', limit='no such file')
+    bag = _opened(path)
+    for topic, message in bag.messages():
+        if topic in (ROBOT_FILE, CONTROLLER, names.ROBOT_DESCRIPTION):
+            bag.texts.setdefault(topic, message.data)
+        elif topic == names.JOINT_STATES and bag.texts.get(ROBOT_FILE):
+            break
+    return bag
+
+
+def _opened(path: Path) -> Bag:
+    """Return a `Bag` without texts; of a file that ends in the middle of a record, a copy."""
+    try:
+        found = unfinished(path) if path.suffix == SUFFIX and path.is_file() else None
+        if found is None:
+            return Bag(path, {}, None, path, None)
+        whole, torn = found
+        remark = f'{path} was not closed: what was heard in the last {LOST:g} s may be missing'
+        if not torn:
+            return Bag(path, {}, remark, path, None)
+        folder = tempfile.TemporaryDirectory()
+        copy = Path(folder.name) / path.name
+        with path.open('rb') as source, copy.open('wb') as target:
+            while whole and (data := source.read(min(whole, 1 << 20))):
+                target.write(data)
+                whole -= len(data)
+            target.write(END)
+    except OSError as error:
+        raise InvalidInput(f'recording {path}', limit=f'cannot be read: {error.strerror}'
+                           ) from error
+    return Bag(path, {}, f'{remark}, {torn} bytes of a torn end are left out', copy, folder)
+
+
+@dataclass
+class Row:
+    """A joint state with the newest of all else, and the command that answers it."""
+
+    measurement: Measurement   # filled anew for every row
+    reference: Reference   # likewise
+    # what was answered, None where that was not recorded
+    command: tuple[np.ndarray, np.ndarray | None] | None
+    # position, quaternion xyzw, linear and angular velocity of the base, ``(13,)``, both linear
+    # ones in world axes (z up), the angular one in base axes; None where nobody said
+    truth: np.ndarray | None
+
+
+def read_rows(bag: Bag, robot: Robot) -> Iterator[Row]:
+    """Yield the rows of a bag once all sensors have been heard; InvalidInput: another robot's."""
+    reader = _RowReader(robot)
+    pending = False
+    answers: dict[str, np.ndarray] = {}
+    for topic, message in bag.messages():
+        if topic in (names.EFFORT_COMMANDS, names.LOCK_COMMANDS):
+            if message.layout.data_offset == reader.tick:
+                answers[topic] = np.array(message.data)
+            continue
+        if pending:   # a sensor after a joint state: its answers are complete
+            yield reader.row(answers)
+            pending, answers = False, {}
+        reader.take(topic, message)
+        if topic == names.JOINT_STATES and reader.complete:
+            pending = True
+    if pending:
+        yield reader.row(answers)
+
+
+class _RowReader:
+    def __init__(self, robot: Robot) -> None:
+        self._robot = robot
+        self.measurement, self.reference = Measurement(robot), Reference()
+        self._sensors = {sensor.topic: sensor for sensor in sensors_of(robot)}
+        self._wanted = set(self._sensors)
+        self._take: dict[str, Callable[[Any], None]] = {
+            ticks.REFERENCE: self._refer, ticks.POSTURE: self._posture,
+            ticks.SUPPORT: self._support, names.TRUTH: self._base}
+        self.tick: int | None = None
+        self._truth: np.ndarray | None = None
+
+    @property
+    def complete(self) -> bool:
+        return not self._wanted
+
+    def row(self, answers: dict[str, np.ndarray]) -> Row:
+        effort, lock = (answers.get(topic) for topic in (names.EFFORT_COMMANDS,
+                                                         names.LOCK_COMMANDS))
+        return Row(self.measurement, self.reference, None if effort is None else (
+            effort, None if lock is None else lock > 0.5), self._truth)
+
+    def take(self, topic: str, message: Any) -> None:
+        if topic in self._sensors:
+            self._hear(self._sensors[topic], message)
+        elif topic in self._take:
+            self._take[topic](message)
+        self._wanted.discard(topic)
+
+    def _pick(self, message: Any, values: np.ndarray, joints: Any) -> list[float]:
+        told = list(message.name)
+        missing = [joint for joint in joints if joint not in told]
+        if missing:
+            raise InvalidInput('recorded JointState', value=', '.join(told),
+                               limit='lacks ' + ', '.join(missing), remedy='the recording is of '
+                               'another robot')
+        return [float(values[told.index(joint)]) for joint in joints]
+
+    def _hear(self, sensor: Sensor, message: Any) -> None:
+        for signal, part in zip(sensor.signals, self.measurement.parts[sensor.name]):
+            values = signal.read(message) if sensor.message != STATE else self._pick(
+                message, getattr(message, signal.field or signal.name), signal.labels)
+            part[:] = np.array(values) > 0.5 if sensor.name == LOCKS else values
+        if sensor.name == JOINTS:
+            stamp = message.header.stamp
+            whole = stamp.sec * 1_000_000_000 + stamp.nanosec
+            self.measurement.stamp, self.tick = whole * 1e-9, names.tick_number_of(whole)
+
+    def _base(self, message: Any) -> None:
+        self._truth = np.concatenate([signal.read(message) for signal in ticks.ODOMETRY])
+
+    def _refer(self, message: Any) -> None:
+        speed, *velocity = np.array(message.data).tolist()
+        self.reference.speed = None if math.isnan(speed) else speed
+        self.reference.velocity = None if math.isnan(velocity[0]) else np.array(velocity)
+
+    def _posture(self, message: Any) -> None:
+        self.reference.posture = np.array(self._pick(message, message.position, self._robot.joints))
+
+    def _support(self, message: Any) -> None:
+        self.reference.support = None if message.data == ticks.BOTH else tuple(message.data.split())

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The files by which a robot comes up on ros2_control, generated from its robot file and URDF.
+
+Plugins and parameters of controllers are those of ros2_controllers, see doc/ros2_control.md. The
+state of locks comes by a second joint_state_broadcaster: its topic is of its own, and the
+interface ``lock`` is told as a position.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import quoteattr
+
+import yaml
+
+from walking_control.models.resources import robot_names, share_directory
+from walking_control.models.robot_file import RobotFile
+from walking_control.models.signals import sensors_of
+from walking_control.ros.ros2_control import names
+from walking_control.ros.ros2_control.gazebo import bridge_file, gazebo_world
+from walking_control.ros.ros2_control.tags import GAZEBO, HARDWARE, include, MUJOCO
+from walking_control.ros.ros2_control.wiring import state_interfaces, Wiring
+
+UPDATE_RATE = 1000   # Hz
+AT_LIMIT = 0.02      # rad
+FORWARD = 'forward_command_controller/ForwardCommandController'
+JOINT_STATES = 'joint_state_broadcaster/JointStateBroadcaster'
+IMU = 'imu_sensor_broadcaster/IMUSensorBroadcaster'
+STATES = 'state_interfaces_broadcaster/StateInterfacesBroadcaster'
+WRENCH = 'force_torque_sensor_broadcaster/ForceTorqueSensorBroadcaster'
+
+
+def controllers_of(wiring: Wiring, target: str) -> dict[str, tuple[str, dict[str, Any]]]:
+    """Return controller -> (plugin, parameters) on a target, in the order of their start."""
+    robot = wiring.robot
+    found: dict[str, tuple[str, dict[str, Any]]] = {
+        names.JOINT_STATE_BROADCASTER: (JOINT_STATES, {
+            'joints': list(robot.joints), 'interfaces': ['position', 'velocity']}),
+        **{sensor.controller: (IMU, {'sensor_name': wiring.imus[sensor.frame],
+                                     'frame_id': sensor.frame})
+           for sensor in sensors_of(robot) if sensor.kind == 'imu'}}
+    # simulated sensors tell the floor's force: Gazebo is asked for it, mujoco_ros2_control negates
+    signs = dict.fromkeys('xyz', float(wiring.force_sign) if target == HARDWARE else 1.0)
+    for foot, sensor in wiring.forces.items():
+        found[names.wrench_broadcaster(foot)] = (WRENCH, {
+            'sensor_name': sensor, 'frame_id': foot,
+            'multiplier': {'force': signs, 'torque': signs}})
+    if wiring.locks and target == HARDWARE:
+        found[names.LOCK_BROADCASTER] = (JOINT_STATES, {
+            'use_local_topics': True, 'joints': list(wiring.locks), 'interfaces': [names.LOCK],
+            'map_interface_to_joint_state': {'position': names.LOCK}})
+    if target == HARDWARE:   # in simulators nobody tells locks to ros2_control
+        found[names.STATE_BROADCASTER] = STATES, {'interfaces': state_interfaces(robot)}
+    for name, joints, interface in _commands(wiring, target):
+        found[name] = FORWARD, {'joints': list(joints), 'interface_name': interface}
+    return found
+
+
+def _commands(wiring: Wiring, target: str) -> Iterator[tuple[str, tuple[str, ...], str]]:
+    yield names.EFFORT_CONTROLLER, wiring.motors, names.EFFORT
+    if wiring.locks and target == HARDWARE:
+        yield names.LOCK_CONTROLLER, wiring.locks, names.LOCK
+    elif wiring.locks:
+        yield names.LOCK_EFFORT_CONTROLLER, wiring.locks, names.EFFORT
+
+
+def commanding(wiring: Wiring, target: str) -> list[str]:
+    """Return the controllers that move the robot."""
+    return [name for name, _, _ in _commands(wiring, target)]
+
+
+def limits_enforced(wiring: Wiring, target: str) -> bool:
+    """Return whether the controller manager may enforce the URDF's limits on our commands.
+
+    Its saturation limiter takes an effort to zero that pushes a joint past a position limit; so it
+    must not where a joint that takes efforts starts, or is locked, at a limit.
+    """
+    robot = wiring.robot
+    held = [(joint, wiring.start[f'{joint}/position']) for joint in wiring.motors]
+    if target != HARDWARE:   # where locks are played by efforts
+        held += [(lock.joint, lock.angle) for lock in robot.locks]
+    return all(robot.limits[joint].lower + AT_LIMIT <= angle <= robot.limits[joint].upper - AT_LIMIT
+               for joint, angle in held)
+
+
+def controllers_file(wiring: Wiring, target: str = HARDWARE) -> dict[str, Any]:
+    """Return the tree of controllers.yaml; its ``/**/`` holds in any namespace."""
+    found = controllers_of(wiring, target)
+    manager: dict[str, Any] = {
+        'update_rate': UPDATE_RATE,
+        # the same on every distribution: Jazzy would not, Kilted and Lyrical would
+        'enforce_command_limits': limits_enforced(wiring, target),
+        **{name: {'type': plugin} for name, (plugin, _) in found.items()}}
+    return {f'/**/{name}': {'ros__parameters': parameters} for name, parameters in (
+        (names.MANAGER, manager), *((name, values) for name, (_, values) in found.items()))}
+
+
+CONTROLLERS = {HARDWARE: 'controllers.yaml', GAZEBO: 'gazebo_controllers.yaml',
+               MUJOCO: 'mujoco_controllers.yaml'}
+BRIDGE, GAZEBO_WORLD, LAUNCH = 'bridge.yaml', 'world.sdf', 'bringup.launch.xml'
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes lists of values in one line, as people write them."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+    def represent_sequence(self, tag: str, sequence: Any,
+                           flow_style: bool | None = None) -> yaml.SequenceNode:
+        plain = not any(isinstance(item, (dict, list)) for item in sequence)
+        return super().represent_sequence(tag, sequence, flow_style=plain)
+
+
+def tags_name(robot: str) -> str:
+    """Return the name of the xacro file with a robot's tags."""
+    return f'{robot}.ros2_control.xacro'
+
+
+def ros2_control_files(robot_file: RobotFile, wiring: Wiring) -> dict[str, str]:
+    """Return name of file -> text."""
+    robot = wiring.robot.name
+    head = f'# Written by `walking_control ros2_control {robot}`; do not edit.\n'
+    return {
+        **{name: head + to_yaml(controllers_file(wiring, target))
+           for target, name in CONTROLLERS.items()},
+        BRIDGE: head + to_yaml(bridge_file()),
+        GAZEBO_WORLD: gazebo_world(wiring),
+        LAUNCH: _launch_file(robot_file),
+        tags_name(robot): include(wiring),
+    }
+
+
+def to_yaml(tree: Any) -> str:
+    """Return a tree as YAML."""
+    return yaml.dump(tree, Dumper=_Dumper, sort_keys=False, width=100)
+
+
+def write_ros2_control(robot_file: RobotFile, wiring: Wiring, folder: Path) -> list[Path]:
+    """Write the files of a robot into a folder that is there; return their paths."""
+    paths = []
+    for name, text in ros2_control_files(robot_file, wiring).items():
+        paths.append(folder / name)
+        paths[-1].write_text(text, encoding='utf-8')
+    return paths
+
+
+def shipped_folder(robot: str) -> Path:
+    """Return where the files of a shipped robot lie."""
+    return share_directory() / 'config' / 'ros2_control' / robot
+
+
+def _launch_file(robot_file: RobotFile) -> str:
+    name = robot_file.robot.name
+    shipped = share_directory() / 'config' / 'robots' / f'{name}.yaml'
+    robot = name if name in robot_names() and shipped.samefile(robot_file.path) \
+        else str(robot_file.path.resolve())
+    return f'''<!-- Written by `walking_control ros2_control {name}`; do not edit. -->
+<launch>
+  <arg name="on" default="hardware" description="hardware, gazebo or mujoco_ros2_control"/>
+  <include file="$(find-pkg-share walking_control)/launch/$(var on).launch.py">
+    <arg name="robot" value={quoteattr(robot)}/>
+    <arg name="bringup" value="$(dirname)"/>
+  </include>
+</launch>
+'''

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A robot for mujoco_ros2_control: the MJCF of plant `mujoco`, with motors, sensors and a start.
+
+The world's z is up there, as IMUs have it: on a slope the floor is tilted, not gravity.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+from walking_control.models.base import Base
+from walking_control.models.dynamics import Dynamics
+from walking_control.models.robot import Robot
+from walking_control.models.robot_file import RobotFile, World
+from walking_control.ros.ros2_control.gazebo import gazebo_description, LOCK_EFFORT
+from walking_control.ros.ros2_control.tags import MUJOCO, tags, with_tags
+from walking_control.ros.ros2_control.wiring import Wiring
+from walking_control.simulation.mujoco import import_mujoco
+from walking_control.simulation.mujoco.engine import MujocoEngine
+
+KEYFRAME = 'start'
+
+
+def mujoco_description(wiring: Wiring, model: str, headless: bool = False,
+                       speed: float = 1.0) -> str:
+    """Return the robot_description for mujoco_ros2_control.
+
+    Args:
+        model: Path of the MJCF.
+        headless: Whether to go without a window.
+        speed: Pace of real time.
+    """
+    return with_tags(gazebo_description(wiring), tags(wiring, MUJOCO, parameters=(
+        ('mujoco_model', model), ('initial_keyframe', KEYFRAME),
+        ('headless', str(headless).lower()), ('sim_speed_factor', repr(speed)))))
+
+
+def write_mjcf(robot_file: RobotFile, wiring: Wiring) -> str:
+    """Return the MJCF of a robot on its floor.
+
+    Raises:
+        MissingDependency: MuJoCo is not installed.
+        InvalidInput: Plant `mujoco` cannot simulate the robot.
+    """
+    mj = import_mujoco('an MJCF')
+    # a plant without the errors of sensors
+    plant = MujocoEngine(offered_by_hardware(robot_file), robot_file.values(World),
+                        robot_file.values(MujocoEngine.parameters))
+    spec = plant.make_spec()
+    spec.modelname = wiring.robot.name
+    spec.option.gravity = [0.0, 0.0, -wiring.gravity]
+    tilt = pin.Quaternion(pin.utils.rotate('y', wiring.slope))
+    for body in spec.bodies:
+        if body.name.startswith('floor'):
+            body.quat = [tilt.w, *tilt.vec()]
+    _add_motors(mj, spec, wiring)
+    _add_sensors(mj, spec, wiring)
+    model = spec.compile()
+    qpos, qvel = _start(mj, model, robot_file, wiring, tilt)
+    spec.add_key(name=KEYFRAME, qpos=qpos, qvel=qvel)
+    spec.compile()
+    return str(spec.to_xml())
+
+
+def _add_motors(mj: Any, spec: Any, wiring: Wiring) -> None:
+    limits = dict(zip(wiring.motors, wiring.robot.effort_limits.tolist()))
+    for joint in wiring.robot.joints:
+        if joint in wiring.motors or joint in wiring.locks:
+            limit = limits.get(joint, LOCK_EFFORT)
+            motor = spec.add_actuator(name=joint, target=joint,
+                                      trntype=mj.mjtTrn.mjTRN_JOINT)
+            motor.set_to_motor()
+            motor.ctrllimited, motor.ctrlrange = True, [-limit, limit]
+
+
+def _add_sensors(mj: Any, spec: Any, wiring: Wiring) -> None:
+    kind, site = mj.mjtSensor, mj.mjtObj.mjOBJ_SITE
+    sensors = []
+    for link, name in wiring.imus.items():
+        spec.body(link).add_site(name=name)
+        sensors += [(name, 'quat', kind.mjSENS_FRAMEQUAT), (name, 'gyro', kind.mjSENS_GYRO),
+                    (name, 'accel', kind.mjSENS_ACCELEROMETER)]
+    for foot, name in wiring.forces.items():
+        spec.body(foot).add_site(name=name)
+        sensors += [(name, 'force', kind.mjSENS_FORCE), (name, 'torque', kind.mjSENS_TORQUE)]
+    for name, suffix, sensor in sensors:
+        spec.add_sensor(name=f'{name}_{suffix}', type=sensor, objtype=site, objname=name)
+
+
+def _start(mj: Any, model: Any, robot_file: RobotFile, wiring: Wiring,
+           tilt: pin.Quaternion) -> tuple[np.ndarray, np.ndarray]:
+    """Return MuJoCo's coordinates and velocities of the start."""
+    robot, start, base = wiring.robot, robot_file.start, wiring.robot.base
+    qpos, qvel = model.qpos0.copy(), np.zeros(model.nv)
+    place = tilt * np.array(wiring.base[:3])
+    turn = tilt * pin.Quaternion(np.array(wiring.base[3:]))
+    if base is Base.FREE:
+        qpos[:7] = [*place, turn.w, *turn.vec()]
+    else:
+        pitch = [2.0 * np.arctan2(turn.y, turn.w)] * len(base.angles)
+        qpos[:len(base.axes) + len(pitch)] = [*place[list(base.axes)], *pitch]
+    joints = [mj.mj_name2id(model, mj.mjtObj.mjOBJ_JOINT, joint) for joint in robot.joints]
+    qpos[model.jnt_qposadr[joints]] = [wiring.start[f'{joint}/position'] for joint in robot.joints]
+    if start.posture is None:   # walkers begin in the middle of a step
+        _, v = Dynamics(robot).base_from_coordinates(start.support, start.q, start.v)
+        qvel[model.jnt_dofadr[joints]] = v[len(v) - len(joints):]
+        if base is not Base.FREE:
+            along, axes = np.zeros(3), list(base.axes)
+            along[axes] = v[:len(axes)]
+            qvel[:len(axes)] = (tilt * along)[axes]
+            qvel[len(axes):len(v) - len(joints)] = v[len(axes):len(v) - len(joints)]
+    return qpos, qvel
+
+
+def offered_by_hardware(robot_file: RobotFile) -> Robot:
+    """Return the robot without what no hardware has."""
+    return replace(robot_file.robot, servos={}, push_off=None, ground_torque=None)
