@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Verbs from typed options: what argparse is told follows from the class that a verb takes.
 
-A verb is a function of one argument, an `Options`, whose annotated fields are what can be typed
-behind it; the first line of its docstring is its help, an example stands in its decorator. What
-reads a text as a value refuses in one line what is none.
+What reads a text as a value refuses in one line what is none.
 """
 
 from __future__ import annotations
@@ -55,7 +53,7 @@ def ratios(text: str) -> list[float]:
 def number_range(text: str) -> list[float]:
     """Return the N numbers of LO:HI:N, or those of a list with commas."""
     if ',' in text:
-        return [finite(part) for part in text.split(',')]
+        return numbers(text)
     parts = text.split(':')
     if len(parts) != 3 or not parts[2].isdigit() or int(parts[2]) < 1:
         raise argparse.ArgumentTypeError(f'{text!r} is not of the form LO:HI:N or A,B,...')
@@ -86,27 +84,6 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(word for word in text.split(',') if word)
 
 
-def seed(text: str) -> int:
-    """Return a whole number from 0."""
-    if not text.isdigit():
-        raise argparse.ArgumentTypeError(f'{text!r} is not a whole number from 0')
-    return int(text)
-
-
-def count(text: str) -> int:
-    """Return a whole number from 1."""
-    if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f'{text!r} is not a whole number from 1')
-    return int(text)
-
-
-def port(text: str) -> int:
-    """Return a TCP port, 0 for a free one."""
-    if not text.isdigit() or int(text) > 65535:
-        raise argparse.ArgumentTypeError(f'{text!r} is not a port: a whole number up to 65535')
-    return int(text)
-
-
 def finite(text: str) -> float:
     """Return a finite number."""
     try:
@@ -118,38 +95,34 @@ def finite(text: str) -> float:
     return value
 
 
-def duration(text: str) -> float:
-    """Return a time above 0 that a run can last, s."""
-    value = positive(text)
-    if value > LONGEST_RUN:
-        raise argparse.ArgumentTypeError(f'{text} must be at most {LONGEST_RUN:g} s')
-    return value
+def checked(read: Callable[[str], float], fits: Callable[[float], bool], otherwise: str
+            ) -> Callable[[str], float]:
+    """Return a reader of numbers that says what is wrong with those that do not fit."""
+    def reader(text: str) -> float:
+        value = read(text)
+        if not fits(value):
+            raise argparse.ArgumentTypeError(f'{text} {otherwise}')
+        return value
+    return reader
 
 
-def positive(text: str) -> float:
-    """Return a finite number above 0."""
-    value = finite(text)
-    if value <= 0.0:
-        raise argparse.ArgumentTypeError(f'{text} must be above 0')
-    return value
+def whole(least: int, most: float, what: str) -> Callable[[str], int]:
+    """Return a reader of whole numbers between two ends."""
+    def reader(text: str) -> int:
+        if not text.isdigit() or not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f'{text!r} is not a {what}')
+        return int(text)
+    return reader
 
 
-def not_negative(text: str) -> float:
-    """Return a finite number of at least 0."""
-    value = finite(text)
-    if value < 0.0:
-        raise argparse.ArgumentTypeError(f'{text} must not be below 0')
-    return value
-
-
-def share(text: str) -> float:
-    """Return a number between 0 and 1."""
-    value = positive(text)
-    if value >= 1.0:
-        raise argparse.ArgumentTypeError(f'{text} must be below 1')
-    return value
-
-
+seed = whole(0, math.inf, 'whole number from 0')
+count = whole(1, math.inf, 'whole number from 1')
+port = whole(0, 65535, 'port: a whole number up to 65535')   # TCP; 0 for a free one
+positive = checked(finite, lambda value: value > 0.0, 'must be above 0')
+not_negative = checked(finite, lambda value: value >= 0.0, 'must not be below 0')
+share = checked(positive, lambda value: value < 1.0, 'must be below 1')
+duration = checked(positive, lambda value: value <= LONGEST_RUN,
+                   f'must be at most {LONGEST_RUN:g} s')   # of a run
 READERS = {Path: Path, int: int, float: finite}   # of annotations; other texts stay texts
 
 

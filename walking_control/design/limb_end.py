@@ -80,16 +80,10 @@ def force_capability(limb: Limb, kind: str = 'FC') -> ForcePolytope:
 
 
 def asymmetric_capability(limb: Limb, velocity: np.ndarray) -> ForcePolytope:
-    """Return the forces on the surroundings during a slow motion of the end (AFC).
+    """Return the forces on the surroundings in a slow motion of the end, ``(d,)`` (AFC).
 
     A motor that turns with its torque drives, one that turns against it is driven, one that rests
-    holds as if it were driven. Of a redundant limb the joints move least.
-
-    Args:
-        velocity: Of the end along the limb's axes, any size but zero, ``(d,)``.
-
-    Raises:
-        InvalidInput: The velocity is zero.
+    holds as if it were driven. Of a redundant limb the joints move least. InvalidInput: no motion.
     """
     if not np.any(velocity) or not np.isfinite(velocity).all():
         raise InvalidInput('velocity of the end', value=np.asarray(velocity).tolist(),

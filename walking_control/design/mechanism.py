@@ -25,23 +25,13 @@ _URDF = ('.urdf', '.xacro')
 
 
 class Mechanism:
-    """A robot in a posture.
+    """A robot in a posture of generalised coordinates q, ``(nq,)``.
 
-    Velocities are those of the base (none if it is held), then of all joints, ``n`` in all.
-    Rotor inertia, where the robot file knows it, is part of the inertia.
-
-    Args:
-        dynamics: The `Dynamics` of the robot.
-        q: Its generalised coordinates, ``(nq,)``.
-        held: Whether the base is held in place.
-        assumptions: What was assumed, in words.
-        standing: Feet on the floor in this posture.
-
-    Attributes:
-        name: Of the robot.
-        moving: Places of our velocities among those of the `Dynamics`.
-        n_base: How many of them are the base's.
-        mass: Of all that moves, kg.
+    Velocities are those of the base (none if it is `held`), then of all joints, ``n`` in all. Rotor
+    inertia, where the robot file knows it, is part of the inertia. ``moving`` are places of our
+    velocities among those of the `Dynamics`, the first ``n_base`` the base's; ``mass`` is that of
+    all that moves, kg; `standing` are the feet on the floor, `assumptions` what was assumed, in
+    words.
     """
 
     def __init__(self, dynamics: Dynamics, q: np.ndarray, held: bool,
@@ -138,18 +128,11 @@ def load_mechanism(robot: str | Path, overrides: Sequence[tuple[str, Any]] = (),
                    positions: Mapping[str, float] | None = None,
                    orientation: Sequence[float] | None = None,
                    held: bool | None = None) -> Mechanism:
-    """Return a robot in a posture.
+    """Return a robot, by its name, the path of a robot file, URDF or xacro, in a posture.
 
-    Args:
-        robot: Robot name, path of a robot file, or path of a URDF or xacro file.
-        overrides: Pairs (name, value) for the robot file.
-        positions: joint -> position, rad or m; the others keep the robot file's start posture, or
-            zero.
-        orientation: Of the base, quaternion xyzw; None keeps the robot file's, or upright.
-        held: Whether the base is held; None holds the base of a URDF alone and of no other.
-
-    Raises:
-        InvalidInput: The robot, a joint or a position is unusable.
+    Joints without a position, rad or m, and the base without an orientation, quaternion xyzw, are
+    as the robot file starts, or zero and upright. `held` None holds the base of a URDF alone and of
+    no other. InvalidInput: the robot, a joint or a position is unusable.
     """
     assumptions: list[str] = []
     standing: tuple[str, ...] = ()

@@ -158,15 +158,11 @@ def rotom_zeros(mechanism: Mechanism, direction: Sequence[float] | np.ndarray, s
                 seed: int = 0) -> list[np.ndarray]:
     """Return postures whose RoToM along a direction is zero ([Mor17] (16)), within joint limits.
 
-    The base is held. M^-1 is positive definite, so ``J M^-1 J^T F = 0`` just where ``J^T F = 0``:
-    n equations in n joint positions. Along gravity these are the postures that need no torque. They
-    are sought from random starts; of a continuum of zeros the result is a sample.
-
-    Returns:
-        Joint positions, each ``(n_joints,)``, the ones found more often first, without doubles.
-
-    Raises:
-        InvalidInput: The base is free, or the centre of mass cannot move along the direction.
+    The base is held. M^-1 is positive definite, so ``J M^-1 J^T F = 0`` just where ``J^T F = 0``: n
+    equations in n joint positions. Along gravity these are the postures that need no torque. They
+    are sought from random starts; of a continuum of zeros the result is a sample, each
+    ``(n_joints,)``, the ones found more often first. InvalidInput: the base is free, or the centre
+    of mass cannot move along the direction.
     """
     from scipy.optimize import least_squares
     if mechanism.n_base:

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a walk took its first disturbance, and its energies as curve tracking sees them.
 
-Measures tell what the disturbance cost before and after, and how close it came. Energies ([DS09]
-Figs. 5.8b and 5.10b) are an observer's, not a controller's: the field, the split of the velocity
-and the potential energy are the law's own functions (`controllers.curve_tracking.observation`),
-applied to recorded states. Potential energy counts from the stance foot, so on a steady gait it
-begins each step at the same value, as in the book.
+Energies ([DS09] Figs. 5.8b and 5.10b) are an observer's: the law's own functions, applied to
+recorded states. Potential energy counts from the stance foot, so on a steady gait it begins each
+step at the same value, as in the book.
 """
 
 from collections.abc import Mapping
@@ -50,12 +48,10 @@ MEASURES = (('steps', 'Steps', '', 3),
 
 def observe_energies(run: Run, values: CurveTrackingParameters | None = None,
                      ) -> dict[str, np.ndarray]:
-    """Return the energies along the recorded states of a run, whatever its controller.
+    """Return the energies along the recorded states of a planar run, whatever its controller.
 
-    Args:
-        run: The `Run` of a planar robot that has a gait.
-        values: Validated values of curve tracking's parameters: gait, field and metric to measure
-            by. None takes those of the run if curve tracking ran, else the defaults.
+    `values` are those of curve tracking's parameters to measure by; None takes those of the run if
+    curve tracking ran, else the defaults.
 
     Returns:
         name -> ``(T,)`` by `FIELDS`: potential energy relative to the stance foot, kinetic energy

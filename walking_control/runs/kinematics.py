@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where base, limbs and feet of a recorded robot are, and how far its estimate was off.
-
-All places are in the floor frame: x along the floor, y to the left, z along the floor normal.
-"""
+"""Where base, limbs and feet of a recorded robot are, in the floor frame, and estimate errors."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -62,14 +59,8 @@ def leg_of_each_joint(robot: Robot) -> dict[str, int | None]:
 class Skeleton:
     """Stick figure of any robot: joint origins, feet, and the bodies that end nowhere.
 
-    Args:
-        off_segment: A body whose centre of mass lies farther than this from its drawn segments
-            gets one of its own, m.
-
-    Attributes:
-        segments: The `Segment` list; indices refer to the points of `points`.
-        feet: Index of the point of each foot, in the robot's order.
-        base: Index of the base link's origin.
+    A body whose centre of mass lies farther than `off_segment`, m, from its drawn segments gets one
+    of its own. ``segments``, ``feet`` and ``base`` hold indices of the points of `points`.
     """
 
     def __init__(self, dynamics: Dynamics, off_segment: float = 0.02) -> None:

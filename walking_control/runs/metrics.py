@@ -1,13 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a run was worth: speed, energy, effort, contact forces, steps.
 
-Two windows are in use. The plain entries (distance, speed, cost of transport, efforts, forces)
-cover the whole run, start included, so that speed times duration is the distance. The entries
-under ``steady`` cover the last whole strides in the second half of the run, as [DS09] 5.3.1 judges
-the last five of ten seconds: from touchdown to touchdown, an even number of steps, so that a
-difference between the legs cancels. A run that a fault ended, such as a fall, has no steady state.
-
-Unknown values are None.
+Plain entries cover the whole run, start included. Those under ``steady`` cover the last whole
+strides in the second half of the run, as [DS09] 5.3.1 judges the last five of ten seconds, so that
+a difference between the legs cancels; a run that a fault ended has no steady state.
 """
 
 from dataclasses import dataclass
@@ -199,13 +195,10 @@ def foot_depths(run: Run, dynamics: Dynamics) -> dict[str, float | None]:
     """Return how deep in the floor the feet were, by the plant's truth at the ticks.
 
     A rigid plant lets the feet of straight legs pass through the floor near the stance foot; a soft
-    floor gives way under any foot.
-
-    Returns:
-        ``foot_depth``, the deepest any foot was in the floor, m; ``foot_depth_ahead``, how far it
-        was ahead of the stance foot there, m, None where it never was inside; ``scuff_reach``, how
-        far ahead of the stance foot another foot was still deeper than `SCUFF_DEPTH`, m, None where
-        none ever was. All None of a plant that does not tell.
+    floor gives way under any foot. ``foot_depth`` is the deepest any foot was in the floor, m,
+    ``foot_depth_ahead`` how far it was ahead of the stance foot there, m, ``scuff_reach`` how far
+    ahead of the stance foot another foot was still deeper than `SCUFF_DEPTH`, m. None: never
+    inside, or not told.
     """
     height = run.columns.get('foot_height')
     if height is None or not np.isfinite(height).any():
@@ -221,18 +214,12 @@ def foot_depths(run: Run, dynamics: Dynamics) -> dict[str, float | None]:
 
 
 def contact_extremes(run: Run, weight: float) -> tuple[float | None, float | None]:
-    """Return the smallest normal force and the largest friction ratio of the stance foot.
+    """Return the smallest normal force, N, and largest friction ratio of the stance foot, or None.
 
     Only ticks count at which no other foot touches the floor: while load passes from one foot to
-    the other the old one must go to zero, which is no sign of danger. A tick in flight counts,
-    with force 0. The friction ratio further leaves out ticks at which the foot carries less than
-    5 % of the weight (`LOADED`).
-
-    Args:
-        weight: m g, N.
-
-    Returns:
-        Normal force in N and tangential over normal force, each None when no tick counts.
+    the other the old one must go to zero, which is no sign of danger. A tick in flight counts, with
+    force 0. The friction ratio further leaves out ticks at which the foot carries less than 5 % of
+    the weight (`LOADED`), m g in N.
     """
     others = np.arange(run.contact.shape[1]) != run.support[:, None]
     alone = ~(run.contact & others).any(axis=1)

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Routes: what a walker is asked for, one segment after the other, and how it is pushed on the way.
 
-A route file holds ``segments``, a list of `SegmentParameters`, and may name the ``controller`` and
-the preset of ``noise`` that it is meant to be walked with, and joints of the ``posture`` it begins
+A file may also name the ``controller``, preset of ``noise`` and joints of the ``posture`` to begin
 in.
 """
 

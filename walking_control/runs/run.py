@@ -128,12 +128,9 @@ FIRST_CAPACITY = 6000   # rows: a minute of walking at 100 Hz
 class Recorder:
     """Collect rows, hardly ever allocating in the tick, then make a `Run`.
 
-    Args:
-        controller: Name of the controller.
-        capacity: Expected number of rows. However many, memory is taken as they come, in blocks
-            that are joined at the end: nothing is copied while the robot walks.
-        settings: name -> value of the controller's parameters.
-        fields: (name, unit) of each entry of the controller's telemetry, if it is recorded.
+    However many rows beyond `capacity`, memory is taken as they come, in blocks that are joined at
+    the end: nothing is copied while the robot walks. `fields` are (name, unit) of each entry of the
+    controller's telemetry, if it is recorded.
     """
 
     def __init__(self, robot: Robot, controller: str, plant: Recorded,

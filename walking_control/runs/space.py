@@ -1,10 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a walk in space was worth, and how it kept to its route.
-
-It is for robots without minimal coordinates, whose steps are those of the estimator and whose base
-is free. Steady values cover the last whole strides in the second half of the run, as in `metrics`.
-
-"""
+"""What a walk with a free base was worth, and how it kept to its route; see also `metrics`."""
 
 from dataclasses import dataclass
 import math

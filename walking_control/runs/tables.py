@@ -20,13 +20,11 @@ TABLE, SUMMARY = 'run.csv', 'summary.json'   # in the folder of a report
 
 
 def run_columns(run: Run) -> dict[str, np.ndarray]:
-    """Return the table of a run.
+    """Return the table of a run, ``name [unit]`` -> ``(T,)``.
 
-    Returns:
-        header -> ``(T,)``, the header being ``name [unit]``. Base and joints are the plant's
-        truth in the floor frame, the angular velocity in base axes; minimal coordinates and
-        support are the estimator's. What the controller said of each tick comes last, its name in
-        front.
+    Base and joints are the plant's truth in the floor frame, the angular velocity in base axes;
+    minimal coordinates and support are the estimator's. What the controller said of each tick comes
+    last, its name in front.
     """
     robot = run.robot
     columns = {'time [s]': run.time}

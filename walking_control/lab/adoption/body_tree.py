@@ -32,16 +32,10 @@ class Shape:
 class BodyTree:
     """Joints, masses and shapes of a description; bodies are what moves with one joint.
 
-    Attributes:
-        model: Pinocchio's, with a free base, body 1.
-        limits: `UrdfJoint` by joint.
-        places: Placement of each body at zero angles, in base axes.
-        shapes: Every `Shape` that could be read.
-        unread: Meshes that could not.
-        frames: (link, body, placement in the body) of every link.
-
-    Raises:
-        UrdfError: Pinocchio cannot read it, or nothing moves.
+    ``model`` is Pinocchio's, with a free base, body 1; ``limits`` are `UrdfJoint` by joint,
+    ``places`` those of each body at zero angles in base axes, ``shapes`` all that could be read,
+    ``unread`` the other meshes, ``frames`` (link, body, placement in the body). UrdfError:
+    Pinocchio cannot read it, or nothing moves.
     """
 
     def __init__(self, description: Description) -> None:

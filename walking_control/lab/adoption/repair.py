@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Slips of exporters that are mended, each with a note: what no reader of robots needs to refuse.
 
-Inertias no body can have become those MuJoCo's ``balanceinertia`` makes; motes that are fixed to a
-part are left to it; a revolute joint whose limits were forgotten turns half a turn either way;
-meshes that are not there are left out; of MJCF also what newer versions of MuJoCo do not know.
+Inertias no body can have become those MuJoCo's ``balanceinertia`` makes; a revolute joint whose
+limits were forgotten turns half a turn either way; meshes that are not there are left out.
 """
 
 from collections.abc import Callable

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """SDF to URDF: the tree of its first model, closed chains cut.
 
-Neither Pinocchio's wheels nor MuJoCo read SDF, and the converters of Gazebo come with ROS and
-Gazebo alone. Read are versions up to 1.7 as exporters write them: poses of links in the model, of
-joints in their child; ``relative_to`` is refused.
+Read are versions up to 1.7 as exporters write them: poses of links in the model, of joints in their
+child; ``relative_to`` is refused. Pinocchio's wheels and MuJoCo read no SDF.
 """
 
 from pathlib import Path

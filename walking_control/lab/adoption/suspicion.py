@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What looks like a mistake in a description, each in one line.
 
-The two sides of a robot are alike: what differs between a joint and its mirror image is a slip on
-one side. What both sides share is judged by sizes that bodies have: lengths of metres, densities
-between foam and steel, radii of gyration inside the body.
+What differs between a joint and its mirror image is a slip on one side; what both sides share is
+judged by lengths, densities and radii of gyration that bodies have.
 """
 
 from collections.abc import Iterator

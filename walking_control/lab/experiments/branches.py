@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Work in child processes that begin where this one is: trials from one state of a walk.
-
-A child is a copy of the whole process (fork), so that a simulation under way needs no way of its
-own to be saved and restored, and every trial begins bit for bit alike.
-"""
+"""Work in forked copies of this process: trials that begin alike, from one state of a walk."""
 
 from __future__ import annotations
 

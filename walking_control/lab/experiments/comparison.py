@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several controllers and settings of one robot, side by side.
-
-In the plane they walk under one disturbance and what comes of it is measured; in space they walk
-at several speeds, and what these cost is. Either way the first failing sizes can stand beside.
-"""
+"""Laws and settings of one robot side by side: disturbed in the plane, at speeds in space."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

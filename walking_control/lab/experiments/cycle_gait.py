@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A limit cycle of the rigid plant as a gait: phases between its events, polynomials of time.
 
-One step is walked tick by tick. Within a tick the plant is asked again and again from the same
-snapshot, up to any instant wanted, so that switches and samples are as accurate as the plant's own
-event location. A phase ends where a lock or joint stop takes or frees a joint, or where an impact
-makes the rates jump; touchdown ends the last one.
+Within a tick the plant is asked again and again from the same snapshot, so that switches and
+samples are as accurate as its own event location. A phase ends where a lock or joint stop takes or
+frees a joint, or where an impact makes the rates jump; touchdown ends the last one.
 """
 
 from collections.abc import Mapping
@@ -49,17 +48,9 @@ class CycleGait:
 class StepRecord:
     """One step of a walker that can be asked for its state at any time.
 
-    Args:
-        q: Minimal coordinates just after touchdown, first foot standing, ``(n,)``.
-        v: Their rates.
-        longest: s, within which the step must end.
-
-    Attributes:
-        period: s.
-        events: Times within the step at which rates jump or a joint is taken or freed, s.
-
-    Raises:
-        CycleError: No step within that time.
+    It begins just after touchdown, the first foot standing, and ends within `longest`, s, or raises
+    CycleError. ``events`` are the times within its ``period`` at which rates jump or a joint is
+    taken or freed, s.
     """
 
     def __init__(self, walker: Walker, q: np.ndarray, v: np.ndarray, longest: float) -> None:

@@ -1,14 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Limit cycles of a robot on the rigid plant: the work behind `gait cycle`.
 
-The section of the return map is the state just after touchdown: both feet on the floor, locked
-joints at rest. It is described by the first minimal coordinate and the rates of all coordinates
-that are not locked; the hip angle follows from both feet being down. A sampled law restarts its
-clock at each touchdown.
-
-Of a walker with all mass in the hip it is angles and rates of the stance leg: legs without mass are
-where the law puts them, so the swing leg is no part of it. Of a law that follows a line the
-distance from the line is one more coordinate.
+The section of the return map is the state just after touchdown, both feet on the floor and locked
+joints at rest: the first minimal coordinate and the rates of all that are not locked. A sampled law
+restarts its clock at each touchdown. Of a walker with all mass in the hip the swing leg is no part
+of it; of a law that follows a line the distance from the line is one more coordinate.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -209,21 +209,12 @@ def find_gaits(robot_file: RobotFile, speeds: Sequence[float],
                general: Mapping[str, Any] | None = None, task: Mapping[str, Any] | None = None,
                optimise: Sequence[str] = (), progress: Callable[[str], None] | None = None
                ) -> FamilySearch:
-    """Search gaits of a biped on soles, each from its neighbour's, and judge them.
+    """Search gaits of a biped on soles at speeds, m/s, each from its neighbour's, and judge them.
 
-    Args:
-        speeds: m/s.
-        general: Values of `SearchParameters` that differ from the robot file's, name -> value.
-        task: Likewise of `SpaceSearchParameters`.
-        optimise: Of ``'spring'``, ``'damper'``, ``'mass'``, of a single speed.
-        progress: Called with a line of text now and then.
-
-    Returns:
-        `FamilySearch`.
-
-    Raises:
-        InvalidInput: The robot or the task is unusable.
-        MissingDependency: CasADi is not installed.
+    `general` and `task` are values of `SearchParameters` and `SpaceSearchParameters` that differ
+    from the robot file's; of a single speed ``'spring'``, ``'damper'`` and ``'mass'`` can be
+    optimised. InvalidInput: the robot or the task is unusable; MissingDependency: CasADi is not
+    installed.
     """
     speeds = sorted(speeds)
     if optimise and len(speeds) > 1:

@@ -66,11 +66,8 @@ def identify(robot_file: RobotFile, recording: Recording,
              confidence: float = 0.95, model_error: float = 0.01) -> dict[str, Any]:
     """Return friction and motor constants of a robot with their confidence intervals.
 
-    Args:
-        robot_file: The `RobotFile` of the robot that walked; masses and rotors count, its friction
-            and efficiencies do not.
-        confidence: Of the intervals, between 0 and 1.
-        model_error: Share by which the model's torques may be off.
+    Masses and rotors of the robot file count, its friction and efficiencies do not; the model's
+    torques may be off by a share `model_error`.
 
     Returns:
         ``parameters``: name -> ``value``, ``low``, ``high``, ``unit``, ``robot_file`` (what it

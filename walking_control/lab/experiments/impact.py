@@ -112,12 +112,10 @@ class Impact(Result):
 
 
 def analyse_impact(robot_file: RobotFile, q: ArrayLike, v: ArrayLike | None = None) -> Impact:
-    """Analyse the touchdown at a configuration.
+    """Analyse the touchdown at minimal coordinates q, as the command line gives them.
 
-    Args:
-        q: Minimal coordinates at touchdown, as the command line gives them.
-        v: Rates of the coordinates no lock holds, before touchdown; None takes the direction that
-            loses least, the stance leg moving forward.
+    v are rates of the coordinates no lock holds, before touchdown; None takes the direction that
+    loses least, the stance leg moving forward.
     """
     touchdown = Touchdown(robot_file)
     full = touchdown.complete(q)

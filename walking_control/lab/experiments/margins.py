@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """How much a walk bears: what every search for the first failure shares, and errors that last.
 
-`find_first_failure` (robustness) tries one-off disturbances, `find_envelope` (envelope) those from
-every side and at every part of a step. `find_margin` tries errors that last for the whole walk,
-through the whole chain of plant, sensors, estimator, law and supervisor: delay, noise or ignorance
-of the robot. A size counts as survived when the walks of all seeds last; the grid is tried in
-rising order and ends with the first failure.
+`find_margin` tries errors that last for the whole walk, through the whole chain of plant, sensors,
+estimator, law and supervisor. A size counts as survived when the walks of all seeds last.
 """
 
 from collections.abc import Callable
@@ -90,20 +87,11 @@ class FirstFailure:
 def try_sizes(attempt: Callable[[float], str | None], sizes: np.ndarray,
               conditions: dict[str, Any], judge: Callable[[list[list[Any]]], dict[str, Any]],
               progress: Callable[[float], None] | None, to_first: bool = False) -> FirstFailure:
-    """Try sizes in rising order, all of them or up to the first that fails.
+    """Try the sizes of `size_grid` in rising order, all of them or up to the first that fails.
 
     Sets of survived sizes have holes: the first failing one is not the smallest of all that fail.
-
-    Args:
-        attempt: Walks with a size; returns None if it is survived, else why not.
-        sizes: See `size_grid`.
-        conditions: Of `FirstFailure`.
-        judge: Returns its measures, of its samples.
-        progress: Called with the share of sizes tried, 0 to 1, after each.
-        to_first: Whether to stop at the first that fails.
-
-    Raises:
-        Interrupted: Somebody stopped it; holds the result of the sizes tried.
+    `attempt` walks with a size and returns None if it is survived, else why not; `judge` returns
+    the measures of the samples. Interrupted holds the result of the sizes tried.
     """
     samples: list[list[Any]] = []
 

@@ -1,14 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A found gait put to the test: its torques, as functions of time, drive a plant for one step.
 
-The plant is the event-driven rigid one (in the plane) or a constrained integration by Pinocchio
-(in space): neither shares code with the search. Torques on coordinates without a motor, such
-as the stance ankle's, are applied as the search assumed them.
-
-The rigid plant holds efforts for a tick. That error is the simulation's, not the gait's: an effort
-held at its value in the middle of each tick gives the step an error that falls with the square of
-the tick, so steps with ticks of half the length each time tell what is left without a hold
-(Richardson's extrapolation), and that is judged.
+The plant is the event-driven rigid one (in the plane) or a constrained integration by Pinocchio (in
+space): neither shares code with the search. The rigid plant holds efforts for a tick; steps with
+ticks of half the length each time tell what is left without a hold (Richardson's extrapolation),
+and that is judged.
 """
 
 from dataclasses import dataclass, replace

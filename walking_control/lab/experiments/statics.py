@@ -131,20 +131,13 @@ def solve_statics(posture: Posture, support: str = 'both', objective: str = 'tor
                   draw: Callable[..., Path] | None = None) -> dict[str, Any]:
     """Return what holds a robot still, or which limit forbids it.
 
-    Args:
-        support: ``'left'``, ``'right'`` or ``'both'``.
-        objective: ``'torque'`` or ``'force'``.
-        solver: Name of the solver; None takes the preferred one installed.
-        effort_limits: joint -> N m, in place of the URDF's.
-        draw: Draws the picture, called with posture, distributor and solution; returns its path.
+    `effort_limits`, joint -> N m, stand in place of the URDF's; `draw` is called with posture,
+    distributor and solution and returns the path of its picture.
 
     Returns:
         dict: ``status`` (feasible or infeasible), ``reason``, ``joint_torques``, ``wrenches``,
         ``torque_norm``, ``base_residual``, ``cop``, ``margins``, ``solve_time``; beside them
         ``shortfalls``, ``problems``, ``assumptions``, ``objective``, ``solver``, ``files``.
-
-    Raises:
-        InvalidInput: The support, objective or solver is unknown.
     """
     if support not in SUPPORTS:
         raise InvalidInput('support', value=support, limit='must be one of ' + ', '.join(SUPPORTS))

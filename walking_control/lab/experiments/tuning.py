@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gains that keep stated margins at the least cost: the work behind `tune`.
 
-A margin is kept where the walker survives every size up to it, of a grid of quarters; sizes up to
-one and a half times are tried, so that what more would cost can be seen. In space a disturbance
-comes from four sides at two parts of a step, and the worst counts. CMA-ES searches: it bears
-objectives with plateaus, as margins on a grid are, and points at which the robot does not walk.
+A margin is kept where the walker survives every size up to it, of a grid of quarters; in space a
+disturbance comes from four sides at two parts of a step. CMA-ES searches: it bears objectives with
+plateaus and points at which the robot does not walk.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -83,12 +82,7 @@ def tune(task: SweepTask, goals: Sequence[Goal], cost: str = COSTS[0], evaluatio
          patience: float = math.inf) -> dict[str, Any]:
     """Search the cheapest point between axes that keeps all margins.
 
-    Args:
-        task: `SweepTask` whose axes say what may change, and between which ends.
-        cost: One of `COSTS`.
-        evaluations: Points to try.
-        progress: Called with the share of them tried, 0 to 1.
-        patience: Processor time after which no further point is tried, s.
+    `cost` is one of `COSTS`; after `patience`, s of processor time, no further point is tried.
 
     Returns:
         Dictionary: ``parameters``, name -> value of the best; ``margins``, kind -> ``wanted``,
@@ -99,7 +93,6 @@ def tune(task: SweepTask, goals: Sequence[Goal], cost: str = COSTS[0], evaluatio
         ``robot_file``, the best `RobotFile`.
 
     Raises:
-        InvalidInput: Goals or axes that mean nothing.
         NotAchieved: No point keeps all margins; says which came nearest.
         Interrupted: Somebody stopped it; holds the best so far.
     """

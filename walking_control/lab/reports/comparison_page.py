@@ -47,13 +47,7 @@ stands below it; all variants have the same robot, sensors, estimator, superviso
 
 def summarize_comparison(walks: Sequence[Walk], robot: str, disturb: Sequence[str], duration: float,
                          interrupted: bool = False) -> dict[str, Any]:
-    """Return the comparison, ready for JSON.
-
-    Args:
-        disturb: Texts ``KIND=SIZE@WHEN``.
-        duration: Simulated time, s.
-        interrupted: Whether walks are missing because somebody stopped the comparison.
-    """
+    """Return the comparison, ready for JSON; an interrupted one lacks walks."""
     return {'robot': robot, 'disturb': list(disturb), 'duration': duration,
             'interrupted': interrupted,
             'variants': [{'name': walk.variant.name, 'controller': walk.variant.controller,
@@ -63,15 +57,10 @@ def summarize_comparison(walks: Sequence[Walk], robot: str, disturb: Sequence[st
 
 def write_comparison(walks: Sequence[Walk], summary: dict[str, Any],
                      directory: Path | str) -> list[str]:
-    """Write the files of a comparison and its summary into a directory, made if need be.
+    """Write the files of a comparison and its summary into a directory; return their paths.
 
-    Returns:
-        Paths of the files, as texts: comparison.html, comparison.json, comparison.csv and a PNG
-        per figure. The page needs none of the others.
-
-    Raises:
-        InvalidInput: The directory cannot be written.
-        MissingDependency: matplotlib is not installed; nothing has been written then.
+    They are comparison.html, .json and .csv and a PNG per figure; the page needs none of the
+    others. InvalidInput: the directory cannot be written. Without matplotlib nothing is written.
     """
     import_matplotlib()
     directory = Path(directory)

@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Robots that were brought up, on one page: what `adopt` and `bring-up` wrote, side by side.
-
-The page is Markdown. What stands between its two marks is replaced; the words around them are
-their writer's, and stay.
-"""
+"""Robots that were brought up, side by side between the two marks of a page of Markdown."""
 
 from collections.abc import Iterable
 import json
@@ -27,12 +23,9 @@ PLANTS = {'walk (rigid)': 'rigid', 'walk (MuJoCo)': 'MuJoCo'}
 def read_bring_up(folder: Path) -> dict[str, Any]:
     """Return what lies in the folder of a bring-up, and what `adopt` wrote about its robot.
 
-    Returns:
-        Dictionary: ``name``; ``steps``, name -> step; ``summary`` and ``adoption`` as written, the
-        latter None where nothing was adopted; ``picture``, path or None.
-
-    Raises:
-        InvalidInput: No bring-up was ended there.
+    It holds ``name``; ``steps``, name -> step; ``summary`` and ``adoption`` as written, the latter
+    None where nothing was adopted; ``picture``, path or None. InvalidInput: no bring-up was ended
+    there.
     """
     summary = _read(folder / 'summary.json')
     if not isinstance(summary, dict) or not isinstance(summary.get('steps'), list):

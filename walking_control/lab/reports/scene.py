@@ -39,15 +39,7 @@ class Pose:
 
 
 class Scene:
-    """The poses of a run.
-
-    Attributes:
-        segments: The `Segment` list of the skeleton.
-        base: Index of the base's point.
-        feet: Index of each foot's point.
-        height: Of the drawn robot at the start, m.
-        weight: m g, N.
-    """
+    """The poses of a run; `height` (m) at the start, `weight` in N, indices of points."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -82,13 +74,10 @@ class Scene:
 
 
 def telling_rows(run: Run) -> list[tuple[int, str]]:
-    """Return the rows that tell most of a run, in order of time, with the reason for each.
+    """Return the rows that tell most of a run, in order of time, each with a reason in words.
 
     They are the middle of the longest time on every set of feet, at most three of them; after a
     fall also the last row; where the robot never changed its support, only the last row.
-
-    Returns:
-        List of (row, words).
     """
     longest: dict[tuple[int, ...], tuple[int, int]] = {}
     for begin, end, feet in support_intervals(run):

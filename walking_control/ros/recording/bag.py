@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read rosbag2 files (MCAP and SQLite) of measurements and the commands that answer them.
-
-The topics are those of the robot, so that a bag of ours and one of `ros2 bag record` look alike.
-"""
+"""Read rosbag2 files (MCAP and SQLite), ours or others', of measurements and their commands."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field

@@ -89,16 +89,9 @@ def fit_noise(bag: Bag, robot_file: RobotFile, share: float) -> dict[str, float]
     """Return the noise parameters under which the errors are most likely, by Nelder and Mead.
 
     The likelihood is that of turn and place of the base against the truth, as independent Gaussians
-    with the covariance the estimator tells, in some two hundred rows between which the robot turned
-    equally much: a long stand tells little of how it walks.
-
-    Args:
-        bag: The `Bag`, with a truth.
-        robot_file: The `RobotFile`; its noise, where it is declared, is where the search begins.
-        share: Of the recording's time that is fitted, from the beginning.
-
-    Raises:
-        InvalidInput: The recording tells no truth.
+    with the covariance the estimator tells, in some two hundred rows of the first share of the
+    recording between which the robot turned equally much: a long stand tells little of how it
+    walks. The search begins at the robot file's noise. InvalidInput: the recording tells no truth.
     """
     rows = [replace(row, measurement=deepcopy(row.measurement))
             for row in read_rows(bag, robot_file.robot)]

@@ -42,13 +42,9 @@ END = _DATA_END + _end()   # of a file without an index
 
 
 class McapFile:
-    """Writes a file that does not exist yet, chunk by chunk.
+    """Writes a file that does not exist yet, chunk by chunk; `messages` counts them by channel.
 
-    Attributes:
-        messages: Channel -> messages so far.
-
-    Raises:
-        OSError: It cannot be made; from methods: it cannot be written. What there was stays.
+    OSError: it cannot be made or, from methods, written. What there was stays.
     """
 
     def __init__(self, path: Path) -> None:

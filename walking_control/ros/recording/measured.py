@@ -29,20 +29,12 @@ WIDTHS = {'xyzw': 4, 'wxyz': 4, 'rpy': 3}
 
 
 def import_log(path: Path, layout: Path, robot_file: RobotFile, out: Path) -> list[str]:
-    """Write a log as a rosbag2 (MCAP) that `replay`, `plot` and `estimate` read.
+    """Write a log (``.mat``, or text with a header) as a new rosbag2, in the folder `out`.
 
-    Args:
-        path: Of the log: ``.mat`` or text with a header, separated by commas.
-        layout: YAML that names columns, units and frames; see doc/measurements.md.
-        out: Folder of the rosbag2; it must not exist yet.
-
-    Returns:
-        What could not be judged of the log, or was left out.
-
-    Raises:
-        MissingDependency: h5py or rosbags is not installed.
-        InvalidInput: A file cannot be read, does not hold what the layout names, or what it holds
-            cannot be of this robot.
+    `replay`, `plot` and `estimate` read it. `layout` is YAML that names columns, units and frames,
+    see doc/measurements.md. Returns what could not be judged of the log, or was left out.
+    InvalidInput: a file cannot be read, does not hold what the layout names, or what it holds
+    cannot be of this robot; MissingDependency: h5py or rosbags.
     """
     if out.exists():
         raise InvalidInput(f'recording {out}', limit='exists', remedy='choose another --out')

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flight recorder: a controller tick by tick, on the disk within `FLUSH`, whatever ends it.
-
-The control thread leaves its numbers in a queue. A thread of our own puts them into files.
-"""
+"""Flight recorder: a controller tick by tick, on the disk within `FLUSH`, by its own thread."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -50,21 +47,10 @@ def _check_suffix(path: Path) -> None:
 class Recorder:
     """Records a controller tick by tick, and what was before and after its faults.
 
-    A disk that fills up or fails ends a recording, not the walk: what there was stays readable.
-
-    Args:
-        robot_file: The `RobotFile` with the parameters as they are.
-        controller: Name of the controller.
-        path: Of a ``.mcap`` that holds all; None keeps nothing but the last `BEFORE`.
-        faults: Of the ``.mcap`` that a fault is saved in, numbered where one exists; or None.
-        say: Called with a sentence, and whether it is a complaint, from our thread too.
-
-    Attributes:
-        problem: Why the recording of all ended early, or None.
-
-    Raises:
-        MissingDependency: rosbags is not installed.
-        InvalidInput: The file cannot be made.
+    A disk that fills up or fails ends a recording, not the walk: what there was stays readable, and
+    `problem` says why. Without a `path` nothing is kept but the last `BEFORE`; `faults` is the path
+    a fault is saved in, numbered where one exists. `say` is called with a sentence, and whether it
+    is a complaint, from our thread too. InvalidInput: the file cannot be made.
     """
 
     def __init__(self, robot_file: RobotFile, controller: str, path: Path | None = None,

@@ -70,15 +70,12 @@ def retell(bag: Bag, robot_file: RobotFile, controller: str | None = None
 def replay(bag: Bag, robot_file: RobotFile, controller: str | None = None) -> dict[str, Any]:
     """Return how the answers of a controller compare with those recorded.
 
-    Args:
-        controller: Its name; None takes the recorded one, else the robot file's.
+    Without a name it is the recorded one. InvalidInput: the bag is of another robot, or holds no
+    measurements.
 
     Returns:
         dict with ``ticks``, ``compared`` (those with a recorded answer), ``identical`` (to the
         bit), ``first_difference`` (s), ``largest_difference`` (by effort, N m) and ``fault``.
-
-    Raises:
-        InvalidInput: The bag is of another robot, or holds no measurements.
     """
     return _compare(bag, robot_file, _loop(bag, robot_file, controller))
 

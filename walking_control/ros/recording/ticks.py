@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The messages of control ticks as bytes, many ticks at once.
-
-All ticks of a robot have the same messages of the same lengths. A library serializes them once,
-with marks for numbers; where the marks are found, the numbers of every tick are put.
-"""
+"""Messages of control ticks as bytes, many at once: serialized once, then filled with numbers."""
 
 from collections.abc import Iterator, Sequence
 from functools import cache

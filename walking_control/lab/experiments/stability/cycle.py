@@ -1,14 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The cycle a robot settles on by itself: eigenvalues of its return map, gait sensitivity norm.
 
-Central differences of the stride function are extrapolated over falling step sizes, which leaves
-the error of the integration divided by the step; the difference between the last two extrapolations
-says what is left. For the model of [GCRC98] `gaits.return_map` needs no differences.
-
-For the norm of Hobbelen and Wisse [HW07] a walker on its cycle is disturbed once; gait indicators
-of the step with the disturbance and of all steps after it stray from the cycle's. The norm is the
-root of the sum of their squares per size of the disturbance, in the limit of small ones: the H2
-norm of the linearised return map with the disturbance as input and the indicator as output.
+Central differences of the stride function are extrapolated over falling step sizes; the difference
+between the last two extrapolations says what error is left. The norm of Hobbelen and Wisse [HW07]
+is the root of the sum of squares by which gait indicators stray after one small disturbance, per
+its size: the H2 norm of the linearised return map. See doc/stability.md.
 """
 
 from collections.abc import Callable
@@ -40,20 +36,8 @@ FORGOTTEN, MOST_STEPS = 1e-6, 2000   # share of the disturbance left at the last
 class StableCycle:
     """A walker on the plant `rigid` and the limit cycle it settles on.
 
-    Args:
-        robot_file: The `RobotFile` of a planar robot.
-        controller: Name of the controller; None takes the robot file's default.
-        sharp: Whether to integrate as exactly as differences need it.
-
-    Attributes:
-        walker: The walker, compiled where that is possible.
-        section: `Section` of its return map.
-        cycle: The `Cycle`.
-        mass: kg.
-
-    Raises:
-        IncompatiblePlant: The base is not planar, or more than two coordinates stay free of locks.
-        NotAchieved: The walk falls or does not settle.
+    `sharp` integrates as exactly as differences need it. IncompatiblePlant: the base is not planar,
+    or more than two coordinates stay free of locks; NotAchieved: the walk falls or does not settle.
     """
 
     def __init__(self, robot_file: RobotFile, controller: str | None = None,
@@ -187,10 +171,7 @@ def walk_disturbed(settled: StableCycle, kind: str, size: float, steps: int) -> 
     """Return the indicators of steps from the cycle after one disturbance, ``(steps, 2)``.
 
     ``'floor'`` lowers the first foothold by the size, m; ``'push'`` is N s per kg just after
-    touchdown.
-
-    Raises:
-        NotAchieved: The walker falls.
+    touchdown. NotAchieved: the walker falls.
     """
     walker, section = settled.walker, settled.section
     drops = walker.model.drops

@@ -1,19 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """How stable a walk is: region of attraction, mean first passage time, and all measures at once.
 
-The region of attraction is how much of a cycle's surroundings returns to it. States just after
-touchdown differ from the cycle in the angle of the stance leg (the hip angle goes along, both feet
-being down) and two rates. Their distance is one of energies: kinetic energy of the difference of
-rates plus the potential energy of a pendulum of the robot's mass and leg length turned by the
-difference of angle, over the kinetic energy of the cycle; the root of that has no unit. The region
-is measured by walking from states drawn evenly from a ball of this distance.
+The region of attraction is how much of a cycle's surroundings returns to it, measured by walking
+from states just after touchdown drawn evenly from a ball. States differ from the cycle in the angle
+of the stance leg and two rates; their distance, without unit, is the root of the energy of that
+difference over the kinetic energy of the cycle.
 
-The mean first passage time of Byl and Tedrake [BT09] is how long a walk lasts on a rough floor:
-each foothold is lower than the one before by a random height of a normal distribution. Such a walk
-falls for sure, but the time until then hardly depends on how it began: once the begin is forgotten
-it falls with the same small chance in every step, and the mean number of steps to a fall says
-everything. Here it is counted on walks of the plant itself, without a grid of states; falls within
-the first steps, before the begin is forgotten, do not count.
+The mean first passage time of Byl and Tedrake [BT09] is how long a walk lasts on a rough floor,
+each foothold lower than the one before by a random height of a normal distribution: once its begin
+is forgotten it falls with the same small chance in every step. Both are derived in
+doc/stability.md.
 """
 
 from collections.abc import Callable, Sequence
@@ -226,19 +222,12 @@ def find_metrics(robot_file: RobotFile, names: Sequence[str] = tuple(METRICS),
                  controller: Choice = None, seed: int = 0,
                  progress: Callable[[str], Callable[[float], None] | None] = lambda name: None,
                  **settings: Any) -> Stability:
-    """Return measures of stability of the cycle a robot settles on.
+    """Return measures of stability, some of `METRICS`, of the cycle a planar robot settles on.
 
-    Args:
-        robot_file: The `RobotFile` of a planar robot.
-        names: Those of `METRICS` wanted.
-        seed: Of the rough floor and of the states tried.
-        progress: Name -> what is called with the share of it done.
-        **settings: ``roughness`` and ``steps`` of `find_passage`, ``radius`` and ``samples`` of
-            `find_attraction`; see `DEFAULTS`.
-
-    Raises:
-        InvalidInput: An unknown name, or sensors with errors: the cycle is that of a known state.
-        NotAchieved: The walk settles on no cycle.
+    `seed` is that of the rough floor and of the states tried; settings are ``roughness`` and
+    ``steps`` of `find_passage`, ``radius`` and ``samples`` of `find_attraction`; see `DEFAULTS`.
+    InvalidInput: an unknown name, or sensors with errors, for the cycle is that of a known state;
+    NotAchieved: the walk settles on no cycle.
     """
     robot_file, controller = robot_file.choose(CONTROLLERS, controller)
     unknown = [name for name in names if name not in METRICS]

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table of a sweep as Parquet: it grows part by part and loses no row to whatever stops it.
 
-Every portion of rows becomes a file of its own in a folder beside the table, written under another
-name and then renamed, so that what is there is whole. The end of the sweep puts them together,
-sorted by row: who walked which row, and when, leaves no trace in the bytes.
+Every portion of rows is a whole file in a folder beside the table; the end of the sweep puts them
+together, sorted by row: who walked which row, and when, leaves no trace in the bytes.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One row of a sweep: a walk and what it was worth, by the measures of every run.
-
-On plant rigid, without errors of sensors and disturbances, a planar robot walks compiled and knows
-its state; all else goes through the whole chain, as `simulate` does.
-"""
+"""One row of a sweep: a walk, compiled where the state is known, and what it was worth."""
 
 from __future__ import annotations
 

@@ -60,17 +60,11 @@ _SPACE = (View(1, 0.27, 0.23, 'from the front; left >'),
 def write_animation(run: Run, path: Path | str, longest: float | None = None) -> None:
     """Write a run as an endless GIF, less than 1.5 MB.
 
-    Of a walk the end is shown in real time; a kept posture is shown whole, a long one faster than
-    it was. The camera follows the robot; gravity points down the picture, so a slope is drawn
-    tilted. Of a walk the stance foot carries a disc and its leg is thicker; of a kept posture
-    arrows are the floor's forces, drawn from the middle of each sole, the cross is the centre of
-    mass. Floor marks are 0.1 m apart.
-
-    Args:
-        longest: Longest time the animation takes, s; None takes 6 of a walk, 8 of a posture.
-
-    Raises:
-        MissingDependency: Pillow is not installed.
+    Of a walk the end is shown in real time, 6 s unless told; a kept posture is shown whole within 8
+    s, a long one faster than it was. The camera follows the robot; gravity points down the picture,
+    so a slope is drawn tilted. Of a walk the stance foot carries a disc and its leg is thicker; of
+    a kept posture arrows are the floor's forces, drawn from the middle of each sole, the cross is
+    the centre of mass. Floor marks are 0.1 m apart.
     """
     import_pillow()
     if walks_in_space(run):

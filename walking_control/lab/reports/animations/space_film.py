@@ -60,13 +60,7 @@ def write_space_film(run: Run, path: Path | str, below: Run | None = None) -> No
     """Write a walk in space as an endless GIF; a long one passes faster than it was.
 
     Blue and orange are the feet, dark prints where they stood; the arrow is a push. Lines on the
-    floor are 0.5 m apart.
-
-    Args:
-        below: Another one, as long, to be seen below it at the same times.
-
-    Raises:
-        MissingDependency: Pillow is not installed.
+    floor are 0.5 m apart. Another walk, as long, is seen `below` it at the same times.
     """
     pace = max(1, math.ceil((run.time[-1] - run.time[0]) / LONGEST))
     times = np.arange(run.time[0], run.time[-1] + 1e-9, 2.0 * pace / FRAME_RATE)

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of a kept posture; every function returns a matplotlib Figure.
-
-A band in the colour of a foot marks the time it alone touches the floor, grey that none does.
-"""
+"""Figures of a kept posture; a band of colour marks a foot that stands alone, grey a flight."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of a run, its estimate and a recording; every function returns a matplotlib Figure.
-
-A band in the colour of a foot marks the time it is the stance foot.
-"""
+"""Figures of a run, its estimate and a recording; a band of colour marks the time of stance."""
 
 from typing import Any
 

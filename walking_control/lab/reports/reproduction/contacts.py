@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Published results of compliant contact: a ball on a plane, and Dribbel on a floor that gives way.
 
-The contact parameters of the source are not printed. Those of `FIT` were searched for, with the
-reduction, so that three printed figures and the side of the asymmetry come out: a fit.
+The source prints no contact parameters: those of `FIT` fit three figures and the side of asymmetry.
 """
 
 from functools import cache

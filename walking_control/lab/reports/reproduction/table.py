@@ -28,18 +28,9 @@ such as masses, are no rows.
 
 def reproduce(only: Sequence[str] = (), quick: bool = False,
               progress: Callable[[float], None] | None = None) -> list[dict[str, Any]]:
-    """Compute published numbers.
+    """Return what `judge` says of each row whose id begins with one of those asked for.
 
-    Args:
-        only: Ids, or what they begin with; empty takes all.
-        quick: Whether to leave out what takes more than a second.
-        progress: Called with the share of rows done, 0 to 1.
-
-    Returns:
-        What `judge` says of each row.
-
-    Raises:
-        InvalidInput: No row has such a name.
+    `quick` leaves out what takes more than a second. InvalidInput: no row has such a name.
     """
     for name in only:
         if not any(row.id.startswith(name) for row in ROWS):
