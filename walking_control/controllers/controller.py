@@ -76,15 +76,11 @@ class Controller(Protocol):
     def reset(self, state: WalkerState) -> None:
         """Begin anew from a state; what was remembered is forgotten."""
 
-    def update(self, state: WalkerState, reference: Reference, dt: float,
-               command: Command) -> None:
+    def update(self, state: WalkerState, reference: Reference, dt: float, command: Command) -> None:
         """Fill the `Command` for this tick.
 
-        Args:
-            state: What is known.
-            reference: What is wanted.
-            dt: Time since the last tick, s.
-            command: Filled: every effort, every lock.
+        `state`: what is known. `reference`: what is wanted. `dt`: time since the last tick, s.
+        `command`: filled: every effort, every lock.
         """
 
     def velocity_limits(self) -> tuple[float, float, float]:
@@ -115,13 +111,9 @@ class PostureHolder(Protocol):
     """What a controller offers besides that holds a posture by forces on its feet.
 
     Over ROS 2 it is told `Reference.posture` and `Reference.support`, and what it relies on is
-    published.
-
-    Attributes:
-        dynamics: Of the robot, for its weight.
-        contacts: foot -> `Contact` it counts on.
-        distributor: The `StaticTorque` that shares the weight, for the margins.
-        solution: The `StaticSolution` it relies on; None without one.
+    published. `dynamics`: of the robot, for its weight. `contacts`: foot -> `Contact` it counts on.
+    `distributor`: the `StaticTorque` that shares the weight, for the margins. `solution`: the
+    `StaticSolution` it relies on; None without one.
     """
 
     dynamics: Any
@@ -161,9 +153,8 @@ def read_telemetry(controller: Controller, robot: Robot) -> dict[str, Any]:
 def require_motors(law: str, robot: Robot, biped: bool = False) -> None:
     """Refuse a robot whose posture a law could not hold; some laws are of bipeds alone.
 
-    Raises:
-        IncompatibleController: Its base is not free, its feet are more or fewer, or a joint has no
-            motor, or one without torque.
+    Raises `IncompatibleController`: its base is not free, its feet are more or fewer, or a joint
+    has no motor, or one without torque.
     """
     what = f'controller {law} on {robot.name}'
     if not robot.is_free or biped and len(robot.feet) != 2:

@@ -121,8 +121,7 @@ class HipPd(Controller):
         """Start with locked knees."""
         self._locks.reset()
 
-    def update(self, state: WalkerState, reference: Reference, dt: float,
-               command: Command) -> None:
+    def update(self, state: WalkerState, reference: Reference, dt: float, command: Command) -> None:
         """Fill the `Command` for this tick."""
         self._locks.update(state, command)
         if self._needs_terms:

@@ -111,15 +111,12 @@ class HipSwitching(Controller):
         self._steps = state.steps
         self._correction = 0.0
 
-    def update(self, state: WalkerState, reference: Reference, dt: float,
-               command: Command) -> None:
+    def update(self, state: WalkerState, reference: Reference, dt: float, command: Command) -> None:
         """Fill the `Command` for this tick.
 
-        Args:
-            reference: The `Reference`; its speed, if any, replaces the parameter `speed`; 0 is the
-                slowest walk of the table.
-            dt: Control period, s; the law has no memory of time and does not use it.
-            command: The `Command` to fill.
+        `reference`: the `Reference`; its speed, if any, replaces the parameter `speed`; 0 is the
+        slowest walk of the table. `dt`: control period, s; the law has no memory of time and does
+        not use it. `command`: the `Command` to fill.
         """
         values = self.values
         set_point = self.set_point = self._set_point(state, reference)
@@ -154,8 +151,7 @@ class HipSwitching(Controller):
 def find_hip(robot: Robot, controller: str) -> tuple[int, int]:
     """Return (joint index, coordinate index) of the one actuated hip of a planar walker.
 
-    Raises:
-        IncompatibleController: There is no such hip.
+    Raises `IncompatibleController`: there is no such hip.
     """
     if not robot.is_planar or len(robot.actuators) != 1:
         raise IncompatibleController(

@@ -33,8 +33,7 @@ class NoControl(Controller):
         """Start with locked knees."""
         self._locks.reset()
 
-    def update(self, state: WalkerState, reference: Reference, dt: float,
-               command: Command) -> None:
+    def update(self, state: WalkerState, reference: Reference, dt: float, command: Command) -> None:
         """Fill the `Command`: zero effort, locks by the phase of the gait."""
         command.effort[:] = 0.0
         self._locks.update(state, command)

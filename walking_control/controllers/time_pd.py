@@ -106,12 +106,9 @@ def time_law(terms: Terms, timed: TimedPlayback, memory: np.ndarray, support: in
 class TimePd(Controller):
     """PD to a gait played back in time.
 
-    Args:
-        robot_file: The `RobotFile`; the law counts on the slope and gravity of its world.
-
-    Raises:
-        IncompatibleController: Not a planar walker on two feet with something to drive.
-        InvalidInput: The gait does not fit.
+    `robot_file`: the `RobotFile`; the law counts on the slope and gravity of its world. Raises
+    `IncompatibleController`: not a planar walker on two feet with something to drive.
+    `InvalidInput`: the gait does not fit.
     """
 
     name = 'time_pd'
@@ -134,8 +131,7 @@ class TimePd(Controller):
         self._locks.reset()
         self._steps, self._since = None, 0.0
 
-    def update(self, state: WalkerState, reference: Reference, dt: float,
-               command: Command) -> None:
+    def update(self, state: WalkerState, reference: Reference, dt: float, command: Command) -> None:
         """Fill the `Command` for this tick."""
         if state.steps != self._steps:
             self._steps, self._since = state.steps, state.stamp

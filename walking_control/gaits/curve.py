@@ -33,15 +33,9 @@ class Curve(NamedTuple):
 def make_curve(time: np.ndarray, q: np.ndarray, v: np.ndarray, metric: np.ndarray) -> Curve:
     """Return the `Curve` through samples.
 
-    Args:
-        time: Rising, s, ``(k,)``.
-        q: Positions, ``(k, n)``.
-        v: Their rates.
-        metric: Symmetric positive definite, ``(n, n)``.
-
-    Raises:
-        GaitError: The curve stands still somewhere, so that it has no direction there, or the
-            metric is not positive definite.
+    `time`: rising, s, ``(k,)``. `q`: positions, ``(k, n)``. `v`: their rates. `metric`: symmetric
+    positive definite, ``(n, n)``. Raises `GaitError`: the curve stands still somewhere, so that it
+    has no direction there, or the metric is not positive definite.
     """
     metric = np.array(metric, dtype=float)
     if np.linalg.eigvalsh(0.5 * (metric + metric.T)).min() <= 0.0:
@@ -66,8 +60,7 @@ def make_curve(time: np.ndarray, q: np.ndarray, v: np.ndarray, metric: np.ndarra
 def make_time_curve(pieces: Sequence[Piece]) -> Curve:
     """Return the `Curve` of a whole step over time; rates may jump from piece to piece.
 
-    Args:
-        pieces: `samples.Piece` in order; the first one's free motion before touchdown is left out.
+    `pieces`: `samples.Piece` in order; the first one's free motion before touchdown is left out.
     """
     curves = []
     for piece in pieces:
@@ -145,14 +138,8 @@ def closest_point(curve: Curve, q: np.ndarray, s: float, point: np.ndarray, firs
 
     Newton's method on the derivative of the squared distance from the given start, with steps of
     bounded length, so that it cannot leap to another branch. Fills position and derivatives at the
-    point found.
-
-    Args:
-        q: State, ``(n,)``.
-        s: Where to begin: the last result, or that of `nearest_knot`.
-        point: Filled, ``(n,)``.
-        first: Filled.
-        second: Filled.
+    point found. `q`: state, ``(n,)``. `s`: where to begin: the last result, or that of
+    `nearest_knot`. `point`: filled, ``(n,)``. `first`: filled. `second`: filled.
     """
     span = curve.knots[curve.knots.shape[0] - 1] - curve.knots[0]
     longest = 0.05 * span

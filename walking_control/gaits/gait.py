@@ -25,13 +25,8 @@ def points(degree: int) -> np.ndarray:
 def evaluation(degree: int, s: ArrayLike, order: int = 0) -> np.ndarray:
     """Return the matrix from values at `points` to the derivative of an order at s.
 
-    Args:
-        degree: Of the polynomial.
-        s: Where, in [0, 1], ``(m,)``.
-        order: Of the derivative with respect to s.
-
-    Returns:
-        ``(m, degree + 1)``.
+    `degree`: of the polynomial. `s`: where, in [0, 1], ``(m,)``. `order`: of the derivative with
+    respect to s. Returns ``(m, degree + 1)``.
     """
     to_coefficients = np.linalg.inv(chebyshev.chebvander(2.0 * points(degree) - 1.0, degree))
     coefficients = to_coefficients
@@ -45,8 +40,7 @@ def evaluation(degree: int, s: ArrayLike, order: int = 0) -> np.ndarray:
 def lobatto(intervals: int) -> tuple[np.ndarray, np.ndarray]:
     """Return nodes and weights of Gauss-Lobatto quadrature on [0, 1]; both ends are nodes.
 
-    Args:
-        intervals: Number of nodes less one; exact for polynomials up to degree 2 intervals - 1.
+    `intervals`: number of nodes less one; exact for polynomials up to degree 2 intervals - 1.
     """
     series = np.zeros(intervals + 1)
     series[-1] = 1.0
@@ -128,8 +122,7 @@ class Gait:
     def motion(self, time: ArrayLike) -> tuple[np.ndarray, ...]:
         """Return coordinates, rates and accelerations at times within the step, each ``(m, n)``.
 
-        Args:
-            time: s, ``(m,)``; outside the step the nearest phase goes on.
+        `time`: s, ``(m,)``; outside the step the nearest phase goes on.
         """
         time = np.atleast_1d(np.asarray(time, dtype=float))
         ends = np.cumsum([phase.duration for phase in self.phases])

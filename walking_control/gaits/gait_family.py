@@ -80,13 +80,8 @@ class SpaceGait:
     def sample(self, s: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the joints at s in [0, 1] and their first and second derivatives in s.
 
-        Rates are ``dq sdot``, accelerations ``ddq sdot^2 + dq sddot``; sdot is 1 / duration.
-
-        Args:
-            s: A number, or ``(m,)``.
-
-        Returns:
-            Each ``(n,)``, or ``(m, n)``; rad.
+        Rates are ``dq sdot``, accelerations ``ddq sdot^2 + dq sddot``; sdot is 1 / duration. `s`: a
+        number, or ``(m,)``. Returns each ``(n,)``, or ``(m, n)``; rad.
         """
         x = 2.0 * np.asarray(s, dtype=float) - 1.0
         q, dq, ddq = (np.polynomial.chebyshev.chebval(x, series).T for series in self._series[:3])
@@ -113,12 +108,8 @@ def _to_series(degree: int) -> np.ndarray:
 class GaitFamily:
     """Gaits in space of one robot over its speed.
 
-    Args:
-        robot_file: The `RobotFile` they belong to.
-        members: `Gait` of each speed, of one phase and one degree.
-
-    Raises:
-        GaitError: A gait asks for more than the motors give.
+    `robot_file`: the `RobotFile` they belong to. `members`: `Gait` of each speed, of one phase and
+    one degree. Raises `GaitError`: a gait asks for more than the motors give.
     """
 
     def __init__(self, robot_file: RobotFile, members: Sequence[Gait]) -> None:
@@ -149,15 +140,13 @@ class GaitFamily:
     def read(cls, path: Path | str, robot_file: RobotFile) -> GaitFamily:
         """Return the family of a file, checked against the robot.
 
-        Raises:
-            GaitFileError: It cannot be read, or belongs to another robot: says what differs.
-            GaitError: A gait asks for more than the motors give.
+        Raises `GaitFileError`: it cannot be read, or belongs to another robot: says what differs.
+        `GaitError`: a gait asks for more than the motors give.
         """
         document = read_document(path, KEY, {'robot': Mapping, 'members': list})
         robot = robot_file.robot
         _require_same(document['robot'], fingerprint(robot_file), path)
-        members = [Gait((read_phase(entry, robot.joints, path),))
-                   for entry in document['members']]
+        members = [Gait((read_phase(entry, robot.joints, path),)) for entry in document['members']]
         if len({len(gait.phases[0].values) for gait in members}) > 1:
             raise GaitFileError(f'gait file {path}', limit='has members of different degrees')
         return cls(robot_file, members)
@@ -165,8 +154,7 @@ class GaitFamily:
     def at(self, speed: float) -> SpaceGait:
         """Return the `SpaceGait` of a speed, between members by splines.
 
-        Raises:
-            GaitError: The family does not reach to this speed, or has a hole there.
+        Raises `GaitError`: the family does not reach to this speed, or has a hole there.
         """
         speeds, exact = np.array(self.speeds), np.abs(np.array(self.speeds) - speed) < 1e-9
         above = int(np.searchsorted(speeds, speed))
@@ -244,11 +232,8 @@ def family_document(robot_file: RobotFile, members: Sequence[Gait], figures: Seq
                     provenance: Any) -> dict[str, Any]:
     """Return a family as a tree of plain values.
 
-    Args:
-        robot_file: The `RobotFile`, adapted mechanics applied.
-        members: `Gait` of each speed.
-        figures: Of each search, name -> number.
-        provenance: How they were found, name -> value.
+    `robot_file`: the `RobotFile`, adapted mechanics applied. `members`: `Gait` of each speed.
+    `figures`: of each search, name -> number. `provenance`: how they were found, name -> value.
     """
     joints = robot_file.robot.joints
     return {KEY: VERSION, 'robot': fingerprint(robot_file), 'provenance': provenance,

@@ -37,10 +37,8 @@ def gait_document(robot_file: RobotFile, gait: Gait, found: dict[str, Any],
                   provenance: Any) -> dict[str, Any]:
     """Return a gait as a tree of plain values.
 
-    Args:
-        robot_file: The `RobotFile` with all adapted parameters applied.
-        found: Figures of the search, name -> number.
-        provenance: How it was found, name -> value.
+    `robot_file`: the `RobotFile` with all adapted parameters applied. `found`: figures of the
+    search, name -> number. `provenance`: how it was found, name -> value.
     """
     robot, world = robot_file.robot, robot_file.values(World)
     phases = [phase_document(phase, robot.coordinates) for phase in gait.phases]
@@ -75,13 +73,8 @@ def read_document(path: Path | str, key: str = 'walking_control_gait',
                   kinds: Mapping[str, type] = KINDS) -> Mapping[str, Any]:
     """Return the document of a file of gaits, checked for its version and parts.
 
-    Args:
-        path: Of the file.
-        key: What its first line says it is.
-        kinds: What it must hold, and of which type.
-
-    Raises:
-        GaitFileError: Unreadable, not such a file, or of another version.
+    `path`: of the file. `key`: what its first line says it is. `kinds`: what it must hold, and of
+    which type. Raises `GaitFileError`: unreadable, not such a file, or of another version.
     """
     try:
         document = load_yaml(Path(path).read_text(encoding='utf-8'))
@@ -109,8 +102,7 @@ def read_document(path: Path | str, key: str = 'walking_control_gait',
 def read_gait(path: Path | str) -> Mapping[str, Any]:
     """Return the checked document of a gait file.
 
-    Raises:
-        GaitFileError: Unreadable, not a gait, or of another version.
+    Raises `GaitFileError`: unreadable, not a gait, or of another version.
     """
     document = read_document(path)
     for name in ('slope', 'gravity'):
@@ -130,13 +122,8 @@ def overrides_of(document: Mapping[str, Any]) -> list[tuple[str, Any]]:
 def load_gait(path: Path | str, robot_file: RobotFile) -> Gait:
     """Return the `Gait` of a file, checked against the robot and its floor.
 
-    Args:
-        path: Of the gait file.
-        robot_file: The `RobotFile`; `overrides_of` tells what it needs where the mechanics were
-            adapted.
-
-    Raises:
-        GaitFileError: It does not fit; says what differs.
+    `path`: of the gait file. `robot_file`: the `RobotFile`; `overrides_of` tells what it needs
+    where the mechanics were adapted. Raises `GaitFileError`: it does not fit; says what differs.
     """
     return fit_gait(read_gait(path), path, robot_file.robot, robot_file.values(World))
 
@@ -145,13 +132,9 @@ def fit_gait(document: Mapping[str, Any], path: Path | str, robot: Robot, world:
              any_slope: bool = False) -> Gait:
     """Return the `Gait` of a document, checked against the robot and its floor.
 
-    Args:
-        document: Of `read_gait`.
-        path: Of the gait file, for errors.
-        any_slope: Whether the gait may be of another slope, as laws that follow it can bear.
-
-    Raises:
-        GaitFileError: It does not fit; says what differs.
+    `document`: of `read_gait`. `path`: of the gait file, for errors. `any_slope`: whether the gait
+    may be of another slope, as laws that follow it can bear. Raises `GaitFileError`: it does not
+    fit; says what differs.
     """
     given = document['robot']
     for name, mine in (('name', robot.name), ('coordinates', list(robot.coordinates)),

@@ -64,10 +64,8 @@ class Cycle:
 def linearise(stride: StrideFunction, x: np.ndarray, step: float = 1e-6) -> np.ndarray | None:
     """Return the Jacobian of the stride function by central differences, or None at its edge.
 
-    Args:
-        stride: Callable x -> `Stride`, or None where the robot falls.
-        x: State, ``(m,)``.
-        step: Disturbance of each entry.
+    `stride`: callable x -> `Stride`, or None where the robot falls. `x`: state, ``(m,)``. `step`:
+    disturbance of each entry.
     """
     columns = []
     for direction in step * np.eye(len(x)):
@@ -82,11 +80,9 @@ def polish(stride: StrideFunction, x: np.ndarray, tolerance: float = 1e-11,
            rounds: int = 30) -> np.ndarray | None:
     """Return the fixed point Newton's method reaches from x, or None.
 
-    Args:
-        stride: Callable x -> `Stride` or None.
-        x: First guess.
-        tolerance: Largest entry of the residual that counts as zero.
-        rounds: Newton steps allowed; each is shortened until the residual falls.
+    `stride`: callable x -> `Stride` or None. `x`: first guess. `tolerance`: largest entry of the
+    residual that counts as zero. `rounds`: Newton steps allowed; each is shortened until the
+    residual falls.
     """
     x = np.array(x, dtype=float)
     here = stride(x)
@@ -194,12 +190,8 @@ class SimplestCycle(NamedTuple):
 def find_simplest_cycle(slope: float, long: bool = True) -> SimplestCycle:
     """Return a passive gait of the simplest walking model.
 
-    Args:
-        slope: rad, downhill positive.
-        long: Which of the two gaits: the one of the longer step, or the other.
-
-    Raises:
-        NotAchieved: Newton's method does not get there.
+    `slope`: rad, downhill positive. `long`: which of the two gaits: the one of the longer step, or
+    the other. Raises `NotAchieved`: Newton's method does not get there.
     """
     if not 0.0 < slope < 0.5:
         raise InvalidInput('slope of the simplest walking model', value=slope,

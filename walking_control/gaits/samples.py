@@ -60,14 +60,9 @@ def read_samples(path: Path | str, robot: Robot, world: World, before: float = 0
                  after: float = 0.25) -> GaitSamples:
     """Return the `GaitSamples` of a gait file for a robot; the slope may be another.
 
-    Args:
-        path: Of the gait file.
-        robot: The `Robot`; planar.
-        before: How far each piece goes on backwards, as a fraction of the period.
-        after: And forwards.
-
-    Raises:
-        GaitError: The file does not fit or its gait does not close; says what differs.
+    `path`: of the gait file. `robot`: the `Robot`; planar. `before`: how far each piece goes on
+    backwards, as a fraction of the period. `after`: and forwards. Raises `GaitError`: the file does
+    not fit or its gait does not close; says what differs.
     """
     document = read_gait(path)
     gait = fit_gait(document, path, robot, world, any_slope=True)

@@ -37,8 +37,7 @@ class GearedMotor(Parameters, section='actuators'):
     def check(self) -> None:
         """Refuse a supply whose current nothing limits."""
         if self.supply_voltage > 0.0 and self.resistance <= 0.0:
-            raise ParameterError('resistance of a motor with supply_voltage',
-                                 value=self.resistance,
+            raise ParameterError('resistance of a motor with supply_voltage', value=self.resistance,
                                  limit='must be above 0 ohm: it limits the current')
 
     @property
@@ -73,12 +72,9 @@ class GearedMotor(Parameters, section='actuators'):
     def effort_range(self, velocity: Amount) -> tuple[Amount, Amount]:
         """Return smallest and largest effort the supply can cause at a joint velocity, N m.
 
-        What voltage remains beside the one the turning rotor induces, N kt w, drives the current:
-        R i = +-U - N kt w. Faster than U / (N kt) the motor brakes, whatever the amplifier does.
-        Without a supply voltage nothing is limited.
-
-        Args:
-            velocity: rad/s.
+        What voltage remains beside the one the turning rotor induces, N kt w, drives the current: R
+        i = +-U - N kt w. Faster than U / (N kt) the motor brakes, whatever the amplifier does.
+        Without a supply voltage nothing is limited. `velocity`: rad/s.
         """
         if self.supply_voltage <= 0.0:
             return velocity * 0.0 - np.inf, velocity * 0.0 + np.inf
@@ -90,12 +86,8 @@ class GearedMotor(Parameters, section='actuators'):
         """Return what of an effort the supply causes at a joint velocity, N m.
 
         A braking torque is that of the velocity after the step it acts in, as far as the rotor's
-        own inertia says; else a light rotor would be thrown back.
-
-        Args:
-            effort: N m.
-            velocity: rad/s.
-            duration: How long it acts, s.
+        own inertia says; else a light rotor would be thrown back. `effort`: N m. `velocity`: rad/s.
+        `duration`: how long it acts, s.
         """
         low, high = self.effort_range(velocity)
         limited = min(max(effort, low), high)
@@ -110,9 +102,7 @@ class GearedMotor(Parameters, section='actuators'):
     def electrical_power(self, effort: Amount, velocity: Amount) -> Amount:
         """Return the terminal power in W: mechanical power plus copper loss.
 
-        Args:
-            effort: N m.
-            velocity: Joint velocity, rad/s.
+        `effort`: N m. `velocity`: joint velocity, rad/s.
         """
         current = effort / self.torque_per_ampere
         power: Amount = effort * velocity + self.resistance * current * current
@@ -125,8 +115,7 @@ class JointSpring(Parameters, section='springs'):
     stiffness: float = parameter(
         0.0, 'N m/rad', 'Stiffness of the spring across the joint.', 0.0, 1e6)
     damping: float = parameter(0.0, 'N m s/rad', 'Viscous damping across the joint.', 0.0, 1e4)
-    rest: float = parameter(
-        0.0, 'rad', 'Joint angle at which the spring is relaxed.', -10.0, 10.0)
+    rest: float = parameter(0.0, 'rad', 'Joint angle at which the spring is relaxed.', -10.0, 10.0)
 
     def effort(self, position: Amount, velocity: Amount) -> Amount:
         """Return the opposing torque, N m: positive when it acts against positive motion."""

@@ -18,14 +18,10 @@ class Base(Enum):
     """The freedom of a base, and with it the base's part of the generalised coordinates.
 
     In the plane it is x, z and pitch; of a base that does not turn x, y, z; of a free one x, y, z
-    and the quaternion xyzw to the floor frame. The generalised velocity is the rate of these, of
-    a free base its twist in base axes, linear before angular, as Pinocchio has it.
-
-    Attributes:
-        axes: Axes of the floor frame along which it moves.
-        angles: Angles of it that support maps may name, before the joints.
-        nq: Number of generalised coordinates.
-        nv: Number of generalised velocities.
+    and the quaternion xyzw to the floor frame. The generalised velocity is the rate of these, of a
+    free base its twist in base axes, linear before angular, as Pinocchio has it. `axes`: axes of
+    the floor frame along which it moves. `angles`: angles of it that support maps may name, before
+    the joints. `nq`: number of generalised coordinates. `nv`: number of generalised velocities.
     """
 
     axes: tuple[int, ...]
@@ -62,9 +58,8 @@ class Base(Enum):
                     orientation: Sequence[float] | np.ndarray) -> list[float]:
         """Return the base's generalised coordinates at a pose; what it cannot do is left out.
 
-        Args:
-            position: In the floor frame, m, ``(3,)``.
-            orientation: Quaternion xyzw to the floor frame, ``(4,)``.
+        `position`: in the floor frame, m, ``(3,)``. `orientation`: quaternion xyzw to the floor
+        frame, ``(4,)``.
         """
         x, y, z = position
         if self is Base.PLANAR:
@@ -81,9 +76,7 @@ class Base(Enum):
     def state(self, q: np.ndarray, v: np.ndarray) -> BaseState:
         """Return the `BaseState` of generalised coordinates and velocities.
 
-        Args:
-            q: ``(..., nq)`` or more of the robot's, the base first.
-            v: ``(..., nv)`` or more.
+        `q`: ``(..., nq)`` or more of the robot's, the base first. `v`: ``(..., nv)`` or more.
         """
         state = BaseState(q.shape[:-1])
         state.position[..., self.axes] = q[..., :len(self.axes)]

@@ -65,9 +65,8 @@ def cache_folder() -> Path | None:
 def compile_function(function: Function, **options: Any) -> Function:
     """Return a function compiled by numba; what was compiled before comes from the cache folder.
 
-    Args:
-        function: A plain function, which may call shared ones and compiled ones.
-        options: For ``numba.njit``.
+    `function`: a plain function, which may call shared ones and compiled ones. `options`: for
+    ``numba.njit``.
     """
     dispatcher = numba.njit(function, **options)
     if dispatcher is not function:   # as it is with NUMBA_DISABLE_JIT
@@ -81,13 +80,8 @@ class Pointer(types.WrapperAddressProtocol):
 
     A function handed over as such is compiled into whatever takes it, once more at every level;
     what takes an address is compiled once for all functions of one kind, and without them.
-
-    Args:
-        function: From `compile_function`.
-        arguments: Types of numba that it is called with.
-
-    Attributes:
-        kind: Its type.
+    `function`: from `compile_function`. `arguments`: types of numba that it is called with. `kind`:
+    its type.
     """
 
     def __init__(self, function: Any, arguments: tuple[types.Type, ...]) -> None:
@@ -166,9 +160,8 @@ class _PartCompiler(compiler.Compiler):
 class _Entries(caching.NullCache):
     """What a dispatcher of numba asks for compiled code, and gives it to.
 
-    Args:
-        dispatcher: Of one function.
-        least: What was compiled faster is not kept, s of processor time.
+    `dispatcher`: of one function. `least`: what was compiled faster is not kept, s of processor
+    time.
     """
 
     def __init__(self, dispatcher: Dispatcher, least: float = 0.0) -> None:
@@ -226,8 +219,7 @@ class _Digest:
     def add(self, thing: object) -> None:
         """Take up a function, with all it calls, or a constant.
 
-        Raises:
-            TypeError: Of a kind whose content is not known.
+        Raises `TypeError`: of a kind whose content is not known.
         """
         if isinstance(thing, FunctionType):
             self._add_function(thing)

@@ -48,10 +48,8 @@ def solve_contact(M: np.ndarray, A: np.ndarray, right: np.ndarray,
 def impact_impulse(M: np.ndarray, A: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Return the contact impulses that stop the contact points ([DS09] (3.43)), ``(m,)``, N s.
 
-    Args:
-        M: Mass matrix, ``(n, n)``.
-        A: Constraint matrix, ``(n, m)``.
-        v: Velocity before impact, ``(n,)``.
+    `M`: mass matrix, ``(n, n)``. `A`: constraint matrix, ``(n, m)``. `v`: velocity before impact,
+    ``(n,)``.
     """
     return -solve_contact(M, A, A.T @ v)
 
@@ -71,11 +69,8 @@ def contact_acceleration(M: np.ndarray, A: np.ndarray, force: np.ndarray,
                          drift: np.ndarray) -> np.ndarray:
     """Return the acceleration of the contact points without contact forces ([DS09] (3.55)).
 
-    Args:
-        M: Mass matrix, ``(n, n)``.
-        A: Constraint matrix, ``(n, m)``.
-        force: Applied, gravity and velocity-dependent forces, ``(n,)``.
-        drift: ``d(A^T)/dt v``, ``(m,)``, m/s^2.
+    `M`: mass matrix, ``(n, n)``. `A`: constraint matrix, ``(n, m)``. `force`: applied, gravity and
+    velocity-dependent forces, ``(n,)``. `drift`: ``d(A^T)/dt v``, ``(m,)``, m/s^2.
     """
     return np.asarray(A.T @ np.linalg.solve(M, force) + drift)
 
@@ -173,10 +168,8 @@ def deforming_motions(spring: SpringModel, deformation: Deformation,
     """Return the matrix X of (3.25), with the rows of rolling as its text means them, ``(6, 6)``.
 
     Rolling about y goes along x and relieves the slide along x; (3.25) as printed would pair x with
-    x, and rolling in the plane of a slide, as in Fig. 3.10, would not relieve it.
-
-    Args:
-        twist: Of body 2 against body 1 in the contact frame.
+    x, and rolling in the plane of a slide, as in Fig. 3.10, would not relieve it. `twist`: of body
+    2 against body 1 in the contact frame.
     """
     turn, x, y, _ = deformation.total
     X = np.zeros((6, 6))
@@ -204,10 +197,8 @@ def deform(spring: SpringModel, deformation: Deformation, twist: np.ndarray,
            duration: float) -> Deformation:
     """Return the deformation after a constant twist, by one step of the midpoint rule.
 
-    Args:
-        deformation: `Deformation` before.
-        twist: Of body 2 against body 1 in the contact frame, ``(6,)``.
-        duration: s.
+    `deformation`: `Deformation` before. `twist`: of body 2 against body 1 in the contact frame,
+    ``(6,)``. `duration`: s.
     """
     def rates(at: Deformation) -> Deformation:
         return deformation_rates(spring, at, deforming_motions(spring, at, twist) @ twist)

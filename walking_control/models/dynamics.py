@@ -24,12 +24,8 @@ from walking_control.models.urdf_structure import MOVING, root_link
 def floor_gravity(gravity: float, slope: float) -> np.ndarray:
     """Return the gravity vector in the floor frame.
 
-    Args:
-        gravity: Magnitude, m/s^2.
-        slope: Inclination, rad, downhill positive.
-
-    Returns:
-        Vector, m/s^2, ``(3,)``.
+    `gravity`: magnitude, m/s^2. `slope`: inclination, rad, downhill positive. Returns vector,
+    m/s^2, ``(3,)``.
     """
     return np.array([gravity * math.sin(slope), 0.0, -gravity * math.cos(slope)])
 
@@ -115,8 +111,7 @@ class Dynamics:
                 wound.append((len(order_q), place.idx_q))
                 if robot.coordinates:
                     raise UrdfError(f'joint {joint}', value='continuous', limit='is not supported '
-                                    'in minimal coordinates',
-                                    remedy='make it revolute with limits')
+                                    'in minimal coordinates', remedy='make it revolute with limits')
             order_q.append(place.idx_q)
             order.append(place.idx_v)
         self._order_q, self.pinocchio_order = np.array(order_q), np.array(order)
@@ -174,14 +169,10 @@ class Dynamics:
               rotation: Sequence[float] | None = None) -> int:
         """Return the id of a URDF frame, or of a new one beside it.
 
-        Args:
-            name: A link or fixed joint of the URDF.
-            offset: Where the new frame lies, in the axes of the named one, m.
-            rotation: From the new axes to the named one's, quaternion xyzw; None turns nothing.
-                Without offset and rotation there is no new frame.
-
-        Raises:
-            InvalidInput: There is no such frame.
+        `name`: a link or fixed joint of the URDF. `offset`: where the new frame lies, in the axes
+        of the named one, m. `rotation`: from the new axes to the named one's, quaternion xyzw; None
+        turns nothing. Without offset and rotation there is no new frame. Raises `InvalidInput`:
+        there is no such frame.
         """
         if not self.model.existFrame(name):
             known = [frame.name for frame in self.model.frames if frame.type == pin.FrameType.BODY]
@@ -301,8 +292,7 @@ class Dynamics:
     def body_jacobian(self, q: np.ndarray, frame: int) -> np.ndarray:
         """Return the Jacobian of the centre of mass of a frame's body in the floor's axes.
 
-        Returns:
-            ``(3, nv)``.
+        Returns ``(3, nv)``.
         """
         self.place(q)
         joint = self.model.frames[frame].parentJoint
@@ -333,14 +323,8 @@ class Dynamics:
         """Return floating-base position and velocity with a foot resting at the origin.
 
         A base that turns apart from its coordinates (`Base.angles`) is upright and does not.
-
-        Args:
-            foot: The stance foot.
-            q: Minimal coordinates, ``(n_coordinates,)``.
-            v: Their rates.
-
-        Returns:
-            ``(q, v)`` of the floating base model, ``(nq,)`` and ``(nv,)``.
+        `foot`: the stance foot. `q`: minimal coordinates, ``(n_coordinates,)``. `v`: their rates.
+        Returns ``(q, v)`` of the floating base model, ``(nq,)`` and ``(nv,)``.
         """
         lift, axes = self.robot.lifts[foot], self._axes
         full_q, full_v = self._upright.copy(), np.zeros(self.nv)

@@ -26,13 +26,8 @@ PIECES = 32       # of a sampled floor, unless told
 class FloorProfile:
     """The floor of a world that has one.
 
-    Args:
-        places: m, rising, ``(n,)``.
-        heights: m, ``(n,)``.
-
-    Attributes:
-        places, heights: As given.
-        slopes: Rise over run of each piece, ``(n - 1,)``.
+    `places`: m, rising, ``(n,)``. `heights`: m, ``(n,)``. `places, heights`: as given. `slopes`:
+    rise over run of each piece, ``(n - 1,)``.
     """
 
     def __init__(self, places: np.ndarray, heights: np.ndarray) -> None:
@@ -68,8 +63,7 @@ def require_level(world: World, what: str) -> None:
 def check_floor(values: World) -> None:
     """Check places and heights of a floor.
 
-    Raises:
-        ParameterError: They do not rise, do not match, are too steep or away from the start.
+    Raises `ParameterError`: they do not rise, do not match, are too steep or away from the start.
     """
     places, heights = values.floor_places, values.floor_heights
     if len(places) != len(heights) or len(places) == 1:

@@ -69,12 +69,8 @@ def passive_torques(robot: Robot, positions: np.ndarray, rates: np.ndarray,
                     fade: float) -> np.ndarray:
     """Return the torque of springs and friction on every joint, ``(n_joints,)``, N m.
 
-    Positive acts against positive motion.
-
-    Args:
-        positions: Of the joints, rad, ``(n_joints,)``.
-        rates: Their rates, rad/s.
-        fade: Rate below which dry friction fades, rad/s.
+    Positive acts against positive motion. `positions`: of the joints, rad, ``(n_joints,)``.
+    `rates`: their rates, rad/s. `fade`: rate below which dry friction fades, rad/s.
     """
     result: np.ndarray = spring_torques(robot, positions, rates) \
         + friction_torques(robot, rates, fade)
@@ -103,11 +99,8 @@ def spring_torques(robot: Robot, positions: np.ndarray, rates: np.ndarray) -> np
 def friction_torque(viscous: float, coulomb: float, rate: float, fade: float) -> float:
     """Return the torque of friction on a joint, positive against positive motion, N m.
 
-    Args:
-        viscous: N m s/rad.
-        coulomb: N m.
-        rate: rad/s.
-        fade: Rate below which dry friction fades, rad/s.
+    `viscous`: N m s/rad. `coulomb`: N m. `rate`: rad/s. `fade`: rate below which dry friction
+    fades, rad/s.
     """
     return viscous * rate + coulomb * math.tanh(rate / fade)
 
@@ -117,12 +110,9 @@ def gear_change(driving_loss: float, back_loss: float, entering: float, rate: fl
                 fade: float) -> float:
     """Return what a gear adds to the torque that enters it, as a share of that torque.
 
-    Args:
-        driving_loss: See `gear_table`.
-        back_loss: See `gear_table`.
-        entering: Torque x that enters on the motor's side, N m.
-        rate: Rate of the joint, rad/s.
-        fade: Rate below which losses fade, rad/s.
+    `driving_loss`: see `gear_table`. `back_loss`: see `gear_table`. `entering`: torque x that
+    enters on the motor's side, N m. `rate`: rate of the joint, rad/s. `fade`: rate below which
+    losses fade, rad/s.
     """
     loss = driving_loss if entering * rate > 0.0 else -back_loss
     return -loss * math.tanh(abs(rate) / fade)

@@ -62,8 +62,7 @@ class Parameter:
     def default_for(self, scale: Scale | None) -> Any:
         """Return the default for a robot.
 
-        Args:
-            scale: Its `Scale`; None takes the robot that defaults are written for.
+        `scale`: its `Scale`; None takes the robot that defaults are written for.
         """
         if not self.scaled or scale is None:
             return self.default
@@ -94,10 +93,8 @@ class Parameter:
     def validate(self, value: Any, prefix: str = '') -> Any:
         """Return the value in the parameter's type.
 
-        Integers are accepted where a float is wanted.
-
-        Raises:
-            ParameterError: The type does not fit, the value is not finite or out of range.
+        Integers are accepted where a float is wanted. Raises `ParameterError`: the type does not
+        fit, the value is not finite or out of range.
         """
         what = f'parameter {prefix}{self.name}'
         value = self._coerced(value, what)
@@ -129,8 +126,7 @@ class Parameter:
         outside = (
             (self.choices and value not in self.choices)
             or (self.minimum is not None and value < self.minimum)
-            or (self.maximum is not None and value > self.maximum)
-        )
+            or (self.maximum is not None and value > self.maximum))
         if outside:
             raise ParameterError(what, value=value, limit=self.range_text,
                                  remedy=f'the default is {self.default!r}')
@@ -189,13 +185,9 @@ class Parameters:
              scale: Scale | None = None, place: str | None = None) -> Section:
         """Return what a mapping of names to values says, defaults filled in; all or nothing.
 
-        Args:
-            values: Missing names take their default.
-            scale: `Scale` of the robot, with which some defaults grow.
-            place: What messages call the section, where it is one of several.
-
-        Raises:
-            ParameterError: An unknown name, a bad value or a contradiction; carries all others.
+        `values`: missing names take their default. `scale`: `Scale` of the robot, with which some
+        defaults grow. `place`: what messages call the section, where it is one of several. Raises
+        `ParameterError`: an unknown name, a bad value or a contradiction; carries all others.
         """
         place = cls.section if place is None else place
         values = {} if values is None else values

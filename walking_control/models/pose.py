@@ -54,13 +54,8 @@ def check_limits(positions: np.ndarray, joints: tuple[str, ...],
                  limits: Mapping[str, UrdfJoint]) -> None:
     """Refuse joint positions beyond the joints' stops.
 
-    Args:
-        positions: ``(n_joints,)``, rad or m.
-        joints: Names of the joints.
-        limits: joint -> its limits.
-
-    Raises:
-        InvalidInput: A joint is beyond its limits by more than rounding.
+    `positions`: ``(n_joints,)``, rad or m. `joints`: names of the joints. `limits`: joint -> its
+    limits. Raises `InvalidInput`: a joint is beyond its limits by more than rounding.
     """
     for joint, position in zip(joints, positions.tolist()):
         lower, upper = limits[joint].lower, limits[joint].upper
@@ -72,8 +67,7 @@ def check_limits(positions: np.ndarray, joints: tuple[str, ...],
 def unit_quaternion(quaternion: Sequence[float] | np.ndarray) -> tuple[float, float, float, float]:
     """Return the quaternion scaled to unit length.
 
-    Raises:
-        MeasurementError: It is not finite, or its length is further than 1e-3 from 1.
+    Raises `MeasurementError`: it is not finite, or its length is further than 1e-3 from 1.
     """
     x, y, z, w = quaternion
     length = math.sqrt(x * x + y * y + z * z + w * w)

@@ -106,8 +106,7 @@ class Registry(Mapping[str, Any]):
     def find(self, name: str) -> Any:
         """Return the thing of a name, or of a place ``module:Class``.
 
-        Raises:
-            InvalidInput: Unknown, or from outside and unusable; says what is known.
+        Raises `InvalidInput`: unknown, or from outside and unusable; says what is known.
         """
         if name in self.places or ':' not in name and name in self.foreign:
             return self[name]
@@ -136,9 +135,8 @@ class Registry(Mapping[str, Any]):
     def sections(self, chosen: Iterable[object], sections: Iterable[str]) -> list[Any]:
         """Return the classes of `Parameters` of what comes from outside.
 
-        Args:
-            chosen: Names and places; what is unknown is left out.
-            sections: Names of sections, likewise.
+        `chosen`: names and places; what is unknown is left out. `sections`: names of sections,
+        likewise.
         """
         names = [name for name in chosen if isinstance(name, str)]
         names += [name for name in sections if ':' not in name]

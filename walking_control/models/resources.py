@@ -23,10 +23,7 @@ def share_directory() -> Path:
     """Return the directory that holds ``config/``, ``urdf/`` and ``launch/``.
 
     A source checkout comes first, then an installed distribution (pip), then the ament index
-    (colcon).
-
-    Raises:
-        InvalidInput: None of the three holds the files.
+    (colcon). Raises `InvalidInput`: None of the three holds the files.
     """
     checkout = Path(__file__).resolve().parents[2]
     if (checkout / 'package.xml').is_file():
@@ -74,9 +71,8 @@ def gait_path(name_or_path: str | Path) -> Path:
 def gait_beside(file: str | Path, name_or_path: str) -> str:
     """Return what a file says of a gait, a path of it, if it is one, made absolute.
 
-    Args:
-        file: Path of the file that says it; relative paths count from its folder.
-        name_or_path: Path of a gait file, or name of a shipped one, which stays as it is.
+    `file`: path of the file that says it; relative paths count from its folder. `name_or_path`:
+    path of a gait file, or name of a shipped one, which stays as it is.
     """
     path = Path(file).resolve().parent / name_or_path
     return str(path) if path.suffix or isfile(path) else name_or_path
@@ -85,8 +81,7 @@ def gait_beside(file: str | Path, name_or_path: str) -> str:
 def noise_path(name_or_path: str | Path) -> Path:
     """Return the path of a noise preset given its name or its path.
 
-    Raises:
-        InvalidInput: There is no such preset.
+    Raises `InvalidInput`: there is no such preset.
     """
     return _given_or_shipped(name_or_path, 'noise', 'noise preset', 'noise preset', 'a file')
 
@@ -94,8 +89,7 @@ def noise_path(name_or_path: str | Path) -> Path:
 def route_path(name_or_path: str | Path) -> Path:
     """Return the path of a route file given its name or its path.
 
-    Raises:
-        InvalidInput: There is no such route.
+    Raises `InvalidInput`: there is no such route.
     """
     return _given_or_shipped(name_or_path, 'routes', 'route', 'route file', 'a file')
 
@@ -113,8 +107,7 @@ def robot_names() -> list[str]:
 def robot_path(name_or_path: str | Path) -> Path:
     """Return the path of a robot file given its name or its path.
 
-    Raises:
-        InvalidInput: There is no such robot, or it is a URDF.
+    Raises `InvalidInput`: there is no such robot, or it is a URDF.
     """
     if Path(name_or_path).suffix in DESCRIPTIONS:
         raise InvalidInput('robot file', value=str(name_or_path), limit='is the description of a '
@@ -147,9 +140,7 @@ def _given_or_shipped(name_or_path: str | Path, folder: str, what: str, file: st
 def find_meshes(urdf: str, folder: Path | str) -> dict[str, str]:
     """Return name -> path of the mesh files of a URDF that are there, by what it calls them.
 
-    Args:
-        urdf: URDF text.
-        folder: Where the URDF lies; relative names count from there.
+    `urdf`: URDF text. `folder`: where the URDF lies; relative names count from there.
     """
     found = {}
     for _, mesh in _meshes(parse(urdf)):
@@ -163,9 +154,7 @@ def find_meshes(urdf: str, folder: Path | str) -> dict[str, str]:
 def missing_meshes(urdf: str, found: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return (tag, name) of every mesh that is not there; the tag is visual or collision.
 
-    Args:
-        urdf: URDF text.
-        found: From `find_meshes`.
+    `urdf`: URDF text. `found`: from `find_meshes`.
     """
     return [(tag, mesh.get('filename', '')) for tag, mesh in _meshes(parse(urdf))
             if mesh.get('filename', '') not in found]
@@ -174,11 +163,8 @@ def missing_meshes(urdf: str, found: Mapping[str, str]) -> list[tuple[str, str]]
 def place_meshes(urdf: str, found: Mapping[str, str]) -> str:
     """Return a URDF text that calls its meshes by their paths.
 
-    Readers of the text alone would look for them in the working directory.
-
-    Args:
-        urdf: URDF text.
-        found: From `find_meshes`.
+    Readers of the text alone would look for them in the working directory. `urdf`: URDF text.
+    `found`: from `find_meshes`.
     """
     if not found:
         return urdf

@@ -28,8 +28,7 @@ from walking_control.models.yaml_text import load_yaml, mapping
 class World(Parameters, section='world'):
     """Of the floor and gravity."""
 
-    slope: float = parameter(
-        0.0, 'rad', 'Inclination of the floor, downhill positive.', -0.5, 0.5)
+    slope: float = parameter(0.0, 'rad', 'Inclination of the floor, downhill positive.', -0.5, 0.5)
     gravity: float = parameter(9.81, 'm/s^2', 'Gravitational acceleration.', 0.1, 30.0)
     friction: float = parameter(
         1.0, '1', 'Coefficient of friction between foot and floor.', 0.01, 10.0)
@@ -81,12 +80,9 @@ class RobotFile:
     def choose(self, registry: Registry, choice: Any) -> 'tuple[RobotFile, str | None]':
         """Return the file with the parameters of a choice in it, and the name of the choice.
 
-        Args:
-            registry: Of controllers or plants.
-            choice: Name, ``module:Class``, class, class with parameters (`Chosen`) or None.
-
-        Raises:
-            InvalidInput: It is unusable, or one of its parameters is.
+        `registry`: of controllers or plants. `choice`: name, ``module:Class``, class, class with
+        parameters (`Chosen`) or None. Raises `InvalidInput`: it is unusable, or one of its
+        parameters is.
         """
         name, parameters = registry.choose(choice)
         if name is None or not parameters:
@@ -116,18 +112,14 @@ def read_robot_file(name_or_path: str | Path, overrides: Iterable[tuple[str, Any
                     ) -> RobotFile:
     """Read a robot file; `walking_control.load_robot` does with those of the whole package.
 
-    Args:
-        name_or_path: Name of a shipped robot or path of a robot file. Paths in it are relative
-            to its folder.
-        overrides: Pairs (name, value); the name is a dotted path or its end. An end means what
-            the file writes, before what its own controller and plant could be told. A mapping is
-            its entries, one by one. Paths are relative to the working directory.
-        kinds_for: From the names that stand in the file and its overrides, of each ``controller``,
-            ``plant`` and ``section``, to every class of `Parameters` it may hold a section of,
-            besides `World`, those from outside last; all are validated.
-
-    Raises:
-        InvalidInput: The file, its URDF or an override is unusable; carries all that was found.
+    `name_or_path`: name of a shipped robot or path of a robot file. Paths in it are relative to its
+    folder. `overrides`: pairs (name, value); the name is a dotted path or its end. An end means
+    what the file writes, before what its own controller and plant could be told. A mapping is its
+    entries, one by one. Paths are relative to the working directory. `kinds_for`: from the names
+    that stand in the file and its overrides, of each ``controller``, ``plant`` and ``section``, to
+    every class of `Parameters` it may hold a section of, besides `World`, those from outside last;
+    all are validated. Raises `InvalidInput`: the file, its URDF or an override is unusable; carries
+    all that was found.
     """
     path = robot_path(name_or_path)
     if path.suffix in DESCRIPTIONS:
@@ -178,8 +170,7 @@ def _names(tree: Mapping[str, Any], overrides: Sequence[tuple[str, Any]]) -> dic
 def read_parameters(path: str | Path) -> dict[str, Any]:
     """Return the parameter tree of a ROS 2 parameter file.
 
-    Raises:
-        RobotFileError: Not YAML, or no ``ros__parameters``.
+    Raises `RobotFileError`: not YAML, or no ``ros__parameters``.
     """
     try:
         document = load_yaml(Path(path).read_text(encoding='utf-8'))

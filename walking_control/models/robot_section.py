@@ -81,11 +81,8 @@ def optional_names(section: Section) -> list[str]:
 def read_robot(section: Section, path: Path) -> Robot:
     """Return the `Robot` that the section ``robot`` of a robot file describes.
 
-    Args:
-        path: Path of the robot file; its URDF lies relative to it.
-
-    Raises:
-        InvalidInput: The section or its URDF is unusable.
+    `path`: path of the robot file; its URDF lies relative to it. Raises `InvalidInput`: the section
+    or its URDF is unusable.
     """
     _check_robot_keys(section, path)
     place = urdf_path(section, path)
@@ -177,8 +174,7 @@ def _check_joints(joints: tuple[str, ...], limits: dict[str, UrdfJoint], path: P
     for joint in limits:
         if joint not in joints:
             raise RobotFileError(f'joint {joint}', limit='moves in the URDF but is not in '
-                                 'robot.joints',
-                                 remedy='list it or make it fixed')
+                                 'robot.joints', remedy='list it or make it fixed')
 
 
 def _check_mimics(urdf: str) -> None:
@@ -279,11 +275,9 @@ def _supports(section: Section, base: Base, joints: tuple[str, ...],
             what = f'robot.supports.{foot}.{coordinate}'
             for name, factor in mapping(rows[coordinate], what).items():
                 require(name, columns, 'joint', path)
-                matrix[i, columns.index(name)] = finite(factor, f'{what}.{name}', -LARGEST,
-                                                          LARGEST)
+                matrix[i, columns.index(name)] = finite(factor, f'{what}.{name}', -LARGEST, LARGEST)
         if matrix.shape[0] != matrix.shape[1] or abs(np.linalg.det(matrix)) < 1e-9:
-            raise RobotFileError(f'robot.supports.{foot}',
-                                 limit='coordinates do not determine '
+            raise RobotFileError(f'robot.supports.{foot}', limit='coordinates do not determine '
                                  + ' and '.join((*base.angles, 'joints one to one')))
         supports[foot] = matrix
     return supports
@@ -360,8 +354,7 @@ def _locks(section: Section, joints: tuple[str, ...], feet: list[str],
 def read_start(section: Section, robot: Robot) -> Start:
     """Return the `Start` that the section ``start`` of a robot file describes.
 
-    Raises:
-        RobotFileError: The section does not fit the robot.
+    Raises `RobotFileError`: the section does not fit the robot.
     """
     if not robot.coordinates:
         return _rest(section, robot)

@@ -66,11 +66,8 @@ if TYPE_CHECKING:
 class BaseState:
     """Where the base is and how it moves, always in space: planar robots are at y = 0.
 
-    The floor frame has x along the floor, y to the left, z along its normal; a slope tilts
-    gravity, not the frame.
-
-    Args:
-        rows: Shape of the leading axes: none for one instant, ``(T,)`` for a record.
+    The floor frame has x along the floor, y to the left, z along its normal; a slope tilts gravity,
+    not the frame. `rows`: shape of the leading axes: none for one instant, ``(T,)`` for a record.
     """
 
     __slots__ = ('position', 'orientation', 'linear', 'angular')

@@ -93,9 +93,8 @@ class _Tree(Keyed):
 def space_equations(robot: Robot) -> SpaceEquations:
     """Return the `SpaceEquations` of a biped; robots with the same skeleton share them.
 
-    Raises:
-        MissingDependency: CasADi is not installed.
-        InvalidInput: It has not two mirrored legs of six joints.
+    Raises `MissingDependency`: CasADi is not installed. `InvalidInput`: it has not two mirrored
+    legs of six joints.
     """
     if ca is None:
         raise MissingDependency('casadi', limit='is needed for gait search',
@@ -211,8 +210,7 @@ def _build(tree: _Tree) -> SpaceEquations:
     energy = 0.5 * ca.dot(v, momenta + armature * v)
 
     return SpaceEquations(
-        n, tree.legs, tree.mirror,
-        function('dynamics', [q, v, a, theta], effort, wrench),
+        n, tree.legs, tree.mirror, function('dynamics', [q, v, a, theta], effort, wrench),
         function('poses', [q], ca.horzcat(swing, base[1]),
                  ca.horzcat(R @ tidy(foot.rotation), base[0])),
         function('swing_twist', [q, v], ca.vertcat(*moving)),

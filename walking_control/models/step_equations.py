@@ -66,13 +66,9 @@ class StepEquations:
 def step_parameters(robot: Robot, gravity: float, slope: float) -> np.ndarray:
     """Return the numbers theta a robot and its floor give the equations.
 
-    Args:
-        gravity: m/s^2.
-        slope: rad, downhill positive.
-
-    Returns:
-        Gravity ``(3,)``; rotor inertia, stiffness, damping and rest angle by joint; then ten
-        inertial parameters (mass, first moment, inertia about the joint) by body.
+    `gravity`: m/s^2. `slope`: rad, downhill positive. Returns gravity ``(3,)``; rotor inertia,
+    stiffness, damping and rest angle by joint; then ten inertial parameters (mass, first moment,
+    inertia about the joint) by body.
     """
     model = Dynamics(robot).model
     motors = [robot.actuators.get(joint) for joint in robot.joints]
@@ -102,12 +98,9 @@ def spring_rows(robot: Robot, theta: np.ndarray) -> list[tuple[np.ndarray, float
 def step_equations(robot: Robot) -> StepEquations:
     """Return the `StepEquations` of a robot standing on its first foot.
 
-    Robots with the same skeleton share them.
-
-    Raises:
-        MissingDependency: CasADi is not installed.
-        UrdfError: A joint neither turns nor slides about one axis.
-        InvalidInput: The base turns freely.
+    Robots with the same skeleton share them. Raises `MissingDependency`: CasADi is not installed.
+    `UrdfError`: a joint neither turns nor slides about one axis. `InvalidInput`: the base turns
+    freely.
     """
     if robot.is_free:
         raise InvalidInput(f'robot {robot.name}', value='base: free', limit='the equations of a '
@@ -285,8 +278,7 @@ def _build(skeleton: _Skeleton) -> StepEquations:
     return StepEquations(
         n, axes, tuple(map(tuple, skeleton.relabel)), slice(3 + 4 * joints, None, 10),
         function('effort', [q, v, a, theta], effort),
-        function('force', [q, v, a, theta], force[list(axes)]),
-        function('foot', [q], foot),
+        function('force', [q, v, a, theta], force[list(axes)]), function('foot', [q], foot),
         function('foot_velocity', [q, v], foot_velocity),
         function('impact', [q, v, v_new, theta], after[0] - before[0],
                  (after[1] - before[1])[list(axes)], left[list(axes)]),

@@ -22,11 +22,8 @@ TOLERANCE = 1e-6           # relative; exporters of URDFs round
 def require_equal_legs(robot: Robot, what: str) -> None:
     """Refuse a robot whose legs differ, for which one step cannot stand for both.
 
-    Args:
-        what: What needs equal legs, for the message.
-
-    Raises:
-        InvalidInput: They differ; says in what.
+    `what`: what needs equal legs, for the message. Raises `InvalidInput`: they differ; says in
+    what.
     """
     difference = leg_difference(robot)
     if difference is not None:
@@ -38,8 +35,7 @@ def require_equal_legs(robot: Robot, what: str) -> None:
 def leg_difference(robot: Robot) -> str | None:
     """Return in words what differs between standing on the first and on the second foot, or None.
 
-    Args:
-        robot: The `Robot`; without coordinates there is nothing to compare.
+    `robot`: the `Robot`; without coordinates there is nothing to compare.
     """
     if not robot.coordinates:
         return None
@@ -114,11 +110,8 @@ Legs = tuple[tuple[int, ...], ...]
 def mirrored_joints(robot: Robot) -> tuple[Legs, np.ndarray]:
     """Return the joints of both legs from the base down, and the mirror matrix of them all.
 
-    Args:
-        robot: On a free base, whose joints are those of two equal legs.
-
-    Raises:
-        InvalidInput: It has other joints, or the legs' axes are no mirror images.
+    `robot`: on a free base, whose joints are those of two equal legs. Raises `InvalidInput`: it has
+    other joints, or the legs' axes are no mirror images.
     """
     what = f'gait of {robot.name} in space'
     if not robot.is_free or len(robot.feet) != 2:

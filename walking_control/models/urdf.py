@@ -81,8 +81,7 @@ def _expand(path: Path, xacro_args: Mapping[str, Any]) -> str:
 def declared_arguments(path: Path | str) -> list[str]:
     """Return the names of the arguments a xacro file declares.
 
-    Raises:
-        UrdfError: The file cannot be read.
+    Raises `UrdfError`: the file cannot be read.
     """
     try:
         root = ElementTree.parse(path).getroot()
@@ -94,11 +93,8 @@ def declared_arguments(path: Path | str) -> list[str]:
 def parse_xml(text: str | bytes, what: str) -> ElementTree.Element:
     """Return the root element of an XML text.
 
-    Args:
-        what: What it is, for the message.
-
-    Raises:
-        UrdfError: It is not XML, or nested deeper than any robot.
+    `what`: what it is, for the message. Raises `UrdfError`: it is not XML, or nested deeper than
+    any robot.
     """
     try:
         root = ElementTree.fromstring(text)
@@ -115,8 +111,7 @@ def parse_xml(text: str | bytes, what: str) -> ElementTree.Element:
 def parse(text: str, path: Path | str = 'text') -> ElementTree.Element:
     """Return the root element of a URDF text.
 
-    Raises:
-        UrdfError: It is not XML or not a ``<robot>``.
+    Raises `UrdfError`: it is not XML or not a ``<robot>``.
     """
     root = parse_xml(text, f'URDF {path}')
     if root.tag != 'robot':
@@ -127,10 +122,9 @@ def parse(text: str, path: Path | str = 'text') -> ElementTree.Element:
 def check_urdf(text: str, path: Path | str = 'text') -> None:
     """Refuse what is no robot, and masses and inertias that no body can have.
 
-    Raises:
-        UrdfError: The links and joints do not make one robot (see `check_structure`), a mass is
-            negative or not finite, an inertia is not positive semi-definite or breaks the triangle
-            inequality, or the whole robot has no mass; carries all others.
+    Raises `UrdfError`: the links and joints do not make one robot (see `check_structure`), a mass
+    is negative or not finite, an inertia is not positive semi-definite or breaks the triangle
+    inequality, or the whole robot has no mass; carries all others.
     """
     root, findings = parse(text, path), Findings()
     findings.attempt(check_structure, root)

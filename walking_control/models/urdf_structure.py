@@ -26,12 +26,9 @@ LARGEST = 1e6   # m, kg, ...: beyond it a number is a slip
 def check_structure(root: Element) -> None:
     """Refuse a URDF whose links and joints do not make one robot.
 
-    Args:
-        root: Root element of the URDF.
-
-    Raises:
-        UrdfError: A name is missing or used twice, a joint is of an unknown type, lacks a limit or
-            names a link that is not there, or the links form no single tree; carries all others.
+    `root`: root element of the URDF. Raises `UrdfError`: a name is missing or used twice, a joint
+    is of an unknown type, lacks a limit or names a link that is not there, or the links form no
+    single tree; carries all others.
     """
     findings = Findings()
     links = [link.get('name') for link in root.findall('link')]
@@ -47,11 +44,8 @@ def check_structure(root: Element) -> None:
 def check_numbers(root: Element) -> None:
     """Refuse what should be numbers and is not, and axes without a direction.
 
-    Args:
-        root: Root element of the URDF.
-
-    Raises:
-        UrdfError: Of the first link or joint where this is so; carries all others.
+    `root`: root element of the URDF. Raises `UrdfError`: of the first link or joint where this is
+    so; carries all others.
     """
     findings = Findings()
     for part in (*root.findall('link'), *root.findall('joint')):

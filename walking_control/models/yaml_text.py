@@ -57,9 +57,8 @@ _Loader.add_constructor('tag:yaml.org,2002:int', _read_integer)
 def load_yaml(text: str) -> Any:
     """Return what a YAML text says, in plain types.
 
-    Raises:
-        yaml.YAMLError: It is not YAML, a key of a mapping stands twice, a number is too large, a
-            node holds itself or aliases make more than `MOST` values.
+    Raises `yaml.YAMLError`: it is not YAML, a key of a mapping stands twice, a number is too large,
+    a node holds itself or aliases make more than `MOST` values.
     """
     try:
         document = yaml.load(text, _Loader)
@@ -72,12 +71,8 @@ def load_yaml(text: str) -> Any:
 def read_yaml(path: Path | str, what: str) -> Any:
     """Return what a YAML file says, see `load_yaml`.
 
-    Args:
-        path: Of the file.
-        what: What it is, for the error.
-
-    Raises:
-        InvalidInput: It cannot be read.
+    `path`: of the file. `what`: what it is, for the error. Raises `InvalidInput`: it cannot be
+    read.
     """
     try:
         return load_yaml(Path(path).read_text(encoding='utf-8'))
@@ -102,22 +97,16 @@ def _count(node: object, counted: dict[int, int | None]) -> int:
 
 
 def mapping(value: object, what: str) -> Mapping[str, Any]:
-    """Return a value that must be a mapping.
-
-    Raises:
-        RobotFileError: It is not.
-    """
+    """Return a value that must be a mapping. Raises `RobotFileError`: it is not."""
     if not isinstance(value, Mapping):
         raise RobotFileError(what, value=value, limit='must hold name: value pairs')
     return value
 
 
-def finite(value: object, what: str, least: float = -math.inf,
-           most: float = math.inf) -> float:
+def finite(value: object, what: str, least: float = -math.inf, most: float = math.inf) -> float:
     """Return a value that must be a finite number of a range, as float.
 
-    Raises:
-        RobotFileError: It is not.
+    Raises `RobotFileError`: it is not.
     """
     if isinstance(value, bool) or not isinstance(value, (int, float)) \
             or not math.isfinite(value) or not least <= value <= most:
@@ -142,8 +131,7 @@ def exponent_remedy(value: object) -> str | None:
 def require(name: object, known: Collection[str], kind: str, path: Path | str) -> None:
     """Refuse a name that the URDF does not have, with what was perhaps meant.
 
-    Raises:
-        RobotFileError: It is not among the known.
+    Raises `RobotFileError`: it is not among the known.
     """
     if name not in known:
         near = get_close_matches(str(name), list(known), n=1)
@@ -153,11 +141,7 @@ def require(name: object, known: Collection[str], kind: str, path: Path | str) -
 
 
 def require_once(names: Iterable[str], what: str) -> None:
-    """Refuse a list in which a name stands twice.
-
-    Raises:
-        RobotFileError: One does.
-    """
+    """Refuse a list in which a name stands twice. Raises `RobotFileError`: one does."""
     for name in names:
         if list(names).count(name) > 1:
             raise RobotFileError(what, value=list(names), limit=f'names {name} twice')

@@ -73,11 +73,8 @@ def rough_floor(size: float, seed: int) -> list[Disturbance]:
 
     The height of every foothold is drawn evenly between -size and size, but for the start's and
     those after the 61st, where the floor is level again. Wherever a foot comes down, the floor of
-    its step is at that height; in between it is as the plant has it where footholds differ.
-
-    Args:
-        size: m.
-        seed: Of the heights; floors of one seed differ in size alone.
+    its step is at that height; in between it is as the plant has it where footholds differ. `size`:
+    m. `seed`: of the heights; floors of one seed differ in size alone.
     """
     heights = size * np.random.default_rng((seed, 3)).uniform(-1.0, 1.0, LAST_FOOTHOLD)
     rises = np.diff(heights, prepend=0.0, append=0.0).tolist()
@@ -87,12 +84,9 @@ def rough_floor(size: float, seed: int) -> list[Disturbance]:
 def plan_disturbances(plant: Plant, disturbances: Iterable[Disturbance | str]) -> None:
     """Plan disturbances on a plant.
 
-    Args:
-        disturbances: Each a `Disturbance` or a text of the form ``step_down=0.05@3``: at the third
-            touchdown.
-
-    Raises:
-        InvalidInput: A text has another form, or the plant knows no such disturbance.
+    `disturbances`: each a `Disturbance` or a text of the form ``step_down=0.05@3``: at the third
+    touchdown. Raises `InvalidInput`: a text has another form, or the plant knows no such
+    disturbance.
     """
     for item in disturbances:
         disturbance = parse_disturbance(item) if isinstance(item, str) else item
@@ -105,8 +99,7 @@ _WHEN = re.compile(r'(\d+)(\.\d*)?|([0-9.eE+-]+)(s|m)')
 def parse_disturbance(text: str) -> Disturbance:
     """Return the `Disturbance` of a text ``KIND=SIZE@WHEN:NAME=VALUE...``.
 
-    Raises:
-        InvalidInput: The text has another form.
+    Raises `InvalidInput`: the text has another form.
     """
     kind, _, rest = text.partition('=')
     size, _, rest = rest.partition('@')
@@ -161,14 +154,8 @@ EARLY = 1e-9       # s: times are sums of timesteps
 class Touchdowns:
     """Counts the touchdowns of all feet.
 
-    Args:
-        feet: Number of feet.
-        weight: Of the robot, N.
-
-    Attributes:
-        count: Touchdowns so far.
-        last: Time of the last one, s.
-        period: Mean time of the last two steps, s; 0 as long as there were none.
+    `feet`: number of feet. `weight`: of the robot, N. `count`: touchdowns so far. `last`: time of
+    the last one, s. `period`: mean time of the last two steps, s; 0 as long as there were none.
     """
 
     def __init__(self, feet: int, weight: float) -> None:
@@ -226,8 +213,7 @@ class Push(NamedTuple):
 class Pushes:
     """All pushes of a robot: planned, still to come, acting.
 
-    Args:
-        touchdowns: The `Touchdowns` of the walk.
+    `touchdowns`: the `Touchdowns` of the walk.
     """
 
     def __init__(self, touchdowns: Touchdowns) -> None:
@@ -253,9 +239,7 @@ class Pushes:
     def begin(self, time: float, yaw: float) -> list[np.ndarray]:
         """Begin what is due; return the impulses of pushes at once, N s, ``(3,)`` each.
 
-        Args:
-            time: Now, s.
-            yaw: Of the base, rad.
+        `time`: now, s. `yaw`: of the base, rad.
         """
         at_once = []
         for push in [push for push in self._waiting if push.is_due(time, self._touchdowns)]:
@@ -284,14 +268,8 @@ def along_floor(size: float, direction: float) -> np.ndarray:
 def make_push(engine: Engine, impulse: float, step: int, how: How) -> Push:
     """Return the `Push` of a disturbance.
 
-    Args:
-        engine: The `Engine` whose robot is pushed.
-        impulse: N s.
-        step: Its touchdown.
-        how: The rest.
-
-    Raises:
-        InvalidInput: It comes at a place or too early, on no link, or is too short.
+    `engine`: the `Engine` whose robot is pushed. `impulse`: N s. `step`: its touchdown. `how`: the
+    rest. Raises `InvalidInput`: it comes at a place or too early, on no link, or is too short.
     """
     if how.place is not None:
         raise InvalidInput('place of a push', value=how.place, limit='pushes come at a touchdown '

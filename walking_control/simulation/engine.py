@@ -44,8 +44,7 @@ REMEDIES = {
     Feature.TILTS: 'say where it begins, for example slope_change=0.1@2m',
     Feature.EDGES: 'let it come with a touchdown, for example step_up=0.03@5',
     Feature.SIDEWAYS: 'push along the walk: direction=0, or 180 against it',
-    Feature.LINKS: 'leave the link out: the base is pushed',
-}
+    Feature.LINKS: 'leave the link out: the base is pushed'}
 
 
 class Truth:
@@ -87,12 +86,9 @@ class Truth:
              rates: Iterable[float], h: float) -> None:
         """Book the work of a time h; no energy flows back to the supply.
 
-        Args:
-            motors: The first of the efforts are theirs.
-            effort: Held meanwhile, N m, ``(n_efforts,)``.
-            work: Of each effort, J.
-            rates: Mean ones of the motors' joints, rad/s.
-            h: s.
+        `motors`: the first of the efforts are theirs. `effort`: held meanwhile, N m,
+        ``(n_efforts,)``. `work`: of each effort, J. `rates`: mean ones of the motors' joints,
+        rad/s. `h`: s.
         """
         power = 0.0
         for i, done in enumerate(work):
@@ -105,10 +101,8 @@ class Truth:
                 measurement: Measurement) -> None:
         """Fill a `Measurement` with what ideal sensors of joints, locks and feet say.
 
-        Args:
-            time: s.
-            rotations: From the axes of each foot to the floor's, ``(3, 3)``.
-            measurement: Changed.
+        `time`: s. `rotations`: from the axes of each foot to the floor's, ``(3, 3)``.
+        `measurement`: changed.
         """
         measurement.stamp = time
         measurement.position[:] = self.q[self._base.nq:]
@@ -209,11 +203,8 @@ class Engine(ABC):
              ) -> tuple[Iterable[float], Iterable[float]]:
         """Return the work of each effort in the step just made, J, and the motors' mean rates.
 
-        Args:
-            effort: As given to `advance`.
-            before: `rates` before it.
-            after: `rates` after it.
-            h: Its length, s.
+        `effort`: as given to `advance`. `before`: `rates` before it. `after`: `rates` after it.
+        `h`: its length, s.
         """
         mean = [0.5 * (a + b) for a, b in zip(before, after)]
         return [effort * rate * h for effort, rate in zip(effort.tolist(), mean)], mean

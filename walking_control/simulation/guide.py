@@ -34,8 +34,7 @@ class Asked(Protocol):
 class Guide:
     """Asks for a `Route` as time passes; called once a tick, before the law answers.
 
-    Args:
-        asked: Who is `Asked`.
+    `asked`: who is `Asked`.
     """
 
     def __init__(self, route: Route, asked: Asked) -> None:

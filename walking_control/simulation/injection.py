@@ -37,17 +37,13 @@ SENSOR_FAULTS = {
     'lock': 'all locks say engaged; only where a knee is bent',
     'fall': 'the base is measured turning until it lies on the floor',
     'clock_stopped': 'all stamps stand still',
-    'clock_backwards': 'all stamps go back by half a second',
-}
+    'clock_backwards': 'all stamps go back by half a second'}
 # code -> how it is provoked where the law runs
 LAW_FAULTS = {
     'command': 'the control law gives NaN',
     'internal': 'the control law raises an error',
-    'tick_overrun': 'every tick takes one and a half control periods; real time only',
-}
-TOPIC_FAULTS = {
-    'emergency_stop': 'True is published on emergency_stop',
-}
+    'tick_overrun': 'every tick takes one and a half control periods; real time only'}
+TOPIC_FAULTS = {'emergency_stop': 'True is published on emergency_stop'}
 INJECTIONS = {**SENSOR_FAULTS, **LAW_FAULTS, **TOPIC_FAULTS}
 
 
@@ -60,8 +56,7 @@ JUMP = 0.35   # rad; more than a base can turn in a measurement, less than a fal
 def check_kind(kind: str) -> str:
     """Return a kind of fault that can be provoked.
 
-    Raises:
-        InvalidInput: There is no such kind, or nobody can provoke it from outside.
+    Raises `InvalidInput`: there is no such kind, or nobody can provoke it from outside.
     """
     if kind in INJECTIONS:
         return kind
@@ -72,9 +67,8 @@ def check_kind(kind: str) -> str:
 def spoil_sensors(kind: str, robot: Robot, measurement: Measurement, elapsed: float) -> None:
     """Change a measurement in place as a kind of `SENSOR_FAULTS` asks.
 
-    Args:
-        measurement: The `Measurement`; its stamp is not touched.
-        elapsed: Time since the fault began, s.
+    `measurement`: the `Measurement`; its stamp is not touched. `elapsed`: time since the fault
+    began, s.
     """
     first = robot.limits[robot.joints[0]]
     if kind == 'not_finite':

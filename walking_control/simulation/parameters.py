@@ -47,8 +47,7 @@ class CompliantParameters(EventParameters, section='compliant'):
     sliding_damping: float = parameter(
         200.0, 'N s/m', 'Damping along the floor.', 0.1, 1e6, scaled=True)
     rolling_relief: float = parameter(
-        0.0, '1/rad', 'Share of the deformation along the floor that rolling takes away.', 0.0,
-        1e4)
+        0.0, '1/rad', 'Share of the deformation along the floor that rolling takes away.', 0.0, 1e4)
     foot_radius: float = parameter(
         0.0, 'm', 'Radius of round feet, their lowest point at the end of the leg; 0: points.',
         0.0, 2.0)

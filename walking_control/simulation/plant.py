@@ -43,8 +43,7 @@ class Plant:
 
     Attributes:
         engine: As given.
-        name: On the command line and in robot files.
-        robot, world: Of the engine.
+        name: On the command line and in robot files. robot, world: Of the engine.
         truth: The `Truth`, updated by `reset`, `step` and `push`.
         touchdowns: The `Touchdowns` of this run.
         disturbances: Every `Disturbance` planned so far.
@@ -118,9 +117,8 @@ class Plant:
     def step(self, command: Command, duration: float) -> None:
         """Hold a `Command` for a duration in s, once it has arrived.
 
-        Raises:
-            InvalidInput: The duration is no multiple of `resolution`.
-            NotAchieved: The physics cannot go on.
+        Raises `InvalidInput`: the duration is no multiple of `resolution`. `NotAchieved`: the
+        physics cannot go on.
         """
         if self._wires is None:
             self._hold(command, duration)
@@ -198,12 +196,8 @@ class Plant:
     def push(self, impulse: float, direction: float = 0.0) -> None:
         """Add an impulse in N s along the floor to the base, at once.
 
-        Args:
-            impulse: N s.
-            direction: Where it points, rad from x towards y.
-
-        Raises:
-            InvalidInput: The direction leaves the plane of a planar robot.
+        `impulse`: N s. `direction`: where it points, rad from x towards y. Raises `InvalidInput`:
+        the direction leaves the plane of a planar robot.
         """
         if abs(math.sin(direction)) > ALONG:
             self._require(Feature.SIDEWAYS, f'direction={math.degrees(direction):g}')
@@ -272,8 +266,7 @@ class Plant:
         if any((other.how.place is None) != (how.place is None) for other in self.disturbances
                if other.kind not in PUSHES):
             raise InvalidInput('disturbance', value=kind, limit='changes of the floor at '
-                               'touchdowns and at places do not mix',
-                               remedy='give all with @...m')
+                               'touchdowns and at places do not mix', remedy='give all with @...m')
         self._require({(True, True): Feature.TILTS, (True, False): Feature.STEPS,
                        (False, True): Feature.BENDS, (False, False): Feature.EDGES}[
                            how.place is None, kind == 'slope_change'], planned)

@@ -28,8 +28,7 @@ PLANTS = Registry('plant', {
 REGISTRIES = {'controller': CONTROLLERS, 'plant': PLANTS}   # by the key of robot files
 
 
-def make_plant(robot_file: RobotFile, name: Choice = None,
-               robot: Robot | None = None) -> Plant:
+def make_plant(robot_file: RobotFile, name: Choice = None, robot: Robot | None = None) -> Plant:
     """Return a plant, built for a robot file, with its sensors as they are.
 
     Args:
@@ -59,13 +58,9 @@ def choose_parts(robot_file: RobotFile, controller: Choice, plant: Choice
                  ) -> tuple[RobotFile, str | None, str | None]:
     """Return a robot file with the parameters of a controller and a plant in it, and their names.
 
-    Args:
-        controller: Name, ``module:Class``, class, or class with parameters such as
-            ``HipSpring(stiffness=8.0)``; None takes the robot file's default.
-        plant: Likewise.
-
-    Raises:
-        InvalidInput: One of them, or a parameter, is unusable.
+    `controller`: name, ``module:Class``, class, or class with parameters such as
+    ``HipSpring(stiffness=8.0)``; None takes the robot file's default. `plant`: likewise. Raises
+    `InvalidInput`: one of them, or a parameter, is unusable.
     """
     robot_file, law = robot_file.choose(CONTROLLERS, controller)
     robot_file, world = robot_file.choose(PLANTS, plant)

@@ -226,12 +226,9 @@ OWN = 'seed'   # what no preset decides
 def read_preset(name_or_path: str | Path) -> dict[str, Any]:
     """Return name -> value of `SensorParameters` but the seed; what the file leaves out is off.
 
-    Args:
-        name_or_path: Name of a shipped preset, or path of a file of the same kind.
-
-    Raises:
-        InvalidInput: There is none, it cannot be read, or holds a parameter that is none or a bad
-            value.
+    `name_or_path`: name of a shipped preset, or path of a file of the same kind. Raises
+    `InvalidInput`: there is none, it cannot be read, or holds a parameter that is none or a bad
+    value.
     """
     path = noise_path(name_or_path)
     what = f'noise preset {name_or_path}'
@@ -284,13 +281,9 @@ class InertialUnit:
     force averaged since the last measurement, as units do that integrate inside: the change of the
     IMU's velocity less that by gravity, over the time between, in the axes halfway between the two
     orientations. So an impact weighs by its impulse, however short it is, and the velocity can be
-    found again by summing up. The first measurement says gravity's reaction alone.
-
-    Args:
-        dynamics: The robot's `Dynamics` with the world's gravity and slope.
-        slope: Inclination of the floor, rad, downhill positive: the orientation counts from
-            gravity.
-        link: That carries it.
+    found again by summing up. The first measurement says gravity's reaction alone. `dynamics`: the
+    robot's `Dynamics` with the world's gravity and slope. `slope`: inclination of the floor, rad,
+    downhill positive: the orientation counts from gravity. `link`: that carries it.
     """
 
     _time: float | None
@@ -313,11 +306,9 @@ class InertialUnit:
                 ) -> None:
         """Fill the parts of a `Measurement` that are an IMU's.
 
-        Args:
-            q: Generalised coordinates of the robot.
-            v: Generalised velocities.
-            time: Simulated time, s; the time of the last measurement repeats its specific force.
-            parts: Orientation, angular velocity and specific force.
+        `q`: generalised coordinates of the robot. `v`: generalised velocities. `time`: simulated
+        time, s; the time of the last measurement repeats its specific force. `parts`: orientation,
+        angular velocity and specific force.
         """
         dynamics = self._dynamics
         dynamics.move(q, v)

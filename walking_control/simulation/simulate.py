@@ -156,8 +156,7 @@ def simulate(robot_file: RobotFile, controller: Choice = None, plant: Choice = N
     if route is not None:
         plan_disturbances(world, planned_pushes(route))
         before = _lead(route, loop)
-    run = run_plant(world, loop, robot_file.start, duration, progress, before=before,
-                    listen=listen)
+    run = run_plant(world, loop, robot_file.start, duration, progress, before=before, listen=listen)
     run.route = route
     return run
 

@@ -134,12 +134,8 @@ class Levels:
     def follow(self, x: Sequence[float], z: Sequence[float]) -> float:
         """Move the planes to where the feet are.
 
-        Args:
-            x: Places of the feet along the floor, m.
-            z: Heights of their lowest points, m.
-
-        Returns:
-            How deep the foot that tripped is in the floor, m; 0 where none did.
+        `x`: places of the feet along the floor, m. `z`: heights of their lowest points, m. Returns
+        how deep the foot that tripped is in the floor, m; 0 where none did.
         """
         stance, swing = self._support, 1 - self._support
         ahead, levels, steps = x[swing] - x[stance], self._levels, self.steps
@@ -165,9 +161,8 @@ class Levels:
     def walk(self, places: Sequence[float], heights: Sequence[float]) -> str | None:
         """Move the planes to where the feet are; return why one tripped, or None.
 
-        Args:
-            places: Of the feet along the floor, m.
-            heights: Of their lowest points over their planes, along the normal, m.
+        `places`: of the feet along the floor, m. `heights`: of their lowest points over their
+        planes, along the normal, m.
         """
         depth = self.follow(places, [
             float(above * math.hypot(1.0, slope) + self.height(foot, x))

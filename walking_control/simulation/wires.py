@@ -22,13 +22,9 @@ class Wires:
     loop that answers each measurement when it comes makes the same of both. Messages keep their
     order; the first command counts at once, as though the robot had been held until it came.
     Commands take effect within a step, at whole physics steps of a plant that has such.
-
-    Args:
-        resolution: Commands take effect at whole multiples of this, s; 0: at any time.
-
-    Attributes:
-        errors: name -> value of `SensorParameters` where they are not perfect.
-        lost: Whether the newest measurement never arrives.
+    `resolution`: commands take effect at whole multiples of this, s; 0: at any time. `errors`: name
+    -> value of `SensorParameters` where they are not perfect. `lost`: whether the newest
+    measurement never arrives.
     """
 
     def __init__(self, robot: Robot, values: SensorParameters, resolution: float) -> None:
@@ -55,10 +51,7 @@ class Wires:
                 measurement: Measurement) -> None:
         """Fill a `Measurement` with what arrives, unless it gets lost.
 
-        Args:
-            sense: Fills a `Measurement` as ideal sensors do.
-            time: Now, s.
-            measurement: Changed.
+        `sense`: fills a `Measurement` as ideal sensors do. `time`: now, s. `measurement`: changed.
         """
         told = self._told
         if time > self._measured:
@@ -76,12 +69,8 @@ class Wires:
               ) -> Iterator[tuple[Command, float]]:
         """Send a command; give what is held in the coming time, one after the other.
 
-        Args:
-            clock: Gives the plant's time, s, which moves on by what was given.
-            duration: s.
-
-        Yields:
-            A `Command` that has arrived, and for how long it is held, s.
+        `clock`: gives the plant's time, s, which moves on by what was given. `duration`: s. Yields
+        a `Command` that has arrived, and for how long it is held, s.
         """
         now = clock()
         self._send(command, now)
@@ -113,11 +102,7 @@ class Wires:
 def check_delays(values: SensorParameters, timeout: float) -> None:
     """Refuse delays that the watchdog of the control loop does not allow.
 
-    Args:
-        timeout: Value of ``safety.state_timeout``, s.
-
-    Raises:
-        ParameterError: A delay is longer.
+    `timeout`: value of ``safety.state_timeout``, s. Raises `ParameterError`: a delay is longer.
     """
     kinds = [(f'{kind}_delay', getattr(values, f'{kind}_delay') + getattr(values, f'{kind}_jitter'))
              for kind in ('measurement', 'command')]

@@ -37,8 +37,7 @@ _WORDS = {
     UNILATERAL: ('would have to pull on the floor: it holds if stuck there with {amount:.4g} N',
                  'N'),
     NO_BALANCE: ('cannot balance the robot with any force: its centre of mass lies {amount:.4g} m '
-                 'beside', 'm'),
-}
+                 'beside', 'm')}
 
 
 @dataclass(frozen=True)
@@ -139,10 +138,8 @@ class Contact:
 def wrench_limits(contact: Contact) -> tuple[np.ndarray, list[str]]:
     """Return the inequalities of a contact without its force bounds: rows f >= bound.
 
-    The bound is zero but for contacts with adhesion, shear or twist, see `wrench_bounds`.
-
-    Returns:
-        ``(rows, limits)``: ``(k, size)`` and the name of the limit each row stands for.
+    The bound is zero but for contacts with adhesion, shear or twist, see `wrench_bounds`. Returns
+    ``(rows, limits)``: ``(k, size)`` and the name of the limit each row stands for.
     """
     slope, half_length, half_width = contact.pyramid, 0.5 * contact.length, 0.5 * contact.width
     rows, limits = [], []
@@ -173,9 +170,7 @@ def wrench_limits(contact: Contact) -> tuple[np.ndarray, list[str]]:
 def wrench_bounds(contact: Contact, rows: np.ndarray, limits: Sequence[str]) -> np.ndarray:
     """Return the right-hand sides of `wrench_limits`, ``(k,)``.
 
-    Args:
-        rows: ``(k, size)``.
-        limits: The name of the limit each row stands for.
+    `rows`: ``(k, size)``. `limits`: the name of the limit each row stands for.
     """
     beside = {FRICTION: contact.shear, TORSION: contact.twist}
     return -contact.adhesion * rows[:, 2] - [beside.get(limit, 0.0) for limit in limits]
@@ -184,8 +179,7 @@ def wrench_bounds(contact: Contact, rows: np.ndarray, limits: Sequence[str]) -> 
 def edge_gains(contact: Contact) -> np.ndarray:
     """Return by how much each row of `wrench_limits` gives when all edges of a sole move out.
 
-    Returns:
-        ``(k, size)``: times a wrench that presses, the change of the row's value per metre.
+    Returns ``(k, size)``: times a wrench that presses, the change of the row's value per metre.
     """
     if contact.is_point:
         return np.zeros((4, 3))
@@ -203,11 +197,7 @@ def _row(entries: dict[int, float]) -> np.ndarray:
 def centre_of_pressure(wrench: np.ndarray) -> np.ndarray:
     """Return the point of the sole plane where the normal pressure acts, ``(2,)``, m.
 
-    Args:
-        wrench: ``(6,)``.
-
-    Returns:
-        x, y in the sole frame; NaN where nothing presses.
+    `wrench`: ``(6,)``. Returns x, y in the sole frame; NaN where nothing presses.
     """
     if not wrench[2] > 0.0:
         return np.array([math.nan, math.nan])
@@ -217,13 +207,9 @@ def centre_of_pressure(wrench: np.ndarray) -> np.ndarray:
 def contact_margins(contact: Contact, wrench: np.ndarray) -> dict[str, float | None]:
     """Return how far a wrench is from each limit of its contact.
 
-    Args:
-        wrench: ``(6,)``, N and N m.
-
-    Returns:
-        ``normal_force`` above `min_force` in N, ``friction`` still unused (1 unloaded, 0 at the
-        pyramid), ``centre_of_pressure`` to the sole's edge in m, ``torsion`` to its nearest face
-        in N m; None where the contact has no such limit.
+    `wrench`: ``(6,)``, N and N m. Returns ``normal_force`` above `min_force` in N, ``friction``
+    still unused (1 unloaded, 0 at the pyramid), ``centre_of_pressure`` to the sole's edge in m,
+    ``torsion`` to its nearest face in N m; None where the contact has no such limit.
     """
     pressure = float(wrench[2]) + contact.adhesion
     margins = {'normal_force': pressure - contact.min_force, 'friction': None,

@@ -252,12 +252,9 @@ class StaticTorque:
     def margins(self, solution: StaticSolution) -> dict[str, dict[str, Any]]:
         """Return how far a feasible solution is from every limit.
 
-        Returns:
-            contact -> margins as of `contact_margins`, and ``'torque'``: the joint nearest to its
-            limit and the share of it still free.
-
-        Raises:
-            InvalidInput: The solution is not feasible.
+        Returns contact -> margins as of `contact_margins`, and ``'torque'``: the joint nearest to
+        its limit and the share of it still free. Raises `InvalidInput`: the solution is not
+        feasible.
         """
         if solution.torque is None or solution.wrenches is None:
             raise InvalidInput('margins of a posture', value=solution.reason,
@@ -267,8 +264,7 @@ class StaticTorque:
             for name, wrench in solution.wrenches.items()}
         used = abs(solution.torque) / np.maximum(self.effort_limits, 1e-12)
         worst = int(np.argmax(used))
-        margins['torque'] = {'joint': self.dynamics.joints[worst],
-                             'free': float(1.0 - used[worst])}
+        margins['torque'] = {'joint': self.dynamics.joints[worst], 'free': float(1.0 - used[worst])}
         return margins
 
     def centres_of_pressure(self, solution: StaticSolution) -> dict[str, np.ndarray]:

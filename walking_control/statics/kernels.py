@@ -135,10 +135,8 @@ def stand_on_one(gravity: np.ndarray, jacobian: np.ndarray, rows: np.ndarray, bo
 class Hull(NamedTuple):
     """A convex polygon, counter-clockwise; each edge begins at its corner.
 
-    Attributes:
-        corners: ``(n, 2)``, m.
-        inwards: Normals of the edges, ``(n, 2)``.
-        lengths: Of the edges, ``(n,)``, m.
+    `corners`: ``(n, 2)``, m. `inwards`: normals of the edges, ``(n, 2)``. `lengths`: of the edges,
+    ``(n,)``, m.
     """
 
     corners: np.ndarray
@@ -162,10 +160,7 @@ def margin_inside(hull: Hull, point: np.ndarray) -> float:
 def share_inside(hull: Hull, point: np.ndarray, move: np.ndarray) -> float:
     """Return which share of a move, at most 1, ends inside a `Hull`; 0 from outside.
 
-    Args:
-        hull: The `Hull`.
-        point: Where the move begins, ``(2,)``.
-        move: ``(2,)``.
+    `point`: where the move begins, ``(2,)``. `move`: ``(2,)``.
     """
     share = 1.0
     for corner, inward, _ in zip(*hull):

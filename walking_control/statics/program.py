@@ -39,14 +39,9 @@ LIMIT_TOLERANCE = 1e-7      # of the weight: numerical overstepping of a limit t
 class StaticProgram:
     """Quadratic program of one support.
 
-    Args:
-        contacts: name -> `Contact`, those in use.
-        frames: Frame id of each.
-        effort_limits: ``(n_joints,)``, N m.
-        joint_weights: ``(n_joints,)``.
-
-    Raises:
-        InvalidInput: There is no contact.
+    `contacts`: name -> `Contact`, those in use. `frames`: frame id of each. `effort_limits`:
+    ``(n_joints,)``, N m. `joint_weights`: ``(n_joints,)``. Raises `InvalidInput`: there is no
+    contact.
     """
 
     def __init__(self, dynamics: Dynamics, contacts: Mapping[str, Contact], frames: Sequence[int],
@@ -88,8 +83,7 @@ class StaticProgram:
             block[0, part.start + 2] = 1.0
             block[1:, part] = rows
             blocks.append(block)
-            bound += [contact.min_force - contact.adhesion,
-                      *wrench_bounds(contact, rows, limits)]
+            bound += [contact.min_force - contact.adhesion, *wrench_bounds(contact, rows, limits)]
             self.labels += [(limit, name) for limit in (UNILATERAL, *limits)]
         caps = np.zeros((len(names), n))
         for i, part in enumerate(self.slices):
@@ -149,9 +143,7 @@ class StaticProgram:
     def assemble(self, q: np.ndarray, caps: Mapping[str, float] | None = None) -> solvers.Problem:
         """Return the `Problem` at a configuration (the same object every time).
 
-        Args:
-            q: Configuration, ``(nq,)``.
-            caps: contact -> largest normal force, N.
+        `q`: configuration, ``(nq,)``. `caps`: contact -> largest normal force, N.
         """
         problem, jacobian = self.problem, self._jacobian
         gravity = self.gravity = self.dynamics.gravity_efforts(q)
@@ -166,15 +158,10 @@ class StaticProgram:
     def judge(self, forces: np.ndarray) -> tuple[np.ndarray, float | None, bool]:
         """Return ``(torque, residual, overload)`` of forces; no residual if a limit breaks.
 
-        This, not a solver's word, decides what counts as a solution.
-
-        Args:
-            forces: ``(n,)``.
-
-        Returns:
-            Joint torques, ``(n_joints,)``, N m; largest error of the base equations, N and N m, or
-            None when it or a limit is beyond tolerance; whether a joint that no contact loads is
-            beyond its limit.
+        This, not a solver's word, decides what counts as a solution. `forces`: ``(n,)``. Returns
+        joint torques, ``(n_joints,)``, N m; largest error of the base equations, N and N m, or None
+        when it or a limit is beyond tolerance; whether a joint that no contact loads is beyond its
+        limit.
         """
         efforts, equality, shortfall, overload = judge_forces(
             self.gravity, self._jacobian, self.problem.rows, self.problem.bound, forces,

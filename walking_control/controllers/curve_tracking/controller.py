@@ -48,8 +48,7 @@ NOBODY = -1.0   # no foot has stood yet
 def require_walker(robot: Robot, controller: str) -> None:
     """Refuse a robot that no law, named as who asks, can lead along a gait.
 
-    Raises:
-        IncompatibleController: Not a planar walker on two feet with something to drive.
+    Raises `IncompatibleController`: not a planar walker on two feet with something to drive.
     """
     if not robot.is_planar or len(robot.feet) != 2 or not robot.efforts:
         raise IncompatibleController(f'controller {controller} on {robot.name}',
@@ -64,8 +63,7 @@ def load_gait(robot: Robot, gait: str, world: World) -> GaitSamples:
 def metric_of(weights: Sequence[float], n: int) -> np.ndarray:
     """Return the constant metric of distances to a gait, ``(n, n)``.
 
-    Raises:
-        ParameterError: Not one weight per coordinate.
+    Raises `ParameterError`: not one weight per coordinate.
     """
     if weights and len(weights) != n:
         raise ParameterError('parameter curve_tracking.metric', value=list(weights),
@@ -178,10 +176,8 @@ def build_pieces(robot: Robot, values: CurveTrackingParameters, world: World, ga
                  ) -> tuple[tuple[tracker.TrackerData, ...], np.ndarray, np.ndarray]:
     """Return (tuple of `TrackerData`, masks, coordinates of locks) for `tracker.follow`.
 
-    Arguments as for `build_tracker`.
-
-    Raises:
-        IncompatibleController: A locked joint is not a coordinate of its own.
+    Arguments as for `build_tracker`. Raises `IncompatibleController`: a locked joint is not a
+    coordinate of its own.
     """
     pieces = tuple(build_tracker(robot, values, world, gait, parameters, i)
                    for i in range(len(gait.pieces)))
@@ -203,15 +199,10 @@ def build_pieces(robot: Robot, values: CurveTrackingParameters, world: World, ga
 class CurveTracking(Controller):
     """Follow a natural gait on a planar walker.
 
-    Args:
-        robot_file: The `RobotFile`; the law counts on the slope and gravity of its world.
-
-    Attributes:
-        report: Telemetry of the last tick, see `telemetry_fields`.
-
-    Raises:
-        IncompatibleController: Not a planar walker on two feet with something to drive.
-        InvalidInput: The gait does not fit, or a gain is too fast for the rate.
+    `robot_file`: the `RobotFile`; the law counts on the slope and gravity of its world. `report`:
+    telemetry of the last tick, see `telemetry_fields`. Raises `IncompatibleController`: not a
+    planar walker on two feet with something to drive. `InvalidInput`: the gait does not fit, or a
+    gain is too fast for the rate.
     """
 
     name = 'curve_tracking'
@@ -238,8 +229,7 @@ class CurveTracking(Controller):
         tracker.forget(self.data, self._memory)
         self._steps = None
 
-    def update(self, state: WalkerState, reference: Reference, dt: float,
-               command: Command) -> None:
+    def update(self, state: WalkerState, reference: Reference, dt: float, command: Command) -> None:
         """Fill the `Command` for this tick."""
         fresh = state.steps != self._steps
         self._steps = state.steps

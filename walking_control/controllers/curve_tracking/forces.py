@@ -66,12 +66,9 @@ def turn_of(turning: np.ndarray, length: float, e: np.ndarray, m: np.ndarray,
             out: np.ndarray) -> None:
     """Fill ``M b``: the part of ``M D_v w / |w|`` that is orthogonal to e.
 
-    Args:
-        turning: ``M D_v w``, i.e. M dw/dt plus the velocity forces c(v, w), ``(n,)``.
-        length: Length of w.
-        e: Desired direction.
-        m: Desired momentum direction.
-        out: Filled, ``(n,)``; may be ``turning``.
+    `turning`: ``M D_v w``, i.e. M dw/dt plus the velocity forces c(v, w), ``(n,)``. `length`:
+    length of w. `e`: desired direction. `m`: desired momentum direction. `out`: filled, ``(n,)``;
+    may be ``turning``.
     """
     along = inner(e, turning)
     for i in range(e.shape[0]):
@@ -174,13 +171,9 @@ def energy_force(error: float, integral: float, proportional: float, integral_ga
                  m: np.ndarray, out: np.ndarray) -> None:
     """Fill the effort that brings the energy to its desired value.
 
-    Args:
-        error: Desired minus present energy, J.
-        integral: Integral of the error, J s.
-        proportional: Kp, 1/(s J^0.5).
-        integral_gain: Ki, 1/(s^2 J^0.5).
-        m: Desired momentum direction, ``(n,)``.
-        out: Filled, ``(n,)``.
+    `error`: desired minus present energy, J. `integral`: integral of the error, J s.
+    `proportional`: kp, 1/(s J^0.5). `integral_gain`: ki, 1/(s^2 J^0.5). `m`: desired momentum
+    direction, ``(n,)``. `out`: filled, ``(n,)``.
     """
     size = proportional * error + integral_gain * integral
     for i in range(m.shape[0]):
@@ -202,9 +195,7 @@ def draw(tank: float, work: float, capacity: float) -> float:
 def tank_share(tank: float, work: float) -> float:
     """Return the part of an effort the tank can pay for, 0 to 1.
 
-    Args:
-        tank: Level, J.
-        work: Energy the effort will inject, J; absorbing is always allowed.
+    `tank`: level, J. `work`: energy the effort will inject, J; absorbing is always allowed.
     """
     if work <= max(tank, 0.0):
         return 1.0

@@ -52,12 +52,9 @@ def observe(terms: Terms, data: TrackerData, support: int, s: float, q: np.ndarr
             v: np.ndarray) -> Motion:
     """Return the `Motion` of a state.
 
-    Args:
-        terms: Function (support, q, v, parameters, out) of the support terms.
-        support: Index of the stance foot.
-        s: Parameter on the gait found last; not finite to search anew.
-        q: Minimal coordinates, all of them, ``(n,)``.
-        v: Their rates.
+    `terms`: function (support, q, v, parameters, out) of the support terms. `support`: index of the
+    stance foot. `s`: parameter on the gait found last; not finite to search anew. `q`: minimal
+    coordinates, all of them, ``(n,)``. `v`: their rates.
     """
     free, n = data.free, data.free.shape[0]
     place, rate, w, dw = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
@@ -124,13 +121,10 @@ def squared_length(M: np.ndarray, v: np.ndarray) -> float:
 def potential(parameters: np.ndarray, spin: np.ndarray, M_f: np.ndarray) -> float:
     """Return the potential energy relative to the stance foot, J.
 
-    Turning the robot about its foot moves the centre of mass at right angles to its offset, so
-    the foot's rows of the mass matrix tell where it is.
-
-    Args:
-        parameters: Of the support terms; gravity along x and z first.
-        spin: Rates of q when the robot turns about its foot at 1 rad/s, ``(n,)``.
-        M_f: Rows of the mass matrix of the foot's directions x, z, ``(2, n)``.
+    Turning the robot about its foot moves the centre of mass at right angles to its offset, so the
+    foot's rows of the mass matrix tell where it is. `parameters`: of the support terms; gravity
+    along x and z first. `spin`: rates of q when the robot turns about its foot at 1 rad/s,
+    ``(n,)``. `M_f`: rows of the mass matrix of the foot's directions x, z, ``(2, n)``.
     """
     height, ahead = inner(M_f[0], spin), -inner(M_f[1], spin)
     return float(-parameters[0] * ahead - parameters[1] * height)

@@ -77,8 +77,7 @@ class CurveTrackingParameters(FootParameters, LossParameters, KneeParameters,
     tank_supply: float = parameter(
         -1.0, 'W', 'Power that flows into the tank, for gaits that need work, as on level floor; '
         'below 0 twice what the gait takes.', -1.0, 1e5)
-    compiled: bool = parameter(
-        False, '', 'Compile the law when configured, some ten seconds once.')
+    compiled: bool = parameter(False, '', 'Compile the law when configured, some ten seconds once.')
 
     def check(self) -> None:
         """Refuse a tank that is fuller than it can be."""

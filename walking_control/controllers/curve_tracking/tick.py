@@ -108,8 +108,7 @@ class TrackerMemory(NamedTuple):
 def make_memory(data: TrackerData) -> TrackerMemory:
     """Return a fresh `TrackerMemory`."""
     n = data.spin.shape[1]
-    memory = TrackerMemory(np.zeros(7), np.zeros(n),
-                           np.zeros(data.limits.inputs.shape[2]))
+    memory = TrackerMemory(np.zeros(7), np.zeros(n), np.zeros(data.limits.inputs.shape[2]))
     forget(data, memory)
     return memory
 
@@ -154,14 +153,9 @@ def compose(data: TrackerData, motion: Motion, error: float, integral: float, tr
             forces: np.ndarray) -> float:
     """Fill the wanted generalised forces, rows NOMINAL to SUM, ``(6, m)``.
 
-    Args:
-        error: Energy the desired motion lacks, J.
-        integral: Its integral, J s.
-        trust: How far the law may act, 0 to 1.
-        forces: Zero on entry, filled.
-
-    Returns:
-        Rate at which undesired momentum decays, 1/s.
+    `error`: energy the desired motion lacks, J. `integral`: its integral, J s. `trust`: how far the
+    law may act, 0 to 1. `forces`: zero on entry, filled. Returns rate at which undesired momentum
+    decays, 1/s.
     """
     gains, e, m, r = data.gains, motion.e, motion.m, motion.r
     n, nu, rho = e.shape[0], motion.nu, motion.rho
@@ -310,10 +304,8 @@ def report_energies(motion: Motion, scalars: np.ndarray, report: np.ndarray) -> 
 def held_mask(coordinate_of: np.ndarray, support: int, held: np.ndarray) -> int:
     """Return the coordinates locks hold, as a sum of powers of two.
 
-    Args:
-        coordinate_of: Coordinate each lock holds, by support, ``(2, n_locks)``.
-        support: Index of the stance foot.
-        held: Which locks hold, see `knee_locks.holds`, ``(n_locks,)``.
+    `coordinate_of`: coordinate each lock holds, by support, ``(2, n_locks)``. `support`: index of
+    the stance foot. `held`: which locks hold, see `knee_locks.holds`, ``(n_locks,)``.
     """
     mask = 0
     for i in range(coordinate_of.shape[1]):
@@ -329,13 +321,10 @@ def follow(terms: Terms, pieces: tuple[TrackerData, ...], masks: np.ndarray,
            effort: np.ndarray, report: np.ndarray, parts: np.ndarray) -> None:
     """Fill the efforts of one tick on whatever piece of the gait has the knees held as they are.
 
-    Where none has, the effort is zero and ``trust`` in the report 0. Arguments as for `track`,
-    and:
+    Where none has, the effort is zero and ``trust`` in the report 0. Arguments as for `track`, and:
 
-    Args:
-        masks: Coordinates held in each piece, see `held_mask`, ``(n_pieces,)``.
-        coordinate_of: See `held_mask`.
-        held: See `held_mask`.
+    `masks`: coordinates held in each piece, see `held_mask`, ``(n_pieces,)``. `coordinate_of`: see
+    `held_mask`. `held`: see `held_mask`.
     """
     scalars, mask, found = memory.scalars, held_mask(coordinate_of, support, held), -1
     for i in range(masks.shape[0]):

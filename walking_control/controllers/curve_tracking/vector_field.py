@@ -89,8 +89,7 @@ def make_field(kind: str, time: np.ndarray, q: np.ndarray, v: np.ndarray, metric
                            limit='is defined for two coordinates', remedy='choose field closest')
     coefficients, angles = fit_surface(curve, attraction, offset)
     middle, half = 0.5 * (angles.max() + angles.min()), 0.5 * np.ptp(angles)
-    return Field(SURFACE, curve, attraction, coefficients, middle, half + 0.5 * math.pi, ahead,
-                 end)
+    return Field(SURFACE, curve, attraction, coefficients, middle, half + 0.5 * math.pi, ahead, end)
 
 
 def monomials(q: np.ndarray) -> np.ndarray:
@@ -213,14 +212,9 @@ def run_ahead(field: Field, s: float, rate: float, lead: float, w: np.ndarray,
               dw: np.ndarray) -> None:
     """Draw the coordinates that may run ahead to where the gait will have them by then.
 
-    The lead shrinks in proportion to what is left of the gait, so that all arrive together.
-
-    Args:
-        s: Parameter on the gait, before its end.
-        rate: At which it changes.
-        lead: At the begin of the gait, s.
-        w: Field without lead, changed, ``(n,)``.
-        dw: Its rate, changed.
+    The lead shrinks in proportion to what is left of the gait, so that all arrive together. `s`:
+    parameter on the gait, before its end. `rate`: at which it changes. `lead`: at the begin of the
+    gait, s. `w`: field without lead, changed, ``(n,)``. `dw`: its rate, changed.
     """
     n = w.shape[0]
     here, there, first, ahead, spare = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), \
@@ -264,15 +258,10 @@ def reach_on(piece: Piece, support: SupportDynamics, hip: int, reach: float,
 
     The hip's rate turns, with a time constant, into a multiple of the rate at which the stance leg
     tips; all other coordinates go on by free motion. The hip's acceleration leaves that of the free
-    motion smoothly, within one time constant.
-
-    Args:
-        piece: `Piece` that ends with touchdown.
-        support: `SupportDynamics` of the robot.
-        hip: Coordinate of the hip.
-        reach: Rate of the hip per rate of the stance leg.
-        blend: Time constant, s.
-        after: How long it goes on, in durations of the piece.
+    motion smoothly, within one time constant. `piece`: `Piece` that ends with touchdown. `support`:
+    `SupportDynamics` of the robot. `hip`: coordinate of the hip. `reach`: rate of the hip per rate
+    of the stance leg. `blend`: time constant, s. `after`: how long it goes on, in durations of the
+    piece.
     """
     count = int(np.count_nonzero(piece.time <= piece.end))
     step = piece.time[count - 1] - piece.time[count - 2]
@@ -309,11 +298,8 @@ def join_curves(first: Curve, second: Curve, at: float) -> Curve:
 
     A curve of acceleration continuous everywhere bends a little before it has to; so the gait stays
     what it is without the reach, to the last digit, and the accelerations of both meet within the
-    error of the interpolation.
-
-    Args:
-        second: `Curve` with the same knots up to the joint.
-        at: A knot of both.
+    error of the interpolation. `second`: `Curve` with the same knots up to the joint. `at`: a knot
+    of both.
     """
     joint = int(np.searchsorted(first.knots, at))
     return Curve(second.knots,

@@ -48,12 +48,8 @@ FASTEST = 10.0   # m/s per sqrt(leg length in m): the end of any table of speeds
 class FootPlacement(Controller):
     """Where the swing foot comes down keeps the walker upright; a push-off keeps its energy.
 
-    Args:
-        values: Of the class `parameters`.
-
-    Raises:
-        IncompatibleController: Not a robot with two straight legs driven by speed.
-        InvalidInput: Nothing walks with these legs and step times.
+    `values`: of the class `parameters`. Raises `IncompatibleController`: not a robot with two
+    straight legs driven by speed. `InvalidInput`: nothing walks with these legs and step times.
     """
 
     name = 'foot_placement'
@@ -120,8 +116,7 @@ class FootPlacement(Controller):
         self._start = math.nan
         self._turned = self._shifted = 0.0
 
-    def update(self, state: WalkerState, reference: Reference, dt: float,
-               command: Command) -> None:
+    def update(self, state: WalkerState, reference: Reference, dt: float, command: Command) -> None:
         """Fill the `Command`: speeds of the swing leg, and of the push-off if the foot lands.
 
         A velocity of the `Reference` to the left moves the line aside, one of turning turns it.
@@ -207,8 +202,7 @@ def _leg_servos(robot: Robot, foot: str) -> tuple[int, int, float]:
 def require_placeable(robot: Robot, controller: str) -> None:
     """Refuse robots other than those with massless legs driven by speed.
 
-    Raises:
-        IncompatibleController: The robot is another.
+    Raises `IncompatibleController`: the robot is another.
     """
     fits = robot.base is Base.TRANSLATING and len(robot.feet) == 2 and len(robot.coordinates) >= 4
     for foot in robot.feet if fits else ():
@@ -219,5 +213,4 @@ def require_placeable(robot: Robot, controller: str) -> None:
     if not fits:
         raise IncompatibleController(
             f'controller {controller} on {robot.name}', limit='needs a base that does not turn and '
-            'two straight legs whose pitch and roll are servos',
-            remedy='choose another controller')
+            'two straight legs whose pitch and roll are servos', remedy='choose another controller')

@@ -163,8 +163,7 @@ def _notice_turn(data: PlacementData, memory: np.ndarray, side: float, y: np.nda
 
 
 @array_function
-def _look_at_middle(data: PlacementData, memory: np.ndarray, heading: float,
-                    y: np.ndarray) -> None:
+def _look_at_middle(data: PlacementData, memory: np.ndarray, heading: float, y: np.ndarray) -> None:
     """Measure the hip where it passes the foot ([DS09]: at q4 = 0), however long ago."""
     c, s = math.cos(heading), math.sin(heading)
     if memory[SAMPLED] == 1.0 or c * y[0] + s * y[1] < 0.0:

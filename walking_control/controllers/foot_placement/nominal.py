@@ -91,13 +91,9 @@ def fill_nominal_steps(steps: NominalSteps, pitch: float, roll: float, longest: 
                        gravity: np.ndarray, length: float) -> int:
     """Fill the table of `NominalSteps` from the lowest speed on; return how many there are.
 
-    Args:
-        steps: With ``speed`` given, the rest is filled.
-        pitch: Of the legs at touchdown, rad, unless steps would take longer than:
-        longest: s.
-        roll: Of the legs at touchdown, rad.
-        gravity: Of level floor, m/s^2, ``(3,)``.
-        length: Of the legs, m.
+    `steps`: with ``speed`` given, the rest is filled. `pitch`: of the legs at touchdown, rad,
+    unless steps would take longer than: `longest`: s. `roll`: of the legs at touchdown, rad.
+    `gravity`: of level floor, m/s^2, ``(3,)``. `length`: of the legs, m.
     """
     out = np.zeros(6)
     reach = 2.0 * length * np.sin(pitch) * np.cos(roll)

@@ -60,12 +60,10 @@ class Limits(NamedTuple):
 def make_limits(support: SupportDynamics, values: FootParameters) -> Limits:
     """Return the `Limits` of a robot.
 
-    Args:
-        values: Validated values of a table that `FootParameters`.
+    `values`: validated values of a table that `FootParameters`.
     """
     robot, gravity = support.robot, support.dynamics.model.gravity.linear
-    return Limits(np.array([effort_map(support, i) for i in range(2)]),
-                  robot.effort_limits,
+    return Limits(np.array([effort_map(support, i) for i in range(2)]), robot.effort_limits,
                   -1 if robot.ground_torque is None else len(robot.efforts) - 1,
                   LIMITING.index(values.limiting),
                   values.min_normal_force * support.dynamics.mass * float(np.linalg.norm(gravity)),
@@ -77,13 +75,8 @@ def nearest_effort(L: np.ndarray, B: np.ndarray, force: np.ndarray, H: np.ndarra
                    tau: np.ndarray) -> None:
     """Fill H = B^T M^-1 B, its Cholesky factor, and the efforts nearest to a force.
 
-    Args:
-        L: Cholesky factor of the mass matrix.
-        B: Generalised force per effort, ``(n, k)``.
-        force: Wanted, ``(n,)``.
-        H: Filled, ``(k, k)``.
-        LH: Filled, ``(k, k)``.
-        tau: Filled, ``(k,)``.
+    `L`: Cholesky factor of the mass matrix. `B`: generalised force per effort, ``(n, k)``. `force`:
+    wanted, ``(n,)``. `H`: filled, ``(k, k)``. `LH`: filled, ``(k, k)``. `tau`: filled, ``(k,)``.
     """
     nearest_effort_across(L, B, force, force * 0.0, 1.0, H, LH, tau)
 
@@ -257,12 +250,9 @@ def make_up(losses: Compensation, support: int, v: np.ndarray, a: np.ndarray,
             effort: np.ndarray) -> None:
     """Turn torques wanted at joints into the efforts of motors, within their limits.
 
-    Args:
-        support: Index of the stance foot.
-        v: Rates of the minimal coordinates, ``(n,)``.
-        a: Accelerations the torques are to cause, or zeros: then the gear's loss on what turns
-            the rotor is left.
-        effort: Changed in place.
+    `support`: index of the stance foot. `v`: rates of the minimal coordinates, ``(n,)``. `a`:
+    accelerations the torques are to cause, or zeros: then the gear's loss on what turns the rotor
+    is left. `effort`: changed in place.
     """
     for i in range(losses.friction.shape[0]):
         rate, turning = 0.0, 0.0

@@ -58,14 +58,9 @@ _REACH = 0.95        # of the way to the edge that braking may take the centre o
 class Balance:
     """Torques of the stance legs that bring the body back, and what is left of the soles.
 
-    Args:
-        distributor: The `StaticTorque`.
-        contacts: foot -> `Contact`.
-
-    Attributes:
-        margin: Distance of the capture point to the edge of the soles, m; below zero it is
-            outside, and only a step keeps the robot up.
-        rest_margin: The same of the centre of mass that is held.
+    `contacts`: foot -> `Contact`. `margin`: distance of the capture point to the edge of the soles,
+    m; below zero it is outside, and only a step keeps the robot up. `rest_margin`: the same of the
+    centre of mass that is held.
     """
 
     def __init__(self, distributor: StaticTorque, contacts: Mapping[str, Contact]) -> None:
@@ -89,13 +84,9 @@ class Balance:
                 support: Sequence[str], dt: float) -> None:
         """Look at a state; `margin` and `rest_margin` are those of it.
 
-        Args:
-            q: Configuration, the base at the origin, ``(nq,)``.
-            velocity: Of the joints, ``(n_joints,)``.
-            base: The `BaseState`.
-            held: Posture that is held, ``(n_joints,)``.
-            support: Feet that stand; with none nothing is said.
-            dt: Since the last look, s.
+        `q`: configuration, the base at the origin, ``(nq,)``. `velocity`: of the joints,
+        ``(n_joints,)``. `held`: posture that is held, ``(n_joints,)``. `support`: feet that stand;
+        with none nothing is said. `dt`: since the last look, s.
         """
         self._feet = [self._names.index(foot) for foot in support]
         if not support:
@@ -131,11 +122,8 @@ class Balance:
     def brake(self, damping: float) -> np.ndarray | None:
         """Return the acceleration that brakes the sway, floor axes, ``(3,)``, m/s^2.
 
-        Args:
-            damping: See the head of this module.
-
-        Returns:
-            What the soles allow of it; None where they allow nothing, or nothing is wanted.
+        `damping`: see the head of this module. Returns what the soles allow of it; None where they
+        allow nothing, or nothing is wanted.
         """
         if not self._feet or damping <= 0.0:
             return None
@@ -152,14 +140,9 @@ class Balance:
                spin: float) -> np.ndarray | None:
         """Return joint torques for the net wrench, ``(n_joints,)``, N m; None without any.
 
-        Args:
-            q: As observed.
-            base: The `BaseState`.
-            program: The `StaticProgram` of the support.
-            caps: contact -> largest normal force, N.
-            weight_of_momentum: See the head of this module.
-            turn: Moment per tilt of the base, N m/rad.
-            spin: Moment per rate of the base, N m s/rad.
+        `q`: as observed. `program`: the `StaticProgram` of the support. `caps`: contact -> largest
+        normal force, N. `weight_of_momentum`: see the head of this module. `turn`: moment per tilt
+        of the base, N m/rad. `spin`: moment per rate of the base, N m s/rad.
         """
         problem, rotation = program.assemble(q, caps), base.rotation
         n, weight = problem.rows.shape[1], self.dynamics.weight

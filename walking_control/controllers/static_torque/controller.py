@@ -97,15 +97,11 @@ class PostureControl(Controller):
         self._clear()
         self._held = None
 
-    def update(self, state: WalkerState, reference: Reference, dt: float,
-               command: Command) -> None:
+    def update(self, state: WalkerState, reference: Reference, dt: float, command: Command) -> None:
         """Fill the `Command` for this tick.
 
-        Args:
-            state: The `WalkerState`: positions, velocities, contacts, orientation.
-            reference: The `Reference`: posture and support.
-            dt: Control period, s.
-            command: The `Command` to fill.
+        `state`: the `WalkerState`: positions, velocities, contacts, orientation. `reference`: the
+        `Reference`: posture and support. `dt`: control period, s. `command`: the `Command` to fill.
         """
         position, velocity = state.position, state.velocity
         if self._held is None:
@@ -117,8 +113,7 @@ class PostureControl(Controller):
         self._held_rate += smoothing * ((self._held - before) / dt - self._held_rate)
         self.dynamics.configuration(position, state.base.orientation, out=self._q)
         self.support.update(state.contact, wanted, dt)
-        self.balance.observe(self._q, velocity, state.base, self._held,
-                             self.support.support, dt)
+        self.balance.observe(self._q, velocity, state.base, self._held, self.support.support, dt)
         torque = self._static_torque(wanted, dt)
         self._judge(torque, dt)
         effort = self._impedance(position, velocity)

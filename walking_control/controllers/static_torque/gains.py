@@ -2,9 +2,8 @@
 """Gains of the joints' impedance that a delay of the loop does not make swing.
 
 A mode that moves an inertia I with a damping d crosses over at d / I; a delay T costs T d / I of
-phase there, and turns a stiffness K into a damping of -K T. So d <= I pi / (6 T) leaves 60
-degrees, K <= d / (2 T) half of the damping; what moves freely is not to overshoot either,
-K <= d^2 / (4 I).
+phase there, and turns a stiffness K into a damping of -K T. So d <= I pi / (6 T) leaves 60 degrees,
+K <= d / (2 T) half of the damping; what moves freely is not to overshoot either, K <= d^2 / (4 I).
 
 The modes are those of all joints together: with W what the constraints leave of the inverse mass
 matrix, the fastest is the largest eigenvalue of W D. A knee and a hip that bend against each other
@@ -35,14 +34,9 @@ if TYPE_CHECKING:
 class DelayBounds:
     """Bounds of stiffness and damping from what each joint moves, in the air and standing.
 
-    The inertias are the least over the stances: nothing on the floor, one foot, all feet.
-
-    Args:
-        frames: Of the soles.
-        posture: Where the inertias are taken, ``(n_joints,)``.
-
-    Attributes:
-        legs: The joints of each leg.
+    The inertias are the least over the stances: nothing on the floor, one foot, all feet. `frames`:
+    of the soles. `posture`: where the inertias are taken, ``(n_joints,)``. `legs`: the joints of
+    each leg.
     """
 
     def __init__(self, dynamics: Dynamics, frames: Sequence[int], posture: np.ndarray) -> None:
@@ -62,11 +56,8 @@ class DelayBounds:
               standing: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
         """Return stiffness and damping within their bounds.
 
-        Args:
-            stiffness: ``(n_joints,)``, N m/rad.
-            damping: ``(n_joints,)``, N m s/rad.
-            delay: From joints to torques, s.
-            standing: How much each leg counts as standing, 0 to 1.
+        `stiffness`: ``(n_joints,)``, N m/rad. `damping`: ``(n_joints,)``, N m s/rad. `delay`: from
+        joints to torques, s. `standing`: how much each leg counts as standing, 0 to 1.
         """
         if delay <= 0.0:
             return stiffness, damping
@@ -97,8 +88,7 @@ def mobility(dynamics: Dynamics, posture: np.ndarray, frames: Sequence[int]) -> 
 def coupled_inertias(mobility: np.ndarray) -> np.ndarray:
     """Return inertias that no mode of the joints falls below, ``(n_joints,)``, kg m^2.
 
-    Args:
-        mobility: W of the head of this module, ``(n_joints, n_joints)``.
+    `mobility`: W of the head of this module, ``(n_joints, n_joints)``.
     """
     own = np.sqrt(np.maximum(np.diag(mobility), 1e-6))
     return 1.0 / (own * (abs(mobility) @ (1.0 / own)))

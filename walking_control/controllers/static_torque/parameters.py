@@ -51,8 +51,7 @@ class StaticTorqueParameters(LawParameters, section='static_torque'):
     posture_rate: float = parameter(
         0.2, 'rad/s', 'Fastest joint on the straight way to a commanded posture; the robot must '
         'stay in balance at rest all along.', 0.001, 10.0, live=True)
-    debounce: float = parameter(
-        0.02, 's', 'How long a contact must last to be believed.', 0.0, 1.0)
+    debounce: float = parameter(0.02, 's', 'How long a contact must last to be believed.', 0.0, 1.0)
     ramp_time: float = parameter(
         0.5, 's', 'Time in which a foot gives or takes its whole load.', 0.0, 10.0)
     effort_rate: float = parameter(

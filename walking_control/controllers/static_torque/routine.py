@@ -27,13 +27,10 @@ class PostureRoutine:
     """Key postures joined by smooth moves; begins again after the last.
 
     A foot is lowered until it touches, no further: one pressed below the floor lifts its side of
-    the robot and pushes the centre of mass to the far edge of the other sole, by the height of
-    the centre of mass over the distance of the feet for every metre. If the landed foot comes off
-    again during the next move, which loads it, the routine lowers it again from there.
-
-    Args:
-        keys: `Key` after `Key`.
-        first: Posture at time zero, ``(n_joints,)``.
+    the robot and pushes the centre of mass to the far edge of the other sole, by the height of the
+    centre of mass over the distance of the feet for every metre. If the landed foot comes off again
+    during the next move, which loads it, the routine lowers it again from there. `keys`: `Key`
+    after `Key`. `first`: posture at time zero, ``(n_joints,)``.
     """
 
     def __init__(self, keys: Iterable[Key], first: np.ndarray) -> None:
@@ -56,9 +53,7 @@ class PostureRoutine:
     def advance(self, dt: float, touching: Collection[str]) -> tuple[np.ndarray, tuple[str, ...]]:
         """Return posture and support after a time.
 
-        Args:
-            dt: Since the last call, s.
-            touching: Feet on the floor now.
+        `dt`: since the last call, s. `touching`: feet on the floor now.
         """
         before = self._keys[self._index - 1]
         if before.lands is not None and before.lands not in touching:

@@ -48,13 +48,9 @@ def find_adaptation(robot_file: RobotFile, theta: np.ndarray, optimise: Sequence
                     values: SearchParameters) -> Adaptation:
     """Return the `Adaptation` of what is to be optimised.
 
-    Args:
-        theta: Its numbers of the step equations.
-        optimise: Of `KINDS`.
-        values: Validated values of the search, for masses.
-
-    Raises:
-        InvalidInput: Unknown kind, or the robot file offers nothing of that kind.
+    `theta`: its numbers of the step equations. `optimise`: of `KINDS`. `values`: validated values
+    of the search, for masses. Raises `InvalidInput`: unknown kind, or the robot file offers nothing
+    of that kind.
     """
     entries: list[Entry] = []
     for kind in dict.fromkeys(optimise):
@@ -117,8 +113,7 @@ def _masses(robot_file: RobotFile, theta: np.ndarray, values: SearchParameters) 
 def mass_column(robot_file: RobotFile, name: str, theta: np.ndarray) -> np.ndarray:
     """Return d theta / d argument of a xacro argument that theta depends on linearly.
 
-    Raises:
-        InvalidInput: It is not linear: the argument is no mass.
+    Raises `InvalidInput`: it is not linear: the argument is no mass.
     """
     section = robot_file.tree['robot']
     path = (robot_file.path.parent / section['urdf']).resolve()

@@ -135,8 +135,7 @@ class Column:
     Held coordinates are plain zeros, so that what depends on them vanishes from the functions.
     """
 
-    def __init__(self, shape: Shape, n: int, phase: int, derivatives: int,
-                 name: str = 'u') -> None:
+    def __init__(self, shape: Shape, n: int, phase: int, derivatives: int, name: str = 'u') -> None:
         self.n, self.free = n, free_coordinates(n, shape.held[phase])
         self.symbol = ca.SX.sym(name, derivatives * len(self.free) + 1 + shape.adapted)
         self.duration = self.symbol[derivatives * len(self.free)]

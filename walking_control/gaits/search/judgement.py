@@ -56,10 +56,8 @@ def judge_gait(equations: StepEquations, gait: Gait, theta: np.ndarray, weights:
                springs: Sequence[tuple[np.ndarray, float]]) -> Judgement:
     """Return the `Judgement` of a gait.
 
-    Args:
-        theta: Numbers of the step equations.
-        weights: Cost metric Q, ``(n, n)``.
-        springs: Pairs (row of the joint in the coordinates ``(n,)``, damping N m s/rad).
+    `theta`: numbers of the step equations. `weights`: cost metric Q, ``(n, n)``. `springs`: pairs
+    (row of the joint in the coordinates ``(n,)``, damping N m s/rad).
     """
     s, share = fine_grid(FINE)
     parts, cost, work, damped, clear, start = [], 0.0, 0.0, 0.0, [], 0.0

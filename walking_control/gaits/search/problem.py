@@ -60,13 +60,9 @@ def parameters(shape: Shape, n: int, theta: np.ndarray, adaptation: Adaptation,
                masses: slice) -> np.ndarray:
     """Return the vector of the program's parameters.
 
-    Args:
-        n: Number of coordinates.
-        theta: Numbers of the step equations.
-        weights: Cost metric Q, ``(n, n)``.
-        task: Of the search.
-        friction: Coefficient of friction of the floor.
-        masses: Where the bodies' masses stand in theta.
+    `n`: number of coordinates. `theta`: numbers of the step equations. `weights`: cost metric Q,
+    ``(n, n)``. `task`: of the search. `friction`: coefficient of friction of the floor. `masses`:
+    where the bodies' masses stand in theta.
     """
     still = theta - adaptation.columns @ adaptation.base
     return np.concatenate([still, np.ravel(adaptation.columns, order='F'),
@@ -81,9 +77,7 @@ def build_program(equations: StepEquations, shape: Shape, size_of_theta: int,
                   options: tuple[tuple[str, Any], ...] = ()) -> Program:
     """Return the `Program` of a robot's step equations and a shape.
 
-    Args:
-        size_of_theta: Length of theta.
-        options: Pairs of IPOPT options.
+    `size_of_theta`: length of theta. `options`: pairs of IPOPT options.
     """
     begin = time.perf_counter()
     numbers = Numbers(equations, shape, size_of_theta)
@@ -99,11 +93,8 @@ def assemble(blocks: list[Block], size: int, numbers: int, options: tuple[tuple[
              begin: float) -> Program:
     """Return the `Program` of blocks.
 
-    Args:
-        size: Number of unknowns.
-        numbers: Number of parameters.
-        options: Pairs of IPOPT options.
-        begin: When building began, by `time.perf_counter`.
+    `size`: number of unknowns. `numbers`: number of parameters. `options`: pairs of IPOPT options.
+    `begin`: when building began, by `time.perf_counter`.
     """
     x = ca.MX.sym('x', size)
     p = ca.MX.sym('p', numbers)
@@ -141,8 +132,7 @@ def _derivatives(blocks: list[Block], x: ca.MX, p: ca.MX, cost: ca.MX,
         extra = ca.SX.sym('extra', len(block.extra))
         costs, rows = block.function(u, q, extra)
         weight, multipliers = ca.SX.sym('weight'), ca.SX.sym('multipliers', rows.shape[0])
-        first = ca.Function('first', [u, q, extra],
-                            [ca.gradient(costs, u), ca.jacobian(rows, u)])
+        first = ca.Function('first', [u, q, extra], [ca.gradient(costs, u), ca.jacobian(rows, u)])
         curvature = ca.hessian(weight * costs + ca.dot(multipliers, rows), u)[0]
         second = ca.Function('second', [u, q, extra, weight, multipliers], [ca.cse(curvature)])
         U = _columns(block, x)
@@ -225,10 +215,8 @@ def search_limits(robot: Robot, held: Collection[int]) -> tuple[np.ndarray, np.n
     """Return the limits of the coordinates in a search, each ``(n,)``, a little inside the stops.
 
     Limits hold at Chebyshev points alone; between them a motion overshoots, and a controller needs
-    room. Coordinates that locks hold go all the way: that is where they are caught.
-
-    Args:
-        held: Indices of the coordinates that locks hold at some time.
+    room. Coordinates that locks hold go all the way: that is where they are caught. `held`: indices
+    of the coordinates that locks hold at some time.
     """
     lower, upper = coordinate_limits(robot)
     margin = np.minimum(STOP_MARGIN, STOP_SHARE * (upper - lower))
@@ -240,10 +228,8 @@ def held_coordinates(robot: Robot) -> tuple[tuple[tuple[int, ...], ...], np.ndar
     """Return held coordinates by phase and the sign in which locked joints flex.
 
     A step of a robot with locks has two phases: the swing leg's locks are open until they strike,
-    then all are engaged ([DS09] Fig. 4.12).
-
-    Raises:
-        InvalidInput: A lock's joint is no coordinate of its own, or is not held at zero.
+    then all are engaged ([DS09] Fig. 4.12). Raises `InvalidInput`: a lock's joint is no coordinate
+    of its own, or is not held at zero.
     """
     lift = robot.joint_lifts[robot.feet[0]]
     stance, every, bends = [], [], np.zeros(len(robot.coordinates))
@@ -266,8 +252,7 @@ def held_coordinates(robot: Robot) -> tuple[tuple[tuple[int, ...], ...], np.ndar
 def passive_forces(robot: Robot, held: Sequence[Sequence[int]]) -> Rows:
     """Return the combinations of generalised forces no motor and no lock gives, by phase.
 
-    Returns:
-        Nested tuples, each phase ``(n_combinations, n)``, rows orthonormal.
+    Returns nested tuples, each phase ``(n_combinations, n)``, rows orthonormal.
     """
     lift = robot.joint_lifts[robot.feet[0]]
     motors = lift[[robot.joint_index(joint) for joint in robot.actuators]]

@@ -53,8 +53,7 @@ def _compile(sources: tuple[str, ...]) -> Terms:
 def compile_terms(dynamics: Dynamics) -> tuple[Terms, np.ndarray]:
     """Return the generated support terms of a robot, compiled, and their parameters.
 
-    Args:
-        dynamics: `Dynamics`; robots of equal structure share the compiled code.
+    `dynamics`: `Dynamics`; robots of equal structure share the compiled code.
     """
     functions, parameters = symbolic.support_terms(dynamics)
     sources = tuple(symbolic.write_python(function, f'terms_{i}')
@@ -84,8 +83,7 @@ def point_to_terms(terms: Terms) -> Any:
 def point_to(function: Function, *arguments: object) -> Any:
     """Return a shared function compiled and by its address.
 
-    Args:
-        arguments: It is called with such; arrays of a record come as plain arrays.
+    `arguments`: it is called with such; arrays of a record come as plain arrays.
     """
     import numba
 

@@ -12,9 +12,8 @@ Everything a plant needs of one configuration is one flat array, so that the fun
 What efforts do: from commanded efforts to forces on the minimal coordinates.
 
 The efforts of a robot are those of its actuated joints, then, if the robot file offers it,
-``ground_torque``: a torque of the floor on the stance foot about +y. No machine with point
-feet has it;
-plants here provide it, only while the foot stands, and say how long a foot would be needed.
+``ground_torque``: a torque of the floor on the stance foot about +y. No machine with point feet has
+it; plants here provide it, only while the foot stands, and say how long a foot would be needed.
 """
 
 from dataclasses import dataclass
@@ -31,11 +30,7 @@ from walking_control.models.friction import spring_torques
 class SupportDynamics:
     """Support terms of a planar robot by Pinocchio.
 
-    Args:
-        dynamics: `Dynamics` of the robot.
-
-    Raises:
-        InvalidInput: The robot is not planar.
+    `dynamics`: `Dynamics` of the robot. Raises `InvalidInput`: the robot is not planar.
     """
 
     def __init__(self, dynamics: Dynamics) -> None:
@@ -52,8 +47,7 @@ class SupportDynamics:
     def relabel(self, support: int) -> np.ndarray:
         """Return the matrix S that turns q of one support into q of the other ([DS09] (4.10)).
 
-        Args:
-            support: Index of the foot that has been standing.
+        `support`: index of the foot that has been standing.
         """
         return np.asarray(self.robot.supports[self.robot.feet[1 - support]] @ self.lift[support])
 
@@ -65,11 +59,8 @@ class SupportDynamics:
               out: np.ndarray | None = None) -> np.ndarray:
         """Return the flat array of support terms (see `TermsLayout`).
 
-        Args:
-            support: Index of the stance foot.
-            q: Minimal coordinates, ``(n,)``.
-            v: Their rates.
-            out: Array to fill.
+        `support`: index of the stance foot. `q`: minimal coordinates, ``(n,)``. `v`: their rates.
+        `out`: array to fill.
         """
         out = np.empty(self.layout.size) if out is None else out
         dynamics, n = self.dynamics, self.layout.n
@@ -175,8 +166,7 @@ class TermsLayout:
 def foot_turn(support: SupportDynamics, foot: int) -> np.ndarray:
     """Return a foot's rate of rotation about +y per rate of (pitch, joints), ``(1 + n_joints,)``.
 
-    Args:
-        foot: Index of the foot.
+    `foot`: index of the foot.
     """
     dynamics = support.dynamics
     J = dynamics.foot_twist_jacobian(np.zeros(dynamics.nq), support.robot.feet[foot])
@@ -186,8 +176,7 @@ def foot_turn(support: SupportDynamics, foot: int) -> np.ndarray:
 def effort_map(support: SupportDynamics, foot: int) -> np.ndarray:
     """Return generalised forces on q per effort with a foot standing, ``(n, n_efforts)``.
 
-    Args:
-        foot: Index of the stance foot.
+    `foot`: index of the stance foot.
     """
     robot = support.robot
     columns = [support.input_map(foot)[:, robot.joint_index(joint)] for joint in robot.actuators]

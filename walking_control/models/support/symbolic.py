@@ -96,8 +96,7 @@ class _Tree:
             self.angles[i], self.positions[i] = (coefficients, offset), position
 
     def _point(self, joint: int, translation: np.ndarray, kind: str = 'length') -> ca.SX:
-        point = ca.vertcat(self.numbers(translation[0], kind),
-                           self.numbers(translation[2], kind))
+        point = ca.vertcat(self.numbers(translation[0], kind), self.numbers(translation[2], kind))
         return self.rotation(*self.angles[joint]) @ point
 
     def _foot(self, foot: str) -> ca.SX:
@@ -135,16 +134,10 @@ def _axis(model: pin.Model, i: int) -> np.ndarray:
 def support_terms(dynamics: Dynamics) -> tuple[list[ca.Function], np.ndarray]:
     """Return the support terms as expressions.
 
-    Args:
-        dynamics: `Dynamics`; gives the tree and its numbers.
-
-    Returns:
-        ``(functions, values)``: for each foot a CasADi function (q, v, p) -> terms with that foot
-        as stance foot, and the values of the parameters p; the first two are gravity along x, z.
-
-    Raises:
-        MissingDependency: CasADi is not installed.
-        IncompatiblePlant: A joint leaves the plane.
+    `dynamics`: `Dynamics`; gives the tree and its numbers. Returns ``(functions, values)``: for
+    each foot a CasADi function (q, v, p) -> terms with that foot as stance foot, and the values of
+    the parameters p; the first two are gravity along x, z. Raises `MissingDependency`: CasADi is
+    not installed. `IncompatiblePlant`: a joint leaves the plane.
     """
     if ca is None:
         raise MissingDependency('casadi', limit='is needed for the compiled plant',
@@ -201,9 +194,8 @@ _ONE = {'OP_NEG': '-{}', 'OP_SQ': '{0} * {0}', 'OP_SIN': 'math.sin({})', 'OP_COS
 def write_python(function: ca.Function, name: str) -> str:
     """Return the source of a flat Python function that does what a CasADi function does.
 
-    Args:
-        function: CasADi SX function with vector inputs and one vector output.
-        name: Name of the Python function; its arguments are the inputs and the output array.
+    `function`: CasADi SX function with vector inputs and one vector output. `name`: name of the
+    Python function; its arguments are the inputs and the output array.
     """
     arguments = [function.name_in(i) for i in range(function.n_in())]
     lines = [f'def {name}({", ".join(arguments)}, out):']

@@ -32,8 +32,7 @@ class ControllerClient:
     def press(self, name: str) -> tuple[bool, str]:
         """Call one of `BUTTONS`; return whether it was done, and what the controller said.
 
-        Raises:
-            NotAchieved: No answer.
+        Raises `NotAchieved`: no answer.
         """
         answer = self._ask(self._buttons[name], Trigger.Request())
         return answer.success, answer.message
@@ -41,11 +40,9 @@ class ControllerClient:
     def values(self, names: Sequence[str] = ()) -> dict[str, Any]:
         """Return name -> value of parameters that are set, without names of all.
 
-        Raises:
-            NotAchieved: No answer.
+        Raises `NotAchieved`: no answer.
         """
-        names = list(names) or sorted(
-            self._ask(self._list, ListParameters.Request()).result.names)
+        names = list(names) or sorted(self._ask(self._list, ListParameters.Request()).result.names)
         return {name: parameter_value_to_python(value)
                 for name, value in self._messages(names).items()
                 if value.type != ParameterType.PARAMETER_NOT_SET}
@@ -59,10 +56,8 @@ class ControllerClient:
     def change(self, name: str, value: Any) -> str:
         """Set a parameter; return why the controller refuses it, or an empty text.
 
-        A viewer does not tell 1 from 1.0: a number takes the type the parameter has.
-
-        Raises:
-            NotAchieved: No answer.
+        A viewer does not tell 1 from 1.0: a number takes the type the parameter has. Raises
+        `NotAchieved`: no answer.
         """
         now, = self._messages([name]).values() or (None,)
         request = SetParameters.Request()

@@ -85,15 +85,9 @@ class ControllerNode(GuardedNode, LifecycleNode):
     """Sensors in, effort and lock commands out: the life of a `Session`.
 
     Configure builds the session, activate begins to answer measurements, deactivate sends zero
-    effort first. A fault is kept through all of them until ``~/clear_fault``; the emergency stop
-    is heard in every state.
-
-    Args:
-        name: Node name.
-        **kwargs: Passed to `rclpy.lifecycle.LifecycleNode`.
-
-    Raises:
-        InvalidInput: The robot file or a parameter is unusable.
+    effort first. A fault is kept through all of them until ``~/clear_fault``; the emergency stop is
+    heard in every state. `name`: node name. `**kwargs`: passed to `rclpy.lifecycle.LifecycleNode`.
+    Raises `InvalidInput`: the robot file or a parameter is unusable.
     """
 
     _session: Session | None = None

@@ -115,8 +115,7 @@ def _settings_for(table: type[Parameters], settings: Sequence[tuple[str, Any]]) 
     """Return name -> value of the settings that a node has."""
     for name, value in settings:
         if name in MADE_HERE or not any(name in other.rows for other in TABLES.values()):
-            known = sorted({name for other in TABLES.values() for name in other.rows}
-                           - MADE_HERE)
+            known = sorted({name for other in TABLES.values() for name in other.rows} - MADE_HERE)
             raise ParameterError(f'parameter node.{name}', value=value,
                                  limit='is no setting of a demo', remedy='known: '
                                  + ', '.join(known))
@@ -187,8 +186,7 @@ def _walk(simulator: SimulatorNode, others: Sequence[Any], alive: Callable[[], b
         executor.spin_once(timeout_sec=0.0)
     if not (simulator.finished or stop.received):
         if not simulator.started:
-            raise NotAchieved('controller node',
-                              limit='ended before the walk began; see above why')
+            raise NotAchieved('controller node', limit='ended before the walk began; see above why')
         simulator.finish('no_controller', 'the process of the controller has ended')
     return DemoResult(simulator.result(), simulator.ticks, simulator.missed_ticks,
                       simulator.wall_time, rclpy.get_rmw_implementation_identifier())

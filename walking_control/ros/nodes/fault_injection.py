@@ -28,12 +28,8 @@ REACTION = 8.0     # s for a fault to be noticed, and for the effort to end
 def break_law(node: Node, kind: Any, realtime: bool) -> None:
     """Make the control law of a `ControllerNode` in this process provoke a fault.
 
-    Args:
-        kind: A kind of `LAW_FAULTS`.
-        realtime: Whether it ticks by the clock.
-
-    Raises:
-        InvalidInput: The fault cannot come in lockstep.
+    `kind`: a kind of `LAW_FAULTS`. `realtime`: whether it ticks by the clock. Raises
+    `InvalidInput`: the fault cannot come in lockstep.
     """
     law, period = node.loop.controller, node.loop.period
     update = law.update
@@ -94,16 +90,10 @@ class FaultWatch:
     def provoke(self, kind: Any) -> dict[str, Any]:
         """Provoke a fault and return what came of it.
 
-        Args:
-            kind: A key of `INJECTIONS`.
-
-        Returns:
-            dict: code, time from request to fault in s, reaction, message, and zero_after: time
-            from fault to zero effort in s, None if it did not come.
-
-        Raises:
-            InvalidInput: No demo answers, it has a fault already, or it refuses.
-            NotAchieved: No fault came.
+        `kind`: a key of `INJECTIONS`. Returns code, time from request to fault in s, reaction,
+        message, and zero_after: time from fault to zero effort in s, None if it did not come.
+        Raises `InvalidInput`: no demo answers, it has a fault already, or it refuses.
+        `NotAchieved`: no fault came.
         """
         if not self._spin_until(self._walks, DISCOVERY):
             raise InvalidInput(f'namespace {self.node.get_namespace()}',

@@ -102,8 +102,7 @@ class WebGate:
             viewer.cancel()
         await asyncio.gather(*viewers, return_exceptions=True)
 
-    async def _serve(self, reader: asyncio.StreamReader,
-                     writer: asyncio.StreamWriter) -> None:
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             head = await asyncio.wait_for(reader.readuntil(b'\r\n\r\n'), PATIENCE)
             reason = self._refusal(head)
@@ -152,8 +151,7 @@ class WebGate:
             return False
 
 
-async def _pump(reader: asyncio.StreamReader,
-                     writer: asyncio.StreamWriter) -> None:
+async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Pass on what comes until nothing does."""
     try:
         while data := await reader.read(BLOCK):
@@ -214,9 +212,7 @@ class FoxgloveServer:
     def channel(self, topic: str, kind: Any) -> Any:
         """Return a channel of serialized ROS messages, or None of a type nobody can describe.
 
-        Args:
-            topic: Its name.
-            kind: Type, such as ``std_msgs/msg/String``.
+        `topic`: its name. `kind`: type, such as ``std_msgs/msg/String``.
         """
         if kind not in self._store.fielddefs:
             return None

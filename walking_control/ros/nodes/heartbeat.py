@@ -33,11 +33,9 @@ class HeartbeatWriter:
     def write(self, tick: int, age: float, receivers: float, tripped: bool) -> Float64MultiArray:
         """Return the message.
 
-        Args:
-            tick: Tick number of the newest command that had one, 0 before the first.
-            age: Time since a command was heard, s.
-            receivers: Subscriptions that get the watchdog's zeros, its own among them.
-            tripped: Whether it is sending zeros.
+        `tick`: tick number of the newest command that had one, 0 before the first. `age`: time
+        since a command was heard, s. `receivers`: subscriptions that get the watchdog's zeros, its
+        own among them. `tripped`: whether it is sending zeros.
         """
         return self._writer.write((tick, age, receivers, tripped), 0)
 
@@ -45,10 +43,9 @@ class HeartbeatWriter:
 class WatchdogGuard:
     """Knows whether the watchdog listens to this controller.
 
-    Args:
-        count: Callable that returns how many receive the effort commands.
-        timeout: Longest silence of the heartbeat, s; None: no watchdog is needed.
-        on_lost: Called with a sentence when a watchdog that listened no longer does.
+    `count`: callable that returns how many receive the effort commands. `timeout`: longest silence
+    of the heartbeat, s; None: no watchdog is needed. `on_lost`: called with a sentence when a
+    watchdog that listened no longer does.
     """
 
     def __init__(self, node: Node, count: Callable[[], int], timeout: float | None,
@@ -130,10 +127,8 @@ class FallbackSwitch:
     """One request to ``<controller_manager>/switch_controller``, made when it is needed.
 
     Zero effort has been sent before and goes on being sent: the switch is in addition to it.
-
-    Args:
-        node: The rclpy node that asks.
-        values: `fallback_controller`, `effort_controller` and `controller_manager`.
+    `node`: the rclpy node that asks. `values`: `fallback_controller`, `effort_controller` and
+    `controller_manager`.
     """
 
     def __init__(self, node: Node, values: Any) -> None:
@@ -190,11 +185,8 @@ class WatchClock:
 
     Simulated time is what /clock says and, since that may come rarely, the stamps of sensors near
     it. It passes as slowly as the simulator is and stands still while that pauses; a reset lets it
-    go on from where it is.
-
-    Attributes:
-        simulated: Whether the time is simulated.
-        pace: Of this clock, of the steady clock's: 1, or how fast the simulation goes.
+    go on from where it is. `simulated`: whether the time is simulated. `pace`: of this clock, of
+    the steady clock's: 1, or how fast the simulation goes.
     """
 
     def __init__(self, node: Node) -> None:
@@ -210,11 +202,7 @@ class WatchClock:
         self._window = wall, 0.0
 
     def now(self, stamp: float | None = None) -> float:
-        """Return the time, s.
-
-        Args:
-            stamp: Of a sensor that has just been heard, s.
-        """
+        """Return the time, s. `stamp`: of a sensor that has just been heard, s."""
         wall = time.monotonic()
         if not self.simulated:
             return wall

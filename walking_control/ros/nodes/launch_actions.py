@@ -48,10 +48,8 @@ def describe(file: str, arguments: Sequence[LaunchArgument],
              plan: Callable[[dict[str, Any]], list[Any]]) -> LaunchDescription:
     """Return the launch description of a launch file.
 
-    Args:
-        file: Its path; what is typed behind it and is no argument of it is refused.
-        arguments: Its table of `LaunchArgument`.
-        plan: From the values of the arguments to a list of steps.
+    `file`: its path; what is typed behind it and is no argument of it is refused. `arguments`: its
+    table of `LaunchArgument`. `plan`: from the values of the arguments to a list of steps.
     """
     def start(context: Any) -> list[Any]:
         if any(Path(text).name == Path(file).name for text in sys.argv):
@@ -61,8 +59,7 @@ def describe(file: str, arguments: Sequence[LaunchArgument],
     return LaunchDescription([
         *[DeclareLaunchArgument(argument.name, default_value=argument.default,
                                 description=argument.description) for argument in arguments],
-        OpaqueFunction(function=start),
-    ])
+        OpaqueFunction(function=start)])
 
 
 def on_robot(plan: Callable[[Place], list[Any]]) -> Callable[[dict[str, Any]], list[Any]]:
@@ -163,8 +160,7 @@ def _activate_behind(node: Node, before: Any, name: str) -> list[RegisterEventHa
         return OpaqueFunction(function=go)
     return [RegisterEventHandler(OnStateTransition(
         target_lifecycle_node=node, start_state='configuring', goal_state='inactive',
-        entities=[done('configured')])),
-        _behind(before, name, None, done('before'))]
+        entities=[done('configured')])), _behind(before, name, None, done('before'))]
 
 
 def end_with(process: Any, what: str) -> RegisterEventHandler:

@@ -37,9 +37,7 @@ ASKED = {topics.CONTROLLER: ('use_sim_time', 'realtime'), MANAGER: ('enforce_com
 class Listener(GuardedNode):
     """Keeps what the sensors of a robot say.
 
-    Args:
-        namespace: Of its topics.
-        **kwargs: Passed to `rclpy.node.Node`.
+    `namespace`: of its topics. `**kwargs`: passed to `rclpy.node.Node`.
     """
 
     def __init__(self, robot: Robot, namespace: str = '', **kwargs: Any) -> None:
@@ -158,14 +156,9 @@ def check_live(robot_file: RobotFile, namespace: str, wait: float,
                listen: float) -> tuple[list[InvalidInput], list[str], Diagnosis]:
     """Listen to a running robot.
 
-    Args:
-        namespace: Of its topics.
-        wait: Longest wait for all its sensors, s.
-        listen: How long to listen then, s.
-
-    Returns:
-        tuple: List of `InvalidInput`, list of sentences on what could not be judged, and the
-        `Diagnosis` of the system.
+    `namespace`: of its topics. `wait`: longest wait for all its sensors, s. `listen`: how long to
+    listen then, s. Returns list of `InvalidInput`, list of sentences on what could not be judged,
+    and the `Diagnosis` of the system.
     """
     avoid_shared_memory()
     with ros():

@@ -32,14 +32,8 @@ class Settings(Parameters, section='node'):
 class LockEmulatorNode(GuardedNode):
     """A `LockEmulator` at the rate of the joint states.
 
-    Locks are armed until they are told otherwise, as those of our plants are.
-
-    Args:
-        name: Node name.
-        **kwargs: Passed to `rclpy.node.Node`.
-
-    Raises:
-        InvalidInput: The robot has no locks.
+    Locks are armed until they are told otherwise, as those of our plants are. `name`: node name.
+    `**kwargs`: passed to `rclpy.node.Node`. Raises `InvalidInput`: the robot has no locks.
     """
 
     def __init__(self, name: str = 'lock_emulator', **kwargs: Any) -> None:
@@ -59,8 +53,7 @@ class LockEmulatorNode(GuardedNode):
             Float64MultiArray, topics.LOCK_EFFORT_COMMANDS, topics.LATEST)
         self.create_subscription(Float64MultiArray, topics.LOCK_COMMANDS, self._on_command,
                                  topics.SENSOR_IN)
-        self.create_subscription(JointState, topics.JOINT_STATES, self._on_joints,
-                                 topics.SENSOR_IN)
+        self.create_subscription(JointState, topics.JOINT_STATES, self._on_joints, topics.SENSOR_IN)
 
     def _on_command(self, message: Float64MultiArray) -> None:
         data = np.asarray(message.data)

@@ -54,8 +54,7 @@ def allocate(message: Any, field: str, size: int) -> np.ndarray:
 class JointStateReader:
     """Take the robot's joints out of a JointState, in whatever order they come.
 
-    Args:
-        joints: Names in the robot's order.
+    `joints`: names in the robot's order.
     """
 
     def __init__(self, joints: Sequence[str]) -> None:
@@ -66,11 +65,8 @@ class JointStateReader:
     def read(self, message: Any, position: np.ndarray, velocity: np.ndarray | None = None) -> bool:
         """Copy positions and velocities in the robot's order.
 
-        Returns:
-            bool: False if the message holds none of the joints: another device's, left alone.
-
-        Raises:
-            MeasurementError: Some joints are missing or an array is too short.
+        Returns False if the message holds none of the joints: another device's, left alone. Raises
+        `MeasurementError`: some joints are missing or an array is too short.
         """
         if message.name != self._names:
             if not set(message.name) & set(self._joints) and self._joints:
@@ -164,9 +160,7 @@ class SensorWriter:
 class JointStateWriter:
     """A JointState message of fixed names, filled in place.
 
-    Args:
-        names: Joint names.
-        velocity: Whether to send velocities too.
+    `names`: joint names. `velocity`: whether to send velocities too.
     """
 
     def __init__(self, names: Sequence[str], velocity: bool = True) -> None:
@@ -194,11 +188,7 @@ def writer_of(sensor: Sensor) -> Any:
 
 
 class ArrayWriter:
-    """A Float64MultiArray of fixed length, filled in place.
-
-    Args:
-        size: Number of values.
-    """
+    """A Float64MultiArray of fixed length, filled in place. `size`: number of values."""
 
     def __init__(self, size: int) -> None:
         self.message = Float64MultiArray()

@@ -43,9 +43,8 @@ JOINTS, ODOM = f'/{topics.JOINT_STATES}', '/odom'
 class Topic:
     """A topic that is offered, and listened to while somebody wants it.
 
-    Attributes:
-        newest: Last message, serialized, until it is passed on.
-        last: The last one that was passed on or taken.
+    `newest`: last message, serialized, until it is passed on. `last`: the last one that was passed
+    on or taken.
     """
 
     def __init__(self, node: Node, name: str, kind: Any, channel: Any) -> None:

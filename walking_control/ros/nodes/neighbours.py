@@ -26,9 +26,7 @@ class EndedProcesses:
     """Knows processes that were seen at work and have gone since.
 
     Whatever was not seen alive counts as alive: another machine or container, another middleware.
-
-    Args:
-        own: Identities of endpoints of this process.
+    `own`: identities of endpoints of this process.
     """
 
     def __init__(self, own: Iterable[bytes]) -> None:
@@ -158,10 +156,8 @@ def _type_name(kind: Any) -> str:
 class Claims:
     """Asks the controller manager, where there is one, who has claimed the efforts.
 
-    Args:
-        topic: Of the effort commands, with all remappings; it begins with the name of our command
-            controller.
-        joints: Names of the joints with a motor.
+    `topic`: of the effort commands, with all remappings; it begins with the name of our command
+    controller. `joints`: names of the joints with a motor.
     """
 
     def __init__(self, node: Node, topic: str, joints: Iterable[str]) -> None:

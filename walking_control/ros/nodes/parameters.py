@@ -34,11 +34,8 @@ def freeze(node: Node, name: str, parameter: Parameter, frozen: bool) -> None:
 def declare_section(node: Node, values: Any) -> None:
     """Declare the parameters of a section on a node.
 
-    Args:
-        values: Those that serve as defaults, from the robot file.
-
-    Raises:
-        ParameterError: A value given from outside has the wrong type or is out of range.
+    `values`: those that serve as defaults, from the robot file. Raises `ParameterError`: a value
+    given from outside has the wrong type or is out of range.
     """
     for name, row in values.rows.items():
         _declare(node, f'{values.section}.{name}', row, getattr(values, name))
@@ -78,8 +75,7 @@ def _descriptor(parameter: Parameter) -> ParameterDescriptor:
 def read_section(node: Node, kind: Any) -> Any:
     """Return the values of a section, of a class of `Parameters`, from a node's parameters.
 
-    Raises:
-        ParameterError: A value breaks the class's rules.
+    Raises `ParameterError`: a value breaks the class's rules.
     """
     return kind.read({
         name: _plain(node.get_parameter(f'{kind.section}.{name}')) for name in kind.rows})
@@ -94,8 +90,7 @@ def _plain(parameter: Parameter) -> Any:
 class NodeParameters:
     """Parameters of the node itself, declared without a section prefix.
 
-    Args:
-        kind: Their class of `Parameters`.
+    `kind`: their class of `Parameters`.
     """
 
     def __init__(self, node: Node, kind: Any) -> None:
@@ -118,9 +113,8 @@ class NodeParameters:
 class SectionParameters:
     """The sections of a robot file as parameters ``<section>.<name>`` of a node.
 
-    Args:
-        kinds: The class of `Parameters` of each section.
-        robot_file: The `RobotFile` that gives the defaults.
+    `kinds`: the class of `Parameters` of each section. `robot_file`: the `RobotFile` that gives the
+    defaults.
     """
 
     def __init__(self, node: Node, kinds: Any, robot_file: RobotFile) -> None:
@@ -162,11 +156,8 @@ class SectionParameters:
     def check_changes(self, parameters: Any) -> dict[str, Any]:
         """Return section -> validated values of a set of changes; all or nothing.
 
-        Args:
-            parameters: The rclpy parameters to be set.
-
-        Raises:
-            ParameterError: A change is out of range or contradictory.
+        `parameters`: the rclpy parameters to be set. Raises `ParameterError`: a change is out of
+        range or contradictory.
         """
         changes: dict[str, Any] = {}
         for parameter in parameters:

@@ -12,8 +12,7 @@ from walking_control.models.urdf import parse
 class RobotFrames:
     """Transforms from parent to child link of every joint of a URDF, fixed ones too.
 
-    Args:
-        urdf: URDF text.
+    `urdf`: URDF text.
     """
 
     def __init__(self, urdf: str) -> None:
@@ -34,9 +33,8 @@ class RobotFrames:
                    positions: Sequence[float]) -> Iterator[tuple[str, str, np.ndarray, np.ndarray]]:
         """Yield (parent, child, translation ``(3,)`` in m, quaternion xyzw ``(4,)``).
 
-        Args:
-            names: Of joints, in any order; those of other robots are ignored.
-            positions: Theirs, rad or m; what is not finite leaves a joint where it was.
+        `names`: of joints, in any order; those of other robots are ignored. `positions`: theirs,
+        rad or m; what is not finite leaves a joint where it was.
         """
         for name, position in zip(names, positions):
             where, size = self._joints.get(name, (0, 0))

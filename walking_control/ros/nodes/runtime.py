@@ -139,13 +139,9 @@ def end_with_parent() -> None:
 def run_node(make_node: Callable[[], Any], args: Any = None) -> int:
     """Run one node as a program; it ends soon after SIGINT or SIGTERM, see `bound_end`.
 
-    Args:
-        make_node: Callable that returns the node. Its ``finished`` ends the program, its
-            ``stop()`` is called before the end, its ``exit_status`` is returned.
-        args: Command-line arguments, None for those of the process.
-
-    Returns:
-        Exit status: the node's, or that of the error.
+    `make_node`: callable that returns the node. Its ``finished`` ends the program, its ``stop()``
+    is called before the end, its ``exit_status`` is returned. `args`: command-line arguments, None
+    for those of the process. Returns exit status: the node's, or that of the error.
     """
     avoid_shared_memory()
     stop = StopSignal()

@@ -38,9 +38,8 @@ KINDS = ('', JOINT_STATE, VALUES)
 class CombinedReader:
     """Takes stamp and measurement out of serialized messages.
 
-    Args:
-        read: From bytes to (names or None, numbers), by the normal path.
-        force_sign: 1 where the force sensors tell the force of the floor on the foot, else -1.
+    `read`: from bytes to (names or None, numbers), by the normal path. `force_sign`: 1 where the
+    force sensors tell the force of the floor on the foot, else -1.
     """
 
     def __init__(self, robot: Robot, read: Callable[[bytes], tuple[Any, Any]],
@@ -60,8 +59,7 @@ class CombinedReader:
     def read(self, raw: bytes, measurement: Measurement) -> int | None:
         """Fill a measurement but for its stamp; return the stamp in ns, None without names yet.
 
-        Raises:
-            MeasurementError: An interface is missing, or the message cannot be read.
+        Raises `MeasurementError`: an interface is missing, or the message cannot be read.
         """
         try:
             return self._fill(raw, measurement)
@@ -130,13 +128,9 @@ def subscribe(node: Node, kind: Any, robot: Robot, force_sign: float,
               on_raw: Callable[..., None]) -> list[Any]:
     """Listen to a combined state; return the subscriptions.
 
-    Args:
-        kind: `JOINT_STATE` of our simulator, or `VALUES` of state_interfaces_broadcaster.
-        force_sign: See `CombinedReader`.
-        on_raw: Called with reader and bytes.
-
-    Raises:
-        MissingDependency: control_msgs is not installed.
+    `kind`: `JOINT_STATE` of our simulator, or `VALUES` of state_interfaces_broadcaster.
+    `force_sign`: see `CombinedReader`. `on_raw`: called with reader and bytes. Raises
+    `MissingDependency`: control_msgs is not installed.
     """
     if kind == JOINT_STATE:
         def read_joint_state(raw: bytes) -> tuple[Any, Any]:
@@ -183,12 +177,9 @@ def sensor_topics(robot: Robot) -> dict[str, tuple[Any, str]]:
 class SensorSet:
     """Reads messages into `operation.measurement` and tells the `Operation` of each.
 
-    Args:
-        on_answered: Called with the steady time at which the last sensor of a new set arrived,
-            once the set is answered.
-        combined: One of `KINDS`: all sensors in one message; ``''``: each on its
-            own topic.
-        force_sign: Of the forces in a combined state, see `CombinedReader`.
+    `on_answered`: called with the steady time at which the last sensor of a new set arrived, once
+    the set is answered. `combined`: one of `KINDS`: all sensors in one message; ``''``: each on its
+    own topic. `force_sign`: of the forces in a combined state, see `CombinedReader`.
     """
 
     def __init__(self, node: Node, operation: Operation, clock: WatchClock,

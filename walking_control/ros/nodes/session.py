@@ -55,8 +55,7 @@ class Session:
         self._neighbours = neighbours
         robot = robot_file.robot
         sensors = sensor_topics(robot)
-        one = {JOINT_STATE: topics.COMBINED_STATE, VALUES: topics.STATES}.get(
-            values.combined_state)
+        one = {JOINT_STATE: topics.COMBINED_STATE, VALUES: topics.STATES}.get(values.combined_state)
         if one is not None:   # every sensor comes there
             sensors = {sensor: (JointState, one) for sensor in sensors}
         self.operation = Operation(
@@ -68,8 +67,7 @@ class Session:
         self._robot, self.loop = robot, self.operation.loop
         self.clock, self._values = WatchClock(node), values
         self._sensors = SensorSet(node, self.operation, self.clock, self._on_answered,
-                                  values.combined_state,
-                                  values.combined_force_sign)
+                                  values.combined_state, values.combined_force_sign)
         self._velocity = VelocityTopic(node, self.operation, self.clock, values.cmd_vel_stamped,
                                        values.cmd_vel_timeout)
         neighbours.expect({} if values.combined_state == VALUES else sensors)
@@ -140,8 +138,7 @@ class Session:
     def check_neighbours(self) -> None:
         """Refuse to begin beside a second law, a doubled sensor or a stop that cannot be heard.
 
-        Raises:
-            InvalidInput: Somebody is there who must not be.
+        Raises `InvalidInput`: somebody is there who must not be.
         """
         conflict, deaf = self._conflict(), self._neighbours.deaf_stop()
         if conflict:

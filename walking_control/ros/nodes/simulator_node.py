@@ -110,14 +110,8 @@ class SimulatorNode(GuardedNode):
 
     It waits for a controller, then runs. In lockstep it sends its sensors, waits for the commands
     that carry their tick number and steps; the result does not depend on the machine's speed. In
-    real time it steps by the steady clock.
-
-    Args:
-        name: Node name.
-        **kwargs: Passed to `rclpy.node.Node`.
-
-    Raises:
-        InvalidInput: The robot file, the plant or a parameter is unusable.
+    real time it steps by the steady clock. `name`: node name. `**kwargs`: passed to
+    `rclpy.node.Node`. Raises `InvalidInput`: the robot file, the plant or a parameter is unusable.
     """
 
     _started: float | None = None
@@ -203,8 +197,7 @@ class SimulatorNode(GuardedNode):
         self._combined_publisher = None
         if self._values.combined_state:
             self._combined = CombinedWriter(robot)
-            self._combined_publisher = self.create_publisher(JointState, topics.COMBINED_STATE,
-                                                             out)
+            self._combined_publisher = self.create_publisher(JointState, topics.COMBINED_STATE, out)
         self._time = ClockMessage()
         self._time_publisher = self.create_publisher(ClockMessage, topics.CLOCK, latest)
         self._end_publisher = self.create_publisher(String, topics.SIMULATION_END, topics.EVENTS)
@@ -375,8 +368,7 @@ class SimulatorNode(GuardedNode):
     def _make_tick(self) -> None:
         if self.stand_in is not None:
             self._update_stand_in(self.stand_in)
-        self.recorder.record(self.plant, self._observer.state, self._command,
-                             self._write_telemetry)
+        self.recorder.record(self.plant, self._observer.state, self._command, self._write_telemetry)
         if self._lying is not None:
             self.finish(FALL, self._lying)
             return

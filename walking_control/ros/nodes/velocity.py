@@ -21,12 +21,9 @@ SAID = 1.0   # s between two warnings of one kind
 class VelocityTopic:
     """Hands cmd_vel to an `Operation` and warns of what is not taken as it came.
 
-    Args:
-        stamped: Whether the messages are TwistStamped.
-        hold: How old a stamp may be, s; 0 for any age. A stamp of zero is none.
-
-    Attributes:
-        problem: In words what was not taken since `pop_problem`, or None.
+    `stamped`: whether the messages are TwistStamped. `hold`: how old a stamp may be, s; 0 for any
+    age. A stamp of zero is none. `problem`: in words what was not taken since `pop_problem`, or
+    None.
     """
 
     def __init__(self, node: Node, operation: Operation, clock: WatchClock, stamped: bool,

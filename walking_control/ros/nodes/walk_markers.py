@@ -29,12 +29,8 @@ class WalkMarkers(Output):
     """Publishes ``~/markers`` in the frame odom.
 
     Namespaces: ``placed`` (the last `KEPT` footprints), ``planned`` (the next foothold),
-    ``capture`` (where the fall would end if no foot moved) and ``heading``.
-
-    Args:
-        law: Its controller.
-        slope: Inclination of the floor, rad, downhill positive.
-        rate: See `Output`.
+    ``capture`` (where the fall would end if no foot moved) and ``heading``. `law`: its controller.
+    `slope`: inclination of the floor, rad, downhill positive. `rate`: see `Output`.
     """
 
     def __init__(self, node: Node, loop: ControlLoop, law: FootPlanner, slope: float,
@@ -63,8 +59,7 @@ class WalkMarkers(Output):
         self._note_footprints(self._law.foot_plan(), self._loop.state.base.position)
 
     def _write(self, stamp: float) -> None:
-        markers = self._markers(self._law.foot_plan(),
-                                self._loop.state.base.position, stamp)
+        markers = self._markers(self._law.foot_plan(), self._loop.state.base.position, stamp)
         self._send(self._array, MarkerArray(markers=markers))
 
     def _note_footprints(self, plan: FootPlan, base: np.ndarray) -> None:

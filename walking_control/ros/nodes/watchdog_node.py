@@ -37,8 +37,7 @@ class Settings(realtime.RealTimeParameters, section='node'):
     effort_controller: str = parameter(
         topics.EFFORT_COMMANDS.partition('/')[0], '', 'ros2_control controller it takes them '
         'from.')
-    controller_manager: str = parameter(
-        'controller_manager', '', 'Name of the controller manager.')
+    controller_manager: str = parameter('controller_manager', '', 'Name of the controller manager.')
 
 
 HEARTBEAT_PERIOD = 0.02   # s; how soon a controller knows that it is heard
@@ -50,11 +49,8 @@ class WatchdogNode(GuardedNode):
     Silence after an effort that is not zero, or that answers a tick, is a dead controller: zeros
     are sent, again and again, until a controller speaks (a new one must be activated by somebody).
     A controller that leaves says so by zeros that answer no tick. An answer of zero counts because
-    the robot may have heard the next one, which was not zero, when the watchdog had not.
-
-    Args:
-        name: Node name.
-        **kwargs: Passed to `rclpy.node.Node`.
+    the robot may have heard the next one, which was not zero, when the watchdog had not. `name`:
+    node name. `**kwargs`: passed to `rclpy.node.Node`.
     """
 
     def __init__(self, name: str = 'watchdog', **kwargs: Any) -> None:

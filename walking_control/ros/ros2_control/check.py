@@ -22,8 +22,7 @@ from walking_control.ros.ros2_control.tags import HARDWARE
 def check_ros2_control(robot_file: RobotFile, path: Path) -> list[InvalidInput]:
     """Return what is wrong with a robot's controllers.yaml.
 
-    Args:
-        path: Of the file, or of the folder that `walking_control ros2_control` wrote.
+    `path`: of the file, or of the folder that `walking_control ros2_control` wrote.
     """
     findings = Findings()
     if path.is_dir():

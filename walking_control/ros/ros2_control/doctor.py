@@ -56,9 +56,8 @@ class Diagnosis:
 def diagnose(robot_file: RobotFile, seen: Seen, position: np.ndarray | None) -> Diagnosis:
     """Judge what was `Seen`.
 
-    Args:
-        seen: What was seen.
-        position: Of the joints, ``(n_joints,)``, or None where they were not heard.
+    `seen`: what was seen. `position`: of the joints, ``(n_joints,)``, or None where they were not
+    heard.
     """
     found = Diagnosis()
     timeout = robot_file.values(SafetyParameters).state_timeout

@@ -126,9 +126,7 @@ def ros2_control_files(robot_file: RobotFile, wiring: Wiring) -> dict[str, str]:
            for target, name in CONTROLLERS.items()},
         BRIDGE: head + to_yaml(bridge_file()),
         GAZEBO_WORLD: gazebo_world(wiring),
-        LAUNCH: _launch_file(robot_file),
-        tags_name(robot): include(wiring),
-    }
+        LAUNCH: _launch_file(robot_file), tags_name(robot): include(wiring)}
 
 
 def to_yaml(tree: Any) -> str:

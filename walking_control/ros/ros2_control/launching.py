@@ -136,11 +136,8 @@ class Place:
 def find_place(values: Mapping[str, Any]) -> Place:
     """Return where the files of a launch lie; those that are nowhere are written.
 
-    Args:
-        values: From `launch_arguments.read_arguments`.
-
-    Raises:
-        InvalidInput: The robot cannot be used, or a folder lacks a file.
+    `values`: from `launch_arguments.read_arguments`. Raises `InvalidInput`: the robot cannot be
+    used, or a folder lacks a file.
     """
     robot_file = load_robot(values['robot'])
     wiring = wire(robot_file)
@@ -150,8 +147,7 @@ def find_place(values: Mapping[str, Any]) -> Place:
                            limit='no hardware has this effort',
                            remedy='take it out of the robot file')
     if not values.get('speed', 1.0) > 0.0:
-        raise InvalidInput('launch argument speed', value=values['speed'],
-                           limit='must be above 0')
+        raise InvalidInput('launch argument speed', value=values['speed'], limit='must be above 0')
     scratch = Path(tempfile.mkdtemp(prefix='walking_control_'))
     shipped = shipped_folder(wiring.robot.name)
     if values['bringup']:
@@ -194,10 +190,8 @@ def plan_gazebo(place: Place) -> list[Step]:
         *_emulator(place),
         *_watchdog(place, sim_time=True),
         Say('spawned', f'a model that Gazebo refuses is named in its own messages alone: look for '
-            f'"{wiring.robot.name}" and "Error" above', 'spawn'),
-        _load(place, GAZEBO, 'spawn'),
-        *_let_go(place),
-    ]
+            f'"{wiring.robot.name}" and "Error" above', 'spawn'), _load(place, GAZEBO, 'spawn'),
+        *_let_go(place)]
 
 
 def _let_go(place: Place) -> list[Step]:
@@ -246,14 +240,12 @@ def plan_mujoco(place: Place) -> list[Step]:
                 parameters=({'use_sim_time': True}, place.path(CONTROLLERS[MUJOCO])),
                 remappings=_humble_description()),
         *_emulator(place),
-        *_watchdog(place, sim_time=True),
-        _load(place, MUJOCO),
+        *_watchdog(place, sim_time=True), _load(place, MUJOCO),
         _switch(place, 'activate', list(controllers_of(wiring, MUJOCO)), 'load'),
         call('pause', 'set_pause', 'SetPause', '{paused: true}', 'activate'),
         call('reset', 'reset_world', 'ResetWorld', f"{{keyframe: '{KEYFRAME}'}}", 'pause'),
         _controller(place, sim_time=True, activate_after='reset'),
-        call('resume', 'set_pause', 'SetPause', '{paused: false}', 'controller', SETTLE),
-    ]
+        call('resume', 'set_pause', 'SetPause', '{paused: false}', 'controller', SETTLE)]
 
 
 def plan_hardware(place: Place) -> list[Step]:
@@ -279,11 +271,7 @@ def plan_hardware(place: Place) -> list[Step]:
 
 
 def plan_monitor(values: Mapping[str, Any]) -> list[Step]:
-    """Return what `monitor.launch.py` starts.
-
-    Raises:
-        InvalidInput: A tool is unknown.
-    """
+    """Return what `monitor.launch.py` starts. Raises `InvalidInput`: a tool is unknown."""
     tools = [tool for tool in values['tools'].split(',') if tool]
     for tool in tools:
         if tool not in TOOLS:
@@ -351,8 +339,7 @@ def _controller(place: Place, sim_time: bool = False, activate: bool = True,
         parameters=(*own, *files, {'robot_file': values['robot'], 'realtime': True,
                                    'use_sim_time': sim_time,
                                    'require_watchdog': values['watchdog'], **chosen}),
-        remappings=_shadows(values), needed=True, activate=activate,
-        activate_after=activate_after)
+        remappings=_shadows(values), needed=True, activate=activate, activate_after=activate_after)
 
 
 def _force_sign(place: Place) -> float:

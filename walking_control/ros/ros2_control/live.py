@@ -47,12 +47,10 @@ class LiveRecord:
     force: list[np.ndarray] = field(default_factory=list)   # N, ``(T, n_feet, 3)``
 
 
-def judge_record(robot_file: RobotFile, record: LiveRecord) -> tuple[list[InvalidInput],
-                                                                     list[str]]:
+def judge_record(robot_file: RobotFile, record: LiveRecord) -> tuple[list[InvalidInput], list[str]]:
     """Return what is wrong with a robot's sensors, and what could not be judged.
 
-    Args:
-        record: At least two rows.
+    `record`: at least two rows.
     """
     judge = _Judge(robot_file, record)
     return list(judge.problems()), judge.left_out
@@ -222,8 +220,7 @@ class _Judge:
                 'floor is not level')
 
 
-def _base_rotation(dynamics: Dynamics, robot: Robot, q: np.ndarray,
-                   imu: np.ndarray) -> np.ndarray:
+def _base_rotation(dynamics: Dynamics, robot: Robot, q: np.ndarray, imu: np.ndarray) -> np.ndarray:
     """Return the rotation from base axes to the world, by the orientation of the IMU."""
     _, of_imu = dynamics.placement(q, dynamics.frame(robot.imu_link))
     _, of_base = dynamics.placement(q, dynamics.frame(robot.base_link))

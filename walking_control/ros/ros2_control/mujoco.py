@@ -27,10 +27,8 @@ def mujoco_description(wiring: Wiring, model: str, headless: bool = False,
                        speed: float = 1.0) -> str:
     """Return the robot_description for mujoco_ros2_control.
 
-    Args:
-        model: Path of the MJCF.
-        headless: Whether to go without a window.
-        speed: Pace of real time.
+    `model`: path of the MJCF. `headless`: whether to go without a window. `speed`: pace of real
+    time.
     """
     return with_tags(gazebo_description(wiring), tags(wiring, MUJOCO, parameters=(
         ('mujoco_model', model), ('initial_keyframe', KEYFRAME),
@@ -40,9 +38,8 @@ def mujoco_description(wiring: Wiring, model: str, headless: bool = False,
 def write_mjcf(robot_file: RobotFile, wiring: Wiring) -> str:
     """Return the MJCF of a robot on its floor.
 
-    Raises:
-        MissingDependency: MuJoCo is not installed.
-        InvalidInput: Plant `mujoco` cannot simulate the robot.
+    Raises `MissingDependency`: MuJoCo is not installed. `InvalidInput`: plant `mujoco` cannot
+    simulate the robot.
     """
     mj = import_mujoco('an MJCF')
     # a plant without the errors of sensors
@@ -69,8 +66,7 @@ def _add_motors(mj: Any, spec: Any, wiring: Wiring) -> None:
     for joint in wiring.robot.joints:
         if joint in wiring.motors or joint in wiring.locks:
             limit = limits.get(joint, LOCK_EFFORT)
-            motor = spec.add_actuator(name=joint, target=joint,
-                                      trntype=mj.mjtTrn.mjTRN_JOINT)
+            motor = spec.add_actuator(name=joint, target=joint, trntype=mj.mjtTrn.mjTRN_JOINT)
             motor.set_to_motor()
             motor.ctrllimited, motor.ctrlrange = True, [-limit, limit]
 

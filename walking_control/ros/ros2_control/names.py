@@ -50,12 +50,9 @@ WRENCH_INTERFACES = (*(f'force.{axis}' for axis in 'xyz'), *(f'torque.{axis}' fo
 def tick_number_of(stamp: int) -> int:
     """Return the number that ties a command to the measurement it answers.
 
-    Float64MultiArray has no stamp, so the measurement's stamp travels in ``layout.data_offset``,
-    in microseconds modulo 2^32; ros2_control ignores the layout. Zero is left to senders that do
-    not set it.
-
-    Args:
-        stamp: Of the measurement, ns.
+    Float64MultiArray has no stamp, so the measurement's stamp travels in ``layout.data_offset``, in
+    microseconds modulo 2^32; ros2_control ignores the layout. Zero is left to senders that do not
+    set it. `stamp`: of the measurement, ns.
     """
     return stamp // 1000 % TICKS + 1
 

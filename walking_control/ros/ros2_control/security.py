@@ -79,9 +79,8 @@ def resolved(name: str, node: str, namespace: str = '') -> str:
 def policy(robot: Robot, namespace: str = '') -> str:
     """Return the SROS2 policy of our nodes as XML: an enclave for each, what is not named denied.
 
-    Args:
-        robot: The `Robot`, for its feet and locks.
-        namespace: Of the nodes, such as ``/north``; '' is none.
+    `robot`: the `Robot`, for its feet and locks. `namespace`: of the nodes, such as ``/north``; ''
+    is none.
     """
     namespace = f'/{namespace.strip("/")}' if namespace.strip('/') else ''
     tree = ElementTree.Element('policy', version='0.2.0')
@@ -102,11 +101,7 @@ def policy(robot: Robot, namespace: str = '') -> str:
 
 
 def write_policy(robot: Robot, namespace: str, path: Path) -> Path:
-    """Write the policy of a robot; return its path.
-
-    Raises:
-        InvalidInput: It cannot be written.
-    """
+    """Write the policy of a robot; return its path. Raises `InvalidInput`: it cannot be written."""
     try:
         path.write_text(policy(robot, namespace), encoding='utf-8')
     except OSError as error:

@@ -43,8 +43,7 @@ class Forwarder:
 def read_controllers(path: str | Path) -> dict[str, dict[str, Any]]:
     """Return node -> parameters of a controllers.yaml.
 
-    Raises:
-        InvalidInput: It cannot be read, or is no ROS 2 parameter file of a controller manager.
+    Raises `InvalidInput`: it cannot be read, or is no ROS 2 parameter file of a controller manager.
     """
     what = f'controllers file {path}'
     found = {}
@@ -176,9 +175,8 @@ class StandIn:
                velocity: np.ndarray | None = None) -> list[str]:
         """Do what one cycle does; return the controllers that were deactivated for failing.
 
-        Args:
-            position: Of the robot's joints, rad, by which commands are limited; None clamps alone.
-            velocity: Likewise, rad/s.
+        `position`: of the robot's joints, rad, by which commands are limited; None clamps alone.
+        `velocity`: likewise, rad/s.
         """
         failed = []
         for name, forwarder in self.forwarders.items():
@@ -238,8 +236,7 @@ HABITS = {'': Habits(), 'mujoco': Habits(limp=0.015),
 class Place:
     """Spoils measurements as a place does, the same ones in every run.
 
-    Args:
-        name: A key of `HABITS`.
+    `name`: a key of `HABITS`.
     """
 
     def __init__(self, name: str, robot: Robot) -> None:

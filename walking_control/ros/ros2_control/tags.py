@@ -61,10 +61,8 @@ def tags(wiring: Wiring, target: str, plugin: str = '',
          parameters: Sequence[tuple[str, str]] = ()) -> str:
     """Return the ``<ros2_control>`` element of a robot on a target.
 
-    Args:
-        target: One of `TARGETS`.
-        plugin: Hardware plugin; empty takes the target's.
-        parameters: Pairs (name, value) for the plugin.
+    `target`: one of `TARGETS`. `plugin`: hardware plugin; empty takes the target's. `parameters`:
+    pairs (name, value) for the plugin.
     """
     parts = [text for component in components(wiring, target)
              for text in _render(component, wiring)]
@@ -86,12 +84,10 @@ def include(wiring: Wiring) -> str:
     command = f'walking_control ros2_control {robot.name}'
     defaults = f'plugin:={PLUGINS[HARDWARE]} gazebo:=false'
     return '\n'.join((
-        '<?xml version="1.0"?>',
-        f'<!-- Written by `{command}`; do not edit. -->',
+        '<?xml version="1.0"?>', f'<!-- Written by `{command}`; do not edit. -->',
         f'<robot name={quoteattr(robot.name)} xmlns:xacro="http://www.ros.org/wiki/xacro">',
         f'  <xacro:macro name="{macro_name(robot.name)}" params="{defaults}">',
-        *_shift(_frame(wiring, '${plugin}', parts, ()), 2),
-        '  </xacro:macro>', '</robot>', ''))
+        *_shift(_frame(wiring, '${plugin}', parts, ()), 2), '  </xacro:macro>', '</robot>', ''))
 
 
 def macro_name(robot: str) -> str:
@@ -102,9 +98,7 @@ def macro_name(robot: str) -> str:
 def with_tags(urdf: str, *elements: str) -> str:
     """Return a URDF with these elements in place of its ``<ros2_control>`` ones.
 
-    Args:
-        urdf: URDF text.
-        *elements: XML texts, put at its end.
+    `urdf`: URDF text. `*elements`: XML texts, put at its end.
     """
     root = parse(urdf)
     for old in root.findall('ros2_control'):

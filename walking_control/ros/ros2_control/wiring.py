@@ -54,12 +54,8 @@ def wire(robot_file: RobotFile, force_sign: float = 1.0) -> Wiring:
 
     Sensors that the URDF's ros2_control tags name already keep their names: the one with an
     orientation is the IMU, the one with forces whose name holds a foot's name is that foot's.
-
-    Args:
-        force_sign: See `Wiring`.
-
-    Raises:
-        IncompatiblePlant: The robot has no motor that hardware could have.
+    `force_sign`: see `Wiring`. Raises `IncompatiblePlant`: the robot has no motor that hardware
+    could have.
     """
     robot = robot_file.robot
     if not robot.actuators:
@@ -139,8 +135,7 @@ def _start(robot_file: RobotFile, devices: dict[str, str], force_sign: float
         sensor = devices[foot]
         values.update({f'{sensor}/{name}': 0.0 for name in WRENCH_INTERFACES})
         # whoever stands carries the weight; a robot at rest stands on all feet
-        share = 1.0 / len(robot.feet) if start.posture is not None else float(
-            foot == start.support)
+        share = 1.0 / len(robot.feet) if start.posture is not None else float(foot == start.support)
         values[f'{sensor}/force.z'] = force_sign * share * robot_file.scale.mass * world.gravity
     return ((*state.position.tolist(), *state.orientation.tolist()),
             {name: round(float(value), 9) + 0.0 for name, value in values.items()})

@@ -35,13 +35,9 @@ FAILURES = {rm.DIVERGED: 'the integration diverged', rm.CHATTERED: 'joints chatt
 class CompliantEngine(PlanarEngine):
     """The robot on a compliant floor; see `simulation.engine.Engine`.
 
-    Args:
-        compiled: False runs plain Python and Pinocchio, some thousand times slower, to check by.
-
-    Raises:
-        IncompatiblePlant: The robot is not a planar walker on two feet.
-        MissingDependency: CasADi or numba is missing.
-        InvalidInput: The step is too long for the stiffness.
+    `compiled`: False runs plain Python and Pinocchio, some thousand times slower, to check by.
+    Raises `IncompatiblePlant`: the robot is not a planar walker on two feet. `MissingDependency`:
+    CasADi or numba is missing. `InvalidInput`: the step is too long for the stiffness.
     """
 
     name = 'compliant'
@@ -109,8 +105,7 @@ class CompliantEngine(PlanarEngine):
         return cm.Floor(
             FLOORS.index(values.kind), values.stiffness, values.damping, values.dissipation,
             values.sliding_stiffness, values.sliding_damping, values.rolling_relief,
-            values.foot_radius, turns, *self._places(),
-            np.zeros(len(model.drops)), damping)
+            values.foot_radius, turns, *self._places(), np.zeros(len(model.drops)), damping)
 
     def longest_stable_step(self) -> float:
         """Return the longest step the integration is stable with, s, for straight legs."""
@@ -121,8 +116,7 @@ class CompliantEngine(PlanarEngine):
             J = np.hstack((np.eye(2), parts['jacobian'] if foot else np.zeros((2, n))))
             lightness = J @ np.linalg.solve(parts['mass'], J.T)
             rates += [fastest_rate(floor.stiffness, floor.damping, lightness[1, 1]),
-                      fastest_rate(floor.sliding_stiffness, floor.sliding_damping,
-                                   lightness[0, 0])]
+                      fastest_rate(floor.sliding_stiffness, floor.sliding_damping, lightness[0, 0])]
         return STABLE / max(rates)
 
     def _require_stable(self, step: float) -> None:
@@ -171,8 +165,7 @@ class CompliantEngine(PlanarEngine):
                 ) -> str | None:
         """Integrate for a time h; see `Engine.advance`.
 
-        Raises:
-            NotAchieved: The integration diverges.
+        Raises `NotAchieved`: the integration diverges.
         """
         state, self._before, self._worked = self.state, self._q.copy(), self._work_so_far
         state.effort[:] = effort

@@ -118,13 +118,9 @@ def normal_force(kind: int, stiffness: float, damping: float, dissipation: float
                  rate: float) -> float:
     """Return the force with which a floor presses a foot away, N.
 
-    Args:
-        kind: KELVIN_VOIGT or HUNT_CROSSLEY.
-        stiffness: k, N/m.
-        damping: c of the first, N s/m.
-        dissipation: a of the second, s/m.
-        depth: Of the foot in the floor, m.
-        rate: Its rate, m/s.
+    `kind`: KELVIN_VOIGT or HUNT_CROSSLEY. `stiffness`: k, N/m. `damping`: c of the first, N s/m.
+    `dissipation`: a of the second, s/m. `depth`: of the foot in the floor, m. `rate`: its rate,
+    m/s.
     """
     if kind == KELVIN_VOIGT:
         return max(0.0, stiffness * depth + damping * rate)
@@ -155,12 +151,8 @@ def friction_force(stiffness: float, damping: float, relief: float, limit: float
 def fastest_rate(stiffness: float, damping: float, lightness: float) -> float:
     """Return the largest rate, 1/s, at which a mass on a spring and a damper moves.
 
-    The size of the larger root of ``s^2 + c g s + k g = 0``.
-
-    Args:
-        stiffness: k, N/m.
-        damping: c, N s/m.
-        lightness: g, the inverse of the mass, 1/kg.
+    The size of the larger root of ``s^2 + c g s + k g = 0``. `stiffness`: k, N/m. `damping`: c, N
+    s/m. `lightness`: g, the inverse of the mass, 1/kg.
     """
     half, square = 0.5 * damping * lightness, stiffness * lightness
     if half * half <= square:
@@ -184,9 +176,7 @@ def press_foot(model: RigidModel, floor: Floor, feet: Feet, y: np.ndarray, work:
                foot: int, out: np.ndarray) -> None:
     """Add the force of the floor on a foot to the generalised forces; write the rate of its slide.
 
-    Args:
-        foot: 0 or 1.
-        out: Rates of the deformations along the floor, ``(2,)``.
+    `foot`: 0 or 1. `out`: rates of the deformations along the floor, ``(2,)``.
     """
     size, touch = work.M.shape[0], feet.touch
     n = size - 2
@@ -282,8 +272,7 @@ def accelerate_softly(terms: Terms, model: RigidModel, floor: Floor, feet: Feet,
                       out: np.ndarray) -> None:
     """Compute ``work.acceleration`` and the rates of deformations and energies.
 
-    Args:
-        out: Filled with these rates, ``(EXTRA,)``.
+    `out`: filled with these rates, ``(EXTRA,)``.
     """
     evaluate(terms, model, y, mode, work)
     drive(model, floor, feet, y, mode, effort, work)

@@ -22,8 +22,7 @@ class Points(NamedTuple):
 def contact_points(robot: Robot) -> Points:
     """Return the corners of boxes and the centres of balls that feet have for collision.
 
-    Raises:
-        IncompatiblePlant: A foot has other geometry, or none.
+    Raises `IncompatiblePlant`: a foot has other geometry, or none.
     """
     links = {link.get('name'): link for link in parse(robot.urdf, robot.name).findall('link')}
     rows: list[tuple[int, np.ndarray, float]] = []

@@ -33,12 +33,8 @@ FIRST = 4   # steps by which the forces at the start are found
 class DartEngine(SteppedEngine):
     """The robot and a floor, sloped, with steps or uneven; see `simulation.engine.Engine`.
 
-    Attributes:
-        stepper: The `Stepper`, which knows how well rotors and contacts agreed.
-
-    Raises:
-        MissingDependency: DART is not installed.
-        UrdfError: DART cannot build the model.
+    `stepper`: the `Stepper`, which knows how well rotors and contacts agreed. Raises
+    `MissingDependency`: DART is not installed. `UrdfError`: DART cannot build the model.
     """
 
     name = 'dart'
@@ -172,8 +168,7 @@ class DartEngine(SteppedEngine):
         forces = np.zeros((len(self._feet), 3))
         for contact in self._engine.getLastCollisionResult().getContacts():
             # the force is that on the first one
-            for thing, sign in ((contact.collisionObject1, 1.0),
-                                (contact.collisionObject2, -1.0)):
+            for thing, sign in ((contact.collisionObject1, 1.0), (contact.collisionObject2, -1.0)):
                 body = thing.getShapeFrame().asShapeNode().getBodyNode()
                 foot = self._foot_of_body.get(body.getName())
                 if foot is not None:

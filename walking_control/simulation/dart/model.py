@@ -75,8 +75,7 @@ def _add_root(root: ElementTree.Element, robot: Robot) -> None:
 def build_skeleton(dart: Any, robot: Robot) -> Any:
     """Return DART's skeleton of a robot, its joints free but for stops, springs and friction.
 
-    Raises:
-        UrdfError: DART cannot build it.
+    Raises `UrdfError`: DART cannot build it.
     """
     loader, options = dart.utils.DartLoader(), dart.utils.DartLoaderOptions()
     kinds = dart.utils.DartLoaderRootJointType
@@ -169,11 +168,8 @@ class Floors:
                     ) -> float:
         """Return how high the lowest of some balls is over the floor, m.
 
-        Args:
-            points: Their middles, m, ``(n, 3)``.
-            radius: m, ``(n,)``.
-            level: Of the floor at x = 0, if each foot has its own, m.
-            slope: How much that falls for every metre ahead.
+        `points`: their middles, m, ``(n, 3)``. `radius`: m, ``(n,)``. `level`: of the floor at x =
+        0, if each foot has its own, m. `slope`: how much that falls for every metre ahead.
         """
         if self._profile is not None:   # measured along the normal of the piece straight below
             above = points[:, 2] - self._profile.height(points[:, 0])
@@ -218,10 +214,8 @@ def support_balls(robot: Robot, foot: str) -> tuple[np.ndarray, np.ndarray]:
     """Return middles (in the link's axes) and radii of balls whose hull are a foot's shapes.
 
     Corners of boxes and points on the rims of cylinders are balls of no size; of a mesh, whose
-    inside is DART's matter, the origin of the link stands for it.
-
-    Raises:
-        UrdfError: The link has no collision shape.
+    inside is DART's matter, the origin of the link stands for it. Raises `UrdfError`: the link has
+    no collision shape.
     """
     points: list[np.ndarray] = []
     radii: list[float] = []

@@ -171,11 +171,8 @@ def _carry(dart: Any, links: Any, contact: Any, inertia: np.ndarray) -> None:
 class Torsion:
     """Torques on the feet of one skeleton.
 
-    Args:
-        links: DART's skeleton that forces move.
-        feet: Its bodies that are feet.
-        radius: Friction times radius, m; 0: none.
-        timestep: s.
+    `links`: DART's skeleton that forces move. `feet`: its bodies that are feet. `radius`: friction
+    times radius, m; 0: none. `timestep`: s.
     """
 
     def __init__(self, links: Any, feet: Sequence[Any], radius: float, timestep: float) -> None:

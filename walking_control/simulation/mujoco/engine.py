@@ -34,9 +34,7 @@ FREE_JOINT = 'floating_base_joint'   # by this name mujoco_ros2_control says how
 class MujocoEngine(SteppedEngine):
     """The robot and a floor, sloped, with steps or uneven; see `simulation.engine.Engine`.
 
-    Raises:
-        MissingDependency: MuJoCo is not installed.
-        UrdfError: MuJoCo cannot build the model.
+    Raises `MissingDependency`: MuJoCo is not installed. `UrdfError`: MuJoCo cannot build the model.
     """
 
     name = 'mujoco'
@@ -68,8 +66,7 @@ class MujocoEngine(SteppedEngine):
         try:
             spec = mj.MjSpec.from_string(place_meshes(robot.urdf, robot.meshes))
         except ValueError as error:
-            raise UrdfError(f'URDF of {robot.name}', limit=f'MuJoCo refuses it: {error}'
-                            ) from error
+            raise UrdfError(f'URDF of {robot.name}', limit=f'MuJoCo refuses it: {error}') from error
         spec.compiler.fusestatic = False
         spec.option.timestep = values.timestep
         spec.option.cone = mj.mjtCone.mjCONE_ELLIPTIC
@@ -121,8 +118,7 @@ class MujocoEngine(SteppedEngine):
     def _add_floor(self, spec: Any) -> None:
         mj, values = self._mj, self._values
         contact = {'solref': [values.contact_time, 1.0], 'condim': 4 if values.torsion > 0.0 else 3,
-                   'friction': [self.world.friction, self.world.friction * values.torsion,
-                                0.0001]}
+                   'friction': [self.world.friction, self.world.friction * values.torsion, 0.0001]}
         # every foot meets a floor of its own, whose level may differ; all else the first one
         own = {foot: 2 << i for i, foot in enumerate(self.robot.feet)}
         for geom in spec.geoms:

@@ -173,8 +173,7 @@ def make_walker(robot_file: RobotFile, controller: str | None = None,
 def compile_engine(engine: RigidEngine) -> None:
     """Let an engine move by compiled code from now on: the same to rounding, much faster.
 
-    Raises:
-        MissingDependency: CasADi or numba is missing.
+    Raises `MissingDependency`: CasADi or numba is missing.
     """
     terms, parameters = compile_terms(engine.dynamics)
     model, engine.model = as_record(engine.model._replace(parameters=parameters))
@@ -213,8 +212,7 @@ def record_run(walker: Walker, robot_file: RobotFile, controller: str,
     return run
 
 
-def _columns(walker: Walker, rows: WalkRows,
-             dynamics: Dynamics) -> dict[str, np.ndarray]:
+def _columns(walker: Walker, rows: WalkRows, dynamics: Dynamics) -> dict[str, np.ndarray]:
     n, robot = walker.model.n, walker.robot
     z, rates = rows.y[:, :n + 2], rows.y[:, n + 2:]
     support = rows.mode[:, rm.SUPPORT]

@@ -118,11 +118,7 @@ class EventEngine(Engine):
 class PlanarEngine(EventEngine):
     """What engines share whose state is a `RigidState` of a planar walker on two feet.
 
-    Args:
-        values: Validated values of `parameters`.
-
-    Raises:
-        IncompatiblePlant: The robot is none.
+    `values`: validated values of `parameters`. Raises `IncompatiblePlant`: the robot is none.
     """
 
     state: rm.RigidState
@@ -172,8 +168,7 @@ class PlanarEngine(EventEngine):
 class RigidEngine(PlanarEngine):
     """The robot on a rigid floor; see `simulation.engine.Engine`.
 
-    Raises:
-        IncompatiblePlant: The robot is not a planar walker on two feet.
+    Raises `IncompatiblePlant`: the robot is not a planar walker on two feet.
     """
 
     name = 'rigid'
@@ -233,8 +228,7 @@ class RigidEngine(PlanarEngine):
                 ) -> str | None:
         """Integrate from event to event; see `Engine.advance`.
 
-        Raises:
-            NotAchieved: The integration diverges.
+        Raises `NotAchieved`: the integration diverges.
         """
         state, self._before = self.state, self._q.copy()
         state.effort[:] = effort
@@ -301,9 +295,8 @@ class RigidEngine(PlanarEngine):
 def push_direction(support: SupportDynamics, state: rm.RigidState, link: int = -1) -> np.ndarray:
     """Return the generalised impulse of a unit impulse along x on a link, ``(n + 2,)``.
 
-    Args:
-        state: Where the robot is.
-        link: Frame of the link, pushed at its centre of mass; below 0 the base, at its origin.
+    `state`: where the robot is. `link`: frame of the link, pushed at its centre of mass; below 0
+    the base, at its origin.
     """
     n = support.layout.n
     foot = support.robot.feet[int(state.mode[rm.SUPPORT])]

@@ -133,10 +133,9 @@ def forget_depths(memo: np.ndarray) -> None:
 def foot_in_floor(memo: np.ndarray) -> dict[str, float | None]:
     """Return what the memo of a rigid walk says of a swing foot inside the floor.
 
-    Returns:
-        ``foot_depth``, how deep at most (m); ``foot_depth_ahead``, how far ahead of the stance
-        foot it was there (m, negative behind), None where it never was; ``scuff_reach``, how far
-        ahead of the stance foot it was still deeper than ``rigid.scuff_depth`` (m), None likewise.
+    Returns ``foot_depth``, how deep at most (m); ``foot_depth_ahead``, how far ahead of the stance
+    foot it was there (m, negative behind), None where it never was; ``scuff_reach``, how far ahead
+    of the stance foot it was still deeper than ``rigid.scuff_depth`` (m), None likewise.
     """
     depth, reach = float(memo[FOOT_DEPTH]), float(memo[SCUFF_REACH])
     depth = depth if depth > ROUNDING else 0.0
@@ -173,13 +172,10 @@ def as_record(fields: Fields) -> tuple[np.void, Fields]:
     return block[0], type(fields)(*(block[name][0] for name in names))
 
 
-def lay_ahead(model: RigidModel, state: RigidState, work: Workspace,
-              profile: FloorProfile) -> None:
+def lay_ahead(model: RigidModel, state: RigidState, work: Workspace, profile: FloorProfile) -> None:
     """Put the piece of a floor below the swing foot where the next touchdown finds it.
 
-    Args:
-        model: Its drops and tilts are changed in place.
-        work: With the support terms of the state.
+    `model`: its drops and tilts are changed in place. `work`: with the support terms of the state.
     """
     foot, memo = terms_places(model.n).foot, state.memo
     x, z = state.y[0] + work.terms[foot], state.y[1] + work.terms[foot + 1]

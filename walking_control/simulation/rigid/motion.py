@@ -242,9 +242,7 @@ def trial_length(model: RigidModel, state: RigidState, work: Workspace, target: 
 def watch(model: RigidModel, state: RigidState, work: Workspace, target: int, h: float) -> int:
     """Look for events in the trial step; return the one to close in on, NOTHING or RETRY.
 
-    Args:
-        target: The event closed in on so far, or NOTHING.
-        h: Length of the trial, s.
+    `target`: the event closed in on so far, or NOTHING. `h`: length of the trial, s.
     """
     signals(model, state, work.trial, work, work.g1, work.s1, work.foot1)
     if target < 0 and h > 1e-6 and dips_unseen(model, state, work, h):

@@ -40,14 +40,9 @@ PLACES = 64   # steps at which the floor may change
 class PointLegs:
     """Where legs of pitch and roll have their joints and servos.
 
-    Attributes:
-        length: m.
-        joints: Index of pitch and roll joint of each foot, ``(2, 2)``.
-        efforts: Index of the effort of each place of `PointState.effort`, -1 without, ``(5,)``.
-        sign: Of roll in the coordinates of each support, ``(2,)``.
-
-    Raises:
-        IncompatiblePlant: The legs are built otherwise.
+    `length`: m. `joints`: index of pitch and roll joint of each foot, ``(2, 2)``. `efforts`: index
+    of the effort of each place of `PointState.effort`, -1 without, ``(5,)``. `sign`: of roll in the
+    coordinates of each support, ``(2,)``. Raises `IncompatiblePlant`: the legs are built otherwise.
     """
 
     def __init__(self, robot: Robot) -> None:
@@ -100,12 +95,9 @@ def start_point(model: PointModel, state: PointState, legs: PointLegs, start: St
                 support: int, lift: np.ndarray) -> None:
     """Put a `PointState` just after touchdown, the stance foot at the origin.
 
-    Args:
-        state: `PointState`, changed in place.
-        legs: The robot's `PointLegs`.
-        start: `Start`; of the rates those of the stance leg count.
-        support: Index of the stance foot.
-        lift: Coordinates of this support to joints.
+    `state`: `PointState`, changed in place. `legs`: the robot's `PointLegs`. `start`: `Start`; of
+    the rates those of the stance leg count. `support`: index of the stance foot. `lift`:
+    coordinates of this support to joints.
     """
     joints, rates = lift @ start.q, lift @ start.v
     state.angles[:] = joints[legs.joints]
@@ -123,8 +115,7 @@ def start_point(model: PointModel, state: PointState, legs: PointLegs, start: St
 class PointEngine(EventEngine):
     """A robot with all mass in the hip on a rigid floor; see `simulation.engine.Engine`.
 
-    Raises:
-        IncompatiblePlant: The robot's legs are built otherwise.
+    Raises `IncompatiblePlant`: the robot's legs are built otherwise.
     """
 
     name = 'rigid'
@@ -162,8 +153,7 @@ class PointEngine(EventEngine):
                 ) -> str | None:
         """Go on by h; see `Engine.advance`.
 
-        Raises:
-            NotAchieved: Landings follow each other without end.
+        Raises `NotAchieved`: landings follow each other without end.
         """
         self._worked, duration = float(self.state.memo[rm.WORK]), h
         for place, index in enumerate(self._legs.efforts):

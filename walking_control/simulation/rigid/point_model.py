@@ -78,17 +78,12 @@ def make_point_state() -> PointState:
 
 
 @array_function
-def advance_point(model: PointModel, state: PointState, duration: float,
-                  stop_at_step: bool) -> int:
+def advance_point(model: PointModel, state: PointState, duration: float, stop_at_step: bool) -> int:
     """Move on with held commands.
 
-    Args:
-        state: `PointState`, changed in place.
-        duration: s.
-        stop_at_step: Whether to return just after the next touchdown of the other foot.
-
-    Returns:
-        ``DONE``, ``STEPPED``, ``FELL`` or ``CHATTERED`` of `rigid.model`.
+    `state`: `PointState`, changed in place. `duration`: s. `stop_at_step`: whether to return just
+    after the next touchdown of the other foot. Returns ``DONE``, ``STEPPED``, ``FELL`` or
+    ``CHATTERED`` of `rigid.model`.
     """
     remaining = duration
     for _ in range(MOST_EVENTS):

@@ -51,11 +51,8 @@ class LawData(NamedTuple):
 def make_law(robot: Robot, controller: Controller) -> tuple[ArrayLaw, LawData]:
     """Return (`ArrayLaw`, `LawData`) of a controller.
 
-    Args:
-        controller: A `Controller` built for it.
-
-    Raises:
-        IncompatibleController: It has no array law, or a motor is limited by its speed.
+    `controller`: a `Controller` built for it. Raises `IncompatibleController`: it has no array law,
+    or a motor is limited by its speed.
     """
     for joint, motor in robot.actuators.items():
         if motor.supply_voltage > 0.0:
@@ -151,8 +148,7 @@ def stride_many(advance: Motion, terms: Terms, law: LawFunction, knowledge: Any,
                 longest: float) -> int:
     """Make a number of strides in a row; return how many succeeded before one failed."""
     for i in range(count):
-        if walk(advance, terms, law, knowledge, model, state, work, data, longest,
-                True) != STEPPED:
+        if walk(advance, terms, law, knowledge, model, state, work, data, longest, True) != STEPPED:
             return i
     return count
 

@@ -50,12 +50,8 @@ def _module(name: str) -> ModuleType | None:
 def load(name: str | None = None) -> Solver:
     """Return a solver's function: Problem -> Solution, polished where the solver is loose.
 
-    Args:
-        name: One of `NAMES`; None takes the preferred one of those installed.
-
-    Raises:
-        ParameterError: There is no such solver.
-        MissingDependency: It is not installed.
+    `name`: one of `NAMES`; None takes the preferred one of those installed. Raises
+    `ParameterError`: there is no such solver. `MissingDependency`: it is not installed.
     """
     if name is None:
         if not available():
@@ -75,8 +71,7 @@ def load(name: str | None = None) -> Solver:
 def load_decider(name: str | None = None) -> Decider:
     """Return the `Decider` of a solver: exact ones are asked first, HiGHS has the last word.
 
-    Args:
-        name: One of `NAMES`, loaded before; None takes the preferred one.
+    `name`: one of `NAMES`, loaded before; None takes the preferred one.
     """
     module = _module(name or available()[0])
     return Decider(None if module is None or module.LOOSE else module.solve)

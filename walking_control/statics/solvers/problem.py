@@ -67,8 +67,7 @@ def primal_residuals(problem: Problem, x: np.ndarray) -> tuple[float, float]:
     """Return the largest equality error and the largest shortfall of an inequality at x."""
     slack = (problem.rows.dot(x) - problem.bound).tolist()  # small: Python is faster than numpy
     m = problem.equalities
-    return (max(map(abs, slack[:m]), default=0.0),
-            max(0.0, -min(slack[m:], default=0.0)))
+    return (max(map(abs, slack[:m]), default=0.0), max(0.0, -min(slack[m:], default=0.0)))
 
 
 def residuals(problem: Problem, solution: Solution) -> Residuals:
@@ -90,17 +89,12 @@ _ROUNDS = 30
 def polish(problem: Problem, solution: Solution, activity: float = 1e-3) -> Solution:
     """Return the solution with its active constraints met exactly.
 
-    The first guess of the active set are the inequalities with a multiplier above their slack,
-    both relative to the largest. Each round solves the optimality conditions for that set, then
-    drops the constraint that pulls hardest in the wrong direction or else adds the one violated
-    most.
-
-    Args:
-        solution: A `Solution` with a point and multipliers.
-        activity: Share of the largest multiplier below which a constraint counts as idle.
-
-    Returns:
-        The polished `Solution`, or the given one when polishing made nothing better.
+    The first guess of the active set are the inequalities with a multiplier above their slack, both
+    relative to the largest. Each round solves the optimality conditions for that set, then drops
+    the constraint that pulls hardest in the wrong direction or else adds the one violated most.
+    `solution`: a `Solution` with a point and multipliers. `activity`: share of the largest
+    multiplier below which a constraint counts as idle. Returns the polished `Solution`, or the
+    given one when polishing made nothing better.
     """
     m, multipliers = problem.equalities, solution.multipliers
     assert solution.x is not None and multipliers is not None
@@ -172,8 +166,7 @@ _EXACT = 1e-9   # left in the constraints of a program in natural units
 class Decider:
     """Solves programs whose answer decides: within 1e-9 of all constraints, or not at all.
 
-    Args:
-        solve: An exact solver to ask first; None asks HiGHS alone, without the curvature.
+    `solve`: an exact solver to ask first; None asks HiGHS alone, without the curvature.
     """
 
     def __init__(self, solve: Solver | None) -> None:
