@@ -42,33 +42,28 @@ RECORDED = ' (default: the one that was recorded)'
 
 class Answered(Options):
     """Of every verb but monitor."""
-
     json: bool = option('print one JSON document')
 
 
 class Writing(Answered):
     """Of verbs that write files."""
-
     out: Path | None = option('write plots, tables and a report', 'DIR')
 
 
 class Common(Writing):
     """Of most verbs."""
-
     set: list[tuple[str, Any]] = option(
         'override a parameter of the robot file (repeatable)', 'NAME=VALUE', setting)
 
 
 class OnFloor(Common):
     """Of verbs that load a robot on its floor."""
-
     robot: str = argument(ROBOT)
     slope_deg: float | None = option('downhill positive', 'D')
 
 
 class Moved(OnFloor):
     """Of verbs in which a law moves a robot on a plant."""
-
     controller: str | None = option(
         lambda: ', '.join(CONTROLLERS) + " (default: the robot file's)", 'C')
     plant: str | None = option(lambda: ', '.join(PLANTS) + " (default: the robot file's)", 'P')
@@ -76,13 +71,11 @@ class Moved(OnFloor):
 
 class Timed(Moved):
     """For a while."""
-
     duration: float = option('simulated time in s (default: 20)', 'S', duration, default=20.0)
 
 
 class Following(Moved):
     """Along a gait."""
-
     gait: Path | None = option(
         'gait file the controller follows, or name of a shipped one (default: the one of the '
         'robot)', 'FILE')
@@ -92,13 +85,11 @@ class Following(Moved):
 
 class Disturbed(Options):
     """With disturbances."""
-
     disturb: list[str] = option(DISTURB, 'KIND=SIZE@WHEN')
 
 
 class Sensed(Options):
     """With sensors that err."""
-
     noise: str | None = option('how good the sensors are: none, lab, rough, or the path of a '
                                "preset file (default: the robot file's sensors)", 'PRESET')
     delay: float | None = option('from a command to its effect (sensors.command_delay)', 'S',
@@ -109,13 +100,11 @@ class Sensed(Options):
 
 class Seeded(Options):
     """By chance."""
-
     seed: int = option('seed of random numbers (default: 0)', 'N', seed, default=0)
 
 
 class Recorded(Options):
     """Kept as a bag."""
-
     record: Path | None = option('write what the controller hears and answers as a rosbag2',
                                  'FILE.mcap')
 
@@ -124,7 +113,6 @@ class Enveloped(Options, group=(
         'robots in space', 'pushes from all sides at all parts of a step, or floors that change '
         'at several places, by bisection; as many trials at once as there are processors')):
     """Of an envelope."""
-
     directions: int | None = option('of pushes, evenly all around (default: 12)', 'N', count)
     direction: Sequence[float] | None = option('these instead, degrees from ahead to the left',
                                                'D[,D]', numbers)
@@ -141,7 +129,6 @@ class Enveloped(Options, group=(
 
 class OfBag(Common):
     """Of verbs about a recording."""
-
     recording: Path = argument('.mcap or folder of a rosbag2', 'FILE')
     robot: str | None = option(ROBOT + RECORDED, 'ROBOT')
 

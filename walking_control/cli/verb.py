@@ -128,7 +128,6 @@ READERS = {Path: Path, int: int, float: finite}   # of annotations; other texts 
 
 class Field(NamedTuple):
     """An option or a word of a verb."""
-
     words: Words   # its help, or what tells it when it is asked for, as installed laws do
     more: dict[str, Any]   # for argparse, in place of what follows from its annotation
     flag: str | None = None   # its name, if not that of the field; '' of a word without a name
@@ -163,7 +162,6 @@ def argument(words: str, metavar: str | None = None, **more: Any) -> Any:
 
 class Options:
     """What can be typed behind a verb, a field each; the class statement may name their group."""
-
     command: list[str]   # as it was typed
     made: list[Path]     # folders made for it
     _own: dict[str, Field] = {}
@@ -195,7 +193,6 @@ class Options:
 
 class Verb(NamedTuple):
     """A verb: its function, the class of its options, and what its help ends with."""
-
     run: Callable[[Any], int]
     kind: type[Options]
     name: str

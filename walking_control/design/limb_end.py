@@ -28,7 +28,6 @@ _REST = 1e-9   # share of the fastest motor's rate below which a motor rests
 @dataclass(frozen=True)
 class ForcePolytope:
     """Forces f with ``-low <= A f <= high``."""
-
     map: np.ndarray   # A, torques behind the gears per force, ``(m, d)``
     low: np.ndarray   # limits against the positive direction, N m, ``(m,)``
     high: np.ndarray   # limits along it, N m
@@ -105,7 +104,6 @@ def _torque_map(limb: Limb) -> np.ndarray:
 @dataclass(frozen=True)
 class TaskInertia:
     """How heavy a limb's end feels: force per acceleration along axes, ``(d, d)``, kg."""
-
     lossless: np.ndarray   # GIE, gears without losses
     # FGIE: virtual force of the motors per acceleration. Not symmetric if efficiencies differ
     forward: np.ndarray
@@ -166,7 +164,6 @@ def diagonal_mass(inertia: np.ndarray, direction: np.ndarray) -> float:
 @dataclass(frozen=True)
 class ImpactMitigation:
     """Three definitions of the share of an impact that moving joints take away, 0 (stiff) to 1."""
-
     # ``det(1 - L L_locked^-1)`` of all directions together, the definition of [Wen17]
     factor: float
     effective: float   # 1 minus the ratio of effective masses along the direction
@@ -216,7 +213,6 @@ def _mobility(limb: Limb, shares: np.ndarray) -> np.ndarray:
 @dataclass(frozen=True)
 class SymmetricError:
     """What the symmetric approximation of the inertia gets wrong ([SR20], appendix)."""
-
     worst: float   # largest relative error of the kinetic energy over all velocities
     # error relative to the coupled part of the energy alone at that velocity; None where that part
     # is zero

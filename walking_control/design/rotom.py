@@ -35,7 +35,6 @@ _POSTURES = 20       # random ones, to find in which directions a centre of mass
 @dataclass(frozen=True)
 class Transmissibility:
     """How a posture passes forces on the centre of mass into its motion."""
-
     matrix: np.ndarray   # T, ``(3, 3)``
     # orthonormal directions in which the centre of mass can move in some posture, columns ``(3,
     # k)``: a planar robot has two
@@ -70,7 +69,6 @@ class Transmissibility:
 @dataclass(frozen=True)
 class Contacts:
     """What holds a robot to its surroundings."""
-
     frames: tuple[str, ...] = ()   # names of the frames that stay where they are
     kind: str = SOLE   # ``'point'``: they may turn; ``'sole'``: they may not
 

@@ -22,7 +22,6 @@ SETTLED = 1e-12   # variance below which an entry is none: the robot cannot move
 @dataclass(frozen=True)
 class Segment:
     """A straight piece of a stick figure."""
-
     start: int   # index of its upper point
     end: int   # of its lower one
     foot: int | None   # index of the foot whose leg it belongs to, None of no single leg
@@ -153,7 +152,6 @@ def tilt(points: np.ndarray, slope: float) -> np.ndarray:
 @dataclass(frozen=True)
 class EstimateError:
     """Estimate less truth of the base, row by row, in the floor frame."""
-
     turn: np.ndarray   # rotation vector of the error, rad, ``(T, 3)``
     velocity: np.ndarray   # m/s, ``(T, 3)``
     position: np.ndarray   # m, ``(T, 3)``
@@ -201,7 +199,6 @@ def recorded_base(run: Run) -> BaseState:
 @dataclass(eq=False)
 class EstimationMeasures(Result):
     """How far the estimate of a run was off; RMS over all axes."""
-
     roll_rms: float   # rad, about the floor's x
     pitch_rms: float   # rad, about the floor's y
     velocity_rms: float   # m/s

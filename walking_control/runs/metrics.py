@@ -32,7 +32,6 @@ SCUFF_DEPTH = 0.001   # m: a foot deeper than this in the floor scuffs
 @dataclass(eq=False)
 class SteadyState(Steady):
     """The steady window of a walk of a robot with coordinates to step in."""
-
     foot_clearance: float | None = None   # m, mean
     min_foot_clearance: float | None = None   # m
     asymmetry: float | None = None   # difference of the feet's mean step lengths over their mean
@@ -41,7 +40,6 @@ class SteadyState(Steady):
 @dataclass(eq=False)
 class Summary(Result):
     """What a run was worth, in SI units; None is unknown."""
-
     robot: str
     controller: str
     plant: str

@@ -16,7 +16,6 @@ from walking_control.runs.space import walks_in_space
 @dataclass(eq=False)
 class PostureMeasures(Result):
     """How a robot kept its posture, start included."""
-
     max_tilt: float   # of the base from the vertical, rad
     final_tilt: float
     height_change: list[float]   # lowest and highest against the start, m

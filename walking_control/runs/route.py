@@ -20,7 +20,6 @@ PUSH_TIME = 0.1   # s a push lasts
 
 class SegmentParameters(Parameters, section='segments'):
     """Of a segment, as a route file writes it."""
-
     name: str = parameter('', '', 'What it is called in the report.')
     duration: float = parameter(2.0, 's', 'How long it lasts.', 0.1, 3600.0)
     ahead: float = parameter(0.0, 'm/s', 'Speed ahead asked for.', -10.0, 10.0)
@@ -46,7 +45,6 @@ class SegmentParameters(Parameters, section='segments'):
 
 class Segment(NamedTuple):
     """A part of a route."""
-
     name: str   # of it
     begin: float   # when, s since the route began
     end: float   # when, s since the route began

@@ -107,7 +107,6 @@ class Run:
 
 class Recorded(Protocol):
     """What of a `Plant` is recorded."""
-
     name: str
     world: World
     truth: Any

@@ -36,7 +36,6 @@ def yaw(run: Run) -> np.ndarray:
 
 class Push(NamedTuple):
     """A push that came: its row, its size (N s/kg) and where it points in space, ``(2,)``."""
-
     row: int
     size: float
     way: np.ndarray
@@ -112,7 +111,6 @@ def step_sizes(run: Run) -> dict[str, np.ndarray]:
 @dataclass(eq=False)
 class Steady(Result):
     """The steady window of a walk, means over its steps; all None when there is none."""
-
     start: float | None = None   # s
     end: float | None = None   # s
     steps: int | None = None
@@ -128,7 +126,6 @@ class Steady(Result):
 @dataclass(eq=False)
 class SteadyInSpace(Steady):
     """The steady window of a walk in space; its electrical cost is at the supply."""
-
     step_width: float | None = None   # m
     sideways: float | None = None   # m/s
     turn: float | None = None   # rad/s

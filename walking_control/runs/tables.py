@@ -86,7 +86,6 @@ def _joint_unit(robot: Robot, joint: str) -> str:
 
 class Recording(NamedTuple):
     """A walk in minimal coordinates, T rows; an effort of a row is held until the next."""
-
     time: np.ndarray   # s, ``(T,)``
     q: np.ndarray   # minimal coordinates of the support, ``(T, n)``
     v: np.ndarray   # their rates

@@ -54,7 +54,6 @@ SPEED = 0.2         # of sqrt(g L): speed a planar robot starts with
 @dataclass
 class Adoption:
     """An adopted robot, not yet written."""
-
     name: str
     description: Description   # the `Description` it comes from
     tree: BodyTree   # the `BodyTree`, x ahead

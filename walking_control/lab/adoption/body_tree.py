@@ -22,7 +22,6 @@ _ROUND = 96   # points around a cylinder
 @dataclass(frozen=True)
 class Shape:
     """What a link looks like or collides with."""
-
     link: str
     body: int   # index of the joint it moves with
     points: np.ndarray   # corners, in the axes of that joint, m, ``(n, 3)``

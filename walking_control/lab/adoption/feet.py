@@ -23,7 +23,6 @@ NARROW = 0.01    # m: a line is given this width, lest it be nothing
 @dataclass(frozen=True)
 class Sole:
     """Where a foot touches the floor."""
-
     link: str   # the link that carries it
     body: int
     # its frame in the body: z away from the floor, x ahead, the origin in the middle

@@ -12,7 +12,6 @@ REPAIRED = 'repaired'   # a slip of the description, not believed
 @dataclass(frozen=True)
 class Guess:
     """One thing the description did not say."""
-
     what: str   # of what
     value: Any   # the guess, in words or numbers
     confidence: str   # ``'told'``, ``'high'``, ``'medium'``, ``'low'`` or ``'repaired'``
@@ -56,7 +55,6 @@ class Told:
 @dataclass
 class Description:
     """A robot description, read from any format."""
-
     name: str   # of the robot
     urdf: str   # URDF text, meshes by their paths
     path: Path   # where it was read from

@@ -54,7 +54,6 @@ def _find_side(name: str) -> tuple[int, int, int, str] | None:
 @dataclass
 class Mirror:
     """The mirror image of every joint."""
-
     # joint -> (partner, sign), what changes roles with left and right
     joints: dict[str, tuple[str, float]] = field(default_factory=dict)
     # bodies (left, right), the upper ones first; a body in the middle is its own

@@ -23,7 +23,6 @@ STRIDE_TRIES = 8
 @dataclass(frozen=True)
 class Standing:
     """A posture and what it is worth."""
-
     posture: dict[str, float]   # joint -> position, rad or m
     height: float   # of the base over the floor, m
     error: float   # largest error of feet and centre of mass, m or rad

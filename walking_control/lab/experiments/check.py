@@ -141,7 +141,6 @@ def _effort(statics: StaticTorque, solution: StaticSolution, share: float) -> st
 @dataclass(eq=False)
 class Check(Result):
     """Whether a robot can be used."""
-
     ok: bool   # whether there are no problems
     problems: list[dict[str, Any]]   # what, value, limit and remedy of each
     assumptions: list[str]   # sentences

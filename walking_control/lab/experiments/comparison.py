@@ -52,7 +52,6 @@ GAIT_MEASURES = (('speed', 'Speed', 'm/s', 3),
 @dataclass(frozen=True)
 class Walk:
     """What came of a variant."""
-
     variant: Variant
     measures: dict[str, Any]   # of `measure_response`; with ``robustness`` where asked for
     run: Run | None = field(repr=False, default=None)   # None when the simulation broke off
@@ -133,7 +132,6 @@ def _first_failure(name: str, find: Callable[[], FirstFailure], asked: dict[str,
 
 class _Asked(NamedTuple):
     """What `compare` is asked for."""
-
     robot: str
     variants: Sequence[Variant]
     disturb: Sequence[str]

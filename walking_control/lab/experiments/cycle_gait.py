@@ -39,7 +39,6 @@ class CycleError(NotAchieved):
 @dataclass(frozen=True)
 class CycleGait:
     """A limit cycle as a gait."""
-
     gait: Gait
     error_q: float   # largest error of the polynomials between their points, rad
     error_v: float   # of their rates, rad/s

@@ -172,7 +172,6 @@ class Section:
 @dataclass(frozen=True)
 class LimitCycle:
     """A limit cycle, at the start of a step just after touchdown."""
-
     q: list[float]   # minimal coordinates, rad, as ``coordinates`` of `RobotCycles`
     v: list[float]   # their rates, rad/s
     period: float   # of a step, s
@@ -189,7 +188,6 @@ class LimitCycle:
 @dataclass(frozen=True)
 class RobotCycles:
     """The limit cycles of a robot."""
-
     robot: str
     controller: str
     plant: str

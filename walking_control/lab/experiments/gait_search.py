@@ -34,7 +34,6 @@ RESIDUAL = 1e-6    # of power, in weights times m/s, and of rates and angles aft
 @dataclass
 class GaitSearch:
     """What a search of a gait found."""
-
     result: SearchResult   # its ``gait`` is the best of all attempts
     resimulation: Resimulation   # of that gait on the plant
     robot_file: RobotFile   # adapted parameters in it
@@ -182,7 +181,6 @@ def require_gait(found: GaitSearch) -> None:
 @dataclass(frozen=True)
 class Member:
     """The gait of one speed."""
-
     result: SpaceResult
     judgement: StepJudgement   # on a fine grid
     reason: str | None   # why it is unusable, or None
@@ -192,7 +190,6 @@ class Member:
 @dataclass(frozen=True)
 class FamilySearch:
     """Gaits of one robot at several speeds."""
-
     robot_file: RobotFile   # adapted
     values: SpaceSearchParameters
     members: tuple[Member, ...]   # speeds rising

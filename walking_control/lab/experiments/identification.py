@@ -54,7 +54,6 @@ WORST_CONDITION = 200.0
 
 class Parts(NamedTuple):
     """Ticks of a recording, K between two rows each; see `_ticks`."""
-
     left: np.ndarray   # ``dp - g dt`` and what is known of efforts, ``(K, n)``
     columns: np.ndarray   # what each unknown adds, ``(K, n, n_unknowns)``
     clear: np.ndarray   # whether no joint turns back or rests on a stop, ``(K,)``
@@ -209,7 +208,6 @@ def _smooth(q: np.ndarray, time: np.ndarray) -> tuple[np.ndarray, np.ndarray, np
 
 class Window(NamedTuple):
     """One weighted sum of equations."""
-
     left: np.ndarray   # ``(m,)``, m coordinates that no lock holds
     columns: np.ndarray   # ``(m, n_unknowns)``
     step: int   # which step
@@ -241,7 +239,6 @@ def _windows(parts: Parts, time: np.ndarray, length: float) -> list[Window]:
 
 class Fit(NamedTuple):
     """Values of the unknowns."""
-
     value: np.ndarray   # ``(n_unknowns,)``; NaN where nothing was seen of it
     covariance: np.ndarray   # ``(n_unknowns, n_unknowns)``
     reach: np.ndarray   # what each unknown would be if it alone made all torque of its coordinates

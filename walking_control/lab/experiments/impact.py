@@ -99,7 +99,6 @@ def reported_coordinates(robot: Robot) -> list[int]:
 @dataclass(eq=False)
 class Impact(Result):
     """The touchdown at a configuration."""
-
     robot: str
     coordinates: list[str]   # the free ones
     q: list[float]

@@ -31,7 +31,6 @@ PRESET = 'lab'     # what is scaled where the robot has no noise of its own
 
 class Kind(NamedTuple):
     """What sizes are tried of, and which unless told otherwise."""
-
     largest: float   # the last
     resolution: float   # distance between them
     unit: str   # of the size
@@ -62,7 +61,6 @@ MARGINS = {
 @dataclass(frozen=True)
 class FirstFailure:
     """What came of the sizes that were tried."""
-
     # what was tried on whom: robot, controller, plant, kind and more, by name
     conditions: dict[str, Any]
     first_failure: float | None   # the first failing size; None: none up to the last

@@ -37,7 +37,6 @@ FOLLOWS = 2e-3   # largest error of coordinates after a step that counts as foll
 @dataclass(frozen=True)
 class Resimulation:
     """How a plant driven by a gait's torques differs from the gait after one step."""
-
     # whether the step ended and all errors are below `FOLLOWS`, those of rates as shares of the
     # gait's fastest where that is above 1 rad/s
     follows: bool

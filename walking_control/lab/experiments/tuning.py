@@ -41,7 +41,6 @@ FALLS = 10.0                   # objective of a walk that falls at once
 @dataclass(frozen=True)
 class Goal:
     """A margin to be kept."""
-
     kind: str   # ``'speed'`` (m/s at least), a disturbance of `robustness` or a kind of margin
     wanted: float   # its size
 
@@ -49,7 +48,6 @@ class Goal:
 @dataclass
 class Trial:
     """A point that was tried."""
-
     point: dict[str, float]   # name -> value
     cost: float | None   # None where it does not walk
     shares: dict[str, float]   # kind -> what is kept of a margin, over what is wanted

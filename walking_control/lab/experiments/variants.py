@@ -17,7 +17,6 @@ from walking_control.models.yaml_text import read_yaml
 @dataclass(frozen=True)
 class Variant:
     """One walk of a comparison."""
-
     name: str   # what to call it
     controller: str
     # name -> value of its parameters, over those of the robot file

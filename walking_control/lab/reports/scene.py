@@ -29,7 +29,6 @@ CAMERA_TIME = 0.8  # s over which the camera averages the robot's position
 @dataclass(frozen=True)
 class Pose:
     """Places in the floor frame of everything drawn of one row, m."""
-
     points: np.ndarray   # of the skeleton, ``(n_points, 3)``
     soles: tuple[np.ndarray, ...]   # closed outline of each foot's sole, ``(n, 3)`` each
     # foot index -> (foot, tip) of the arrow of its force, while it carries a load

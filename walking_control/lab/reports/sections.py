@@ -121,7 +121,6 @@ _LOADS = ['peak_effort', 'peak_current', 'min_normal_force', 'max_friction_ratio
 
 class Section(NamedTuple):
     """What a report says of one side of a run."""
-
     # triples (name, function of a run that returns a figure or None, caption)
     figures: tuple[tuple[str, Callable[[Any], Any], str], ...]
     # function of a summary: what the robot does, for the title, where nothing ended it

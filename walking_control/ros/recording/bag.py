@@ -30,7 +30,6 @@ from walking_control.ros.ros2_control import names
 @dataclass(frozen=True)
 class Bag:
     """A bag, opened."""
-
     path: Path
     # topic -> text of `ROBOT_FILE`, `CONTROLLER` and the robot_description, where told
     texts: dict[str, str]
@@ -92,7 +91,6 @@ def _opened(path: Path) -> Bag:
 @dataclass
 class Row:
     """A joint state with the newest of all else, and the command that answers it."""
-
     measurement: Measurement   # filled anew for every row
     reference: Reference   # likewise
     # what was answered, None where that was not recorded

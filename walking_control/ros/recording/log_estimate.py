@@ -29,7 +29,6 @@ CAMERA = 1e-3, 5e-4      # rad, m: a truth that is measured is no better
 @dataclass(frozen=True)
 class LogErrors:
     """Estimate less truth over a part of a recording; None without a truth."""
-
     rows: int   # measurements
     duration: float   # s
     way: float   # length of the way on the floor, m

@@ -179,7 +179,6 @@ class RetoldWalk:
 @dataclass(frozen=True)
 class Columns:
     """Columns over one time."""
-
     time: np.ndarray   # s, ``(T,)``
     # title -> (unit, labels, values ``(T, n)``)
     groups: dict[str, tuple[str, tuple[str, ...], np.ndarray]]

@@ -37,7 +37,6 @@ _STAMP, _TICK = (0x51525354, 0x55565758), 0x61626364   # marks; of numbers: `_ma
 
 class Wanted(NamedTuple):
     """A `Reference` that can be compared: arrays as their numbers."""
-
     speed: float | None
     velocity: tuple[float, ...] | None
     posture: tuple[float, ...] | None
@@ -54,7 +53,6 @@ def wanted(reference: Reference) -> Wanted:
 
 class Segment(NamedTuple):
     """Ticks between which nothing else was wanted."""
-
     wanted: Wanted
     stamps: np.ndarray   # of the measurements, ns, ``(T,)``
     times: np.ndarray   # likewise, but never less than one before: by them a file is sorted

@@ -30,7 +30,6 @@ NAME = 'bring_up.json'
 
 class StepResult(NamedTuple):
     """What came of a step: its name, its `Outcome`, and whether it was done before."""
-
     name: str
     outcome: Outcome
     done_before: bool

@@ -24,7 +24,6 @@ PATIENCE = 120.0   # s of processor time for a walk
 @dataclass
 class Outcome:
     """What came of a step."""
-
     ok: bool   # whether it passed
     what: str   # in words what was found, or what stands in the way
     value: Any = None   # the number that decided
@@ -86,7 +85,6 @@ class Site:
 
 class Step(NamedTuple):
     """A step."""
-
     name: str
     needs: tuple[str, ...]   # names of the steps that must have passed
     run: Callable[[Site], Outcome]

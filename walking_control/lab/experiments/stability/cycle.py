@@ -89,7 +89,6 @@ class StableCycle:
 @dataclass(eq=False)
 class Eigenvalues(Result):
     """The eigenvalues of a return map and what is known of their errors."""
-
     eigenvalues: list[complex] | None = None   # largest first
     eigenvalue_error: float | None = None   # to the next coarser extrapolation
     coordinates: list[str] | None = None
@@ -138,7 +137,6 @@ def extrapolate(difference: Callable[[float], np.ndarray],
 @dataclass(eq=False)
 class Sensitivity(Result):
     """The gait sensitivity norms of a walk ([HW07])."""
-
     # disturbance (floor: one foothold lower by 1 m; push: 1 N s per kg of robot along the walk
     # just after touchdown) -> indicator (step_time, s; step_length, m) -> norm
     sensitivity: dict[str, dict[str, float]] | None = None

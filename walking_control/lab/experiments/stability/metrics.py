@@ -52,7 +52,6 @@ DEFAULTS = {'roughness': None, 'steps': 20000, 'radius': RADIUS, 'samples': 1000
 @dataclass(eq=False)
 class Attraction(Result):
     """How much of a ball around a cycle returns to it."""
-
     attraction_radius: float | None = None
     attraction_share: float | None = None   # of the ball, that returns
     attraction_share_interval: list[float] | None = None   # 95 %, of Clopper and Pearson
@@ -129,7 +128,6 @@ def share_interval(hits: int, samples: int) -> tuple[float, list[float]]:
 @dataclass(eq=False)
 class Passage(Result):
     """How long a walk on a rough floor lasts; without a fall mean and upper end are None."""
-
     roughness: float | None = None   # m
     mean_first_passage_steps: float | None = None
     mean_first_passage_interval: list[float | None] | None = None   # of 95 %
@@ -210,7 +208,6 @@ def _strides_of(settled: cycle.StableCycle, height: float) -> Strides:
 @dataclass(eq=False)
 class Stability(cycle.Eigenvalues, cycle.Sensitivity, Passage, Attraction):
     """What was measured of the cycle a robot settles on; of what was not, there is no entry."""
-
     robot: str = ''
     controller: str = ''
     plant: str = 'rigid'

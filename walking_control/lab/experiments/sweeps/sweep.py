@@ -114,7 +114,6 @@ def _connect(address: str) -> Iterator[Any]:
 @dataclass(eq=False)
 class Sweep(Result):
     """What came of a sweep."""
-
     robot: str
     controller: str
     plant: str

@@ -20,7 +20,6 @@ MOST = 1_000_000   # runs without being asked for
 @dataclass(frozen=True)
 class Axis:
     """A parameter or entry of the initial state that changes from row to row."""
-
     name: str   # as of ``--set``; or ``start.q.NAME`` and ``start.v.NAME`` of a coordinate
     low: float   # first value
     high: float   # last value
@@ -34,7 +33,6 @@ class Axis:
 @dataclass(frozen=True)
 class SweepTask:
     """The whole of a sweep."""
-
     robot: str   # name of a robot or path of a robot file; workers read it
     axes: tuple[Axis, ...]   # the last one changes fastest
     controller: Choice = None   # None takes the robot file's default

@@ -45,7 +45,6 @@ _LONGEST = 6.0, 8.0    # s shown: of a walk, of a kept posture
 
 class View(NamedTuple):
     """A direction to look from."""
-
     across: int   # axis of the floor frame across the picture
     centre: float   # where the camera looks, of the picture's width
     reach: float   # how far the floor reaches to either side, of the picture's width

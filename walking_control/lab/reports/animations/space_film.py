@@ -41,7 +41,6 @@ LOOKS = 10                # frames between two looks at how tall the robot is
 
 class Frame(NamedTuple):
     """A view of one instant: what turns places of the floor frame into pixels."""
-
     origin: tuple[float, float]   # pixel of the place looked at, ``(2,)``
     eye: np.ndarray   # place looked at (orthographic) or looked from (perspective), ``(3,)``
     axes: np.ndarray   # to the right, up and away from the viewer, rows, ``(3, 3)``

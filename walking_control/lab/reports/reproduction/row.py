@@ -17,7 +17,6 @@ STATUSES = (REPRODUCED, DIFFERS, NOT_ITS_OWN, UNEXPLAINED)
 @dataclass(frozen=True)
 class Row:
     """A published result."""
-
     id: str   # name of the row, the source first
     source: str   # key of doc/references.md
     place: str   # where it is printed
