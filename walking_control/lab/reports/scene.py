@@ -3,6 +3,8 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
+import math
 from pathlib import Path
 from typing import Any
 
@@ -144,34 +146,65 @@ def smooth(values: np.ndarray) -> np.ndarray:
     return np.array([values[k - r:k + r + 1].mean() for k, r in enumerate(reach)])
 
 
-def load_font(size: int) -> Any:
+class Picture:
+    """A picture in the package's colours, in pixels; it is drawn finer and then made smooth."""
+
+    def __init__(self, width: int, height: int) -> None:
+        from PIL import Image, ImageDraw
+        self._size, fine = (width, height), (width * OVERSAMPLING, height * OVERSAMPLING)
+        self.image = Image.new('RGB', fine, BACKGROUND)
+        self._pen = ImageDraw.Draw(self.image)
+
+    def finish(self) -> Any:
+        """Return it in its size."""
+        from PIL import Image
+        return self.image.resize(self._size, Image.Resampling.LANCZOS)
+
+    def line(self, places: Any, colour: str, width: float) -> None:
+        """Draw a line through places."""
+        self._pen.line(_fine(places), fill=colour, width=OVERSAMPLING * width)
+
+    def polygon(self, corners: Any, colour: str, edge: str | None = None) -> None:
+        """Fill a polygon."""
+        self._pen.polygon(_fine(corners), fill=colour, outline=edge)
+
+    def disc(self, place: Sequence[float], radius: float, colour: str) -> None:
+        """Fill a disc."""
+        x, y = place
+        self._pen.ellipse(_fine([(x - radius, y - radius), (x + radius, y + radius)]), fill=colour)
+
+    def bone(self, start: Sequence[float], end: Sequence[float], colour: str, width: float) -> None:
+        """Draw a line with round ends."""
+        self.line([start, end], colour, width)
+        for place in (start, end):
+            self.disc(place, 0.5 * width, colour)
+
+    def caption(self, place: Sequence[float], text: str) -> None:
+        """Write small text, the middle of its upper edge at a place."""
+        (x, y), font = _fine([place])[0], _font(11)
+        left, _, right, _ = self._pen.textbbox((0, 0), text, font=font)
+        self._pen.text((x - 0.5 * (right - left), y), text, font=font, fill=SOFT)
+
+    def head(self, run: Run, pace: float, text: str) -> None:
+        """Write what the run is, how much faster than real time it passes, and text below."""
+        title = f'{run.robot.name}, {in_words(run.controller)}, {run.plant}'
+        if run.world.slope:
+            title += f', slope {math.degrees(run.world.slope):.3g} deg'
+        if pace > 1:
+            title += f', {pace} x real time'
+        for place, line in zip(_fine([(12, 12), (12, 31)]), (title, text), strict=True):
+            self._pen.text(place, line, font=_font(13), fill=INK)
+
+
+def _fine(places: Any) -> list[tuple[float, ...]]:
+    return [tuple(OVERSAMPLING * each for each in place) for place in places]
+
+
+@cache
+def _font(size: int) -> Any:
     """Return Pillow's own font in a size in pixels, if it has sizes."""
     from PIL import ImageFont
     try:
-        return ImageFont.load_default(size)
+        return ImageFont.load_default(size * OVERSAMPLING)
     except TypeError:  # Pillow before 10.1 has one size only
         return ImageFont.load_default()
-
-
-def write_text(pen: Any, place: Sequence[float], text: str, font: Any, colour: str,
-               centred: bool = False) -> None:
-    """Write text with its upper left corner, or the middle of its upper edge, at a place."""
-    x, y = place
-    if centred:
-        left, _, right, _ = pen.textbbox((0, 0), text, font=font)
-        x -= 0.5 * (right - left)
-    pen.text((x, y), text, font=font, fill=colour)
-
-
-def draw_disc(pen: Any, place: Sequence[float], radius: float, colour: str) -> None:
-    """Draw a filled disc."""
-    x, y = place
-    pen.ellipse([x - radius, y - radius, x + radius, y + radius], fill=colour)
-
-
-def draw_bone(pen: Any, start: Sequence[float], end: Sequence[float], colour: str,
-              width: float) -> None:
-    """Draw a line with round ends."""
-    pen.line([start, end], fill=colour, width=width)
-    for place in (start, end):
-        draw_disc(pen, place, 0.5 * width, colour)

@@ -8,27 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from walking_control.lab.reports import scene
 from walking_control.lab.reports.animations.space_film import write_space_film
 from walking_control.lab.reports.plots.style import FOOT_COLOURS
-from walking_control.lab.reports.scene import (
-    BACKGROUND,
-    draw_bone,
-    draw_disc,
-    FRAME_RATE,
-    HEIGHT,
-    import_pillow,
-    INK,
-    load_font,
-    OVERSAMPLING,
-    pale,
-    Pose,
-    save_frames,
-    Scene,
-    smooth,
-    SOFT,
-    WIDTH,
-    write_text,
-)
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import in_words
 from walking_control.runs import quantities
@@ -65,13 +47,13 @@ def write_animation(run: Run, path: Path | str, longest: float | None = None) ->
     a kept posture arrows are the floor's forces, drawn from the middle of each sole, the cross is
     the centre of mass. Floor marks are 0.1 m apart.
     """
-    import_pillow()
+    scene.import_pillow()
     if walks_in_space(run):
         write_space_film(run, path)
         return
     rows, pace = frame_rows(run, _LONGEST[keeps_posture(run)] if longest is None else longest)
     film = _Film(run, rows, pace)
-    save_frames([film.draw(k) for k in range(len(rows))], path, linger=run.broke_off)
+    scene.save_frames([film.draw(k) for k in range(len(rows))], path, linger=run.broke_off)
 
 
 def describe_animation(run: Run) -> str:
@@ -96,7 +78,7 @@ def frame_rows(run: Run, longest: float) -> tuple[np.ndarray, float]:
     elif end - begin > longest:   # from a touchdown on, if there is one
         begins = run.time[quantities.touchdowns(run)]
         begin = min(begins[begins >= end - longest], default=end - longest)
-    times = np.arange(begin, end + 1e-9, pace / FRAME_RATE)
+    times = np.arange(begin, end + 1e-9, pace / scene.FRAME_RATE)
     return np.minimum(np.searchsorted(run.time, times - 1e-9), len(run.time) - 1), pace
 
 
@@ -119,16 +101,14 @@ class _Film:
 
     def __init__(self, run: Run, rows: np.ndarray, pace: float) -> None:
         self._run, self._rows, self._pace = run, rows, pace
-        self._scene, self._floor, self._slope = Scene(run), _floor_of(run), run.world.slope
+        self._scene, self._floor, self._slope = scene.Scene(run), _floor_of(run), run.world.slope
         self._views = _SPACE if 1 in run.robot.base.axes else _PLANE
         self._shows_forces = keeps_posture(run)
         middle = np.array([self._scene.middle(row) for row in rows]) if self._shows_forces \
             else run.base.position[rows, :2]
-        ahead, left = (smooth(column) for column in middle.T)
-        self._camera = np.column_stack([ahead, left, smooth(self._level(ahead))])
-        self._scale = _SIZE * HEIGHT * OVERSAMPLING / max(0.1, self._scene.height)
-        self._font = load_font(13 * OVERSAMPLING)
-        self._small = load_font(11 * OVERSAMPLING)
+        ahead, left = (scene.smooth(column) for column in middle.T)
+        self._camera = np.column_stack([ahead, left, scene.smooth(self._level(ahead))])
+        self._scale = _SIZE * scene.HEIGHT / max(0.1, self._scene.height)
         self._support = np.empty(len(run.time), dtype=object)
         for begin, end, feet in support_intervals(run):
             self._support[begin:end] = [feet] * (end - begin)
@@ -138,20 +118,15 @@ class _Film:
 
     def draw(self, k: int) -> Any:
         """Return frame k as an RGB image."""
-        from PIL import Image, ImageDraw
-        size = WIDTH * OVERSAMPLING, HEIGHT * OVERSAMPLING
-        picture = Image.new('RGB', size, BACKGROUND)
-        pen = ImageDraw.Draw(picture)
-        pose = self._scene.pose(self._rows[k])
+        picture, pose = scene.Picture(scene.WIDTH, scene.HEIGHT), self._scene.pose(self._rows[k])
         for view in self._views:
-            self._draw_floor(pen, view, k)
+            self._draw_floor(picture, view, k)
             draw = self._draw_forces if self._shows_forces else self._draw_stance
-            draw(pen, view, k, pose)
+            draw(picture, view, k, pose)
             if view.caption is not None:
-                place = view.centre * WIDTH * OVERSAMPLING, (HEIGHT - 22) * OVERSAMPLING
-                write_text(pen, place, view.caption, self._small, SOFT, centred=True)
-        self._draw_text(pen, k)
-        return picture.resize((WIDTH, HEIGHT), Image.Resampling.LANCZOS)
+                picture.caption((view.centre * scene.WIDTH, scene.HEIGHT - 22), view.caption)
+        self._draw_text(picture, k)
+        return picture.finish()
 
     def _pixels(self, points: Sequence[Any] | np.ndarray, view: View,
                 k: int) -> list[tuple[float, float]]:
@@ -159,13 +134,13 @@ class _Film:
         from_camera = np.asarray(points) - self._camera[k]
         seen = tilt(from_camera[:, ::2], self._slope)
         across = from_camera[:, 1] if view.across else seen[:, 0]
-        x = view.centre * WIDTH * OVERSAMPLING + self._scale * across
-        z = (1.0 - _FLOOR_HEIGHT) * HEIGHT * OVERSAMPLING - self._scale * seen[:, 1]
+        x = view.centre * scene.WIDTH + self._scale * across
+        z = (1.0 - _FLOOR_HEIGHT) * scene.HEIGHT - self._scale * seen[:, 1]
         return list(zip(x.tolist(), z.tolist(), strict=True))
 
-    def _draw_floor(self, pen: Any, view: View, k: int) -> None:
+    def _draw_floor(self, picture: scene.Picture, view: View, k: int) -> None:
         eye = self._camera[k]
-        span = view.reach * WIDTH * OVERSAMPLING / self._scale / math.cos(self._slope)
+        span = view.reach * scene.WIDTH / self._scale / math.cos(self._slope)
         left, right = eye[view.across] - span, eye[view.across] + span
 
         def on_floor(places: Any) -> np.ndarray:
@@ -176,79 +151,68 @@ class _Film:
         corners = corners[(corners[:, 0] > left) & (corners[:, 0] < right)]
         line = np.insert(corners, 1, eye[1], axis=1)   # an edge has two corners at one x
         ends = on_floor([left, right])
-        pen.line(self._pixels([ends[0], *line, ends[1]], view, k), fill=INK, width=2 * OVERSAMPLING)
+        picture.line(self._pixels([ends[0], *line, ends[1]], view, k), scene.INK, 2)
         for tenth in range(math.ceil(10.0 * left), math.floor(10.0 * right) + 1):
             foot = on_floor([0.1 * tenth])[0]
             depth = 0.035 if tenth % 5 == 0 else 0.02
-            pen.line(self._pixels([foot, foot - [0.0, 0.0, depth]], view, k), fill=SOFT,
-                     width=OVERSAMPLING)
+            picture.line(self._pixels([foot, foot - [0.0, 0.0, depth]], view, k), scene.SOFT, 1)
             if tenth % 5 == 0 and view.caption is None:
                 place, = self._pixels([foot - [0.0, 0.0, 0.075]], view, k)
-                write_text(pen, place, f'{0.1 * tenth:.1f} m', self._small, SOFT, centred=True)
+                picture.caption(place, f'{0.1 * tenth:.1f} m')
 
-    def _draw_stance(self, pen: Any, view: View, k: int, pose: Pose) -> None:
+    def _draw_stance(self, picture: scene.Picture, view: View, k: int, pose: scene.Pose) -> None:
         """Draw the robot, its stance leg in front, on a disc."""
-        scene, pixels = self._scene, self._pixels(pose.points, view, k)
+        pixels = self._pixels(pose.points, view, k)
         stance = self._run.support[self._rows[k]]
-        for segment in sorted(scene.segments, key=lambda segment: segment.foot == stance):
-            width = OVERSAMPLING * (6 if segment.foot == stance else 4)
-            colour = INK if segment.foot is None else FOOT_COLOURS[segment.foot]
-            draw_bone(pen, pixels[segment.start], pixels[segment.end], colour, width)
-        draw_disc(pen, pixels[scene.base], 6 * OVERSAMPLING, INK)
-        draw_disc(pen, pixels[scene.feet[stance]], 6 * OVERSAMPLING, FOOT_COLOURS[stance])
+        for segment in sorted(self._scene.segments, key=lambda each: each.foot == stance):
+            colour = scene.INK if segment.foot is None else FOOT_COLOURS[segment.foot]
+            picture.bone(pixels[segment.start], pixels[segment.end], colour,
+                         6 if segment.foot == stance else 4)
+        picture.disc(pixels[self._scene.base], 6, scene.INK)
+        picture.disc(pixels[self._scene.feet[stance]], 6, FOOT_COLOURS[stance])
 
-    def _draw_forces(self, pen: Any, view: View, k: int, pose: Pose) -> None:
+    def _draw_forces(self, picture: scene.Picture, view: View, k: int, pose: scene.Pose) -> None:
         """Draw the robot, pale, its soles, the forces on them and its centre of mass."""
         pixels = self._pixels(pose.points, view, k)
         for segment in sorted(self._scene.segments, key=lambda segment: segment.foot is None):
-            colour = pale(INK if segment.foot is None else FOOT_COLOURS[segment.foot])
-            draw_bone(pen, pixels[segment.start], pixels[segment.end], colour, 5 * OVERSAMPLING)
+            colour = scene.INK if segment.foot is None else FOOT_COLOURS[segment.foot]
+            picture.bone(pixels[segment.start], pixels[segment.end], scene.pale(colour), 5)
         for i, sole in enumerate(pose.soles):
-            pen.line(self._pixels(sole, view, k), fill=FOOT_COLOURS[i], width=5 * OVERSAMPLING)
+            picture.line(self._pixels(sole, view, k), FOOT_COLOURS[i], 5)
         for i, arrow in pose.arrows.items():
             foot, tip = self._pixels(arrow, view, k)
-            _draw_arrow(pen, foot, tip, FOOT_COLOURS[i])
-        _draw_cross(pen, *self._pixels([pose.com], view, k))
+            _draw_arrow(picture, foot, tip, FOOT_COLOURS[i])
+        _draw_cross(picture, *self._pixels([pose.com], view, k))
 
-    def _draw_text(self, pen: Any, k: int) -> None:
+    def _draw_text(self, picture: scene.Picture, k: int) -> None:
         run, row = self._run, self._rows[k]
-        margin, line = 12 * OVERSAMPLING, 19 * OVERSAMPLING
-        title = f'{run.robot.name}, {in_words(run.controller)}, {run.plant}'
-        if run.world.slope:
-            title += f', slope {math.degrees(run.world.slope):.3g} deg'
-        if self._pace > 1:
-            title += f', {self._pace} x real time'
-        write_text(pen, (margin, margin), title, self._font, INK)
         feet = ' and '.join(in_words(run.robot.feet[i]) for i in self._support[row])
         text = f'{run.time[row]:.1f} s, ' + (f'on {feet or "no foot"}' if self._shows_forces
                                              else f'step {run.steps[row]}')
         if run.broke_off and k == len(self._rows) - 1:
             reason = quantities.failure(quantities.ending(run))
             text = f'{run.time[row]:.1f} s, step {run.steps[row]}, {reason}'
-        write_text(pen, (margin, margin + line), text, self._font, INK)
+        picture.head(run, self._pace, text)
 
 
-def _draw_arrow(pen: Any, begin: Sequence[float], end: Sequence[float], colour: str) -> None:
+def _draw_arrow(picture: scene.Picture, begin: Any, end: Any, colour: str) -> None:
     """Draw an arrow with a pale edge, so that it stands out before a leg of its colour."""
     foot, tip = np.array(begin), np.array(end)
     length = math.hypot(*(tip - foot))
-    if length < OVERSAMPLING:
+    if length < 1.0:
         return
     along = (tip - foot) / length
     across = np.array([-along[1], along[0]])
-    head = min(11.0 * OVERSAMPLING, length)
+    head = min(11.0, length)
     neck = tip - head * along
-    corners = [tuple(point) for point in (tip, neck + 0.5 * head * across,
-                                          neck - 0.5 * head * across)]
-    pen.line([tuple(foot), tuple(neck)], fill=BACKGROUND, width=5 * OVERSAMPLING)
-    pen.line([tuple(foot), tuple(neck)], fill=colour, width=3 * OVERSAMPLING)
-    pen.polygon(corners, fill=colour, outline=BACKGROUND)
+    picture.line([foot, neck], scene.BACKGROUND, 5)
+    picture.line([foot, neck], colour, 3)
+    picture.polygon([tip, neck + 0.5 * head * across, neck - 0.5 * head * across], colour,
+                    scene.BACKGROUND)
 
 
-def _draw_cross(pen: Any, place: Sequence[float]) -> None:
-    reach = 6 * OVERSAMPLING
+def _draw_cross(picture: scene.Picture, place: Sequence[float]) -> None:
     x, y = place
-    for colour, width in ((BACKGROUND, 6), (INK, 3)):
-        for sign in (-1, 1):
-            pen.line([(x - reach, y - sign * reach), (x + reach, y + sign * reach)], fill=colour,
-                     width=width * OVERSAMPLING)
+    for colour, width in ((scene.BACKGROUND, 6), (scene.INK, 3)):
+        for rise in (-6, 6):
+            picture.line([(x - 6, y - rise), (x + 6, y + rise)], colour, width)

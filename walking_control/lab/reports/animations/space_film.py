@@ -7,26 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from walking_control.lab.reports import scene
 from walking_control.lab.reports.plots.footprints import footprint_outlines
 from walking_control.lab.reports.plots.style import FOOT_COLOURS, MARK
-from walking_control.lab.reports.scene import (
-    BACKGROUND,
-    draw_bone,
-    draw_disc,
-    FRAME_RATE,
-    import_pillow,
-    INK,
-    load_font,
-    OVERSAMPLING,
-    pale,
-    Pose,
-    save_frames,
-    Scene,
-    smooth,
-    SOFT,
-    write_text,
-)
-from walking_control.models.robot import in_words
 from walking_control.runs.quantities import ending, failure
 from walking_control.runs.run import Run
 from walking_control.runs.space import pushes, yaw
@@ -62,20 +45,20 @@ def write_space_film(run: Run, path: Path | str, below: Run | None = None) -> No
     floor are 0.5 m apart. Another walk, as long, is seen `below` it at the same times.
     """
     pace = max(1, math.ceil((run.time[-1] - run.time[0]) / LONGEST))
-    times = np.arange(run.time[0], run.time[-1] + 1e-9, 2.0 * pace / FRAME_RATE)
+    times = np.arange(run.time[0], run.time[-1] + 1e-9, 2.0 * pace / scene.FRAME_RATE)
     rows = np.minimum(np.searchsorted(run.time, times - 1e-9), len(run.time) - 1)
     films = [_Film(each, np.minimum(rows, len(each.time) - 1), pace)
              for each in (run, *(() if below is None else (below,)))]
     for film in films:   # of one scale
         film.height = max(each.height for each in films)
     frames = [_stack([film.draw(k) for film in films]) for k in range(len(rows))]
-    save_frames(frames, path, linger=run.broke_off, rate=FRAME_RATE / 2.0)
+    scene.save_frames(frames, path, linger=run.broke_off, rate=scene.FRAME_RATE / 2.0)
 
 
 def _stack(pictures: list[Any]) -> Any:
     """Return pictures of one size below each other as one."""
     width, height = pictures[0].size
-    picture = import_pillow().new(pictures[0].mode, (width, height * len(pictures)))
+    picture = scene.import_pillow().new(pictures[0].mode, (width, height * len(pictures)))
     for i, each in enumerate(pictures):
         picture.paste(each, (0, i * height))
     return picture
@@ -86,68 +69,60 @@ class _Film:
 
     def __init__(self, run: Run, rows: np.ndarray, pace: float) -> None:
         self._run, self._rows, self._pace = run, rows, pace
-        self._scene = Scene(run)
+        self._scene = scene.Scene(run)
         # it may begin crouched
         self.height = max(float(np.ptp(self._scene.pose(row).points[:, 2]))
                            for row in rows[::LOOKS])
         self._prints = footprint_outlines(run)
         self._base, self._pushes = run.base.position, pushes(run)
-        self._place = np.column_stack([smooth(column) for column in self._base[rows, :2].T])
-        self._look = smooth(yaw(run)[rows])
-        self._font, self._small = (load_font(size * OVERSAMPLING) for size in (13, 11))
+        self._place = np.column_stack([scene.smooth(column) for column in self._base[rows, :2].T])
+        self._look = scene.smooth(yaw(run)[rows])
 
     def _views(self, k: int) -> tuple[tuple[str, tuple[float, float], Frame], ...]:
         """Return (caption or none, its place, `Frame`) of the three views of frame k."""
         x, y = self._place[k]
-        height, unit = self.height, OVERSAMPLING
+        height = self.height
         c, s = math.cos(self._look[k]), math.sin(self._look[k])
         middle = np.array([x, y, 0.5 * height])
-        size = 0.36 * HEIGHT * unit / height
+        size = 0.36 * HEIGHT / height
         forward = -EYE / np.linalg.norm(EYE)
         right = np.cross(forward, [0.0, 0.0, 1.0])
         right /= np.linalg.norm(right)
         return (
             ('from above', (0.19 * WIDTH, 0.53 * HEIGHT), Frame(
-                (0.19 * WIDTH * unit, 0.34 * HEIGHT * unit), middle,
+                (0.19 * WIDTH, 0.34 * HEIGHT), middle,
                 np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, -1.0]]), 0.8 * size)),
             ('from the right side', (0.19 * WIDTH, 0.94 * HEIGHT), Frame(
-                (0.19 * WIDTH * unit, 0.74 * HEIGHT * unit), middle,
+                (0.19 * WIDTH, 0.74 * HEIGHT), middle,
                 np.array([[c, s, 0.0], [0.0, 0.0, 1.0], [-s, c, 0.0]]), 0.72 * size)),
             ('', (0.0, 0.0), Frame(
-                (0.69 * WIDTH * unit, 0.55 * HEIGHT * unit), middle + height * EYE,
+                (0.69 * WIDTH, 0.55 * HEIGHT), middle + height * EYE,
                 np.array([right, np.cross(right, forward), forward]),
-                0.62 * HEIGHT * unit / height * np.linalg.norm(EYE) * height, True)))
+                0.62 * HEIGHT / height * np.linalg.norm(EYE) * height, True)))
 
     def draw(self, k: int) -> Any:
         """Return frame k as an RGB image."""
-        from PIL import Image, ImageDraw
-        size = WIDTH * OVERSAMPLING, HEIGHT * OVERSAMPLING
-        picture = Image.new('RGB', size, BACKGROUND)
+        picture = scene.Picture(WIDTH, HEIGHT)
         pose, row = self._scene.pose(self._rows[k]), self._rows[k]
-        edge = int(0.38 * WIDTH) * OVERSAMPLING
-        panels = ((0, int(0.14 * HEIGHT), int(0.38 * WIDTH), int(0.53 * HEIGHT)),
-                  (0, int(0.57 * HEIGHT), int(0.38 * WIDTH), int(0.94 * HEIGHT)),
-                  (int(0.38 * WIDTH), int(0.14 * HEIGHT), WIDTH, HEIGHT))
+        edge, top = int(0.38 * WIDTH), int(0.14 * HEIGHT)
+        panels = ((0, top, edge, int(0.53 * HEIGHT)),
+                  (0, int(0.57 * HEIGHT), edge, int(0.94 * HEIGHT)), (edge, top, WIDTH, HEIGHT))
         for (caption, place, frame), box in zip(self._views(k), panels, strict=True):
             # each view on a sheet of its own, so that its floor does not run into the others
-            sheet = Image.new('RGB', size, BACKGROUND)
-            pen = ImageDraw.Draw(sheet)
-            self._draw_floor(pen, frame, k)
-            self._draw_prints(pen, frame, row)
-            self._draw_robot(pen, frame, pose, row)
-            self._draw_push(pen, frame, row)
-            cut = tuple(OVERSAMPLING * side for side in box)
-            picture.paste(sheet.crop(cut), cut[:2])
+            sheet = scene.Picture(WIDTH, HEIGHT)
+            self._draw_floor(sheet, frame, k)
+            self._draw_prints(sheet, frame, row)
+            self._draw_robot(sheet, frame, pose, row)
+            self._draw_push(sheet, frame, row)
+            cut = tuple(scene.OVERSAMPLING * side for side in box)
+            picture.image.paste(sheet.image.crop(cut), cut[:2])
             if caption:
-                write_text(ImageDraw.Draw(picture), tuple(OVERSAMPLING * each for each in place),
-                           caption, self._small, SOFT, centred=True)
-        pen = ImageDraw.Draw(picture)
-        pen.line([(edge, int(0.14 * HEIGHT) * OVERSAMPLING), (edge, size[1])], fill=pale(SOFT),
-                 width=OVERSAMPLING)
-        self._draw_text(pen, k)
-        return picture.resize((WIDTH, HEIGHT), Image.Resampling.LANCZOS)
+                picture.caption(place, caption)
+        picture.line([(edge, top), (edge, HEIGHT)], scene.pale(scene.SOFT), 1)
+        self._draw_text(picture, k)
+        return picture.finish()
 
-    def _draw_floor(self, pen: Any, frame: Frame, k: int) -> None:
+    def _draw_floor(self, picture: scene.Picture, frame: Frame, k: int) -> None:
         """Draw lines on the floor around the robot; from the side they are one."""
         middle = CELL * np.round(self._place[k] / CELL)
         reach = CELL * np.arange(-CELLS, CELLS + 1)
@@ -156,53 +131,48 @@ class _Film:
                 ends = np.zeros((2, 3))
                 ends[:, along] = middle[along] + reach[[0, -1]]
                 ends[:, across] = middle[across] + offset
-                pen.line(frame.pixels(ends), fill=pale(SOFT), width=OVERSAMPLING)
+                picture.line(frame.pixels(ends), scene.pale(scene.SOFT), 1)
 
-    def _draw_prints(self, pen: Any, frame: Frame, row: int) -> None:
+    def _draw_prints(self, picture: scene.Picture, frame: Frame, row: int) -> None:
         for begin, foot, outline in self._prints:
             if begin > row:
                 break
             corners = frame.pixels(np.insert(outline, 2, 0.0, axis=1))
-            colour = pale(FOOT_COLOURS[foot])
+            colour = scene.pale(FOOT_COLOURS[foot])
             if len(corners) > 2:
-                pen.polygon(corners, fill=colour)
+                picture.polygon(corners, colour)
             else:
-                draw_disc(pen, corners[0], 3 * OVERSAMPLING, colour)
+                picture.disc(corners[0], 3, colour)
 
-    def _draw_robot(self, pen: Any, frame: Frame, pose: Pose, row: int) -> None:
+    def _draw_robot(self, picture: scene.Picture, frame: Frame, pose: scene.Pose, row: int) -> None:
         """Draw soles and limbs, the far ones first."""
         away = frame.axes[2] @ (pose.points - frame.eye).T
         pixels = frame.pixels(pose.points)
         for i, sole in enumerate(pose.soles):
             if len(sole) > 1:
-                pen.polygon(frame.pixels(sole), fill=FOOT_COLOURS[i])
+                picture.polygon(frame.pixels(sole), FOOT_COLOURS[i])
         stance = self._run.support[row]
         for segment in sorted(self._scene.segments,
                               key=lambda each: -(away[each.start] + away[each.end])):
-            width = OVERSAMPLING * (5 if segment.foot == stance else 4)
-            colour = INK if segment.foot is None else FOOT_COLOURS[segment.foot]
-            draw_bone(pen, pixels[segment.start], pixels[segment.end], colour, width)
-        draw_disc(pen, pixels[self._scene.base], 5 * OVERSAMPLING, INK)
+            colour = scene.INK if segment.foot is None else FOOT_COLOURS[segment.foot]
+            picture.bone(pixels[segment.start], pixels[segment.end], colour,
+                         5 if segment.foot == stance else 4)
+        picture.disc(pixels[self._scene.base], 5, scene.INK)
         for i, sole in enumerate(pose.soles):
             if len(sole) == 1:
-                draw_disc(pen, frame.pixels(sole)[0], 4 * OVERSAMPLING, FOOT_COLOURS[i])
+                picture.disc(frame.pixels(sole)[0], 4, FOOT_COLOURS[i])
 
-    def _draw_push(self, pen: Any, frame: Frame, row: int) -> None:
+    def _draw_push(self, picture: scene.Picture, frame: Frame, row: int) -> None:
         for push in self._pushes:
             if 0.0 <= self._run.time[row] - self._run.time[push.row] < SHOWN_PUSH:
                 tip = self._base[row]
                 foot = tip - 0.5 * self.height * np.append(push.way, 0.0)
                 start, end = frame.pixels([foot, tip])
-                pen.line([start, end], fill=MARK, width=4 * OVERSAMPLING)
-                draw_disc(pen, end, 6 * OVERSAMPLING, MARK)
+                picture.line([start, end], MARK, 4)
+                picture.disc(end, 6, MARK)
 
-    def _draw_text(self, pen: Any, k: int) -> None:
+    def _draw_text(self, picture: scene.Picture, k: int) -> None:
         run, row = self._run, self._rows[k]
-        margin, line = 12 * OVERSAMPLING, 19 * OVERSAMPLING
-        title = f'{run.robot.name}, {in_words(run.controller)}, {run.plant}'
-        if self._pace > 1:
-            title += f', {self._pace} x real time'
-        write_text(pen, (margin, margin), title, self._font, INK)
         text = f'{run.time[row]:.1f} s, step {run.steps[row]}'
         route = run.route
         for segment in route.segments if route is not None else ():
@@ -210,4 +180,4 @@ class _Film:
                 text += f': {segment.name}'
         if run.broke_off and k == len(self._rows) - 1:
             text += f', {failure(ending(run))}'
-        write_text(pen, (margin, margin + line), text, self._font, INK)
+        picture.head(run, self._pace, text)
