@@ -485,7 +485,7 @@ def silence_limit(node):
 
 
 @fault('Joint states stop', code='stale_joint_state',
-       detected='real time: state_timeout (0.05 s) and at most two control periods, steady clock; '
+       detected='real time: state_timeout (0.06 s) and at most two control periods, steady clock; '
                 'lockstep: lockstep_timeout (2 s)',
        reaction='zero', last='zero', clears='~/clear_fault')
 def test_stale_joint_state(bench, robot, realtime):

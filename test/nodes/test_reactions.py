@@ -114,7 +114,7 @@ def test_slow_sensors_are_said_at_the_start(bench, robot):
     robot.wait()
     assert robot.stream_until(lambda: node.fault is not None, every=0.07)
     assert node.fault.code == 'sensor_missing', node.fault
-    assert 'Hz; safety.state_timeout 0.05 s needs 25 Hz or more' in node.fault.message
+    assert 'Hz; safety.state_timeout 0.06 s needs 21 Hz or more' in node.fault.message
     assert not any(message.data[0] for message in robot.efforts)
 
 

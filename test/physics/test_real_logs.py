@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from walking_control.cli import main
+from walking_control.lab.experiments.impact import analyse_impact
 from walking_control.loading import load_robot
 from walking_control.runs.kinematics import estimation_measures
 from walking_control.simulation.sensors import noise_overrides
@@ -142,3 +143,27 @@ def test_a_real_icub_is_estimated_honestly(tmp_path, capsys):
     whole = json.loads(capsys.readouterr().out)['whole']
     assert whole['place_share'] < 0.02 and 0.3 < whole['nees'] < 2.0
     assert np.degrees(whole['tilt_rms']) == pytest.approx([0.48, 0.51], abs=0.1)
+
+
+def test_a_real_compass_lands_as_the_impact_law_says(capsys):
+    """The law that every walk here stands on would not be that of a real walker."""
+    import real_compass
+    path = DATA / 'sydney_compass' / 'SysID_data_12exp_120steps.mat'
+    if not path.is_file():
+        pytest.skip('measurements of real robots are not here: set WALKING_CONTROL_DATA; the '
+                    'compass is in imanchester/SydneyCompassGait')
+    found = real_compass.main(path)
+    plastic, locked = found[real_compass.FREE_HIP], found[real_compass.LOCKED_HIP]
+    assert plastic['share'] < 0.1 and locked['share'] > 0.3
+    assert '114 impacts' in capsys.readouterr().out
+
+
+def test_the_impact_of_the_example_is_the_one_of_the_plants():
+    """The fit would judge another law than the one that walks here."""
+    import real_compass
+    impact = np.array(analyse_impact(load_robot('compass'), [-0.2, 0.4]).impact_map)
+    # stance leg and hip; a point mass in the middle of each leg, five at the hip
+    for rates in np.eye(2):
+        old, new = real_compass.hit((-0.2, 0.2), (rates[0], rates.sum()),
+                                    np.log([5.0, 0.5, 1e-12, 1.0]), real_compass.FREE_HIP)
+        assert impact @ rates == pytest.approx([new, old - new], abs=1e-9)
