@@ -28,10 +28,8 @@ def along_axes(limb: Limb, direction: Sequence[float] | np.ndarray) -> np.ndarra
 def study_transmission(limb: Limb, direction: Sequence[float] | np.ndarray) -> dict[str, Any]:
     """Return how heavy, strong and soft a limb's end is along a direction of the world, ``(3,)``.
 
-    Returns:
-        dict: ``motors``, ``inertia`` (matrices, kg), ``masses`` (effective and diagonal, kg),
-        ``forces`` (N), ``corners`` (N), ``impact_mitigation`` (None of a held base),
-        ``symmetric_error``, ``over_efficiency``, and what was asked for.
+    ``inertia`` (matrices, kg), ``masses`` (effective and diagonal, kg), ``forces`` and ``corners``
+    (N); ``impact_mitigation`` is None of a held base.
     """
     u, gears = along_axes(limb, direction), limb.transmission
     inertia = limb_end.task_inertia(limb)
@@ -83,10 +81,8 @@ def over_efficiency(limb: Limb, u: np.ndarray,
                     efficiencies: np.ndarray = EFFICIENCIES) -> dict[str, list[float]]:
     """Return forces and impact mitigation along u, with the same forward efficiency in all gears.
 
-    Returns:
-        dict: ``efficiency``, ``back_efficiency`` (of the first gear), ``FFC`` and ``BFC`` as shares
-        of FC, ``factor``, ``effective`` and ``diagonal`` (of impact mitigation; empty of a held
-        base).
+    ``back_efficiency`` is that of the first gear, ``FFC`` and ``BFC`` are shares of FC; ``factor``,
+    ``effective`` and ``diagonal`` are of impact mitigation, empty of a held base.
     """
     found: dict[str, list[float]] = {name: [] for name in (
         'efficiency', 'back_efficiency', 'FFC', 'BFC', 'factor', 'effective', 'diagonal')}
@@ -128,18 +124,11 @@ def usual_contacts(mechanism: Mechanism) -> tuple[rotom.Contacts, list[str]]:
 def study_rotom(mechanism: Mechanism, direction: Sequence[float] | np.ndarray,
                 contacts: rotom.Contacts = rotom.NO_CONTACTS, joints: Sequence[str] = (),
                 zeros: bool = False, seed: int = 0) -> dict[str, Any]:
-    """Return how a posture passes a force on the centre of mass into its motion.
+    """Return how a posture with contacts kept passes a force along a direction into motion.
 
-    Args:
-        direction: Of the force, ``(3,)``.
-        contacts: The `Contacts` that are kept.
-        joints: Those over which the index is wanted.
-        zeros: Whether to look for postures of no RoToM.
-
-    Returns:
-        dict: ``rotom``, ``to_surface``, ``index``, ``half_axes``, ``directions`` (columns),
-        ``matrix``, ``center_of_mass`` (m), ``mass`` (kg), ``descending_torque`` (1/rad),
-        ``index_over``, ``zeros`` (rad), and what was asked for.
+    The index is told over `joints`; `zeros` looks for postures of no RoToM. ``half_axes`` go with
+    ``directions`` (columns); ``center_of_mass`` is in m, ``mass`` in kg, ``descending_torque`` in
+    1/rad, ``zeros`` in rad.
     """
     u = unit_direction(direction)
     found = rotom.transmissibility(mechanism, contacts)

@@ -50,17 +50,12 @@ def observe_energies(run: Run, values: CurveTrackingParameters | None = None,
                      ) -> dict[str, np.ndarray]:
     """Return the energies along the recorded states of a planar run, whatever its controller.
 
-    `values` are those of curve tracking's parameters to measure by; None takes those of the run if
-    curve tracking ran, else the defaults.
-
-    Returns:
-        name -> ``(T,)`` by `FIELDS`: potential energy relative to the stance foot, kinetic energy
-        along and across the desired field, their sum, the energy wanted there, distance to the
-        gait in the field's metric, and the place on it.
-
-    Raises:
-        IncompatibleController: Curve tracking does not know this kind of robot.
-        GaitError: The robot has no gait, or another one.
+    They are `FIELDS` -> ``(T,)``: potential energy relative to the stance foot, kinetic energy
+    along and across the desired field, their sum, the energy wanted there, distance to the gait in
+    the field's metric, and the place on it. `values` are those of curve tracking's parameters to
+    measure by; None takes those of the run if curve tracking ran, else the defaults.
+    IncompatibleController: curve tracking does not know this kind of robot; GaitError: it has no
+    gait, or another one.
     """
     robot, world = run.robot, run.world
     if not robot.is_planar:

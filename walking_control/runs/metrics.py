@@ -50,30 +50,30 @@ class Summary(Result):
     fault_reason: str | None
     duration: float
     steps: int
-    distance: float   # of the base along the floor
+    distance: float   #: of the base along the floor
     speed: float | None
-    # net mechanical work / (m g distance), or energy drawn at the motor terminals / the same; None
-    # unless the robot stepped forward, the latter also when an actuator has no motor (resistance 0)
+    #: net mechanical work / (m g distance), or energy drawn at the motor terminals / the same; None
+    #: unless the robot stepped forward, the latter also with an actuator without a motor
     cost_of_transport: float | None
     cost_of_transport_electrical: float | None
-    peak_effort: float | None   # the largest of any actuator, N m or N
-    peak_current: float | None   # A
-    # N, see `contact_extremes`, or `load_extremes` where there are no coordinates to step in
+    peak_effort: float | None   #: the largest of any actuator, N m or N
+    peak_current: float | None   #: A
+    #: N, see `contact_extremes`, or `load_extremes` where there are no coordinates to step in
     min_normal_force: float | None
     max_friction_ratio: float | None
-    scuffs: int | None   # see `count_scuffs`
-    foot_depth: float | None   # m, see `foot_depths`
+    scuffs: int | None   #: see `count_scuffs`
+    foot_depth: float | None   #: m, see `foot_depths`
     foot_depth_ahead: float | None
     scuff_reach: float | None
-    energy_injected: float   # net mechanical work of the actuators, J
-    squared_effort_per_step: float | None   # integral of the squared efforts / steps
+    energy_injected: float   #: net mechanical work of the actuators, J
+    squared_effort_per_step: float | None   #: integral of the squared efforts / steps
     mass: float
     slope: float
     gravity: float
     friction: float
     sensors: dict[str, Any] | None
-    steady: SteadyState | SteadyInSpace | None   # None of a kept posture
-    posture: PostureMeasures | None   # no entry of a walk
+    steady: SteadyState | SteadyInSpace | None   #: None of a kept posture
+    posture: PostureMeasures | None   #: no entry of a walk
     estimator: EstimationMeasures | None
 
 

@@ -57,18 +57,12 @@ class Segment(NamedTuple):
 
 
 class Route(NamedTuple):
-    """What a walker is asked for.
-
-    Attributes:
-        segments: The `Segment` list, without gaps.
-        noise: Preset of noise it is meant to be walked with, or None.
-        posture: (joint, rad) of the posture it begins in; else that of the robot file.
-        controller: Name of the law it is meant to be walked with; else that of the robot file.
-    """
-
-    segments: tuple[Segment, ...]
-    noise: str | None = None
+    """What a walker is asked for."""
+    segments: tuple[Segment, ...]   #: the `Segment` list, without gaps
+    noise: str | None = None   #: preset of noise it is meant to be walked with, or None
+    #: (joint, rad) of the posture it begins in; else that of the robot file
     posture: tuple[tuple[str, float], ...] = ()
+    #: name of the law it is meant to be walked with; else that of the robot file
     controller: str | None = None
 
     @property

@@ -13,7 +13,7 @@ import yaml
 from walking_control.exceptions import InvalidInput
 from walking_control.lab.adoption.body_tree import BodyTree
 from walking_control.lab.adoption.description import fix_joints, read_description, turn_base
-from walking_control.lab.adoption.feet import find_feet, find_sole, Sole
+from walking_control.lab.adoption.feet import find_base, find_feet, find_forward, find_sole, Sole
 from walking_control.lab.adoption.guess import (
     Description,
     Guess,
@@ -24,7 +24,6 @@ from walking_control.lab.adoption.guess import (
     TOLD,
     Told,
 )
-from walking_control.lab.adoption.heading import find_base, find_forward
 from walking_control.lab.adoption.mirror import find_mirror, Mirror, side_of
 from walking_control.lab.adoption.robot_tree import (
     armatures_of,

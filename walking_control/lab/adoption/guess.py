@@ -21,35 +21,23 @@ class Guess:
 
 @dataclass(frozen=True)
 class Told:
-    """What the user says instead of having it guessed; None or empty where he does not.
-
-    Args:
-        name: Of the robot.
-        feet: Foot links.
-        base: ``'planar'`` or ``'free'``.
-        forward: Axis of the description that points ahead: x, y, -x or -y.
-        mirror: joint -> partner.
-        fixed: joint -> position at which it is made fixed.
-        efforts: joint -> effort limit, N m or N.
-        armatures: joint -> inertia of its rotor, felt at the joint, kg m^2.
-        sole: Length and width of the soles, m; zeros make them points.
-        posture: joint -> position of the start posture.
-        bend: How much of its longest the leg is at the start.
-        strict: Whether a description that has to be repaired is refused.
-    """
-
-    name: str | None = None
-    feet: tuple[str, ...] = ()
-    base: str | None = None
-    forward: str | None = None
-    mirror: dict[str, str] = field(default_factory=dict)
+    """What the user says instead of having it guessed; None or empty where he does not."""
+    name: str | None = None   #: of the robot
+    feet: tuple[str, ...] = ()   #: foot links
+    base: str | None = None   #: ``'planar'`` or ``'free'``
+    forward: str | None = None   #: axis of the description that points ahead: x, y, -x or -y
+    mirror: dict[str, str] = field(default_factory=dict)   #: joint -> partner
+    #: joint -> position at which it is made fixed
     fixed: dict[str, float] = field(default_factory=dict)
-    efforts: dict[str, float] = field(default_factory=dict)
+    efforts: dict[str, float] = field(default_factory=dict)   #: joint -> effort limit, N m or N
+    #: joint -> inertia of its rotor, felt at the joint, kg m^2
     armatures: dict[str, float] = field(default_factory=dict)
+    #: length and width of the soles, m; zeros make them points
     sole: tuple[float, float] | None = None
+    #: joint -> position of the start posture
     posture: dict[str, float] = field(default_factory=dict)
-    bend: float = 0.93
-    strict: bool = False
+    bend: float = 0.93   #: how much of its longest the leg is at the start
+    strict: bool = False   #: whether a description that has to be repaired is refused
 
 
 @dataclass

@@ -78,18 +78,13 @@ def compare(robot: str, variants: Sequence[Variant], disturb: Sequence[str] | No
         robustness: Whether to look for first failing sizes too: in the plane of each kind of
             disturbance, in space of pushes as a `Grid` says.
         progress: Called with a line of text now and then.
-        plant: Name of the plant; None takes the robot file's, and rigid for first failing sizes in
-            the plane.
+        plant: Name; None takes the robot file's, and rigid for first failing sizes in the plane.
         speeds: Commanded in space, m/s.
         processes: How many walks at once in space; None: as many as there are processors.
 
-    Returns:
-        List of `Walk`; in space without runs: ``gaits`` of their measures holds those of each
-        speed, see `measure_gait`.
-
-    Raises:
-        InvalidInput: A variant, a disturbance or an override is unusable.
-        Interrupted: Somebody stopped it; holds the walks until then.
+    Walks in space have no runs: ``gaits`` of their measures holds those of each speed, see
+    `measure_gait`. InvalidInput: a variant, a disturbance or an override is unusable; Interrupted
+    holds the walks until then.
     """
     show = progress or (lambda text: None)
     in_space = load_robot(robot, overrides).robot.is_free
@@ -240,9 +235,8 @@ class _Gaits:
 def measure_gait(run: Run) -> dict[str, Any]:
     """Return the measures of a steady walk in space, ready for JSON; None where it did not last.
 
-    Returns:
-        Dictionary: ``survived``, ``reason`` why not, ``steps``; `GAIT_MEASURES`, those of
-        `steady_in_space` and ``heading``, the largest turn of the base from where it began (deg).
+    They are ``survived``, ``reason`` why not, ``steps`` and `GAIT_MEASURES`, the ``heading`` being
+    the largest turn of the base from where it began (deg).
     """
     steady, looks = steady_in_space(run, Dynamics(run.robot)), yaw(run)
     turned = None if steady['start'] is None else math.degrees(abs(looks - looks[0]).max())

@@ -162,7 +162,6 @@ class Cell:
 
 class Trial(NamedTuple):
     """A walk to be made: a cell, a size, and whether to walk on to the end."""
-
     cell: Cell
     size: float
     to_the_end: bool

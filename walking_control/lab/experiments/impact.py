@@ -19,11 +19,9 @@ from walking_control.runs.result import Result
 def principal_losses(M: np.ndarray, D: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the shares of energy an impact takes and the velocities that lose them.
 
-    M is the mass matrix, D the loss matrix of [DS09] (4.17), both ``(n, n)``.
-
-    Returns:
-        ``(shares, directions)``: between 0 and 1, falling, ``(n,)``; columns of unit
-        ``v^T M v``, ``(n, n)`` ([DS09] (4.19) to (4.21)).
+    M is the mass matrix, D the loss matrix of [DS09] (4.17), both ``(n, n)``. Shares fall, from 1
+    to 0, ``(n,)``; velocities are columns of unit ``v^T M v``, ``(n, n)`` ([DS09] (4.19) to
+    (4.21)).
     """
     inverse = np.linalg.inv(np.linalg.cholesky(M)).T
     shares, axes = np.linalg.eigh(inverse.T @ D @ inverse)

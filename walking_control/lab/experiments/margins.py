@@ -151,26 +151,19 @@ def find_margin(robot_file: RobotFile, kind: str, controller: Choice = None,
                 plant: Choice = None, largest: float | None = None,
                 resolution: float | None = None, seeds: int = 5, duration: float = 20.0,
                 progress: Callable[[float], None] | None = None) -> FirstFailure:
-    """Make one thing worse until the robot no longer walks, or stands.
+    """Make one thing, a kind of `MARGINS`, worse until the robot no longer walks, or stands.
 
     Args:
-        robot_file: The `RobotFile`; its section ``sensors`` holds in every walk.
-        kind: One of `MARGINS`.
-        largest: Last size tried; below 0, of masses, sizes fall from 0: lighter. None takes the
-            kind's own.
+        largest: Last size; below 0, of masses, they fall from 0: lighter. None: the kind's own.
         resolution: Distance between sizes.
         seeds: Number of seeds, from ``sensors.seed`` on; one walk is enough without chance.
         duration: Simulated time of each walk, s.
         progress: Called with the share of sizes tried, 0 to 1, after each.
 
-    Returns:
-        `FirstFailure`, with the conditions ``seeds`` and ``duration`` of each walk and ``noise``
-        (whether sensors had errors), and the measure ``reason`` of the first failure.
-
-    Raises:
-        InvalidInput: An unknown kind, sizes that make no grid, or parts that do not fit.
-        NotAchieved: It does not even walk with the size 0.
-        Interrupted: Somebody stopped it; holds the result of the sizes tried.
+    The conditions of the `FirstFailure` are ``seeds`` and ``duration`` of each walk and ``noise``
+    (whether sensors had errors), its measure the ``reason`` of the first failure. InvalidInput: an
+    unknown kind, sizes that make no grid, or parts that do not fit; NotAchieved: it does not even
+    walk with the size 0; Interrupted holds the result of the sizes tried.
     """
     robot_file, controller, plant = choose_parts(robot_file, controller, plant)
     if kind not in MARGINS:

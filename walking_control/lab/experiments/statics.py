@@ -27,18 +27,11 @@ _URDF = ('.urdf', '.xacro')
 class Posture:
     """A robot in a configuration with its two soles, ready to be asked for torques.
 
-    Args:
-        robot: Robot name, path of a robot file, or path of a URDF or xacro file.
-        left: Frame of the left sole; None takes the robot file's first foot.
-        right: Frame of the right sole; None takes the second.
-        configuration: Path of a YAML file with ``joints`` and ``base``; None takes the robot
-            file's start posture, or zero angles of a bare URDF.
-        friction: Coefficient of friction.
-        foot_size: Length and width of the soles, m, both 0 for points; None assumes 0.20 x 0.10.
-        overrides: Pairs (name, value) for the robot file.
-
-    Raises:
-        InvalidInput: The robot, a frame or the configuration is unusable.
+    The robot is a name or the path of a robot file, URDF or xacro. `left` and `right` are frames of
+    soles, by default of the robot file's first two feet; `configuration` is the path of a YAML file
+    with ``joints`` and ``base``, by default the robot file's start, or zero angles. `foot_size` is
+    length and width of the soles, m, both 0 for points; None assumes 0.20 x 0.10. InvalidInput: the
+    robot, a frame or the configuration is unusable.
     """
 
     def __init__(self, robot: str | Path, left: str | None = None, right: str | None = None,

@@ -46,31 +46,17 @@ def failure_of(error: WalkingControlError) -> Outcome:
 
 @dataclass
 class Site:
-    """Where a robot is brought up, and how.
-
-    Args:
-        path: Of the robot file that was given.
-        folder: Where everything is written.
-        speed: Asked for, m/s; None: found.
-        duration: Of the walk that counts, s.
-        evaluations: Points that tuning tries.
-        seed: Of everything that is random.
-        current: Of the robot file to go on with.
-        done: name -> `Outcome` of the steps before.
-        progress: Called with a line of text now and then.
-        more: `Step` after `Step` to be done at the end.
-    """
-
-    path: Path
-    folder: Path
-    speed: float | None = None
-    duration: float = 20.0
-    evaluations: int = 12
-    seed: int = 0
-    current: Path = Path()
-    done: dict[str, Outcome] = field(default_factory=dict)
-    progress: Callable[[str], None] = print
-    more: tuple['Step', ...] = ()
+    """Where a robot is brought up, and how."""
+    path: Path   #: of the robot file that was given
+    folder: Path   #: where everything is written
+    speed: float | None = None   #: asked for, m/s; None: found
+    duration: float = 20.0   #: of the walk that counts, s
+    evaluations: int = 12   #: points that tuning tries
+    seed: int = 0   #: of everything that is random
+    current: Path = Path()   #: of the robot file to go on with
+    done: dict[str, Outcome] = field(default_factory=dict)  #: name -> `Outcome` of the steps before
+    progress: Callable[[str], None] = print   #: called with a line of text now and then
+    more: tuple['Step', ...] = ()   #: `Step` after `Step` to be done at the end
 
     def load(self, **overrides: Any) -> RobotFile:
         """Return the `RobotFile` to go on with."""

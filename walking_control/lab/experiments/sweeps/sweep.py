@@ -134,16 +134,13 @@ class Sweep(Result):
 def run_sweep(task: SweepTask, file: Path | None = None, workers: int | None = None,
               scheduler: str | None = None, resume: bool = False, allow_many: bool = False,
               progress: Callable[[float], None] | None = None) -> Sweep:
-    """Walk a sweep.
-
-    The table does not depend on who walks it: one process, several, or a cluster.
+    """Walk a sweep; its table does not depend on who walks it: one process, several, or a cluster.
 
     Args:
         file: Parquet file for the table; None keeps it in memory.
         workers: Local processes; None takes as many as there are cores, or fewer for few rows.
         scheduler: Address of a Dask scheduler to use instead.
-        resume: Whether to go on with the table in `file`; of a sweep by samples, whether to append
-            the rows that it lacks.
+        resume: Whether to go on with the table in `file`; of a sweep by samples, to append to it.
         allow_many: Whether more than a million rows are meant.
         progress: Called with the share of rows there are, 0 to 1.
 
