@@ -46,7 +46,10 @@ def test_within_what_was_asked(found):
     np.testing.assert_allclose(judgement.step[1:], (-0.17, 0.0), atol=1e-6)
     middle = np.abs(judgement.s - 0.5) < 0.05
     assert judgement.swing[middle, 2].min() > 0.9 * values.sole_clearance
-    assert -0.26 < judgement.twist[2] <= 0.0
+    corners = np.array([[x, y, 0.0] for x in (0.05, -0.05) for y in (0.025, -0.025)])
+    landing = judgement.twist[:3] + np.cross(judgement.twist[3:], corners)
+    assert (-0.26 < landing[:, 2]).all() and (landing[:, 2] < 1e-6).all()
+    assert np.abs(landing[:, :2]).max() < values.landing_slip + 1e-6
 
 
 def test_file_and_verb(found, tmp_path, capsys, monkeypatch):

@@ -1,13 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Natural walking in space: tracked gaits, and the law as a whole."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from walking_control.controllers.natural_walking.books import Books
-from walking_control.controllers.natural_walking.reference import CAPTURE, FOOT, GaitTable, RATE
+from walking_control.controllers.natural_walking.reference import (
+    _find_knee,
+    CAPTURE,
+    FOOT,
+    GaitTable,
+    RATE,
+)
 from walking_control.controllers.registry import make_controller
 from walking_control.loading import load_robot
+from walking_control.models.dynamics import Dynamics
 from walking_control.runs.route import read_route
 from walking_control.simulation.simulate import simulate
 
@@ -105,3 +114,13 @@ def test_a_step_of_the_table_ends_where_the_next_begins(table):
     np.testing.assert_allclose((place[1] - place[0]) / 0.02, table.row(0.5, 0)[FOOT][3:6],
                                atol=2e-2)
     assert end[RATE] == pytest.approx(begin[RATE], rel=2e-2)
+
+
+def test_hips_with_arms_between_their_axes_are_no_knees():
+    """A robot whose hip axes do not meet would be held up by a hip and fall at its first step."""
+    robot = load_robot('walker3d').robot
+    link = '<parent link="left_hip_yaw_link"/>'
+    moved = robot.urdf.replace(f'xyz="0 0 0"/>{link}', f'xyz="0 0.06 -0.1"/>{link}')
+    assert moved != robot.urdf
+    dynamics = Dynamics(replace(robot, urdf=moved))
+    assert dynamics.joints[_find_knee(dynamics, robot.feet[0])] == 'left_knee'

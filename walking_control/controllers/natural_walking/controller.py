@@ -93,15 +93,17 @@ class NaturalWalking(Stepping):
         super().__init__(robot_file, values)
         family = GaitFamily.read(gait_path(values.gait or robot_file.robot.name), robot_file)
         self._table = GaitTable(family, self._dynamics, self._gravity)
-        # checked when the file was read
-        self._prediction.lag = float(
-            robot_file.sections.get('estimator', {}).get('velocity_lag', 0.0))
-        foot = self._dynamics.frames[robot_file.robot.feet[LEFT]]
-        self._ankle = self._dynamics.model.frames[foot].placement.translation.copy()
-        robot = robot_file.robot
-        self._books = Books(values.tank_capacity, np.array(
-            [robot.joint_index(joint) for joint in robot.actuators]))
-        self._leg = self._body.leg_length - float(np.linalg.norm(self._ankle))
+        lag = robot_file.sections.get('estimator', {}).get('velocity_lag', 0.0)
+        self._prediction.lag = float(lag)   # checked when the file was read
+        model, robot = self._dynamics.model, robot_file.robot
+        foot = model.frames[self._dynamics.frames[robot.feet[LEFT]]]
+        self._ankle, joints = foot.placement.translation.copy(), [*robot.actuators]
+        self._books = Books(values.tank_capacity, np.array([*map(robot.joint_index, joints)]))
+        # between hip axes that do not meet are arms: the joint before the knee begins the leg
+        knees = [model.getJointId(self._dynamics.joints[knee]) for knee in self._table.knees]
+        self._thighs = [model.parents[knee] for knee in knees]
+        self._leg = sum(float(np.linalg.norm(model.jointPlacements[joint].translation))
+                        for joint in model.supports[foot.parentJoint] if joint >= knees[LEFT])
 
     def reset(self, state: WalkerState) -> None:
         """Begin anew, standing, with full books."""
@@ -335,12 +337,11 @@ class NaturalWalking(Stepping):
             place[2] += speed[2] * -self.step.remaining
             speed[:2] = acceleration[:] = 0.0
         place = self._unlevel(place)
-        hip = swing.hip - self._body.feet[self.stance].position
-        leg = place - swing.rotation @ self._ankle - hip
+        thigh = self._dynamics.data.oMi[self._thighs[1 - self.stance]].translation
+        leg = place - swing.rotation @ self._ankle - (thigh - self._body.feet[self.stance].position)
         # a leg that is too short lands short: in the air at the gait's push-off it would fly
-        far = math.hypot(leg[0], leg[1])
         most = math.sqrt(max((STRAIGHT * self._leg) ** 2 - leg[2] ** 2, 0.0))
-        place[:2] -= leg[:2] * max(0.0, 1.0 - most / max(far, 1e-9))
+        place[:2] -= leg[:2] * max(0.0, 1.0 - most / max(math.hypot(leg[0], leg[1]), 1e-9))
         desired.position[:], desired.velocity[:] = place, self._unlevel(speed)
         desired.acceleration[:] = self._unlevel(acceleration)
         self._want_swing(values.gait_swing_stiffness, values.gait_swing_damping)

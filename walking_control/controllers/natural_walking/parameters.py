@@ -50,4 +50,4 @@ class NaturalWalkingParameters(SteppingParameters, section='natural_walking'):
     tank_refill: float = parameter(
         4.0, '1', 'What a touchdown refills, in impacts of the gait.', 0.0, 100.0)
     effort_rate: float = parameter(
-        2400.0, 'N m/s', 'How fast an effort may change at a touchdown on the gait.', 10.0, 1e6)
+        2700.0, 'N m/s', 'Fastest change of an effort at a touchdown.', 10.0, 1e6, scaled=True)

@@ -61,7 +61,7 @@ class GaitTable:
         self.speeds = np.linspace(low, high, count)
         gaits = [family.at(float(speed)) for speed in self.speeds]
         body = Body(dynamics)
-        self.knees = [_find_knee(body, dynamics, gaits[0], foot) for foot in (0, 1)]
+        self.knees = [_find_knee(dynamics, foot) for foot in dynamics.robot.feet]
         self._rows = np.array([_tabulate(gait, body, dynamics, self.knees[0], gravity)
                                for gait in gaits])
         self._strides = np.array([
@@ -100,15 +100,14 @@ class GaitTable:
         return result
 
 
-def _find_knee(body: Body, dynamics: Dynamics, gait: SpaceGait, foot: int) -> int:
-    """Return the joint that shortens a leg most, an index of the robot's joints."""
-    q = np.zeros(dynamics.nq)
-    joints = [dynamics.joints.index(joint) for joint in gait.joints]
-    q[6], q[ROOT + 1 + np.array(joints)] = 1.0, gait.sample(0.5)[0]
-    body.update(q, np.zeros(dynamics.nv))
-    leg = body.feet[foot].position - body.feet[foot].hip
-    shortening = leg @ body.feet[foot].jacobian[:3]
-    return int(np.argmax(np.abs(shortening[dynamics.pinocchio_order[ROOT:]])))
+def _find_knee(dynamics: Dynamics, foot: str) -> int:
+    """Return the joint in the middle of a leg, where it bends, an index of the robot's joints."""
+    model, frame = dynamics.model, dynamics.model.frames[dynamics.frames[foot]]
+    leg = list(model.supports[frame.parentJoint])[2:]
+    ways = [float(np.linalg.norm(place.translation)) for place in
+            (*(model.jointPlacements[joint] for joint in leg[1:]), frame.placement)]
+    middle = max(range(len(leg)), key=lambda i: min(sum(ways[:i]), sum(ways[i:])))
+    return dynamics.joints.index(model.names[leg[middle]])
 
 
 def _work(gait: SpaceGait) -> float:

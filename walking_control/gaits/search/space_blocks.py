@@ -111,12 +111,12 @@ def touchdown_block(equations: SpaceEquations, shape: Shape, numbers: SpaceNumbe
     rows.add('touchdown on the floor', swing[2])
     rows.add('touchdown with a flat sole ahead', ca.vertcat(R[2, 0], R[2, 1], R[1, 0]))
     twist = equations.swing_twist(q, v)
-    rows.add('landing speed', task['landing_speed'] + twist[2], 0.0, np.inf)
-    rows.add('landing downwards', -twist[2], 0.0, np.inf)
-    for i in (0, 1):
-        for sign in (1.0, -1.0):
-            rows.add('landing along the floor', task['landing_slip'] + sign * twist[i], 0.0,
-                     np.inf)
+    for corner in _corners(task):
+        vx, vy, vz = ca.vertsplit(twist[:3] + ca.cross(twist[3:], corner))
+        rows.add('landing speed', task['landing_speed'] + vz, 0.0, np.inf)
+        rows.add('landing downwards', -vz, 0.0, np.inf)
+        for slip in (vx, -vx, vy, -vy):
+            rows.add('landing along the floor', task['landing_slip'] + slip, 0.0, np.inf)
     mirrored = ca.vertcat(ca.DM(REFLECTION) @ twist[:3], -ca.DM(REFLECTION) @ twist[3:])
     gained, impulse = equations.impact(q_new, mirrored, S @ v, v_new,
                                        numbers.theta(column.adapted))
