@@ -124,7 +124,6 @@ class Interrupted(KeyboardInterrupt):
 
 class NotAchieved(WalkingControlError):
     """What was asked for did not happen: a fall, no solution, outside tolerance."""
-
     exit_status = 1
 
 

@@ -29,7 +29,6 @@ LOOK = 0.1   # s between two looks at the clock while waiting for sensors
 @dataclass(frozen=True)
 class Patience:
     """How long an operation waits."""
-
     # whether a tick starts when all stamps are equal, or with every joint state
     lockstep: bool = True
     tick: float = 2.0   # in lockstep, longest wait for the next tick, s

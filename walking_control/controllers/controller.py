@@ -124,7 +124,6 @@ class PostureHolder(Protocol):
 
 class FootPlan(NamedTuple):
     """What a law that steps does with its feet: places from the base's origin, floor axes."""
-
     feet: np.ndarray   # where the feet are, m, ``(n_feet, 3)``
     yaws: np.ndarray   # how the feet are turned about the floor normal, rad, ``(n_feet,)``
     swing: int | None   # index of the foot that swings; None while all stand

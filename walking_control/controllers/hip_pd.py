@@ -34,7 +34,6 @@ NOTHING = np.zeros(1)   # the law remembers nothing
 
 class AnkleData(NamedTuple):
     """What the law knows besides the hip where foot or ankle count, as plain arrays and numbers."""
-
     hip: HipData
     limits: Limits
     parameters: np.ndarray   # of the support terms; gravity along x and z first

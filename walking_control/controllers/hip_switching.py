@@ -41,7 +41,6 @@ def clamped_pd(q5: float, dq5: float, set_point: float, proportional_gain: float
 
 class HipData(NamedTuple):
     """What a PD law of the hip knows, as plain numbers."""
-
     coordinate: int   # index of the hip angle among the minimal coordinates
     set_point: float   # hip angle aimed at, rad
     proportional_gain: float   # A/rad or N m/rad

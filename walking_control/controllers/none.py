@@ -21,7 +21,6 @@ def no_law(terms: Terms, knowledge: tuple[float], memory: np.ndarray, support: i
 
 class NoControl(Controller):
     """Zero effort on every actuator."""
-
     name = 'none'
     parameters = NoControlParameters
 

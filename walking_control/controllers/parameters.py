@@ -12,20 +12,17 @@ LIMITING = ('off', 'scale', 'project')
 
 class LawParameters(Parameters):
     """Of every law."""
-
     rate: float = parameter(100.0, 'Hz', 'Rate of the control law.', 10.0, 2000.0)
 
 
 class KneeParameters(LawParameters):
     """Of laws that switch knee locks."""
-
     knee_flexed: float = parameter(
         0.05, 'rad', 'Flexion after which an extending knee is re-armed.', 0.0, 0.5)
 
 
 class FootParameters(LawParameters):
     """Of laws that keep their efforts within what motors and stance foot can bear."""
-
     limiting: str = parameter(
         'project', '', 'How efforts stay within limits: largest efforts alone, scaled down '
         'together, or projected.', choices=LIMITING)
@@ -38,7 +35,6 @@ class FootParameters(LawParameters):
 
 class LossParameters(LawParameters):
     """Of laws that make up for friction and gear losses."""
-
     friction_compensation: float = parameter(
         1.0, '1', 'Share of known friction and gear losses that the motors make up for.', 0.0, 1.0)
     compensation_fade: float = parameter(
@@ -48,13 +44,11 @@ class LossParameters(LawParameters):
 
 class NoControlParameters(KneeParameters, section='none'):
     """Of no control at all."""
-
     rate: float = parameter(100.0, 'Hz', 'Rate at which knee locks are switched.', 10.0, 2000.0)
 
 
 class HipSwitchingParameters(KneeParameters, section='hip_switching'):
     """Of switching PD control of the hip."""
-
     rate: float = parameter(100.0, 'Hz', 'Rate of the control law.', 10.0, 2000.0)
     proportional_gain: float = parameter(10.0, 'A/rad', 'Kp of (5.29).', 0.0, 50.0, live=True)
     derivative_gain: float = parameter(0.0, 'A s/rad', 'Kd of (5.29).', 0.0, 5.0, live=True)
@@ -87,7 +81,6 @@ class HipSwitchingParameters(KneeParameters, section='hip_switching'):
 
 class HipPdParameters(FootParameters, KneeParameters, section='hip_pd'):
     """Of plain PD control of the hip."""
-
     rate: float = parameter(500.0, 'Hz', 'Rate of the control law.', 10.0, 5000.0)
     hip_stiffness: float = parameter(
         20.0, 'N m/rad', 'Torque per error of the hip angle.', 0.0, 1e4, live=True, scaled=True)
@@ -116,7 +109,6 @@ class HipPdParameters(FootParameters, KneeParameters, section='hip_pd'):
 
 class TimePdParameters(FootParameters, LossParameters, KneeParameters, section='time_pd'):
     """Of PD control to a gait played back in time."""
-
     rate: float = parameter(500.0, 'Hz', 'Rate of the control law.', 10.0, 5000.0)
     gait: str = parameter(
         '', '', 'Gait file, or name of one in config/gaits; empty takes that of the robot.')

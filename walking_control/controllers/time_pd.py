@@ -41,7 +41,6 @@ from walking_control.models.support.dynamics import SupportDynamics, terms_place
 
 class Playback(NamedTuple):
     """What the law knows, as plain arrays and numbers."""
-
     curve: Curve   # `Curve` of the gait over time
     limits: Limits
     parameters: np.ndarray   # of the support terms
@@ -89,7 +88,6 @@ def play(terms: Terms, data: Playback, support: int, elapsed: float, q: np.ndarr
 
 class TimedPlayback(NamedTuple):
     """What the law knows in a compiled walk."""
-
     playback: Playback
     period: float   # control period, s
 

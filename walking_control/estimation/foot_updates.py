@@ -31,7 +31,6 @@ _TINY = 1e-14   # m^2, (m/s)^2: a leg may not move in every direction
 
 class Noise(NamedTuple):
     """Standard deviations of one sample, and what counts as a slip."""
-
     gyro: float   # of the gyroscope, rad/s
     accelerometer: float   # m/s^2
     gyro_walk: float   # of the change of its bias in a second, rad/s
@@ -49,7 +48,6 @@ class Noise(NamedTuple):
 
 class Sample(NamedTuple):
     """One set of measurements in body axes."""
-
     rate: np.ndarray   # angular velocity, rad/s
     last_rate: np.ndarray   # the one before
     force: np.ndarray   # specific force, mean since the last sample, in the axes halfway, m/s^2

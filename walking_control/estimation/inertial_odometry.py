@@ -97,8 +97,7 @@ class InertialOdometry(LegOdometry):
         self.filter.columns[:] = self.filter.bias[:] = 0.0
         self.sample.floor[:] = 0.0
 
-    def turn(self, measurement: Measurement, base: BaseState, q: np.ndarray,
-             v: np.ndarray) -> None:
+    def turn(self, measurement: Measurement, base: BaseState, q: np.ndarray, v: np.ndarray) -> None:
         """Take IMU and joints of a `Measurement`; write how the base is turned and turns.
 
         Args:

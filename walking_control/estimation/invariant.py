@@ -27,7 +27,6 @@ GYRO, ACCELEROMETER, BIASES = -6, -3, 6       # the biases come last
 
 class FilterState(NamedTuple):
     """What the filter knows, changed in place."""
-
     rotation: np.ndarray   # body to floor frame, ``(3, 3)``
     # velocity (m/s), position and feet (m) in the floor frame, ``(2 + n_feet, 3)``
     columns: np.ndarray

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 class LegChains(NamedTuple):
     """The joints between base and feet; shorter legs are filled up with joints that are fixed."""
-
     # place of each joint in the robot's order, -1 of a filler, ``(n_feet, length)``
     joint: np.ndarray
     rotation: np.ndarray   # from each joint at zero to what carries it, ``(n_feet, length, 3, 3)``

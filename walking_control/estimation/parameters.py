@@ -7,7 +7,6 @@ from walking_control.models.parameters import parameter, Parameters
 
 class EstimatorParameters(Parameters, section='estimator'):
     """Of contacts, stance foot, velocities and the place of the base."""
-
     contact_on: float = parameter(
         15.0, 'N', 'Load of a foot that counts as contact when it lasts.', 0.1, 1e4, scaled=True)
     contact_off: float = parameter(

@@ -38,7 +38,6 @@ SHORTEST, LONGEST = 0.1, 0.5   # s: of a rest that is counted; after the longest
 
 class Soles(NamedTuple):
     """How soles lie against the body, and what has happened since each came to rest."""
-
     frame: np.ndarray   # of each sole in the axes of its last joint, ``(n_feet, 3, 3)``
     turn: np.ndarray   # F, ``(n_feet, 3, 3)``; written by `follow_soles`
     # sum of ``a a^T`` over the axes of its joints, body axes, ``(n_feet, 3, 3)``; likewise
@@ -54,7 +53,6 @@ class Soles(NamedTuple):
 
 class Grip(NamedTuple):
     """What is counted on of a flat sole."""
-
     spin: float   # standard deviation of how fast it turns on the floor, rad/s
     tilt: float   # largest angle to the floor at which it is flat, rad
     gate: float   # largest squared surprise

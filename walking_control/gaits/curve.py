@@ -24,7 +24,6 @@ PRECISE = 1e-13   # relative to the range of the parameter: a Newton step this s
 
 class Curve(NamedTuple):
     """A curve in configuration space, as plain arrays."""
-
     knots: np.ndarray   # parameter at the samples (time along the gait, s), ``(k,)``
     coefficients: np.ndarray   # of the polynomials in (s - knot), ``(k - 1, 6, n)``
     metric: np.ndarray   # constant symmetric matrix that measures distance, ``(n, n)``

@@ -78,7 +78,6 @@ class GaitError(InvalidInput):
 @dataclass(frozen=True)
 class Phase:
     """A part of a step without jumps."""
-
     duration: float   # s
     # all minimal coordinates at the Chebyshev points of the phase, rad, ``(degree + 1, n)``; held
     # coordinates are constant columns
@@ -99,7 +98,6 @@ class Phase:
 @dataclass(frozen=True)
 class Gait:
     """A symmetric gait; each step repeats the phases with left and right exchanged."""
-
     phases: tuple[Phase, ...]   # tuple of `Phase`, touchdown to touchdown
 
     @property

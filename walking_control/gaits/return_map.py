@@ -31,7 +31,6 @@ from walking_control.models.dormand_prince import A
 @dataclass(frozen=True)
 class Stride:
     """One step."""
-
     x: np.ndarray   # state just after the touchdown that ends it, ``(m,)``
     period: float   # s
     length: float   # distance between the footholds, m
@@ -43,7 +42,6 @@ StrideFunction = Callable[[np.ndarray], Stride | None]   # None where the robot 
 @dataclass(frozen=True)
 class Cycle:
     """A limit cycle."""
-
     x: np.ndarray   # its state just after touchdown, ``(m,)``
     period: float   # s
     length: float   # step length, m
@@ -179,7 +177,6 @@ _ROWS = [[(j, float(A[i, j])) for j in range(i) if A[i, j] != 0.0] for i in rang
 
 class SimplestCycle(NamedTuple):
     """A limit cycle of the simplest walking model."""
-
     angle: float   # of the stance leg just after touchdown, rad
     rate: float   # of the same, in units of sqrt(gravity / leg length)
     period: float   # in units of sqrt(leg length / gravity)

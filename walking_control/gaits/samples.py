@@ -30,7 +30,6 @@ PRECISE = 1e-12     # tolerance of the integration
 @dataclass(frozen=True)
 class Piece:
     """A part of a step without jumps, and how the walker would move before and past it."""
-
     held: tuple[int, ...]   # indices of the coordinates held by a lock or stop
     start: float   # where the part itself begins, s after touchdown
     end: float   # where it ends, s
@@ -47,7 +46,6 @@ class Piece:
 @dataclass(frozen=True)
 class GaitSamples:
     """One step of a gait, from touchdown at time 0 to touchdown."""
-
     robot: str   # name of the robot
     coordinates: tuple[str, ...]   # names of the minimal coordinates
     slope: float   # inclination of the floor it was found on, rad, downhill positive

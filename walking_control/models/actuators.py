@@ -111,7 +111,6 @@ class GearedMotor(Parameters, section='actuators'):
 
 class JointSpring(Parameters, section='springs'):
     """A passive linear spring and damper across a joint."""
-
     stiffness: float = parameter(
         0.0, 'N m/rad', 'Stiffness of the spring across the joint.', 0.0, 1e6)
     damping: float = parameter(0.0, 'N m s/rad', 'Viscous damping across the joint.', 0.0, 1e4)
@@ -124,7 +123,6 @@ class JointSpring(Parameters, section='springs'):
 
 class JointFriction(Parameters, section='friction'):
     """What resists every motion of a joint; what a loaded gear adds is `GearedMotor`'s."""
-
     viscous: float = parameter(
         0.0, 'N m s/rad', 'Friction torque per speed; where not written, `damping` of the URDF.',
         0.0, 1e4)

@@ -127,7 +127,6 @@ def impact_of_second_foot(M: np.ndarray, A_old: np.ndarray, A_new: np.ndarray, v
 
 class SpringModel(NamedTuple):
     """A spring, a damper and what lets them slip."""
-
     translation: float   # kt of (3.32), N/m
     rotation: float   # kr of (3.32), N m/rad
     damping: float = 0.0   # r of the Kelvin-Voigt model, N s/m (and N m s/rad)
@@ -139,7 +138,6 @@ class SpringModel(NamedTuple):
 
 class Deformation(NamedTuple):
     """Deformation of both surfaces as in (3.24): turn, x, y, z of each, ``(4,)``."""
-
     first: np.ndarray
     second: np.ndarray
 

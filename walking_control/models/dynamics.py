@@ -275,9 +275,8 @@ class Dynamics:
 
         z is the normal, x the heading of the base: the way its x axis points along the floor.
         """
-        full = self._columns(pin.computeFrameJacobian(self.model, self.data,
-                                                      self.to_pinocchio(q), frame,
-                                                      pin.LOCAL_WORLD_ALIGNED))
+        full = self._columns(pin.computeFrameJacobian(self.model, self.data, self.to_pinocchio(q),
+                                                      frame, pin.LOCAL_WORLD_ALIGNED))
         x, y, z, w = q[3:7].tolist()
         across, along = 2.0 * (x * y + z * w), 1.0 - 2.0 * (y * y + z * z)
         length = math.hypot(along, across)

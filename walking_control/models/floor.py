@@ -85,10 +85,9 @@ def check_floor(values: World) -> None:
             f'{places[steepest]:g} m on, at most {STEEPEST:g} rad')
     start = float(profile.height(0.0))
     if abs(start) > AT_START:
-        raise ParameterError(
-            f'floor {"below" if start < 0.0 else "above"} the start', value=round(start, 6),
-            limit='the robot starts at height 0 m',
-            remedy='give world.floor_heights that are 0 at place 0')
+        raise ParameterError(f'floor {"below" if start < 0.0 else "above"} the start',
+                             value=round(start, 6), limit='the robot starts at height 0 m',
+                             remedy='give world.floor_heights that are 0 at place 0')
 
 
 def sample_floor(height: Callable[[float], float], start: float, end: float,

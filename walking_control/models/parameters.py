@@ -45,7 +45,6 @@ def parameter(default: Value, unit: str, description: str, minimum: float | None
 @dataclass(frozen=True)
 class Parameter:
     """One tunable value, as a class of `Parameters` declares it."""
-
     name: str   # name within its section
     # default value; its type (bool, int, float, str, or a tuple of floats) is the parameter's type
     default: Any

@@ -16,7 +16,6 @@ Given = ParamSpec('Given')
 
 class Chosen(NamedTuple):
     """A class that was chosen, with some of its parameters: what ``Law(stiffness=8.0)`` gives."""
-
     kind: Any   # the class
     parameters: dict[str, Any]   # name -> value of those given
 

@@ -14,7 +14,6 @@ from walking_control.models.urdf import UrdfJoint
 @dataclass(frozen=True)
 class JointLock:
     """A lock that holds a joint at an angle once armed and arrived."""
-
     joint: str   # joint name
     foot: str   # foot of the leg the joint belongs to
     angle: float   # angle held, rad

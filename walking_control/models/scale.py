@@ -33,7 +33,6 @@ RULES = {
 @dataclass(frozen=True)
 class Scale:
     """The size of a robot."""
-
     mass: float   # kg
     length: float   # height of the base above the lowest foot at zero angles, m
     gravity: float   # m/s^2

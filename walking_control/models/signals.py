@@ -223,7 +223,6 @@ IMU_BROADCASTER, LOCK_BROADCASTER = 'imu_broadcaster', 'lock_broadcaster'
 
 class Signal(NamedTuple):
     """Numbers of a sensor that are one quantity."""
-
     name: str   # also of its interfaces in ros2_control
     unit: str   # in SI
     labels: tuple[str, ...]   # of its numbers: joints, or axes
@@ -244,7 +243,6 @@ class Signal(NamedTuple):
 
 class Sensor(NamedTuple):
     """What one message on one topic tells."""
-
     name: str   # `JOINTS`, `IMU`, a foot, the link of another IMU, or `LOCKS`
     kind: str   # the end of the code of the fault when it falls silent
     message: str   # its type in ROS
@@ -264,11 +262,10 @@ INERTIAL = (Signal('orientation', '1', tuple('xyzw')),
 def sensors_of(robot: Robot) -> list[Sensor]:
     """Return the sensors of a robot in the order of `Measurement.values`, locks last."""
     joints, locks = tuple(robot.joints), tuple(lock.joint for lock in robot.locks)
-    rows = [
-        Sensor(JOINTS, JOINTS, STATE, 'joint_state_broadcaster', 'joint_states', '', (
-            Signal('position', 'rad', joints, 'joint positions'),
-            Signal('velocity', 'rad/s', joints, 'joint velocities'))),
-        _inertial(IMU, IMU_BROADCASTER, robot.imu_link)]
+    rows = [Sensor(JOINTS, JOINTS, STATE, 'joint_state_broadcaster',
+                   'joint_states', '', (Signal('position', 'rad', joints, 'joint positions'),
+                                        Signal('velocity', 'rad/s', joints, 'joint velocities'))),
+            _inertial(IMU, IMU_BROADCASTER, robot.imu_link)]
     for foot in robot.feet:
         controller = f'{topic_word(foot)}_broadcaster'
         rows.append(Sensor(

@@ -84,10 +84,8 @@ class _Tree(Keyed):
         self.joints, self.friction = joints, friction_table(robot)
         self.key = repr((self.legs, self.mirror.tolist(), self.friction.tolist(), self.edges,
                          [(entry[0], np.round(entry[1].homogeneous, 12).tolist(),
-                           np.round(entry[2], 12).tolist(), entry[3])
-                          for entry in joints.values()],
-                         [(i, np.round(place.homogeneous, 12).tolist())
-                          for i, place in self.feet]))
+                           np.round(entry[2], 12).tolist(), entry[3]) for entry in joints.values()],
+                         [(i, np.round(place.homogeneous, 12).tolist()) for i, place in self.feet]))
 
 
 def space_equations(robot: Robot) -> SpaceEquations:
@@ -129,8 +127,7 @@ class _Motion:
                 a_new = _back(R, t, rate)
                 self.velocity[body] = v_new
                 self.acceleration[body] = (a_new[0] + ca.cross(v_new[0], axis) * v[k],
-                                           a_new[1] + axis * a[k]
-                                           + ca.cross(v_new[1], axis) * v[k])
+                                           a_new[1] + axis * a[k] + ca.cross(v_new[1], axis) * v[k])
             else:
                 self.place[body] = old @ R.T, point - old @ (R.T @ t)
                 self.velocity[body] = _carry(R, t, (before[0], before[1] - axis * v[k]))

@@ -39,7 +39,6 @@ FADE = 0.05   # rad/s
 @dataclass(frozen=True, eq=False)
 class StepEquations:
     """Functions of one step; ``theta`` is the vector of `step_parameters`."""
-
     n: int   # number of minimal coordinates
     axes: tuple[int, ...]   # axes of the floor frame a force has, those of the `Base`
     # S of [DS09] (4.10): coordinates of one support to those of the other
@@ -73,9 +72,8 @@ def step_parameters(robot: Robot, gravity: float, slope: float) -> np.ndarray:
     model = Dynamics(robot).model
     motors = [robot.actuators.get(joint) for joint in robot.joints]
     springs = [robot.springs.get(joint) for joint in robot.joints]
-    rows: list[ArrayLike] = [
-        floor_gravity(gravity, slope),
-        [0.0 if motor is None else motor.armature for motor in motors]]
+    rows: list[ArrayLike] = [floor_gravity(gravity, slope),
+                             [0.0 if motor is None else motor.armature for motor in motors]]
     for name in ('stiffness', 'damping', 'rest'):
         rows.append([0.0 if spring is None else getattr(spring, name) for spring in springs])
     rows += [model.inertias[i].toDynamicParameters() for i in range(1, model.njoints)]
@@ -113,7 +111,6 @@ def step_equations(robot: Robot) -> StepEquations:
 
 class Keyed:
     """What is one by its `key`: of the same key, functions are built once."""
-
     key: str
 
     def __hash__(self) -> int:
@@ -136,15 +133,13 @@ class _Skeleton(Keyed):
         self.relabel = robot.supports[other] @ robot.lifts[stance]
         by_joint = {model.getJointId(name): rows[i] for i, name in enumerate(robot.joints)}
         self.tree = [(model.parents[i], model.jointPlacements[i].rotation.copy(),
-                      model.jointPlacements[i].translation.copy(), *joint_axis(model, i),
-                      by_joint[i])
-                     for i in range(2, model.njoints)]
+                      model.jointPlacements[i].translation.copy(),
+                      *joint_axis(model, i), by_joint[i]) for i in range(2, model.njoints)]
         self.friction = friction_table(robot)
         frames = [model.frames[model.getFrameId(foot)] for foot in robot.feet]
         self.feet = [(frame.parentJoint, frame.placement.translation.copy()) for frame in frames]
-        self.key = repr((self.axes, np.round(self.pitch, 12).tolist(),
-                         np.round(rows, 12).tolist(), np.round(self.relabel, 12).tolist(),
-                         self.friction.tolist(),
+        self.key = repr((self.axes, np.round(self.pitch, 12).tolist(), np.round(rows, 12).tolist(),
+                         np.round(self.relabel, 12).tolist(), self.friction.tolist(),
                          [[np.round(np.asarray(item, dtype=float), 12).tolist() for item in entry]
                           for entry in (*self.tree, *self.feet)]))
 

@@ -27,7 +27,6 @@ DEEPEST = 200  # elements within each other; a body within a body counts too in 
 @dataclass(frozen=True)
 class UrdfJoint:
     """What the rest of the package asks of a moving joint."""
-
     name: str
     kind: str   # ``'revolute'``, ``'continuous'`` or ``'prismatic'``
     lower: float   # lower position limit, rad or m (-inf where the URDF gives none)

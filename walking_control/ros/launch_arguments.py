@@ -18,7 +18,6 @@ from walking_control.exceptions import InvalidInput
 @dataclass(frozen=True)
 class LaunchArgument:
     """One argument of a launch file."""
-
     name: str
     default: str   # default, as text; ``''`` leaves the choice to the parameter and robot files
     kind: type   # type of the value: str, bool or float

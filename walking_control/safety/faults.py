@@ -14,7 +14,6 @@ REACTIONS = ('damping', 'fade', 'zero')
 @dataclass(frozen=True)
 class FaultKind:
     """A kind of fault."""
-
     code: str   # short name, also the end of the parameter ``safety.on_<code>``
     meaning: str   # what it means, half a sentence
     reaction: str   # default reaction
@@ -69,7 +68,6 @@ KINDS = {kind.code: kind for kind in _KINDS}
 @dataclass(frozen=True)
 class Fault:
     """What stopped the robot."""
-
     code: str   # code of its `FaultKind`
     message: str   # one sentence with value and limit
     stamp: float   # when, s

@@ -10,7 +10,6 @@ from enum import IntEnum
 
 class State(IntEnum):
     """Where a controller stands; a latched fault is part of it."""
-
     UNCONFIGURED = 0
     INACTIVE = 1
     WAITING = 2             # active; no complete set of sensors, or no watchdog, yet
@@ -25,7 +24,6 @@ class State(IntEnum):
 
 class Event(IntEnum):
     """What can happen to a controller."""
-
     CONFIGURE = 0
     ACTIVATE = 1
     DEACTIVATE = 2

@@ -10,7 +10,6 @@ REACTIONS = {f'on_{kind.code}': parameter(kind.reaction, '', f'Reaction when {ki
 
 class SafetyParameters(Parameters, section='safety', more=REACTIONS):
     """Of what counts as a fault, and what follows."""
-
     # more than the 50 ms for which Linux stops real-time programs that leave too little to others
     state_timeout: float = parameter(0.06, 's', 'Longest silence of a sensor.', 0.001, 10.0)
     fall_lean: float = parameter(

@@ -23,7 +23,6 @@ LatchFault = Callable[[str, str, float], None]   # code, words, stamp
 
 class Channel(NamedTuple):
     """Numbers of one sensor that are believed or refused together."""
-
     what: str   # how messages call it
     part: slice   # its part of `Measurement.values`
     beyond: str   # code of the fault when it is beyond its bounds

@@ -88,8 +88,7 @@ class Supervisor:
 
     # -- measurement -----------------------------------------------------------------------------
 
-    def check_measurement(self, measurement: Measurement,
-                          now: float | None = None) -> Measurement:
+    def check_measurement(self, measurement: Measurement, now: float | None = None) -> Measurement:
         """Return the `Measurement` to believe; latch a fault when there is none.
 
         Args:
@@ -180,8 +179,7 @@ class Supervisor:
                 self.latch('foot_force', f'{foot} says that the floor pulls it down: sign of the '
                            'sensor?', stamp)
             impossible = contact[i] and state.foot_height[i] > self._highest
-            since = self._impossible_since[i] = _since(self._impossible_since[i], impossible,
-                                                       stamp)
+            since = self._impossible_since[i] = _since(self._impossible_since[i], impossible, stamp)
             if since is not None and stamp - since > values.stuck_contact_time:
                 self.latch('stuck_contact', f'{foot} reports contact '
                            f'{state.foot_height[i]:.2f} m above the floor for '
@@ -223,8 +221,7 @@ class Supervisor:
         step = self._values.effort_rate_limit * dt
         for i, effort in enumerate(efforts):
             if not math.isfinite(effort):
-                self.latch('command', 'the controller computed an effort that is not finite',
-                           stamp)
+                self.latch('command', 'the controller computed an effort that is not finite', stamp)
                 return
             upper = min(self._limits[i], self._last[i] + step)
             lower = max(-self._limits[i], self._last[i] - step)

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 class How(NamedTuple):
     """When, where and in which way a disturbance comes, where a touchdown alone does not say it."""
-
     phase: float = 0.0   # part of a step by which it comes after its touchdown, 0 up to 1
     time: float | None = None   # when it comes, s, instead of a touchdown; None: at the touchdown
     # where the floor changes, m ahead of the start, instead of a touchdown; None likewise
@@ -45,7 +44,6 @@ PLAIN = How()   # at a touchdown, along the walk
 
 class Disturbance(NamedTuple):
     """A one-off change of the walker's world."""
-
     # ``'step_down'``, ``'step_up'`` (m), ``'slope_change'`` (rad), ``'push'`` or ``'side_push'`` (N
     # s per kg of robot)
     kind: str
@@ -192,7 +190,6 @@ class Touchdowns:
 
 class Push(NamedTuple):
     """A planned push."""
-
     impulse: float   # N s
     direction: float   # rad from ahead of the base to the left
     duration: float   # s; 0: at once

@@ -29,7 +29,6 @@ from walking_control.models.signals import BaseState, Measurement
 
 class Feature(Enum):
     """What a floor or a push may be, in words for the page of plants and for refusals."""
-
     STEPS = 'step_down, step_up at a touchdown'
     TILTS = 'slope_change at a touchdown'
     EDGES = 'step_down, step_up at a place'

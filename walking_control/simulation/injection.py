@@ -109,7 +109,6 @@ def turned(orientation: np.ndarray, angle: float) -> tuple[float, float, float, 
 @dataclass
 class Injection:
     """The fault of a simulated robot, none to begin with."""
-
     robot: Robot
     kind: str = ''
 

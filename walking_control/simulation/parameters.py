@@ -9,7 +9,6 @@ FLOORS = ('kelvin_voigt', 'hunt_crossley')   # kinds of compliant floor, by thes
 
 class EventParameters(Parameters):
     """Of plants of our own that go from event to event."""
-
     scuff_length: float = parameter(
         -10.0, 'm', 'Touchdowns less far ahead of the stance foot pass through the floor.', -10.0,
         1.0)
@@ -25,14 +24,12 @@ class EventParameters(Parameters):
 
 class RigidParameters(EventParameters, section='rigid'):
     """Of a planar walker with rigid contacts."""
-
     tolerance: float = parameter(1e-10, '1', 'Local error of the integration.', 1e-14, 1e-3)
     max_step: float = parameter(0.1, 's', 'Longest integration step.', 1e-5, 0.2)
 
 
 class CompliantParameters(EventParameters, section='compliant'):
     """Of a compliant floor."""
-
     kind: str = parameter(
         'kelvin_voigt', '', 'Damping of the floor: by the rate alone, or by rate times depth.',
         choices=FLOORS)
@@ -67,13 +64,11 @@ class CompliantParameters(EventParameters, section='compliant'):
 
 class EngineParameters(Parameters):
     """Of an engine with contacts and a fixed step of the physics."""
-
     timestep: float = parameter(0.0005, 's', 'Step of the physics.', 1e-5, 0.01)
 
 
 class MujocoParameters(EngineParameters, section='mujoco'):
     """Of MuJoCo."""
-
     contact_time: float = parameter(
         0.004, 's', 'Time constant of contacts, stops and locks.', 0.0002, 0.1)
     impratio: float = parameter(
@@ -87,7 +82,6 @@ class MujocoParameters(EngineParameters, section='mujoco'):
 
 class DartParameters(EngineParameters, section='dart'):
     """Of DART."""
-
     force_time: float = parameter(
         0.002, 's', 'Foot forces are averaged over this, at most since the last measurement: an '
         'impact takes no time.', 0.0, 0.1)

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 class SensorParameters(Parameters, section='sensors'):
     """Of the errors, delays and losses between plant and controller."""
-
     seed: int = parameter(0, '1', 'Seed of all errors: one seed, one run.', 0, 10**9)
     scale: float = parameter(
         1.0, '1', 'Factor on all errors of sensors, not on delays and losses.', 0.0, 1000.0)

@@ -91,11 +91,10 @@ class Walk:
         self._recorder.record(plant, loop.state, self._command, loop.controller.write_telemetry)
 
 
-def run_plant(plant: Plant, loop: ControlLoop, start: Start, duration: float,
-              progress: Callable[[float], None] | None = None,
+def run_plant(plant: Plant, loop: ControlLoop,
+              start: Start, duration: float, progress: Callable[[float], None] | None = None,
               until: Callable[[], bool] | None = None,
-              before: Callable[[float], None] | None = None,
-              listen: Listener | None = None) -> Run:
+              before: Callable[[float], None] | None = None, listen: Listener | None = None) -> Run:
     """Run a control loop on a plant and return the record.
 
     The run ends early when the control loop latches a fault or the robot trips.

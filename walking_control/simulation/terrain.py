@@ -28,7 +28,6 @@ EDGE = 1e-9   # m: the length of an edge where a floor is told by heights
 
 class Change(NamedTuple):
     """A change of the floor."""
-
     place: float   # m ahead of the origin
     drop: float   # by how much the floor is lower from there on, m
     tilt: float   # by how much it leans more, rad, downhill positive
@@ -36,7 +35,6 @@ class Change(NamedTuple):
 
 class Piece(NamedTuple):
     """A box whose top is floor."""
-
     size: tuple[float, float, float]   # half its edges, m, ``(3,)``
     middle: tuple[float, float, float]   # m, ``(3,)``
     pitch: float   # turn about y, rad: downhill positive

@@ -43,7 +43,6 @@ _WORDS = {
 @dataclass(frozen=True)
 class Shortfall:
     """A physical limit that a posture would break."""
-
     limit: str  # one of `LIMITS`, or ``'base_equilibrium'`` when no forces at all balance the robot
     where: str   # the contact or joint
     # By how much, in `unit`. With every limit of a reason lifted by its amount the posture can be

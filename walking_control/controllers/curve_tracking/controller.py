@@ -164,9 +164,8 @@ def power_taken(support: SupportDynamics, gravity: np.ndarray, spin: np.ndarray,
     gained = 0.0
     for piece in gait.pieces:
         ends = np.flatnonzero(piece.inside)[[0, -1]]
-        energy, _ = _energies(support, gravity, spin,
-                              replace(piece, time=piece.time[ends], q=piece.q[ends],
-                                      v=piece.v[ends]))
+        energy, _ = _energies(support, gravity, spin, replace(piece, time=piece.time[ends],
+                                                              q=piece.q[ends], v=piece.v[ends]))
         gained += energy[1] - energy[0]
     return max(gained / gait.period, 0.0)
 

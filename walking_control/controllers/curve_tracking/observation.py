@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 class Motion(NamedTuple):
     """A state as the law sees it, in the free coordinates of a piece."""
-
     v: np.ndarray   # rates, ``(m,)``
     M: np.ndarray   # mass matrix, ``(m, m)``
     L: np.ndarray   # its Cholesky factor

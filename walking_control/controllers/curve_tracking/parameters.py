@@ -11,13 +11,11 @@ SMALLEST = 1e-9
 class CurveTrackingParameters(FootParameters, LossParameters, KneeParameters,
                               section='curve_tracking'):
     """Of port-based curve tracking with energy management."""
-
     rate: float = parameter(500.0, 'Hz', 'Rate of the control law.', 10.0, 5000.0)
     gait: str = parameter(
         '', '', 'Gait file, or name of one in config/gaits; empty takes that of the robot.')
-    field: str = parameter(
-        'closest', '', 'Vector field: nearest point, or the surface (5.28).',
-        choices=('closest', 'surface'))
+    field: str = parameter('closest', '', 'Vector field: nearest point, or the surface (5.28).',
+                           choices=('closest', 'surface'))
     metric: tuple[float, ...] = parameter(
         (), '1', 'Weight of each coordinate in the squared distance to the gait; empty for ones.',
         1e-3, 1e3)
@@ -44,9 +42,8 @@ class CurveTrackingParameters(FootParameters, LossParameters, KneeParameters,
         0.0, '1/(s^2 J^0.5)', 'Integral action on the energy error.', 0.0, 100.0)
     integral_limit: float = parameter(
         10.0, 'J s', 'Bound of the integral of the energy error.', 0.0, 1e3, scaled=True)
-    energy: str = parameter(
-        'constant', '', 'Desired energy: mean of the gait, or point by point.',
-        choices=('constant', 'gait'))
+    energy: str = parameter('constant', '', 'Desired energy: mean of the gait, or point by point.',
+                            choices=('constant', 'gait'))
     method: str = parameter(
         'transfer', '', 'Undesired momentum: moved into the gait (5.18) or damped (5.17).',
         choices=('transfer', 'damping'))

@@ -47,7 +47,6 @@ NOMINAL, COMPENSATION, ASYMPTOTIC, MANAGEMENT, FREEDOM, SUM, APPLIED = range(len
 
 class Gains(NamedTuple):
     """Gains of the law; their parameters and units are those of the table `curve_tracking`."""
-
     energy: float   # kp of (5.27)
     integral: float   # ki
     integral_limit: float   # largest contribution of the integral, J
@@ -66,7 +65,6 @@ class Gains(NamedTuple):
 
 class Tank(NamedTuple):
     """The energy that the law may inject."""
-
     initial: float   # J
     capacity: float   # J
     supply: float   # W
@@ -97,7 +95,6 @@ class TrackerData(NamedTuple):
 
 class TrackerMemory(NamedTuple):
     """What the law remembers from tick to tick."""
-
     # parameter on the gait, integral of the energy error, tank, energies so far, piece of the gait,
     # time since the last impact
     scalars: np.ndarray
@@ -380,7 +377,6 @@ def lacks(B: np.ndarray, e: np.ndarray, wanted: np.ndarray, applied: np.ndarray,
 
 class TrackerLaw(NamedTuple):
     """What the law knows in a compiled walk."""
-
     pieces: tuple[TrackerData, ...]
     masks: np.ndarray   # coordinates held in each piece, see `held_mask`, ``(n_pieces,)``
     coordinate_of: np.ndarray   # see `held_mask`

@@ -47,7 +47,6 @@ FULL, NONE = 0.3, 0.1   # margin from which the law acts fully, and below which 
 
 class Field(NamedTuple):
     """A vector field as plain arrays."""
-
     kind: int   # CLOSEST or SURFACE
     curve: Curve   # `Curve` of the gait
     attraction: float   # kappa, rate at which the gap to the gait is to close, 1/s
@@ -302,6 +301,5 @@ def join_curves(first: Curve, second: Curve, at: float) -> Curve:
     of both.
     """
     joint = int(np.searchsorted(first.knots, at))
-    return Curve(second.knots,
-                 np.concatenate((first.coefficients[:joint], second.coefficients[joint:])),
-                 second.metric)
+    return Curve(second.knots, np.concatenate((first.coefficients[:joint],
+                                               second.coefficients[joint:])), second.metric)

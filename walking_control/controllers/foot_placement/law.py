@@ -40,7 +40,6 @@ SLOWEST = 1e-2  # m/s: below it the hip does not pass the foot
 
 class PlacementData(NamedTuple):
     """What the law knows, as plain arrays and numbers; [DS09]'s names in brackets."""
-
     period: float   # control period, s
     length: float   # of the legs, m
     gravity: np.ndarray   # floor axes, m/s^2, ``(3,)``

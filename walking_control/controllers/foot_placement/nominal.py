@@ -20,7 +20,6 @@ SPACING = 0.05   # m/s between the speeds of a table
 
 class NominalSteps(NamedTuple):
     """Nominal steps on level floor by speed, seen from the right foot; each entry ``(k,)``."""
-
     speed: np.ndarray   # m/s, rising from 0
     duration: np.ndarray   # of a step, s
     pitch: np.ndarray   # of the swing leg ahead of the vertical at touchdown, rad

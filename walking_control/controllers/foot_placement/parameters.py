@@ -8,7 +8,6 @@ from walking_control.models.parameters import parameter
 
 class WalkParameters(LawParameters):
     """Of both laws."""
-
     rate: float = parameter(200.0, 'Hz', 'Rate of the control law.', 20.0, 2000.0)
     speed: float = parameter(
         1.0, 'm/s', 'Speed asked for while no other is; 0 steps in place.', 0.0, 5.0, live=True)
@@ -57,7 +56,6 @@ class WalkParameters(LawParameters):
 
 class FootPlacementParameters(WalkParameters, section='foot_placement'):
     """Of foot placement."""
-
     lateral_gain: float = parameter(0.3, 's', 'Kl of (5.40).', 0.0, 5.0, live=True)
     position_gain: float = parameter(0.5, '1/(m s)', 'Kp of (5.41).', 0.0, 20.0, live=True)
     velocity_gain: float = parameter(0.5, '1/m', 'Kd of (5.41).', 0.0, 20.0, live=True)

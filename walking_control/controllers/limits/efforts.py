@@ -47,7 +47,6 @@ OFF, SCALE, PROJECT = 0, 1, 2
 
 class Limits(NamedTuple):
     """What bounds the efforts."""
-
     inputs: np.ndarray   # generalised force per effort, by support, ``(2, n, k)``
     largest: np.ndarray   # largest efforts, N m, ``(k,)``
     ankle: int   # effort of the ankle, or -1
@@ -225,7 +224,6 @@ def keep_foot(limits: Limits, M_f: np.ndarray, h_f: np.ndarray, L: np.ndarray, h
 
 class Compensation(NamedTuple):
     """What makes up for friction and gear losses."""
-
     share: float   # of the losses, 0 to 1; 0 where the robot has none
     fade: float   # rate below which the compensation of dry friction and gear losses fades, rad/s
     friction: np.ndarray   # rows of `friction_table` of the motors' joints, ``(k, 2)``

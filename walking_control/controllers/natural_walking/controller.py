@@ -111,8 +111,7 @@ class NaturalWalking(Stepping):
         self._books.reset()
         self._last_effort: np.ndarray | None = None
 
-    def update(self, state: WalkerState, reference: Reference, dt: float,
-               command: Command) -> None:
+    def update(self, state: WalkerState, reference: Reference, dt: float, command: Command) -> None:
         """Fill the `Command` for this tick, as `Stepping` does, and keep the books."""
         self._books.work(state.position, dt)
         super().update(state, reference, dt, command)

@@ -7,7 +7,6 @@ from walking_control.models.parameters import parameter
 
 class NaturalWalkingParameters(SteppingParameters, section='natural_walking'):
     """Of natural walking; the others are those of the stepping it starts with and falls back to."""
-
     gait: str = parameter(
         '', '', 'Library of gaits, or name of one in config/gaits; empty takes that of the robot.')
     speed_limit: float = parameter(
@@ -26,9 +25,8 @@ class NaturalWalkingParameters(SteppingParameters, section='natural_walking'):
     leaving: float = parameter(
         0.075, 'm', 'Deviation of the divergent component beyond which the gait is left.', 0.0,
         1.0, live=True, scaled=True)
-    entering: float = parameter(
-        0.125, 'm', 'Deviation at a touchdown within which it is entered.', 0.0, 1.0, live=True,
-        scaled=True)
+    entering: float = parameter(0.125, 'm', 'Deviation at a touchdown within which it is entered.',
+                                0.0, 1.0, live=True, scaled=True)
     sinking_down: float = parameter(
         1.0, 'm/s', 'How fast the base sinks when pushed off the gait.', 0.01, 10.0)
     rising: float = parameter(0.08, 'm/s', 'How fast it rises again.', 0.001, 10.0)

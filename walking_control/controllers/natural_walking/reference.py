@@ -35,7 +35,6 @@ MIRROR = np.array([*_TURNING * 3, 1.0, 1.0, 1.0, *_VECTOR * 3, *_TURNING * 3,
 
 class Stride(NamedTuple):
     """A gait's step as a whole, on the first foot."""
-
     speed: float   # m/s
     duration: float   # s
     way: np.ndarray   # from foot to foot, m, ``(2,)``

@@ -10,11 +10,9 @@ REACTIONS = ('impedance', 'damping', 'zero')
 
 class StaticTorqueParameters(LawParameters, section='static_torque'):
     """Of holding a posture by static torques and joint impedance."""
-
     rate: float = parameter(500.0, 'Hz', 'Rate of the control law.', 10.0, 2000.0)
-    objective: str = parameter(
-        'torque', '', 'What is made small: joint torques or contact forces.',
-        choices=('torque', 'force'))
+    objective: str = parameter('torque', '', 'What is made small: joint torques or contact forces.',
+                               choices=('torque', 'force'))
     solver: str = parameter(
         'auto', '', 'Solver of the quadratic program; auto takes the fastest installed.',
         choices=('auto', *NAMES))
@@ -54,9 +52,8 @@ class StaticTorqueParameters(LawParameters, section='static_torque'):
     debounce: float = parameter(0.02, 's', 'How long a contact must last to be believed.', 0.0, 1.0)
     ramp_time: float = parameter(
         0.5, 's', 'Time in which a foot gives or takes its whole load.', 0.0, 10.0)
-    effort_rate: float = parameter(
-        500.0, 'N m/s', 'Fastest change of a feed-forward torque.', 1.0, 1e6, live=True,
-        scaled=True)
+    effort_rate: float = parameter(500.0, 'N m/s', 'Fastest change of a feed-forward torque.',
+                                   1.0, 1e6, live=True, scaled=True)
     fade_rate: float = parameter(
         2.0, '1/s', 'Rate at which the feed-forward fades while the posture is impossible, and '
         'returns.', 0.01, 1000.0, live=True)

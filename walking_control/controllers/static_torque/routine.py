@@ -13,7 +13,6 @@ from walking_control.statics.posture_search import search_posture
 
 class Key(NamedTuple):
     """A posture and the way there."""
-
     move: float   # time of the move, s
     pause: float   # time of the rest after it, s
     posture: np.ndarray   # ``(n_joints,)``

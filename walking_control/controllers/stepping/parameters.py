@@ -8,7 +8,6 @@ from walking_control.models.parameters import parameter
 
 class SteppingParameters(LawParameters, section='stepping'):
     """Of stepping in space."""
-
     rate: float = parameter(500.0, 'Hz', 'Rate of the control law.', 50.0, 2000.0)
     speed: float = parameter(
         0.0, 'm/s', 'Speed ahead until another is commanded.', -3.0, 3.0, live=True)
@@ -28,9 +27,8 @@ class SteppingParameters(LawParameters, section='stepping'):
     step_time: float = parameter(0.335, 's', 'Nominal time of a step.', 0.1, 2.0, scaled=True)
     shortest_step: float = parameter(0.14, 's', 'Shortest time of a step.', 0.05, 1.0, scaled=True)
     longest_step: float = parameter(0.56, 's', 'Longest time of a step.', 0.1, 4.0, scaled=True)
-    timing: str = parameter(
-        'free', '', 'Whether a disturbance may shorten or lengthen a step.',
-        choices=('free', 'fixed'))
+    timing: str = parameter('free', '', 'Whether a disturbance may shorten or lengthen a step.',
+                            choices=('free', 'fixed'))
     placement: str = parameter(
         'divergent', '', 'What places the foot: the divergent component by the angular momentum, '
         'or, as a rival, the velocity of the centre of mass.', choices=('divergent', 'velocity'))
@@ -43,8 +41,7 @@ class SteppingParameters(LawParameters, section='stepping'):
         0.1, 'm', 'Least distance between the feet sideways: legs must not cross.', 0.0, 1.0,
         scaled=True)
     widest: float = parameter(0.9, 'm', 'Farthest foothold sideways.', 0.0, 2.0, scaled=True)
-    reach: float = parameter(
-        0.75, 'm', 'Farthest foothold ahead or behind.', 0.0, 2.0, scaled=True)
+    reach: float = parameter(0.75, 'm', 'Farthest foothold ahead or behind.', 0.0, 2.0, scaled=True)
     hip_reach: float = parameter(
         0.275, 'm', 'Farthest foothold from below the hip: reaching too far is worse than an '
         'incomplete capture.', 0.0, 2.0, scaled=True)
@@ -102,8 +99,7 @@ class SteppingParameters(LawParameters, section='stepping'):
     sole_width: float = parameter(
         0.0, 'm', 'Width of the sole that may be relied on; 0 for points, and for blades: soles '
         'that the leg cannot roll.', 0.0, 1.0)
-    effort_share: float = parameter(
-        1.0, '1', 'Share of each effort limit that is used.', 0.05, 1.0)
+    effort_share: float = parameter(1.0, '1', 'Share of each effort limit that is used.', 0.05, 1.0)
     delay: float = parameter(
         0.0, 's', 'Time from measurement to effort that is compensated: the state is predicted by '
         'it.', 0.0, 0.1)

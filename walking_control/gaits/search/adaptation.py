@@ -28,7 +28,6 @@ Entry = tuple[tuple[str, ...], float, float, float, float, np.ndarray]
 @dataclass(frozen=True)
 class Adaptation:
     """The numbers a search may change."""
-
     # dotted names in the robot file, several where mirrored joints share a number
     names: tuple[tuple[str, ...], ...]
     base: np.ndarray   # values at which theta is the robot file's, ``(k,)``

@@ -20,7 +20,6 @@ from walking_control.models.step_equations import StepEquations
 @dataclass(frozen=True)
 class Shape:
     """What decides which unknowns and constraints there are; everything else is a number."""
-
     degree: int   # of the polynomials
     intervals: int   # of the quadrature in each phase
     quadrature: str   # key of `QUADRATURES`
@@ -48,7 +47,6 @@ def unknowns(shape: Shape, n: int) -> int:
 @dataclass(frozen=True)
 class Block:
     """A small function on many columns of ``U = G x``."""
-
     function: ca.Function   # (u, p, extra) -> (cost, constraints), CasADi SX
     G: ca.DM   # from the unknowns to all columns u, stacked, ``(n_u count, n_x)``
     extra: np.ndarray   # constants by column, ``(n_extra, count)``
@@ -264,9 +262,8 @@ def _add_strike(rows: Rows, equations: StepEquations, held: Collection[int],
     rows.add('momentum at the knee strike', jump[free_coordinates(n, held_new)])
 
 
-def _add_touchdown(rows: Rows, equations: StepEquations, shape: Shape,
-                   before: tuple[ca.SX, ca.SX], after: tuple[ca.SX, ca.SX], theta: ca.SX,
-                   numbers: Numbers) -> None:
+def _add_touchdown(rows: Rows, equations: StepEquations, shape: Shape, before: tuple[ca.SX, ca.SX],
+                   after: tuple[ca.SX, ca.SX], theta: ca.SX, numbers: Numbers) -> None:
     """Add the jump at touchdown ([DS09] (4.12)) with left and right exchanged (4.10)."""
     n, (q, v), (q_new, v_new) = equations.n, before, after
     start, free = free_coordinates(n, shape.held[0]), free_coordinates(n, shape.held[-1])

@@ -28,7 +28,6 @@ WINDOW = 0.1
 @dataclass(frozen=True)
 class Judgement:
     """What a gait does and takes."""
-
     cost: float   # integral of ``tau^T Q tau``, N^2 m^2 s
     step: np.ndarray   # position of the landing foot relative to the stance foot, m
     mechanical_power: float   # mean power of all torques, W

@@ -39,7 +39,6 @@ REFINEMENTS = 3
 @dataclass(frozen=True)
 class Attempt:
     """One first guess and where it led."""
-
     converged: bool   # whether the solver met its tolerances and the constraints hold
     status: str   # the solver's own word
     cost: float   # on the nodes
@@ -52,7 +51,6 @@ class Attempt:
 @dataclass(frozen=True)
 class SearchResult:
     """What a search found, converged or not."""
-
     converged: bool   # see `Attempt`; also demands that node and fine-grid cost agree
     status: str   # the solver's word, or why the result is not to be trusted
     gait: Gait
@@ -88,9 +86,8 @@ class _Search:
         self.progress = progress or (lambda text: None)
         self.solve_time = self.build_time = 0.0
         self.shape = Shape(values.degree, values.nodes, values.quadrature, self.held,
-                           len(self.adaptation.start), values.speed > 0.0,
-                           self._clears(), values.contact,
-                           self.passive if values.actuation == 'joints' else (),
+                           len(self.adaptation.start), values.speed > 0.0, self._clears(),
+                           values.contact, self.passive if values.actuation == 'joints' else (),
                            self.adaptation.keeps_mass)
 
     def _clears(self) -> bool:
@@ -250,8 +247,7 @@ def _refine(case: _Search, attempt: Attempt, attempts: tuple[Attempt, ...]) -> S
     status = attempt.status
     if attempt.converged and not agrees and shape.quadrature == 'lobatto':
         status = 'cost on the nodes and on a fine grid disagree'
-    return SearchResult(
-        attempt.converged and (agrees or shape.quadrature != 'lobatto'), status, gait, judgement,
-        attempt.cost, case.adaptation.name(adapted), attempt.violation, attempt.worst,
-        float(judgement.step[0] / gait.period), case.solve_time, case.build_time, attempts, theta,
-        shape.intervals)
+    return SearchResult(attempt.converged and (agrees or shape.quadrature != 'lobatto'),
+                        status, gait, judgement, attempt.cost, case.adaptation.name(adapted),
+                        attempt.violation, attempt.worst, float(judgement.step[0] / gait.period),
+                        case.solve_time, case.build_time, attempts, theta, shape.intervals)

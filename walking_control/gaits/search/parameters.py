@@ -6,12 +6,10 @@ from walking_control.models.parameters import parameter, Parameters
 
 class SearchParameters(Parameters, section='search'):
     """Of the optimal-control problem and its solver."""
-
     degree: int = parameter(10, '1', 'Degree of the polynomials.', 3, 30)
     nodes: int = parameter(20, '1', 'Intervals of the quadrature in each phase.', 4, 400)
-    quadrature: str = parameter(
-        'lobatto', '', "Gauss-Lobatto, or the book's sum with both ends.",
-        choices=('lobatto', 'riemann'))
+    quadrature: str = parameter('lobatto', '', "Gauss-Lobatto, or the book's sum with both ends.",
+                                choices=('lobatto', 'riemann'))
     speed: float = parameter(0.0, 'm/s', 'Walking speed; 0 leaves it free.', 0.0, 5.0)
     clearance: float = parameter(
         0.02, 'm', 'Height of the swing foot in mid-step, asked of legs that can shorten; below 0 '

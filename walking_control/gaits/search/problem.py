@@ -44,7 +44,6 @@ SHORTEST, LONGEST = 0.05, 5.0   # s, of a phase
 @dataclass(frozen=True)
 class Program:
     """A built program."""
-
     solver: ca.Function   # CasADi solver
     lower: np.ndarray   # bounds of the constraints
     upper: np.ndarray   # likewise
@@ -55,9 +54,8 @@ class Program:
     used: list[bool]   # not empty once a search has booked the build time
 
 
-def parameters(shape: Shape, n: int, theta: np.ndarray, adaptation: Adaptation,
-               weights: np.ndarray, task: SearchParameters, friction: float,
-               masses: slice) -> np.ndarray:
+def parameters(shape: Shape, n: int, theta: np.ndarray, adaptation: Adaptation, weights: np.ndarray,
+               task: SearchParameters, friction: float, masses: slice) -> np.ndarray:
     """Return the vector of the program's parameters.
 
     `n`: number of coordinates. `theta`: numbers of the step equations. `weights`: cost metric Q,

@@ -40,7 +40,6 @@ PERIODS = 0.4, 3.0   # of sqrt(l / g): shortest and longest step of a free time
 @dataclass(frozen=True)
 class SpaceResult:
     """What a search in space found, converged or not."""
-
     attempt: Attempt   # the solver's, see `Attempt`
     gait: Gait   # `Gait` of one phase: the robot's joints on its first foot
     speed: float   # m/s
@@ -104,8 +103,7 @@ class SpaceSearch:
             start: `Gait` to start from, e.g. that of a neighbouring speed.
         """
         if not 0.0 < speed < np.inf:
-            raise InvalidInput('speed of a gait in space', value=speed,
-                               limit='must be above 0 m/s')
+            raise InvalidInput('speed of a gait in space', value=speed, limit='must be above 0 m/s')
         general = self.general
         program = _program(self.equations, general.degree, general.nodes,
                            len(self.adaptation.start), len(self.theta), values.gait_width > 0.0,
@@ -137,11 +135,9 @@ class SpaceSearch:
         if not any(copper):
             copper = HEAT * power / self.robot.effort_limits[:len(motors)] ** 2
         half = 0.5 * values.sole_share * np.array(self.sole)
-        task = [speed, values.gait_width, values.sole_clearance, values.least_gap,
-                values.base_tilt, values.fastest_landing, values.landing_slip,
-                values.relied_friction, *half,
-                *(0.5 * np.array(self.sole)), self.weight, SMOOTH * power,
-                values.exchange]
+        task = [speed, values.gait_width, values.sole_clearance, values.least_gap, values.base_tilt,
+                values.fastest_landing, values.landing_slip, values.relied_friction,
+                *half, *(0.5 * np.array(self.sole)), self.weight, SMOOTH * power, values.exchange]
         still = self.theta - self.adaptation.columns @ self.adaptation.base
         return np.concatenate([still, np.ravel(self.adaptation.columns, order='F'), copper, limits,
                                task])

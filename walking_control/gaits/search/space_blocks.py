@@ -68,8 +68,7 @@ def step_block(equations: SpaceEquations, shape: Shape, numbers: SpaceNumbers) -
     copper, power, share = numbers.copper * effort ** 2, effort * v, task['exchange']
     alone = ca.sum1(copper + _positive(power, task['smooth']))
     together = _positive(ca.sum1(copper + power), task['smooth'])
-    cost = extra[0] * ((1.0 - share) * alone + share * together) / (
-        task['weight'] * task['speed'])
+    cost = extra[0] * ((1.0 - share) * alone + share * together) / (task['weight'] * task['speed'])
     rows = Rows()
     places, turns = equations.poses(q)
     swing, R = places[:, 0], turns[:, :3]
@@ -118,8 +117,7 @@ def touchdown_block(equations: SpaceEquations, shape: Shape, numbers: SpaceNumbe
         for slip in (vx, -vx, vy, -vy):
             rows.add('landing along the floor', task['landing_slip'] + slip, 0.0, np.inf)
     mirrored = ca.vertcat(ca.DM(REFLECTION) @ twist[:3], -ca.DM(REFLECTION) @ twist[3:])
-    gained, impulse = equations.impact(q_new, mirrored, S @ v, v_new,
-                                       numbers.theta(column.adapted))
+    gained, impulse = equations.impact(q_new, mirrored, S @ v, v_new, numbers.theta(column.adapted))
     rows.add('momentum at touchdown', gained)
     _add_wrench(rows, impulse, task, 'at touchdown')
     left = equations.swing_twist(q_new, v_new)

@@ -32,7 +32,6 @@ FINE = 100   # intervals of four points: 400 points
 @dataclass(frozen=True)
 class StepJudgement:
     """What a step in space does and takes."""
-
     # energy drawn at the supply, where joints exchange power, per weight and distance, as runs
     # count it
     cost_of_transport_electrical: float
@@ -87,8 +86,7 @@ class Standing:
         J = self.jacobian(full, 0)
         return np.concatenate([-np.linalg.solve(J[:, :6], J[:, 6:] @ v), v])
 
-    def forces(self, q: np.ndarray, v: np.ndarray, a: np.ndarray
-               ) -> tuple[np.ndarray, np.ndarray]:
+    def forces(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return joint torques ``(n,)`` beside none of springs, and the wrench of the floor."""
         dynamics = self.dynamics
         full = self.place(q)

@@ -6,7 +6,6 @@ from walking_control.models.parameters import parameter, Parameters
 
 class SpaceSearchParameters(Parameters, section='space_search'):
     """Of the search of gaits of bipeds on soles; what a law needs to correct a step is left."""
-
     gait_width: float = parameter(
         0.2125, 'm', 'Distance between the soles sideways; 0 leaves it free.', 0.0, 1.0,
         scaled=True)
@@ -21,8 +20,7 @@ class SpaceSearchParameters(Parameters, section='space_search'):
     base_tilt: float = parameter(0.2, 'rad', 'Largest tilt and turn of the base.', 0.01, 1.0)
     fastest_landing: float = parameter(
         0.28, 'm/s', 'Fastest landing, downwards.', 0.0, 3.0, scaled=True)
-    landing_slip: float = parameter(
-        0.45, 'm/s', 'The same along the floor.', 0.0, 3.0, scaled=True)
+    landing_slip: float = parameter(0.45, 'm/s', 'The same along the floor.', 0.0, 3.0, scaled=True)
     relied_friction: float = parameter(0.35, '1', 'Friction a gait relies on.', 0.01, 2.0)
     sole_share: float = parameter(
         0.7, '1', 'Share of the sole a law relies on that the pressure of a gait stays in.', 0.01,

@@ -91,7 +91,6 @@ class SupportDynamics:
 
 class TermsPlaces(NamedTuple):
     """Index at which each part of the support terms begins; see `TermsLayout`."""
-
     mass: int
     bias: int
     foot: int

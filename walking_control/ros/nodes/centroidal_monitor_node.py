@@ -39,7 +39,6 @@ from walking_control.ros.nodes.sensors import sensor_topics
 
 class Settings(Parameters, section='node'):
     """Of the monitor."""
-
     robot_file: str = parameter('humanoid', '', 'Robot: a name or the path of a robot file.')
     rate: float = parameter(10.0, 'Hz', 'Figures per second of wall time.', 0.1, 200.0)
     direction: tuple[float, ...] = parameter(
@@ -85,9 +84,8 @@ class CentroidalMonitorNode(GuardedNode):
         self._index = self.create_publisher(Float64, '~/index', topics.LATEST)
         self._rotom = self.create_publisher(Float64, '~/rotom', topics.LATEST)
         self._marker_publisher = self.create_publisher(Marker, '~/ellipsoid', topics.LATEST)
-        self._marker = make_marker(
-            self._mechanism.dynamics.robot.base_link, 'transmissibility', 0, Marker.SPHERE,
-            (0.0, 0.45, 0.7, 0.5), (0.0, 0.0, 0.0))
+        self._marker = make_marker(self._mechanism.dynamics.robot.base_link, 'transmissibility',
+                                   0, Marker.SPHERE, (0.0, 0.45, 0.7, 0.5), (0.0, 0.0, 0.0))
 
     def _listen_to(self, robot: Robot) -> None:
         callbacks = {'joint_state': self._on_joints, 'imu': self._on_imu,

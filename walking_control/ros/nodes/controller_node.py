@@ -34,7 +34,6 @@ from walking_control.safety.parameters import SafetyParameters
 
 class Settings(realtime.RealTimeParameters, section='node'):
     """Of the node, beside those of the sections."""
-
     robot_file: str = parameter('dribbel', '', 'Robot: a name or the path of a robot file.')
     controller: str = parameter('', '', "Controller; empty takes the robot file's default.")
     realtime: bool = parameter(

@@ -45,7 +45,6 @@ LAST_WORDS = 20   # messages looked for after the end
 @dataclass
 class DemoResult:
     """What a demo gives back."""
-
     run: Run
     ticks: int   # control ticks
     missed_ticks: int   # ticks whose command was late
@@ -83,15 +82,13 @@ def run_demo(robot_file: RobotFile, controller: Choice, plant: Choice, duration:
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / f'{robot_file.robot.name}.yaml'
         robot_file.write(path)
-        shared = {**PATIENCE, 'robot_file': str(path),
-                  'controller': law or robot_file.controller,
+        shared = {**PATIENCE, 'robot_file': str(path), 'controller': law or robot_file.controller,
                   'realtime': realtime, 'record_telemetry': True}
         control = {**shared, 'virtual_efforts': True, 'require_watchdog': False,
                    **chosen['controller']}
-        simulation = {**shared, 'discovery_timeout': 600.0, 'plant': world or robot_file.plant,
-                      'duration': float(duration), 'disturb': ','.join(disturb),
-                      'route': str(route),
-                      **chosen['simulator']}
+        simulation = {**shared, 'discovery_timeout': 600.0,
+                      'plant': world or robot_file.plant, 'duration': float(duration),
+                      'disturb': ','.join(disturb), 'route': str(route), **chosen['simulator']}
         # a namespace of its own keeps it off the topics of a robot in the same domain
         namespace = f'/demo_{os.getpid()}'
         place = DemoPlace(os.environ['ROS_DOMAIN_ID'], namespace)

@@ -15,7 +15,6 @@ from walking_control.exceptions import InvalidInput
 @dataclass(frozen=True)
 class DemoPlace:
     """Where a demo's nodes are."""
-
     domain: str   # ROS domain
     namespace: str   # namespace of its nodes and topics
 

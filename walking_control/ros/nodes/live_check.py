@@ -56,10 +56,9 @@ class Listener(GuardedNode):
                 sensor.topic, self._reader(sensor.name, read)), topics.SENSOR_IN)
         self.create_subscription(String, topics.ROBOT_DESCRIPTION, self._on_description,
                                  topics.LATCHED)
-        for kind, topic, hear in (
-                (Clock, topics.CLOCK, self._on_clock),
-                (Float64MultiArray, topics.EFFORT_COMMANDS, self._on_command),
-                (DiagnosticArray, '/diagnostics', self._on_diagnostics)):
+        for kind, topic, hear in ((Clock, topics.CLOCK, self._on_clock),
+                                  (Float64MultiArray, topics.EFFORT_COMMANDS, self._on_command),
+                                  (DiagnosticArray, '/diagnostics', self._on_diagnostics)):
             self.create_subscription(kind, topic, hear, topics.SENSOR_IN)
         self._asked: dict[str, tuple[Any, dict[str, Any]]] = {
             node: (self.create_client(GetParameters, f'{node}/get_parameters'), {})

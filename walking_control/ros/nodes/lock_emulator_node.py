@@ -25,7 +25,6 @@ from walking_control.simulation.lock_emulation import LockEmulator
 
 class Settings(Parameters, section='node'):
     """Of the emulator."""
-
     robot_file: str = parameter('dribbel', '', 'Robot: a name or the path of a robot file.')
 
 

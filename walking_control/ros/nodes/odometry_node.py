@@ -30,7 +30,6 @@ LOOK = 0.5   # s between two looks at sensors that are silent or wrong
 
 class Settings(Parameters, section='node'):
     """Of the odometry."""
-
     robot_file: str = parameter('walker3d', '', 'Robot: a name or the path of a robot file.')
     rate: float = parameter(50.0, 'Hz', 'Messages per second of sensor time.', 0.1, 1000.0)
     noise: str = parameter(

@@ -23,7 +23,6 @@ own_process = False   # of a node alone; the process of whoever imports us is no
 
 class RealTimeParameters(Parameters):
     """What a node that runs in real time may ask of the machine."""
-
     # below watchdog and ros2_control
     priority: int = parameter(
         45, '1', 'Real-time priority (SCHED_FIFO) of the process; 0: none. Needs the right to it, '

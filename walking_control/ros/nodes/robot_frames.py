@@ -21,8 +21,7 @@ class RobotFrames:
         self._q = pin.neutral(self._model)
         model = self._model
         self._joints = {name: (model.joints[model.getJointId(name)].idx_q,
-                               model.joints[model.getJointId(name)].nq)
-                        for name in model.names[1:]}
+                               model.joints[model.getJointId(name)].nq) for name in model.names[1:]}
         self._edges = []
         for joint in parse(urdf).findall('joint'):
             ends = [link.get('link', '') for tag in ('parent', 'child')

@@ -72,10 +72,9 @@ class Session:
                                        values.cmd_vel_timeout)
         neighbours.expect({} if values.combined_state == VALUES else sensors)
         self._create_publishers(values)
-        self._guard = WatchdogGuard(
-            node, self._count_receivers,
-            values.watchdog_timeout if values.require_watchdog else None,
-            lambda words: self.stop('watchdog', words))
+        self._guard = WatchdogGuard(node, self._count_receivers,
+                                    values.watchdog_timeout if values.require_watchdog else None,
+                                    lambda words: self.stop('watchdog', words))
         self._claims = Claims(node, self._effort_publisher.topic_name, robot.actuators)
         self._outputs = self._make_outputs(robot_file, values)
         self._diagnostics = DiagnosticsPublisher(node, 'control loop', robot.name)

@@ -24,7 +24,6 @@ from walking_control.ros.nodes.runtime import program
 
 class Settings(realtime.RealTimeParameters, section='node'):
     """Of the watchdog."""
-
     timeout: float = parameter(
         0.1, 's', 'Silence of the controller after which zero effort is sent.', 0.005, 60.0)
     # as the loop of ros2_control

@@ -70,8 +70,7 @@ def _check_told(tree: Mapping[str, Mapping[str, Any]], robot: Robot) -> None:
     missing = [joint for joint in robot.joints if joint not in told]
     if missing:
         raise InvalidInput(f'joints of {names.JOINT_STATE_BROADCASTER}',
-                           value=', '.join(map(str, told)), limit='lack '
-                           + ', '.join(missing))
+                           value=', '.join(map(str, told)), limit='lack ' + ', '.join(missing))
 
 
 def _check_frame(tree: Mapping[str, Mapping[str, Any]], controller: str, frame: str) -> None:

@@ -27,7 +27,6 @@ ENOUGH = 5         # messages by which a rate is judged
 @dataclass
 class Seen:
     """What was seen of a system."""
-
     # topic -> when each message was heard, and its stamp, s
     arrivals: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
     # when each message on ``/clock`` was heard, and what it said, s
@@ -47,7 +46,6 @@ class Seen:
 @dataclass
 class Diagnosis:
     """What came of it: facts by name, what is wrong, and what might be, each with a remedy."""
-
     facts: dict[str, str] = field(default_factory=dict)
     problems: list[InvalidInput] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)

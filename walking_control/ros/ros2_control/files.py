@@ -121,12 +121,10 @@ def ros2_control_files(robot_file: RobotFile, wiring: Wiring) -> dict[str, str]:
     """Return name of file -> text."""
     robot = wiring.robot.name
     head = f'# Written by `walking_control ros2_control {robot}`; do not edit.\n'
-    return {
-        **{name: head + to_yaml(controllers_file(wiring, target))
-           for target, name in CONTROLLERS.items()},
-        BRIDGE: head + to_yaml(bridge_file()),
-        GAZEBO_WORLD: gazebo_world(wiring),
-        LAUNCH: _launch_file(robot_file), tags_name(robot): include(wiring)}
+    return {**{name: head + to_yaml(controllers_file(wiring, target))
+               for target, name in CONTROLLERS.items()},
+            BRIDGE: head + to_yaml(bridge_file()), GAZEBO_WORLD: gazebo_world(wiring),
+            LAUNCH: _launch_file(robot_file), tags_name(robot): include(wiring)}
 
 
 def to_yaml(tree: Any) -> str:

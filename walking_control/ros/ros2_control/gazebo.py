@@ -172,9 +172,8 @@ def _give_mass(link: Element) -> None:
         link.remove(old)
     inertial = SubElement(link, 'inertial')
     SubElement(inertial, 'mass', value=repr(MOTE))
-    SubElement(inertial, 'inertia', {
-        name: repr(MOTE_INERTIA if name[1] == name[2] else 0.0)
-        for name in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')})
+    SubElement(inertial, 'inertia', {name: repr(MOTE_INERTIA if name[1] == name[2] else 0.0)
+                                     for name in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')})
 
 
 def _add_rotors(root: Element, robot: Robot) -> None:

@@ -20,7 +20,6 @@ _LIFECYCLE = ('change_state', 'get_state', 'get_available_states', 'get_availabl
 
 class Access(NamedTuple):
     """What a node may do; names as ROS has them: relative, ``~/`` its own, ``*`` any."""
-
     publishes: tuple[str, ...] = ()   # topics
     subscribes: tuple[str, ...] = ()   # topics
     serves: tuple[str, ...] = ()   # services
@@ -89,9 +88,8 @@ def policy(robot: Robot, namespace: str = '') -> str:
         enclave = ElementTree.SubElement(enclaves, 'enclave', path=f'{namespace}/{node}')
         profile = ElementTree.SubElement(ElementTree.SubElement(enclave, 'profiles'), 'profile',
                                          ns=namespace or '/', node=node)
-        for kind, right, allowed in zip(
-                ('topic', 'topic', 'service', 'service'),
-                ('publish', 'subscribe', 'reply', 'request'), access):
+        for kind, right, allowed in zip(('topic', 'topic', 'service', 'service'),
+                                        ('publish', 'subscribe', 'reply', 'request'), access):
             if allowed:
                 rules = ElementTree.SubElement(profile, f'{kind}s', {right: 'ALLOW'})
                 for name in allowed:

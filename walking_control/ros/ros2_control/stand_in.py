@@ -34,7 +34,6 @@ WILDCARD = '/**/'
 @dataclass
 class Forwarder:
     """One ForwardCommandController."""
-
     interfaces: tuple[str, ...]   # command interfaces in the order of the message
     active: bool = True   # whether it still forwards
     message: tuple[float, ...] | None = None   # the newest message that was not dropped
@@ -220,7 +219,6 @@ class StandIn:
 @dataclass(frozen=True)
 class Habits:
     """What a place does to sensors and motors beside its controllers."""
-
     first: tuple[float, ...] = ()   # what the first messages of IMU and feet hold instead of values
     repeated: float = 0.0   # share of the samples that repeat the one before under a new stamp
     dropped: float = 0.0   # share of the samples in which a loaded foot tells no force

@@ -24,7 +24,6 @@ PLUGINS = {HARDWARE: 'mock_components/GenericSystem', GAZEBO: 'gz_ros2_control/G
 @dataclass(frozen=True)
 class Component:
     """A joint or sensor in the tags."""
-
     kind: str   # ``'joint'`` or ``'sensor'``
     name: str
     commands: tuple[str, ...]   # command interfaces

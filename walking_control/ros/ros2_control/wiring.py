@@ -22,7 +22,6 @@ IMU_SENSOR = 'imu_sensor'
 @dataclass(frozen=True)
 class Wiring:
     """A robot on ros2_control."""
-
     robot: Robot
     motors: tuple[str, ...]   # joints that take efforts, in the order of `Command.effort`
     locks: tuple[str, ...]   # joints with a lock, in the order of `Command.lock`
@@ -66,12 +65,11 @@ def wire(robot_file: RobotFile, force_sign: float = 1.0) -> Wiring:
     devices = sensor_names(robot)
     world = robot_file.values(World)
     base, start = _start(robot_file, devices, force_sign)
-    return Wiring(
-        robot, tuple(robot.actuators), locks,
-        tuple(joint for joint in robot.joints if joint not in {*robot.actuators, *locks}),
-        {link: devices[name] for link, name in _imus(robot).items()},
-        {foot: devices[foot] for foot in robot.feet}, force_sign, start, base, world.gravity,
-        world.slope, world.friction, read_profile(world))
+    return Wiring(robot, tuple(robot.actuators), locks,
+                  tuple(joint for joint in robot.joints if joint not in {*robot.actuators, *locks}),
+                  {link: devices[name] for link, name in _imus(robot).items()},
+                  {foot: devices[foot] for foot in robot.feet}, force_sign,
+                  start, base, world.gravity, world.slope, world.friction, read_profile(world))
 
 
 def state_interfaces(robot: Robot) -> list[str]:

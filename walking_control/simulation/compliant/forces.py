@@ -66,7 +66,6 @@ FORCE_X, FORCE_Z, GAP, GAP_RATE, PLACE, NORMAL, TOUCHES = range(7)
 
 class Floor(NamedTuple):
     """Constants of a compliant floor and of the feet on it."""
-
     kind: int   # of damping, see `normal_force`
     stiffness: float   # N/m
     damping: float   # N s/m
@@ -86,7 +85,6 @@ class Floor(NamedTuple):
 
 class Feet(NamedTuple):
     """How the feet stand, changed in place."""
-
     flags: np.ndarray  # relation of each foot to the floor, and the foot that landed last, integers
     level: np.ndarray   # height of the floor's step under each foot, m
     # of each foot the force of the floor, gap, its rate and the place, ``(2, TOUCHES)``

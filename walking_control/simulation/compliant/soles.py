@@ -13,7 +13,6 @@ from walking_control.models.urdf import parse
 
 class Points(NamedTuple):
     """Points of all feet, each the centre of a ball of some radius."""
-
     foot: np.ndarray   # index of the foot of each, ``(n,)``
     place: np.ndarray   # in the frame of the foot's link, m, ``(n, 3)``
     radius: np.ndarray   # m, ``(n,)``; 0 of corners

@@ -123,9 +123,8 @@ class Floors:
         profile: The `FloorProfile` they are made of, or None.
     """
 
-    def __init__(self, dart: Any, world: Any, skeleton: Any, feet: Sequence[str],
-                 friction: float, pieces: Sequence[Piece],
-                 profile: FloorProfile | None = None) -> None:
+    def __init__(self, dart: Any, world: Any, skeleton: Any, feet: Sequence[str], friction: float,
+                 pieces: Sequence[Piece], profile: FloorProfile | None = None) -> None:
         self._dart, self._friction = dart, friction
         self._pieces, self._profile = pieces or [LEVEL], profile
         for shape in _collision_shapes(skeleton):

@@ -101,7 +101,6 @@ def floor_changes(steps: Sequence[FloorChange]) -> tuple[np.ndarray, np.ndarray]
 
 class EventEngine(Engine):
     """An engine that goes from event to event: its state keeps clock and steps."""
-
     state: Any   # arrays `memo` and `mode`, as `rigid.model` lays them out
 
     @property
@@ -173,9 +172,8 @@ class RigidEngine(PlanarEngine):
 
     name = 'rigid'
     parameters: ClassVar[type[Parameters]] = RigidParameters   # of a subclass: its own
-    lacks = MappingProxyType({
-        Feature.SIDEWAYS: 'it moves in a plane',
-        Feature.FORCES: 'it is given as one impulse a tick'})
+    lacks = MappingProxyType({Feature.SIDEWAYS: 'it moves in a plane',
+                              Feature.FORCES: 'it is given as one impulse a tick'})
 
     def __init__(self, robot: Robot, world: World, values: RigidParameters) -> None:
         super().__init__(robot, world, values)

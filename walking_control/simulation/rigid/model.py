@@ -41,7 +41,6 @@ Fields = TypeVar('Fields', bound=NamedTuple)
 
 class RigidModel(NamedTuple):
     """Constants of one robot on one floor."""
-
     n: int   # number of minimal coordinates
     n_joints: int   # number of joints
     n_locks: int   # number of joint locks
@@ -76,7 +75,6 @@ class RigidModel(NamedTuple):
 
 class RigidState(NamedTuple):
     """State of a rigid walker, changed in place."""
-
     y: np.ndarray   # ``[z, dz/dt]``, ``(2 (n + 2),)``
     mode: np.ndarray   # discrete state, integers
     # time, step size, present and last foothold, extremes; see the constants above
@@ -87,7 +85,6 @@ class RigidState(NamedTuple):
 
 class Workspace(NamedTuple):
     """Working memory of the integration; holds nothing between calls."""
-
     terms: np.ndarray
     M: np.ndarray
     L: np.ndarray

@@ -47,7 +47,6 @@ TOUCHING = 1e-12   # m/s: slower, a foot does not leave the floor
 
 class PointModel(NamedTuple):
     """Constants of one robot on one floor."""
-
     mass: float   # kg
     length: float   # of the legs, m
     gravity: np.ndarray   # floor axes, m/s^2, ``(3,)``
@@ -61,7 +60,6 @@ class PointModel(NamedTuple):
 
 class PointState(NamedTuple):
     """What changes."""
-
     y: np.ndarray   # hip as seen from the stance foot, in flight from where it stood last, ``(6,)``
     angles: np.ndarray   # pitch and roll of each leg, rad, ``(2, 2)``
     anchor: np.ndarray   # place of that foot, floor frame, m, ``(3,)``

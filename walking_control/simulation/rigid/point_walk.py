@@ -37,7 +37,6 @@ NO_TERMS: Any = 0   # of support: such laws have their own model
 
 class PointLaw(NamedTuple):
     """What a control law remembers and how it is connected, as plain arrays."""
-
     memory: np.ndarray   # the law's memory, see `ArrayLaw`
     phases: np.ndarray   # of locks, of which there are none
     sign: np.ndarray   # of roll in the coordinates of each support, ``(2,)``

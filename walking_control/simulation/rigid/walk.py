@@ -40,7 +40,6 @@ NO_TICKS = 1e9   # s: nothing to control
 
 class LawData(NamedTuple):
     """What a control law remembers, and what opens and closes knee locks, as plain arrays."""
-
     memory: np.ndarray   # the law's memory, see `ArrayLaw`
     lock_foot: np.ndarray   # foot of each lock
     phases: np.ndarray   # phase of each lock
@@ -155,7 +154,6 @@ def stride_many(advance: Motion, terms: Terms, law: LawFunction, knowledge: Any,
 
 class WalkRows(NamedTuple):
     """A walk, one row a tick, filled by `record_walk`."""
-
     y: np.ndarray   # state, ``(T, 2 (n + 2))``, see `RigidState`
     mode: np.ndarray   # discrete state
     memo: np.ndarray   # time, work and other measures
@@ -163,10 +161,9 @@ class WalkRows(NamedTuple):
 
 
 @array_function
-def record_walk(advance: Motion, terms: Terms, law: LawFunction, knowledge: Any,
-                model: RigidModel, state: RigidState, work: Workspace, data: LawData,
-                interval: float, y: np.ndarray, mode: np.ndarray, memo: np.ndarray,
-                effort: np.ndarray) -> tuple[int, int]:
+def record_walk(advance: Motion, terms: Terms, law: LawFunction, knowledge: Any, model: RigidModel,
+                state: RigidState, work: Workspace, data: LawData, interval: float, y: np.ndarray,
+                mode: np.ndarray, memo: np.ndarray, effort: np.ndarray) -> tuple[int, int]:
     """Walk and fill the rows of `WalkRows`; return how many, and the last status of `walk`.
 
     The control period divides the interval between rows; other arguments as of `walk`.

@@ -26,7 +26,6 @@ NO_BOUND = 1e30   # its negative stands for an inequality without bound
 @dataclass(slots=True)
 class Problem:
     """A convex quadratic program."""
-
     hessian: np.ndarray   # positive definite, ``(n, n)``
     gradient: np.ndarray   # ``(n,)``
     rows: np.ndarray   # equality rows first, ``(m, n)``
@@ -43,7 +42,6 @@ class Problem:
 @dataclass(slots=True)
 class Solution:
     """What a solver claims. Nothing here is trusted before `residuals` has judged it."""
-
     x: np.ndarray | None   # the point, ``(n,)``; None when the solver found none
     multipliers: np.ndarray | None   # ``(m,)``; None when the solver gives none
     claim: str   # the solver's own word for how it ended
@@ -52,7 +50,6 @@ class Solution:
 @dataclass(frozen=True, slots=True)
 class Residuals:
     """How far a point is from being the solution; all four are zero there."""
-
     equality: float   # largest |rows x - bound| of the equalities
     inequality: float   # largest shortfall bound - rows x of the inequalities, 0 when none
     stationarity: float   # largest entry of |hessian x + gradient - rows' multipliers|
