@@ -190,11 +190,7 @@ def settings_of(options: OnFloor) -> list[tuple[str, Any]]:
 
 
 def walking_robot(options: Moved, speed: float | None) -> RobotFile:
-    """Return the `RobotFile` of `requested_robot`, with a speed to walk at if it is in space.
-
-    That is the one asked for, or a usual one where the law's own is zero: who stands is not
-    disturbed on its walk.
-    """
+    """Return the `RobotFile` of `requested_robot` in space with a speed above zero to walk at."""
     from walking_control.lab.experiments.envelope import SPEED
     robot_file = requested_robot(options)
     law = CONTROLLERS.find(options.controller or robot_file.controller).parameters

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Verbs from typed options: what argparse is told follows from the class that a verb takes.
-
-What reads a text as a value refuses in one line what is none.
-"""
+"""Verbs from typed options: what argparse is told follows from the class that a verb takes."""
 
 from __future__ import annotations
 
@@ -214,11 +211,7 @@ class Verb(NamedTuple):
 
 def verb(*examples: str, name: str | None = None, before: str = ''
          ) -> Callable[[Callable[[Any], int]], Verb]:
-    """Return a decorator that makes a `Verb` of a function, whose ``options`` say by their type.
-
-    Examples end its help; `name` is its own if not the function's, `before` stands before the
-    examples.
-    """
+    """Return a decorator that makes a `Verb` of a function; its help ends with examples."""
     epilog = before + 'Example:\n  ' + '\n  '.join(examples)
     return lambda run: Verb(run, get_type_hints(run)['options'], name or run.__name__, epilog)
 

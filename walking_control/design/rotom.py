@@ -199,10 +199,7 @@ def _ranges(mechanism: Mechanism) -> tuple[np.ndarray, np.ndarray]:
 
 def index_over_joint(mechanism: Mechanism, joint: str, contacts: Contacts = NO_CONTACTS,
                      points: int = 181) -> tuple[np.ndarray, np.ndarray]:
-    """Return positions of a joint, within its limits, and the index there with contacts kept.
-
-    It is NaN where some motion moves no mass. InvalidInput: there is no such joint.
-    """
+    """Return positions of a joint within limits and the index there, NaN where no mass moves."""
     if joint not in mechanism.joints:
         raise InvalidInput(f'joint {joint}', limit=f'is not a moving joint of {mechanism.name}',
                            remedy='known: ' + ', '.join(mechanism.joints))

@@ -60,10 +60,7 @@ def _check_reduction(joint: str, value: float) -> None:
 
 @dataclass(frozen=True)
 class Transmission:
-    """Motors and gears of a limb, one number a motor each.
-
-    InvalidInput: a number is outside its range, or the topology cannot be inverted.
-    """
+    """Motors and gears of a limb, a number each; InvalidInput: out of range, singular topology."""
 
     joints: tuple[str, ...]   # of the limb, from the base outwards
     reduction: np.ndarray   # turns of the output per turn of the rotor, G, in (0, 1]

@@ -74,10 +74,7 @@ def row_of(run: Run, step: int, how: Any) -> int | None:
 
 
 def rows_around(run: Run, before: int = 2, after: int = 5) -> slice:
-    """Return the slice of rows from some steps before the first disturbance to some after it.
-
-    Of a run without a disturbance, or one that ended before it, the last steps.
-    """
+    """Return rows some steps before the first disturbance to some after, else the last ones."""
     begins, row = touchdowns(run), disturbed_row(run)
     at = len(begins) - 1 - after if row is None else int(np.searchsorted(begins, row))
     cut = 0 <= at + after < len(begins) and not (run.broke_off and row is None)

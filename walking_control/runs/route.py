@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Routes: what a walker is asked for, one segment after the other, and how it is pushed on the way.
-
-A file may also name the ``controller``, preset of ``noise`` and joints of the ``posture`` to begin
-in.
-"""
+"""Routes: what a walker is asked for, one segment after the other, and how it is pushed."""
 
 from collections.abc import Mapping
 import itertools

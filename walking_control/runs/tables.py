@@ -97,10 +97,7 @@ class Recording(NamedTuple):
 
 
 def read_recording(path: Path, robot: Robot) -> Recording:
-    """Return the `Recording` in a table of `run_columns`, or in the folder of a report with one.
-
-    InvalidInput: it cannot be read, holds what is no number, or is of another robot.
-    """
+    """Return the `Recording` in a table of `run_columns`, or in a report's folder."""
     path = path / TABLE if path.is_dir() else path
     columns = _columns(path)
 

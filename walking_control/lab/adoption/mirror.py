@@ -62,11 +62,7 @@ class Mirror:
 
 def find_mirror(tree: BodyTree, feet: tuple[int, int], planar: bool,
                 told: Told) -> tuple[Mirror, Guess]:
-    """Return the `Mirror` of a robot on a left and a right foot, x ahead, and the `Guess` of it.
-
-    InvalidInput: the legs have different numbers of joints. Those of a planar robot lie in its
-    plane both.
-    """
+    """Return the `Mirror` of a robot on a left and a right foot, x ahead, and the `Guess` of it."""
     left, right = (tree.chain(foot) if foot != ROOT else [] for foot in feet)
     shared = [body for body in left if body in right]
     left, right = ([body for body in leg if body not in shared] for leg in (left, right))

@@ -31,11 +31,7 @@ class Standing:
 
 
 class _Problem:
-    """Residuals of a posture, left sole first; with a mirror, partners move alike.
-
-    Joints of the legs move; the others rest at 0, or as near to it as their limits let them, or are
-    fixed as told.
-    """
+    """Residuals of a posture, left sole first; with a mirror, partners move alike; others rest."""
 
     def __init__(self, tree: BodyTree, soles: Sequence[Sole], mirror: Mirror | None,
                  fixed: dict[str, float]) -> None:
@@ -123,11 +119,7 @@ def find_longest(problem: _Problem) -> float:
 
 def find_standing(tree: BodyTree, soles: Sequence[Sole], mirror: Mirror | None, bend: float,
                   told: dict[str, float]) -> Standing:
-    """Return the nearest posture to rest that stands with legs bent to a share of their longest.
-
-    Soles are left first; without a mirror no symmetry is asked for. `told`: joint -> position,
-    kept.
-    """
+    """Return the nearest posture to rest that stands, legs bent to a share of their longest."""
     problem = _Problem(tree, soles, mirror, told)
     longest = find_longest(problem)
     whole = len(told) == len(problem.names)
@@ -169,11 +161,7 @@ def find_standing(tree: BodyTree, soles: Sequence[Sole], mirror: Mirror | None, 
 
 def find_stride(tree: BodyTree, soles: Sequence[Sole], bend: float,
                 told: dict[str, float]) -> tuple[Standing, float]:
-    """Return a posture with the first foot ahead, and the pitch of the base in it, rad.
-
-    `bend` is the length of the legs over their longest, where knees let them be shorter; joints
-    turn about y.
-    """
+    """Return a posture with the first foot ahead, legs so bent, and the pitch of the base, rad."""
     model, data = tree.model, tree.model.createData()
     names = [str(name) for name in model.names][2:]
     limits = [tree.limits[name] for name in names]

@@ -30,10 +30,7 @@ DENSE = 6.0       # times the density of the rest, of a body that makes up half 
 
 def find_suspicions(tree: BodyTree, mirror: Mirror | None, leg: float,
                     planar: bool) -> list[InvalidInput]:
-    """Return what looks like a mistake; the topmost of those that follow from one another.
-
-    `leg` is the height of the base over the feet at zero angles, m.
-    """
+    """Return the topmost mistakes it looks like; `leg`: height of the base over the feet, m."""
     found = list(_units(tree, leg))
     if found:   # the rest would say the same of every part
         return found

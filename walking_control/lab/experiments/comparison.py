@@ -233,11 +233,7 @@ class _Gaits:
 
 
 def measure_gait(run: Run) -> dict[str, Any]:
-    """Return the measures of a steady walk in space, ready for JSON; None where it did not last.
-
-    They are ``survived``, ``reason`` why not, ``steps`` and `GAIT_MEASURES`, the ``heading`` being
-    the largest turn of the base from where it began (deg).
-    """
+    """Return `GAIT_MEASURES` of a walk in space for JSON; ``heading`` is its largest turn, deg."""
     steady, looks = steady_in_space(run, Dynamics(run.robot)), yaw(run)
     turned = None if steady['start'] is None else math.degrees(abs(looks - looks[0]).max())
     return {'survived': not run.broke_off, 'reason': failure(ending(run)),

@@ -120,11 +120,7 @@ def _alike(one: tuple[np.ndarray, float], other: tuple[np.ndarray, float]) -> bo
 
 
 def held_coordinates(robot: Robot, model: rm.RigidModel, mode: np.ndarray) -> tuple[int, ...]:
-    """Return the indices of the coordinates that engaged locks and stops hold in a mode.
-
-    CycleError: the stance foot is in the air, the other one on the floor, or a joint held is no
-    coordinate.
-    """
+    """Return the indices of coordinates held by locks and stops; CycleError: no single support."""
     if mode[rm.SUPPORT] != 0 or mode[rm.STANCE] != 1 or mode[rm.SWING] != 0:
         raise CycleError('cycle', limit='has a phase with both feet or none on the floor')
     stops = mode[rm.FIRST_STOP:rm.FIRST_STOP + model.n_joints]
@@ -183,10 +179,7 @@ def make_precise_walker(robot_file: RobotFile, controller: str | None = None) ->
 
 
 def gait_of_cycle(walker: Walker, cycle: Mapping[str, Any]) -> CycleGait:
-    """Return the `CycleGait` of a cycle in a summary, walked by one of `make_precise_walker`.
-
-    CycleError: it has a phase with both feet or none on the floor.
-    """
+    """Return the `CycleGait` of a cycle in a summary; CycleError: no single support."""
     robot = walker.robot
     reported = reported_coordinates(robot)
     q, v = lock_angles(robot), np.zeros(len(robot.coordinates))
@@ -195,11 +188,7 @@ def gait_of_cycle(walker: Walker, cycle: Mapping[str, Any]) -> CycleGait:
 
 
 def save_cycles(robot_file: RobotFile, result: dict[str, Any], directory: Path) -> list[str]:
-    """Write the cycles of a result as gait files and return their paths; each notes its ``file``.
-
-    A cycle that is no gait of phases gets ``file`` None and a ``reason``. InvalidInput: the
-    directory cannot be written.
-    """
+    """Write cycles as gait files and return their paths; each notes its ``file`` or ``reason``."""
     if not robot_file.robot.is_planar:
         for cycle in result['cycles']:
             cycle['file'], cycle['reason'] = None, 'gait files of cycles are those of planar robots'

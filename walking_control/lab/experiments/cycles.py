@@ -119,10 +119,7 @@ def is_family(cycle: Cycle) -> bool:
 
 
 class Section:
-    """Touchdown states of a planar walker whose legs are straight and alike at touchdown.
-
-    IncompatiblePlant: other than two coordinates stay free of locks.
-    """
+    """Touchdown states of a planar walker; IncompatiblePlant: not two free coordinates."""
 
     def __init__(self, walker: Walker, gravity: float) -> None:
         robot = walker.robot
@@ -204,11 +201,7 @@ class RobotCycles:
 def find_robot_cycles(robot_file: RobotFile, controller: Choice = None, seed: int = 0,
                       starts: int | None = None,
                       progress: Callable[[float], None] | None = None) -> RobotCycles:
-    """Return the `RobotCycles` of a robot on its slope.
-
-    NotAchieved says what was tried; InvalidInput: the legs differ, so that a step with one is none
-    with the other.
-    """
+    """Return a robot's `RobotCycles`; NotAchieved: none found, InvalidInput: legs differ."""
     robot_file, controller = robot_file.choose(CONTROLLERS, controller)
     require_equal_legs(robot_file.robot, f'gait cycle of {robot_file.robot.name}')
     gravity = robot_file.values(World).gravity

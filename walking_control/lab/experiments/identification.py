@@ -195,10 +195,7 @@ def _single_supports(recording: Recording, settle: float) -> Iterator[slice]:
 
 
 def _smooth(q: np.ndarray, time: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return angles, rates and accelerations from fits of polynomials to angles alone.
-
-    Recorded rates may come from a filter that counts on a robot without friction.
-    """
+    """Return angles, rates and accelerations from fits to angles: rates may come from a filter."""
     from scipy.signal import savgol_filter
     dt = float(np.median(np.diff(time)))
     length = min(2 * round(0.5 * max(SMOOTH / dt, 4.0)) + 1, (len(time) - 1) // 2 * 2 + 1)

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gains that keep stated margins at the least cost: the work behind `tune`.
+"""Gains that keep stated margins at the least cost, by CMA-ES: the work behind `tune`.
 
 A margin is kept where the walker survives every size up to it, of a grid of quarters; in space a
-disturbance comes from four sides at two parts of a step. CMA-ES searches: it bears objectives with
-plateaus and points at which the robot does not walk.
+disturbance comes from four sides at two parts of a step.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -43,10 +43,7 @@ class LogErrors:
 
 
 def estimate_log(bag: Bag, robot_file: RobotFile) -> Run:
-    """Return the `Run` of a recording: what was measured, the estimate, and the truth if told.
-
-    InvalidInput: it is of another robot, or holds no complete set of sensors.
-    """
+    """Return the `Run` of a recording: what was measured, the estimate, and the truth if told."""
     return _estimate(bag, read_rows(bag, robot_file.robot), robot_file)
 
 

@@ -187,11 +187,7 @@ class Columns:
 
 def read_columns(path: Path, robot: str | None = None,
                  overrides: Iterable[tuple[str, Any]] = ()) -> Columns:
-    """Return the columns of a bag, or of a run's table or its folder.
-
-    `robot` is that of a bag that holds none. InvalidInput: it cannot be read, or holds nothing to
-    draw.
-    """
+    """Return the columns of a bag, of `robot` if it holds none, or of a run's table or folder."""
     table = path / TABLE if path.is_dir() else path
     if table.suffix == '.csv' and (table.is_file() or not path.is_dir()):
         return _of_table(table)

@@ -86,10 +86,7 @@ def key_of(step: Step, site: Site) -> str:
 
 
 def bring_up(site: Site) -> list[StepResult]:
-    """Return the `StepResult` of every step of a `Site` whose folder exists.
-
-    InvalidInput: the robot file cannot be loaded, or the journal of the folder is none.
-    """
+    """Return the `StepResult` of every step of a `Site`; InvalidInput: no robot file or journal."""
     site.current = Path(site.path)
     journal = Journal(site.folder)
     results: list[StepResult] = []

@@ -51,10 +51,7 @@ TUNED = {'step_time': 1.25, 'clearance': 1.6, 'trunk_stiffness': 2.0}
 
 
 def legs_alone(robot_file: RobotFile, path: Path, folder: Path) -> tuple[Path, list[str]]:
-    """Write a robot file whose joints are the legs' and return its path and what is held.
-
-    On the robot the others are held in the start posture by controllers of their own.
-    """
+    """Write a robot file whose joints are the legs' and return its path and what others hold."""
     robot, start = robot_file.robot, robot_file.start
     assert start.posture is not None
     legs = leg_of_each_joint(robot)
@@ -290,10 +287,7 @@ def fastest(site: Site) -> Outcome:
 
 
 def card(site: Site) -> Outcome:
-    """Walk with turning, sideways, and with delay, a push and the noise of a lab.
-
-    The noise of foot forces is that of a lab for 10 kg and more, in proportion below.
-    """
+    """Walk with turning, sideways, and with delay, a push and a lab's noise, forces by mass."""
     values = vars(site.load().values(Stepping.parameters))
     light = min(1.0, site.load().scale.mass / REFERENCE.mass)   # its cells would be smaller, too
     lab = {name.replace('.', '__'): value * light if '.force' in name else value

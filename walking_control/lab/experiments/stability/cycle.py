@@ -166,11 +166,7 @@ def find_sensitivity(settled: StableCycle) -> Sensitivity:
 
 
 def walk_disturbed(settled: StableCycle, kind: str, size: float, steps: int) -> np.ndarray:
-    """Return the indicators of steps from the cycle after one disturbance, ``(steps, 2)``.
-
-    ``'floor'`` lowers the first foothold by the size, m; ``'push'`` is N s per kg just after
-    touchdown. NotAchieved: the walker falls.
-    """
+    """Return indicators of steps after ``'floor'`` (m) or ``'push'`` (N s/kg), ``(steps, 2)``."""
     walker, section = settled.walker, settled.section
     drops = walker.model.drops
     walker.start(0, *section.state(settled.cycle.x))

@@ -63,10 +63,7 @@ class Attraction(Result):
 
 def find_attraction(settled: cycle.StableCycle, radius: float = RADIUS, samples: int = 1000,
                     seed: int = 0, progress: Callable[[float], None] | None = None) -> Attraction:
-    """Return how much of a ball around a cycle returns to it.
-
-    `radius` is in the distance of the module. InvalidInput: a ball or number that makes no sample.
-    """
+    """Return how much of a ball around a cycle returns to it; `radius` as in the module."""
     if not (math.isfinite(radius) and radius > 0.0):
         raise InvalidInput('radius', value=radius, limit='must be above 0')
     if samples < 10:
@@ -138,10 +135,10 @@ class Passage(Result):
 
 def find_passage(settled: cycle.StableCycle, roughness: float | None = None, steps: int = 20000,
                  seed: int = 0, progress: Callable[[float], None] | None = None) -> Passage:
-    """Return the mean first passage time of a walk on a rough floor, of that many steps or fewer.
+    """Return the mean first passage time of a walk on a rough floor.
 
-    `roughness` is the standard deviation of the height from one foothold to the next, m; None takes
-    0.2 % of the leg length.
+    `roughness`, m, is the standard deviation from foothold to foothold; None: 0.2 % of the leg
+    length.
     """
     height = ROUGHNESS * settled.length_unit if roughness is None else roughness
     if not (math.isfinite(height) and height > 0.0):
@@ -156,11 +153,7 @@ def find_passage(settled: cycle.StableCycle, roughness: float | None = None, ste
 
 def count_falls(walk: Strides, steps: int, seed: int,
                 progress: Callable[[float], None] | None = None) -> tuple[int, int]:
-    """Return the steps that count and the falls among them.
-
-    `walk`: (random numbers, whether to begin anew) -> (steps made, whether it fell then); `steps`
-    are all to walk, those that do not count included.
-    """
+    """Return steps that count and falls; `walk`: (random, anew) -> (steps, whether it fell)."""
     rng = np.random.default_rng(seed)
     walked = counted = falls = 0
     anew, made = True, 0

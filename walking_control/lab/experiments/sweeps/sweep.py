@@ -28,9 +28,8 @@ LOCAL = '127.0.0.1'
 class Workers:
     """Workers of a sweep, to be used in a ``with`` statement; a single process walks without Dask.
 
-    `scheduler` is the address of a running Dask scheduler instead, such as ``tcp://host:8786``; its
-    workers need this package and see the same robot files. InvalidInput: no such scheduler, or it
-    has no worker.
+    Those of a `scheduler`, such as ``tcp://host:8786``, need this package and see the same robot
+    files.
     """
 
     def __init__(self, count: int = 1, scheduler: str | None = None) -> None:
@@ -189,11 +188,7 @@ def chosen_point(workshop: Workshop) -> dict[str, float] | None:
 
 
 def margin_of(task: SweepTask, table: Any, chosen: dict[str, float] | None) -> dict[str, Any]:
-    """Return how far a chosen point is from the nearest walk that did not last.
-
-    ``margin`` is the distance in widths of the axes (None: no such walk, or no point),
-    ``nearest_failure`` where that walk is.
-    """
+    """Return how far, in axis widths, and where the walk nearest a point is that did not last."""
     stable = np.array(table['stable'].to_pylist(), dtype=bool)
     if chosen is None or stable.all():
         return {'margin': None, 'nearest_failure': None}

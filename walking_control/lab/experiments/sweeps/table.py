@@ -27,10 +27,10 @@ def _arrow() -> tuple[Any, Any]:
 
 
 class SweepTable:
-    """The table of a sweep in a file, or in memory without; `done` are the numbers of its rows.
+    """The table of a sweep, in memory without a file; `done` are the numbers of its rows.
 
-    InvalidInput: the file is that of another sweep, or of an unfinished one that is not to be
-    resumed, or cannot be read.
+    InvalidInput: the file cannot be read, or is of another sweep, or an unfinished one not to be
+    resumed.
     """
 
     def __init__(self, task: SweepTask, file: Path | None, resume: bool = False) -> None:

@@ -170,10 +170,7 @@ class Workshop:
 
 
 def measure(run: Run, dynamics: Dynamics) -> dict[str, Any]:
-    """Return the `MEASURES` of a run; speed and costs are those of its steady window.
-
-    Of a run that broke off only ``time``, ``steps``, ``distance`` and ``peak_effort`` are known.
-    """
+    """Return the `MEASURES` of a run, speed and costs of its steady window, None if broken off."""
     rows = len(run.time)
     steady = steady_state(run, dynamics) if run.robot.coordinates \
         else steady_in_space(run, dynamics)

@@ -32,11 +32,7 @@ def import_matplotlib() -> Any:
 
 def new_figure(rows: int, width: float = 9.0, height: float = 2.1, columns: Any = 1,
                polar: Sequence[int] = (), **options: Any) -> tuple[Figure, list[Axes]]:
-    """Return a figure and its axes as a flat list; pyplot and its global state stay untouched.
-
-    Width of the figure and height of a row in inches; `polar` are axes by index; options go to
-    `Figure.subplots`.
-    """
+    """Return a figure (inches, a row high) and flat axes; pyplot's state stays untouched."""
     matplotlib = import_matplotlib()
     with matplotlib.rc_context(_STYLE):
         figure = matplotlib.figure.Figure(figsize=(width, 0.6 + height * rows),

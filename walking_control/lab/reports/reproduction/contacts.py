@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Published results of compliant contact: a ball on a plane, and Dribbel on a floor that gives way.
-
-The source prints no contact parameters: those of `FIT` fit three figures and the side of asymmetry.
-"""
+"""Published results of compliant contact; the source prints no parameters, `FIT` does."""
 
 from functools import cache
 from typing import Any

@@ -28,10 +28,7 @@ such as masses, are no rows.
 
 def reproduce(only: Sequence[str] = (), quick: bool = False,
               progress: Callable[[float], None] | None = None) -> list[dict[str, Any]]:
-    """Return what `judge` says of each row whose id begins with one of those asked for.
-
-    `quick` leaves out what takes more than a second. InvalidInput: no row has such a name.
-    """
+    """Return what `judge` says of each row asked for; `quick`: of a second at most."""
     for name in only:
         if not any(row.id.startswith(name) for row in ROWS):
             raise InvalidInput('only', value=name, limit='no row begins with that',
