@@ -6,6 +6,9 @@ numbers s: from one foothold to the next they may change by `floor_variation`; a
 flat, carries and does not turn shows both, its normal being (-s_x, -s_y, 1); of points the way d
 from one foothold to the next says d_z = s . (d_x, d_y). Errors of the base's orientation are in s
 as they are in the soles' normals: soles follow the floor whichever of the two is wrong.
+
+A sole on an edge leans, and the floor does not: what counts is the median of the last three
+footholds, so that none of them is believed alone.
 """
 
 from collections.abc import Sequence
@@ -30,7 +33,7 @@ class FloorSlope:
 
     Attributes:
         value: s, ``(2,)``; that of the state it is made for.
-        covariance: ``(2, 2)``.
+        covariance: Of what the newest foothold says, ``(2, 2)``.
     """
 
     def __init__(self, dynamics: Dynamics, values: EstimatorParameters) -> None:
@@ -44,6 +47,8 @@ class FloorSlope:
     def reset(self) -> None:
         """Forget the past: the floor is as the robot file says."""
         self.value[:] = 0.0
+        # what each of the last three said, the newest first; at first they are one and the same
+        self._footholds = [np.zeros(2)] * 3
         self.covariance[:] = self._variation
         self._stamp, self._steps = -np.inf, -1
         self._since = [np.inf] * len(self._feet)   # when each foot touched
@@ -70,6 +75,8 @@ class FloorSlope:
 
     def _step(self, state: WalkerState, places: Sequence[Sequence[float]]) -> None:
         """Go on to the next foothold."""
+        if self._steps >= 0:
+            self._footholds = [self.value.copy(), *self._footholds[:2]]
         new, self._steps = state.support, state.steps
         self.covariance += self._variation
         if not self._flat and len(places) == 2:
@@ -78,8 +85,9 @@ class FloorSlope:
 
     def _take(self, seen: np.ndarray, rows: np.ndarray, noise: np.ndarray) -> None:
         """Correct by ``seen = rows s + noise``."""
-        P = self.covariance
+        P, own = self.covariance, self._footholds[0]
         gain = np.linalg.solve(rows @ P @ rows.T + noise, rows @ P).T
-        self.value += gain @ (seen - rows @ self.value)
-        np.clip(self.value, -STEEPEST, STEEPEST, out=self.value)
+        own += gain @ (seen - rows @ own)
+        np.clip(own, -STEEPEST, STEEPEST, out=own)
+        self.value[:] = np.sort(self._footholds, axis=0)[1]
         P -= gain @ rows @ P

@@ -16,6 +16,7 @@ from walking_control.controllers.stepping import controller
 from walking_control.controllers.stepping.body import Body
 from walking_control.controllers.stepping.controller import thresholds_of
 from walking_control.controllers.stepping.heading import StrideMean
+from walking_control.controllers.stepping.parameters import SteppingParameters
 from walking_control.controllers.stepping.prediction import Prediction
 from walking_control.controllers.stepping.step_plan import (
     plan_step,
@@ -25,7 +26,7 @@ from walking_control.controllers.stepping.step_plan import (
     Step,
     StepLimits,
 )
-from walking_control.controllers.stepping.swing import SwingFoot, SwingShape
+from walking_control.controllers.stepping.swing import SwingFoot
 from walking_control.controllers.stepping.trim import SpeedTrim
 from walking_control.controllers.stepping.whole_body import FootContact, MotorLimits, WholeBody
 from walking_control.exceptions import IncompatibleController, ParameterError
@@ -33,6 +34,8 @@ from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 
 LIMITS = StepLimits(0.3, 0.15, 0.5, 0.16, 2.0, 0.02, 2.0, 2.0, 1e4, 10.0)
+SHAPE = SteppingParameters(clearance=0.06, step_time=0.3, touchdown_speed=0.2, sinking=0.25,
+                           early=0.03)
 RATE = 3.9
 HIP = np.zeros(2)
 
@@ -150,7 +153,7 @@ def test_a_landing_that_is_near_is_not_put_off():
 
 def test_the_swing_foot_arrives():
     """The foot would land elsewhere, late, or hit the floor faster than it should."""
-    shape, foot, dt = SwingShape(0.06, 0.3, 0.2, 0.25, 0.03), SwingFoot(), 0.002
+    shape, foot, dt = SHAPE, SwingFoot(), 0.002
     foot.start(np.array([-0.2, 0.16, 0.0]), np.array([0.1, 0.0, 0.05]))
     aim, highest, total = np.array([0.2, 0.1]), 0.0, 0.3
     for tick in range(150):
@@ -169,7 +172,7 @@ def test_the_swing_foot_arrives():
 
 def test_a_hurried_swing_foot_is_down_in_time():
     """It would hang over the floor when it should carry, and the fall would go on meanwhile."""
-    shape, foot, dt = SwingShape(0.06, 0.3, 0.2, 0.25, 0.03), SwingFoot(), 0.002
+    shape, foot, dt = SHAPE, SwingFoot(), 0.002
     foot.start(np.array([0.0, 0.16, 0.0]), np.zeros(3))
     highest = 0.0
     for tick in range(75):

@@ -28,7 +28,7 @@ from walking_control.controllers.stepping.step_plan import (
     step_limits,
     StepLimits,
 )
-from walking_control.controllers.stepping.swing import LATE, swing_shape, SwingFoot
+from walking_control.controllers.stepping.swing import LATE, SwingFoot
 from walking_control.controllers.stepping.trim import SpeedTrim
 from walking_control.controllers.stepping.velocity_plan import plan_by_velocity
 from walking_control.controllers.stepping.whole_body import FootContact, MotorLimits, WholeBody
@@ -143,6 +143,8 @@ class Stepping(Controller):
         self._edges: SteppingParameters | None = None   # whose edges `_stairs` has
         self._stairs: Stairs | None = None
         self._rise = self._over = self._sag = 0.0
+        self._edge_drift = 0.0   # of the place, as edges tell, m
+        self._drops = [0.0, 0.0]   # by how much the last two footholds were lower, m
         self._felt, self._touches = [True, True], False   # did its sensor tell of a foot's landing
         self._heading, self._begun = 0.0, False
         self._aim = np.zeros(3)        # wanted speed ahead, to the left, rate of turning
@@ -198,7 +200,8 @@ class Stepping(Controller):
         v[3:ROOT], v[ROOT:] = base.angular, state.velocity
         self._now = self._prediction.predict(self._q, v)
         self._body.update(*self._now)
-        self._place = float(base.position[0])
+        self._place = float(base.position[0]) + self._edge_drift
+        self._altitude = float(base.position[2])
         self._measured = dynamics.to_pinocchio_velocity(v).copy()   # not foreseen
         self._floor[2, :2], self._leveled[2, :2] = state.floor_slope, -state.floor_slope
 
@@ -297,9 +300,13 @@ class Stepping(Controller):
         self._trim.add(step, self._elapsed, self._aim_then, values.speed_trim)
         self._stride = [self._stride[1], self._elapsed]
         # the base goes on from where it was to be, now over the other foot
-        self._sag = self._lowering() - float(
+        rise = float(
             (self._leveled @ (feet[1 - self.stance].position - feet[self.stance].position))[2])
+        self._sag, self._drops = self._lowering() - rise, [self._drops[1], -rise]
         self.stance = 1 - self.stance
+        if self._stairs is not None:
+            x, _, z = feet[self.stance].position
+            self._edge_drift += self._stairs.locate(self._place + x, self._altitude + z)
         self.steps += 1
         self._landing = 0
         asked = max(np.abs(self._wanted).max(), np.abs(self._aim).max())
@@ -380,8 +387,11 @@ class Stepping(Controller):
                 self._rise, self._over = self._stairs.rise(
                     stance, stance + float(self._swing.position[0]), stance + float(foothold[0]))
             self._sag *= math.exp(-dt / SAGGING)
+        else:   # who went down goes on down; a foot that meets the floor early does no harm
+            drop = 0.5 * sum(self._drops)
+            self._rise = -drop if drop > self._rest.far else 0.0
         self._swing.advance(foothold, self._elapsed, self.step.remaining, dt,
-                            swing_shape(self._manner), self._rise, self._over)
+                            self._manner, self._rise, self._over)
         program = self._program
         program.begin((self.stance,))
         self._want_swing(values.swing_stiffness, values.swing_damping)

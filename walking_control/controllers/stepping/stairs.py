@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 BESIDE = 0.02    # m: of the sole from an edge
+DRIFT = 0.15     # m: farthest that a place is corrected at once
 STOP = 0.35      # m: so far before a step beyond reach it stands
 
 
@@ -26,6 +27,18 @@ class Stairs:
         self._clear = half + BESIDE
         beyond = np.flatnonzero(np.abs(rises) > highest)
         self.end = self.places[beyond[0]] - STOP if len(beyond) else np.inf   # no farther than here
+
+    def locate(self, x: float, height: float) -> float:
+        """Return how far off a place is, by the height at which a foot found the floor there, m.
+
+        The estimate of the place drifts; the level beside the believed one, if it fits better,
+        says that the foot has not come so far, or farther.
+        """
+        own = int(np.searchsorted(self.places, x))
+        beside = [i for i in (own, own - 1, own + 1) if 0 <= i < len(self._levels)]
+        found = min(beside, key=lambda i: abs(self._levels[i] - height))
+        edge = self.places[own - 1 if found < own else min(own, len(self.places) - 1)]
+        return float(edge - x) if found != own and abs(edge - x) < DRIFT else 0.0
 
     def beside(self, x: float, stance: float) -> float:
         """Return a place near x at which a sole lies on one level, m.

@@ -5,28 +5,9 @@ The plan starts from the foot's *desired* motion of the last tick, not from the 
 measured start would feed the noise of the sensors back as jerk.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from walking_control.controllers.stepping.parameters import SteppingParameters
-
-
-class SwingShape(NamedTuple):
-    """How a foot swings."""
-
-    clearance: float   # height over the floor half-way, m; of a hurried step less
-    time: float   # of a step that is not hurried, s
-    touchdown_speed: float   # downwards at touchdown, m/s
-    sinking: float   # downwards while the floor is late, m/s
-    early: float   # how long before touchdown the foot is over its foothold, s
-
-
-def swing_shape(values: SteppingParameters) -> SwingShape:
-    """Return the `SwingShape` that parameters say."""
-    return SwingShape(values.clearance, values.step_time, values.touchdown_speed, values.sinking,
-                      values.early)
-
 
 SHORTEST = 0.04   # s: minimum jerk over less asks for what no leg can do
 LATE = 0.02       # s: a floor that is later than that is lower
@@ -52,7 +33,7 @@ class SwingFoot:
         self.position[:], self.velocity[:], self.acceleration[:] = position, velocity, 0.0
 
     def advance(self, foothold: np.ndarray, elapsed: float, remaining: float, dt: float,
-                shape: SwingShape, rise: float = 0.0, between: float = 0.0) -> None:
+                shape: SteppingParameters, rise: float = 0.0, between: float = 0.0) -> None:
         """Advance by one tick.
 
         Args:
@@ -60,6 +41,7 @@ class SwingFoot:
             elapsed: Time since the swing began, s.
             remaining: Time until touchdown; below zero when the floor is late, s.
             dt: s.
+            shape: Clearance, nominal time, speeds of touching down and sinking.
             rise: Of the foothold over the stance foot, m.
             between: Of the highest floor on the way, m.
         """
@@ -75,7 +57,7 @@ class SwingFoot:
             x[:2] += np.clip(foothold - x[:2], -CHASE * dt, CHASE * dt)
         half = 0.5 * (elapsed + remaining)
         if elapsed < half and remaining > 2.0 * SHORTEST:
-            clearance = between + shape.clearance * min(1.0, 2.0 * half / shape.time)
+            clearance = between + shape.clearance * min(1.0, 2.0 * half / shape.step_time)
             jerk[2] = minimum_jerk(clearance - x[2], v[2], a[2],
                                    max(half - elapsed, SHORTEST))
         elif remaining > LAST:
