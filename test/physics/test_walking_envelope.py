@@ -38,8 +38,8 @@ def test_the_whole_page(name):
 
 def test_a_fall_is_counted_and_says_why():
     """If it failed, a robot that fell or stopped would be in the table as survived."""
-    fallen = walk(CONDITIONS['level'], 1, duration=0.8, more=[('safety.fall_lean', 0.01)])
-    assert 'leans' in fallen.reason and math.isnan(fallen.speed)
+    fallen = walk(CONDITIONS['level'], 1, duration=0.8, more=[('safety.fall_height', 0.9)])
+    assert 'above the stance foot' in fallen.reason and math.isnan(fallen.speed)
     stopped = walk(CONDITIONS['level'], 1, duration=0.8, more=[('stepping.speed_limit', 0.0)])
     assert 'went' in stopped.reason
     line = row('level', [fallen, Outcome(None, 0.5, 0.01)])

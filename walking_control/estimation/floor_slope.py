@@ -47,8 +47,7 @@ class FloorSlope:
     def reset(self) -> None:
         """Forget the past: the floor is as the robot file says."""
         self.value[:] = 0.0
-        # what each of the last three said, the newest first; at first they are one and the same
-        self._footholds = [np.zeros(2)] * 3
+        self._footholds = [np.zeros(2)] * 3   # what each said, the newest first; at first all one
         self.covariance[:] = self._variation
         self._stamp, self._steps = -np.inf, -1
         self._since = [np.inf] * len(self._feet)   # when each foot touched

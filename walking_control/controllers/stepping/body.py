@@ -130,8 +130,7 @@ class Body:
 
     def momentum_about(self, point: np.ndarray) -> np.ndarray:
         """Return the angular momentum about a point at rest, kg m^2/s, ``(3,)``."""
-        result: np.ndarray = self.spin + pin.skew(self.com - point) @ self.momentum
-        return result
+        return np.asarray(self.spin + pin.skew(self.com - point) @ self.momentum)
 
     @property
     def yaw(self) -> float:

@@ -142,8 +142,7 @@ class Stepping(Controller):
         self._elapsed, self._landing, self._lifted = 0.0, 0, False
         self._edges: SteppingParameters | None = None   # whose edges `_stairs` has
         self._stairs: Stairs | None = None
-        self._rise = self._over = self._sag = 0.0
-        self._edge_drift = 0.0   # of the place, as edges tell, m
+        self._rise = self._over = self._sag = self._edge_drift = 0.0   # m
         self._drops = [0.0, 0.0]   # by how much the last two footholds were lower, m
         self._felt, self._touches = [True, True], False   # did its sensor tell of a foot's landing
         self._heading, self._begun = 0.0, False
@@ -295,13 +294,12 @@ class Stepping(Controller):
         """Let the swing foot stand; stand on both if there is nothing more to catch."""
         feet, values = self._body.feet, self.values
         self._felt[1 - self.stance] = self._lifted and self._touches
-        step = self._to_heading((feet[1 - self.stance].position
-                                 - feet[self.stance].position)[:2])
+        way = feet[1 - self.stance].position - feet[self.stance].position
+        step = self._to_heading(way[:2])
         self._trim.add(step, self._elapsed, self._aim_then, values.speed_trim)
         self._stride = [self._stride[1], self._elapsed]
         # the base goes on from where it was to be, now over the other foot
-        rise = float(
-            (self._leveled @ (feet[1 - self.stance].position - feet[self.stance].position))[2])
+        rise = float((self._leveled @ way)[2])
         self._sag, self._drops = self._lowering() - rise, [self._drops[1], -rise]
         self.stance = 1 - self.stance
         if self._stairs is not None:
@@ -353,17 +351,11 @@ class Stepping(Controller):
         body = self._body
         height = self._pendulum(body.com[2] - min(foot.position[2] for foot in body.feet))
         rate = math.sqrt(self._gravity / height)
-        result: np.ndarray = body.com[:2] + body.momentum[:2] / (body.mass * rate)
-        return result
+        return np.asarray(body.com[:2] + body.momentum[:2] / (body.mass * rate))
 
     def _pendulum(self, height: float) -> float:
         """Return a height of the centre of mass as that of a pendulum, which has not fallen, m."""
         return max(height, FALLEN * self.values.height)
-
-    def _floor_tilt(self) -> np.ndarray:
-        """Return the rotation that a sole has on the floor, without yaw, ``(3, 3)``."""
-        normal = np.append(-self._floor[2, :2], 1.0)
-        return np.asarray(pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), normal).matrix())
 
     def _to_heading(self, vector: np.ndarray) -> np.ndarray:
         c, s = math.cos(self._heading), math.sin(self._heading)
@@ -399,7 +391,9 @@ class Stepping(Controller):
             yaw = self._heading + self._aim[2] * max(self.step.remaining, 0.0)
             twist = math.remainder(yaw - body.yaw, 2.0 * math.pi)
             yaw = body.yaw + min(max(twist, -TWIST), TWIST)   # the leg would meet its stop
-            wanted = self._floor_tilt() @ pin.utils.rotate('z', yaw)
+            normal = np.append(-self._floor[2, :2], 1.0)
+            tilt = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), normal)
+            wanted = tilt.matrix() @ pin.utils.rotate('z', yaw)
             error = swing.rotation @ pin.log3(swing.rotation.T @ wanted)
             turning = values.swing_stiffness * error - values.swing_damping * swing.velocity[3:] \
                 - swing.drift[3:]
@@ -434,8 +428,7 @@ class Stepping(Controller):
         """Return the nearest place within the share of the sole that is pressed on, m."""
         values = self.values
         most = 0.5 * ANKLE * np.array([values.sole_length, values.sole_width])
-        result: np.ndarray = np.clip(place, -most, most)
-        return result
+        return np.asarray(np.clip(place, -most, most))
 
     def _want_heading(self, dt: float) -> None:
         """Turn the robot on its point as the mean of a stride asks; `heading` says why."""

@@ -31,8 +31,7 @@ class Stairs:
     def locate(self, x: float, height: float) -> float:
         """Return how far off a place is, by the height at which a foot found the floor there, m.
 
-        The estimate of the place drifts; the level beside the believed one, if it fits better,
-        says that the foot has not come so far, or farther.
+        The estimate drifts: the level beside the believed one may fit better.
         """
         own = int(np.searchsorted(self.places, x))
         beside = [i for i in (own, own - 1, own + 1) if 0 <= i < len(self._levels)]

@@ -123,8 +123,7 @@ def pressure_place(capture: np.ndarray, step: Step, rate: float, wanted: np.ndar
     growth = math.exp(rate * max(step.remaining, 0.0))
     offset = steady_offset(wanted, side, rate, limits, max(step.remaining, 0.0))
     left = capture * growth - offset - step.foothold
-    result: np.ndarray = left / max(growth - 1.0, rate * SOONEST)
-    return result
+    return np.asarray(left / max(growth - 1.0, rate * SOONEST))
 
 
 def plan_step(com: np.ndarray, velocity: np.ndarray, rate: float, aim: Aim,

@@ -78,13 +78,11 @@ class FootContact:
         if self.blade:
             return self.rows
         turn = self._turn(foot)
-        rows: np.ndarray = self.rows @ turn[np.ix_(self.parts, self.parts)]
-        return rows
+        return np.asarray(self.rows @ turn[np.ix_(self.parts, self.parts)])
 
     def held(self, foot: Foot, motion: np.ndarray) -> np.ndarray:
         """Return the parts the floor holds of motions in floor axes, ``(size, ...)``."""
-        parts: np.ndarray = (self._turn(foot) @ motion if self.blade else motion)[self.parts]
-        return parts
+        return np.asarray((self._turn(foot) @ motion if self.blade else motion)[self.parts])
 
     @staticmethod
     def _turn(foot: Foot) -> np.ndarray:
