@@ -17,7 +17,6 @@ class WalkingControlError(Exception):
         limit: The rule it breaks, in words.
         remedy: What to do about it.
     """
-
     exit_status = 2
     # what else was found wrong at the same time, see `Findings`
     others: tuple['InvalidInput', ...] = ()

@@ -32,7 +32,6 @@ class ArrayLaw(NamedTuple):
         knee_flexed: Flexion after which an extending knee's lock is armed again, rad.
         passive: Whether it never gives an effort.
     """
-
     function: LawFunction
     knowledge: Any
     memory: np.ndarray
@@ -60,7 +59,6 @@ class Controller(Protocol):
         IncompatibleController: The law does not fit the robot; raised on construction.
         InvalidInput: What it was given, such as a gait, cannot be used.
     """
-
     name: ClassVar[str]
     parameters: ClassVar[type[LawParameters]]
     values: LawParameters
@@ -115,7 +113,6 @@ class PostureHolder(Protocol):
     `distributor`: the `StaticTorque` that shares the weight, for the margins. `solution`: the
     `StaticSolution` it relies on; None without one.
     """
-
     dynamics: Any
     contacts: dict[str, Any]
     distributor: Any

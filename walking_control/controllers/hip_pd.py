@@ -73,7 +73,6 @@ class HipPd(Controller):
     Raises:
         IncompatibleController: The robot has not exactly one motor, a hip between its two legs.
     """
-
     name = 'hip_pd'
     parameters = HipPdParameters
 

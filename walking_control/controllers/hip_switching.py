@@ -65,7 +65,6 @@ class HipSwitching(Controller):
     Raises:
         IncompatibleController: The robot has not exactly one motor, a hip between its two legs.
     """
-
     name = 'hip_switching'
     parameters = HipSwitchingParameters
 

@@ -108,7 +108,6 @@ class TimePd(Controller):
     `IncompatibleController`: not a planar walker on two feet with something to drive.
     `InvalidInput`: the gait does not fit.
     """
-
     name = 'time_pd'
     parameters = TimePdParameters
 

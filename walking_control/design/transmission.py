@@ -61,7 +61,6 @@ def _check_reduction(joint: str, value: float) -> None:
 @dataclass(frozen=True)
 class Transmission:
     """Motors and gears of a limb, a number each; InvalidInput: out of range, singular topology."""
-
     joints: tuple[str, ...]   # of the limb, from the base outwards
     reduction: np.ndarray   # turns of the output per turn of the rotor, G, in (0, 1]
     rotor_inertia: np.ndarray   # of each rotor about its own axis, kg m^2

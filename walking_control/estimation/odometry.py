@@ -23,7 +23,6 @@ class LegOdometry:
         covariance: How well the base is known, see `WalkerState`; None where it is not said.
         rate_covariance: Of its angular velocity, base axes, ``(3, 3)``, rad^2/s^2; likewise.
     """
-
     covariance: np.ndarray | None = None
     rate_covariance: np.ndarray | None = None
 

@@ -20,7 +20,6 @@ class GearedMotor(Parameters, section='actuators'):
     Simplifications: no inductance, rotor spins about the joint axis only (its gyroscopic coupling
     to the link is neglected).
     """
-
     torque_constant: float = parameter(1.0, 'N m/A', 'Torque per ampere at the rotor.', 1e-6, 1e3)
     reduction: float = parameter(1.0, '1', 'Rotor turns per joint turn.', 1e-3, 1e4)
     rotor_inertia: float = parameter(0.0, 'kg m^2', 'Inertia at the rotor.', 0.0, 10.0)

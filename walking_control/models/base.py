@@ -23,7 +23,6 @@ class Base(Enum):
     the floor frame along which it moves. `angles`: angles of it that support maps may name, before
     the joints. `nq`: number of generalised coordinates. `nv`: number of generalised velocities.
     """
-
     axes: tuple[int, ...]
     angles: tuple[str, ...]
     nq: int

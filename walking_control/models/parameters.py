@@ -151,7 +151,6 @@ class Parameters:
     Raises:
         ParameterError: A bad value or a contradiction; carries all others.
     """
-
     section: ClassVar[str]
     rows: ClassVar[Mapping[str, Parameter]]
     if TYPE_CHECKING:

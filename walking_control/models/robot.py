@@ -51,7 +51,6 @@ class Robot:
         meshes: Paths of the mesh files that are there, by what the URDF calls them.
         more_imus: Links that carry another IMU: it is measured, told, recorded and judged.
     """
-
     name: str
     urdf: str = field(repr=False)
     base_link: str
@@ -137,7 +136,6 @@ class Start:
         posture: Joint positions of a robot at rest, rad or m, ``(n_joints,)``; None of one that
             begins in minimal coordinates.
     """
-
     support: str
     q: np.ndarray
     v: np.ndarray

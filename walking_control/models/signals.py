@@ -69,7 +69,6 @@ class BaseState:
     The floor frame has x along the floor, y to the left, z along its normal; a slope tilts gravity,
     not the frame. `rows`: shape of the leading axes: none for one instant, ``(T,)`` for a record.
     """
-
     __slots__ = ('position', 'orientation', 'linear', 'angular')
 
     def __init__(self, rows: tuple[int, ...] = ()) -> None:
@@ -121,7 +120,6 @@ class Measurement:
         values: All numbers, in the order of `sensors_of`.
         parts: Sensor -> parts of them, one of each of its signals.
     """
-
     __slots__ = ('stamp', 'values', 'parts', 'position', 'velocity', 'orientation',
                  'angular_velocity', 'linear_acceleration', 'foot_force', 'locked')
 
@@ -151,7 +149,6 @@ class WalkerState:
     Args:
         robot: The `Robot`.
     """
-
     __slots__ = ('stamp', 'support', 'steps', 'touchdown', 'step_length', 'step_time',
                  'coordinates', 'rates', 'position', 'velocity', 'contact', 'locked', 'base',
                  'foothold', 'foot_height', 'floor_slope', 'covariance', 'flicker', 'pulled',
@@ -187,7 +184,6 @@ class Command:
     Args:
         robot: The `Robot`.
     """
-
     __slots__ = ('effort', 'lock')
 
     def __init__(self, robot: Robot) -> None:
@@ -206,7 +202,6 @@ class Reference:
         posture: Joint positions to hold, ``(n_joints,)``; None leaves them to the controller.
         support: Feet that shall carry the robot; None takes all that touch the floor.
     """
-
     speed: float | None = None
     velocity: np.ndarray | None = None
     posture: np.ndarray | None = None

@@ -41,7 +41,6 @@ class SpaceEquations:
 
     Poses and the wrench are in the stance sole's frame, which is the floor's.
     """
-
     n: int   # number of joints
     # the joints of the legs of both feet, each from the base, as indices
     legs: tuple[tuple[int, ...], ...]

@@ -48,7 +48,6 @@ class Run:
             there, m, NaN where not known; ``effort (T, n_efforts)``;
             ``work (T, n_efforts)`` cumulative, J; ``electrical_energy (T,)`` cumulative, J.
     """
-
     robot: Robot
     controller: str
     plant: str

@@ -23,7 +23,6 @@ class Arrivals:
         lockstep: Whether stamps must be equal.
         timeout: Longest silence of a sensor, s.
     """
-
     complete_at: float | None
     _advanced_at: float | None
     _stamp: float | None

@@ -35,7 +35,6 @@ class ImuCheck:
     Args:
         gravity: m/s^2.
     """
-
     _said: bytes
     _position: list[float]
 

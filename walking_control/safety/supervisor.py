@@ -26,7 +26,6 @@ class Supervisor:
         period: Control period, s.
         gravity: m/s^2.
     """
-
     _stamp: float | None
     _passed: float | None
     _now: float | None

@@ -60,7 +60,6 @@ class Truth:
         work: Mechanical work of each effort so far, J, ``(n_efforts,)``.
         electrical_energy: Energy drawn at the motor terminals so far, J (no recuperation).
     """
-
     __slots__ = ('_base', 'q', 'v', 'foot_force', 'foot_height', 'trip', 'locked', 'work',
                  'electrical_energy')
     trip: str | None
@@ -137,7 +136,6 @@ class Engine(ABC):
     Raises:
         IncompatiblePlant: It cannot simulate this robot; raised on construction.
     """
-
     name: ClassVar[str]
     parameters: ClassVar[type[Parameters]]
     lacks: Mapping[Feature, str] = MappingProxyType({})

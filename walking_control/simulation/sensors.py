@@ -115,7 +115,6 @@ class Sensors:
     Every error is drawn whether it is used or not, so that one more error, or a larger one, leaves
     the others as they are.
     """
-
     _stamp: float | None
     _position: np.ndarray
     _velocity: np.ndarray
@@ -284,7 +283,6 @@ class InertialUnit:
     robot's `Dynamics` with the world's gravity and slope. `slope`: inclination of the floor, rad,
     downhill positive: the orientation counts from gravity. `link`: that carries it.
     """
-
     _time: float | None
     _rotation: pin.Quaternion
     _velocity: np.ndarray

@@ -26,7 +26,6 @@ class SteppedEngine(Engine):
     `values`: validated values of `parameters`; ``timestep`` is among them. Raises
     `IncompatiblePlant`: the robot has efforts that no such engine offers.
     """
-
     last_step = LATEST - 2
 
     def __init__(self, robot: Robot, world: World, values: EngineParameters) -> None:

@@ -81,7 +81,6 @@ class Contact:
         shear: Tangential force it transmits beside friction, N.
         twist: Moment about the normal it transmits beside friction, N m.
     """
-
     frame: str
     length: float = 0.0
     width: float = 0.0

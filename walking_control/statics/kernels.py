@@ -138,7 +138,6 @@ class Hull(NamedTuple):
     `corners`: ``(n, 2)``, m. `inwards`: normals of the edges, ``(n, 2)``. `lengths`: of the edges,
     ``(n,)``, m.
     """
-
     corners: np.ndarray
     inwards: np.ndarray
     lengths: np.ndarray

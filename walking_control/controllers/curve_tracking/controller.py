@@ -203,7 +203,6 @@ class CurveTracking(Controller):
     planar walker on two feet with something to drive. `InvalidInput`: the gait does not fit, or a
     gain is too fast for the rate.
     """
-
     name = 'curve_tracking'
     parameters = CurveTrackingParameters
 

@@ -76,7 +76,6 @@ class TrackerData(NamedTuple):
     A walker with knees held by locks is a mechanism of its own, with fewer coordinates: ``m`` of
     all ``n`` are free in a piece, and field, forces and limits are in these.
     """
-
     free: np.ndarray   # indices of the free coordinates, ``(m,)``
     inputs: np.ndarray  # generalised force on all coordinates per effort, by support, ``(2, n, k)``
     field: Field

@@ -45,7 +45,6 @@ class PostureControl(Controller):
         IncompatibleController: The base is not free, a joint has no motor or a motor no torque, or
             the robot starts from no posture.
     """
-
     name = 'static_torque'
     parameters = StaticTorqueParameters
     status: str

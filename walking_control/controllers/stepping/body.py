@@ -26,7 +26,6 @@ class Foot:
         jacobian: Of the velocity, ``(6, nv)``.
         hip: Where the first joint of its leg is, m, ``(3,)``.
     """
-
     __slots__ = ('position', 'rotation', 'velocity', 'drift', 'jacobian', 'hip')
 
     position: np.ndarray

@@ -67,7 +67,6 @@ TWIST = 0.3   # rad: farthest that a foot in the air is turned against the base
 
 class Thresholds(NamedTuple):
     """What tells rest from motion, in the size of a robot: m and m/s, see the constants."""
-
     stopped: float
     far: float
     rising: float
@@ -100,7 +99,6 @@ class Stepping(Controller):
         IncompatibleController: The base is not free, a joint has no motor, or there are not two
             feet.
     """
-
     name = 'stepping'
     parameters: ClassVar[type[SteppingParameters]] = SteppingParameters
 

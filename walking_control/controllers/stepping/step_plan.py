@@ -38,7 +38,6 @@ from walking_control.controllers.stepping.parameters import SteppingParameters
 
 class StepLimits(NamedTuple):
     """What a step may be."""
-
     time: float   # T, the nominal time of a step, s
     shortest: float   # limits of it, s
     longest: float   # limits of it, s
@@ -62,7 +61,6 @@ def step_limits(values: SteppingParameters) -> StepLimits:
 
 class Step(NamedTuple):
     """A planned touchdown."""
-
     foothold: np.ndarray   # from the stance foot, heading frame, m, ``(2,)``
     remaining: float   # time until touchdown, s
     missing: float   # how far the foothold is from the one that would end the disturbance, m
@@ -70,7 +68,6 @@ class Step(NamedTuple):
 
 class Aim(NamedTuple):
     """What steps are planned for."""
-
     # gives b, m, ``(2, k)``, of touchdowns after times left, s, ``(k,)``
     offset: Callable[[np.ndarray], np.ndarray]
     foothold: np.ndarray   # where an undisturbed step lands, m, ``(2,)``

@@ -60,7 +60,6 @@ class Grid(NamedTuple):
         settling: Least touchdowns before; a walk whose speed still changes makes more.
         coarseness: By how much sizes are further apart than usual.
     """
-
     directions: tuple[float, ...]
     phases: tuple[float, ...]
     after: float = 20.0
@@ -89,7 +88,6 @@ class Cell:
     Attributes:
         reasons: size -> None where it was survived, else why not.
     """
-
     phase: float
     direction: float | None
     sizes: np.ndarray = field(repr=False)

@@ -145,7 +145,6 @@ class TermsLayout:
     derivative; ``drift`` (2,): its acceleration at zero joint acceleration; ``base`` (2,): the
     base link's origin relative to the stance foot.
     """
-
     n: int   # number of minimal coordinates
 
     @property

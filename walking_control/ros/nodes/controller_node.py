@@ -88,7 +88,6 @@ class ControllerNode(GuardedNode, LifecycleNode):
     heard in every state. `name`: node name. `**kwargs`: passed to `rclpy.lifecycle.LifecycleNode`.
     Raises `InvalidInput`: the robot file or a parameter is unusable.
     """
-
     _session: Session | None = None
     _sections: SectionParameters | None = None   # None while they are being declared
     _loaded: tuple[str, str] | None = None

@@ -124,7 +124,6 @@ class RetoldWalk:
     Joints, locks and forces are those measured. The base is where the simulator or a camera said
     (`names.TRUTH`), else where the estimator believes it.
     """
-
     disturbances: tuple[Any, ...] = ()
     sensors: Mapping[str, Any] = {}
 

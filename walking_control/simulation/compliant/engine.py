@@ -39,7 +39,6 @@ class CompliantEngine(PlanarEngine):
     Raises `IncompatiblePlant`: the robot is not a planar walker on two feet. `MissingDependency`:
     CasADi or numba is missing. `InvalidInput`: the step is too long for the stiffness.
     """
-
     name = 'compliant'
     parameters = CompliantParameters
     lacks = MappingProxyType({

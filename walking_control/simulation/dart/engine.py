@@ -36,7 +36,6 @@ class DartEngine(SteppedEngine):
     `stepper`: the `Stepper`, which knows how well rotors and contacts agreed. Raises
     `MissingDependency`: DART is not installed. `UrdfError`: DART cannot build the model.
     """
-
     name = 'dart'
     parameters = DartParameters
     _values: DartParameters

@@ -36,7 +36,6 @@ class MujocoEngine(SteppedEngine):
 
     Raises `MissingDependency`: MuJoCo is not installed. `UrdfError`: MuJoCo cannot build the model.
     """
-
     name = 'mujoco'
     parameters = MujocoParameters
     _values: MujocoParameters

@@ -77,7 +77,6 @@ class Walker:
     Raises:
         MissingDependency: CasADi or numba is missing for compiled code.
     """
-
     data: LawData
 
     def __init__(self, robot_file: RobotFile, controller: str | None = None,

@@ -119,7 +119,6 @@ class PlanarEngine(EventEngine):
 
     `values`: validated values of `parameters`. Raises `IncompatiblePlant`: the robot is none.
     """
-
     state: rm.RigidState
     _before: np.ndarray   # coordinates before the step
 
@@ -169,7 +168,6 @@ class RigidEngine(PlanarEngine):
 
     Raises `IncompatiblePlant`: the robot is not a planar walker on two feet.
     """
-
     name = 'rigid'
     parameters: ClassVar[type[Parameters]] = RigidParameters   # of a subclass: its own
     lacks = MappingProxyType({Feature.SIDEWAYS: 'it moves in a plane',
