@@ -18,15 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.interpolate import make_interp_spline
 
+from walking_control.gaits import gait_file
 from walking_control.gaits.gait import evaluation, Gait, GaitError, Phase, points
-from walking_control.gaits.gait_file import (
-    GaitFileError,
-    phase_document,
-    read_document,
-    read_phase,
-    TOLERANCE,
-    VERSION,
-)
 from walking_control.gaits.search.space_judgement import judge_step
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot import Robot
@@ -143,12 +136,14 @@ class GaitFamily:
         Raises `GaitFileError`: it cannot be read, or belongs to another robot: says what differs.
         `GaitError`: a gait asks for more than the motors give.
         """
-        document = read_document(path, KEY, {'robot': Mapping, 'members': list})
+        document = gait_file.read_document(path, KEY, {'robot': Mapping, 'members': list})
         robot = robot_file.robot
         _require_same(document['robot'], fingerprint(robot_file), path)
-        members = [Gait((read_phase(entry, robot.joints, path),)) for entry in document['members']]
+        members = [Gait((gait_file.read_phase(entry, robot.joints, path),))
+                   for entry in document['members']]
         if len({len(gait.phases[0].values) for gait in members}) > 1:
-            raise GaitFileError(f'gait file {path}', limit='has members of different degrees')
+            raise gait_file.GaitFileError(f'gait file {path}',
+                                          limit='has members of different degrees')
         return cls(robot_file, members)
 
     def at(self, speed: float) -> SpaceGait:
@@ -216,7 +211,7 @@ def _require_same(theirs: Mapping[str, Any], mine: Mapping[str, Any], path: Path
                      for name in dict.fromkeys([*own, *given])]
         for name, one, other in pairs:
             if not _alike(one, other):
-                raise GaitFileError(f'{key}{name} of gait file {path}', value=one,
+                raise gait_file.GaitFileError(f'{key}{name} of gait file {path}', value=one,
                                     limit=f'the robot {mine["name"]} has {other}', remedy=FIND_ONE)
 
 
@@ -225,7 +220,7 @@ def _alike(one: object, other: object) -> bool:
         a, b = np.array(one, dtype=float), np.array(other, dtype=float)
     except (TypeError, ValueError):
         return one == other
-    return a.shape == b.shape and bool(np.allclose(a, b, TOLERANCE, 1e-9))
+    return a.shape == b.shape and bool(np.allclose(a, b, gait_file.TOLERANCE, 1e-9))
 
 
 def family_document(robot_file: RobotFile, members: Sequence[Gait], figures: Sequence[Any],
@@ -236,7 +231,7 @@ def family_document(robot_file: RobotFile, members: Sequence[Gait], figures: Seq
     `figures`: of each search, name -> number. `provenance`: how they were found, name -> value.
     """
     joints = robot_file.robot.joints
-    return {KEY: VERSION, 'robot': fingerprint(robot_file), 'provenance': provenance,
-            'members': [{'found': found, **phase_document(gait.phases[0], joints)}
+    return {KEY: gait_file.VERSION, 'robot': fingerprint(robot_file), 'provenance': provenance,
+            'members': [{'found': found, **gait_file.phase_document(gait.phases[0], joints)}
                         for gait, found in zip(members, figures, strict=True)]}
 

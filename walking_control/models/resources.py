@@ -7,7 +7,6 @@ from importlib import metadata
 import os
 from os.path import isfile
 from pathlib import Path
-from typing import NoReturn
 from urllib.parse import unquote, urlparse
 from xml.etree import ElementTree
 
@@ -28,7 +27,11 @@ def share_directory() -> Path:
     checkout = Path(__file__).resolve().parents[2]
     if (checkout / 'package.xml').is_file():
         return checkout
-    return _from_distribution() or _from_ament_index() or _missing()
+    found = _from_distribution() or _from_ament_index()
+    if found is None:
+        raise InvalidInput('the files of walking_control', limit='not found beside the package',
+                           remedy='install it with pip or colcon (pip install -e leaves them out)')
+    return found
 
 
 def _from_distribution() -> Path | None:
@@ -50,11 +53,6 @@ def _from_ament_index() -> Path | None:
         return Path(get_package_share_directory(_PACKAGE))
     except (ImportError, LookupError, OSError):
         return None
-
-
-def _missing() -> NoReturn:
-    raise InvalidInput('the files of walking_control', limit='not found beside the package',
-                       remedy='install it with pip or colcon (pip install -e leaves them out)')
 
 
 def gait_path(name_or_path: str | Path) -> Path:

@@ -129,7 +129,9 @@ def read_robot_file(name_or_path: str | Path, overrides: Iterable[tuple[str, Any
     for key in ('robot', 'start', 'controller', 'plant'):
         if key not in tree:
             raise RobotFileError(f'robot file {path}', limit=f'has no {key}')
-    _place_gaits(tree, path)
+    for section in tree.values():
+        if isinstance(section, dict) and isinstance(section.get(GAIT), str):
+            section[GAIT] = gait_beside(path, section[GAIT])
     overrides = [entry for pair in overrides for entry in _leaves(dict([pair]))]
     kinds: tuple[type[Parameters], ...] = (World, *kinds_for(_names(tree, overrides)))
     outside = [kind.section for kind in kinds[1 + len(list(kinds_for({}))):]]
@@ -235,13 +237,6 @@ def _override(tree: dict[str, Any], name: str, value: Any, groups: Iterable[list
             tree[key] = {}
         tree = tree[key]
     tree[leaf] = value
-
-
-def _place_gaits(tree: dict[str, Any], path: Path) -> None:
-    """Let the gait files that a parameter tree names count from the folder of its file."""
-    for section in tree.values():
-        if isinstance(section, dict) and isinstance(section.get(GAIT), str):
-            section[GAIT] = gait_beside(path, section[GAIT])
 
 
 def _leaves(tree: Mapping[str, Any], prefix: str = '') -> Iterator[tuple[str, Any]]:

@@ -115,8 +115,10 @@ class StaticTorque:
         self.objective = _find_objective(objective)
         self.frames = {name: dynamics.frame(contact.frame, contact.offset, contact.rotation)
                        for name, contact in self.contacts.items()}
-        self.effort_limits = _effort_limits(dynamics, effort_limits)
-        self.joint_weights = _joint_weights(dynamics, self.objective.joint_weights)
+        self.effort_limits = _by_joint(dynamics, effort_limits, dynamics.effort_limits(),
+                                       'effort limit')
+        self.joint_weights = _by_joint(dynamics, self.objective.joint_weights,
+                                       np.ones(len(dynamics.joints)), 'weight')
         self.problems = effort_problems(dynamics, self.effort_limits)
         self.solver = solver or (solvers.available() or ('none',))[0]
         self._solve = solvers.load(solver)
@@ -324,17 +326,9 @@ def _by_joint(dynamics: Dynamics, values: Mapping[str, float] | None, default: n
     return array
 
 
-def _effort_limits(dynamics: Dynamics, values: Mapping[str, float] | None) -> np.ndarray:
-    return _by_joint(dynamics, values, dynamics.effort_limits(), 'effort limit')
-
-
 def effort_problems(dynamics: Dynamics, effort_limits: np.ndarray) -> tuple[UrdfError, ...]:
     """Return a `UrdfError` for every joint that may not work at all."""
     return tuple(UrdfError(f'effort limit of joint {joint}', value=0.0,
                            limit=f'the URDF of {dynamics.robot.name} gives its motor no torque',
                            remedy='write its real limit into the URDF or give effort_limits')
                  for joint, limit in zip(dynamics.joints, effort_limits) if limit == 0.0)
-
-
-def _joint_weights(dynamics: Dynamics, values: Mapping[str, float] | None) -> np.ndarray:
-    return _by_joint(dynamics, values, np.ones(len(dynamics.joints)), 'weight')

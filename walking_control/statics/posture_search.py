@@ -49,7 +49,8 @@ def search_posture(dynamics: Dynamics, posture: np.ndarray, contacts: Mapping[st
         goals[foot].translation = goals[foot].translation + [0.0, 0.0, lift]
     middle = sum(share * data.oMf[frames[foot]].translation[:2] for foot, share in shares.items())
     base = pin.SE3(data.oMi[1])
-    lower, upper = _limits(dynamics)
+    limits = [dynamics.robot.limits[joint] for joint in dynamics.joints]
+    lower, upper = np.array([(limit.lower, limit.upper) for limit in limits]).T
     for _ in range(_ROUNDS):
         error, jacobian = _tasks(model, data, q, frames, goals, middle, base)
         if abs(error[:-4]).max() < _TOLERANCE:
@@ -64,11 +65,6 @@ def search_posture(dynamics: Dynamics, posture: np.ndarray, contacts: Mapping[st
     raise NotAchieved('posture with the centre of mass above ' + ', '.join(
         foot for foot, share in shares.items() if share > 0.0), value=float(abs(error[:-4]).max()),
         limit=f'must be within {_TOLERANCE:g} m of it; out of reach of the joints')
-
-
-def _limits(dynamics: Dynamics) -> tuple[np.ndarray, np.ndarray]:
-    limits = [dynamics.robot.limits[joint] for joint in dynamics.joints]
-    return np.array([limit.lower for limit in limits]), np.array([limit.upper for limit in limits])
 
 
 def _tasks(model: pin.Model, data: pin.Data, q: np.ndarray, frames: Mapping[str, int],

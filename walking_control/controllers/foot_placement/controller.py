@@ -8,21 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from walking_control.controllers.controller import ArrayLaw, Controller
-from walking_control.controllers.foot_placement.law import (
-    ASIDE,
-    ENERGY,
-    ENERGY_WANTED,
-    HEADING,
-    LATERAL,
-    MID_RATE,
-    new_memory,
-    PITCH_WANTED,
-    place_foot,
-    PlacementData,
-    PUSH,
-    ROLL_WANTED,
-    SPEED,
-)
+from walking_control.controllers.foot_placement import law
 from walking_control.controllers.foot_placement.nominal import (
     fill_nominal_steps,
     NominalSteps,
@@ -64,11 +50,11 @@ class FootPlacement(Controller):
         self._gravity = floor_gravity(world.gravity, world.slope)
         self._feet = [_leg_servos(robot, foot) for foot in robot.feet]
         self._steps = self._make_steps(world.gravity)
-        self._law = compile_where_possible(place_foot)
+        self._law = compile_where_possible(law.place_foot)
         self._robot = robot
         self.data = self._make_data(values)
         self._built = values
-        self.memory = new_memory()
+        self.memory = law.new_memory()
         self._held = np.zeros(0, bool)
         self._start = self._turned = self._shifted = 0.0
 
@@ -86,7 +72,7 @@ class FootPlacement(Controller):
                                remedy='take a larger roll or a shorter longest_step')
         return NominalSteps(*(column[:count].copy() for column in steps))
 
-    def _make_data(self, values: WalkParameters) -> PlacementData:
+    def _make_data(self, values: WalkParameters) -> law.PlacementData:
         robot = self._robot
         order = [index for foot in self._feet for index in foot[:2]]
         efforts = np.array([*order, robot.efforts.index('push_off')
@@ -94,7 +80,7 @@ class FootPlacement(Controller):
         limits = np.array([*(robot.effort_limits[i] for i in order), robot.push_off or 0.0])
         feedback = np.array([getattr(values, name, (0.0, 0.0, 0.0)) for name in
                              ('pitch_feedback', 'roll_feedback', 'push_feedback')])
-        return PlacementData(
+        return law.PlacementData(
             1.0 / values.rate, self._length, self._gravity,
             np.array([foot[2] for foot in self._feet]), efforts, limits,
             self._steps, values.roll, self._lateral_gains(values), self._range(values),
@@ -112,7 +98,7 @@ class FootPlacement(Controller):
 
     def reset(self, state: WalkerState) -> None:
         """Begin anew: the line goes through the stance foot along the heading."""
-        self.memory[:] = new_memory()
+        self.memory[:] = law.new_memory()
         self._start = math.nan
         self._turned = self._shifted = 0.0
 
@@ -140,10 +126,10 @@ class FootPlacement(Controller):
         values, wish = self.values, self.data.wish
         asked = values.speed + _scheduled(values, values.speed_schedule, time) \
             if speed is None else speed
-        wish[SPEED] = min(max(asked, 0.0), self._steps.speed[-1])
-        wish[HEADING] = self._turned + values.heading \
+        wish[law.SPEED] = min(max(asked, 0.0), self._steps.speed[-1])
+        wish[law.HEADING] = self._turned + values.heading \
             + _scheduled(values, values.heading_schedule, time)
-        wish[LATERAL] = self._shifted + getattr(values, 'lateral', 0.0) \
+        wish[law.LATERAL] = self._shifted + getattr(values, 'lateral', 0.0) \
             + _scheduled(values, values.lateral_schedule, time)
 
     @staticmethod
@@ -156,8 +142,8 @@ class FootPlacement(Controller):
 
     def write_telemetry(self, out: np.ndarray) -> None:
         """Say what the law aims at and what it knows."""
-        out[:7] = self.memory[[PITCH_WANTED, ROLL_WANTED, MID_RATE, PUSH, ENERGY, ENERGY_WANTED,
-                               ASIDE]]
+        out[:7] = self.memory[[law.PITCH_WANTED, law.ROLL_WANTED, law.MID_RATE, law.PUSH,
+                               law.ENERGY, law.ENERGY_WANTED, law.ASIDE]]
         out[7:] = self.data.wish
 
     def array_law(self) -> ArrayLaw:
@@ -166,7 +152,7 @@ class FootPlacement(Controller):
         kept, self.data = self.data, data
         self._wish(0.0)
         self.data = kept
-        return ArrayLaw(place_foot, data, new_memory())
+        return ArrayLaw(law.place_foot, data, law.new_memory())
 
 
 class PushOff(FootPlacement):

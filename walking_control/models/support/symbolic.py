@@ -86,7 +86,8 @@ class _Tree:
             placement = model.jointPlacements[i]
             coefficients, offset = self.angles[parent]
             position = self.positions[parent] + self._point(parent, placement.translation)
-            offset = offset + _pitch(placement.rotation)
+            turn = placement.rotation
+            offset = offset + float(np.arctan2(turn[0, 2], turn[0, 0]))
             axis = _axis(model, i)
             if abs(axis[4]) == 1.0:
                 coefficients = coefficients + axis[4] * rows[i]
@@ -112,10 +113,6 @@ class _Tree:
                 com = self.positions[i] + self._point(i, inertia.lever, 'lever') - self.origin
                 yield (self.numbers(inertia.mass, 'mass'),
                        self.numbers(inertia.inertia[1, 1], 'inertia'), com, self.angles[i][0])
-
-
-def _pitch(rotation: np.ndarray) -> float:
-    return float(np.arctan2(rotation[0, 2], rotation[0, 0]))
 
 
 def _axis(model: pin.Model, i: int) -> np.ndarray:

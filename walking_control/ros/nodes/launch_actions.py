@@ -30,14 +30,7 @@ from lifecycle_msgs.msg import Transition
 from launch import LaunchDescription
 from walking_control.exceptions import InvalidInput
 from walking_control.ros.launch_arguments import LaunchArgument, read_arguments, refuse_unknown
-from walking_control.ros.ros2_control.launching import (
-    Call,
-    find_place,
-    Include,
-    Lifecycle,
-    Place,
-    Say,
-)
+from walking_control.ros.ros2_control import launching
 
 # Where a failed configure, a failed activate and an error in either lead.
 FAILURES = (('configuring', 'unconfigured'), ('activating', 'inactive'),
@@ -62,9 +55,9 @@ def describe(file: str, arguments: Sequence[LaunchArgument],
         OpaqueFunction(function=start)])
 
 
-def on_robot(plan: Callable[[Place], list[Any]]) -> Callable[[dict[str, Any]], list[Any]]:
+def on_robot(plan: Callable[[launching.Place], list[Any]]) -> Callable[[dict[str, Any]], list[Any]]:
     """Return a plan for `describe` that is made for the robot of the arguments."""
-    return lambda values: plan(find_place(values))
+    return lambda values: plan(launching.find_place(values))
 
 
 def actions(steps: Sequence[Any], namespace: str = '') -> list[Any]:
@@ -78,20 +71,20 @@ def actions(steps: Sequence[Any], namespace: str = '') -> list[Any]:
             handlers.append(_behind(made[after], after, step, action))
         else:
             now.append(action)
-    begin = [configure(made[step.key]) for step in steps if isinstance(step, Lifecycle)]
+    begin = [configure(made[step.key]) for step in steps if isinstance(step, launching.Lifecycle)]
     return [*handlers, *now, *begin]
 
 
 def _make(step: Any, namespace: str) -> Any:
-    if isinstance(step, Include):
+    if isinstance(step, launching.Include):
         return IncludeLaunchDescription(
             PythonLaunchDescriptionSource(str(_share(step.package) / 'launch' / step.file)),
             launch_arguments=step.arguments.items())
-    if isinstance(step, Call):
+    if isinstance(step, launching.Call):
         return ExecuteProcess(cmd=list(step.command), output='screen')
-    if isinstance(step, Say):
+    if isinstance(step, launching.Say):
         return LogInfo(msg=step.text)
-    kind = LifecycleNode if isinstance(step, Lifecycle) else Node
+    kind = LifecycleNode if isinstance(step, launching.Lifecycle) else Node
     _share(step.package)
     return kind(package=step.package, executable=step.executable, name=step.name or None,
                 namespace=namespace, arguments=list(step.arguments),
@@ -140,7 +133,7 @@ def _watch(step: Any, action: Any, made: dict[str, Any]) -> list[RegisterEventHa
     handlers = []
     if getattr(step, 'needed', False):
         handlers.append(end_with(action, step.key))
-    if isinstance(step, Lifecycle):
+    if isinstance(step, launching.Lifecycle):
         handlers += give_up(action)
         if step.activate and step.activate_after:
             handlers += _activate_behind(action, made[step.activate_after], step.activate_after)

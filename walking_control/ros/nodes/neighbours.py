@@ -40,7 +40,8 @@ class EndedProcesses:
         participant = gid[WHOLE]
         if participant not in self._seen:
             self._seen[participant] = [
-                number for number in _numbers() if number % HALF == _process(gid)
+                number for number in (int(path.name) for path in Path('/proc').glob('[0-9]*'))
+                if number % HALF == _process(gid)
                 and _runs(number)] if gid[MACHINE] in self._machines else []
         numbers = self._seen[participant]
         return bool(numbers) and not any(map(_runs, numbers))
@@ -48,10 +49,6 @@ class EndedProcesses:
 
 def _process(gid: bytes) -> int:
     return int.from_bytes(gid[PROCESS], 'little')
-
-
-def _numbers() -> Iterator[int]:
-    return (int(path.name) for path in Path('/proc').glob('[0-9]*'))
 
 
 def _runs(number: int) -> bool:
@@ -110,7 +107,7 @@ class Neighbours:
     def warnings(self) -> Iterator[str]:
         """Yield in words what is odd about the sensors' publishers."""
         for sensor, (kind, topic) in self._sensors.items():
-            deaf = self._deaf(topic, _type_name(kind))
+            deaf = self._deaf(topic, f'{kind.__module__.split(".")[0]}/msg/{kind.__name__}')
             if deaf:
                 yield deaf
             names = sorted(_name(info) for info in self._publishers(topic))
@@ -147,10 +144,6 @@ def _identity(info: Any) -> bytes:
 
 def _name(info: Any) -> str:
     return f'{info.node_namespace.rstrip("/")}/{info.node_name}'
-
-
-def _type_name(kind: Any) -> str:
-    return f'{kind.__module__.split(".")[0]}/msg/{kind.__name__}'
 
 
 class Claims:

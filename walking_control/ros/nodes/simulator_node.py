@@ -19,17 +19,10 @@ from walking_control.estimation.estimator import make_estimator
 from walking_control.estimation.parameters import EstimatorParameters
 from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
+from walking_control.models import signals
 from walking_control.models.parameters import parameter
 from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, World
-from walking_control.models.signals import (
-    Command,
-    CONTACT,
-    JOINTS,
-    Measurement,
-    sensors_of,
-    whole_nanoseconds,
-)
 from walking_control.ros.nodes import realtime, topics
 from walking_control.ros.nodes.guard import describe, GuardedNode
 from walking_control.ros.nodes.messages import JointStateWriter, message_type, set_stamp, writer_of
@@ -171,9 +164,9 @@ class SimulatorNode(GuardedNode):
         self._observer = make_estimator(robot_file)
         self._observer.reset(robot_file.start.support)
         self._fall = FallDetector(robot, robot_file.values(SafetyParameters))
-        self._measurement = Measurement(robot)
+        self._measurement = signals.Measurement(robot)
         self._injection = Injection(robot)
-        self._command = Command(robot)
+        self._command = signals.Command(robot)
         self._command.lock[:] = True
         rows = round(self._values.duration / self.period) if self._values.duration else 6000
         fields = controller.telemetry_fields(robot) if self._values.record_telemetry else ()
@@ -187,13 +180,13 @@ class SimulatorNode(GuardedNode):
         self._stop_publisher = self.create_publisher(
             Bool, topics.EMERGENCY_STOP, topics.EVENTS,
             event_callbacks=PublisherEventCallbacks(use_default_callbacks=False))
-        joints, *others = sensors_of(robot)
+        joints, *others = signals.sensors_of(robot)
         self._sensors = [*others, joints]   # these complete a set
         self._writers = {sensor.name: writer_of(sensor) for sensor in self._sensors}
         self._sensor_publishers = {sensor.name: self.create_publisher(
             message_type(sensor), sensor.topic, out) for sensor in self._sensors}
         if stand_in:
-            self._writers[JOINTS] = JointStateWriter(stand_in.joints)
+            self._writers[signals.JOINTS] = JointStateWriter(stand_in.joints)
         self._combined_publisher = None
         if self._values.combined_state:
             self._combined = CombinedWriter(robot)
@@ -397,7 +390,7 @@ class SimulatorNode(GuardedNode):
         self.plant.measure(measurement)
         if self.plant.lost:
             return
-        measurement.stamp = whole_nanoseconds(measurement.stamp + self._held)
+        measurement.stamp = signals.whole_nanoseconds(measurement.stamp + self._held)
         set_stamp(self._time.clock, measurement.stamp)
         self._told = self._place.spoil(self._injection.spoil(measurement))
         self._tick = topics.tick_number_of(round(self._told.stamp * 1e9))
@@ -414,9 +407,9 @@ class SimulatorNode(GuardedNode):
             return
         for sensor in self._sensors:
             name, parts = sensor.name, measurement.parts[sensor.name]
-            if self.stand_in is not None and sensor.kind == CONTACT:
+            if self.stand_in is not None and sensor.kind == signals.CONTACT:
                 parts = [self.stand_in.multiply(name, self._values.force_sign * parts[0])]
-            if name == JOINTS:
+            if name == signals.JOINTS:
                 if self.stand_in is not None:
                     parts = [self.stand_in.arrange(part) for part in parts]
                 n = len(self._writers[name].message.name)   # the last may be missing
@@ -451,7 +444,7 @@ class SimulatorNode(GuardedNode):
         joints = self._injection.joints
         if self.stand_in is not None:
             joints = self.stand_in.joints[:len(joints)]
-        self._writers[JOINTS] = JointStateWriter(joints)
+        self._writers[signals.JOINTS] = JointStateWriter(joints)
 
     def finish(self, code: str | None = None, reason: str | None = None) -> None:
         """End the walk; code and reason of the `Fault` say why before its time."""

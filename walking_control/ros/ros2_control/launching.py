@@ -18,7 +18,7 @@ from walking_control.exceptions import InvalidInput
 from walking_control.loading import load_robot
 from walking_control.models.resources import share_directory
 from walking_control.models.robot_file import RobotFile
-from walking_control.ros.ros2_control import names
+from walking_control.ros.ros2_control import gazebo, names
 from walking_control.ros.ros2_control.files import (
     BRIDGE,
     commanding,
@@ -27,13 +27,6 @@ from walking_control.ros.ros2_control.files import (
     GAZEBO_WORLD,
     shipped_folder,
     write_ros2_control,
-)
-from walking_control.ros.ros2_control.gazebo import (
-    at_speed,
-    gazebo_description,
-    gazebo_model,
-    spawn_arguments,
-    WORLD,
 )
 from walking_control.ros.ros2_control.mujoco import KEYFRAME, mujoco_description, write_mjcf
 from walking_control.ros.ros2_control.stand_in import read_controllers
@@ -171,22 +164,23 @@ def plan_gazebo(place: Place) -> list[Step]:
                            'and its robot file has it start in the middle of a step',
                            remedy='mujoco_ros2_control.launch.py, or a start.posture in which '
                            'it stands')
-    model = place.keep(f'{wiring.robot.name}.gazebo.urdf', gazebo_model(
+    model = place.keep(f'{wiring.robot.name}.gazebo.urdf', gazebo.gazebo_model(
         wiring, place.path(CONTROLLERS[GAZEBO]), values['namespace']))
     server = ' -s' if values['headless'] else ''
     world = place.path(GAZEBO_WORLD)
     if values['speed'] != 1.0:
-        world = place.keep(GAZEBO_WORLD, at_speed(Path(world).read_text('utf-8'), values['speed']))
+        world = place.keep(GAZEBO_WORLD, gazebo.at_speed(
+            Path(world).read_text('utf-8'), values['speed']))
     return [
         Include('gazebo', 'ros_gz_sim', 'gz_sim.launch.py', {   # which hands it to a shell
             'gz_args': shlex.quote(world) + server,
             'on_exit_shutdown': 'true'}),
         Process('bridge', 'ros_gz_bridge', 'parameter_bridge', 'bridge',
                 parameters=({'config_file': place.path(BRIDGE)},)),
-        _robot_state_publisher(gazebo_description(wiring)),
+        _robot_state_publisher(gazebo.gazebo_description(wiring)),
         Process('spawn', 'ros_gz_sim', 'create', arguments=(
-            '-world', WORLD, '-name', wiring.robot.name, '-file', model,
-            *spawn_arguments(wiring))),
+            '-world', gazebo.WORLD, '-name', wiring.robot.name, '-file', model,
+            *gazebo.spawn_arguments(wiring))),
         *_emulator(place),
         *_watchdog(place, sim_time=True),
         Say('spawned', f'a model that Gazebo refuses is named in its own messages alone: look for '
@@ -205,8 +199,9 @@ def _let_go(place: Place) -> list[Step]:
     controller = _controller(place, sim_time=True, activate_after='load' if points else 'sensors',
                              own=({'estimator.force_time': FORCE_TIME},))
     unpause = Call('unpause', (
-        'gz', 'service', '-s', f'/world/{WORLD}/control', '--reqtype', 'gz.msgs.WorldControl',
-        '--reptype', 'gz.msgs.Boolean', '--timeout', '5000', '--req', 'pause: false'),
+        'gz', 'service', '-s', f'/world/{gazebo.WORLD}/control', '--reqtype',
+        'gz.msgs.WorldControl', '--reptype', 'gz.msgs.Boolean', '--timeout', '5000', '--req',
+        'pause: false'),
         'controller' if points else 'load', PAUSE if points else 0.0)
     if not points:
         return [unpause, _switch(place, 'sensors', _sensing(place, GAZEBO), 'unpause'), controller,

@@ -203,28 +203,16 @@ class _Judge:
         robot = self._robot
         dynamics = Dynamics(robot)
         q = dynamics.configuration(np.median(self._position, axis=0))
-        base = _base_rotation(dynamics, robot, q, self._rotation())
-        tilt = pin.utils.rotate('y', self._slope).T @ base
-        heights = {}
-        reference = dynamics.frame(robot.base_link)
-        origin, turn = dynamics.placement(q, reference)
-        for foot in standing:
-            place, _ = dynamics.placement(q, dynamics.frames[foot])
-            heights[foot] = float((tilt @ turn.T @ (place - origin))[2])
-        lowest, highest = min(heights.values()), max(heights.values())
-        if highest - lowest > SAME_FLOOR:
+        _, of_imu = dynamics.placement(q, dynamics.frame(robot.imu_link))
+        tilt = pin.utils.rotate('y', self._slope).T @ self._rotation() @ of_imu.T
+        apart = np.ptp([(tilt @ dynamics.placement(q, dynamics.frames[foot])[0])[2]
+                        for foot in standing])
+        if apart > SAME_FLOOR:
             yield InvalidInput(
-                'feet ' + ' and '.join(standing), value=f'{highest - lowest:.3f} m apart in '
-                'height', limit=f'must be within {SAME_FLOOR:g} m: both stand',
+                'feet ' + ' and '.join(standing), value=f'{apart:.3f} m apart in height',
+                limit=f'must be within {SAME_FLOOR:g} m: both stand',
                 remedy='joints are told in another order or with another sign or zero, or the '
                 'floor is not level')
-
-
-def _base_rotation(dynamics: Dynamics, robot: Robot, q: np.ndarray, imu: np.ndarray) -> np.ndarray:
-    """Return the rotation from base axes to the world, by the orientation of the IMU."""
-    _, of_imu = dynamics.placement(q, dynamics.frame(robot.imu_link))
-    _, of_base = dynamics.placement(q, dynamics.frame(robot.base_link))
-    return np.asarray(imu @ of_imu.T @ of_base)
 
 
 def _judge_factor(what: str, factor: float, units: dict[float, str], against: str,

@@ -176,7 +176,7 @@ class SpaceEngine(Engine):
                       M: np.ndarray) -> np.ndarray:
         """Add springs, friction and stops of joints; return the damping of each, N m s/rad."""
         dof = self._dof
-        angle = self._joint_angles()
+        angle = self._dynamics.from_pinocchio(self._q)[self.robot.base.nq:]
         damping: np.ndarray = self._viscous + self._coulomb / np.maximum(np.abs(self._v[dof]), FADE)
         stiffness, away = self._stiffness.copy(), self._stiffness * (angle - self._rest)
         beyond = angle - np.clip(angle, self._lower, self._upper)
@@ -189,9 +189,6 @@ class SpaceEngine(Engine):
         force[dof] -= away
         A[dof, dof] += h * damping + h * h * stiffness
         return damping
-
-    def _joint_angles(self) -> np.ndarray:
-        return self._dynamics.from_pinocchio(self._q)[self.robot.base.nq:]
 
     def _reach(self, h: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return points that may touch within a step, their Jacobians and depths."""

@@ -202,13 +202,11 @@ class PointEngine(EventEngine):
             rates = np.zeros(2)
             leg_rates(state.y, rates)
             truth.v[base + legs.joints[support]] = rates
-            truth.foot_force[support] = self._load() * state.y[:3]
+            # the push of the stance leg on the hip per leg length, N/m
+            load = self.model.mass * tension(state.y, self.model.gravity)
+            truth.foot_force[support] = load * state.y[:3]
         elif self._fallen:
             truth.v[:] = 0.0
-
-    def _load(self) -> float:
-        """Return the push of the stance leg on the hip per leg length, N/m."""
-        return self.model.mass * tension(self.state.y, self.model.gravity)
 
     def foot_rotations(self) -> Iterator[np.ndarray]:
         """Return what turns the axes of each foot to the floor's."""
