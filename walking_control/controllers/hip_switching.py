@@ -24,16 +24,10 @@ def clamped_pd(q5: float, dq5: float, set_point: float, proportional_gain: float
                derivative_gain: float, limit: float) -> float:
     """Return the motor current of [DS09] eq. (5.29), clamped; a torque where gains are of torques.
 
-    Args:
-        q5: Hip angle seen from the stance leg, rad.
-        dq5: Its rate, rad/s.
-        set_point: q5 aimed at, rad.
-        proportional_gain: Kp, A/rad or N m/rad.
-        derivative_gain: Kd, A s/rad or N m s/rad.
-        limit: Largest current, A, or torque, N m.
-
-    Returns:
-        Current or torque, positive towards larger q5.
+    `q5`: hip angle seen from the stance leg, rad. `dq5`: its rate, rad/s. `set_point`: q5 aimed at,
+    rad. `proportional_gain`: kp, A/rad or N m/rad. `derivative_gain`: kd, A s/rad or N m s/rad.
+    `limit`: largest current, A, or torque, N m. Returns current or torque, positive towards larger
+    q5.
     """
     command = proportional_gain * (set_point - q5) - derivative_gain * dq5
     return min(max(command, -limit), limit)

@@ -127,18 +127,11 @@ def find_cycles(stride: StrideFunction, starts: np.ndarray, newton_starts: int =
                 progress: Callable[[float], None] | None = None) -> list[Cycle]:
     """Return all limit cycles reached from many starts, stable ones first, then by period.
 
-    The starts whose stride comes back nearest to them serve Newton's method.
-
-    Args:
-        stride: Callable x -> `Stride` or None.
-        starts: Candidate states, ``(k, m)``.
-        newton_starts: How many of them to polish.
-        tolerance: See `polish`.
-        distinct: Fixed points closer than this are one.
-        progress: Called with the share done now and then, from 0 to 1.
-
-    Raises:
-        NotAchieved: No cycle; says what was tried.
+    The starts whose stride comes back nearest to them serve Newton's method. `stride`: callable x
+    -> `Stride` or None. `starts`: candidate states, ``(k, m)``. `newton_starts`: how many of them
+    to polish. `tolerance`: see `polish`. `distinct`: fixed points closer than this are one.
+    `progress`: called with the share done now and then, from 0 to 1. Raises `NotAchieved`: no
+    cycle; says what was tried.
     """
     show = progress or (lambda share: None)
     strides = []

@@ -91,15 +91,10 @@ def sample_gait(gait: Gait, support: SupportDynamics, before: float = 0.15, afte
                 intervals: int = INTERVALS) -> tuple[Piece, ...]:
     """Return the pieces of a gait, each with its free continuations.
 
-    Args:
-        gait: `Gait`, first foot standing.
-        support: `SupportDynamics` of the robot.
-        before: How far each piece goes on backwards, as a fraction of the period.
-        after: And forwards.
-        intervals: Of the samples within the period.
-
-    Raises:
-        GaitError: A phase stands still somewhere, or moves a coordinate it holds.
+    `gait`: `Gait`, first foot standing. `support`: `SupportDynamics` of the robot. `before`: how
+    far each piece goes on backwards, as a fraction of the period. `after`: and forwards.
+    `intervals`: of the samples within the period. Raises `GaitError`: a phase stands still
+    somewhere, or moves a coordinate it holds.
     """
     pieces, start = [], 0.0
     for phase in gait.phases:

@@ -219,7 +219,7 @@ class _Digest:
     def add(self, thing: object) -> None:
         """Take up a function, with all it calls, or a constant.
 
-        Raises `TypeError`: of a kind whose content is not known.
+        Raises `TypeError`: the content of its kind is not known.
         """
         if isinstance(thing, FunctionType):
             self._add_function(thing)

@@ -28,15 +28,10 @@ def solve_contact(M: np.ndarray, A: np.ndarray, right: np.ndarray,
                   compliance: np.ndarray | None = None) -> np.ndarray:
     """Solve ``(A^T M^-1 A) x = right``, also when contact directions depend on each other.
 
-    Args:
-        M: Mass matrix, ``(n, n)``.
-        A: Constraint matrix, ``(n, m)``, of any rank.
-        right: Right-hand side, ``(m,)``.
-        compliance: Relative compliance of each direction, ``(m,)``, positive; dependent
-            directions share the load in favour of the stiff ones ([DS09] section 3.3.5).
-
-    Returns:
-        The solution that is smallest in the compliance metric, ``(m,)``.
+    `M`: mass matrix, ``(n, n)``. `A`: constraint matrix, ``(n, m)``, of any rank. `right`:
+    right-hand side, ``(m,)``. `compliance`: relative compliance of each direction, ``(m,)``,
+    positive; dependent directions share the load in favour of the stiff ones ([DS09] section
+    3.3.5). Returns the solution that is smallest in the compliance metric, ``(m,)``.
     """
     weight = np.ones(A.shape[1]) if compliance is None else np.asarray(compliance, dtype=float)
     root = 1.0 / np.sqrt(weight)

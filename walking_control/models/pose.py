@@ -18,15 +18,10 @@ def joint_positions(values: Mapping[str, float] | Sequence[float] | np.ndarray,
                     joints: tuple[str, ...], name: str) -> np.ndarray:
     """Return joint positions as an array.
 
-    Args:
-        values: Mapping of every joint to its position, any order, or an array in the order of
-            the joints, rad or m.
-        joints: Names of the joints.
-        name: How messages call the robot.
-
-    Raises:
-        MeasurementError: A joint is missing or not finite.
-        InvalidInput: A name is no joint of the robot.
+    `values`: mapping of every joint to its position, any order, or an array in the order of the
+    joints, rad or m. `joints`: names of the joints. `name`: how messages call the robot. Raises
+    `MeasurementError`: a joint is missing or not finite. `InvalidInput`: a name is no joint of the
+    robot.
     """
     if isinstance(values, Mapping):
         for joint in values:

@@ -57,15 +57,10 @@ def choose_or_make(kind: type, *args: Any, **parameters: Any) -> Any:
 class Registry(Mapping[str, Any]):
     """Name -> thing, imported when it is asked for.
 
-    Args:
-        kind: What is chosen, for messages.
-        places: name -> ``'module:attribute'``, in the order they are shown in.
-        group: Entry points of other packages that count as well; ``''``: none.
-        base: ``'module:Class'`` of which classes from outside must be subclasses.
-        needs: Parameters that each of them must have.
-
-    Attributes:
-        places: Of the things of this package.
+    `kind`: what is chosen, for messages. `places`: name -> ``'module:attribute'``, in the order
+    they are shown in. `group`: entry points of other packages that count as well; ``''``: none.
+    `base`: ``'module:Class'`` of which classes from outside must be subclasses. `needs`: parameters
+    that each of them must have.
     """
 
     def __init__(self, kind: str, places: dict[str, str], group: str = '', base: str = '',

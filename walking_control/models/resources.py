@@ -22,7 +22,7 @@ def share_directory() -> Path:
     """Return the directory that holds ``config/``, ``urdf/`` and ``launch/``.
 
     A source checkout comes first, then an installed distribution (pip), then the ament index
-    (colcon). Raises `InvalidInput`: None of the three holds the files.
+    (colcon). Raises `InvalidInput`: none of the three holds the files.
     """
     checkout = Path(__file__).resolve().parents[2]
     if (checkout / 'package.xml').is_file():

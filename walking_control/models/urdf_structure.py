@@ -44,8 +44,8 @@ def check_structure(root: Element) -> None:
 def check_numbers(root: Element) -> None:
     """Refuse what should be numbers and is not, and axes without a direction.
 
-    `root`: root element of the URDF. Raises `UrdfError`: of the first link or joint where this is
-    so; carries all others.
+    `root`: root element of the URDF. Raises `UrdfError`, which names the first such link or joint
+    and carries all others.
     """
     findings = Findings()
     for part in (*root.findall('link'), *root.findall('joint')):

@@ -167,17 +167,10 @@ class Engine(ABC):
                 ) -> str | None:
         """Move on by a step.
 
-        Args:
-            effort: Held meanwhile, N m, ``(n_efforts,)``.
-            armed: Which locks are, ``(n_locks,)``.
-            h: The step, s: `resolution`, if that is not zero.
-            forces: On links, constant; empty where the engine lacks `Feature.FORCES`.
-
-        Returns:
-            Why the walk ended here, as when a foot tripped, or None.
-
-        Raises:
-            NotAchieved: The physics cannot go on.
+        `effort`: held meanwhile, N m, ``(n_efforts,)``. `armed`: which locks are, ``(n_locks,)``.
+        `h`: the step, s: `resolution`, if that is not zero. `forces`: on links, constant; empty
+        where the engine lacks `Feature.FORCES`. Returns why the walk ended here, as when a foot
+        tripped, or None. Raises `NotAchieved`: the physics cannot go on.
         """
 
     @abstractmethod

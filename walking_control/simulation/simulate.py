@@ -97,18 +97,11 @@ def run_plant(plant: Plant, loop: ControlLoop,
               before: Callable[[float], None] | None = None, listen: Listener | None = None) -> Run:
     """Run a control loop on a plant and return the record.
 
-    The run ends early when the control loop latches a fault or the robot trips.
-
-    Args:
-        loop: A `ControlLoop` for the same robot.
-        duration: Simulated time, s.
-        progress: Called with the simulated time now and then, e.g. to print it.
-        until: Called after every tick; the run ends when it returns True.
-        before: Called before every tick with the simulated time.
-        listen: Called after every tick with measurement, command and reference.
-
-    Returns:
-        The `Run`.
+    The run ends early when the control loop latches a fault or the robot trips. `loop`: a
+    `ControlLoop` for the same robot. `duration`: simulated time, s. `progress`: called with the
+    simulated time now and then, e.g. to print it. `until`: called after every tick; the run ends
+    when it returns True. `before`: called before every tick with the simulated time. `listen`:
+    called after every tick with measurement, command and reference. Returns the `Run`.
     """
     ticks = max(1, round(duration / loop.period))
     walk = Walk(plant, loop, start, ticks, before, listen)

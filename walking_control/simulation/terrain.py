@@ -99,15 +99,10 @@ LATEST = 4096      # steps whose levels are kept
 class Levels:
     """The planes of the feet; those of two follow the walk.
 
-    Args:
-        feet: How many.
-        depth: A foot deeper in the floor than this, ahead of the stance foot, has tripped, m.
-
-    Attributes:
-        planned: Whether any level differs from that at the start.
-        steps: Touchdowns so far.
-        heights: Height of each foot's plane where the robot starts, x = 0, m, ``(n_feet,)``.
-        slopes: By how much each falls for every metre ahead, ``(n_feet,)``.
+    `feet`: how many. `depth`: a foot deeper in the floor than this, ahead of the stance foot, has
+    tripped, m. `planned`: whether any level differs from that at the start. `steps`: touchdowns so
+    far. `heights`: height of each foot's plane where the robot starts, x = 0, m, ``(n_feet,)``.
+    `slopes`: by how much each falls for every metre ahead, ``(n_feet,)``.
     """
 
     def __init__(self, feet: int, depth: float) -> None:

@@ -24,18 +24,11 @@ def lift(distributor: StaticTorque, shortfalls: Iterable[Shortfall],
     """Return a distributor that has what shortfalls ask for, and caps likewise.
 
     The edges of a sole move out by the amount, a motor becomes stronger, friction is joined by a
-    tangential force or a twist, a foot that would have to pull gets a magnet.
-
-    Args:
-        distributor: The `StaticTorque` that found the posture impossible.
-        shortfalls: Of its `StaticSolution`.
-        caps: contact -> largest normal force, N, as given to its `solve`.
-
-    Returns:
-        ``(distributor, caps)``: a new `StaticTorque`, and the caps for its `solve`.
-
-    Raises:
-        InvalidInput: A shortfall is none that anything could lift (`base_equilibrium`).
+    tangential force or a twist, a foot that would have to pull gets a magnet. `distributor`: the
+    `StaticTorque` that found the posture impossible. `shortfalls`: of its `StaticSolution`. `caps`:
+    contact -> largest normal force, N, as given to its `solve`. Returns ``(distributor, caps)``: a
+    new `StaticTorque`, and the caps for its `solve`. Raises `InvalidInput`: a shortfall is none
+    that anything could lift (`base_equilibrium`).
     """
     contacts, caps = dict(distributor.contacts), dict(caps or {})
     efforts = dict(zip(distributor.dynamics.joints, distributor.effort_limits.tolist()))

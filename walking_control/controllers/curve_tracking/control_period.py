@@ -85,7 +85,7 @@ def check_period(values: CurveTrackingParameters, speed: np.ndarray, field: Fiel
 
     `values`: validated values of the parameter table. `speed`: in the kinetic metric along the
     gait, J^0.5, ``(k,)``. `q`: points of the gait, ``(k, n)``. `v`: their rates. Raises
-    `ParameterError`: with the gain to blame and the largest stable period.
+    `ParameterError`, which says the gain to blame and the largest stable period.
     """
     loops = loop_rates(values, speed, closing_rate(field, q, v), q.shape[1])
     loop = max(loops, key=lambda name: loops[name][0])

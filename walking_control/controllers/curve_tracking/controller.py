@@ -75,15 +75,10 @@ def build_tracker(robot: Robot, values: CurveTrackingParameters, world: World, g
                   parameters: np.ndarray | None = None, piece: int = 0) -> tracker.TrackerData:
     """Return the `TrackerData` of a robot and one piece of a gait.
 
-    Args:
-        robot: The `Robot`; planar, two feet.
-        world: `World`: slope and gravity the law counts on.
-        parameters: Of generated support terms; gravity alone where Pinocchio serves.
-        piece: Which.
-
-    Raises:
-        IncompatibleController: Springs or dampers, which the energy of the law does not know.
-        ParameterError: A gain too fast for the rate, see `control_period`.
+    `robot`: the `Robot`; planar, two feet. `world`: `World`: slope and gravity the law counts on.
+    `parameters`: of generated support terms; gravity alone where Pinocchio serves. `piece`: which.
+    Raises `IncompatibleController`: springs or dampers, which the energy of the law does not know.
+    `ParameterError`: a gain too fast for the rate, see `control_period`.
     """
     if any(spring.stiffness or spring.damping for spring in robot.springs.values()):
         raise IncompatibleController(f'controller curve_tracking on {robot.name}',

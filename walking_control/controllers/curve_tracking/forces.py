@@ -34,16 +34,9 @@ def split_velocity(M: np.ndarray, w: np.ndarray, v: np.ndarray, e: np.ndarray, m
                    r: np.ndarray) -> tuple[float, float, float]:
     """Fill desired direction e, momentum direction m = M e and rest r; return speeds.
 
-    Args:
-        M: Mass matrix, ``(n, n)``.
-        w: Desired field, ``(n,)``, not zero.
-        v: Rates, ``(n,)``.
-        e: Filled, ``(n,)``.
-        m: Filled.
-        r: Filled.
-
-    Returns:
-        ``(nu, rho, length)``: speed along e, size of r and length of w, all in the metric M.
+    `M`: mass matrix, ``(n, n)``. `w`: desired field, ``(n,)``, not zero. `v`: rates, ``(n,)``. `e`:
+    filled, ``(n,)``. `m`: filled. `r`: filled. Returns ``(nu, rho, length)``: speed along e, size
+    of r and length of w, all in the metric M.
     """
     n = w.shape[0]
     multiply(M, w, m)

@@ -183,16 +183,10 @@ def realise(data: TrackerData, motion: Motion, support: int, tank: float, dt: fl
             parts: np.ndarray) -> tuple[float, float, float]:
     """Fill the efforts that come nearest to wanted forces within tank and limits.
 
-    Args:
-        support: Index of the stance foot.
-        tank: Energy at hand, J.
-        dt: Period the efforts are held for, s.
-        forces: See `compose`.
-        effort: Filled, ``(k,)``.
-        parts: Filled but for the last row, efforts by `PARTS`, ``(7, k)``.
-
-    Returns:
-        ``(share, Fx, Fz)``: factor efforts were scaled by, and the force of the floor, N.
+    `support`: index of the stance foot. `tank`: energy at hand, J. `dt`: period the efforts are
+    held for, s. `forces`: see `compose`. `effort`: filled, ``(k,)``. `parts`: filled but for the
+    last row, efforts by `PARTS`, ``(7, k)``. Returns ``(share, Fx, Fz)``: factor efforts were
+    scaled by, and the force of the floor, N.
     """
     B, k = data.limits.inputs[support], effort.shape[0]
     H, LH, work = np.zeros((k, k)), np.zeros((k, k)), np.zeros(k)

@@ -164,16 +164,10 @@ def apply_field(field: Field, q: np.ndarray, v: np.ndarray, s: float, w: np.ndar
                 dw: np.ndarray, lead: float = 0.0) -> tuple[float, float, float]:
     """Fill w(q) and its rate along v; return parameter, margin, and distance to the gait.
 
-    Args:
-        q: Coordinates, ``(n,)``.
-        v: Their rates.
-        s: Parameter found last; not finite to search anew.
-        w: Filled, ``(n,)``, rad/s.
-        dw: Filled, derivative of w along v.
-        lead: How far the coordinates that may are to run ahead, s; taken as constant.
-
-    Returns:
-        ``(s, margin, distance)``; the distance in the field's metric.
+    `q`: coordinates, ``(n,)``. `v`: their rates. `s`: parameter found last; not finite to search
+    anew. `w`: filled, ``(n,)``, rad/s. `dw`: filled, derivative of w along v. `lead`: how far the
+    coordinates that may are to run ahead, s; taken as constant. Returns ``(s, margin, distance)``;
+    the distance in the field's metric.
     """
     n, curve = q.shape[0], field.curve
     point, first, second, gap = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)

@@ -87,16 +87,10 @@ def shifting_routine(dynamics: Dynamics, posture: np.ndarray,
                      move: float = 1.5, pause: float = 1.5) -> PostureRoutine:
     """Return the `PostureRoutine` that stands on every foot in turn.
 
-    Args:
-        posture: Posture on both feet, ``(n_joints,)``.
-        contacts: foot -> `Contact`, two of them.
-        lift: How high the free foot rises, m.
-        press: How far below the floor it is then lowered unless it touches before, m.
-        move: Time of every move, s.
-        pause: Time of every rest, s.
-
-    Raises:
-        NotAchieved: A posture of the routine is out of reach.
+    `posture`: posture on both feet, ``(n_joints,)``. `contacts`: foot -> `Contact`, two of them.
+    `lift`: how high the free foot rises, m. `press`: how far below the floor it is then lowered
+    unless it touches before, m. `move`: time of every move, s. `pause`: time of every rest, s.
+    Raises `NotAchieved`: a posture of the routine is out of reach.
     """
     feet = tuple(contacts)
     middle = search_posture(dynamics, posture, contacts, dict.fromkeys(feet, 0.5))

@@ -115,13 +115,10 @@ def unpack_terms(terms: np.ndarray, free: np.ndarray, M: np.ndarray, M_f: np.nda
                  h: np.ndarray, h_f: np.ndarray) -> None:
     """Take support terms apart for a foot that stands.
 
-    Args:
-        terms: The flat array.
-        free: Indices of the coordinates that may move, ``(m,)``.
-        M: Filled, mass matrix of these, ``(m, m)``.
-        M_f: Filled, rows of the mass matrix in the directions of the foot, ``(2, n)``.
-        h: Filled, bias of the free coordinates, ``(m,)``.
-        h_f: Filled, bias in the directions of the foot, ``(2,)``.
+    `terms`: the flat array. `free`: indices of the coordinates that may move, ``(m,)``. `M`:
+    filled, mass matrix of these, ``(m, m)``. `M_f`: filled, rows of the mass matrix in the
+    directions of the foot, ``(2, n)``. `h`: filled, bias of the free coordinates, ``(m,)``. `h_f`:
+    filled, bias in the directions of the foot, ``(2,)``.
     """
     n = M_f.shape[1]
     bias = terms_places(n).bias

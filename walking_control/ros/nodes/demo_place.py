@@ -42,7 +42,7 @@ def announce(place: DemoPlace) -> Iterator[None]:
 def find_demo() -> DemoPlace:
     """Return the `DemoPlace` of the one demo that runs.
 
-    Raises `InvalidInput`: None runs, or more than one.
+    Raises `InvalidInput`: none runs, or more than one.
     """
     places = {path.stem: place for path in sorted(_folder().glob('*.json'))
               if (place := _read(path)) is not None}

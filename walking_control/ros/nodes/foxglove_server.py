@@ -47,17 +47,11 @@ def is_origin(text: str) -> bool:
 class WebGate:
     """Listens for viewers, judges the first lines of each, and passes on all that follows.
 
-    Programs, which have no origin, are let through; so are pages of this machine.
-
-    Args:
-        host: Address to listen on.
-        port: TCP port; 0 takes a free one.
-        origins: Of pages of others that may connect.
-        token: That a viewer must give as ``?token=``; '' asks for none.
-        say: Called with a sentence on a page that was refused, once for each origin.
-
-    Raises:
-        InvalidInput: Nobody can listen there, such as on a port that is taken; or it is no origin.
+    Programs, which have no origin, are let through; so are pages of this machine. `host`: address
+    to listen on. `port`: TCP port; 0 takes a free one. `origins`: of pages of others that may
+    connect. `token`: that a viewer must give as ``?token=``; '' asks for none. `say`: called with a
+    sentence on a page that was refused, once for each origin. Raises `InvalidInput`: nobody can
+    listen there, such as on a port that is taken; or it is no origin.
     """
 
     def __init__(self, host: str, port: int, origins: Iterable[str], token: str,
@@ -170,16 +164,10 @@ ANSWER = {'type': 'object', 'properties': {'success': {'type': 'boolean'},
 class FoxgloveServer:
     """Serves what is logged to its channels, and asks the controller what viewers ask for.
 
-    Args:
-        client: The `ControllerClient`; asked from threads of the server.
-        gate: The `WebGate` through which viewers come.
-
-    Attributes:
-        wanted: Queue of topics that a viewer has subscribed to.
-
-    Raises:
-        MissingDependency: foxglove-sdk or rosbags is not installed.
-        InvalidInput: Nobody can listen on this machine.
+    `client`: the `ControllerClient`; asked from threads of the server. `gate`: the `WebGate`
+    through which viewers come. `wanted`: queue of topics that a viewer has subscribed to. Raises
+    `MissingDependency`: foxglove-sdk or rosbags is not installed. `InvalidInput`: nobody can listen
+    on this machine.
     """
 
     def __init__(self, client: ControllerClient, gate: WebGate) -> None:

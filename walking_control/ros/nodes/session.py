@@ -37,16 +37,10 @@ WATCH = 1.0   # s between two looks at the neighbours, and two messages on /diag
 class Session:
     """An `Operation` on ROS topics, from configure to cleanup.
 
-    Args:
-        robot_file: The `RobotFile` with the parameters as they are now.
-        controller: Name of the controller.
-        values: Validated values of the node's own parameters.
-        latch: The `Latch` of the node.
-        neighbours: The `Neighbours` of the node.
-        on_fault: Called when another fault is latched, or none any more.
-
-    Raises:
-        InvalidInput: The loop cannot be built.
+    `robot_file`: the `RobotFile` with the parameters as they are now. `controller`: name of the
+    controller. `values`: validated values of the node's own parameters. `latch`: the `Latch` of the
+    node. `neighbours`: the `Neighbours` of the node. `on_fault`: called when another fault is
+    latched, or none any more. Raises `InvalidInput`: the loop cannot be built.
     """
 
     def __init__(self, node: GuardedNode, robot_file: RobotFile, controller: str, values: Any,

@@ -245,8 +245,8 @@ def odometry_covariance(state: Any, level: np.ndarray) -> tuple[np.ndarray, np.n
     """Return the covariances of pose and twist of an Odometry message, ``(6, 6)`` each.
 
     `state`: a `WalkerState` with a covariance. `level`: rotation from the floor frame to ``odom``,
-    ``(3, 3)``. Returns of position and rotation about the axes of ``odom``, and of the velocity in
-    base axes; the angular part of the latter is zero.
+    ``(3, 3)``. The first is of position and rotation about the axes of ``odom``, the second of the
+    velocity in base axes; its angular part is zero.
     """
     turn, place, speed = np.eye(9).reshape(3, 3, 9)[[0, 2, 1]]
     pose = np.vstack((level @ place, level @ turn))

@@ -75,17 +75,10 @@ def interfaces_of(description: str) -> dict[str, set[str]]:
 class StandIn:
     """A controller manager with its controllers, between messages and a plant.
 
-    Args:
-        tree: From `read_controllers`.
-        description: URDF with the tags and limits; empty takes the robot's.
-
-    Attributes:
-        joints: In the order in which the joint state broadcaster tells them.
-        dropped: Messages that were dropped.
-        cut: Efforts that were limited.
-
-    Raises:
-        InvalidInput: A controller is missing, or asks for an interface that is not there.
+    `tree`: from `read_controllers`. `description`: URDF with the tags and limits; empty takes the
+    robot's. `joints`: in the order in which the joint state broadcaster tells them. `dropped`:
+    messages that were dropped. `cut`: efforts that were limited. Raises `InvalidInput`: a
+    controller is missing, or asks for an interface that is not there.
     """
 
     def __init__(self, robot: Robot, tree: Mapping[str, Mapping[str, Any]],

@@ -130,14 +130,9 @@ def friction_force(stiffness: float, damping: float, relief: float, limit: float
                    velocity: float, rolling: float) -> tuple[float, float]:
     """Return the force along the floor with which a foot drags it, N, and the deformation's rate.
 
-    Args:
-        stiffness: kt, N/m.
-        damping: ct, N s/m, above zero.
-        relief: beta, 1/rad.
-        limit: mu N, N.
-        slide: Deformation s, m.
-        velocity: Of the foot over the floor, m/s.
-        rolling: Rate at which the foot rolls, rad/s.
+    `stiffness`: kt, N/m. `damping`: ct, N s/m, above zero. `relief`: beta, 1/rad. `limit`: mu N, N.
+    `slide`: deformation s, m. `velocity`: of the foot over the floor, m/s. `rolling`: rate at which
+    the foot rolls, rad/s.
     """
     force = (stiffness * slide + damping * velocity) \
         / (1.0 + damping * relief * abs(rolling) / stiffness)

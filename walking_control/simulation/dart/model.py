@@ -112,15 +112,11 @@ RIM = 12   # points on the rim of a cylinder
 class Floors:
     """What a robot stands on: each foot has a floor of its own, all else another.
 
-    A floor is one body of DART with a box, or several where it changes at places.
-
-    Args:
-        world: DART's world, which the floors are added to.
-        skeleton: The robot's in DART; every collision shape of it is given the friction.
-        feet: Foot links, each with a floor that can be lowered.
-        friction: Coefficient.
-        pieces: Boxes of one floor for all; none: each foot has its own.
-        profile: The `FloorProfile` they are made of, or None.
+    A floor is one body of DART with a box, or several where it changes at places. `world`: DART's
+    world, which the floors are added to. `skeleton`: the robot's in DART; every collision shape of
+    it is given the friction. `feet`: foot links, each with a floor that can be lowered. `friction`:
+    coefficient. `pieces`: boxes of one floor for all; none: each foot has its own. `profile`: the
+    `FloorProfile` they are made of, or None.
     """
 
     def __init__(self, dart: Any, world: Any, skeleton: Any, feet: Sequence[str], friction: float,

@@ -46,16 +46,10 @@ SHARES = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0)
 class Stepper:
     """Advances one robot.
 
-    Args:
-        links: The robot's skeleton, in no world; moved by forces.
-        contact: Another one, in the world; stopped by impulses.
-        world: DART's world.
-        inertia: Of the rotor of each degree of freedom as felt at its joint, kg m^2.
-
-    Attributes:
-        links: As given.
-        solutions: Solutions of all contacts so far.
-        worst: Largest error so far, m/s and rad/s.
+    `links`: the robot's skeleton, in no world; moved by forces. `contact`: another one, in the
+    world; stopped by impulses. `world`: DART's world. `inertia`: of the rotor of each degree of
+    freedom as felt at its joint, kg m^2. `solutions`: solutions of all contacts so far. `worst`:
+    largest error so far, m/s and rad/s.
     """
 
     def __init__(self, dart: Any, links: Any, contact: Any, world: Any,

@@ -190,15 +190,10 @@ def record_run(walker: Walker, robot_file: RobotFile, controller: str,
                duration: float, dynamics: Dynamics) -> Run:
     """Walk from the start of a robot file and return the record.
 
-    Args:
-        walker: Of that robot.
-        controller: Name of the controller, for the record.
-        duration: s; a fall ends the walk earlier.
-        dynamics: `Dynamics` of the robot.
-
-    Returns:
-        The `Run`; columns of estimate, forces and feet are left out, as is the base's linear
-        velocity (NaN); work is that of all actuators together.
+    `walker`: of that robot. `controller`: name of the controller, for the record. `duration`: s; a
+    fall ends the walk earlier. `dynamics`: `Dynamics` of the robot. Returns the `Run`; columns of
+    estimate, forces and feet are left out, as is the base's linear velocity (NaN); work is that of
+    all actuators together.
     """
     robot, start = robot_file.robot, robot_file.start
     walker.start(robot.feet.index(start.support), start.q, start.v)

@@ -47,15 +47,10 @@ def build_rigid_model(support: SupportDynamics, world: World,
                       steps: Sequence[FloorChange] = ()) -> rm.RigidModel:
     """Return the `RigidModel` of a robot.
 
-    Args:
-        support: `SupportDynamics` of the robot.
-        values: Of the plant.
-        parameters: Of generated support terms; gravity alone where Pinocchio serves.
-        steps: Floor changes ``(step, drop, tilt)``: at that touchdown the floor is lower by drop,
-            m, and from there on steeper by tilt, rad.
-
-    Raises:
-        IncompatiblePlant: Not two feet, or a lock away from the stops of its joint.
+    `support`: `SupportDynamics` of the robot. `values`: of the plant. `parameters`: of generated
+    support terms; gravity alone where Pinocchio serves. `steps`: floor changes ``(step, drop,
+    tilt)``: at that touchdown the floor is lower by drop, m, and from there on steeper by tilt,
+    rad. Raises `IncompatiblePlant`: not two feet, or a lock away from the stops of its joint.
     """
     robot = support.robot
     if len(robot.feet) != 2:

@@ -307,15 +307,10 @@ def advance(terms: Terms, model: RigidModel, state: RigidState, work: Workspace,
             stop_at_step: bool) -> int:
     """Move the walker on, effort and armed locks held.
 
-    Args:
-        terms: Function (support, q, v, parameters, out) of the support terms.
-        state: `RigidState`, changed in place.
-        duration: s.
-        stop_at_step: Whether to return just after the next step's touchdown.
-
-    Returns:
-        DONE, STEPPED, FELL (the base is below the fall height), TRIPPED (the swing foot has met the
-        floor from the side), DIVERGED or CHATTERED.
+    `terms`: function (support, q, v, parameters, out) of the support terms. `state`: `RigidState`,
+    changed in place. `duration`: s. `stop_at_step`: whether to return just after the next step's
+    touchdown. Returns DONE, STEPPED, FELL (the base is below the fall height), TRIPPED (the swing
+    foot has met the floor from the side), DIVERGED or CHATTERED.
     """
     memo = state.memo
     end, steps, events = memo[TIME] + duration, state.mode[STEPS], 0

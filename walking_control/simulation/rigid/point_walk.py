@@ -64,16 +64,10 @@ def walk_point(advance: Motion, law: LawFunction, knowledge: Any, model: PointMo
                state: PointState, data: PointLaw, duration: float, stop_at_step: bool) -> int:
     """Walk under a control law.
 
-    Args:
-        advance: `advance_point`, see `walk.walk`.
-        law: Function of an `ArrayLaw`.
-        knowledge: What it knows.
-        state: `PointState`, changed in place.
-        duration: s, rounded to whole control periods.
-        stop_at_step: Whether to return just after the next touchdown.
-
-    Returns:
-        A status of `advance_point`.
+    `advance`: `advance_point`, see `walk.walk`. `law`: function of an `ArrayLaw`. `knowledge`: what
+    it knows. `state`: `PointState`, changed in place. `duration`: s, rounded to whole control
+    periods. `stop_at_step`: whether to return just after the next touchdown. Returns a status of
+    `advance_point`.
     """
     period = min(data.period, duration)
     held = np.zeros(0, np.bool_)
