@@ -141,10 +141,7 @@ class HipSwitching(Controller):
 
 
 def find_hip(robot: Robot, controller: str) -> tuple[int, int]:
-    """Return (joint index, coordinate index) of the one actuated hip of a planar walker.
-
-    Raises `IncompatibleController`: there is no such hip.
-    """
+    """Return (joint, coordinate) of the one driven hip, or raise `IncompatibleController`."""
     if not robot.is_planar or len(robot.actuators) != 1:
         raise IncompatibleController(
             f'controller {controller} on {robot.name}', value=sorted(robot.actuators),

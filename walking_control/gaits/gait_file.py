@@ -100,10 +100,7 @@ def read_document(path: Path | str, key: str = 'walking_control_gait',
 
 
 def read_gait(path: Path | str) -> Mapping[str, Any]:
-    """Return the checked document of a gait file.
-
-    Raises `GaitFileError`: unreadable, not a gait, or of another version.
-    """
+    """Return a gait file's document; `GaitFileError`: unreadable, no gait, another version."""
     document = read_document(path)
     for name in ('slope', 'gravity'):
         value = document['world'].get(name)

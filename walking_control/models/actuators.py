@@ -99,10 +99,7 @@ class GearedMotor(Parameters, section='actuators'):
         return effort / self.torque_per_ampere
 
     def electrical_power(self, effort: Amount, velocity: Amount) -> Amount:
-        """Return the terminal power in W: mechanical power plus copper loss.
-
-        `effort`: N m. `velocity`: joint velocity, rad/s.
-        """
+        """Return the electrical power, W, of efforts, N m, at joint velocities, rad/s."""
         current = effort / self.torque_per_ampere
         power: Amount = effort * velocity + self.resistance * current * current
         return power

@@ -25,10 +25,7 @@ def array_function(function: Function) -> Function:
 
 
 def register(compile_part: Callable[[Callable[..., Any]], Any]) -> None:
-    """Tell numba about all marked functions; needed once before compiling.
-
-    `compile_part`: gives a function compiled, for compiled code to call.
-    """
+    """Tell numba, once, about all marked functions, which `compile_part` compiles."""
     from numba.core import types
     from numba.core.typing.templates import builtin_registry
     while SHARED:

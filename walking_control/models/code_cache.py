@@ -217,10 +217,7 @@ class _Digest:
         self._seen: dict[FunctionType, int] = {}
 
     def add(self, thing: object) -> None:
-        """Take up a function, with all it calls, or a constant.
-
-        Raises `TypeError`: the content of its kind is not known.
-        """
+        """Take up a function with all it calls, or a constant; `TypeError` of an unknown kind."""
         if isinstance(thing, FunctionType):
             self._add_function(thing)
         elif isinstance(thing, CodeType):

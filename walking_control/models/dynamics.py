@@ -289,10 +289,7 @@ class Dynamics:
         return rows
 
     def body_jacobian(self, q: np.ndarray, frame: int) -> np.ndarray:
-        """Return the Jacobian of the centre of mass of a frame's body in the floor's axes.
-
-        Returns ``(3, nv)``.
-        """
+        """Return the Jacobian of a body's centre of mass in the floor's axes, ``(3, nv)``."""
         self.place(q)
         joint = self.model.frames[frame].parentJoint
         J = pin.computeJointJacobian(self.model, self.data, self.to_pinocchio(q), joint)

@@ -59,10 +59,7 @@ class Parameter:
     scaled: bool = False
 
     def default_for(self, scale: Scale | None) -> Any:
-        """Return the default for a robot.
-
-        `scale`: its `Scale`; None takes the robot that defaults are written for.
-        """
+        """Return the default for a robot of a `Scale`; None: the one defaults are written for."""
         if not self.scaled or scale is None:
             return self.default
         value = self.default * scale.factor(self.unit)

@@ -60,10 +60,7 @@ def check_limits(positions: np.ndarray, joints: tuple[str, ...],
 
 
 def unit_quaternion(quaternion: Sequence[float] | np.ndarray) -> tuple[float, float, float, float]:
-    """Return the quaternion scaled to unit length.
-
-    Raises `MeasurementError`: it is not finite, or its length is further than 1e-3 from 1.
-    """
+    """Return a unit quaternion; `MeasurementError`: not finite, or 1e-3 away from length 1."""
     x, y, z, w = quaternion
     length = math.sqrt(x * x + y * y + z * z + w * w)
     if not abs(length - 1.0) <= _UNIT_TOLERANCE:

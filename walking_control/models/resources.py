@@ -77,18 +77,12 @@ def gait_beside(file: str | Path, name_or_path: str) -> str:
 
 
 def noise_path(name_or_path: str | Path) -> Path:
-    """Return the path of a noise preset given its name or its path.
-
-    Raises `InvalidInput`: there is no such preset.
-    """
+    """Return the path of a noise preset by its name or path; `InvalidInput` where there is none."""
     return _given_or_shipped(name_or_path, 'noise', 'noise preset', 'noise preset', 'a file')
 
 
 def route_path(name_or_path: str | Path) -> Path:
-    """Return the path of a route file given its name or its path.
-
-    Raises `InvalidInput`: there is no such route.
-    """
+    """Return the path of a route file by its name or path; `InvalidInput` where there is none."""
     return _given_or_shipped(name_or_path, 'routes', 'route', 'route file', 'a file')
 
 
@@ -103,10 +97,7 @@ def robot_names() -> list[str]:
 
 
 def robot_path(name_or_path: str | Path) -> Path:
-    """Return the path of a robot file given its name or its path.
-
-    Raises `InvalidInput`: there is no such robot, or it is a URDF.
-    """
+    """Return the path of a robot file by its name or path; `InvalidInput`: none, or a URDF."""
     if Path(name_or_path).suffix in DESCRIPTIONS:
         raise InvalidInput('robot file', value=str(name_or_path), limit='is the description of a '
                            'robot, which says nothing of feet, motors and start', remedy='make a '
@@ -150,10 +141,7 @@ def find_meshes(urdf: str, folder: Path | str) -> dict[str, str]:
 
 
 def missing_meshes(urdf: str, found: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return (tag, name) of every mesh that is not there; the tag is visual or collision.
-
-    `urdf`: URDF text. `found`: from `find_meshes`.
-    """
+    """Return (tag, name) of every mesh of a URDF not `found`; the tag is visual or collision."""
     return [(tag, mesh.get('filename', '')) for tag, mesh in _meshes(parse(urdf))
             if mesh.get('filename', '') not in found]
 

@@ -170,10 +170,7 @@ def _names(tree: Mapping[str, Any], overrides: Sequence[tuple[str, Any]]) -> dic
 
 
 def read_parameters(path: str | Path) -> dict[str, Any]:
-    """Return the parameter tree of a ROS 2 parameter file.
-
-    Raises `RobotFileError`: not YAML, or no ``ros__parameters``.
-    """
+    """Return a ROS 2 parameter file's tree; `RobotFileError`: no YAML, no ``ros__parameters``."""
     try:
         document = load_yaml(Path(path).read_text(encoding='utf-8'))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:

@@ -349,10 +349,7 @@ def _locks(section: Section, joints: tuple[str, ...], feet: list[str],
 
 
 def read_start(section: Section, robot: Robot) -> Start:
-    """Return the `Start` that the section ``start`` of a robot file describes.
-
-    Raises `RobotFileError`: the section does not fit the robot.
-    """
+    """Return the `Start` of a robot file's section; `RobotFileError` where it does not fit."""
     if not robot.coordinates:
         return _rest(section, robot)
     if not isinstance(section, Mapping) or set(section) != {'support', 'q', 'v'}:

@@ -78,10 +78,7 @@ def _expand(path: Path, xacro_args: Mapping[str, Any]) -> str:
 
 
 def declared_arguments(path: Path | str) -> list[str]:
-    """Return the names of the arguments a xacro file declares.
-
-    Raises `UrdfError`: the file cannot be read.
-    """
+    """Return the names of a xacro file's arguments; `UrdfError` where it cannot be read."""
     try:
         root = ElementTree.parse(path).getroot()
     except (ElementTree.ParseError, OSError) as error:
@@ -108,10 +105,7 @@ def parse_xml(text: str | bytes, what: str) -> ElementTree.Element:
 
 
 def parse(text: str, path: Path | str = 'text') -> ElementTree.Element:
-    """Return the root element of a URDF text.
-
-    Raises `UrdfError`: it is not XML or not a ``<robot>``.
-    """
+    """Return a URDF text's root element; `UrdfError` where it is not XML or not a ``<robot>``."""
     root = parse_xml(text, f'URDF {path}')
     if root.tag != 'robot':
         raise UrdfError(f'URDF {path}', value=root.tag, limit='the root element must be <robot>')

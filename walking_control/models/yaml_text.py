@@ -104,10 +104,7 @@ def mapping(value: object, what: str) -> Mapping[str, Any]:
 
 
 def finite(value: object, what: str, least: float = -math.inf, most: float = math.inf) -> float:
-    """Return a value that must be a finite number of a range, as float.
-
-    Raises `RobotFileError`: it is not.
-    """
+    """Return a finite number of a range as float; `RobotFileError` for all else."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) \
             or not math.isfinite(value) or not least <= value <= most:
         bounds = [f'{word} {bound:g}' for word, bound in (('at least', least), ('at most', most))

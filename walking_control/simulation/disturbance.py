@@ -95,10 +95,7 @@ _WHEN = re.compile(r'(\d+)(\.\d*)?|([0-9.eE+-]+)(s|m)')
 
 
 def parse_disturbance(text: str) -> Disturbance:
-    """Return the `Disturbance` of a text ``KIND=SIZE@WHEN:NAME=VALUE...``.
-
-    Raises `InvalidInput`: the text has another form.
-    """
+    """Return a `Disturbance` of ``KIND=SIZE@WHEN:NAME=VALUE...``, or raise `InvalidInput`."""
     kind, _, rest = text.partition('=')
     size, _, rest = rest.partition('@')
     when, *details = rest.split(':')
@@ -208,10 +205,7 @@ class Push(NamedTuple):
 
 
 class Pushes:
-    """All pushes of a robot: planned, still to come, acting.
-
-    `touchdowns`: the `Touchdowns` of the walk.
-    """
+    """All pushes of a robot: planned, still to come (by `touchdowns`), acting."""
 
     def __init__(self, touchdowns: Touchdowns) -> None:
         self._touchdowns = touchdowns
@@ -234,10 +228,7 @@ class Pushes:
         return not self._waiting and not self._acting
 
     def begin(self, time: float, yaw: float) -> list[np.ndarray]:
-        """Begin what is due; return the impulses of pushes at once, N s, ``(3,)`` each.
-
-        `time`: now, s. `yaw`: of the base, rad.
-        """
+        """Begin what is due at a time, base at a yaw (rad); return impulses, N s, ``(3,)`` each."""
         at_once = []
         for push in [push for push in self._waiting if push.is_due(time, self._touchdowns)]:
             self._waiting.remove(push)

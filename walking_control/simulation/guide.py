@@ -32,10 +32,7 @@ class Asked(Protocol):
 
 
 class Guide:
-    """Asks for a `Route` as time passes; called once a tick, before the law answers.
-
-    `asked`: who is `Asked`.
-    """
+    """Asks for a `Route` as time passes; called once a tick, before the law answers."""
 
     def __init__(self, route: Route, asked: Asked) -> None:
         self._segments, self._asked = list(route.segments), asked

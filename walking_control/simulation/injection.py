@@ -54,10 +54,7 @@ JUMP = 0.35   # rad; more than a base can turn in a measurement, less than a fal
 
 
 def check_kind(kind: str) -> str:
-    """Return a kind of fault that can be provoked.
-
-    Raises `InvalidInput`: there is no such kind, or nobody can provoke it from outside.
-    """
+    """Return a kind of fault; `InvalidInput` if none, or nobody can provoke it from outside."""
     if kind in INJECTIONS:
         return kind
     raise InvalidInput('fault', value=kind, limit='cannot be provoked in a demo' if kind in KINDS

@@ -166,10 +166,7 @@ def wrench_limits(contact: Contact) -> tuple[np.ndarray, list[str]]:
 
 
 def wrench_bounds(contact: Contact, rows: np.ndarray, limits: Sequence[str]) -> np.ndarray:
-    """Return the right-hand sides of `wrench_limits`, ``(k,)``.
-
-    `rows`: ``(k, size)``. `limits`: the name of the limit each row stands for.
-    """
+    """Return the right-hand sides of `wrench_limits`, ``(k,)``, by the limit of each row."""
     beside = {FRICTION: contact.shear, TORSION: contact.twist}
     return -contact.adhesion * rows[:, 2] - [beside.get(limit, 0.0) for limit in limits]
 

@@ -157,10 +157,7 @@ def margin_inside(hull: Hull, point: np.ndarray) -> float:
 
 @compiled
 def share_inside(hull: Hull, point: np.ndarray, move: np.ndarray) -> float:
-    """Return which share of a move, at most 1, ends inside a `Hull`; 0 from outside.
-
-    `point`: where the move begins, ``(2,)``. `move`: ``(2,)``.
-    """
+    """Return which share of a move from a point stays inside a `Hull`; 0 from outside."""
     share = 1.0
     for corner, inward, _ in zip(*hull):
         room = inward[0] * (point[0] - corner[0]) + inward[1] * (point[1] - corner[1])

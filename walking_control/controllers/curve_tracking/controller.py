@@ -61,10 +61,7 @@ def load_gait(robot: Robot, gait: str, world: World) -> GaitSamples:
 
 
 def metric_of(weights: Sequence[float], n: int) -> np.ndarray:
-    """Return the constant metric of distances to a gait, ``(n, n)``.
-
-    Raises `ParameterError`: not one weight per coordinate.
-    """
+    """Return the metric of distances; `ParameterError` unless each coordinate has a weight."""
     if weights and len(weights) != n:
         raise ParameterError('parameter curve_tracking.metric', value=list(weights),
                              limit=f'must hold {n} weights, one per coordinate, or none')

@@ -186,10 +186,7 @@ def _leg_servos(robot: Robot, foot: str) -> tuple[int, int, float]:
 
 
 def require_placeable(robot: Robot, controller: str) -> None:
-    """Refuse robots other than those with massless legs driven by speed.
-
-    Raises `IncompatibleController`: the robot is another.
-    """
+    """Refuse (`IncompatibleController`) legs with mass and those not driven by speed."""
     fits = robot.base is Base.TRANSLATING and len(robot.feet) == 2 and len(robot.coordinates) >= 4
     for foot in robot.feet if fits else ():
         rows = robot.supports[foot][:2]

@@ -57,10 +57,7 @@ class Limits(NamedTuple):
 
 
 def make_limits(support: SupportDynamics, values: FootParameters) -> Limits:
-    """Return the `Limits` of a robot.
-
-    `values`: validated values of a table that `FootParameters`.
-    """
+    """Return the `Limits` of a robot by a table of parameters with `FootParameters`."""
     robot, gravity = support.robot, support.dynamics.model.gravity.linear
     return Limits(np.array([effort_map(support, i) for i in range(2)]), robot.effort_limits,
                   -1 if robot.ground_torque is None else len(robot.efforts) - 1,

@@ -24,10 +24,7 @@ if TYPE_CHECKING:
 
 
 class FlatSoles:
-    """What the soles of a robot bear.
-
-    `contacts`: of every foot. `frames`: of their soles. `legs`: the joints of each leg.
-    """
+    """What the soles of a robot bear: contacts, frames and joints of every leg."""
 
     def __init__(self, dynamics: Dynamics, contacts: Sequence[Contact], frames: Sequence[int],
                  legs: Sequence[np.ndarray]) -> None:

@@ -50,10 +50,7 @@ class PostureRoutine:
         return sum(key.move + key.pause for key in self._keys)
 
     def advance(self, dt: float, touching: Collection[str]) -> tuple[np.ndarray, tuple[str, ...]]:
-        """Return posture and support after a time.
-
-        `dt`: since the last call, s. `touching`: feet on the floor now.
-        """
+        """Return posture and support dt (s) after the last call, with these feet on the floor."""
         before = self._keys[self._index - 1]
         if before.lands is not None and before.lands not in touching:
             self._begin((self._index - 1) % len(self._keys), self._posture)

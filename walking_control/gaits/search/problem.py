@@ -73,10 +73,7 @@ def parameters(shape: Shape, n: int, theta: np.ndarray, adaptation: Adaptation, 
 @lru_cache(maxsize=24)
 def build_program(equations: StepEquations, shape: Shape, size_of_theta: int,
                   options: tuple[tuple[str, Any], ...] = ()) -> Program:
-    """Return the `Program` of a robot's step equations and a shape.
-
-    `size_of_theta`: length of theta. `options`: pairs of IPOPT options.
-    """
+    """Return the `Program` of equations and a shape, with pairs of IPOPT options."""
     begin = time.perf_counter()
     numbers = Numbers(equations, shape, size_of_theta)
     blocks = [ends_block(equations, shape, numbers)]

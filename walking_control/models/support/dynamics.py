@@ -28,10 +28,7 @@ from walking_control.models.friction import spring_torques
 
 
 class SupportDynamics:
-    """Support terms of a planar robot by Pinocchio.
-
-    `dynamics`: `Dynamics` of the robot. Raises `InvalidInput`: the robot is not planar.
-    """
+    """Support terms of a robot by Pinocchio; `InvalidInput` where it is not planar."""
 
     def __init__(self, dynamics: Dynamics) -> None:
         robot = dynamics.robot
@@ -159,20 +156,14 @@ class TermsLayout:
 
 
 def foot_turn(support: SupportDynamics, foot: int) -> np.ndarray:
-    """Return a foot's rate of rotation about +y per rate of (pitch, joints), ``(1 + n_joints,)``.
-
-    `foot`: index of the foot.
-    """
+    """Return the foot's turning about +y per rate of (pitch, joints), ``(1 + n_joints,)``."""
     dynamics = support.dynamics
     J = dynamics.foot_twist_jacobian(np.zeros(dynamics.nq), support.robot.feet[foot])
     return np.round(J[4, 2:], 12)
 
 
 def effort_map(support: SupportDynamics, foot: int) -> np.ndarray:
-    """Return generalised forces on q per effort with a foot standing, ``(n, n_efforts)``.
-
-    `foot`: index of the stance foot.
-    """
+    """Return generalised forces on q per effort while a foot stands, ``(n, n_efforts)``."""
     robot = support.robot
     columns = [support.input_map(foot)[:, robot.joint_index(joint)] for joint in robot.actuators]
     if robot.ground_torque is not None:

@@ -30,18 +30,12 @@ class ControllerClient:
         self._set = client(SetParameters, 'set_parameters')
 
     def press(self, name: str) -> tuple[bool, str]:
-        """Call one of `BUTTONS`; return whether it was done, and what the controller said.
-
-        Raises `NotAchieved`: no answer.
-        """
+        """Call one of `BUTTONS`; return whether it was done and what was said, or `NotAchieved`."""
         answer = self._ask(self._buttons[name], Trigger.Request())
         return answer.success, answer.message
 
     def values(self, names: Sequence[str] = ()) -> dict[str, Any]:
-        """Return name -> value of parameters that are set, without names of all.
-
-        Raises `NotAchieved`: no answer.
-        """
+        """Return name -> value of set parameters, without names all; `NotAchieved`: no answer."""
         names = list(names) or sorted(self._ask(self._list, ListParameters.Request()).result.names)
         return {name: parameter_value_to_python(value)
                 for name, value in self._messages(names).items()

@@ -40,10 +40,7 @@ def announce(place: DemoPlace) -> Iterator[None]:
 
 
 def find_demo() -> DemoPlace:
-    """Return the `DemoPlace` of the one demo that runs.
-
-    Raises `InvalidInput`: none runs, or more than one.
-    """
+    """Return the `DemoPlace` of the one demo that runs; `InvalidInput` if none or more do."""
     places = {path.stem: place for path in sorted(_folder().glob('*.json'))
               if (place := _read(path)) is not None}
     remedy = 'walking_control demo --realtime --duration 600' if not places else \

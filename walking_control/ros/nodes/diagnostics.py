@@ -48,10 +48,7 @@ class TickTimes:
 
 
 class DiagnosticsPublisher:
-    """Publishes a DiagnosticArray of one status.
-
-    `what`: of it is told. `robot`: name of the robot, the hardware id.
-    """
+    """Publishes a DiagnosticArray of one status: of `what`, with the robot as hardware id."""
 
     def __init__(self, node: Node, what: str, robot: str = '') -> None:
         self._node = node

@@ -35,10 +35,7 @@ ASKED = {topics.CONTROLLER: ('use_sim_time', 'realtime'), MANAGER: ('enforce_com
 
 
 class Listener(GuardedNode):
-    """Keeps what the sensors of a robot say.
-
-    `namespace`: of its topics. `**kwargs`: passed to `rclpy.node.Node`.
-    """
+    """Keeps what the sensors of a robot say whose topics are in a namespace."""
 
     def __init__(self, robot: Robot, namespace: str = '', **kwargs: Any) -> None:
         super().__init__('live_check', namespace=namespace, **kwargs)

@@ -52,10 +52,7 @@ def allocate(message: Any, field: str, size: int) -> np.ndarray:
 
 
 class JointStateReader:
-    """Take the robot's joints out of a JointState, in whatever order they come.
-
-    `joints`: names in the robot's order.
-    """
+    """Take joints, in the robot's order, out of a JointState, whatever order it has."""
 
     def __init__(self, joints: Sequence[str]) -> None:
         self._joints = joints
@@ -158,10 +155,7 @@ class SensorWriter:
 
 
 class JointStateWriter:
-    """A JointState message of fixed names, filled in place.
-
-    `names`: joint names. `velocity`: whether to send velocities too.
-    """
+    """A JointState message of fixed names, filled in place, with velocities or without."""
 
     def __init__(self, names: Sequence[str], velocity: bool = True) -> None:
         self.message = JointState(name=list(names))

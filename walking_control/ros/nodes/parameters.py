@@ -88,10 +88,7 @@ def _plain(parameter: Parameter) -> Any:
 
 
 class NodeParameters:
-    """Parameters of the node itself, declared without a section prefix.
-
-    `kind`: their class of `Parameters`.
-    """
+    """Parameters of the node itself, a class of them, declared without a section prefix."""
 
     def __init__(self, node: Node, kind: Any) -> None:
         self._node = node

@@ -10,10 +10,7 @@ from walking_control.models.urdf import parse
 
 
 class RobotFrames:
-    """Transforms from parent to child link of every joint of a URDF, fixed ones too.
-
-    `urdf`: URDF text.
-    """
+    """Transforms from parent to child link of every joint of a URDF text, fixed ones too."""
 
     def __init__(self, urdf: str) -> None:
         self._model = pin.buildModelFromXML(urdf)

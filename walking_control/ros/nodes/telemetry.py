@@ -23,10 +23,7 @@ COMMANDED = ('commanded_ahead', 'commanded_left', 'commanded_turn')
 
 
 class Output:
-    """What is published beside the commands while walking, at a limited rate of sensor time.
-
-    `rate`: messages per second; 0 publishes nothing.
-    """
+    """What is published while walking, at most at a rate (Hz) of sensor time; 0: nothing."""
 
     def __init__(self, node: Node, rate: float) -> None:
         self._node, self._created = node, list[Any]()
@@ -81,10 +78,7 @@ class Output:
 
 
 class Telemetry(Output):
-    """Publishes coordinates, support, efforts and the law's own figures at a limited rate.
-
-    `rate`: see `Output`, of each topic.
-    """
+    """Publishes coordinates, support, efforts and the law's own figures at a limited rate."""
 
     def __init__(self, node: Node, loop: ControlLoop, rate: float) -> None:
         self._loop, self._message = loop, Float64()
@@ -258,10 +252,7 @@ def odometry_covariance(state: Any, level: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def level_rotation(slope: float) -> np.ndarray:
-    """Return the rotation from the floor frame to the level one, ``(3, 3)``.
-
-    `slope`: inclination of the floor, rad, downhill positive.
-    """
+    """Return the rotation from a floor's frame, downhill by slope (rad), to a level one."""
     c, s = math.cos(slope), math.sin(slope)
     return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
 

@@ -20,10 +20,7 @@ from walking_control.ros.ros2_control.tags import HARDWARE
 
 
 def check_ros2_control(robot_file: RobotFile, path: Path) -> list[InvalidInput]:
-    """Return what is wrong with a robot's controllers.yaml.
-
-    `path`: of the file, or of the folder that `walking_control ros2_control` wrote.
-    """
+    """Return what is wrong with a robot's controllers.yaml, given by its path or folder."""
     findings = Findings()
     if path.is_dir():
         path = path / CONTROLLERS[HARDWARE]

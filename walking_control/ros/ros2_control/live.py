@@ -48,10 +48,7 @@ class LiveRecord:
 
 
 def judge_record(robot_file: RobotFile, record: LiveRecord) -> tuple[list[InvalidInput], list[str]]:
-    """Return what is wrong with a robot's sensors, and what could not be judged.
-
-    `record`: at least two rows.
-    """
+    """Return what a record of two rows or more tells of sensors: wrong, and not judged."""
     judge = _Judge(robot_file, record)
     return list(judge.problems()), judge.left_out
 

@@ -225,10 +225,7 @@ HABITS = {'': Habits(), 'mujoco': Habits(limp=0.015),
 
 
 class Place:
-    """Spoils measurements as a place does, the same ones in every run.
-
-    `name`: a key of `HABITS`.
-    """
+    """Spoils measurements as a place of `HABITS` does, the same ones in every run."""
 
     def __init__(self, name: str, robot: Robot) -> None:
         self.habits = HABITS[name]

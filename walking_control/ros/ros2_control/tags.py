@@ -95,10 +95,7 @@ def macro_name(robot: str) -> str:
 
 
 def with_tags(urdf: str, *elements: str) -> str:
-    """Return a URDF with these elements in place of its ``<ros2_control>`` ones.
-
-    `urdf`: URDF text. `*elements`: XML texts, put at its end.
-    """
+    """Return a URDF that ends with these XML texts in place of its ``<ros2_control>`` ones."""
     root = parse(urdf)
     for old in root.findall('ros2_control'):
         root.remove(old)

@@ -162,10 +162,7 @@ class CompliantEngine(PlanarEngine):
 
     def advance(self, effort: np.ndarray, armed: np.ndarray, h: float, forces: Forces
                 ) -> str | None:
-        """Integrate for a time h; see `Engine.advance`.
-
-        Raises `NotAchieved`: the integration diverges.
-        """
+        """Integrate for a time h; `NotAchieved` where the integration diverges."""
         state, self._before, self._worked = self.state, self._q.copy(), self._work_so_far
         state.effort[:] = effort
         state.armed[:self.model.n_locks] = armed

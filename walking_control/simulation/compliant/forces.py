@@ -263,10 +263,7 @@ def drive(model: RigidModel, floor: Floor, feet: Feet, y: np.ndarray, mode: np.n
 def accelerate_softly(terms: Terms, model: RigidModel, floor: Floor, feet: Feet, y: np.ndarray,
                       mode: np.ndarray, effort: np.ndarray, work: Workspace,
                       out: np.ndarray) -> None:
-    """Compute ``work.acceleration`` and the rates of deformations and energies.
-
-    `out`: filled with these rates, ``(EXTRA,)``.
-    """
+    """Fill ``work.acceleration`` and the rates of deformations and energies, ``(EXTRA,)``."""
     evaluate(terms, model, y, mode, work)
     drive(model, floor, feet, y, mode, effort, work)
     feet.power[DAMPED], feet.power[SLIPPED], feet.power[RELEASED] = 0.0, 0.0, 0.0

@@ -73,10 +73,7 @@ def _add_root(root: ElementTree.Element, robot: Robot) -> None:
 
 
 def build_skeleton(dart: Any, robot: Robot) -> Any:
-    """Return DART's skeleton of a robot, its joints free but for stops, springs and friction.
-
-    Raises `UrdfError`: DART cannot build it.
-    """
+    """Return DART's skeleton of a robot; `UrdfError` where DART cannot build it."""
     loader, options = dart.utils.DartLoader(), dart.utils.DartLoaderOptions()
     kinds = dart.utils.DartLoaderRootJointType
     options.mDefaultRootJointType = kinds.FIXED if robot.is_planar else kinds.FLOATING

@@ -193,10 +193,7 @@ class MujocoEngine(SteppedEngine):
 
     def advance(self, effort: np.ndarray, armed: np.ndarray, h: float, forces: Forces
                 ) -> str | None:
-        """Make a timestep; see `Engine.advance`.
-
-        A simulation that becomes unstable ends the walk: MuJoCo then begins anew by itself.
-        """
+        """Make a timestep; one that becomes unstable ends the walk: MuJoCo then begins anew."""
         data = self.data
         self._arm(armed)
         data.qfrc_applied[self._motor_dof] = effort

@@ -170,10 +170,7 @@ def make_walker(robot_file: RobotFile, controller: str | None = None,
 
 
 def compile_engine(engine: RigidEngine) -> None:
-    """Let an engine move by compiled code from now on: the same to rounding, much faster.
-
-    Raises `MissingDependency`: CasADi or numba is missing.
-    """
+    """Let compiled code move an engine; `MissingDependency` without CasADi or numba."""
     terms, parameters = compile_terms(engine.dynamics)
     model, engine.model = as_record(engine.model._replace(parameters=parameters))
     state, engine.state = as_record(engine.state)

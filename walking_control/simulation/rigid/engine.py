@@ -159,10 +159,7 @@ class PlanarEngine(EventEngine):
 
 
 class RigidEngine(PlanarEngine):
-    """The robot on a rigid floor; see `simulation.engine.Engine`.
-
-    Raises `IncompatiblePlant`: the robot is not a planar walker on two feet.
-    """
+    """The robot on a rigid floor; `IncompatiblePlant` for all but planar walkers on two feet."""
     name = 'rigid'
     parameters: ClassVar[type[Parameters]] = RigidParameters   # of a subclass: its own
     lacks = MappingProxyType({Feature.SIDEWAYS: 'it moves in a plane',
@@ -217,10 +214,7 @@ class RigidEngine(PlanarEngine):
 
     def advance(self, effort: np.ndarray, armed: np.ndarray, h: float, forces: Forces
                 ) -> str | None:
-        """Integrate from event to event; see `Engine.advance`.
-
-        Raises `NotAchieved`: the integration diverges.
-        """
+        """Integrate from event to event; `NotAchieved` where the integration diverges."""
         state, self._before = self.state, self._q.copy()
         state.effort[:] = effort
         state.armed[:self.model.n_locks] = armed

@@ -151,10 +151,7 @@ class PointEngine(EventEngine):
 
     def advance(self, effort: np.ndarray, armed: np.ndarray, h: float, forces: Forces
                 ) -> str | None:
-        """Go on by h; see `Engine.advance`.
-
-        Raises `NotAchieved`: landings follow each other without end.
-        """
+        """Go on by h; `NotAchieved` where landings follow each other without end."""
         self._worked, duration = float(self.state.memo[rm.WORK]), h
         for place, index in enumerate(self._legs.efforts):
             self.state.effort[place] = effort[index] if index >= 0 else 0.0
