@@ -38,10 +38,7 @@ def evaluation(degree: int, s: ArrayLike, order: int = 0) -> np.ndarray:
 
 @lru_cache
 def lobatto(intervals: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return nodes and weights of Gauss-Lobatto quadrature on [0, 1]; both ends are nodes.
-
-    `intervals`: number of nodes less one; exact for polynomials up to degree 2 intervals - 1.
-    """
+    """Return Gauss-Lobatto nodes, both ends of [0, 1] among them, and weights of intervals."""
     series = np.zeros(intervals + 1)
     series[-1] = 1.0
     inner = np.sort(legendre.legroots(legendre.legder(series)).real)

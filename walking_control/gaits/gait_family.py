@@ -147,10 +147,7 @@ class GaitFamily:
         return cls(robot_file, members)
 
     def at(self, speed: float) -> SpaceGait:
-        """Return the `SpaceGait` of a speed, between members by splines.
-
-        Raises `GaitError`: the family does not reach to this speed, or has a hole there.
-        """
+        """Return the `SpaceGait` of a speed, by splines; `GaitError` beyond the family's speeds."""
         speeds, exact = np.array(self.speeds), np.abs(np.array(self.speeds) - speed) < 1e-9
         above = int(np.searchsorted(speeds, speed))
         if not exact.any():

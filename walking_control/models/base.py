@@ -73,10 +73,7 @@ class Base(Enum):
         return np.append(along, state.angular[1]) if self is Base.PLANAR else along
 
     def state(self, q: np.ndarray, v: np.ndarray) -> BaseState:
-        """Return the `BaseState` of generalised coordinates and velocities.
-
-        `q`: ``(..., nq)`` or more of the robot's, the base first. `v`: ``(..., nv)`` or more.
-        """
+        """Return the `BaseState` of q, the base first, and v, ``(..., nq)`` and ``(..., nv)``."""
         state = BaseState(q.shape[:-1])
         state.position[..., self.axes] = q[..., :len(self.axes)]
         state.linear[..., self.axes] = v[..., :len(self.axes)]

@@ -210,10 +210,7 @@ class Dynamics:
         return np.asarray(efforts if self._is_ordered else efforts[self.pinocchio_order])
 
     def accelerate(self, acceleration: np.ndarray) -> None:
-        """Weigh everything from now on as in a body that accelerates, floor axes, m/s^2.
-
-        Gravity counts less by so much, until the next call.
-        """
+        """Weigh as in a body that accelerates (floor axes, m/s^2), until the next call."""
         self.model.gravity.linear = self._gravity - acceleration
 
     def potential_energy(self, q: np.ndarray) -> float:

@@ -61,10 +61,7 @@ def require_level(world: World, what: str) -> None:
 
 
 def check_floor(values: World) -> None:
-    """Check places and heights of a floor.
-
-    Raises `ParameterError`: they do not rise, do not match, are too steep or away from the start.
-    """
+    """Check places and heights of a floor; `ParameterError`: disordered, unpaired, too steep."""
     places, heights = values.floor_places, values.floor_heights
     if len(places) != len(heights) or len(places) == 1:
         raise ParameterError('parameter world.floor_heights', value=list(heights),

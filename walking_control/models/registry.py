@@ -98,10 +98,7 @@ class Registry(Mapping[str, Any]):
         return len(list(iter(self)))
 
     def find(self, name: str) -> Any:
-        """Return the thing of a name, or of a place ``module:Class``.
-
-        Raises `InvalidInput`: unknown, or from outside and unusable; says what is known.
-        """
+        """Return the thing of a name or ``module:Class``; `InvalidInput`: unknown or unusable."""
         if name in self.places or ':' not in name and name in self.foreign:
             return self[name]
         if self._base and ':' in name:

@@ -127,10 +127,7 @@ def _given_or_shipped(name_or_path: str | Path, folder: str, what: str, file: st
 
 
 def find_meshes(urdf: str, folder: Path | str) -> dict[str, str]:
-    """Return name -> path of the mesh files of a URDF that are there, by what it calls them.
-
-    `urdf`: URDF text. `folder`: where the URDF lies; relative names count from there.
-    """
+    """Return name -> path of a URDF's mesh files; relative names count from its folder."""
     found = {}
     for _, mesh in _meshes(parse(urdf)):
         name = mesh.get('filename', '')

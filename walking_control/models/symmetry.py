@@ -33,10 +33,7 @@ def require_equal_legs(robot: Robot, what: str) -> None:
 
 
 def leg_difference(robot: Robot) -> str | None:
-    """Return in words what differs between standing on the first and on the second foot, or None.
-
-    `robot`: the `Robot`; without coordinates there is nothing to compare.
-    """
+    """Return in words what differs between standing on the first and second foot, or None."""
     if not robot.coordinates:
         return None
     return _joint_difference(robot) or _model_difference(robot)

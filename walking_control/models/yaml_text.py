@@ -126,10 +126,7 @@ def exponent_remedy(value: object) -> str | None:
 
 
 def require(name: object, known: Collection[str], kind: str, path: Path | str) -> None:
-    """Refuse a name that the URDF does not have, with what was perhaps meant.
-
-    Raises `RobotFileError`: it is not among the known.
-    """
+    """Refuse (`RobotFileError`) a name the URDF does not have; say what was perhaps meant."""
     if name not in known:
         near = get_close_matches(str(name), list(known), n=1)
         raise RobotFileError(f'{kind} {name} in {path}', limit=f'is not a {kind} of the URDF',

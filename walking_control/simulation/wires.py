@@ -49,10 +49,7 @@ class Wires:
 
     def measure(self, sense: Callable[[Measurement], None], time: float,
                 measurement: Measurement) -> None:
-        """Fill a `Measurement` with what arrives, unless it gets lost.
-
-        `sense`: fills a `Measurement` as ideal sensors do. `time`: now, s. `measurement`: changed.
-        """
+        """Fill a `Measurement` with what arrives at a time, s, of what ideal sensors `sense`."""
         told = self._told
         if time > self._measured:
             unlucky = self._luck.random() < self._values.lost_measurements
@@ -100,10 +97,7 @@ class Wires:
 
 
 def check_delays(values: SensorParameters, timeout: float) -> None:
-    """Refuse delays that the watchdog of the control loop does not allow.
-
-    `timeout`: value of ``safety.state_timeout``, s. Raises `ParameterError`: a delay is longer.
-    """
+    """Refuse (`ParameterError`) delays longer than ``safety.state_timeout``, s, allows."""
     kinds = [(f'{kind}_delay', getattr(values, f'{kind}_delay') + getattr(values, f'{kind}_jitter'))
              for kind in ('measurement', 'command')]
     kinds.append(('contact_delay', values.contact_delay))

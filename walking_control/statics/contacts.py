@@ -190,10 +190,7 @@ def _row(entries: dict[int, float]) -> np.ndarray:
 
 
 def centre_of_pressure(wrench: np.ndarray) -> np.ndarray:
-    """Return the point of the sole plane where the normal pressure acts, ``(2,)``, m.
-
-    `wrench`: ``(6,)``. Returns x, y in the sole frame; NaN where nothing presses.
-    """
+    """Return where in the sole plane a wrench presses, ``(2,)``, m; NaN where nothing does."""
     if not wrench[2] > 0.0:
         return np.array([math.nan, math.nan])
     return np.asarray(np.array([-wrench[4], wrench[3]]) / wrench[2])

@@ -171,10 +171,7 @@ def share_inside(hull: Hull, point: np.ndarray, move: np.ndarray) -> float:
 
 @compiled
 def hull_of(points: np.ndarray) -> Hull:
-    """Return the convex `Hull` of points, ``(n, 2)``, n >= 3 and not all on one line.
-
-    By Andrew's chain: the lower half from the left to the right, the upper half back.
-    """
+    """Return the convex `Hull` of points, ``(n, 2)``, not all on one line (Andrew's chain)."""
     n, k = len(points), 0
     ordered = points[np.argsort(points[:, 0])]
     for i in range(1, n):   # ties

@@ -141,10 +141,7 @@ class StaticProgram:
         return self.problem.rows[ROOT:self._caps.stop], self.problem.bound[ROOT:self._caps.stop]
 
     def assemble(self, q: np.ndarray, caps: Mapping[str, float] | None = None) -> solvers.Problem:
-        """Return the `Problem` at a configuration (the same object every time).
-
-        `q`: configuration, ``(nq,)``. `caps`: contact -> largest normal force, N.
-        """
+        """Return the `Problem` at q with caps (contact -> N); the same object every time."""
         problem, jacobian = self.problem, self._jacobian
         gravity = self.gravity = self.dynamics.gravity_efforts(q)
         for index, part in enumerate(self.slices):

@@ -46,10 +46,7 @@ NOBODY = -1.0   # no foot has stood yet
 
 
 def require_walker(robot: Robot, controller: str) -> None:
-    """Refuse a robot that no law, named as who asks, can lead along a gait.
-
-    Raises `IncompatibleController`: not a planar walker on two feet with something to drive.
-    """
+    """Refuse (`IncompatibleController`) all but planar walkers on two feet with a motor."""
     if not robot.is_planar or len(robot.feet) != 2 or not robot.efforts:
         raise IncompatibleController(f'controller {controller} on {robot.name}',
                                      limit='needs a planar walker on two feet with a motor')

@@ -62,10 +62,7 @@ class BodyMotion:
         return np.asarray((self.com - self.feet[foot]) @ heading(self.turns[foot]))
 
     def from_sole(self, foot: int) -> np.ndarray:
-        """Return the centre of mass over a foot in the axes of its sole, ``(3,)``, m.
-
-        That is `from_foot` once the sole lies flat.
-        """
+        """Return the centre of mass in axes of a foot's sole, as if it lay flat, ``(3,)``, m."""
         return np.asarray((self.com - self.feet[foot]) @ self.turns[foot])
 
     def corners(self, feet: Sequence[int]) -> np.ndarray:

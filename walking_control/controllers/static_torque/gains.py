@@ -86,9 +86,6 @@ def mobility(dynamics: Dynamics, posture: np.ndarray, frames: Sequence[int]) -> 
 
 
 def coupled_inertias(mobility: np.ndarray) -> np.ndarray:
-    """Return inertias that no mode of the joints falls below, ``(n_joints,)``, kg m^2.
-
-    `mobility`: W of the head of this module, ``(n_joints, n_joints)``.
-    """
+    """Return inertias below those of all modes of a mobility W, ``(n_joints,)``, kg m^2."""
     own = np.sqrt(np.maximum(np.diag(mobility), 1e-6))
     return 1.0 / (own * (abs(mobility) @ (1.0 / own)))

@@ -110,10 +110,7 @@ def _masses(robot_file: RobotFile, theta: np.ndarray, values: SearchParameters) 
 
 
 def mass_column(robot_file: RobotFile, name: str, theta: np.ndarray) -> np.ndarray:
-    """Return d theta / d argument of a xacro argument that theta depends on linearly.
-
-    Raises `InvalidInput`: it is not linear: the argument is no mass.
-    """
+    """Return d theta / d argument of a xacro argument; `InvalidInput` if it is not linear."""
     section = robot_file.tree['robot']
     path = (robot_file.path.parent / section['urdf']).resolve()
     base = float(section['xacro_args'][name])

@@ -51,10 +51,7 @@ def _compile(sources: tuple[str, ...]) -> Terms:
 
 
 def compile_terms(dynamics: Dynamics) -> tuple[Terms, np.ndarray]:
-    """Return the generated support terms of a robot, compiled, and their parameters.
-
-    `dynamics`: `Dynamics`; robots of equal structure share the compiled code.
-    """
+    """Return compiled support terms, shared by robots of equal structure, and parameters."""
     functions, parameters = symbolic.support_terms(dynamics)
     sources = tuple(symbolic.write_python(function, f'terms_{i}')
                     for i, function in enumerate(functions))

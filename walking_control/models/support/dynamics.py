@@ -42,10 +42,7 @@ class SupportDynamics:
         self.lift = tuple(robot.lifts[foot] for foot in robot.feet)
 
     def relabel(self, support: int) -> np.ndarray:
-        """Return the matrix S that turns q of one support into q of the other ([DS09] (4.10)).
-
-        `support`: index of the foot that has been standing.
-        """
+        """Return the matrix S from q of one support to q of the other ([DS09] (4.10))."""
         return np.asarray(self.robot.supports[self.robot.feet[1 - support]] @ self.lift[support])
 
     def input_map(self, support: int) -> np.ndarray:

@@ -198,10 +198,7 @@ class FoxgloveServer:
     # -- channels --------------------------------------------------------------------------------
 
     def channel(self, topic: str, kind: Any) -> Any:
-        """Return a channel of serialized ROS messages, or None of a type nobody can describe.
-
-        `topic`: its name. `kind`: type, such as ``std_msgs/msg/String``.
-        """
+        """Return a topic's channel of ROS messages, or None of a type nobody can describe."""
         if kind not in self._store.fielddefs:
             return None
         text = self._store.generate_msgdef(kind, ros_version=2)[0]

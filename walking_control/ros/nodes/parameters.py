@@ -73,10 +73,7 @@ def _descriptor(parameter: Parameter) -> ParameterDescriptor:
 
 
 def read_section(node: Node, kind: Any) -> Any:
-    """Return the values of a section, of a class of `Parameters`, from a node's parameters.
-
-    Raises `ParameterError`: a value breaks the class's rules.
-    """
+    """Return a section's values of a node's parameters; `ParameterError`: a rule is broken."""
     return kind.read({
         name: _plain(node.get_parameter(f'{kind.section}.{name}')) for name in kind.rows})
 

@@ -57,10 +57,7 @@ class CombinedReader:
         self._names, self._layout = list(names), None
 
     def read(self, raw: bytes, measurement: Measurement) -> int | None:
-        """Fill a measurement but for its stamp; return the stamp in ns, None without names yet.
-
-        Raises `MeasurementError`: an interface is missing, or the message cannot be read.
-        """
+        """Fill a measurement, return the stamp in ns (None: no names yet) or `MeasurementError`."""
         try:
             return self._fill(raw, measurement)
         except (ValueError, RuntimeError) as error:   # RuntimeError: half a message

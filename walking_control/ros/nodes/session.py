@@ -129,10 +129,7 @@ class Session:
         return self._neighbours.conflict() or self._claims.conflict
 
     def check_neighbours(self) -> None:
-        """Refuse to begin beside a second law, a doubled sensor or a stop that cannot be heard.
-
-        Raises `InvalidInput`: somebody is there who must not be.
-        """
+        """Refuse (`InvalidInput`) to begin beside a second law or sensor, or where no stop is heard."""
         conflict, deaf = self._conflict(), self._neighbours.deaf_stop()
         if conflict:
             raise InvalidInput('activate', limit=conflict, remedy='stop it; what crashed on '

@@ -40,10 +40,7 @@ class Forwarder:
 
 
 def read_controllers(path: str | Path) -> dict[str, dict[str, Any]]:
-    """Return node -> parameters of a controllers.yaml.
-
-    Raises `InvalidInput`: it cannot be read, or is no ROS 2 parameter file of a controller manager.
-    """
+    """Return node -> parameters of a controllers.yaml; `InvalidInput` where it is none."""
     what = f'controllers file {path}'
     found = {}
     for key, value in mapping(read_yaml(path, what), what).items():

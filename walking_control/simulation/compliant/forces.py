@@ -167,10 +167,7 @@ def floor_at(floor: Floor, x: float) -> tuple[float, float]:
 @array_function
 def press_foot(model: RigidModel, floor: Floor, feet: Feet, y: np.ndarray, work: Workspace,
                foot: int, out: np.ndarray) -> None:
-    """Add the force of the floor on a foot to the generalised forces; write the rate of its slide.
-
-    `foot`: 0 or 1. `out`: rates of the deformations along the floor, ``(2,)``.
-    """
+    """Add a foot's floor force to the generalised ones; write the rate of its slide, ``(2,)``."""
     size, touch = work.M.shape[0], feet.touch
     n = size - 2
     places = terms_places(n)

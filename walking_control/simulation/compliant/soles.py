@@ -19,10 +19,7 @@ class Points(NamedTuple):
 
 
 def contact_points(robot: Robot) -> Points:
-    """Return the corners of boxes and the centres of balls that feet have for collision.
-
-    Raises `IncompatiblePlant`: a foot has other geometry, or none.
-    """
+    """Return corners of feet's boxes, centres of balls; `IncompatiblePlant` of other feet."""
     links = {link.get('name'): link for link in parse(robot.urdf, robot.name).findall('link')}
     rows: list[tuple[int, np.ndarray, float]] = []
     for index, foot in enumerate(robot.feet):

@@ -110,10 +110,7 @@ class EventEngine(Engine):
 
 
 class PlanarEngine(EventEngine):
-    """What engines share whose state is a `RigidState` of a planar walker on two feet.
-
-    `values`: validated values of `parameters`. Raises `IncompatiblePlant`: the robot is none.
-    """
+    """What engines share whose state is a `RigidState` of a planar walker on two feet."""
     state: rm.RigidState
     _before: np.ndarray   # coordinates before the step
 

@@ -179,10 +179,7 @@ def solve_multipliers(G: np.ndarray, right: np.ndarray, k: int) -> None:
 @array_function
 def solve_constrained(model: RigidModel, work: Workspace, right: np.ndarray, out: np.ndarray,
                       start: int, k: int) -> None:
-    """Solve ``M out = right + A^T lambda`` with ``A out = -drift``; rows below start stay zero.
-
-    The multipliers are left in ``work.multipliers``.
-    """
+    """Solve ``M out = right + A^T work.multipliers``, ``A out = -drift``; from row start on."""
     size = work.M.shape[0]
     for i in range(start):
         out[i] = 0.0

@@ -113,10 +113,7 @@ def start_point(model: PointModel, state: PointState, legs: PointLegs, start: St
 
 
 class PointEngine(EventEngine):
-    """A robot with all mass in the hip on a rigid floor; see `simulation.engine.Engine`.
-
-    Raises `IncompatiblePlant`: the robot's legs are built otherwise.
-    """
+    """A robot with all mass in the hip on a rigid floor; `IncompatiblePlant` of other legs."""
 
     name = 'rigid'
     parameters = RigidParameters
