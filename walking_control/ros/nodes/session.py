@@ -129,7 +129,7 @@ class Session:
         return self._neighbours.conflict() or self._claims.conflict
 
     def check_neighbours(self) -> None:
-        """Refuse (`InvalidInput`) to begin beside a second law or sensor, or where no stop is heard."""
+        """Refuse (`InvalidInput`) to begin beside a second law or sensor, or without a stop."""
         conflict, deaf = self._conflict(), self._neighbours.deaf_stop()
         if conflict:
             raise InvalidInput('activate', limit=conflict, remedy='stop it; what crashed on '
