@@ -70,10 +70,7 @@ def fitting_controllers(robot_file: RobotFile) -> list[str]:
 
 
 def judge_controllers(robot_file: RobotFile) -> dict[str, InvalidInput | None]:
-    """Return name -> the `InvalidInput` that says why a controller does not fit a robot, or None.
-
-    Each is tried with the parameters the robot file gives it.
-    """
+    """Return name -> `InvalidInput`: why a law with its parameters does not fit, or None."""
     verdicts: dict[str, InvalidInput | None] = {}
     chosen = robot_file.controller
     for name in [*CONTROLLERS, *([chosen] if ':' in chosen else [])]:

@@ -95,10 +95,7 @@ class Robot:
 
     @cached_property
     def effort_limits(self) -> np.ndarray:
-        """Return the largest size of each effort, N m or N: the smaller of motor and URDF limit.
-
-        Of speeds that are commanded, rad/s and m/s.
-        """
+        """Return the largest effort of each motor within its URDF limit: N m, N, rad/s or m/s."""
         limits = [min(motor.effort_limit, self.limits[joint].effort)
                   for joint, motor in self.actuators.items()]
         virtual = (limit for limit in (self.push_off, self.ground_torque) if limit is not None)

@@ -186,10 +186,7 @@ def draw(tank: float, work: float, capacity: float) -> float:
 
 @array_function
 def tank_share(tank: float, work: float) -> float:
-    """Return the part of an effort the tank can pay for, 0 to 1.
-
-    `tank`: level, J. `work`: energy the effort will inject, J; absorbing is always allowed.
-    """
+    """Return the part (0 to 1) of work, J, a tank can pay for; absorbing is always allowed."""
     if work <= max(tank, 0.0):
         return 1.0
     return max(tank, 0.0) / work

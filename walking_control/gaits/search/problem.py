@@ -190,10 +190,7 @@ def leg_length_of(robot: Robot) -> float:
 
 
 def coordinate_limits(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
-    """Return lower and upper limits of the coordinates, each ``(n,)``.
-
-    A coordinate that is one joint's angle has that joint's limits; others have half a turn.
-    """
+    """Return limits of coordinates, ``(n,)`` each: of their one joint, else half a turn."""
     n = len(robot.coordinates)
     lower, upper = np.full(n, -np.pi), np.full(n, np.pi)
     lift = robot.joint_lifts[robot.feet[0]]
@@ -245,10 +242,7 @@ def held_coordinates(robot: Robot) -> tuple[tuple[tuple[int, ...], ...], np.ndar
 
 
 def passive_forces(robot: Robot, held: Sequence[Sequence[int]]) -> Rows:
-    """Return the combinations of generalised forces no motor and no lock gives, by phase.
-
-    Returns nested tuples, each phase ``(n_combinations, n)``, rows orthonormal.
-    """
+    """Return by phase the orthonormal rows of forces no motor or lock gives, ``(k, n)``."""
     lift = robot.joint_lifts[robot.feet[0]]
     motors = lift[[robot.joint_index(joint) for joint in robot.actuators]]
     phases = []

@@ -78,10 +78,7 @@ def point_to_terms(terms: Terms) -> Any:
 
 
 def point_to(function: Function, *arguments: object) -> Any:
-    """Return a shared function compiled and by its address.
-
-    `arguments`: it is called with such; arrays of a record come as plain arrays.
-    """
+    """Return a shared function compiled for such arguments (plain arrays) and by its address."""
     import numba
 
     from walking_control.models.code_cache import Pointer

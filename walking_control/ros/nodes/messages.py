@@ -120,10 +120,7 @@ def message_type(sensor: Sensor) -> Any:
 
 
 def reader_of(sensor: Sensor, parts: Sequence[np.ndarray]) -> Callable[[Any], bool]:
-    """Return what copies a message of a sensor into parts of a `Measurement`.
-
-    It returns False, and raises, as `JointStateReader.read` does.
-    """
+    """Return what copies a sensor message into a `Measurement`, as `JointStateReader.read` does."""
     if sensor.message == STATE:
         joints = JointStateReader(sensor.signals[0].labels)
         return lambda message: joints.read(message, *parts)

@@ -350,10 +350,7 @@ class SpaceEngine(Engine):
             truth.foot_height[foot] = heights[self._points.foot == foot].min()
 
     def energies(self) -> dict[str, float]:
-        """Return the energy ledger, J; see `CompliantPlant.energies`.
-
-        ``integration`` is what the method itself has taken, found as what is missing.
-        """
+        """Return the energy ledger, J; ``integration`` is what the method itself has taken."""
         dynamics, values = self._dynamics, self._values
         q = dynamics.from_pinocchio(self._q)
         depths = np.maximum(0.0, -self._heights())

@@ -23,10 +23,7 @@ ROOT = 'root'
 
 
 def write_urdf(robot: Robot) -> str:
-    """Return the URDF text DART is given: inertials everywhere, a root joint of planar robots.
-
-    Visuals and what other simulators read are left out.
-    """
+    """Return the URDF for DART: inertials everywhere, a root joint in the plane, no visuals."""
     root = parse(place_meshes(robot.urdf, robot.meshes))
     for element in list(root):
         if element.tag not in ('link', 'joint'):

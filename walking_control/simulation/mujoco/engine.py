@@ -307,10 +307,7 @@ class MujocoEngine(SteppedEngine):
 
 
 def _linear(like: float | np.ndarray, value: float) -> float | np.ndarray:
-    """Return a damping or stiffness in the form MuJoCo has it.
-
-    From MuJoCo 4 on that is a polynomial, linear term first; before, the linear term alone.
-    """
+    """Return a damping or stiffness as MuJoCo has it: from 4 on a polynomial, linear term first."""
     if np.ndim(like) == 0:
         return value
     terms = np.zeros_like(like)

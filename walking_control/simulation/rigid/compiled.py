@@ -157,10 +157,7 @@ class Walker:
 
 def make_walker(robot_file: RobotFile, controller: str | None = None,
                 steps: Sequence[FloorChange] = ()) -> Walker:
-    """Return a compiled walker, or a plain one where CasADi or numba are missing.
-
-    Of robots whose base does not turn it is a `PointWalker`, which offers the same.
-    """
+    """Return a compiled walker (or `PointWalker`), or a plain one without CasADi or numba."""
     if robot_file.robot.base is Base.TRANSLATING:
         return PointWalker(robot_file, controller, steps)   # type: ignore[return-value]
     try:

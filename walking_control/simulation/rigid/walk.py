@@ -164,10 +164,7 @@ class WalkRows(NamedTuple):
 def record_walk(advance: Motion, terms: Terms, law: LawFunction, knowledge: Any, model: RigidModel,
                 state: RigidState, work: Workspace, data: LawData, interval: float, y: np.ndarray,
                 mode: np.ndarray, memo: np.ndarray, effort: np.ndarray) -> tuple[int, int]:
-    """Walk and fill the rows of `WalkRows`; return how many, and the last status of `walk`.
-
-    The control period divides the interval between rows; other arguments as of `walk`.
-    """
+    """Walk and fill `WalkRows` at whole control periods; return how many, and the status."""
     y[0], mode[0], memo[0] = state.y, state.mode, state.memo
     for row in range(1, y.shape[0]):
         status = walk(advance, terms, law, knowledge, model, state, work, data, interval, False)

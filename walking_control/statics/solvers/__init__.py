@@ -69,10 +69,7 @@ def load(name: str | None = None) -> Solver:
 
 
 def load_decider(name: str | None = None) -> Decider:
-    """Return the `Decider` of a solver: exact ones are asked first, HiGHS has the last word.
-
-    `name`: one of `NAMES`, loaded before; None takes the preferred one.
-    """
+    """Return the `Decider` of a solver of `NAMES`: exact ones first, HiGHS has the last word."""
     module = _module(name or available()[0])
     return Decider(None if module is None or module.LOOSE else module.solve)
 
