@@ -133,7 +133,7 @@ def _check_motion(phase: Phase, q: np.ndarray, v: np.ndarray, start: float, step
 
 def _go_on(support: SupportDynamics, held: tuple[int, ...], q: np.ndarray, v: np.ndarray,
            step: float, count: int, slowest: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return free motion at multiples of a step, ``(<= count, n)``, while it moves and is finite."""
+    """Return free motion at multiples of a step, ``(<= count, n)``, while it lasts."""
     n, layout = len(q), support.layout
     free = np.setdiff1d(np.arange(n), held)
 
