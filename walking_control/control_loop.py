@@ -73,10 +73,8 @@ class ControlLoop:
     def rehearse(self, then: Callable[[], None] = lambda: None) -> None:
         """Do and forget what a tick does: whatever compiles, loads or allocates does so now.
 
-        The robot stands as it starts, upright and at rest; what comes out does not matter.
-
-        Args:
-            then: What follows a tick, see `walking_control.ros.nodes.telemetry.Output.rehearse`.
+        The robot stands as it starts, upright and at rest; what comes out does not matter. `then`:
+        what follows a tick, see `walking_control.ros.nodes.telemetry.Output.rehearse`.
         """
         robot, start, measurement = self.robot, self._start, Measurement(self.robot)
         # what the rehearsal latches and counts is nobody's
@@ -110,8 +108,7 @@ class ControlLoop:
     def reset(self, clear_fault: bool = True) -> None:
         """Begin anew: the start's stance foot stands, parameters are as last set.
 
-        Args:
-            clear_fault: Whether a latched fault is forgotten.
+        `clear_fault`: whether a latched fault is forgotten.
         """
         if self._retuned is not None:
             self.controller.values = self._retuned
@@ -130,16 +127,14 @@ class ControlLoop:
     def retune(self, values: LawParameters) -> None:
         """Change parameters while walking; the effort follows at `safety.retune_rate`.
 
-        Args:
-            values: Validated values of the controller's table.
+        `values`: validated values of the controller's table.
         """
         self._retuned = values
 
     def tick(self, measurement: Measurement, now: float | None = None) -> Command:
         """Return the `Command` that answers a `Measurement`; the same object every time.
 
-        Args:
-            now: Steady clock, s; None where only stamps count, in scripts and in lockstep.
+        `now`: steady clock, s; None where only stamps count, in scripts and in lockstep.
         """
         supervisor, command = self.supervisor, self.command
         told = supervisor.check_measurement(measurement, now)
@@ -162,10 +157,8 @@ class ControlLoop:
               live: bool = True) -> Command:
         """Return the safe `Command` of a latched fault, between two measurements.
 
-        Args:
-            measurement: The last `Measurement`.
-            now: Steady clock, s; None where only stamps count.
-            live: Whether it says how the joints move now; if not, nothing is damped.
+        `measurement`: the last `Measurement`. `now`: steady clock, s; None where only stamps count.
+        `live`: whether it says how the joints move now; if not, nothing is damped.
         """
         self.supervisor.react(measurement, self.command, now, live)
         return self.command

@@ -111,14 +111,9 @@ class Operation:
     def arrived(self, sensor: str, stamp: float, tick: int, now: float) -> bool:
         """Note a sensor that has been read into `measurement`; answer it if it completes a set.
 
-        Args:
-            sensor: Its name in the table of `sensors_of`.
-            stamp: Its stamp, s.
-            tick: Its tick number.
-            now: Steady clock, s.
-
-        Returns:
-            bool: Whether a set was answered that had not been answered before.
+        `sensor`: its name in the table of `sensors_of`. `stamp`: its stamp, s. `tick`: its tick
+        number. `now`: steady clock, s. Returns whether a set was answered that had not been
+        answered before.
         """
         waiting = self._latch.state is State.WAITING
         if waiting:
@@ -181,12 +176,9 @@ class Operation:
         """Judge how long the answer to a set took, from its arrival to the sending.
 
         In real time, too many late answers in a row are a fault. In lockstep the robot waits, and
-        its silence counts from the answer on.
-
-        Args:
-            start: Of the answer, steady clock, s.
-            end: Of the answer.
-            pace: Of the robot's time: a simulator at half of it gives the law twice the time.
+        its silence counts from the answer on. `start`: of the answer, steady clock, s. `end`: of
+        the answer. `pace`: of the robot's time: a simulator at half of it gives the law twice the
+        time.
         """
         if self._patience.lockstep:
             self.arrivals.excuse(end)
@@ -270,9 +262,7 @@ class Operation:
         """Clear a latched fault and begin anew; without one the sensors are trusted again.
 
         The effort of the reaction must not stand while new sensors are waited for: zero is sent.
-
-        Returns:
-            bool: Whether there was a fault.
+        Returns whether there was a fault.
         """
         if not self._latch.clear():
             self.loop.estimator.trust()
@@ -286,17 +276,14 @@ class Operation:
         """Take a velocity: ahead and to the left in m/s, turning to the left in rad/s.
 
         Laws that know forward speed alone take a negative one as: return to your parameters.
-
-        Returns:
-            In words what of it was not taken as it came, or None; see `Steering.command`.
+        Returns in words what of it was not taken as it came, or None; see `Steering.command`.
         """
         return self.steering.command(velocity, self._steering_time(now))
 
     def stop_walking(self, now: float) -> str:
         """Take the velocity back to zero until `start_walking`; return what the law does there.
 
-        Raises:
-            InvalidInput: The law cannot come to a stop and go on, or does not walk now.
+        Raises `InvalidInput`: the law cannot come to a stop and go on, or does not walk now.
         """
         law = self.loop.controller
         self._check_walking()
@@ -309,8 +296,7 @@ class Operation:
     def start_walking(self) -> str:
         """Obey velocities again; return who decides on them.
 
-        Raises:
-            InvalidInput: The law does not walk now.
+        Raises `InvalidInput`: the law does not walk now.
         """
         self._check_walking()
         self.steering.start()

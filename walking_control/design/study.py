@@ -63,8 +63,7 @@ def study_transmission(limb: Limb, direction: Sequence[float] | np.ndarray) -> d
         'symmetric_error': {mode: vars(limb_end.symmetric_error(limb, mode))
                             for mode in (FORWARD, BACKWARD)
                             if np.isfinite(gears.shares(mode)).all()},
-        'over_efficiency': over_efficiency(limb, u),
-    }
+        'over_efficiency': over_efficiency(limb, u)}
 
 
 def _motors(limb: Limb) -> dict[str, dict[str, float]]:
@@ -148,8 +147,7 @@ def study_rotom(mechanism: Mechanism, direction: Sequence[float] | np.ndarray,
             values.tolist() for values in rotom.index_over_joint(mechanism, joint, contacts))))
             for joint in joints},
         'zeros': [dict(zip(mechanism.joints, posture.tolist()))
-                  for posture in rotom.rotom_zeros(mechanism, u, seed=seed)] if zeros else None,
-    }
+                  for posture in rotom.rotom_zeros(mechanism, u, seed=seed)] if zeros else None}
 
 
 def _in_words(space: np.ndarray) -> str:

@@ -113,15 +113,13 @@ def summarize(run: Run) -> Summary:
 def step_table(run: Run, dynamics: Dynamics) -> dict[str, np.ndarray]:
     """Measure every completed step.
 
-    Returns:
-        name -> ``(n_steps,)``: ``row`` where the step begins, ``end`` where the next one begins,
-        ``support`` (stance foot), ``time`` of its begin (s), ``duration`` (s), ``speed`` of the
-        base (m/s), ``length`` (m), between successive stance feet, each at its median place so
-        that one tick of delay or slip does not matter, and ``clearance`` (m): the lowest height
-        of the swing foot above the stance foot over the middle half of its way along the floor,
-        which is the tallest thin obstacle it would step over wherever in that half it stood. At
-        both ends of the way the height is zero by nature and tells nothing. Negative is a scuff
-        that the plant ignores.
+    Returns name -> ``(n_steps,)``: ``row`` where the step begins, ``end`` where the next one
+    begins, ``support`` (stance foot), ``time`` of its begin (s), ``duration`` (s), ``speed`` of the
+    base (m/s), ``length`` (m), between successive stance feet, each at its median place so that one
+    tick of delay or slip does not matter, and ``clearance`` (m): the lowest height of the swing
+    foot above the stance foot over the middle half of its way along the floor, which is the tallest
+    thin obstacle it would step over wherever in that half it stood. At both ends of the way the
+    height is zero by nature and tells nothing. Negative is a scuff that the plant ignores.
     """
     rows = quantities.touchdowns(run)
     feet = foot_positions(dynamics, run.q)
@@ -163,8 +161,7 @@ def steady_state(run: Run, dynamics: Dynamics) -> SteadyState:
         quantities.per_distance(quantities.positive_work(run.work[first:last + 1]), weight, run,
                                 first, last),
         quantities.electrical_cost(run, weight, first, last), length.mean(),
-        table['duration'][chosen].mean(),
-        clearance.mean(), clearance.min(),
+        table['duration'][chosen].mean(), clearance.mean(), clearance.min(),
         abs(by_foot[0] - by_foot[1]) / length.mean() if length.mean() > 0.0 else None)
 
 

@@ -90,9 +90,8 @@ def friction_ratios(run: Run, weight: float) -> np.ndarray:
 def load_extremes(run: Run, weight: float) -> tuple[float | None, float | None]:
     """Return the extremes of contact of all feet of a robot of this weight, m g in N.
 
-    Returns:
-        The smallest sum of normal forces in N, 0 in flight, and the largest friction ratio of any
-        foot that carries at least 5 % of the weight (`LOADED`), each None when no tick counts.
+    Returns the smallest sum of normal forces in N, 0 in flight, and the largest friction ratio of
+    any foot that carries at least 5 % of the weight (`LOADED`), each None when no tick counts.
     """
     normal = run.foot_force[:, :, 2].sum(axis=1)
     return (normal.min() if normal.size else None,

@@ -92,9 +92,8 @@ def mean_velocity(run: Run, first: int, last: int) -> np.ndarray:
 def step_sizes(run: Run) -> dict[str, np.ndarray]:
     """Measure every completed step along the `heading` at its touchdown.
 
-    Returns:
-        name -> ``(n_steps,)``: ``row`` where it begins, ``time`` of that (s), ``duration`` (s),
-        ``length`` ahead and ``width`` outwards between the feet (m), ``support``, the stance foot.
+    Returns name -> ``(n_steps,)``: ``row`` where it begins, ``time`` of that (s), ``duration`` (s),
+    ``length`` ahead and ``width`` outwards between the feet (m), ``support``, the stance foot.
     """
     rows = quantities.touchdowns(run)
     places = quantities.footholds(run, foot_positions(Dynamics(run.robot), run.q))
@@ -161,14 +160,13 @@ def steady_in_space(run: Run, dynamics: Dynamics) -> SteadyInSpace:
 def judge_route(run: Run) -> list[dict[str, Any]]:
     """Judge every segment of the route that a run has.
 
-    Returns:
-        For each segment ``name``, ``begin``, ``end`` (s), ``kept`` and ``reason``: what was missed,
-        or None; kept is None of one that a run without a fault was too short for. Beside, as far
-        as they apply: ``asked``, the velocity, and ``speed``, ``sideways`` (m/s) and ``turn``
-        (rad/s), the means over whole strides in the second half of the segment, which must be kept
-        unless it is pushed in it; ``heading_error``, the mean there (rad); ``push`` (N s/kg) and
-        ``push_direction`` (deg); of a stop ``steps`` until it stood and ``shift``, how far the base
-        then moved (m).
+    Returns for each segment ``name``, ``begin``, ``end`` (s), ``kept`` and ``reason``: what was
+    missed, or None; kept is None of one that a run without a fault was too short for. Beside, as
+    far as they apply: ``asked``, the velocity, and ``speed``, ``sideways`` (m/s) and ``turn``
+    (rad/s), the means over whole strides in the second half of the segment, which must be kept
+    unless it is pushed in it; ``heading_error``, the mean there (rad); ``push`` (N s/kg) and
+    ``push_direction`` (deg); of a stop ``steps`` until it stood and ``shift``, how far the base
+    then moved (m).
     """
     assert run.route is not None
     return [_judge(run, segment) for segment in run.route.segments]

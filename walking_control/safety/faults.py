@@ -33,8 +33,7 @@ _KINDS = (
     FaultKind('accelerometer', 'the specific force is larger, or lasts longer, than in an impact',
               'damping'),
     FaultKind('foot_force', 'a foot force is larger than an impact makes it, or pulls', 'damping'),
-    FaultKind('contradiction', 'angles change otherwise than their measured rates say',
-              'damping'),
+    FaultKind('contradiction', 'angles change otherwise than their measured rates say', 'damping'),
     FaultKind('orientation', 'the IMU quaternion has not norm 1', 'damping'),
     FaultKind('imu_gravity', 'the IMU feels gravity elsewhere than its orientation says',
               'damping'),
@@ -60,8 +59,7 @@ _KINDS = (
     FaultKind('description', 'robot_description has become that of another robot', 'damping',
               lasting=True),
     FaultKind('watchdog', 'the watchdog that is required no longer listens', 'fade'),
-    FaultKind('emergency_stop', 'somebody pressed the emergency stop', 'damping'),
-)
+    FaultKind('emergency_stop', 'somebody pressed the emergency stop', 'damping'))
 KINDS = {kind.code: kind for kind in _KINDS}
 
 

@@ -30,10 +30,7 @@ class ImuCheck:
     axes is an IMU without accelerometer, and not looked at.
 
     Frozen: noise alone changes what a live IMU says; one that repeats itself to the last bit while
-    joints move is dead.
-
-    Args:
-        gravity: m/s^2.
+    joints move is dead. `gravity`: m/s^2.
     """
     _said: bytes
     _position: list[float]
@@ -52,9 +49,7 @@ class ImuCheck:
     def feel_shove(self, measurement: Measurement, age: float) -> str | None:
         """Return in words why nothing moves the robot as the IMU says, or None.
 
-        Args:
-            measurement: The `Measurement`, finite.
-            age: Time since the last one, s.
+        `measurement`: the `Measurement`, finite. `age`: time since the last one, s.
         """
         force = measurement.linear_acceleration.tolist()
         x, y, z = _turn(measurement.orientation.tolist(), force)
@@ -68,9 +63,7 @@ class ImuCheck:
     def feel_gravity(self, measurement: Measurement, age: float) -> str | None:
         """Return in words why gravity cannot be where the IMU feels it, or None.
 
-        Args:
-            measurement: The `Measurement`, finite.
-            age: Time since the last one, s.
+        `measurement`: the `Measurement`, finite. `age`: time since the last one, s.
         """
         force = measurement.linear_acceleration.tolist()
         carried = sum(math.hypot(*foot) for foot in measurement.foot_force.tolist())

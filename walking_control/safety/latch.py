@@ -8,10 +8,8 @@ from walking_control.safety.machine import Event, LATCHED, REACTION_EVENTS, Stat
 class Latch:
     """Walks `machine.ROWS`; keeps the first fault until somebody clears it.
 
-    It outlives the control loop: cleanup and configure do not forget a fault.
-
-    Args:
-        state: The `State` to begin in. A script is active from the start.
+    It outlives the control loop: cleanup and configure do not forget a fault. `state`: the `State`
+    to begin in. A script is active from the start.
     """
 
     def __init__(self, state: State = State.WAITING) -> None:

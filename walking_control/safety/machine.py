@@ -39,17 +39,14 @@ class Event(IntEnum):
 
 # What leaves in each state. No other effort may.
 OUTPUTS = {
-    State.UNCONFIGURED: 'nothing',
-    State.INACTIVE: 'nothing; the last message was zero',
+    State.UNCONFIGURED: 'nothing', State.INACTIVE: 'nothing; the last message was zero',
     State.WAITING: 'nothing, or zero',
     State.WALKING: 'what the law says, finite and within its limits',
     State.FADING: 'the last effort, less by fade_rate',
-    State.DAMPING: 'damping of the actuated joints within their limits',
-    State.RESTING: 'zero',
+    State.DAMPING: 'damping of the actuated joints within their limits', State.RESTING: 'zero',
     State.UNCONFIGURED_LATCHED: 'nothing',
     State.INACTIVE_LATCHED: 'nothing; the last message was zero',
-    State.FINALIZED: 'nothing; the last message was zero',
-}
+    State.FINALIZED: 'nothing; the last message was zero'}
 ACTIVE = frozenset({State.WAITING, State.WALKING, State.FADING, State.DAMPING, State.RESTING})
 LATCHED = frozenset({State.FADING, State.DAMPING, State.RESTING, State.UNCONFIGURED_LATCHED,
                      State.INACTIVE_LATCHED})
@@ -98,8 +95,7 @@ ROWS = (
     (_S.DAMPING, (_E.SHUTDOWN,), _S.FINALIZED),
     (_S.RESTING, (_E.CLEAR,), _S.WAITING),
     (_S.RESTING, (_E.DEACTIVATE,), _S.INACTIVE_LATCHED),
-    (_S.RESTING, (_E.SHUTDOWN,), _S.FINALIZED),
-)
+    (_S.RESTING, (_E.SHUTDOWN,), _S.FINALIZED))
 NEXT = {(state, event): after for state, events, after in ROWS for event in events}
 
 

@@ -81,13 +81,8 @@ class Plausibility:
     In place of refused numbers the last good ones hold for `bridge_time`, positions and orientation
     going on at their last rate, velocities as positions change. Numbers that are each possible but
     contradict each other, rates and the change of angles, are a fault once their difference has
-    added up; a single message cannot do that.
-
-    Args:
-        latch: Called with code, words and stamp of a fault.
-
-    Attributes:
-        bridged: Measurements so far of which something was refused.
+    added up; a single message cannot do that. `latch`: called with code, words and stamp of a
+    fault. `bridged`: measurements so far of which something was refused.
     """
 
     def __init__(self, robot: Robot, values: SafetyParameters, latch: LatchFault) -> None:
@@ -117,8 +112,7 @@ class Plausibility:
     def judge(self, measurement: Measurement) -> Measurement:
         """Return the `Measurement` to believe: the one given, or one with gaps bridged.
 
-        Args:
-            measurement: The `Measurement`; its stamp is finite and not before the last one's.
+        `measurement`: the `Measurement`; its stamp is finite and not before the last one's.
         """
         good, values = self._good, measurement.values
         if (self._is_clean or self._is_new) and self._is_fine(measurement):

@@ -17,14 +17,11 @@ from walking_control.safety.plausibility import Plausibility
 class Supervisor:
     """Checks measurements, states and commands; says what is safe after a fault.
 
-    A reaction runs on the steady clock of whoever has one (`now`), whatever the stamps do. A
-    script and a lockstep run have none and must not depend on the speed of a machine: there it
-    runs on the stamps, and a tick whose stamp does not advance counts as one control period.
-
-    Args:
-        latch: The `Latch`; None takes a new one, active from the start.
-        period: Control period, s.
-        gravity: m/s^2.
+    A reaction runs on the steady clock of whoever has one (`now`), whatever the stamps do. A script
+    and a lockstep run have none and must not depend on the speed of a machine: there it runs on the
+    stamps, and a tick whose stamp does not advance counts as one control period. `latch`: the
+    `Latch`; None takes a new one, active from the start. `period`: control period, s. `gravity`:
+    m/s^2.
     """
     _stamp: float | None
     _passed: float | None
@@ -90,8 +87,7 @@ class Supervisor:
     def check_measurement(self, measurement: Measurement, now: float | None = None) -> Measurement:
         """Return the `Measurement` to believe; latch a fault when there is none.
 
-        Args:
-            now: Steady clock, s; None where only stamps count.
+        `now`: steady clock, s; None where only stamps count.
         """
         stamp = measurement.stamp
         self._pass_time(stamp, now)
@@ -151,10 +147,8 @@ class Supervisor:
     def check_age(self, sensor: str, age: float, stamp: float) -> None:
         """Latch a fault when a sensor is silent for too long.
 
-        Args:
-            sensor: ``'joint_state'``, ``'imu'`` or ``'contact'``.
-            age: Time since it was heard, s.
-            stamp: Time now, s.
+        `sensor`: ``'joint_state'``, ``'imu'`` or ``'contact'``. `age`: time since it was heard, s.
+        `stamp`: time now, s.
         """
         limit = self._values.state_timeout
         if age > limit:
@@ -233,11 +227,9 @@ class Supervisor:
               live: bool = True) -> None:
         """Overwrite a command with the safe one of the present reaction.
 
-        Args:
-            measurement: The last `Measurement`.
-            command: The `Command` to overwrite.
-            now: Steady clock, s; None where only stamps count.
-            live: Whether the measurement says how the joints move now; if not, nothing is damped.
+        `measurement`: the last `Measurement`. `command`: the `Command` to overwrite. `now`: steady
+        clock, s; None where only stamps count. `live`: whether the measurement says how the joints
+        move now; if not, nothing is damped.
         """
         if now is not None:
             self._pass_time(measurement.stamp, now)

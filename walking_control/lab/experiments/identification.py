@@ -66,15 +66,10 @@ def identify(robot_file: RobotFile, recording: Recording,
     """Return friction and motor constants of a robot with their confidence intervals.
 
     Masses and rotors of the robot file count, its friction and efficiencies do not; the model's
-    torques may be off by a share `model_error`.
-
-    Returns:
-        ``parameters``: name -> ``value``, ``low``, ``high``, ``unit``, ``robot_file`` (what it
-        says); ``condition`` of the equations, ``steps``, ``windows``, ``confidence``.
-
-    Raises:
-        InvalidInput: The robot has no minimal coordinates in the plane, or the run does not excite
-            what is to be found.
+    torques may be off by a share `model_error`. Returns ``parameters``: name -> ``value``, ``low``,
+    ``high``, ``unit``, ``robot_file`` (what it says); ``condition`` of the equations, ``steps``,
+    ``windows``, ``confidence``. Raises `InvalidInput`: the robot has no minimal coordinates in the
+    plane, or the run does not excite what is to be found.
     """
     from scipy.stats import t as student
     robot = robot_file.robot

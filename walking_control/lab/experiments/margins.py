@@ -54,8 +54,7 @@ MARGINS = {
     'grip': Kind(0.95, 0.05, '1', 'share by which the floor has less friction than the robot '
                  'file says'),
     'rough': Kind(0.02, 0.001, 'm', 'by which footholds lie higher or lower, at most, each by '
-                  'chance'),
-}
+                  'chance')}
 
 
 @dataclass(frozen=True)

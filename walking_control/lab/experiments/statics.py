@@ -125,12 +125,10 @@ def solve_statics(posture: Posture, support: str = 'both', objective: str = 'tor
     """Return what holds a robot still, or which limit forbids it.
 
     `effort_limits`, joint -> N m, stand in place of the URDF's; `draw` is called with posture,
-    distributor and solution and returns the path of its picture.
-
-    Returns:
-        dict: ``status`` (feasible or infeasible), ``reason``, ``joint_torques``, ``wrenches``,
-        ``torque_norm``, ``base_residual``, ``cop``, ``margins``, ``solve_time``; beside them
-        ``shortfalls``, ``problems``, ``assumptions``, ``objective``, ``solver``, ``files``.
+    distributor and solution and returns the path of its picture. Returns ``status`` (feasible or
+    infeasible), ``reason``, ``joint_torques``, ``wrenches``, ``torque_norm``, ``base_residual``,
+    ``cop``, ``margins``, ``solve_time``; beside them ``shortfalls``, ``problems``, ``assumptions``,
+    ``objective``, ``solver``, ``files``.
     """
     if support not in SUPPORTS:
         raise InvalidInput('support', value=support, limit='must be one of ' + ', '.join(SUPPORTS))
@@ -160,5 +158,4 @@ def _numbers(posture: Posture, distributor: StaticTorque,
         'cop': {side: point.tolist() for side, point
                 in distributor.centres_of_pressure(solution).items()} if wrenches else None,
         'margins': distributor.margins(solution) if feasible else None,
-        'base_residual': solution.base_residual,
-    }
+        'base_residual': solution.base_residual}

@@ -39,8 +39,7 @@ WALK_FIGURES = (
     ('effort_parts', disturbance.plot_effort_parts,
      'What the efforts consist of around the disturbance: parts that shape the natural gait and '
      'cancel on it, corrections, and the total, as wanted and as applied within all limits.'),
-    ('estimate', walk.plot_estimate, walk.ESTIMATE_CAPTION),
-)
+    ('estimate', walk.plot_estimate, walk.ESTIMATE_CAPTION))
 
 SPACE_FIGURES = (
     ('footprints', footprints.plot_footprints,
@@ -52,8 +51,7 @@ SPACE_FIGURES = (
     ('efforts', posture.plot_efforts,
      'Commanded efforts as shares of their limits, the smaller of motor and URDF.'),
     ('base', posture.plot_base, 'How the base leaned, rose and moved.'),
-    ('estimate', walk.plot_estimate, walk.ESTIMATE_CAPTION),
-)
+    ('estimate', walk.plot_estimate, walk.ESTIMATE_CAPTION))
 
 POSTURE_FIGURES = (
     ('poses', posture.plot_poses,
@@ -66,11 +64,9 @@ POSTURE_FIGURES = (
     ('efforts', posture.plot_efforts,
      'Commanded efforts as shares of their limits, the smaller of motor and URDF.'),
     ('base', posture.plot_base, 'How the base leaned, rose and moved.'),
-    ('joint_motion', posture.plot_joint_motion,
-     'Joints against the posture of the start.'),
+    ('joint_motion', posture.plot_joint_motion, 'Joints against the posture of the start.'),
     # of runs that have what it shows
-    ('estimate', walk.plot_estimate, walk.ESTIMATE_CAPTION),
-)
+    ('estimate', walk.plot_estimate, walk.ESTIMATE_CAPTION))
 
 # key in the summary -> name, unit, significant digits
 NUMBERS = {
@@ -113,8 +109,7 @@ NUMBERS = {
     'peak_effort': ('Largest effort', 'N m', 3),
     'peak_current': ('Largest motor current', 'A', 3),
     'min_normal_force': ('Smallest normal force of all feet together', 'N', 3),
-    'max_friction_ratio': ('Largest friction ratio of a foot', '', 3),
-}
+    'max_friction_ratio': ('Largest friction ratio of a foot', '', 3)}
 _COSTS = ['cost_of_transport', 'cost_of_transport_electrical']
 _LOADS = ['peak_effort', 'peak_current', 'min_normal_force', 'max_friction_ratio']
 

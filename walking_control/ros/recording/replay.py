@@ -71,11 +71,9 @@ def replay(bag: Bag, robot_file: RobotFile, controller: str | None = None) -> di
     """Return how the answers of a controller compare with those recorded.
 
     Without a name it is the recorded one. InvalidInput: the bag is of another robot, or holds no
-    measurements.
-
-    Returns:
-        dict with ``ticks``, ``compared`` (those with a recorded answer), ``identical`` (to the
-        bit), ``first_difference`` (s), ``largest_difference`` (by effort, N m) and ``fault``.
+    measurements. Returns ``ticks``, ``compared`` (those with a recorded answer),
+    ``identical`` (to the bit), ``first_difference`` (s), ``largest_difference`` (by effort, N m)
+    and ``fault``.
     """
     return _compare(bag, robot_file, _loop(bag, robot_file, controller))
 

@@ -201,8 +201,7 @@ def _let_go(place: Place) -> list[Step]:
     unpause = Call('unpause', (
         'gz', 'service', '-s', f'/world/{gazebo.WORLD}/control', '--reqtype',
         'gz.msgs.WorldControl', '--reptype', 'gz.msgs.Boolean', '--timeout', '5000', '--req',
-        'pause: false'),
-        'controller' if points else 'load', PAUSE if points else 0.0)
+        'pause: false'), 'controller' if points else 'load', PAUSE if points else 0.0)
     if not points:
         return [unpause, _switch(place, 'sensors', _sensing(place, GAZEBO), 'unpause'), controller,
                 _switch(place, 'arm', commanding(place.wiring, GAZEBO), 'controller')]

@@ -87,5 +87,4 @@ ROWS = (
         lambda: float(fitted_walk()[1]['peak_current']), 0.05, quick=False, note=FITTED,
         command=SIMULATE_FIT),
     Row('ds09-fit-asymmetry', 'DS09', 'Fig. 5.13', 'its asymmetry', '1', ASYMMETRY, _asymmetry,
-        None, quick=False, note=FITTED, command=SIMULATE_FIT),
-)
+        None, quick=False, note=FITTED, command=SIMULATE_FIT))

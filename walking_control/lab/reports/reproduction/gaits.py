@@ -73,8 +73,7 @@ ROWS = (
           command=f'{SEARCH} --speed {speed}', note=DIGITS)
       for speed, (nominal, *_) in TABLES_5.items()),
     *(Row(f'ds09-table-5.1-springs-{speed}', 'DS09', 'Table 5.1', f'cost, spring and damper, '
-          f'{speed} m/s', '(N m)^2 s', cost,
-          partial(_table_5, speed, SPRINGS, 'cost'),
+          f'{speed} m/s', '(N m)^2 s', cost, partial(_table_5, speed, SPRINGS, 'cost'),
           max(0.04 * cost, 10 ** (math.floor(math.log10(cost)) - 1) / 2.0), quick=False,
           command=f'{SEARCH} --speed {speed} --optimise spring,damper', own=speed < 0.75,
           note=DIGITS if speed < 0.75 else 'the printed parameters are not optimal in the printed '
@@ -107,5 +106,4 @@ ROWS = (
     Row('ds09-4.3.3-cost', 'DS09', '4.3.3', 'cost of Dribbel on 3 degrees', '(N m)^2 s', '0.0122',
         _clearances, None, quick=False, note='depends on the clearance, which is not printed',
         command='walking_control gait search dribbel --slope-deg 3 --set rotor_inertia=0.0 '
-        '--clearance 0.015'),
-)
+        '--clearance 0.015'))

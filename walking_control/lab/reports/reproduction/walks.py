@@ -133,8 +133,7 @@ IMPACTS = (
         8.08, lambda: 1.78 / _shares()[1], 0.005, own=False, command=IMPACT,
         note='1.78 J over the share above'),
     Row('ds09-4.1-mass', 'DS09', '(5.30)', 'mass of Dribbel', 'kg', 9.2,
-        lambda: float(Dynamics(load_robot('dribbel').robot).mass), 0.05),
-)
+        lambda: float(Dynamics(load_robot('dribbel').robot).mass), 0.05))
 CYCLES = (
     Row('ds09-4.2.3-speed', 'DS09', '5.1', 'speed of the passive gait on 3 degrees', 'm/s', 0.76,
         lambda: float(_cycle((0.299, -1.07, 0.709)).speed), 0.005,
@@ -150,8 +149,7 @@ CYCLES = (
     Row('gcrc98-rate', 'GCRC98', 'fixed point on 0.009', 'its rate, sqrt(g / l)', '1',
         -0.199832473004977, lambda: find_simplest_cycle(0.009).rate, 5e-13, digits=13),
     *(Row(f'gcrc98-table-1-{name}-{what}', 'GCRC98', 'Table 1', f'{name} gait, {words}', '1',
-          printed, partial(first_term, name == 'long', what), tolerance,
-          digits=7)
+          printed, partial(first_term, name == 'long', what), tolerance, digits=7)
       for name, what, words, printed, tolerance in (
           ('long', 'angle', 'angle over slope^(1/3)', 0.970956, 2e-6),
           ('short', 'angle', 'angle over slope^(1/3)', 0.943976, 2e-6),
@@ -168,8 +166,7 @@ CYCLES = (
     Row('gte98-doubling', 'GTE98', 'text', 'slope at which the gait doubles its period', 'deg', 4.4,
         lambda: _doubling(_goswami_eigenvalue, 4.35, 4.45), 0.05,
         command='walking_control gait cycle compass --set leg_mass=5.0 --set hip_mass=10.0 '
-        '--slope-deg 4.4'),
-)
+        '--slope-deg 4.4'))
 CONTROL = (
     Row('ds09-5.2.3-none', 'DS09', '5.2.3', 'step down that the uncontrolled compass survives', 'm',
         0.02, lambda: _last_step_down('none'), 0.001, quick=False, digits=2,
@@ -201,5 +198,4 @@ CONTROL = (
         command='walking_control sweep dribbel --plant rigid --duration 10 --grid '
         'set_point=0.1:0.5:9 --grid proportional_gain=2:18:9 --grid derivative_gain=0:0.5:6'),
     Row('sr20-backward', 'SR20', '(15)', 'forward efficiency of 20:1 below which nothing comes '
-        'back', '1', 0.499, _gear_edge, 5e-4, digits=5),
-)
+        'back', '1', 0.499, _gear_edge, 5e-4, digits=5))
