@@ -39,11 +39,13 @@ ELSEWHERE = {
     r'walking_control fault stale_imu': 'needs the demo of another shell: test_fault_injection',
     r'walking_control (adopt|bring-up) (bolt|cassie|talos|icub|g1).*':
         'needs a description that others publish: the gallery has what came of it',
-    r'walking_control (adopt model.urdf|import walking.mat|estimate walking) .*':
-        'needs a log that others publish: test_real_logs imports one of the same form',
+    r'(walking_control (adopt model.urdf|import walking.mat|estimate walking)|'
+    r'python examples/real_compass.py) .*':
+        'needs a log that others publish: see test_real_logs',
 }
 # What is shown with numbers that take hours is run with smaller ones.
 SHORTER = (
+    (r'0\.4:1\.2:5', '0.6:0.8:2'), (r'--robustness --quick', '--duration 6'),
     (r'--seeds 20', '--seeds 1'), (r'--evaluations 60', '--evaluations 4'),
     (r'--steps 8000', '--steps 400'), (r':9\b', ':3'), (r':0\.5:6', ':0.5:2'),
     (r'--row 240', '--row 17'), (r'--realtime --duration 600', '--realtime --duration 6'),
@@ -154,11 +156,15 @@ def run_whole(command):
     return None
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(10800)
-@pytest.mark.parametrize('page', PAGES, ids=name_of)
+@pytest.mark.parametrize('page', [pytest.param(
+    page, marks=pytest.mark.long if page.stem == 'README' else pytest.mark.slow, id=name_of(page))
+    for page in PAGES])
 def test_all_commands(page, desk):
-    """The long form of the above: each command of a page after the other, in a shell."""
+    """The long form of the above: each command of a page after the other, in a shell.
+
+    CI runs those of the README.
+    """
     if importlib.util.find_spec('rclpy') is None:
         pytest.skip('demos need ROS 2: install the extra "ros"')
     wrong = []

@@ -55,7 +55,7 @@ class _Adopt(Writing):
     strict: bool = option('refuse what would be repaired')
 
 
-@verb('walking_control adopt my_robot.urdf --out my_robot',
+@verb('walking_control adopt my_robot.urdf --name my_robot --out my_robot',
       'walking_control check my_robot/my_robot.yaml')
 def adopt(options: _Adopt) -> int:
     """Write a robot file from a URDF, MJCF or SDF; say what was guessed, and how surely."""
@@ -118,7 +118,7 @@ class _BringUp(Writing):
     seed: int = option('of everything random', 'N', seed, default=0)
 
 
-@verb('walking_control adopt my_robot.urdf --out my_robot',
+@verb('walking_control adopt my_robot.urdf --name my_robot --out my_robot',
       'walking_control bring-up my_robot/my_robot.yaml --out my_robot/up', name='bring-up')
 def bring_up(options: _BringUp) -> int:
     """Bring a robot up: check, stand, gait, gains, walk, margins, ros2_control files, report."""
