@@ -363,7 +363,7 @@ def names_in(path):
 
 def _links(cell):
     """Return a cell with its places as links."""
-    return ', '.join(f'[`{name}`](../{path.relative_to(FOLDER.parent)})'
+    return ', '.join(f'[`{name or path.name}`](../{path.relative_to(FOLDER.parent)})'
                      for path, name in places(cell)) or cell
 
 
