@@ -228,6 +228,9 @@ def test_gaits_that_were_found_are_walked(tmp_path, monkeypatch):
     outcome = natural_gait(Site(path, tmp_path, progress=lambda text: None, current=path))
     assert outcome.ok and 0.0 < outcome.value < 0.2 and outcome.figures['on_gait'] > 0.1
     assert load_robot(outcome.files[1]).controller == 'natural_walking'
+    monkeypatch.setattr(spatial, 'summarize', lambda run: {'steady': None})   # motors of no price
+    outcome = natural_gait(Site(path, tmp_path, progress=lambda text: None, current=path))
+    assert outcome.value is None and 'unknown' in outcome.what and 'on the gait' in outcome.what
 
 
 @pytest.mark.slow

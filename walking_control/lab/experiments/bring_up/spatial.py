@@ -108,13 +108,14 @@ def _find_gaits(site: Site) -> Outcome:
     figures = {COST: steady.get(COST), 'predicted': found.members[1].summary[COST],
                'on_gait': on_gait, 'speed': speed}
     files = [str(family), str(file)]
-    if not outcome.ok or steady.get(COST) is None:
+    if not outcome.ok:
         return Outcome(True, f'{len(found.members) - len(reasons)} gaits found, but '
                        f'natural_walking does not walk on them: {outcome.what}',
                        figures=figures, files=files)
-    return Outcome(True, f'cost of transport {steady[COST]:.3g}, electrical, at {speed:.2g} m/s, '
-                   f'{100.0 * on_gait:.0f} % of the time on the gait', steady[COST],
-                   figures=figures, files=files)
+    price = 'electrical cost of transport unknown, since no motor tells its resistance,' \
+        if steady.get(COST) is None else f'cost of transport {steady[COST]:.3g}, electrical,'
+    return Outcome(True, f'{price} at {speed:.2g} m/s, {100.0 * on_gait:.0f} % of the time on the '
+                   'gait', steady.get(COST), figures=figures, files=files)
 
 
 def stand(site: Site) -> Outcome:
