@@ -29,7 +29,7 @@ ELSEWHERE = {
     r'(.* && )?(ros2|colcon|rosdep|source|export|plotjuggler|cd)\b.*':
         'needs an installed ROS 2; test_site and test_launch_tables read its launch arguments',
     r'(sudo )?(apt|pip|pre-commit) .*': 'changes the machine; `make setup` installs the same',
-    r'make (test|soak|setup)': 'the tests themselves, and what they run in',
+    r'make (test|soak|setup)( .*)?': 'the tests themselves, and what they run in',
     r'make golden ARGS=--write': 'writes the records; test_golden does so elsewhere',
     r'make site': 'test_site builds it',
     r'python doc/generate.py': 'test_documentation compares what it writes',
