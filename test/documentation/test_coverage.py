@@ -94,7 +94,8 @@ def test_the_table_counts_what_the_sources_have():
     """A number of the sources would be unknown to the table; their texts may be beside us."""
     place = os.environ.get('WALKING_CONTROL_SOURCES')
     if not place:
-        pytest.skip('sources are not shipped: name their folder in WALKING_CONTROL_SOURCES')
+        pytest.skip('texts of the sources are not shipped: name their folder in '
+                    'WALKING_CONTROL_SOURCES')
     texts = [path.read_text(encoding='utf-8') for path in Path(place).glob('*.txt')]
     for (key, kind), (word, pattern) in PRINTED.items():
         text, = (text for text in texts if word in text)
