@@ -20,6 +20,7 @@ from walking_control.cli import main
 from walking_control.cli.parser import make_parser
 from walking_control.loading import load_robot
 
+OF_MAKE = ('ARGS', 'MAKEFLAGS', 'MAKEOVERRIDES', 'MAKELEVEL', 'MFLAGS')
 LONGEST = float(os.environ.get('WALKING_CONTROL_COMMAND', 1800.0))   # s for a command
 BIN = Path(sys.executable).parent
 PLACEHOLDER = r'\b[A-Z]+(_[A-Z]+)*\b(?!=)|<\w+>|\.\.\.'   # what the reader puts in: ROBOT, <name>
@@ -141,7 +142,9 @@ def run_whole(command):
     text = command.text
     for pattern, shorter in SHORTER:
         text = re.sub(pattern, shorter, text)
-    environment = {**os.environ, 'PYTHONPATH': f'{ROOT / "examples"}:{ROOT / "benchmarks"}:.'}
+    environment = {name: value for name, value in os.environ.items()
+                   if name not in OF_MAKE}   # its options are not those of a `make` on the page
+    environment['PYTHONPATH'] = f'{ROOT / "examples"}:{ROOT / "benchmarks"}:.'
     begun = time.monotonic()
     with Program('bash', '-c', f'PATH="{BIN}:$PATH"; {text}', env=environment,
                  cwd=ROOT if text.startswith('make ') else None) as program:
