@@ -35,6 +35,7 @@ FIRST = 0.8              # m ahead of the start: the first edge
 STEPS = 10               # of stairs, up and down
 LANDING = 0.9            # m, between up and down
 SEVERE = math.radians(5.0)
+COMMANDED = 4.0          # s, from one drawn command to the next
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,7 @@ class Condition:
         weak: Share of one motor's effort that is missing, likewise.
         silent: How long all sensors are silent, once a second, s.
         lies: Whether a foot switch does.
+        commanded: Whether speed, sideways and turn are drawn anew now and then.
     """
 
     meaning: str
@@ -60,6 +62,7 @@ class Condition:
     weak: float = 0.0
     silent: float = 0.0
     lies: bool = False
+    commanded: bool = False
 
 
 def tiles(highest: float) -> Callable[[int], list[str]]:
@@ -126,6 +129,8 @@ CONDITIONS = {
     'middle': Condition('a floor of 10 ms', settings=fixed(mujoco__contact_time=0.01)),
     'slippery': Condition('friction 0.4 where 0.5 is relied on',
                           settings=fixed(world__friction=0.4)),
+    'commands': Condition('another command every 4 s: 0 to 0.8 m/s, 0.1 m/s sideways, turns of '
+                          '0.3 rad/s', 3600.0, commanded=True),
 }
 
 
@@ -160,6 +165,15 @@ class Outcome:
     pitch: float
 
 
+def draw_velocity(rng: np.random.Generator, speed: float) -> np.ndarray:
+    """Return a command (m/s, m/s, rad/s) about a speed: one in eight says stop, one backwards."""
+    kind = rng.integers(8)
+    if kind == 0:
+        return np.zeros(3)
+    ahead = -0.4 if kind == 1 else rng.uniform(0.0, 1.6)
+    return np.array([ahead * speed, rng.uniform(-0.1, 0.1), rng.uniform(-0.3, 0.3)])
+
+
 def pitch_of(rotation: np.ndarray) -> float:
     """Return the pitch of a base, rad."""
     return math.asin(max(-1.0, min(1.0, -rotation[2, 0])))
@@ -183,9 +197,14 @@ def walk(condition: Condition, seed: int, speed: float = 0.5, robot: str = 'walk
     effort[seed % len(effort)] -= condition.weak
     plant.reset(robot_file.start)
     loop.reset()
-    measurement, rows = wc.Measurement(real), []
-    quiet = round(condition.silent / loop.period)
+    measurement, rows, places = wc.Measurement(real), [], []
+    quiet, every = (round(s / loop.period) for s in (condition.silent, COMMANDED))
+    rng, least = np.random.default_rng((seed, 9)), 0.0 if condition.commanded else speed * duration
     for tick in range(round(duration / loop.period)):
+        if condition.commanded and tick % every == 0:
+            velocity = loop.reference.velocity = draw_velocity(rng, speed)
+            least += math.hypot(*velocity[:2]) * COMMANDED
+            places.append(plant.truth.base.position.copy())
         plant.measure(measurement)
         if not (quiet and tick > 1.0 / loop.period
                 and tick % round(1.0 / loop.period) in range(1, quiet)):
@@ -198,16 +217,18 @@ def walk(condition: Condition, seed: int, speed: float = 0.5, robot: str = 'walk
             base = plant.truth.base
             rows.append((plant.time, *base.position, pitch_of(base.rotation)
                          - pitch_of(loop.state.base.rotation)))
-    return judge(condition, np.array(rows), plant, loop, 0.5 * speed * duration)
+    places.append(plant.truth.base.position.copy())
+    gone = float(np.hypot(*(np.diff(places, axis=0, prepend=np.zeros((1, 3))).T[:2])).sum())
+    return judge(condition, np.array(rows), plant, loop, gone, 0.5 * least)
 
 
-def judge(condition: Condition, rows: np.ndarray, plant: Any, loop: Any, least: float) -> Outcome:
-    """Return the `Outcome` of a walk that ended without a fault; least: its length, m."""
+def judge(condition: Condition, rows: np.ndarray, plant: Any, loop: Any, gone: float,
+          least: float) -> Outcome:
+    """Return the `Outcome` of a walk that ended without a fault; its length and the least, m."""
     way, time = rows[-1, 1:4] - rows[0, 1:4], rows[-1, 0] - rows[0, 0]
     speed, pitch = float(np.hypot(*way[:2]) / time), float(np.abs(rows[:, 4]).max())
     if any('slope' in each.kind for each in plant.disturbances):
         speed = float(np.sqrt(way @ way) / time)
-    gone = float(np.hypot(*plant.truth.base.position[:2]))
     reason = None
     if condition.lies:
         if loop.state.mistrusted.sum() != 1:
