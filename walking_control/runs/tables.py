@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import csv
 import json
 from pathlib import Path
@@ -28,7 +29,7 @@ def run_columns(run: Run) -> dict[str, np.ndarray]:
     """
     robot = run.robot
     columns = {'time [s]': run.time}
-    base, joints = run.base, [(joint, _joint_unit(robot, joint)) for joint in robot.joints]
+    base, joints = run.base, [(joint, joint_unit(robot, joint)) for joint in robot.joints]
     columns.update((f'{axis} [m]', base.position[:, i]) for i, axis in enumerate('xyz'))
     columns.update((f'quaternion_{axis} [1]', base.orientation[:, i])
                    for i, axis in enumerate('xyzw'))
@@ -55,8 +56,7 @@ def run_columns(run: Run) -> dict[str, np.ndarray]:
     for i, lock in enumerate(robot.locks):
         columns[f'{lock.joint}_locked [bool]'] = run.locked[:, i].astype(int)
     for i, (joint, motor) in enumerate(robot.actuators.items()):
-        unit = 'N' if _joint_unit(robot, joint) == 'm' else 'N m'
-        columns[f'{joint}_effort [{unit}]'] = run.effort[:, i]
+        columns[effort_headers(robot)[i]] = run.effort[:, i]
         if motor.resistance > 0.0:
             columns[f'{joint}_current [A]'] = motor.current(run.effort[:, i])
         columns[f'{joint}_work [J]'] = run.work[:, i]
@@ -80,7 +80,8 @@ def write_run_table(run: Run, path: Path | str) -> None:
             writer.writerow([f'{value:.9g}' for value in row])
 
 
-def _joint_unit(robot: Robot, joint: str) -> str:
+def joint_unit(robot: Robot, joint: str) -> str:
+    """Return the unit of a joint's position."""
     return 'm' if robot.limits[joint].kind == 'prismatic' else 'rad'
 
 
@@ -96,8 +97,14 @@ class Recording(NamedTuple):
     effort: np.ndarray   # efforts commanded, ``(T, n_efforts)``
 
 
-def read_recording(path: Path, robot: Robot) -> Recording:
-    """Return the `Recording` in a table of `run_columns`, or in a report's folder."""
+def effort_headers(robot: Robot) -> list[str]:
+    """Return the headers of a robot's efforts in a table."""
+    units = {joint: 'N' if joint_unit(robot, joint) == 'm' else 'N m' for joint in robot.actuators}
+    return [f'{joint}_effort [{units.get(joint, "N m")}]' for joint in robot.efforts]
+
+
+def read_table(path: Path, robot: Robot) -> Callable[..., np.ndarray]:
+    """Return what gives columns ``(T, n)`` of a table or report's folder by their headers."""
     path = path / TABLE if path.is_dir() else path
     columns = _columns(path)
 
@@ -109,17 +116,20 @@ def read_recording(path: Path, robot: Robot) -> Recording:
         rows: np.ndarray = np.array([columns[header] for header in headers]) \
             .reshape(len(headers), -1).T
         return rows
+    return pick
 
-    units = {joint: 'N' if robot.limits[joint].kind == 'prismatic' else 'N m'
-             for joint in robot.actuators}
-    efforts = [f'{joint}_effort [{units.get(joint, "N m")}]' for joint in robot.efforts]
+
+def read_recording(path: Path, robot: Robot) -> Recording:
+    """Return the `Recording` in a table of `run_columns`, or in a report's folder."""
+    pick = read_table(path, robot)
+    time = pick('time [s]')[:, 0]
     return Recording(
-        pick('time [s]')[:, 0], pick(*(f'{name} [rad]' for name in robot.coordinates)),
+        time, pick(*(f'{name} [rad]' for name in robot.coordinates)),
         pick(*(f'{name}_rate [rad/s]' for name in robot.coordinates)),
         pick('support [index of foot]')[:, 0].astype(int), pick('steps [1]')[:, 0].astype(int),
         pick(*(f'{foot}_contact [bool]' for foot in robot.feet)) > 0.5,
         pick(*(f'{lock.joint}_locked [bool]' for lock in robot.locks)) > 0.5
-        if robot.locks else np.zeros((len(columns['time [s]']), 0), bool), pick(*efforts))
+        if robot.locks else np.zeros((len(time), 0), bool), pick(*effort_headers(robot)))
 
 
 def _columns(path: Path) -> dict[str, np.ndarray]:
