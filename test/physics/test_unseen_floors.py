@@ -44,7 +44,7 @@ def test_an_unseen_slope_changes_neither_speed_nor_attitude(slope, duration, see
         speed, error = walk(slope, duration, seed)
         assert speed == pytest.approx(0.5, rel=0.1)
         # on a ramp nothing tells a tilt from the accelerometer's bias, 0.3 degrees
-        assert error < np.radians(0.6)
+        assert error < np.radians(0.5)
 
 
 @pytest.mark.parametrize('seeds, duration', [
@@ -60,7 +60,7 @@ def test_tiles_are_walked_over(seeds, duration):
             ('stepping.speed', 0.5), *noise_overrides('lab'), ('sensors.seed', seed)])
         run = simulate(robot_file, duration=duration, disturb=tiles)
         assert run.fault is None, run.fault
-        assert run.q[-1, 0] > 0.35 * duration
+        assert run.q[-1, 0] > 0.3 * duration   # it starts from standing
 
 
 STAIRS = ([0.8, 1.1, 1.4, 2.4, 2.7, 3.0], [0.1, 0.1, 0.1, -0.1, -0.1, -0.1])

@@ -60,7 +60,7 @@ class Estimator:
         self._floor = FloorSlope(dynamics, values) \
             if robot.is_free and values.floor_variation > 0.0 else None
         if self._floor is not None:
-            self.state.floor_slope = self._floor.value
+            self.state.floor_slope, self._odometry.floor = self._floor.value, self._floor
         self._dynamics, self._imu = dynamics, dynamics.frame(robot.imu_link)
         self._forces = np.zeros((len(robot.feet), 3))
         self._balance = LoadBalance(

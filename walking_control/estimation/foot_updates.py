@@ -24,6 +24,7 @@ from walking_control.estimation.turns import fill_cross, fill_cross_product, fil
 from walking_control.models.array_functions import array_function, inner, multiply
 
 RESTS, TOUCHED, SLIPS, OFF = range(4)   # what became of a foot
+LATER, AT_TOUCHDOWN, NOW = range(3)   # when the height of a foothold counts
 BELIEVED = 9.0   # squared error over variance: more is not believed
 UNEVEN = 0.003   # rad: how far a sole on a level floor is from level
 _TINY = 1e-14   # m^2, (m/s)^2: a leg may not move in every direction
@@ -55,16 +56,17 @@ class Sample(NamedTuple):
     speeds: np.ndarray   # of the feet by the joints alone, m/s, ``(n_feet, 3)``
     grams: np.ndarray   # ``J J^T`` of the Jacobians of the feet by the joints, ``(n_feet, 3, 3)``
     verdicts: np.ndarray   # written: what became of each foot, ``(n_feet,)``
-    # rise of the floor over x and y, as the feet feel it, and height of its level part that the
-    # robot walks on, m; the last is written, ``(3,)``
+    # rise of the floor over x and y, as the feet feel it; height of its level part that the robot
+    # walks on, m, which is written; rise that the newest foothold alone says, ``(5,)``
     floor: np.ndarray
+    heights: np.ndarray   # when the height of each foot counts, ``(n_feet,)``
 
 
 def make_sample(n_feet: int) -> Sample:
     """Return a `Sample` of zeros."""
-    return Sample(np.zeros(3), np.zeros(3), np.zeros(3), np.zeros((n_feet, 3)),
-                  np.zeros((n_feet, 3)), np.zeros((n_feet, 3, 3)),
-                  np.zeros(n_feet, dtype=np.int64), np.zeros(3))
+    return Sample(np.zeros(3), np.zeros(3), np.zeros(3),
+                  np.zeros((n_feet, 3)), np.zeros((n_feet, 3)), np.zeros((n_feet, 3, 3)),
+                  np.zeros(n_feet, dtype=np.int64), np.zeros(5), np.full(n_feet, AT_TOUCHDOWN))
 
 
 @array_function
@@ -119,11 +121,14 @@ def take_feet(state: FilterState, sample: Sample, contact: np.ndarray, noise: No
                            np.ascontiguousarray(N[:rows, :rows]), gate):
                 verdicts[i] = SLIPS
                 set_foot(state, places[i], N, i)
+            elif sample.heights[i] == NOW:
+                _take_height(state, i, sample.floor, noise)
             continue
         state.standing[i] = True
         verdicts[i] = TOUCHED
         set_foot(state, places[i], N, i)
-        _take_height(state, i, sample.floor, noise)
+        if sample.heights[i] == AT_TOUCHDOWN:
+            _take_height(state, i, sample.floor, noise)
         if noise.tachometers:
             fill_foot_rows(state, sample, i, residual, H)
             correct(state, residual[3:], H[3:], np.ascontiguousarray(N[3:, 3:]),
@@ -236,13 +241,13 @@ def set_foot(state: FilterState, place: np.ndarray, N: np.ndarray, foot: int) ->
 
 @array_function
 def _take_height(state: FilterState, foot: int, floor: np.ndarray, noise: Noise) -> None:
-    """Correct the state by a foot that has just come down: a floor is level, or made of levels.
+    """Correct the state by the height of a foothold: a floor is level, or made of levels.
 
     A floor that leans by more than orientation and soles may be wrong says nothing of heights, and
     a foothold that is clearly off the last level begins another.
     """
     place, P = state.columns[2 + foot], state.P
-    steep = floor[0] * floor[0] + floor[1] * floor[1]
+    steep = max(floor[0] ** 2 + floor[1] ** 2, floor[3] ** 2 + floor[4] ** 2)
     if steep > BELIEVED * (P[TURN, TURN] + P[TURN + 1, TURN + 1] + 2.0 * UNEVEN ** 2) \
             or (place[2] - floor[2]) ** 2 > BELIEVED * (
                 noise.floor ** 2 + P[FEET + 3 * foot + 2, FEET + 3 * foot + 2]):

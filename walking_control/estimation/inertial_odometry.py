@@ -14,8 +14,10 @@ from scipy.stats import chi2
 from walking_control.estimation.attitude import floor_rotation
 from walking_control.estimation.foot_updates import (
     begin,
+    LATER,
     make_sample,
     Noise,
+    NOW,
     predict,
     take_feet,
     write_base,
@@ -166,6 +168,10 @@ class InertialOdometry(LegOdometry):
             np.einsum('ia,ia->i', forces, forces, out=self._loads)
             contact = self._find_contacts(state)
             self.sample.floor[:2] = state.floor_slope
+            if self.floor is not None and self.floor.flat:
+                self.sample.floor[3:], self.sample.heights[:] = self.floor.newest, LATER
+                if self.floor.felt:
+                    self.sample.heights[foot] = NOW
             self._take_feet(self.filter, self.sample, contact, self._noise, self._elapsed)
             if self._soles is not None:
                 self._take_soles(self.filter, self.sample, self._soles, self._noise, self._grip,

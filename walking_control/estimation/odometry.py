@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from walking_control.estimation.floor_slope import FloorSlope
     from walking_control.models.dynamics import Dynamics
     from walking_control.models.signals import WalkerState
 
@@ -22,9 +23,11 @@ class LegOdometry:
     Attributes:
         covariance: How well the base is known, see `WalkerState`; None where it is not said.
         rate_covariance: Of its angular velocity, base axes, ``(3, 3)``, rad^2/s^2; likewise.
+        floor: The `FloorSlope` that soles feel, or None.
     """
     covariance: np.ndarray | None = None
     rate_covariance: np.ndarray | None = None
+    floor: FloorSlope | None = None
 
     def __init__(self, dynamics: Dynamics) -> None:
         self._dynamics = dynamics
