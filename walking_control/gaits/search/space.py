@@ -34,6 +34,7 @@ SMOOTH = 0.002    # of weight times sqrt(g l): power below which a joint's sign 
 HEAT = 0.8        # of the same: copper loss at full effort of motors of unknown winding
 STOP = 0.02       # rad: how far a gait stays from joint stops
 CROUCH = 0.94     # of the height of the base over the soles at zero angles: where a guess walks
+FAST = 20.0       # rad in sqrt(l / g): rates that no gait reaches
 PERIODS = 0.4, 3.0   # of sqrt(l / g): shortest and longest step of a free time
 
 
@@ -130,6 +131,8 @@ class SpaceSearch:
         """Return the parameters of the program."""
         motors = [self.robot.actuators[joint] for joint in self.robot.joints]
         limits = values.motor_share * self.robot.effort_limits[:len(motors)]
+        rates = [values.rate_share * min(self.robot.limits[joint].velocity, FAST / self.scale.time)
+                 for joint in self.robot.joints]
         power = self.weight * np.sqrt(self.gravity * self.scale.length)
         copper = [motor.resistance / motor.torque_per_ampere ** 2 for motor in motors]
         if not any(copper):
@@ -140,7 +143,7 @@ class SpaceSearch:
                 *half, *(0.5 * np.array(self.sole)), self.weight, SMOOTH * power, values.exchange]
         still = self.theta - self.adaptation.columns @ self.adaptation.base
         return np.concatenate([still, np.ravel(self.adaptation.columns, order='F'), copper, limits,
-                               task])
+                               rates, task])
 
     def _bounds(self, values: SpaceSearchParameters) -> tuple[np.ndarray, np.ndarray]:
         """Return the bounds of the unknowns: joint limits, knees bent, time, mechanics."""

@@ -21,12 +21,12 @@ TASK = ('speed', 'width', 'clearance', 'gap', 'tilt', 'landing_speed', 'landing_
 
 
 class SpaceNumbers:
-    """The parameters of the program: of the robot, its motors (n each) and the `TASK`."""
+    """The parameters of the program: of the robot, its motors and joints (n each), the `TASK`."""
 
     def __init__(self, n: int, size_of_theta: int, adapted: int) -> None:
-        sizes = [size_of_theta, size_of_theta * adapted, n, n, len(TASK)]
+        sizes = [size_of_theta, size_of_theta * adapted, n, n, n, len(TASK)]
         self.symbol = ca.SX.sym('p', sum(sizes))
-        theta, columns, self.copper, self.limits, task = ca.vertsplit(
+        theta, columns, self.copper, self.limits, self.rates, task = ca.vertsplit(
             self.symbol, [0, *np.cumsum(sizes).tolist()])
         self._theta, self._columns = theta, ca.reshape(columns, size_of_theta, adapted)
         self.task = dict(zip(TASK, ca.vertsplit(task), strict=True))
@@ -80,6 +80,7 @@ def step_block(equations: SpaceEquations, shape: Shape, numbers: SpaceNumbers) -
     for tilt in (turns[2, 3], turns[2, 4], turns[1, 3]):
         for sign in (1.0, -1.0):
             rows.add('tilt of the base', task['tilt'] + sign * tilt, 0.0, np.inf)
+    rows.add('joint rates', v / numbers.rates, -1.0, 1.0)
     for sign in (1.0, -1.0):
         rows.add('efforts', numbers.limits + sign * effort, 0.0, np.inf)
     _add_wrench(rows, wrench, task, 'on the stance foot')

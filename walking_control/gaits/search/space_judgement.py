@@ -150,8 +150,9 @@ def judge_step(robot: Robot, gait: Gait, gravity: float = 9.81) -> StepJudgement
 def asymmetry(robot: Robot) -> float:
     """Return by what share the mass matrix of mirrored postures differs: 0 of legs quite alike."""
     dynamics, (_, mirror) = Dynamics(robot), mirrored_joints(robot)
-    base = robot.base
     q = np.random.default_rng(0).normal(0.0, 0.3, len(robot.joints))
-    one, other = (dynamics.mass_matrix(dynamics.configuration(angles))[base.nv:, base.nv:]
+    one, other = (dynamics.mass_matrix(dynamics.configuration(angles))
                   for angles in (q, mirror @ q))
-    return float(np.abs(one - mirror @ other @ mirror).max() / np.abs(one).max())
+    whole = np.eye(len(one))   # the base's velocities, too: a trunk may lean to one side
+    whole[:6, :6], whole[6:, 6:] = np.diag([1.0, -1.0, 1.0, -1.0, 1.0, -1.0]), mirror
+    return float(np.abs(one - whole @ other @ whole.T).max() / np.abs(one).max())

@@ -27,6 +27,8 @@ class SpaceSearchParameters(Parameters, section='space_search'):
         1.0)
     motor_share: float = parameter(
         0.8, '1', "Share of the motors' efforts a gait asks for at most.", 0.01, 1.0)
+    rate_share: float = parameter(
+        0.7, '1', 'The same of the speed limits of the joints.', 0.01, 1.0)
     exchange: float = parameter(
         0.0, '1', 'Share of the cost that counts power exchanged between joints at the supply; '
         'of the rest each joint pays alone.', 0.0, 1.0)

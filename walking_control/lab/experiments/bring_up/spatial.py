@@ -13,6 +13,7 @@ from walking_control.controllers.static_torque.controller import PostureControl
 from walking_control.controllers.stepping.body import Body
 from walking_control.controllers.stepping.controller import Stepping
 from walking_control.exceptions import WalkingControlError
+from walking_control.gaits.search.space_parameters import SpaceSearchParameters
 from walking_control.lab.adoption.description import fix_joints
 from walking_control.lab.adoption.guess import Description
 from walking_control.lab.experiments.bring_up.step import judge_walk, Outcome, Site, Step, walk
@@ -30,8 +31,9 @@ from walking_control.runs.metrics import summarize
 from walking_control.simulation.sensors import noise_overrides
 from walking_control.simulation.simulate import simulate
 
-SPREAD = (0.75, 1.0, 1.25)   # speeds, of that which legs of this length walk with ease
-TRIED_ON_GAIT = 12.0                 # s on the gait
+GAITS = (0.2, 0.3, 0.4, 0.5)   # over sqrt(g L): speeds that gaits are searched at
+TRIED_ON_GAIT = 12.0           # s on the gait
+SHARED = ('sole_length', 'sole_width', 'step_width', 'narrowest', 'widest')   # by every law
 COST = 'cost_of_transport_electrical'
 STANDS = 3.0      # s
 LEANS = 0.1       # rad: a robot that stands leans no more at the end
@@ -88,30 +90,37 @@ def natural_gait(site: Site) -> Outcome:
 
 def _find_gaits(site: Site) -> Outcome:
     robot_file = site.load()
-    name, speed = robot_file.robot.name, middle_speed(robot_file)
-    found = find_gaits(robot_file, [share * speed for share in SPREAD], progress=site.progress)
-    reasons = [member.reason for member in found.members if member.reason is not None]
-    if len(reasons) == len(found.members):
-        return Outcome(True, f'none: {reasons[0]}')
+    name, unit = robot_file.robot.name, pace(robot_file)
+    known = robot_file.sections.get(Stepping.parameters.section, {})
+    values = SpaceSearchParameters.read(
+        robot_file.sections.get(SpaceSearchParameters.section, {}), robot_file.scale)
+    gap = float(known.get('narrowest', 0.0))   # soles must not touch
+    found = find_gaits(robot_file, [share * unit for share in GAITS], task={
+        'least_gap': max(values.least_gap, gap), 'gait_width': max(values.gait_width, 1.05 * gap)},
+        progress=site.progress)
+    kept = [member for member in found.members if member.reason is None]
+    if not kept:
+        return Outcome(True, f'none: {found.members[0].reason}')
     family, file = save_gaits(found, site.folder), site.folder / f'{name}_natural.yaml'
     law = NaturalWalking.parameters.section
-    given = robot_file.sections.get(Stepping.parameters.section, {})   # soles that are relied on
+    easy = min(kept, key=lambda member: abs(member.summary['speed'] - middle_speed(robot_file)))
+    speed = easy.summary['speed']
     natural = load_robot(site.current, [
         ('controller', NaturalWalking.name),
-        *((f'{law}.{key}', value) for key, value in given.items() if key.startswith('sole_')),
-        (f'{law}.speed', speed), (f'{law}.gait', str(family.resolve()))])
+        *((f'{law}.{key}', known[key]) for key in SHARED if key in known),
+        (f'{law}.speed', speed), (f'{law}.speed_limit', max(speed, GAITS[-1] * unit)),
+        (f'{law}.gait', str(family.resolve()))])
     natural.write(file)
     run = simulate(natural, duration=TRIED_ON_GAIT)
     outcome = judge_walk(run, TRIED_ON_GAIT)
     steady = summarize(run)['steady'] or {}
     on_gait = float(run.telemetry['on_gait'].mean()) if len(run.time) else 0.0
-    figures = {COST: steady.get(COST), 'predicted': found.members[1].summary[COST],
+    figures = {COST: steady.get(COST), 'predicted': easy.summary[COST],
                'on_gait': on_gait, 'speed': speed}
     files = [str(family), str(file)]
     if not outcome.ok:
-        return Outcome(True, f'{len(found.members) - len(reasons)} gaits found, but '
-                       f'natural_walking does not walk on them: {outcome.what}',
-                       figures=figures, files=files)
+        return Outcome(True, f'{len(kept)} gaits found, but natural_walking does not walk on them '
+                       f'at {speed:.2g} m/s: {outcome.what}', figures=figures, files=files)
     price = 'electrical cost of transport unknown, since no motor tells its resistance,' \
         if steady.get(COST) is None else f'cost of transport {steady[COST]:.3g}, electrical,'
     return Outcome(True, f'{price} at {speed:.2g} m/s, {100.0 * on_gait:.0f} % of the time on the '
@@ -254,37 +263,56 @@ def walk_mujoco(site: Site) -> Outcome:
 
 
 def fastest(site: Site) -> Outcome:
-    """Raise the speed until no way of stepping keeps it, then walk the last one to the end."""
-    base = site.load()
-    unit = pace(base)
+    """Find how fast stepping walks, and natural_walking if gaits were found; keep the faster."""
+    base, unit = site.load(), pace(site.load())
+    best, words, figures = 0.0, [], {}
+    laws = {Stepping.name: _quick_steps(site, base, unit)}
+    natural = [file for file in site.done['natural gait'].files if file.endswith('_natural.yaml')]
+    if natural:
+        laws[NaturalWalking.name] = [
+            (level, load_robot(natural[0], [(f'{NaturalWalking.name}.speed', level * unit)]))
+            for level in reversed(LEVELS)]
+    path = site.folder / f'{base.robot.name}_fast.yaml'
+    for law, trials in laws.items():
+        why = 'no more was tried'
+        for level, trial in trials:
+            site.progress(f'{law} at {level:g} sqrt(g L)')
+            outcome = walk(site, trial, 'mujoco', site.duration)
+            speed = outcome.figures['steady_speed']
+            if outcome.ok and speed >= KEEPS * level * unit:
+                break
+            why = f'{level:g} fails: {"it does not get so fast" if outcome.ok else outcome.what}'
+        else:
+            words.append(f'{law}: none beyond the walk before; {why}')
+            continue
+        share = round(speed / unit, 3)
+        cost = outcome.figures.get('cost_of_transport_positive')
+        figures |= {law: share, f'{law} cost_of_transport_positive': cost}
+        words.append(f'{law}: {speed:.3g} m/s, {share:.2g} sqrt(g L), for {site.duration:g} s at a '
+                     f'cost of {cost:.2g}; {why}')
+        if share > best:
+            best = share
+            trial.write(path)
+    return Outcome(True, '. '.join(words),
+                   best or round(base.values(Stepping.parameters).speed / unit, 3), 'sqrt(g L)',
+                   figures=figures, files=[str(path)] if best else [])
+
+
+def _quick_steps(site: Site, base: RobotFile, unit: float) -> list[tuple[float, RobotFile]]:
+    """Return levels of speed and the ways of stepping that kept them shortly, fastest first."""
     kept: list[tuple[float, RobotFile]] = []
-    why = 'no more tried'
     for level in LEVELS:
         if level * unit <= base.values(Stepping.parameters).speed:
             continue
         for way in HASTES:
-            site.progress(f'speed {level:g} sqrt(g L)')
+            site.progress(f'{Stepping.name} at {level:g} sqrt(g L)')
             trial = _with_way(site, way, level * unit)
-            outcome = walk(site, trial, 'mujoco', TRIED)
-            if outcome.ok:
+            if walk(site, trial, 'mujoco', TRIED).ok:
                 kept.append((level, trial))
                 break
-            why = f'{level:g} fails: {outcome.what}'
         else:
             break
-    while kept:
-        level, trial = kept.pop()
-        outcome = walk(site, trial, 'mujoco', site.duration)
-        if outcome.ok and outcome.figures['steady_speed'] >= KEEPS * level * unit:
-            path = site.folder / f'{trial.robot.name}_fast.yaml'
-            trial.write(path)
-            speed = outcome.figures['steady_speed']
-            return Outcome(True, f'{speed:.3g} m/s, {speed / unit:.2g} sqrt(g L), for '
-                           f'{site.duration:g} s; {why}', round(speed / unit, 3), 'sqrt(g L)',
-                           figures=outcome.figures, files=[str(path)])
-        why = f'{level:g} fails: {outcome.what if not outcome.ok else "it does not get so fast"}'
-    return Outcome(True, f'none beyond the walk before; {why}',
-                   round(base.values(Stepping.parameters).speed / unit, 3), 'sqrt(g L)')
+    return kept[::-1]
 
 
 def card(site: Site) -> Outcome:
@@ -316,6 +344,6 @@ SPATIAL_STEPS = (
     Step('gains', ('stepping',), gains),
     Step('walk (MuJoCo)', ('stepping',), walk_mujoco),
     Step('margins', ('walk (MuJoCo)',), card),
-    Step('speed', ('walk (MuJoCo)',), fastest),
     Step('natural gait', ('walk (MuJoCo)',), natural_gait),
+    Step('speed', ('walk (MuJoCo)', 'natural gait'), fastest),
 )
