@@ -12,6 +12,7 @@ pytest.importorskip('casadi', reason='gait search needs the package casadi')
 from walking_control.cli import main  # noqa: E402
 from walking_control.gaits.gait_family import GaitFamily  # noqa: E402
 from walking_control.gaits.search.space import SpaceSearch  # noqa: E402
+from walking_control.gaits.search.space_judgement import asymmetry  # noqa: E402
 from walking_control.lab.experiments.gait_search import find_gaits, save_gaits  # noqa: E402
 from walking_control.loading import load_robot  # noqa: E402
 from walking_control.models.resources import gait_path  # noqa: E402
@@ -50,6 +51,25 @@ def test_within_what_was_asked(found):
     landing = judgement.twist[:3] + np.cross(judgement.twist[3:], corners)
     assert (-0.26 < landing[:, 2]).all() and (landing[:, 2] < 1e-6).all()
     assert np.abs(landing[:, :2]).max() < values.landing_slip + 1e-6
+
+
+@pytest.mark.long
+def test_joints_are_no_faster_than_they_may_be(found):
+    """A gait would ask for rates that stop the robot by a fault on its first step."""
+    slow, = find_gaits(load_robot('walker3d'), [0.8], COARSE, {'rate_share': 0.25}).members
+    free, slowed = (np.abs(member.result.gait.phases[0].motion(np.linspace(0.0, 1.0, 60))[1]).max()
+                    for member in (found.members[0], slow))
+    assert slow.reason is None and slowed < 1.02 * 0.25 * 12.0 < free
+
+
+def test_a_trunk_that_leans_to_one_side_is_unequal():
+    """A gait of a robot with one arm held aside would be refused as inexact, its legs being alike.
+    """
+    robot = load_robot('walker3d').robot
+    assert asymmetry(robot) < 1e-9
+    aside = robot.urdf.replace('xyz="0 0 0.06"/><mass value="8.5"', 'xyz="0 0.02 0.06"/>'
+                               '<mass value="8.5"', 1)
+    assert asymmetry(replace(robot, urdf=aside)) > 1e-3
 
 
 def test_file_and_verb(found, tmp_path, capsys, monkeypatch):

@@ -233,6 +233,43 @@ def test_gaits_that_were_found_are_walked(tmp_path, monkeypatch):
     assert outcome.value is None and 'unknown' in outcome.what and 'on the gait' in outcome.what
 
 
+@pytest.fixture
+def walks(monkeypatch):
+    """Return law -> (largest level of speed it walks at, cost), which stand in for walks."""
+    limits = {}
+
+    def walk(site, trial, plant, duration, disturb=()):
+        speed = trial.sections[trial.controller]['speed']
+        most, cost = limits[trial.controller]
+        figures = {'steady_speed': 0.98 * speed, 'cost_of_transport_positive': cost}
+        return Outcome(bool(speed <= most * spatial.pace(trial)), 'a knee at 9 of 8 rad/s',
+                       speed, figures=figures)
+    monkeypatch.setattr(spatial, 'walk', walk)
+    return limits
+
+
+@pytest.mark.parametrize('natural, law, level', [(0.42, 'natural_walking', 0.4),
+                                                 (0.26, 'stepping', 0.3), (None, 'stepping', 0.3)])
+def test_the_faster_law_is_kept(tmp_path, walks, natural, law, level):
+    """A robot would squat at a third of the speed at which it walks on a gait of its own."""
+    path = robot_path('walker3d')
+    site = Site(path, tmp_path, progress=lambda text: None, current=path)
+    walks.update(stepping=(0.31, 0.9), natural_walking=(natural, 0.2))
+    site.done['natural gait'] = Outcome(True, 'none: six joints')
+    if natural is not None:
+        file = tmp_path / 'walker3d_natural.yaml'
+        load_robot(path, controller='natural_walking').write(file)
+        site.done['natural gait'].files.append(str(file))
+    lead = spatial.LEAD if law == 'natural_walking' else 1.0
+    outcome = spatial.fastest(site)
+    assert outcome.value == pytest.approx(0.98 * lead * level, abs=2e-3) == outcome.figures[law]
+    assert '9 of 8 rad/s' in outcome.what and f'{law}:' in outcome.what
+    assert outcome.what.count('sqrt(g L)') == (1 if natural is None else 2)
+    fast = load_robot(outcome.files[0])
+    assert fast.controller == law
+    assert fast.sections[law]['speed'] == pytest.approx(lead * level * spatial.pace(fast))
+
+
 @pytest.mark.slow
 def test_bring_up_finds_gaits(tmp_path):
     """A biped on soles would squat after bring-up, though gaits of its own can be found."""

@@ -96,13 +96,7 @@ class SpaceSearch:
 
     def find(self, values: SpaceSearchParameters, speed: float,
              start: Gait | None = None) -> SpaceResult:
-        """Return the gait of one speed.
-
-        Args:
-            values: What it shall be.
-            speed: m/s.
-            start: `Gait` to start from, e.g. that of a neighbouring speed.
-        """
+        """Return the gait of a speed in m/s, searched from a `Gait` such as its neighbour's."""
         if not 0.0 < speed < np.inf:
             raise InvalidInput('speed of a gait in space', value=speed, limit='must be above 0 m/s')
         general = self.general

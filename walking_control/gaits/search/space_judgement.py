@@ -58,11 +58,7 @@ class StepJudgement:
 
 
 class Standing:
-    """A biped that stands flat on its first foot, by Pinocchio.
-
-    Args:
-        gravity: m/s^2.
-    """
+    """A biped that stands flat on its first foot, by Pinocchio; gravity in m/s^2."""
 
     def __init__(self, robot: Robot, gravity: float) -> None:
         self.robot, self.dynamics = robot, Dynamics(robot, gravity)
@@ -103,11 +99,7 @@ class Standing:
 
 
 def judge_step(robot: Robot, gait: Gait, gravity: float = 9.81) -> StepJudgement:
-    """Return the `StepJudgement` of a gait of one phase on the robot's first foot.
-
-    Args:
-        gravity: m/s^2.
-    """
+    """Return the `StepJudgement` of a gait of one phase on the first foot; gravity in m/s^2."""
     standing, (_, mirror) = Standing(robot, gravity), mirrored_joints(robot)
     s, weights = fine_grid(FINE)
     motion = gait.phases[0].motion(s)

@@ -39,7 +39,6 @@ class _Problem:
         self.model, self.data = tree.model, tree.model.createData()
         names = [str(name) for name in self.model.names][2:]
         self.names = names
-        self.base = pin.neutral(self.model)
         chains = [tree.chain(sole.body) for sole in soles]
         shared = set(chains[0]).intersection(*chains[1:])
         self._hips = [next(body for body in chain if body not in shared) for chain in chains]
@@ -82,17 +81,22 @@ class _Problem:
 
     def place(self, posture: dict[str, float]) -> tuple[list[pin.SE3], np.ndarray, np.ndarray]:
         """Return placements of soles, centre of mass, ways from hips to ankles or points."""
-        q = self.base.copy()
-        for name, value in posture.items():
-            joint = self.model.joints[self.model.getJointId(name)]
-            q[joint.idx_q:joint.idx_q + joint.nq] = value if joint.nq == 1 \
-                else (np.cos(value), np.sin(value))
-        com = pin.centerOfMass(self.model, self.data, q).copy()
+        com = _set_joints(self.model, self.data, pin.neutral(self.model), posture)
         soles = [self.data.oMi[sole.body] * sole.place for sole in self.soles]
         legs = np.array([(place if sole.is_point else self.data.oMi[sole.body]).translation
                          - self.data.oMi[hip].translation
                          for sole, place, hip in zip(self.soles, soles, self._hips, strict=True)])
         return soles, com, legs
+
+
+def _set_joints(model: pin.Model, data: pin.Data, q: np.ndarray, posture: dict[str, float]
+                ) -> np.ndarray:
+    """Place a model at q with joints so set, and return its centre of mass, m, ``(3,)``."""
+    for name, value in posture.items():
+        joint = model.joints[model.getJointId(name)]
+        q[joint.idx_q:joint.idx_q + joint.nq] = value if joint.nq == 1 \
+            else (np.cos(value), np.sin(value))
+    return np.array(pin.centerOfMass(model, data, q))
 
 
 def find_longest(problem: _Problem) -> float:
@@ -175,11 +179,7 @@ def find_stride(tree: BodyTree, soles: Sequence[Sole], bend: float,
     def feet(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         q = pin.neutral(model)
         q[3:7] = pin.Quaternion(pin.exp3(np.array([0.0, x[0], 0.0]))).coeffs()
-        for value, name in zip(x[1:], names, strict=True):
-            joint = model.joints[model.getJointId(name)]
-            q[joint.idx_q:joint.idx_q + joint.nq] = value if joint.nq == 1 \
-                else (np.cos(value), np.sin(value))
-        com = pin.centerOfMass(model, data, q).copy()
+        com = _set_joints(model, data, q, dict(zip(names, x[1:].tolist(), strict=True)))
         return np.array([(data.oMi[sole.body] * sole.place).translation for sole in soles]), com
     zero, _ = feet(rest)
     leg = max(1e-3, float(np.median(np.linalg.norm(zero[:, [0, 2]], axis=1))))

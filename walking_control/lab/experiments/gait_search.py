@@ -26,7 +26,7 @@ from walking_control.simulation.parameters import RigidParameters
 
 SCUFF_ROOM = 0.1   # of a step, ahead of where the foot of a gait comes out of the floor
 MIDDLE = 0.28      # of sqrt(g l): the speed nearest to it is searched first, from nothing
-UNEQUAL = 0.5      # the same of a robot whose left and right differ: light joints swing after an impact
+UNEQUAL = 0.5      # the same where left and right differ: an impact shakes light joints
 ALIKE = 1e-9       # of the mass matrix: less than that is rounding
 RESIDUAL = 1e-6    # of power, in weights times m/s, and of rates and angles after touchdown
 

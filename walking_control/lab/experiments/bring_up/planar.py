@@ -10,8 +10,9 @@ from scipy.optimize import linprog
 from walking_control.controllers.curve_tracking.controller import CurveTracking
 from walking_control.exceptions import WalkingControlError
 from walking_control.gaits.gait_file import load_gait
-from walking_control.lab.experiments.bring_up.step import margins, Outcome, Site, Step, walk
+from walking_control.lab.experiments.bring_up.step import Outcome, Site, Step, walk
 from walking_control.lab.experiments.gait_search import find_gait, save_gait, scuff_length
+from walking_control.lab.experiments.margins import find_margin
 from walking_control.lab.experiments.resimulation import FOLLOWS, resimulate
 from walking_control.lab.experiments.sweeps.task import Axis, SweepTask
 from walking_control.lab.experiments.tuning import Goal, tune
@@ -24,6 +25,7 @@ STARTS = 3                   # first guesses each
 PATIENCE = 180.0             # s of processor time, after which tuning tries no further gains
 LEVEL = 0.005                # m: a foot that is higher does not stand
 SPREAD = 3.0                 # factor either way between which gains are sought
+MARGINS = {'delay': (0.004, 0.004), 'mass': (0.1, 0.1)}   # largest tried, in steps of
 GAINS = ('attraction', 'energy_gain', 'bandwidth')
 
 
@@ -180,28 +182,23 @@ def gains(site: Site) -> Outcome:
                            first.value, figures=first.figures)
         return Outcome(False, first.what, first.value, first.limit,
                        'the gait at another --speed, or more --evaluations')
-    written = site.folder / f'{robot_file.robot.name}_tuned.yaml'
-    found['robot_file'].write(written)
-    before, cost = found['cost_before'], found['cost']
-    return Outcome(True, f'cost of transport {cost:.4g}'
-                   + (f' from {before:.4g}' if before is not None else ''), cost,
-                   figures=found['parameters'], robot_file=str(written))
-
-
-def walk_rigid(site: Site) -> Outcome:
-    """Walk on the rigid plant."""
-    return walk(site, site.load(), 'rigid', site.duration)
-
-
-def walk_mujoco(site: Site) -> Outcome:
-    """Walk in MuJoCo."""
-    return walk(site, site.load(), 'mujoco', site.duration)
+    return site.keep_tuned(found)
 
 
 def measure_margins(site: Site) -> Outcome:
     """Measure what delay and ignorance of its masses the walk survives."""
-    return margins(site, site.load(), 'rigid', {'delay': (0.004, 0.004), 'mass': (0.1, 0.1)}, 4.0,
-                   site.progress)
+    figures: dict[str, Any] = {}
+    for kind, (largest, resolution) in MARGINS.items():
+        site.progress(f'margin {kind}')
+        try:
+            found = find_margin(site.load(), kind, None, 'rigid', largest, resolution, 1, 4.0)
+            unit = '' if found['unit'] == '1' else f' {found["unit"]}'
+            figures[kind] = f'{found.largest_survived:.3g}{unit}' + (
+                '' if found.first_failure is not None else ' and more')
+        except WalkingControlError as error:
+            figures[kind] = f'not measured: {error}'
+    return Outcome(True, ', '.join(f'{kind} {value}' for kind, value in figures.items()),
+                   figures=figures)
 
 
 PLANAR_STEPS = (
@@ -209,7 +206,9 @@ PLANAR_STEPS = (
     Step('gait', ('check',), gait),
     Step('re-simulation', ('gait',), resimulation),
     Step('gains', ('gait',), gains),
-    Step('walk (rigid)', ('gait', 'gains'), walk_rigid),
-    Step('walk (MuJoCo)', ('gait', 'gains'), walk_mujoco),
+    Step('walk (rigid)', ('gait', 'gains'),
+         lambda site: walk(site, site.load(), 'rigid', site.duration)),
+    Step('walk (MuJoCo)', ('gait', 'gains'),
+         lambda site: walk(site, site.load(), 'mujoco', site.duration)),
     Step('margins', ('walk (rigid)',), measure_margins),
 )

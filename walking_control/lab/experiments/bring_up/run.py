@@ -13,13 +13,7 @@ from walking_control import __version__
 from walking_control.exceptions import InvalidInput, WalkingControlError
 from walking_control.lab.experiments.bring_up.planar import PLANAR_STEPS
 from walking_control.lab.experiments.bring_up.spatial import SPATIAL_STEPS
-from walking_control.lab.experiments.bring_up.step import (
-    check_step,
-    failure_of,
-    Outcome,
-    Site,
-    Step,
-)
+from walking_control.lab.experiments.bring_up.step import check_step, Outcome, Site, Step
 from walking_control.models.base import Base
 from walking_control.models.robot_file import read_parameters
 from walking_control.models.robot_section import urdf_path
@@ -124,7 +118,8 @@ def _do(step: Step, site: Site, journal: Journal) -> tuple[Outcome, bool]:
     try:
         outcome = step.run(site)
     except WalkingControlError as error:
-        outcome = failure_of(error)
+        parts = error.as_dict()
+        outcome = Outcome(False, str(error), parts['value'], parts['limit'], parts['remedy'])
     journal.keep(step.name, key, outcome)
     return outcome, False
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import time
 from typing import Any, NamedTuple
 
-from walking_control.exceptions import NotAchieved, WalkingControlError
+from walking_control.exceptions import NotAchieved
 from walking_control.lab.experiments.check import check_robot
-from walking_control.lab.experiments.margins import find_margin, why_it_stopped
+from walking_control.lab.experiments.margins import why_it_stopped
 from walking_control.loading import load_robot
 from walking_control.models.robot_file import RobotFile
 from walking_control.runs.metrics import summarize
@@ -38,12 +38,6 @@ class Outcome:
         return asdict(self)
 
 
-def failure_of(error: WalkingControlError) -> Outcome:
-    """Return the `Outcome` of a step that raised."""
-    parts = error.as_dict()
-    return Outcome(False, str(error), parts['value'], parts['limit'], parts['remedy'])
-
-
 @dataclass
 class Site:
     """Where a robot is brought up, and how."""
@@ -67,6 +61,14 @@ class Site:
         """Return what steps depend on beside the robot."""
         return {'speed': self.speed, 'duration': self.duration, 'evaluations': self.evaluations,
                 'seed': self.seed}
+
+    def keep_tuned(self, found: dict[str, Any]) -> Outcome:
+        """Write what `tune` found and return it as the `Outcome` to go on with."""
+        written = self.folder / f'{found["robot_file"].robot.name}_tuned.yaml'
+        found['robot_file'].write(written)
+        before = '' if found['cost_before'] is None else f' from {found["cost_before"]:.4g}'
+        return Outcome(True, f'cost of transport {found["cost"]:.4g}{before}', found['cost'],
+                       figures=found['parameters'], robot_file=str(written))
 
 
 class Step(NamedTuple):
@@ -126,21 +128,4 @@ def judge_walk(run: Run, duration: float) -> Outcome:
         return Outcome(False, 'no step was made', 0, 'steps', figures=figures)
     speed = summary.get('speed') or 0.0
     return Outcome(True, f'{time:g} s, {summary["steps"]} steps, {speed:.3g} m/s', round(speed, 3),
-                   figures=figures)
-
-
-def margins(site: Site, robot_file: RobotFile, plant: str, kinds: dict[str, tuple[float, float]],
-            duration: float, progress: Callable[[str], None]) -> Outcome:
-    """Return the `Outcome` of lasting errors, each made worse until the walk ends."""
-    figures: dict[str, Any] = {}
-    for kind, (largest, resolution) in kinds.items():
-        progress(f'margin {kind}')
-        try:
-            found = find_margin(robot_file, kind, None, plant, largest, resolution, 1, duration)
-            unit = '' if found['unit'] == '1' else f' {found["unit"]}'
-            figures[kind] = f'{found.largest_survived:.3g}{unit}' + (
-                '' if found.first_failure is not None else ' and more')
-        except WalkingControlError as error:
-            figures[kind] = f'not measured: {error}'
-    return Outcome(True, ', '.join(f'{kind} {value}' for kind, value in figures.items()),
                    figures=figures)
