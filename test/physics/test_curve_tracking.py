@@ -19,10 +19,11 @@ from walking_control.controllers.parameters import TimePdParameters
 from walking_control.controllers.time_pd import TimePd
 from walking_control.exceptions import InvalidInput, ParameterError
 from walking_control.gaits.gait import GaitError
+from walking_control.gaits.gait_file import load_gait as load_file_gait
 from walking_control.lab.experiments.robustness import find_first_failure
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
-from walking_control.models.resources import share_directory
+from walking_control.models.resources import gait_path, share_directory
 from walking_control.models.robot_file import World
 from walking_control.models.signals import Command, Reference, WalkerState
 from walking_control.models.support.dynamics import effort_map, SupportDynamics
@@ -216,6 +217,30 @@ def test_energies_flow_as_the_equations_say(name, slope, case):
     # Z, where there is one, turns what is undesired, mostly at its largest rate
     assert np.median(turns) == pytest.approx(float(len(free) > 2), abs=1e-9)
     assert max(turns) < 1.0 + 1e-9
+
+
+def test_a_gait_that_needs_work_gets_what_it_takes():
+    """If it failed, the energy error alone would drive such a gait: late, slower and at a price."""
+    dribbel = load_robot('dribbel')
+    settings = {**dribbel.sections['curve_tracking'], 'limiting': 'off', 'energy': 'gait',
+                'impact_time': 0.0}
+    controller, world = law(dribbel, **settings), dribbel.values(World)
+    support = SupportDynamics(Dynamics(dribbel.robot, world.gravity, world.slope))
+    state, command = WalkerState(dribbel.robot), Command(dribbel.robot)
+    state.locked[:], state.contact[:] = (True, False), (True, False)
+    phase = load_file_gait(gait_path('dribbel'), dribbel).phases[0]
+    to_joints, largest = np.linalg.inv(dribbel.robot.supports[dribbel.robot.feet[0]]), 0.0
+    for q, v, a in zip(*phase.motion(np.linspace(0.1, 0.9, 9)), strict=True):
+        parts = support.layout.split(support.terms(0, q, v))
+        force = (parts['mass'][2:, 2:] @ a + parts['bias'][2:])[2]   # of the hip
+        state.coordinates[:], state.rates[:] = q, v
+        state.position[:], state.velocity[:] = (to_joints @ q)[1:], (to_joints @ v)[1:]
+        controller.reset(state)
+        for _ in range(3):   # the knee has to be seen free
+            controller.update(state, Reference(), 0.002, command)
+        assert command.effort[0] == pytest.approx(force, abs=0.05)
+        largest = max(largest, abs(force))
+    assert largest > 1.0
 
 
 def test_desired_energy_between_the_samples():

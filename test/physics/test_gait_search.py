@@ -182,7 +182,7 @@ def test_sweep_starts_from_the_speed_before(compass):
     """A sweep must give what single searches give."""
     rows = sweep_speed(compass, [0.7, 0.8], {'landing_speed': 0.5, 'starts': 1})
     alone = find_gait(compass, {'speed': 0.8, 'landing_speed': 0.5, 'starts': 1}).summary
-    assert rows[1]['cost'] == pytest.approx(alone['cost'], rel=1e-4)
+    assert rows[1].summary['cost'] == pytest.approx(alone['cost'], rel=1e-4)
 
 
 @pytest.mark.long

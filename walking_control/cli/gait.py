@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 class _Search(common.Seeded, common.OnFloor):
     speed: float | None = option('walking speed in m/s', 'V', apart='pace')
     speeds: Sequence[float] | None = option(
-        'search at N speeds instead and draw the cost over speed; of bipeds on soles a family of '
-        'gaits in one file', 'LO:HI:N', number_range, apart='pace')
+        'search at N speeds instead, each from its neighbour, and write a family of gaits in one '
+        'file and the cost over speed', 'LO:HI:N', number_range, apart='pace')
+    clearances: Sequence[float] | None = option(
+        'with --speeds: at each of N clearances in m', 'LO:HI:N', number_range)
     degree: int | None = option('degree of the polynomials', 'K')
     nodes: int | None = option('intervals of the quadrature', 'N')
     quadrature: str | None = option('lobatto or riemann', 'NAME')
@@ -59,6 +61,8 @@ def search(options: _Search) -> int:
                                                             'robots other than bipeds on soles'))
     if space:
         return _search_space(options, robot_file, task, show)
+    if options.clearances is not None and (options.speeds is None or options.optimise):
+        raise InvalidInput('option --clearances', limit='needs --speeds, and no --optimise')
     if options.speeds is not None:
         return _search_speeds(options, options.speeds, robot_file, task, show)
     found = find_gait(robot_file, task, options.optimise, options.seed, progress=show)
@@ -120,23 +124,30 @@ def _all_the_same(found: GaitSearch) -> str:
 def _search_speeds(options: _Search, speeds: Sequence[float], robot_file: RobotFile,
                    task: dict[str, Any], show: Callable[[str], None] | None) -> int:
     """Search at several speeds, fixed mechanics beside adapted ones; draw Fig. 5.2."""
-    from walking_control.lab.experiments.gait_search import sweep_speed
-    kinds = {'fixed mechanics': (), **({', '.join(options.optimise): options.optimise}
-                                       if options.optimise else {})}
-    curves = {name: sweep_speed(robot_file, speeds, task, kind, options.seed, show)
-              for name, kind in kinds.items()}
-    result = {'curves': curves, 'files': []}
+    from walking_control.lab.experiments.gait_search import save_family, sweep_speed
+    found = sweep_speed(robot_file, speeds, task, (), options.seed, show,
+                        options.clearances or (None,))
+    curves: dict[str, list[dict[str, Any]]] = {}
+    for row in found:
+        name = f'clearance {row.values.clearance:g} m' if options.clearances else 'fixed mechanics'
+        curves.setdefault(name, []).append(row.summary)
+    if options.optimise:
+        adapted = sweep_speed(robot_file, speeds, task, options.optimise, options.seed, show)
+        curves[', '.join(options.optimise)] = [row.summary for row in adapted]
+    result: dict[str, Any] = {'curves': curves, 'files': []}
     if options.out is not None:
         from walking_control.lab.reports.plots.gait import plot_cost_over_speed
-        result['files'] = output.save_figures(options.out,
-                                              {'cost_over_speed': plot_cost_over_speed(curves)})
+        result['files'] = [str(save_family(found, options.out)), *output.save_figures(
+            options.out, {'cost_over_speed': plot_cost_over_speed(curves)})]
     rows = [(name, row) for name, rows in curves.items() for row in rows]
 
     def say(result: dict[str, Any]) -> None:
         for name, row in rows:
             adapted = ', '.join(f'{key.rpartition(".")[2]} {value:.4g}'
                                 for key, value in row['parameters'].items())
-            print(f'{name}: {row["speed"]:.3g} m/s, cost {row["cost"]:.4g} {adapted}')
+            print(f'{name}: {row["speed"]:.3g} m/s, cost {row["cost"]:.4g}, foot up to '
+                  f'{row["foot_height_ahead"]:.3g} m high ahead, pressure to '
+                  f'{row["pressure_reach"]:.2g} m {adapted}')
         output.print_files(result)
     output.tell(options, result, say)
     return _say_failed(row['reason'] for _, row in rows)

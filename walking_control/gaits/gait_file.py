@@ -25,7 +25,9 @@ from walking_control.models.yaml_text import load_yaml
 VERSION = 1
 TOLERANCE = 1e-6     # relative, of masses, springs and gravity
 SLOPE_TOLERANCE = 1e-6   # rad
+SAME = 1e-6   # m/s and m: places in a family closer than that are one
 KINDS = {'robot': Mapping, 'world': Mapping, 'phases': list}
+FAMILY = 'walking_control_gaits'   # first line of a file of gaits at several speeds
 FIND_ONE = 'find one for this robot: walking_control gait cycle ROBOT --out DIR, or gait search'
 
 
@@ -53,6 +55,52 @@ def gait_document(robot_file: RobotFile, gait: Gait, found: dict[str, Any],
                            'written': datetime.now(timezone.utc).isoformat(timespec='seconds'),
                            **provenance},
             'phases': phases}
+
+
+def plane_family(members: Sequence[Mapping[str, Any]],
+                 holes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return documents of one robot's gaits at several speeds, and places without one, as one."""
+    head = {name: value for name, value in members[0].items()
+            if name not in ('walking_control_gait', 'found', 'phases')}
+    return {FAMILY: VERSION, **head, 'holes': list(holes),
+            'members': [{'found': one['found'], 'phases': one['phases']} for one in members]}
+
+
+def _member(path: Path | str, speed: str, clearance: str) -> dict[str, Any]:
+    """Return the document of a gait at a speed, blended from its neighbours in a family."""
+    family = read_document(path, FAMILY, {'robot': Mapping, 'world': Mapping, 'members': list})
+    try:
+        wanted = float(speed)
+        every = [(float(one['found']['speed']), float(one['found']['required_clearance']), one)
+                 for one in family['members']]
+        height = float(clearance) if clearance else min(row[1] for row in every)
+        rows = sorted((v, one) for v, h, one in every if abs(h - height) < SAME)
+        holes = [float(hole['speed']) for hole in family['holes']
+                 if abs(float(hole['required_clearance']) - height) < SAME]
+        below = [row for row in rows if row[0] <= wanted + SAME]
+        above = [row for row in rows if row[0] >= wanted - SAME]
+        if not below or not above or any(below[-1][0] < v < above[0][0] for v in holes):
+            known = ', '.join(f'{v:.4g}' for v, _ in rows)
+            raise GaitFileError('speed of the gait', value=wanted, limit=f'{path} has gaits of '
+                                f'{known} m/s and none that meet there',
+                                remedy='choose a speed between two without a hole')
+        (low, one), (high, other) = below[-1], above[0]
+        share = (wanted - low) / (high - low) if high - low > SAME else 0.0
+        phases = [_blend(a, b, share) for a, b in zip(one['phases'], other['phases'], strict=True)]
+    except (KeyError, TypeError, ValueError) as error:
+        if isinstance(error, GaitError):
+            raise
+        raise GaitFileError(f'gait file {path}', limit=f'has a broken member: {error!r}') from error
+    return {**family, 'found': one['found'], 'phases': phases}
+
+
+def _blend(one: Any, other: Any, share: float) -> Any:
+    """Return what lies between two phases of a file: numbers in proportion, words of the first."""
+    if isinstance(one, Mapping):
+        return {name: _blend(value, other[name], share) for name, value in one.items()}
+    if isinstance(one, list):
+        return [_blend(a, b, share) for a, b in zip(one, other, strict=True)]
+    return one if isinstance(one, str) else (1.0 - share) * one + share * other
 
 
 def phase_document(phase: Phase, names: Sequence[str]) -> dict[str, Any]:
@@ -84,6 +132,9 @@ def read_document(path: Path | str, key: str = 'walking_control_gait',
             getattr(error, 'strerror', None) or 'not YAML in UTF-8'
         raise GaitFileError(f'gait file {path}', limit=f'cannot be read: {reason}',
                             remedy='give a file that gait cycle or gait search wrote') from error
+    if isinstance(document, Mapping) and FAMILY in document and key != FAMILY:
+        raise GaitFileError(f'gait file {path}', limit='holds gaits of several speeds',
+                            remedy=f'name one: {path}@SPEED')
     if not isinstance(document, Mapping) or key not in document:
         raise GaitFileError(f'gait file {path}', limit='is not a gait file'
                             if key == 'walking_control_gait' else 'is not a file of gaits in space',
@@ -100,8 +151,13 @@ def read_document(path: Path | str, key: str = 'walking_control_gait',
 
 
 def read_gait(path: Path | str) -> Mapping[str, Any]:
-    """Return a gait file's document; `GaitFileError`: unreadable, no gait, another version."""
-    document = read_document(path)
+    """Return a gait file's document; `GaitFileError`: unreadable, no gait, another version.
+
+    Of a file of several gaits the path ends in ``@SPEED`` or ``@SPEED,CLEARANCE``, m/s and m.
+    """
+    file, _, place = str(path).rpartition('@')
+    document = _member(file, *place.partition(',')[::2]) \
+        if file and not Path(path).exists() else read_document(path)
     for name in ('slope', 'gravity'):
         value = document['world'].get(name)
         if isinstance(value, bool) or not isinstance(value, (int, float)) \

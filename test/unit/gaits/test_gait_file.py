@@ -14,7 +14,12 @@ from walking_control.gaits.gait_file import (  # noqa: E402
     read_gait,
     write_gait,
 )
-from walking_control.lab.experiments.gait_search import document_of, find_gait  # noqa: E402
+from walking_control.lab.experiments.gait_search import (  # noqa: E402
+    document_of,
+    find_gait,
+    save_family,
+    sweep_speed,
+)
 from walking_control.loading import load_robot  # noqa: E402
 
 
@@ -120,3 +125,26 @@ def test_command_line_says_what_failed(tmp_path, capsys):
     assert 'error: no gait of compass' in captured.err
     assert '"converged": false' in captured.out
     assert (tmp_path / 'compass_not_converged.yaml').exists()
+
+
+def test_a_family_is_one_file_and_has_what_lies_between(tmp_path):
+    """If it failed, speeds between those searched could not be walked, or holes would be."""
+    robot_file = load_robot('compass')
+    rows = sweep_speed(robot_file, [0.9, 0.95], {'landing_speed': 0.5, 'starts': 1})
+    path = save_family(rows, tmp_path)
+    for row in rows:
+        whole = load_gait(f'{path}@{row.values.speed}', robot_file)
+        np.testing.assert_allclose(whole.start, row.result.gait.start, atol=1e-12)
+    between = load_gait(f'{path}@0.925', robot_file)
+    mean = 0.5 * (rows[0].result.gait.period + rows[1].result.gait.period)
+    assert between.period == pytest.approx(mean)
+    q, _ = between.end
+    # the step of straight legs of 1 m
+    assert 2.0 * abs(np.sin(q[1] / 2.0)) / mean == pytest.approx(0.925, rel=2e-3)
+    for place, reason in (('', 'several speeds'), ('@1.2', 'none that meet'), ('@nan', 'none that'),
+                          ('@fast', 'broken member'), ('@0.925,0.3', 'none that meet')):
+        with pytest.raises(GaitFileError, match=reason):
+            load_gait(f'{path}{place}', robot_file)
+    rows[1].summary['reason'] = 'the plant does not follow'
+    with pytest.raises(GaitFileError, match='none that meet'):
+        load_gait(f'{save_family(rows, tmp_path)}@0.925', robot_file)

@@ -87,8 +87,9 @@ def build_tracker(robot: Robot, values: CurveTrackingParameters, world: World, g
     q, v = part.q[:, free], part.v[:, free]
     energy, speed = _energies(support, gravity, spin, part)
     proper = part.inside
+    drive = np.where(proper, np.gradient(energy, part.time) / speed, 0.0)
     if values.energy == 'constant':
-        energy = np.full(len(energy), energy[proper].mean())
+        energy, drive = np.full(len(energy), energy[proper].mean()), np.zeros(len(energy))
     check_period(values, speed[proper], field, q[proper], v[proper])
     gains = tracker.Gains(
         values.energy_gain, values.integral_gain, values.integral_limit, values.transfer_gain,
@@ -100,7 +101,7 @@ def build_tracker(robot: Robot, values: CurveTrackingParameters, world: World, g
     return tracker.TrackerData(
         free, limits.inputs, field, np.array(gravity if parameters is None else parameters),
         np.array([support.relabel(foot) for foot in range(2)]), spin, reduced, energy[inside],
-        gains, METHOD[values.method],
+        drive[inside], gains, METHOD[values.method],
         tracker.Tank(values.tank_initial, values.tank_capacity, values.tank_supply
                      if values.tank_supply >= 0.0
                      else RESERVE * power_taken(support, gravity, spin, gait)),

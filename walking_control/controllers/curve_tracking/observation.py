@@ -41,6 +41,7 @@ class Motion(NamedTuple):
     rho: float   # size of r, J^0.5
     potential: float   # potential energy, J
     wanted: float   # desired energy, J
+    drive: float   # force along e that the gait takes by itself, J^0.5/s
     s: float   # parameter on the gait, s
     distance: float   # from the gait, rad
     margin: float   # see `vector_field.apply_field`
@@ -91,7 +92,8 @@ def observe(terms: Terms, data: TrackerData, support: int, s: float, q: np.ndarr
         for j in range(n):
             M_f[i, j] = rows[i, free[j]]
     return Motion(rate, M, L, M_f, biases[0], h_f, biases[1], e, m, r, turn, nu, rho, height,
-                  interpolate(data.field.curve.knots, data.energy, s), s, distance, margin)
+                  interpolate(data.field.curve.knots, data.energy, s),
+                  interpolate(data.field.curve.knots, data.drive, s), s, distance, margin)
 
 
 @array_function

@@ -86,6 +86,8 @@ class TrackerData(NamedTuple):
     spin: np.ndarray
     limits: Limits   # `Limits`, with inputs ``(2, m, k)``
     energy: np.ndarray   # desired energy at the knots of the gait, J
+    # its rate over the speed along the gait, there: what the motors of the gait itself do, J^0.5/s
+    drive: np.ndarray
     gains: Gains
     method: int   # how r decays, DAMPING or TRANSFER
     tank: Tank
@@ -163,6 +165,7 @@ def compose(data: TrackerData, motion: Motion, error: float, integral: float, tr
     energy_force(error, integral, gains.energy, gains.integral, m, forces[MANAGEMENT])
     for i in range(n):
         forces[COMPENSATION, i] *= gains.potential
+        forces[MANAGEMENT, i] += motion.drive * m[i]
         for part in range(4):
             forces[SUM, i] += forces[part, i]
     if gains.freedom > 0.0 and n > 2:

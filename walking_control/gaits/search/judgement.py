@@ -37,6 +37,7 @@ class Judgement:
     clearance: float   # lowest height of the foot within the window of the search, m
     min_normal_force: float   # N
     max_friction_ratio: float   # force along the floor over normal force
+    foot_height_ahead: float   # highest place of the foot ahead of the stance foot, m
     peak_effort: np.ndarray   # largest force collocated with each coordinate, ``(n,)``
     time: np.ndarray = field(repr=False)   # s, ``(m,)``
     effort: np.ndarray = field(repr=False)   # forces collocated with the coordinates, ``(m, n)``
@@ -82,6 +83,7 @@ def judge_gait(equations: StepEquations, gait: Gait, theta: np.ndarray, weights:
         _gravity_work(equations, gait, theta) / gait.period, float(damped) / gait.period,
         _impact_loss(equations, gait, theta) / gait.period, float(np.concatenate(clear).min()),
         float(normal.min()), float((along / np.maximum(normal, 1e-9)).max()),
+        float(np.max(foot[:, -1], where=foot[:, 0] > 0.0, initial=0.0)),
         np.abs(effort).max(axis=0), time, effort, force, foot)
 
 

@@ -149,7 +149,7 @@ def attempt_of(program: Program, x: np.ndarray, numbers: np.ndarray, cost: float
 
 def search(robot_file: RobotFile, values: SearchParameters | None = None,
            optimise: Sequence[str] = (), seed: int = 0, start: Gait | None = None,
-           progress: Callable[[str], None] | None = None) -> SearchResult:
+           progress: Callable[[str], None] | None = None, alone: bool = False) -> SearchResult:
     """Find an efficient gait.
 
     Args:
@@ -158,6 +158,7 @@ def search(robot_file: RobotFile, values: SearchParameters | None = None,
         seed: Of the first guesses.
         start: `Gait` to start from beside the guesses, e.g. that of a neighbouring speed.
         progress: Called with a line of text now and then.
+        alone: Whether to start from `start` alone, and so stay on its branch.
 
     Returns:
         `SearchResult`; not converged when no attempt was: the best iterate is kept then.
@@ -170,7 +171,8 @@ def search(robot_file: RobotFile, values: SearchParameters | None = None,
     check_task(robot_file, values)
     case = _Search(robot_file, values, optimise, progress)
     attempts = []
-    for i, (x, shape) in enumerate(_first_guesses(case, seed, start)):
+    for i, (x, shape) in enumerate(
+            _first_guesses(case, seed, start, 0 if alone and start else values.starts)):
         x = _raise_degree(case, x, shape)
         attempts.append(case.solve(case.shape, x))
         case.progress(f'start {i + 1}: {attempts[-1].status}, cost {attempts[-1].cost:.4g}, '
@@ -191,8 +193,8 @@ def _rank(case: _Search, attempt: Attempt) -> tuple[bool, float, float]:
     return False, float(f'{attempt.cost:.4g}'), crossed
 
 
-def _first_guesses(case: _Search, seed: int,
-                   start: Gait | None) -> Iterator[tuple[np.ndarray, Shape]]:
+def _first_guesses(case: _Search, seed: int, start: Gait | None,
+                   starts: int) -> Iterator[tuple[np.ndarray, Shape]]:
     """Yield unknowns and the shape they fit, solved at low degree already."""
     from walking_control.gaits.search.guess import expand_gait, guess_gait, pack, unpack
     values, n = case.values, case.equations.n
@@ -202,7 +204,7 @@ def _first_guesses(case: _Search, seed: int,
     length = leg_length(case.equations, case.theta)
     if start is not None:
         yield pack(start, values.degree, case.adaptation.start), case.shape
-    for i in range(values.starts):
+    for i in range(starts):
         period = random.uniform(0.5, 1.0) * np.sqrt(length)
         step = values.speed * period if values.speed else random.uniform(0.2, 0.6) * length
         step = np.clip(step, values.min_step_length, 0.8 * length)

@@ -13,7 +13,8 @@ from walking_control import __version__
 from walking_control.exceptions import InvalidInput, NotAchieved, writing_to
 from walking_control.gaits.gait import Gait
 from walking_control.gaits.gait_family import family_document
-from walking_control.gaits.gait_file import gait_document, write_gait
+from walking_control.gaits.gait_file import gait_document, plane_family, write_gait
+from walking_control.gaits.search.judgement import Judgement
 from walking_control.gaits.search.optimisation import search, SearchResult
 from walking_control.gaits.search.parameters import SearchParameters
 from walking_control.gaits.search.space import SpaceResult, SpaceSearch
@@ -21,9 +22,11 @@ from walking_control.gaits.search.space_judgement import asymmetry, judge_step, 
 from walking_control.gaits.search.space_parameters import SpaceSearchParameters
 from walking_control.lab.experiments.resimulation import resimulate, Resimulation
 from walking_control.loading import load_robot
+from walking_control.models.robot import Robot
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.simulation.parameters import RigidParameters
 
+LOW = 0.02   # of the robot's length: a swing foot below that trips on uneven floors
 SCUFF_ROOM = 0.1   # of a step, ahead of where the foot of a gait comes out of the floor
 MIDDLE = 0.28      # of sqrt(g l): the speed nearest to it is searched first, from nothing
 UNEQUAL = 0.5      # the same where left and right differ: an impact shakes light joints
@@ -46,13 +49,13 @@ class GaitSearch:
 
 def find_gait(robot_file: RobotFile, task: Mapping[str, Any] | None = None,
               optimise: Sequence[str] = (), seed: int = 0, start: Gait | None = None,
-              progress: Callable[[str], None] | None = None) -> GaitSearch:
+              progress: Callable[[str], None] | None = None, alone: bool = False) -> GaitSearch:
     """Search a gait and re-simulate it.
 
     Args:
         task: Values of `SearchParameters` that differ from the robot file's, name -> value.
         optimise: Of ``'spring'``, ``'damper'``, ``'mass'``.
-        start: `Gait` to start from beside the guesses.
+        start: `Gait` to start from beside the guesses; `alone`: instead of them.
         progress: Called with a line of text now and then.
 
     Returns:
@@ -64,8 +67,12 @@ def find_gait(robot_file: RobotFile, task: Mapping[str, Any] | None = None,
     """
     section = {**robot_file.sections.get('search', {}), **(task or {})}
     values = SearchParameters.read(section, robot_file.scale)
-    result = search(robot_file, values, optimise, seed, start, progress)
+    result = search(robot_file, values, optimise, seed, start, progress, alone)
     adapted = adapt(robot_file, result.parameters)
+    lowest, low = result.judgement.clearance, LOW * robot_file.scale.length
+    if progress and result.converged and values.clearance >= 0.0 and 0.0 <= lowest < low:
+        progress(f'warning: the foot passes {1e3 * lowest:.2g} mm above the floor; on uneven ones '
+                 f'{1e3 * low:.2g} mm and more walk further: --clearance')
     check = resimulate(adapted, result.gait)
     found = GaitSearch(result, check, adapted, values, seed, tuple(optimise))
     found.summary = summarize_search(found)
@@ -110,6 +117,8 @@ def summarize_search(found: GaitSearch) -> dict[str, Any]:
             'clearance': judgement.clearance if found.values.clearance >= 0.0 else None,
             'min_normal_force': judgement.min_normal_force,
             'max_friction_ratio': judgement.max_friction_ratio,
+            'foot_height_ahead': judgement.foot_height_ahead,
+            'pressure_reach': pressure_reach(found.robot_file.robot, judgement),
             'peak_effort': judgement.peak_effort[free],
             'parameters': result.parameters, 'degree': found.values.degree,
             'nodes': result.nodes, 'quadrature': found.values.quadrature, 'seed': found.seed,
@@ -117,6 +126,14 @@ def summarize_search(found: GaitSearch) -> dict[str, Any]:
                           'cost': a.cost, 'iterations': a.iterations} for a in result.attempts],
             'resimulation': vars(check),
             'solve_time': result.solve_time, 'build_time': result.build_time, 'file': None}
+
+
+def pressure_reach(robot: Robot, judgement: Judgement) -> float:
+    """Return how far from the ankle of a planar robot the floor has to push, m."""
+    if not robot.is_planar:
+        return 0.0
+    ankle = judgement.effort @ robot.supports[robot.feet[0]][:, 0]
+    return float(np.max(np.abs(ankle) / np.maximum(judgement.force[:, -1], 1e-9)))
 
 
 def scuff_length(found: GaitSearch) -> float | None:
@@ -146,15 +163,46 @@ def save_gait(found: GaitSearch, directory: Path | str) -> Path:
 
 def sweep_speed(robot_file: RobotFile, speeds: Iterable[float],
                 task: Mapping[str, Any] | None = None, optimise: Sequence[str] = (), seed: int = 0,
-                progress: Callable[[str], None] | None = None) -> list[dict[str, Any]]:
-    """Return rows of a gait at each speed, each search started also from the speed before."""
-    rows, start = [], None
-    for speed in speeds:
-        found = find_gait(robot_file, {**(task or {}), 'speed': float(speed)}, optimise, seed,
-                          start, progress)
-        start = found.result.gait if found.result.converged else None
-        rows.append(found.summary)
+                progress: Callable[[str], None] | None = None,
+                clearances: Sequence[float | None] = (None,)) -> list[GaitSearch]:
+    """Return a search at each speed and clearance, None being the task's, on one branch.
+
+    Each starts from the gait found at the neighbouring speed, else clearance, and from that alone
+    unless mechanics may change: what one of them finds, the next follows.
+    """
+    rows: list[GaitSearch] = []
+    beside: dict[float, Gait] = {}   # found last at each speed
+    for clearance in clearances:
+        start = None
+        for speed in map(float, speeds):
+            wanted = {**(task or {}), 'speed': speed}
+            if clearance is not None:
+                wanted['clearance'] = clearance
+            found = find_gait(robot_file, wanted, optimise, seed, start or beside.get(speed),
+                              progress, not optimise)
+            rows.append(found)
+            if found.result.converged:
+                start = beside[speed] = found.result.gait
     return rows
+
+
+def save_family(rows: Sequence[GaitSearch], directory: Path | str) -> Path:
+    """Write the usable gaits of `sweep_speed` as one family, holes marked; return its path.
+
+    `NotAchieved`: none is usable.
+    """
+    kept = [row for row in rows if row.summary['reason'] is None]
+    if not kept:
+        require_gait(rows[0])
+    documents = [document_of(row) for row in kept]
+    for row, document in zip(kept, documents, strict=True):
+        document['found'].update(speed=row.values.speed, required_clearance=row.values.clearance)
+    holes = [{'speed': row.values.speed, 'required_clearance': row.values.clearance,
+              'reason': row.summary['reason']} for row in rows if row.summary['reason']]
+    path = Path(directory) / f'{kept[0].summary["robot"]}_family.yaml'
+    with writing_to(path.parent):
+        write_gait(plane_family(documents, holes), path)
+    return path
 
 
 def document_of(found: GaitSearch) -> dict[str, Any]:
