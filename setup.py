@@ -22,7 +22,8 @@ setup(
     license='Apache-2.0',
     python_requires='>=3.10',
     packages=find_packages(include=[package, f'{package}.*']),
-    package_data={package: ['py.typed', '__init__.pyi'], f'{package}.lab.reports': ['*.html']},
+    package_data={package: ['py.typed', '__init__.pyi'], f'{package}.lab.reports': ['*.html'],
+                  f'{package}.lab.reports.reproduction': ['*.yaml']},
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{package}']),
         (share, ['package.xml', 'LICENSE']),

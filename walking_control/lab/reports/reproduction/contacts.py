@@ -6,9 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from walking_control.lab.reports.reproduction.row import Row
 from walking_control.loading import load_robot
-from walking_control.models.contact import deform, SpringModel, undeformed
+from walking_control.models.contact import (
+    constraint_forces,
+    contact_acceleration,
+    deform,
+    impact_of_second_foot,
+    SpringModel,
+    undeformed,
+)
 from walking_control.models.dynamics import Dynamics
 from walking_control.runs.metrics import step_table
 from walking_control.runs.run import Run
@@ -21,9 +27,6 @@ FIT: tuple[tuple[str, Any], ...] = (
     ('estimator.contact_on', 4.0), ('estimator.contact_off', 2.0),
     ('estimator.contact_noise', 0.0), ('estimator.contact_hold', 0.0))
 FIT_DURATION = 16.0
-SIMULATE_FIT = f'walking_control simulate dribbel --plant compliant --duration {FIT_DURATION:g} ' \
-    + ' '.join(f'--set {name}={value}' for name, value in FIT)
-FITTED = 'a fit: reduction and contact parameters, which are not printed, were chosen for it'
 ASYMMETRY = 'shorter steps on the inner foot, whose knee bends less'
 MOTIONS = 'goes down, moves and saturates, relaxes by rolling'
 BALL = SpringModel(2e4, 30.0, relief=4.0, most_slide=0.001)
@@ -34,6 +37,12 @@ def fitted_walk() -> tuple[Run, dict[str, Any]]:
     """Return run and summary of Dribbel by the printed rule on the fitted floor."""
     run = simulate(load_robot('dribbel', FIT), 'hip_switching', 'compliant', FIT_DURATION)
     return run, run.summary()
+
+
+def fitted(name: str) -> float:
+    """Return a number of its summary."""
+    summary = fitted_walk()[1]
+    return float({**summary, **summary['steady']}[name])
 
 
 def asymmetry() -> tuple[float, float]:
@@ -51,7 +60,8 @@ def asymmetry() -> tuple[float, float]:
             float(np.mean(flexions[0]) - np.mean(flexions[1])))
 
 
-def _asymmetry() -> str:
+def shorter() -> str:
+    """Return the words on its asymmetry."""
     longer, deeper = asymmetry()
     return ASYMMETRY if longer > 0.01 and deeper > 0.03 else 'another one'
 
@@ -67,24 +77,30 @@ def ball_on_plane() -> list[np.ndarray]:
     return after
 
 
-def _motions() -> str:
+def motions() -> str:
+    """Return the words on `ball_on_plane`."""
     down, slid, rolled = ball_on_plane()
     fits = down[3] < 0.0 and not down[1] and 0.99 < slid[1] / BALL.most_slide <= 1.0 \
         and 0.0 < rolled[1] < 0.05 * slid[1] and down[3] == slid[3] == rolled[3]
     return MOTIONS if fits else 'does something else'
 
 
-ROWS = (
-    Row('ds09-fig-3.10', 'DS09', 'Fig. 3.10', 'deformation under a ball that penetrates, slides, '
-        'rolls', '1', MOTIONS, _motions, None),
-    Row('ds09-fit-speed', 'DS09', '5.3.1', 'speed of Dribbel on a compliant floor, printed rule',
-        'm/s', 0.54, lambda: float(fitted_walk()[1]['steady']['speed']), 0.005, quick=False,
-        note=FITTED, command=SIMULATE_FIT),
-    Row('ds09-fit-cost', 'DS09', '(5.30)', 'its cost of transport, mechanical', '1', 0.22,
-        lambda: float(fitted_walk()[1]['steady']['cost_of_transport']), 0.005, quick=False,
-        note=FITTED, command=SIMULATE_FIT),
-    Row('ds09-fit-current', 'DS09', '5.3.1', 'its peak current', 'A', 7.5,
-        lambda: float(fitted_walk()[1]['peak_current']), 0.05, quick=False, note=FITTED,
-        command=SIMULATE_FIT),
-    Row('ds09-fit-asymmetry', 'DS09', 'Fig. 5.13', 'its asymmetry', '1', ASYMMETRY, _asymmetry,
-        None, quick=False, note=FITTED, command=SIMULATE_FIT))
+def tip(what: str, axis: int) -> float:
+    """Return a force (N) or free acceleration (m/s^2) of the tip of Example 3.13, from (3.49)."""
+    c1, s1 = np.cos(np.pi / 4.0), np.sin(np.pi / 4.0)
+    c12, s12, c2 = -s1, c1, 0.0
+    mass = np.array([[1.5 + c2, 0.25 + 0.5 * c2], [0.25 + 0.5 * c2, 0.25]])
+    contact = np.array([[-c1 - c12, -s1 - s12], [-c12, -s12]])
+    torque = np.sqrt(2.0) / 4.0 * np.array([-1.0, 1.0])
+    law = {'force': constraint_forces, 'acceleration': contact_acceleration}[what]
+    return float(law(mass, contact, torque, np.zeros(2))[axis])
+
+
+def closet() -> str:
+    """Return which closets of Example 3.15, their mass in the middle, go on after the impact."""
+    goes_on = []
+    for h in (0.99, 1.01):
+        left, right = (np.array([[1.0, 0.0], [0.0, 1.0], [h, w]]) for w in (-1.0, 1.0))
+        goes_on.append(impact_of_second_foot(np.diag([1.0, 1.0, 1e-6]), left, right,
+                                             np.array([h, -1.0, -1.0]))[1])
+    return 'a tall one goes on, a wide one stops' if goes_on == [False, True] else 'others'

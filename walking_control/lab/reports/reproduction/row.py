@@ -5,7 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from pathlib import Path
 from typing import Any
+
+import yaml
 
 from walking_control.exceptions import WalkingControlError
 
@@ -53,3 +58,16 @@ def judge(row: Row) -> dict[str, Any]:
     return {'id': row.id, 'source': row.source, 'place': row.place, 'what': row.what,
             'unit': row.unit, 'published': row.published, 'ours': ours, 'status': status,
             'note': note, 'command': row.command or f'walking_control reproduce --only {row.id}'}
+
+
+def read_rows() -> tuple[Row, ...]:
+    """Return the rows of published.yaml, which says what its entries mean."""
+    rows = []
+    for entry in yaml.safe_load(Path(__file__).with_name('published.yaml').read_text('utf-8')):
+        place, *given = entry.pop('by')
+        named = given.pop() if given and isinstance(given[-1], dict) else {}
+        module, _, function = place.partition('.')
+        ours = getattr(import_module(f'{__package__}.{module}'), function)
+        rows.append(Row(source=entry['id'].partition('-')[0].upper(),
+                        compute=partial(ours, *given, **named), **{'tolerance': None, **entry}))
+    return tuple(rows)

@@ -5,10 +5,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from walking_control.exceptions import InvalidInput
-from walking_control.lab.reports.reproduction import contacts, gaits, walks
-from walking_control.lab.reports.reproduction.row import judge, Row, STATUSES
+from walking_control.lab.reports.reproduction.row import judge, read_rows, Row, STATUSES
 
-ROWS: tuple[Row, ...] = (*walks.IMPACTS, *walks.CYCLES, *walks.CONTROL, *contacts.ROWS, *gaits.ROWS)
+ROWS: tuple[Row, ...] = read_rows()
 _HEAD = """# Reproduction of published numbers
 
 Made by `walking_control reproduce --out doc`, which computes every row anew; `--quick` takes those
