@@ -50,9 +50,8 @@ SECTIONS: dict[str, type[Parameters]] = {each.section: each for each in (
 def make_controller(robot_file: RobotFile, name: Choice = None) -> Controller:
     """Return a controller, built for a robot file.
 
-    Raises:
-        InvalidInput: Unknown controller or a bad parameter.
-        IncompatibleController: It does not fit the robot; says which do.
+    Raises `InvalidInput`: unknown controller or a bad parameter. `IncompatibleController`: it does
+    not fit the robot; says which do.
     """
     robot_file, name = robot_file.choose(CONTROLLERS, name)
     law: type[Controller] = CONTROLLERS.find(name or robot_file.controller)

@@ -146,8 +146,7 @@ class Measurement:
 class WalkerState:
     """What the estimator knows: who stands, where the coordinates are, how fast they move.
 
-    Args:
-        robot: The `Robot`.
+    `robot`: the `Robot`.
     """
     __slots__ = ('stamp', 'support', 'steps', 'touchdown', 'step_length', 'step_time',
                  'coordinates', 'rates', 'position', 'velocity', 'contact', 'locked', 'base',
@@ -181,8 +180,7 @@ class WalkerState:
 class Command:
     """What the robot shall do until the next command.
 
-    Args:
-        robot: The `Robot`.
+    `robot`: the `Robot`.
     """
     __slots__ = ('effort', 'lock')
 
@@ -195,12 +193,10 @@ class Command:
 class Reference:
     """What the user wants of the walker.
 
-    Args:
-        speed: Forward speed in m/s; None leaves it to the controller's parameters.
-        velocity: Speed ahead (m/s), to the left (m/s) and rate of turning to the left (rad/s),
-            ``(3,)``; None leaves it to ``speed``.
-        posture: Joint positions to hold, ``(n_joints,)``; None leaves them to the controller.
-        support: Feet that shall carry the robot; None takes all that touch the floor.
+    `speed`: forward speed in m/s; None leaves it to the controller's parameters. `velocity`: speed
+    ahead (m/s), to the left (m/s) and rate of turning to the left (rad/s), ``(3,)``; None leaves it
+    to ``speed``. `posture`: joint positions to hold, ``(n_joints,)``; None leaves them to the
+    controller. `support`: feet that shall carry the robot; None takes all that touch the floor.
     """
     speed: float | None = None
     velocity: np.ndarray | None = None

@@ -101,19 +101,9 @@ def asymptotic_force(M: np.ndarray, m: np.ndarray, r: np.ndarray, nu: float, rho
     DAMPING dissipates it (5.17), and takes over where the motion runs against the field, for
     there a transfer would speed up the wrong way.
 
-    Args:
-        M: Mass matrix.
-        m: Desired momentum direction.
-        r: Undesired rates.
-        nu: Desired speed.
-        rho: Size of r.
-        method: DAMPING or TRANSFER.
-        a: Of (5.18).
-        rate: R of (5.17) per unit of Mbar, 1/s.
-        out: Filled, ``(n,)``.
-
-    Returns:
-        Rate at which r decays, 1/s.
+    `M`: mass matrix. `m`: desired momentum direction. `r`: undesired rates. `nu`: desired speed.
+    `rho`: size of r. `method`: DAMPING or TRANSFER. `a`: of (5.18). `rate`: R of (5.17) per unit of
+    Mbar, 1/s. `out`: filled, ``(n,)``. Returns the rate at which r decays, 1/s.
     """
     multiply(M, r, out)
     if method == TRANSFER and nu > 0.0:
@@ -134,15 +124,10 @@ def relieve(total: np.ndarray, direction_of: np.ndarray, m: np.ndarray, e: np.nd
     that lessens the size of the total effort (metric M^-1) most is taken, bounded by a rate times
     rho so that it vanishes with r. It does no work. In two dimensions there is none.
 
-    Args:
-        total: Effort so far, ``(n,)``.
-        direction_of: ``M^-1 total``, ``(n,)``.
-        m: Desired momentum direction.
-        e: Desired direction.
-        r: Undesired rates.
-        rho: Size of r.
-        most: Largest rate at which the direction of r may be turned, 1/s.
-        out: ``M r`` on entry, filled, ``(n,)``.
+    `total`: effort so far, ``(n,)``. `direction_of`: ``M^-1 total``, ``(n,)``. `m`: desired
+    momentum direction. `e`: desired direction. `r`: undesired rates. `rho`: size of r. `most`:
+    largest rate at which the direction of r may be turned, 1/s. `out`: ``M r`` on entry, filled,
+    ``(n,)``.
     """
     n, along = m.shape[0], inner(e, total)
     across = inner(r, total) / (rho * rho) if rho > 1e-9 else 0.0

@@ -216,18 +216,12 @@ def track(terms: Terms, data: TrackerData, memory: TrackerMemory, support: int, 
     The books, memory and report are of torques at the joints; the efforts make up for what is lost
     on the way from the motors.
 
-    Args:
-        terms: Function (support, q, v, parameters, out) of the support terms.
-        memory: `TrackerMemory`, changed.
-        support: Index of the stance foot.
-        grounded: Whether it stands on the floor; without, the effort is zero.
-        fresh: Whether it took over since the last tick.
-        q: Minimal coordinates, all of them, ``(n,)``.
-        v: Their rates.
-        dt: Time since the last tick, s.
-        effort: Filled, ``(k,)``.
-        report: Filled, see `TELEMETRY`.
-        parts: Filled, efforts by `PARTS`, ``(7, k)``.
+    `terms`: function (support, q, v, parameters, out) of the support terms. `memory`:
+    `TrackerMemory`, changed. `support`: index of the stance foot. `grounded`: whether it stands on
+    the floor; without, the effort is zero. `fresh`: whether it took over since the last tick. `q`:
+    minimal coordinates, all of them, ``(n,)``. `v`: their rates. `dt`: time since the last tick, s.
+    `effort`: filled, ``(k,)``. `report`: filled, see `TELEMETRY`. `parts`: filled, efforts by
+    `PARTS`, ``(7, k)``.
     """
     scalars, integral = memory.scalars, memory.scalars[INTEGRAL]
     settle(data, memory, support, fresh, q, dt)

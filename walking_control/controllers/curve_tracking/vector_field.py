@@ -62,20 +62,11 @@ def make_field(kind: str, time: np.ndarray, q: np.ndarray, v: np.ndarray, metric
                end: float = math.inf) -> Field:
     """Return the `Field` of a gait.
 
-    Args:
-        kind: ``'closest'`` or ``'surface'``.
-        time: Of the samples, s, ``(k,)``.
-        q: Positions, ``(k, n)``.
-        v: Their rates.
-        metric: Of distance in configuration space, ``(n, n)``.
-        attraction: kappa, 1/s.
-        offset: Distance of the parallel curves of the surface, rad.
-        leads: See `Field`; None for none.
-        end: See `Field`.
-
-    Raises:
-        InvalidInput: A surface for other than two coordinates, an unknown kind, or a gait without
-            direction.
+    `kind`: ``'closest'`` or ``'surface'``. `time`: of the samples, s, ``(k,)``. `q`: positions,
+    ``(k, n)``. `v`: their rates. `metric`: of distance in configuration space, ``(n, n)``.
+    `attraction`: kappa, 1/s. `offset`: distance of the parallel curves of the surface, rad.
+    `leads`: see `Field`; None for none. `end`: see `Field`. Raises `InvalidInput`: A surface for
+    other than two coordinates, an unknown kind, or a gait without direction.
     """
     curve, ahead = make_curve(time, q, v, metric), np.zeros(q.shape[1]) if leads is None else leads
     end = min(end, time[-1])
@@ -107,15 +98,11 @@ def fit_surface(curve: Curve, attraction: float, offset: float,
     curves across it. The Euclidean metric serves, as there; the angle counts from the second
     axis, positive towards the negative first one.
 
-    Args:
-        curve: `Curve` in two coordinates.
-        attraction: Rate at which the gap closes along the wanted direction, 1/s.
-        offset: Distance of the parallel curves, and reach of those across, rad.
-        stations: Where the curves across lie, as fractions of the gait.
-        points: Points on each reference curve.
-
-    Returns:
-        ``(coefficients (15,), angles)``, the latter of all reference points, rad.
+    `curve`: `Curve` in two coordinates. `attraction`: rate at which the gap closes along the wanted
+    direction, 1/s. `offset`: distance of the parallel curves, and reach of those across, rad.
+    `stations`: where the curves across lie, as fractions of the gait. `points`: points on each
+    reference curve. Returns ``(coefficients (15,), angles)``, the latter of all reference points,
+    rad.
     """
     point, first, second = np.zeros(2), np.zeros(2), np.zeros(2)
     places: list[np.ndarray] = []

@@ -71,7 +71,7 @@ def nearest_effort(L: np.ndarray, B: np.ndarray, force: np.ndarray, H: np.ndarra
                    tau: np.ndarray) -> None:
     """Fill H = B^T M^-1 B, its Cholesky factor, and the efforts nearest to a force.
 
-    `L`: Cholesky factor of the mass matrix. `B`: generalised force per effort, ``(n, k)``. `force`:
+    `L`: cholesky factor of the mass matrix. `B`: generalised force per effort, ``(n, k)``. `force`:
     wanted, ``(n,)``. `H`: filled, ``(k, k)``. `LH`: filled, ``(k, k)``. `tau`: filled, ``(k,)``.
     """
     nearest_effort_across(L, B, force, force * 0.0, 1.0, H, LH, tau)
@@ -86,15 +86,10 @@ def nearest_effort_across(L: np.ndarray, B: np.ndarray, force: np.ndarray, e: np
     ``along`` times, what accelerates across it fully. Where motors are one fewer than
     coordinates, the acceleration across e is met exactly as ``along`` goes to zero.
 
-    Args:
-        L: Cholesky factor of the mass matrix.
-        B: Generalised force per effort, ``(n, k)``.
-        force: Wanted, ``(n,)``.
-        e: Direction of unit length in M, ``(n,)``.
-        along: Weight of squared errors along e, above 0, at most 1.
-        H: Filled with B^T G B, ``(k, k)``.
-        LH: Filled with its Cholesky factor, ``(k, k)``.
-        tau: Filled, ``(k,)``.
+    `L`: cholesky factor of the mass matrix. `B`: generalised force per effort, ``(n, k)``. `force`:
+    wanted, ``(n,)``. `e`: direction of unit length in M, ``(n,)``. `along`: weight of squared
+    errors along e, above 0, at most 1. `H`: filled with B^T G B, ``(k, k)``. `LH`: filled with its
+    Cholesky factor, ``(k, k)``. `tau`: filled, ``(k,)``.
     """
     n, k = B.shape
     solved, column, right = force * 0.0, force * 0.0, tau * 0.0
@@ -119,22 +114,12 @@ def foot_limits(M_f: np.ndarray, h_f: np.ndarray, L: np.ndarray, h: np.ndarray, 
                 A: np.ndarray, d: np.ndarray) -> tuple[float, float]:
     """Fill the rows ``A tau <= d`` of everything that bounds the efforts.
 
-    Args:
-        M_f: Rows of the mass matrix of the foot's directions x, z, ``(2, n)``.
-        h_f: Bias of these rows, ``(2,)``.
-        L: Cholesky factor of the mass matrix.
-        h: Bias, ``(n,)``.
-        B: Generalised force per effort, ``(n, k)``.
-        limits: Largest efforts, ``(k,)``.
-        least: Smallest normal force, N.
-        friction: Coefficient used.
-        half_length: Distance of the foot's edges from the ankle, m; 0 for any.
-        ankle: Column of the ankle's effort, or -1.
-        A: Filled, ``(2 k + 5, k)``.
-        d: Filled, ``(2 k + 5,)``.
-
-    Returns:
-        ``(Fx, Fz)`` without effort, N.
+    `M_f`: rows of the mass matrix of the foot's directions x, z, ``(2, n)``. `h_f`: bias of these
+    rows, ``(2,)``. `L`: cholesky factor of the mass matrix. `h`: bias, ``(n,)``. `B`: generalised
+    force per effort, ``(n, k)``. `limits`: largest efforts, ``(k,)``. `least`: smallest normal
+    force, N. `friction`: coefficient used. `half_length`: distance of the foot's edges from the
+    ankle, m; 0 for any. `ankle`: column of the ankle's effort, or -1. `A`: filled, ``(2 k + 5,
+    k)``. `d`: filled, ``(2 k + 5,)``. Returns ``(Fx, Fz)`` without effort, N.
     """
     n, k = B.shape
     x, column = h * 0.0, h * 0.0
@@ -186,19 +171,12 @@ def keep_foot(limits: Limits, M_f: np.ndarray, h_f: np.ndarray, L: np.ndarray, h
 
     Who asks for nothing, as a law does that is not trusted or has an empty tank, gets nothing.
 
-    Args:
-        M_f: Rows of the mass matrix of the foot's directions x, z, ``(2, n)``.
-        h_f: Bias of these rows, ``(2,)``.
-        L: Cholesky factor of the mass matrix, ``(n, n)``.
-        h: Bias, ``(n,)``.
-        B: Generalised force per effort, ``(n, k)``.
-        LH: Cholesky factor of B^T M^-1 B, ``(k, k)``.
-        work: Energy each effort injects during the period per N m, ``(k,)``.
-        tank: Energy at hand, J.
-        effort: Changed in place, ``(k,)``.
-
-    Returns:
-        Factor efforts were scaled by (1 where projected), and the force of the floor then, N.
+    `M_f`: rows of the mass matrix of the foot's directions x, z, ``(2, n)``. `h_f`: bias of these
+    rows, ``(2,)``. `L`: cholesky factor of the mass matrix, ``(n, n)``. `h`: bias, ``(n,)``. `B`:
+    generalised force per effort, ``(n, k)``. `LH`: cholesky factor of B^T M^-1 B, ``(k, k)``.
+    `work`: energy each effort injects during the period per N m, ``(k,)``. `tank`: energy at hand,
+    J. `effort`: changed in place, ``(k,)``. Returns the factor efforts were scaled by (1 where
+    projected), and the force of the floor then, N.
     """
     k, share, asked = effort.shape[0], 1.0, False
     for j in range(k):

@@ -155,15 +155,11 @@ def make_block(u: ca.SX, numbers: ca.SX, extra: ca.SX, cost: ca.SX, rows: Rows, 
                constants: np.ndarray, lower: np.ndarray | None = None) -> Block:
     """Return the `Block` of a cost and rows of constraints.
 
-    Args:
-        u: Symbol of a column.
-        numbers: Symbol of the program's parameters.
-        extra: Symbol of what else differs from column to column.
-        cost: In these symbols.
-        rows: `Rows`, likewise.
-        G: From the unknowns to each column, ``(count, n_u, n_x)``.
-        constants: Values of extra, ``(n_extra, count)``.
-        lower: Bounds of the rows, ``(n_g, count)``; None takes theirs for every column.
+    `u`: symbol of a column. `numbers`: symbol of the program's parameters. `extra`: symbol of what
+    else differs from column to column. `cost`: in these symbols. `rows`: `Rows`, likewise. `G`:
+    from the unknowns to each column, ``(count, n_u, n_x)``. `constants`: values of extra,
+    ``(n_extra, count)``. `lower`: bounds of the rows, ``(n_g, count)``; None takes theirs for every
+    column.
     """
     function = ca.Function('block', [u, numbers, extra], [cost, ca.cse(ca.vertcat(*rows.rows))])
     count = constants.shape[1]

@@ -16,16 +16,21 @@ import numpy as np
 from walking_control.gaits.gait import Gait
 from walking_control.gaits.search.adaptation import find_adaptation
 from walking_control.gaits.search.blocks import Shape
+from walking_control.gaits.search.guess import can_lift, expand_gait, guess_gait, pack, unpack
 from walking_control.gaits.search.judgement import judge_gait, Judgement
 from walking_control.gaits.search.parameters import SearchParameters
 from walking_control.gaits.search.problem import (
+    build_program,
     check_task,
     cost_metric,
     held_coordinates,
     leg_length,
+    LONGEST,
+    parameters,
     passive_forces,
     Program,
     search_limits,
+    SHORTEST,
 )
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.models.step_equations import spring_rows, step_equations, step_parameters
@@ -73,7 +78,6 @@ class _Search:
 
     def __init__(self, robot_file: RobotFile, values: SearchParameters, optimise: Sequence[str],
                  progress: Callable[[str], None] | None) -> None:
-        from walking_control.gaits.search.blocks import Shape
         world = robot_file.values(World)
         self.robot, self.values = robot_file.robot, values
         self.equations = step_equations(self.robot)
@@ -92,7 +96,6 @@ class _Search:
 
     def _clears(self) -> bool:
         """Return whether the swing foot has to stay clear of the floor."""
-        from walking_control.gaits.search.guess import can_lift
         clearance = self.values.clearance
         if clearance <= 0.0:
             return clearance == 0.0
@@ -105,14 +108,13 @@ class _Search:
 
     def solve(self, shape: Shape, x: np.ndarray) -> Attempt:
         """Solve one program from x; return the `Attempt`."""
-        from walking_control.gaits.search import problem
         n = self.equations.n
-        program = problem.build_program(self.equations, shape, len(self.theta),
+        program = build_program(self.equations, shape, len(self.theta),
                                         (('max_iter', self.values.max_iterations),))
         if not program.used:
             self.build_time += program.build_time
             program.used.append(True)
-        numbers = problem.parameters(shape, n, self.theta, self.adaptation, self.weights,
+        numbers = parameters(shape, n, self.theta, self.adaptation, self.weights,
                                      self.values, self.friction, self.equations.masses)
         lower, upper = self._bounds(shape)
         begin = time.perf_counter()
@@ -124,7 +126,6 @@ class _Search:
         return attempt_of(program, x, numbers, float(solution['f']), statistics)
 
     def _bounds(self, shape: Shape) -> tuple[np.ndarray, np.ndarray]:
-        from walking_control.gaits.search.problem import LONGEST, SHORTEST
         low, high = search_limits(self.robot, self.held[-1])
         lower, upper = [], []
         for held in shape.held:
@@ -152,20 +153,13 @@ def search(robot_file: RobotFile, values: SearchParameters | None = None,
            progress: Callable[[str], None] | None = None, alone: bool = False) -> SearchResult:
     """Find an efficient gait.
 
-    Args:
-        values: `SearchParameters`; None takes the robot file's.
-        optimise: Of ``'spring'``, ``'damper'``, ``'mass'``: what of the mechanics may change.
-        seed: Of the first guesses.
-        start: `Gait` to start from beside the guesses, e.g. that of a neighbouring speed.
-        progress: Called with a line of text now and then.
-        alone: Whether to start from `start` alone, and so stay on its branch.
-
-    Returns:
-        `SearchResult`; not converged when no attempt was: the best iterate is kept then.
-
-    Raises:
-        InvalidInput: The task contradicts itself or the robot.
-        MissingDependency: CasADi is not installed.
+    `values`: `SearchParameters`; None takes the robot file's. `optimise`: of ``'spring'``,
+    ``'damper'``, ``'mass'``: what of the mechanics may change. `seed`: of the first guesses.
+    `start`: `Gait` to start from beside the guesses, e.g. that of a neighbouring speed. `progress`:
+    called with a line of text now and then. `alone`: whether to start from `start` alone, and so
+    stay on its branch. Returns `SearchResult`; not converged when no attempt was: the best iterate
+    is kept then. Raises `InvalidInput`: the task contradicts itself or the robot.
+    `MissingDependency`: CasADi is not installed.
     """
     values = robot_file.values(SearchParameters) if values is None else values
     check_task(robot_file, values)
@@ -183,7 +177,6 @@ def search(robot_file: RobotFile, values: SearchParameters | None = None,
 
 def _rank(case: _Search, attempt: Attempt) -> tuple[bool, float, float]:
     """Return what sorts attempts: converged, cheap, and of two mirror images legs uncrossed."""
-    from walking_control.gaits.search.guess import unpack
     if not attempt.converged:
         return True, attempt.violation, attempt.cost
     q, _ = unpack(attempt.x, case.shape, case.equations.n)[0].end
@@ -196,7 +189,6 @@ def _rank(case: _Search, attempt: Attempt) -> tuple[bool, float, float]:
 def _first_guesses(case: _Search, seed: int, start: Gait | None,
                    starts: int) -> Iterator[tuple[np.ndarray, Shape]]:
     """Yield unknowns and the shape they fit, solved at low degree already."""
-    from walking_control.gaits.search.guess import expand_gait, guess_gait, pack, unpack
     values, n = case.values, case.equations.n
     random = np.random.default_rng(seed)
     low = replace(case.shape, degree=min(LOW_DEGREE, values.degree))
@@ -221,7 +213,6 @@ def _first_guesses(case: _Search, seed: int, start: Gait | None,
 
 
 def _raise_degree(case: _Search, x: np.ndarray, shape: Shape) -> np.ndarray:
-    from walking_control.gaits.search.guess import pack, unpack
     if shape == case.shape:
         return x
     gait, adapted = unpack(x, shape, case.equations.n)
@@ -230,7 +221,6 @@ def _raise_degree(case: _Search, x: np.ndarray, shape: Shape) -> np.ndarray:
 
 def _refine(case: _Search, attempt: Attempt, attempts: tuple[Attempt, ...]) -> SearchResult:
     """Return the result; where the nodes hide cost, more of them are used."""
-    from walking_control.gaits.search.guess import unpack
     shape = case.shape
     for _ in range(REFINEMENTS + 1):
         gait, adapted = unpack(attempt.x, shape, case.equations.n)

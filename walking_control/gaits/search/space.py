@@ -70,13 +70,10 @@ def _program(equations: SpaceEquations, degree: int, nodes: int, adapted: int, s
 class SpaceSearch:
     """A biped on soles and what its gaits are searched with.
 
-    Args:
-        optimise: Of ``'spring'``, ``'damper'``, ``'mass'``: what of the mechanics may change.
-        progress: Called with a line of text now and then.
-
-    Raises:
-        InvalidInput: The robot is no biped with two mirrored legs of six joints on soles.
-        MissingDependency: CasADi is not installed.
+    `optimise`: of ``'spring'``, ``'damper'``, ``'mass'``: what of the mechanics may change.
+    `progress`: called with a line of text now and then. Raises `InvalidInput`: the robot is no
+    biped with two mirrored legs of six joints on soles. `MissingDependency`: CasADi is not
+    installed.
     """
 
     def __init__(self, robot_file: RobotFile, optimise: Sequence[str] = (),
@@ -186,8 +183,7 @@ class SpaceSearch:
 def sole_size(robot_file: RobotFile) -> tuple[float, float]:
     """Return length and width of the soles that a law may rely on, m.
 
-    Raises:
-        InvalidInput: The robot file says nothing of them.
+    Raises `InvalidInput`: the robot file says nothing of them.
     """
     section = robot_file.sections.get('stepping', {})
     length, width = (float(section.get(name, 0.0)) for name in ('sole_length', 'sole_width'))

@@ -95,8 +95,7 @@ def touchdown_block(equations: SpaceEquations, shape: Shape, numbers: SpaceNumbe
                     width: bool) -> Block:
     """Return what ties the end of the step to its beginning, left and right exchanged.
 
-    Args:
-        width: Whether the width of the step is prescribed.
+    `width`: whether the width of the step is prescribed.
     """
     n, task = equations.n, numbers.task
     column, rows = Column(shape, n, 0, 4), Rows()

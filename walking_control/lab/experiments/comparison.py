@@ -69,19 +69,14 @@ def compare(robot: str, variants: Sequence[Variant], disturb: Sequence[str] | No
     Everything is checked before the first walk. All start as the robot file says. In the plane all
     are measured by one field: the robot file's own of curve tracking.
 
-    Args:
-        robot: Name or path of a robot file.
-        variants: `Variant` list; the laws of a free base have a parameter ``speed``.
-        disturb: Texts ``KIND=SIZE@WHEN``, for every walk; None takes `DISTURBANCE`, in space none.
-        duration: Simulated time of each walk, s.
-        overrides: Pairs (name, value) for every variant.
-        robustness: Whether to look for first failing sizes too: in the plane of each kind of
-            disturbance, in space of pushes as a `Grid` says.
-        progress: Called with a line of text now and then.
-        plant: Name; None takes the robot file's, and rigid for first failing sizes in the plane.
-        speeds: Commanded in space, m/s.
-        processes: How many walks at once in space; None: as many as there are processors.
-
+    `robot`: name or path of a robot file. `variants`: `Variant` list; the laws of a free base have
+    a parameter ``speed``. `disturb`: texts ``KIND=SIZE@WHEN``, for every walk; None takes
+    `DISTURBANCE`, in space none. `duration`: simulated time of each walk, s. `overrides`: pairs
+    (name, value) for every variant. `robustness`: whether to look for first failing sizes too: in
+    the plane of each kind of disturbance, in space of pushes as a `Grid` says. `progress`: called
+    with a line of text now and then. `plant`: name; None takes the robot file's, and rigid for
+    first failing sizes in the plane. `speeds`: commanded in space, m/s. `processes`: how many walks
+    at once in space; None: as many as there are processors.
     Walks in space have no runs: ``gaits`` of their measures holds those of each speed, see
     `measure_gait`. InvalidInput: a variant, a disturbance or an override is unusable; Interrupted
     holds the walks until then.

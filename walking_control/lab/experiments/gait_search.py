@@ -52,18 +52,11 @@ def find_gait(robot_file: RobotFile, task: Mapping[str, Any] | None = None,
               progress: Callable[[str], None] | None = None, alone: bool = False) -> GaitSearch:
     """Search a gait and re-simulate it.
 
-    Args:
-        task: Values of `SearchParameters` that differ from the robot file's, name -> value.
-        optimise: Of ``'spring'``, ``'damper'``, ``'mass'``.
-        start: `Gait` to start from beside the guesses; `alone`: instead of them.
-        progress: Called with a line of text now and then.
-
-    Returns:
-        The `GaitSearch`.
-
-    Raises:
-        InvalidInput: The task contradicts itself or the robot.
-        MissingDependency: CasADi is not installed.
+    `task`: values of `SearchParameters` that differ from the robot file's, name -> value.
+    `optimise`: of ``'spring'``, ``'damper'``, ``'mass'``. `start`: `Gait` to start from beside the
+    guesses; `alone`: instead of them. `progress`: called with a line of text now and then. Returns
+    the `GaitSearch`. Raises `InvalidInput`: the task contradicts itself or the robot.
+    `MissingDependency`: CasADi is not installed.
     """
     section = {**robot_file.sections.get('search', {}), **(task or {})}
     values = SearchParameters.read(section, robot_file.scale)
@@ -187,10 +180,7 @@ def sweep_speed(robot_file: RobotFile, speeds: Iterable[float],
 
 
 def save_family(rows: Sequence[GaitSearch], directory: Path | str) -> Path:
-    """Write the usable gaits of `sweep_speed` as one family, holes marked; return its path.
-
-    `NotAchieved`: none is usable.
-    """
+    """Write the usable gaits of `sweep_speed`, `NotAchieved` if none, as one family; return it."""
     kept = [row for row in rows if row.summary['reason'] is None]
     if not kept:
         require_gait(rows[0])

@@ -152,17 +152,14 @@ def find_margin(robot_file: RobotFile, kind: str, controller: Choice = None,
                 progress: Callable[[float], None] | None = None) -> FirstFailure:
     """Make one thing, a kind of `MARGINS`, worse until the robot no longer walks, or stands.
 
-    Args:
-        largest: Last size; below 0, of masses, they fall from 0: lighter. None: the kind's own.
-        resolution: Distance between sizes.
-        seeds: Number of seeds, from ``sensors.seed`` on; one walk is enough without chance.
-        duration: Simulated time of each walk, s.
-        progress: Called with the share of sizes tried, 0 to 1, after each.
-
-    The conditions of the `FirstFailure` are ``seeds`` and ``duration`` of each walk and ``noise``
-    (whether sensors had errors), its measure the ``reason`` of the first failure. InvalidInput: an
-    unknown kind, sizes that make no grid, or parts that do not fit; NotAchieved: it does not even
-    walk with the size 0; Interrupted holds the result of the sizes tried.
+    `largest`: last size; below 0, of masses, they fall from 0: lighter. None: the kind's own.
+    `resolution`: distance between sizes. `seeds`: number of seeds, from ``sensors.seed`` on; one
+    walk is enough without chance. `duration`: simulated time of each walk, s. `progress`: called
+    with the share of sizes tried, 0 to 1, after each. The conditions of the `FirstFailure` are
+    ``seeds`` and ``duration`` of each walk and ``noise`` (whether sensors had errors), its measure
+    the ``reason`` of the first failure. Raises `InvalidInput`: an unknown kind, sizes that make no
+    grid, or parts that do not fit; `NotAchieved`: it does not even walk with the size 0;
+    `Interrupted` holds the result of the sizes tried.
     """
     robot_file, controller, plant = choose_parts(robot_file, controller, plant)
     if kind not in MARGINS:

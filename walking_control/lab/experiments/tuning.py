@@ -81,17 +81,13 @@ def tune(task: SweepTask, goals: Sequence[Goal], cost: str = COSTS[0], evaluatio
 
     `cost` is one of `COSTS`; after `patience`, s of processor time, no further point is tried.
 
-    Returns:
-        Dictionary: ``parameters``, name -> value of the best; ``margins``, kind -> ``wanted``,
-        ``kept`` (a size up to which every one tried was survived); ``cost``; ``cost_before`` and
-        ``margins_before``, of the robot file as it is, None where it has no such point;
-        ``trials``, how many; ``pareto``, list of [worst share of a margin, cost, parameters], none
-        of which another beats in both; ``points``, [worst share, cost] of all that walk;
-        ``robot_file``, the best `RobotFile`.
-
-    Raises:
-        NotAchieved: No point keeps all margins; says which came nearest.
-        Interrupted: Somebody stopped it; holds the best so far.
+    Returns a dictionary: ``parameters``, name -> value of the best; ``margins``, kind ->
+    ``wanted``, ``kept`` (a size up to which every one tried was survived); ``cost``;
+    ``cost_before`` and ``margins_before``, of the robot file as it is, None where it has no such
+    point; ``trials``, how many; ``pareto``, list of [worst share of a margin, cost, parameters],
+    none of which another beats in both; ``points``, [worst share, cost] of all that walk;
+    ``robot_file``, the best `RobotFile`. Raises `NotAchieved`: no point keeps all margins; says
+    which came nearest. `Interrupted`: somebody stopped it; holds the best so far.
     """
     check_goals(goals, cost)
     if evaluations < 1:

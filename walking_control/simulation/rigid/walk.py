@@ -107,18 +107,11 @@ def walk(advance: Motion, terms: Terms, law: LawFunction, knowledge: Any, model:
          stop_at_step: bool) -> int:
     """Walk under a control law.
 
-    Args:
-        advance: `motion.advance`: compiled by itself, the laws of a robot share its code.
-        terms: Function of the support terms.
-        law: Function of an `ArrayLaw`.
-        knowledge: What it knows.
-        state: `RigidState`, changed in place.
-        duration: s, rounded to whole control periods.
-        stop_at_step: Whether to return just after the next touchdown; the control clock starts
-            anew there.
-
-    Returns:
-        A status of `motion.advance`.
+    `advance`: `motion.advance`: compiled by itself, the laws of a robot share its code. `terms`:
+    function of the support terms. `law`: function of an `ArrayLaw`. `knowledge`: what it knows.
+    `state`: `RigidState`, changed in place. `duration`: s, rounded to whole control periods.
+    `stop_at_step`: whether to return just after the next touchdown; the control clock starts anew
+    there. Returns a status of `motion.advance`.
     """
     period = min(data.period, duration)
     n = model.relabel.shape[1]

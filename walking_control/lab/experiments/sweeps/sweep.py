@@ -135,18 +135,13 @@ def run_sweep(task: SweepTask, file: Path | None = None, workers: int | None = N
               progress: Callable[[float], None] | None = None) -> Sweep:
     """Walk a sweep; its table does not depend on who walks it: one process, several, or a cluster.
 
-    Args:
-        file: Parquet file for the table; None keeps it in memory.
-        workers: Local processes; None takes as many as there are cores, or fewer for few rows.
-        scheduler: Address of a Dask scheduler to use instead.
-        resume: Whether to go on with the table in `file`; of a sweep by samples, to append to it.
-        allow_many: Whether more than a million rows are meant.
-        progress: Called with the share of rows there are, 0 to 1.
-
-    Raises:
-        InvalidInput: A task, table or scheduler that cannot be used.
-        NotAchieved: The table cannot be written, or workers do not last.
-        Interrupted: Somebody stopped it; the table keeps what was done.
+    `file`: parquet file for the table; None keeps it in memory. `workers`: local processes; None
+    takes as many as there are cores, or fewer for few rows. `scheduler`: address of a Dask
+    scheduler to use instead. `resume`: whether to go on with the table in `file`; of a sweep by
+    samples, to append to it. `allow_many`: whether more than a million rows are meant. `progress`:
+    called with the share of rows there are, 0 to 1. Raises `InvalidInput`: A task, table or
+    scheduler that cannot be used. `NotAchieved`: the table cannot be written, or workers do not
+    last. `Interrupted`: somebody stopped it; the table keeps what was done.
     """
     begin = time.perf_counter()
     check_task(task, allow_many)
