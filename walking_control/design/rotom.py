@@ -1,20 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What share of a force on the centre of mass moves it: RoToM and its ellipsoid ([Mor17]).
 
-A force F on the centre of mass accelerates it by ``J M^-1 J^T F``, with J its Jacobian and M the
-inertia of all that moves, m in mass. Compared with F / m, the acceleration of a free particle:
-
-    T = m J M^-1 J^T,   RoToM(u) = |T u|,  u = F / |F|
-
-T is symmetric and ``0 <= T <= 1``: the kinetic energy is never below that of the mass in its
-centre, so ``M >= m J^T J``, and with it ``T^2 <= T``. RoToM(u) is the support function of the
-ellipsoid ``{T x : |x| <= 1}``, how far it extends along u. The source calls RoToM the distance from
-the centre to the surface along u; that is ``1 / |T^-1 u|``, never more, and the same on the
-principal axes only (see doc/errata.md).
-
-A free base moves with the whole force, T = 1, however the limbs lie. Of a robot that stands, the
-contacts are kept: M^-1 becomes ``P = M^-1 - M^-1 C^T (C M^-1 C^T)^+ C M^-1`` with the Jacobian C of
-the contacts. Nothing is damped: a damped pseudo-inverse in the source's (4) gives ratios above 1.
+doc/design.md has the formulas, doc/errata.md what the source calls the distance to the surface. Of
+a robot that stands, the contacts are kept: M^-1 becomes
+``P = M^-1 - M^-1 C^T (C M^-1 C^T)^+ C M^-1`` with the Jacobian C of the contacts. Nothing is
+damped: a damped pseudo-inverse in the source's (4) gives ratios above 1.
 """
 
 from collections.abc import Sequence

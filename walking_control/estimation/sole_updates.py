@@ -1,20 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What soles say to an invariant Kalman filter that points cannot: a flat one does not turn.
 
-A point that rests says where the base is and how fast it moves, but the robot may turn about it:
-nothing tells a turn about the floor's normal from the bias of the gyroscope. A sole that lies flat
-holds on to the floor by friction along its edges. With F its rotation against the body, which the
-joints measure, the body has turned by F(0) F(t)^T since the sole came to rest, in its axes then.
-The gyroscope, with the bias b believed then, has it turned by G. So
-
-    e = n . log(G (F(0) F(t)^T)^T) = -t n . (b - b_true) + noise,        n = R^T e_z,
-
-is an angle about the floor's normal that says how wrong the bias is. It is taken once a step, when
-the sole leaves the floor: the noise of encoders counts at both ends of that time alone, whereas
-speeds that are differentiated from them would bring it in at every tick.
-
-Simplifications: in such a time the body turns little against the normal, so that n is that of its
-beginning; the gyroscope's noise in e is not counted as the same that is in R.
+doc/estimation.md derives the angle about the floor's normal that says how wrong the gyroscope's
+bias is. It is taken once a step, when the sole leaves the floor: the noise of encoders counts at
+both ends of that time alone. In it the body turns little against the normal, so that n is that of
+its beginning; the gyroscope's noise in e is not counted as the same that is in R.
 """
 
 from __future__ import annotations

@@ -1,19 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Books of energy while walking, and a tank that shows what the motors put in beyond the gait.
 
-An effort tau held for a tick in which the joints turn by dq does the work tau dq on the robot,
-exactly. But efforts answer the noise of the positions they were found from, and with a stiffness k
-noise n would seem to do the work k n^2 in every tick, always in. So an effort is booked with the
-way that the next two ticks continue, 2 dq(k + 1) - dq(k + 2), whose noise it has not seen.
-Kinetic energy, and potential energy above the stance foot, follow from the state. What
-neither explains is lost, in impacts above all (or given, by a push):
-
-    energy(t) - energy(0) = injected - absorbed - lost.
-
-As on curves in the plane ([DS09] 5.2.2, energy management) the motors draw from a tank, and what
-they take from the robot flows back. Each touchdown refills it by a multiple of what the gait pays
-for an impact. On the gait the tank stays full; a law that pays for more than the gait, step after
-step, empties it. That is said, not acted on.
+An effort is booked with the way that the next two ticks continue, 2 dq(k + 1) - dq(k + 2), whose
+noise it has not seen (doc/controllers/natural_walking.md, "Books"). Kinetic energy, and potential
+energy above the stance foot, follow from the state. What neither explains is lost, in impacts above
+all (or given, by a push): energy(t) - energy(0) = injected - absorbed - lost. The tank ([DS09]
+5.2.2) says that a law pays for more than its gait, step after step; it does not act.
 """
 
 import numpy as np

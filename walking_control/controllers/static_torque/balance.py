@@ -1,32 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Balance within the soles: feedback of centre of mass and angular momentum as a net wrench.
 
-Standing legs brake the sway of the body at any time: an acceleration against the velocity c' of
-the centre of mass, relative to that of the posture that is held,
-
-    a = -w damping (c' - c'_held),    w^2 = g / height,
-
-which puts the centre of pressure ahead of the centre of mass by damping times c' / w: under the
-capture point with 1, and never beyond the edge of the soles. Seen from the body a is a tilt of
-gravity, so the static program serves with all its limits.
-
-Where the impedance of the joints alone would press the feet over their edges, the law asks the
-floor for a net wrench instead: a force that brings the centre of mass back,
-
-    F = m (stiffness (c_ref - c) - damping c'),
-
-and a moment L' that turns the base upright. The contact forces that come nearest to both within
-all limits of the static program follow from one quadratic program without equations,
+doc/controllers/static_torque_evidence.md derives sway and balance. Contact forces come nearest to a
+force F and a moment L' of the floor within all limits of the static program,
 
     minimise  |F(f) - F|^2 / W^2 + momentum_weight |L'(f) - L'|^2 / (W l)^2,
 
-the force first: where the centre of pressure has reached the edge of a sole, the upper body is
-thrown the way the robot falls, which brakes the fall (the hip strategy). Torques follow from the
-forces as at rest; what accelerates the legs themselves is left out.
-
-The capture point c + c' / w is where the robot would have to put its centre of
-pressure to come to rest ([Pra06]). Its distance to the edge of the soles says, before the robot
-tips, whether a step is needed.
+the force first: at the edge of a sole the upper body is thrown the way the robot falls, which
+brakes the fall (the hip strategy). What accelerates the legs themselves is left out. How far the
+capture point ([Pra06]) is from the edge says, before the robot tips, whether a step is needed.
 """
 
 from __future__ import annotations

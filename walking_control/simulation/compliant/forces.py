@@ -2,29 +2,10 @@
 """Accelerations of a walker on a compliant floor, which never stands as a rigid one does.
 
 The robot is that of plant rigid in flight: the first foot is the reference for good, joint stops
-and locks are its constraints. The floor's forces are applied, not constraints. The state is
+and locks are its constraints. The floor's forces are applied, not constraints; their laws, and why
+slip heats the floor, are in doc/compliant_floor.md ([DS09] 3.2.2). The state is
 ``y = [z, dz/dt, s, energies]``: support coordinates, the deformation along the floor at each foot,
 and what has become of the energy so far, integrated with the rest.
-
-Force of a compliant floor on a foot, and where the power that enters the contact goes.
-
-Normal to the floor, with depth d of the undeformed surfaces in each other ([DS09] 3.2.2):
-
-- Kelvin-Voigt: ``N = k d + c dd``;
-- Hunt-Crossley: ``N = k d (1 + a dd)``, which neither jumps at touchdown nor pulls at the end.
-
-The floor never pulls: where N would be negative the foot has left, and the energy still stored is
-lost on release ([DS09] remark 3.10).
-
-Along the floor a spring and damper in series with Coulomb friction: the deformation s moves with
-the sliding velocity v as long as ``F = kt s + ct ds`` stays below ``mu N``; beyond, F is
-``mu N`` and the rest of v slips. So ``ds = (F - kt s) / ct`` in either case, a smooth enough
-equation without modes, and the deformation saturates at ``mu N / kt`` as [DS09] (3.26) wants.
-[DS09] puts the saturation into a power-continuous transformer, whose force vanishes as the foot
-slips; here the force stays and the slipping heats the floor (see doc/compliant_floor.md).
-
-Rolling at the rate w brings undeformed surface into the contact: the deformation fades by
-``beta |w| F / kt`` ([DS09] (3.25)), whose power is heat as well.
 """
 
 import math
