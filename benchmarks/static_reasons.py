@@ -22,6 +22,7 @@ import math
 import time
 from typing import Any
 
+from lifting import lift
 import numpy as np
 
 from walking_control.loading import load_robot
@@ -39,7 +40,6 @@ from walking_control.statics.contacts import (
     UNILATERAL,
 )
 from walking_control.statics.distributor import StaticTorque
-from walking_control.statics.lifting import lift
 
 NOISES = (0.0, 1e-5, 1e-4, 1e-3, 1e-2)   # rad, standard deviation of every joint
 LENGTH, WIDTH, FRICTION_GIVEN = 0.20, 0.10, 0.7   # of the humanoid's soles

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reasons for postures that cannot be held: right under the noise of encoders, and curing."""
 
+from lifting import lift
 import pytest
 from static_reasons import judge_reasons, KINDS
 from static_robots import linear_program
@@ -9,7 +10,6 @@ from walking_control.exceptions import InvalidInput
 from walking_control.statics import solvers
 from walking_control.statics.contacts import NO_BALANCE, Shortfall
 from walking_control.statics.distributor import StaticTorque
-from walking_control.statics.lifting import lift
 
 
 @pytest.mark.parametrize('noise', [0.0, 1e-5, 1e-3, 1e-2])
