@@ -8,10 +8,9 @@ kilogram each and of the lengths of that machine. The first 70 % are fitted, the
 
 import sys
 
+from inertias import identify_inertias, Motion, show
 import numpy as np
 import pinocchio as pin
-
-from walking_control.lab.experiments.inertias import identify_inertias, Motion
 
 LENGTHS, MASS, ROTOR = (0.3, 0.2), 0.5, 0.003   # m, kg, kg m^2
 STEP = 0.002   # s
@@ -46,15 +45,8 @@ def read(path):
 def main(path):
     """Identify, print what is told and return the result of `identify_inertias`."""
     found = identify_inertias(rods(), read(path))
-    held_out, told = found['held_out'], found['parameters']
-    print(f'{found["windows"]} windows, condition {found["condition"]:.3g}, {found["seen"]} '
-          f'combinations told, of {found["base_parameters"]} base parameters')
-    print(f'torques held out: {held_out["effort"]:.3f} N m rms; missed {held_out["identified"]:.3f}'
-          f', with the rods {held_out["robot_file"]:.3f}')
-    for name, it in told.items():
-        if it['told']:
-            print(f'{name:18} {it["value"]:8.4f}  {it["low"]:8.4f} to {it["high"]:8.4f}  '
-                  f'rod {it["robot_file"]:8.4f} {it["unit"]}')
+    told = found['parameters']
+    show(found)
     found['reach'] = -told['shoulder.mz']['value'] + LENGTHS[0] * told['elbow.mass']['value']
     print(f'first moment about the shoulder, both straight down to the elbow: {found["reach"]:.3f} '
           f'kg m; its authors: {AUTHORS["reach"]:.3f}')

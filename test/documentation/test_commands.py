@@ -41,8 +41,8 @@ ELSEWHERE = {
     r'walking_control (adopt|bring-up) (bolt|cassie|talos|icub|g1).*':
         'needs a description that others publish: the gallery has what came of it',
     r'(walking_control (adopt model.urdf|import walking.mat|estimate walking)|'
-    r'python examples/real_compass.py) .*':
-        'needs a log that others publish: see test_real_logs',
+    r'python examples/real_(compass|pendulum).py) .*':
+        'needs a log that others publish: see test_real_logs and test_inertias',
 }
 # What is shown with numbers that take hours is run with smaller ones.
 SHORTER = (

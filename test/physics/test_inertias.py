@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Masses, first moments and inertias are found again: of made records, a walk, a real pendulum."""
 
+from inertias import identify_inertias, Motion, read_motion, show
 import numpy as np
 import pinocchio as pin
 import pytest
 from test_real_logs import DATA
 
-from walking_control.cli import main
 from walking_control.exceptions import InvalidInput
-from walking_control.lab.experiments.inertias import identify_inertias, Motion, read_motion
 from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 from walking_control.runs.tables import write_run_table
@@ -101,5 +100,5 @@ def test_a_walker_that_carries_more_than_its_file_says(tmp_path, capsys):
               zip(np.concatenate(true), found.values(), strict=False) if it['told']]
     assert np.mean(inside) > 0.8
     capsys.readouterr()
-    assert main(['identify', str(tmp_path), '--robot', 'walker3d', '--inertias']) == 0
+    show(result)
     assert 'base parameters' in capsys.readouterr().out

@@ -158,24 +158,18 @@ class _Identify(Common):
     confidence: float = option('of the intervals (default: 0.95)', 'C', positive, default=0.95)
     model_error: float = option('share by which masses and floor may make torques differ from the '
                                 'model (default: 0.01)', 'E', not_negative, default=0.01)
-    inertias: bool = option('find masses, first moments, inertias and rotors besides')
 
 
 @verb('walking_control simulate dribbel --duration 60 --out out/walk',
       'walking_control identify out/walk')
 def identify(options: _Identify) -> int:
-    """Find friction and motor constants in a recorded run, or inertial parameters."""
+    """Find friction and motor constants in a recorded run."""
     from walking_control.lab.experiments.identification import identify as find
-    from walking_control.lab.experiments.inertias import identify_inertias, read_motion
     from walking_control.runs.tables import read_recording
     make_folder(options)
     robot_file = _walker(options)
-    if options.inertias:
-        result = identify_inertias(*read_motion(options.recording, robot_file),
-                                   confidence=options.confidence, window=0.15)
-    else:
-        result = find(robot_file, read_recording(options.recording, robot_file.robot),
-                      options.confidence, options.model_error)
+    result = find(robot_file, read_recording(options.recording, robot_file.robot),
+                  options.confidence, options.model_error)
     result = {**result, 'run': str(options.recording), 'files': []}
     if options.out is not None:
         result['files'] = [write_json(result, options.out / 'identification.json')]
@@ -184,18 +178,10 @@ def identify(options: _Identify) -> int:
 
 
 def _print(result: dict[str, Any]) -> None:
-    steps = f'{result["steps"]} steps, ' if 'steps' in result else ''
-    print(f'{steps}{result["windows"]} windows, condition '
+    print(f'{result["steps"]} steps, {result["windows"]} windows, condition '
           f'{result["condition"]:.3g}; intervals of {100.0 * result["confidence"]:g} %')
-    if 'held_out' in result:
-        missed = {name: f'{value:.3g} N m' for name, value in result['held_out'].items()}
-        print(f'{result["seen"]} combinations are told, of {result["base_parameters"]} base '
-              f'parameters; of efforts of {missed["effort"]} rms held out, {missed["identified"]} '
-              f'are missed, {missed["robot_file"]} by the robot file with friction fitted')
     print(f'{"":28} {"value":>10} {"from":>10} {"to":>10} {"robot file":>10}')
     for name, found in result['parameters'].items():
-        if not found.get('told', True):
-            continue
         numbers = (found['value'], found['low'], found['high'], found['robot_file'])
         print(f'{name:28} ' + ' '.join(_cell(value) for value in numbers) + f' {found["unit"]}')
     print_files(result)
@@ -225,7 +211,7 @@ def _walker(options: _Identify) -> RobotFile:
                            limit=f'is of another robot than {robot.name}',
                            remedy='choose another --robot')
     mass = Dynamics(robot).mass
-    if not options.inertias and not math.isclose(summary.get('mass', mass), mass, rel_tol=SAME):
+    if not math.isclose(summary.get('mass', mass), mass, rel_tol=SAME):
         raise InvalidInput(f'run {options.recording}', value=summary['mass'],
                            limit=f'is of a robot of another mass than {robot.name}, {mass:.6g} kg',
                            remedy='give the robot file and --set it was recorded with')

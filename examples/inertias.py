@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inertial parameters, rotors and friction of any robot from its motion and efforts.
 
+Reads a recorded run (the folder of `simulate --out`) and the robot file that is to be judged.
+
 Equations of motion are linear in the ten parameters of a link: mass, first moments, inertia. As
 ``d(M v)/dt = effort + dM/dt v - C v - g``, sums over windows with weights that vanish at both ends
 need no acceleration: by parts, momenta ``M v`` enter times the change of the weight. The regressors
@@ -15,11 +17,13 @@ possible body) move by a factor of e. Intervals come from fits without a tenth o
 from __future__ import annotations
 
 from pathlib import Path
+import sys
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from walking_control.exceptions import InvalidInput
+from walking_control.exceptions import InvalidInput, WalkingControlError
+from walking_control.loading import load_robot
 from walking_control.models.dynamics import Dynamics
 from walking_control.models.robot_file import RobotFile, World
 from walking_control.runs.tables import effort_headers, joint_unit, read_table
@@ -279,3 +283,28 @@ def excitation(model: Any, columns: np.ndarray) -> tuple[int, float]:
     _, R, order = qr(A, mode='economic', pivoting=True)
     singular = np.linalg.svd(A[:, order[:rank]], compute_uv=False)
     return rank, float(singular[0] / max(singular[-1], 1e-300))
+
+
+def show(found: dict[str, Any]) -> None:
+    """Print what `identify_inertias` returns: what the record tells."""
+    held_out = found['held_out']
+    print(f'{found["windows"]} windows, condition {found["condition"]:.3g}, {found["seen"]} '
+          f'combinations told, of {found["base_parameters"]} base parameters')
+    print(f'efforts held out: {held_out["effort"]:.3g} N m rms; missed '
+          f'{held_out["identified"]:.3g}, by what was known before, '
+          f'with friction fitted, {held_out["robot_file"]:.3g}')
+    for name, it in found['parameters'].items():
+        if it['told']:
+            print(f'{name:28} {it["value"]:10.5f}  {it["low"]:10.5f} to {it["high"]:10.5f}  '
+                  f'before {it["robot_file"]:10.5f} {it["unit"]}')
+
+
+if __name__ == '__main__':
+    if len(sys.argv) != 3:
+        sys.exit('usage: python examples/inertias.py RUN ROBOT')
+    try:
+        show(identify_inertias(*read_motion(Path(sys.argv[1]), load_robot(sys.argv[2])),
+                               window=0.15))
+    except WalkingControlError as error:
+        print(f'error: {error}', file=sys.stderr)
+        sys.exit(2)
