@@ -2,15 +2,11 @@
 """Whether a posture can be held at all, and if not, which limits would have to give by how much.
 
 No solver's flag is trusted. The verdict comes from one program: the least share by which every
-limit, each in its own scale, would have to give. Zero yields a point that meets them all.
-
-The reason comes from programs in which each limit of each contact and joint has an amount of its
-own, counted in its own scale: forces in weights, a sole's edge in half soles, torques in effort
-limits. The least sum is sought (a sparse one: most limits give nothing), then limits are left out
-one kind after the other while the rest still suffices. A sole whose edges move out by d changes its
-rows by d times the force that presses, a product of two unknowns: each program takes the force from
-the one before (Newton's method). An amount is read off the forces found, so lifting every limit
-by its amount makes these very forces possible.
+limit, each in its own scale, would have to give. Zero yields a point that meets them all. For the
+reason each limit has an amount of its own (doc/controllers/static_torque_evidence.md). A sole whose
+edges move out by d changes its rows by d times the force that presses, a product of two unknowns:
+each program takes the force from the one before (Newton's method). An amount is read off the forces
+found, so lifting every limit by its amount makes these very forces possible.
 
 Solved one program at a time, an explanation can be spread over ticks.
 """

@@ -1,22 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The longest control period that the gains of curve tracking bear.
 
-Efforts are held between ticks. Of a loop that closes at a rate ``c``, linearised about the gait
-and sampled with period T, remains the factor ``1 - c T`` per tick: dead beat at ``c T = 1``,
-growing oscillation from ``c T = 2``. Periods are refused from ``c T > 1`` on: the rest is
-margin, for motion faster than the gait (all rates grow with the speed) and for late ticks.
-
-| loop | rate c | why |
-|---|---|---|
-| direction | decay of r + closing of the gap | r drives the gap: the held law sees the sum |
-| energy | ``Kp abs(v)_M`` | (5.27) linearised |
-| integral | ``sqrt(Ki abs(v)_M)`` | the error is integrated before it is used |
-| free matrix | ``turning^2 / decay of r`` | a held rotation lengthens r, by (turning T)^2 / 2 |
-
-Direction: with the gap g, ``g'' = -(lambda + kappa) g' - lambda kappa g``, the effort held; Jury's
-criterion gives ``(lambda + kappa) T < 2``. The decay of r is counted at its bound, ``bandwidth``;
-the closing of the gap is the fastest rate of the field across the gait, found by differences, so
-that it holds for every field.
+A loop that closes at a rate c leaves 1 - c T of an error per tick; periods with c T above 1 are
+A loop that closes at a rate c leaves 1 - c T of an error per tick; periods with c T > 1 are
+g'' = -(lambda + kappa) g' - lambda kappa g with the gap g and the effort held, needs
+(lambda + kappa) T < 2 (Jury's criterion).
 """
 
 import numpy as np

@@ -1,23 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The forces of port-based curve tracking ([DS09] section 5.2), by projection.
+"""The forces of port-based curve tracking ([DS09] section 5.2), by projection, and its tank.
 
 Notation: M mass matrix, ``e = w / |w|`` the desired direction of unit length in the metric M,
-``m = M e`` the desired momentum direction, ``nu = m . v`` the speed along it and ``r = v - nu e``
-the undesired rest of the velocity. The book's coordinates are ``alpha1 = nu`` and ``alpha2``, the
-components of r in any basis that is orthonormal in M (Mbar = identity); kinetic energies are
-``nu^2 / 2`` and ``r^T M r / 2``.
-
-The book writes the decoupling with Lie brackets of that basis. Here it is one covariant
-derivative: ``b = D_v e`` is how fast the desired direction turns along the motion, as the kinetic
-metric sees it, and always orthogonal to e. Then ``d(nu)/dt = b^T M r`` without effort, and the
-effort ``M b nu - m (b^T M r)`` cancels it and returns as much power as it takes. It equals (5.12)
-with one choice of the free skew matrix Z, and needs no basis, so it is smooth in any dimension.
-
-Energy management along the desired motion ([DS09] eq. (5.27)), and a tank that bounds it.
-
-(5.27) multiplies the field w, a velocity; an effort is a covector, so the desired momentum
-direction ``m = M w / |w|`` takes its place: the effort then changes the speed along the field and
-nothing else.
+``m = M e`` the desired momentum direction, ``nu = m . v`` the speed along it, ``r = v - nu e`` the
+undesired rest of the velocity and ``b = D_v e`` how fast e turns along the motion. The effort
+``M b nu - m (b^T M r)`` decouples and returns as much power as it takes. It equals (5.12) with one
+choice of the free skew matrix Z, and needs no basis (doc/controllers/curve_tracking_evidence.md).
+(5.27) multiplies the field w, a velocity; an effort is a covector, so m takes its place.
 """
 
 import math

@@ -4,21 +4,13 @@
 Two fields. ``closest``: along the gait at the nearest point plus an attraction towards it, in any
 number of coordinates. ``surface``: the direction angle as a polynomial of degree four of two
 coordinates, [DS09] eq. (5.28). Both give w and its rate along v, which the law needs to stay on
-the field without lag.
+the field without lag. Where the floor is late the path goes on by free motion, or reaches for it
+(doc/controllers/curve_tracking_evidence.md).
 
 Domain. ``closest`` is smooth and never zero as long as the state is nearer to the gait than the
 gait's centre of curvature; ``margin`` is 1 on the gait and 0 there. ``surface`` is trusted while
 its angle lies within the fitted range widened by a right angle; ``margin`` falls to 0 at the edge.
-The law fades out between the margins `FULL` and `NONE`, and beyond leaves the walker to its
-natural motion: zero effort is the fallback.
-
-Where the path of a gait goes when the floor is late: on by free motion, or reaching for it.
-
-Past the touchdown that did not come a passive swing leg falls back. On a lower floor it then lands
-under the hip, and there is no time left to bring the other leg past before the walker has tipped
-over it. A path that *reaches* keeps the legs apart and opens them further as the walker tips: the
-step becomes longer, its impact takes more of the energy of the fall, and the next swing has time.
-No undisturbed step comes there, so it costs nothing.
+The law fades out between the margins `FULL` and `NONE`: zero effort is the fallback.
 """
 
 from __future__ import annotations

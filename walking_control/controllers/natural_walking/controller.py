@@ -1,22 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Walk a biped in space on a gait of its own, and leave it when pushed.
 
-The gait is the natural motion of the robot: a curve in the space of its poses along which it
-falls, held by hardly more than gravity and its own inertia. As in section 5.2 of [DS09] the
-momentum is split into that along the curve and that across it.
-
-- Across it the law regulates: turn of the trunk, knee of the stance leg, pose of the swing foot,
-  ten wishes with the gait's own accelerations as feed-forward and mild gains. On the gait they ask
-  for the gait's torques and no more.
-- Along it the robot falls: two directions of the floor that only the sole's pressure reaches. There
-  gravity is not compensated, which is the partial compensation (5.25): where the floor presses is
-  the gait's, moved by the deviation delta of the divergent component from the gait's own. That is
-  the energy along the curve, and this its regulation (5.27).
-- What is left of the deviation the next step takes, by its place and its time; the part s of the
-  step under way runs with that time, s' = (1 - s) / tau.
-
-Beyond what the sole and a step can take the gait is left within the step: plain stepping catches
-the fall, with the base sunk. Then it rises again, and enters the gait at a touchdown.
+As in section 5.2 of [DS09] the momentum is split into that along the gait's curve and that across
+it. Across it ten wishes are regulated; along it the robot falls, and only the sole's pressure and
+the next step take what deviates, the part s of the step running with the time left,
+s' = (1 - s) / tau. Beyond what they can take plain stepping catches the fall, with the base sunk;
+then it rises again, and enters the gait at a touchdown (doc/controllers/natural_walking.md).
 """
 
 from collections.abc import Callable

@@ -1,19 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gains of the joints' impedance that a delay of the loop does not make swing.
 
-A mode that moves an inertia I with a damping d crosses over at d / I; a delay T costs T d / I of
-phase there, and turns a stiffness K into a damping of -K T. So d <= I pi / (6 T) leaves 60 degrees,
-K <= d / (2 T) half of the damping; what moves freely is not to overshoot either, K <= d^2 / (4 I).
-
-The modes are those of all joints together: with W what the constraints leave of the inverse mass
-matrix, the fastest is the largest eigenvalue of W D. A knee and a hip that bend against each other
-make one that is three times as fast as either alone. A diagonal X >= W (as matrices) bounds them
-all, and
-
-    X_i = sum_j |W_ij| sqrt(W_ii / W_jj)
-
-is one: X - W is diagonally dominant in the units that make the diagonal of W one. So every joint
-counts with the inertia 1 / X_i: its own, 1 / W_ii, over the sum of its couplings.
+doc/controllers/static_torque_evidence.md, "Gains", derives them. With W what the constraints leave
+of the inverse mass matrix, a diagonal X >= W (as matrices), X_i = sum_j |W_ij| sqrt(W_ii / W_jj),
+bounds all modes: X - W is diagonally dominant in the units that make the diagonal of W one.
 """
 
 from __future__ import annotations
