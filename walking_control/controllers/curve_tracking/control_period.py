@@ -2,9 +2,9 @@
 """The longest control period that the gains of curve tracking bear.
 
 A loop that closes at a rate c leaves 1 - c T of an error per tick; periods with c T above 1 are
-A loop that closes at a rate c leaves 1 - c T of an error per tick; periods with c T > 1 are
-g'' = -(lambda + kappa) g' - lambda kappa g with the gap g and the effort held, needs
-(lambda + kappa) T < 2 (Jury's criterion).
+refused (doc/controllers/curve_tracking_evidence.md says which rates). The direction with the gap g,
+g'' = -(lambda + kappa) g' - lambda kappa g with the effort held, needs (lambda + kappa) T < 2
+(Jury's criterion).
 """
 
 import numpy as np
