@@ -5,7 +5,8 @@ Reads the public record `SysID_data_12exp_120steps.mat` of imanchester/SydneyCom
 licence): hip angle and angle of the stance leg at 200 Hz, and which leg stands. The plastic impact
 of [DS09] 3.3 has three parameters here, since lengths count in legs and masses in masses of a leg:
 mass of the hip, place of a leg's centre of mass below it, and inertia of a leg about that. With a
-fourth, the inertia of the motor's rotor through its gear turns with the hip.
+fourth, the inertia of the motor's rotor through its gear turns with the hip. A fifth is the
+restitution of a partly elastic impact, or the friction that bounds the impulse along the floor.
 """
 
 from dataclasses import dataclass
@@ -21,7 +22,8 @@ BEFORE = 10      # samples before an impact, for the rates there: 50 ms
 AFTER = 6, 14    # samples left out after it, while the legs ring, and those taken: 30 to 100 ms
 JUMP = 0.05      # rad from one sample to the next: another experiment begins
 FREE_HIP, ROTOR, LOCKED_HIP = 'plastic', 'plastic, with the rotor', 'plastic, hip locked'
-START = np.log([1.0, 0.5, 0.05, 0.05])
+ELASTIC, SLIDING = 'partly elastic', 'with a friction impulse'
+START = np.log([1.0, 0.5, 0.05, 0.05, 0.5])   # the last: restitution, or friction
 
 
 @dataclass
@@ -61,7 +63,7 @@ def hit(angles, rates, parameters, law):
 
     Velocities are those of the hip, across and up, and of the legs.
     """
-    hip, place, inertia, rotor = np.exp(parameters)
+    hip, place, inertia, rotor, last = np.exp(parameters)
     mass = np.diag([hip + 2.0, hip + 2.0, *2 * [inertia + place ** 2]])
     for leg, angle in enumerate(angles, start=2):
         mass[:2, leg] = mass[leg, :2] = place * np.array([np.cos(angle), np.sin(angle)])
@@ -71,7 +73,16 @@ def hit(angles, rates, parameters, law):
     velocity = np.array([-rates[0] * along[0], -rates[0] * up[0], *rates])
     held = np.array([[1.0, 0.0, 0.0, along[1]], [0.0, 1.0, 0.0, up[1]],
                      [0.0, 0.0, 1.0, -1.0]])[:3 if law == LOCKED_HIP else 2]
-    return project_velocity(mass, held.T, velocity)[2:]
+    plastic = project_velocity(mass, held.T, velocity)
+    if law == ELASTIC:   # [DS09] 3.3: the impulse of the plastic impact, and a share of it more
+        return (plastic + last * (plastic - velocity))[2:]
+    if law == SLIDING:   # the impulse along the floor at most `last` times that across it
+        impulse = np.linalg.lstsq(held.T, mass @ (plastic - velocity), rcond=None)[0]
+        if abs(impulse[0]) > last * abs(impulse[1]):
+            pull = last * np.sign(impulse[0] * impulse[1])
+            motion = np.linalg.solve(mass, held[1] + pull * held[0])
+            return (velocity - motion * (held[1] @ velocity) / (held[1] @ motion))[2:]
+    return plastic[2:]
 
 
 def misses(impacts, rows, parameters, law):
@@ -88,7 +99,7 @@ def main(path):
     print(f'{n} impacts; rms rates after them: new stance leg '
           f'{np.sqrt((impacts.after[held_out, 1] ** 2).mean()):.2f}, other leg '
           f'{np.sqrt((impacts.after[held_out, 0] ** 2).mean()):.2f} rad/s')
-    for law in FREE_HIP, ROTOR, LOCKED_HIP:
+    for law in FREE_HIP, ROTOR, LOCKED_HIP, ELASTIC, SLIDING:
         found = least_squares(lambda x, law=law: np.r_[
             misses(impacts, fitted, x, law).ravel(), 0.01 * (x - START)], START,
             loss='soft_l1', f_scale=0.2)
@@ -99,7 +110,8 @@ def main(path):
         print(f'{law}: held out, new stance leg {result[law]["rms"][1]:.3f} rad/s rms, median '
               f'{100 * result[law]["share"]:.1f} %; other leg {result[law]["rms"][0]:.3f} rad/s; '
               f'hip {np.exp(found.x)[0]:.2f}, place {np.exp(found.x)[1]:.2f}, '
-              f'inertia {np.exp(found.x)[2]:.3f}, rotor {np.exp(found.x)[3]:.3f}')
+              f'inertia {np.exp(found.x)[2]:.3f}, rotor {np.exp(found.x)[3]:.3f}, '
+              f'restitution or friction {np.exp(found.x)[4]:.3f}')
     return result
 
 

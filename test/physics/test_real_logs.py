@@ -155,6 +155,9 @@ def test_a_real_compass_lands_as_the_impact_law_says(capsys):
     found = real_compass.main(path)
     plastic, locked = found[real_compass.FREE_HIP], found[real_compass.LOCKED_HIP]
     assert plastic['share'] < 0.1 and locked['share'] > 0.3
+    elastic, sliding = found[real_compass.ELASTIC], found[real_compass.SLIDING]
+    assert elastic['parameters'][4] < 0.02   # no rebound
+    assert sliding['rms'] == pytest.approx(plastic['rms'], rel=0.02)   # no slip
     assert '114 impacts' in capsys.readouterr().out
 
 
@@ -165,5 +168,19 @@ def test_the_impact_of_the_example_is_the_one_of_the_plants():
     # stance leg and hip; a point mass in the middle of each leg, five at the hip
     for rates in np.eye(2):
         old, new = real_compass.hit((-0.2, 0.2), (rates[0], rates.sum()),
-                                    np.log([5.0, 0.5, 1e-12, 1.0]), real_compass.FREE_HIP)
+                                    np.log([5.0, 0.5, 1e-12, 1.0, 1.0]), real_compass.FREE_HIP)
         assert impact @ rates == pytest.approx([new, old - new], abs=1e-9)
+
+
+def test_other_impacts_of_the_example_end_in_the_plastic_one():
+    """The fit would compare the plastic law with something that is none of the book's."""
+    import real_compass
+
+    def after(law, last):
+        return real_compass.hit((-0.2, 0.2), (-1.0, 0.4), np.log([1.6, 0.1, 0.01, 1.0, last]), law)
+    plastic = after(real_compass.FREE_HIP, 1.0)
+    assert after(real_compass.ELASTIC, 1e-12) == pytest.approx(plastic, abs=1e-9)
+    assert after(real_compass.SLIDING, 1e3) == pytest.approx(plastic, abs=1e-12)
+    rebound = after(real_compass.ELASTIC, 1.0)
+    assert rebound - plastic == pytest.approx(plastic - [-1.0, 0.4], abs=1e-9)
+    assert abs(after(real_compass.SLIDING, 1e-3) - plastic).max() > 0.01
