@@ -291,3 +291,5 @@ def test_robots_of_a_folder_walk(tmp_path, path):
     site = Site(adopt(path).write(tmp_path)[0], tmp_path, evaluations=0, progress=lambda text: None)
     results = {name: outcome for name, outcome, _ in bring_up(site)}
     assert results['walk (MuJoCo)'].ok, {name: outcome.what for name, outcome in results.items()}
+    laws = ['stepping', *['natural_walking'] * bool(results['natural gait'].files)]
+    assert results['speed'].ok and all(f'{law}: ' in results['speed'].what for law in laws)
