@@ -43,13 +43,8 @@ def plan_by_velocity(com: np.ndarray, velocity: np.ndarray, rate: float, wanted:
     """Return the `Step` at its fixed time, within the same reach as `plan_step`.
 
     Args:
-        com: Centre of mass from the stance foot, heading frame, m, ``(2,)``.
-        velocity: Its velocity, m/s, ``(2,)``.
-        rate: w, 1/s.
+        velocity: Of the centre of mass, m/s, ``(2,)``; com and the others as of `plan_step`.
         wanted: Wanted velocity, m/s, ``(2,)``.
-        side: 1 if the left foot swings, -1 if the right.
-        elapsed: Time since the last touchdown, s.
-        hip: The hip of the swing leg from the centre of mass, m, ``(2,)``.
         share: s, of the k that ends the error in one step.
     """
     left = max(limits.time - elapsed, 0.002)

@@ -69,6 +69,7 @@ class FootContact:
         if self.blade:
             self.parts = np.array([0, 1, 2, 4, 5])
         self.size = len(self.parts)
+        self._block = np.ix_(self.parts, self.parts)
         self.rows = rows[:, self.parts]
         self.bound = np.zeros(len(rows))
         self.bound[0] = smallest
@@ -78,7 +79,7 @@ class FootContact:
         if self.blade:
             return self.rows
         turn = self._turn(foot)
-        return np.asarray(self.rows @ turn[np.ix_(self.parts, self.parts)])
+        return np.asarray(self.rows @ turn[self._block])
 
     def held(self, foot: Foot, motion: np.ndarray) -> np.ndarray:
         """Return the parts the floor holds of motions in floor axes, ``(size, ...)``."""
@@ -115,8 +116,8 @@ class MotorLimits:
         if not self._limited:
             return -self._limits, self._limits
         brake = self._drag * velocity
-        return -np.clip(self._stall + brake, 0.0, self._limits), \
-            np.clip(self._stall - brake, 0.0, self._limits)
+        return -np.minimum(np.maximum(self._stall + brake, 0.0), self._limits), \
+            np.minimum(np.maximum(self._stall - brake, 0.0), self._limits)
 
 
 class WholeBody:
@@ -134,17 +135,14 @@ class WholeBody:
         self._stops = stops + STOP_GAP * np.array([[1.0], [-1.0]])
         self._solve = solvers.load()
         self._regularisation = 1e-7
+        self._kept: dict[int, tuple[np.ndarray, np.ndarray]] = {}   # see `_arrays`
         self.acceleration = np.zeros(body.nv)
         self.forces = np.zeros((len(body.feet), 6))
         self.feasible = True
         self.begin(())
 
     def begin(self, standing: Sequence[int]) -> None:
-        """Begin a new program for a support.
-
-        Args:
-            standing: Indices of the feet that stand.
-        """
+        """Begin a new program for a support: the indices of the feet that stand."""
         self._standing = tuple(standing)
         nv, size = self._body.nv, self._contact.size
         self._n = nv + size * len(self._standing)
@@ -188,13 +186,7 @@ class WholeBody:
         self.want(rows, np.zeros(2), weight, self._column(foot))
 
     def want_torsion(self, foot: int, moment: float, weight: float) -> None:
-        """Add a wish: the moment about the floor's normal on a foot that stands on a point.
-
-        Args:
-            foot: Index of the foot.
-            moment: N m.
-            weight: Of the squared moment.
-        """
+        """Add a wish: the moment, N m, about the floor's normal on a foot that is a point."""
         self.want(np.eye(1), np.array([moment]), weight, self._column(foot) + 3)
 
     def want_com(self, acceleration: np.ndarray, weight: float) -> None:
@@ -214,8 +206,8 @@ class WholeBody:
     def _column(self, foot: int) -> int:
         return int(self._body.nv + self._contact.size * self._standing.index(foot))
 
-    def _hold_back(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return limits of accelerations that keep joints from stops and top speeds, rows, bounds.
+    def _hold_back(self, rows: np.ndarray, bounds: np.ndarray) -> int:
+        """Fill limits of accelerations that keep joints from stops and top speeds; return how many.
 
         What is left to the stop, h, ends as h'' = -2 h' / T - h / T^2 at the fastest, what is left
         of the speed, u, as u' = -r u. Legs that stand are left out: the floor might not allow it.
@@ -230,9 +222,11 @@ class WholeBody:
         for foot in self._standing:
             bound[:, body.feet[foot].jacobian[:, ROOT:].any(axis=0)] = -math.inf
         side, joint = np.nonzero(bound > -STOP_BRAKE)
-        rows = np.zeros((len(side), self._n))
-        rows[np.arange(len(side)), ROOT + joint] = 1.0 - 2.0 * side
-        return rows, np.minimum(bound[side, joint], STOP_BRAKE)
+        count = len(side)
+        rows[:] = 0.0
+        rows[np.arange(count), ROOT + joint] = 1.0 - 2.0 * side
+        bounds[:count] = np.minimum(bound[side, joint], STOP_BRAKE)
+        return count
 
     def _brake(self) -> None:
         """Wish joints that come near their speed limits to go slower, the nearer the more."""
@@ -248,39 +242,48 @@ class WholeBody:
         self._hessian[joints, joints] += np.diag(weight)
         self._gradient[joints] -= weight * wanted
 
+    def _arrays(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return rows and bounds for so many feet that stand, kept: what is zero stays zero.
+
+        Base, feet at rest, smallest torques, largest, the floor's limits, room for the joints'.
+        """
+        feet, floor = len(self._standing), self._contact.bound
+        if feet not in self._kept:
+            before = self._n + self._body.nv - ROOT
+            count = before + len(floor) * feet + 2 * (self._body.nv - ROOT)
+            self._kept[feet] = np.zeros((count, self._n)), np.zeros(count)
+            self._kept[feet][1][before:before + len(floor) * feet] = np.tile(floor, feet)
+        return self._kept[feet]
+
     def solve(self) -> np.ndarray:
         """Return the joint torques in Pinocchio's order, ``(nv - 6,)``, N m.
 
         Where no torque keeps all limits, those of the feet are left out; `feasible` tells.
         """
-        body, size, n = self._body, self._contact.size, self._n
-        nv, parts = body.nv, self._contact.parts
-        full = np.zeros((nv, n))   # generalised efforts per unknown
-        full[:, :nv] = body.mass_matrix
-        equal = [full[:ROOT]]
-        right = [-body.bias[:ROOT]]
-        limits, bounds = [], []
+        body, size, parts = self._body, self._contact.size, self._contact.parts
+        nv, (rows, bound) = body.nv, self._arrays()
+        joints, floor = nv - ROOT, len(self._contact.bound)
+        equalities = ROOT + size * len(self._standing)
+        torque, pull = rows[equalities:][:joints], rows[equalities + joints:][:joints]
+        rows[:ROOT, :nv], bound[:ROOT] = body.mass_matrix[:ROOT], -body.bias[:ROOT]
+        torque[:, :nv] = body.mass_matrix[ROOT:]
+        first, limit = ROOT, equalities + 2 * joints
         for foot in self._standing:
             column, state = self._column(foot), body.feet[foot]
             jacobian = self._contact.held(state, state.jacobian)
-            full[:, column:column + size] = -jacobian.T
-            still = np.zeros((size, n))
-            still[:, :nv] = jacobian
-            equal.append(still)
-            right.append(-self._contact.held(state, state.drift + REST_RATE * state.velocity))
-            rows = np.zeros((len(self._contact.bound), n))
-            rows[:, column:column + size] = self._contact.turned(state)
-            limits.append(rows)
-            bounds.append(self._contact.bound)
-        stops, bound = self._hold_back()
-        limits.append(stops)
-        bounds.append(bound)
-        torque = full[ROOT:]
+            rows[:ROOT, column:column + size] = -jacobian.T[:ROOT]
+            torque[:, column:column + size] = -jacobian.T[ROOT:]
+            rows[first:first + size, :nv] = jacobian
+            bound[first:first + size] = -self._contact.held(
+                state, state.drift + REST_RATE * state.velocity)
+            rows[limit:limit + floor, column:column + size] = self._contact.turned(state)
+            first, limit = first + size, limit + floor
+        np.negative(torque, out=pull)
         bias = body.bias[ROOT:]
-        rows = np.vstack([*equal, torque, -torque, *limits])
         low, high = self._motors.range(body.velocity[ROOT:])
-        bound = np.concatenate([*right, low - bias, bias - high, *bounds])
-        equalities = sum(map(len, right))
+        bound[equalities:][:joints], bound[equalities + joints:][:joints] = low - bias, bias - high
+        limit += self._hold_back(rows[limit:], bound[limit:])
+        rows, bound = rows[:limit], bound[:limit]
         self._brake()
         x = self._solve(Problem(self._hessian, self._gradient, rows, bound, equalities)).x
         self.feasible = x is not None
@@ -288,12 +291,11 @@ class WholeBody:
             x = self._solve(Problem(self._hessian, self._gradient, rows[:equalities],
                                     bound[:equalities], equalities)).x
         if x is None:
-            x = np.zeros(n)
+            x = np.zeros(self._n)
         effort: np.ndarray = np.clip(torque @ x + bias, low, high)
         if not self.feasible:   # what the clipped torques do, not what was wished
-            motion = np.vstack([full, *equal[1:]])
-            driven = np.concatenate([-body.bias, *right[1:]])
-            driven[ROOT:nv] += effort
+            motion = np.vstack([rows[:ROOT], torque, rows[ROOT:equalities]])
+            driven = np.concatenate([bound[:ROOT], effort - bias, bound[ROOT:equalities]])
             x = np.linalg.lstsq(motion, driven, rcond=None)[0]
         self.acceleration[:] = x[:nv]
         self.forces[:] = 0.0
