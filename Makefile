@@ -40,7 +40,7 @@ help:
 	@echo 'make lint    ruff and mypy, as CI runs them'
 	@echo 'make site    the pages as a site in out/site; a dead link or anchor is an error'
 	@echo 'make dist    sdist and wheel in dist, the same bytes of the same sources'
-	@echo 'make bench   run the benchmarks'
+	@echo 'make bench   how fast it is: ratios to something in the same run, with the load of the machine'
 	@echo 'make soak    walk 30 minutes of simulated time with random faults;'
 	@echo '             then 10 minutes of random bytes and requests to the nodes of three robots,'
 	@echo '             10 minutes in real time beside two busy processes, every lie of every sensor,'
@@ -77,8 +77,11 @@ dist: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null ||
 dist: $(VENV)/dependencies
 	$(BIN)/python -m build --no-isolation --outdir dist .
 
+# Those that compare speeds; the others are studies, each with a page that names it.
+BENCH := controller_node curve_tracking estimator gait_search rigid_plant space_tick static_torque sweep watchdog
 bench: setup
-	@set -e; for file in benchmarks/[!_]*.py; do echo "$$file"; $(BIN)/python "$$file"; done
+	@status=0; for name in $(BENCH); do echo "benchmarks/$$name.py: $$(uptime)"; \
+		$(BIN)/python "benchmarks/$$name.py" || status=1; done; exit $$status
 
 soak: setup
 	$(BIN)/python test/helpers/soak.py $(ARGS)
