@@ -30,7 +30,7 @@ else:
 root_doc = 'doc/index'
 include_patterns = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.rst', 'SECURITY.md',
                     'QUALITY_DECLARATION.md', 'doc/**']
-exclude_patterns = ['.*', 'build', 'out', 'paper']
+exclude_patterns = ['.*', 'build', 'out', 'doc/paper']
 # anchors of headings as the forge makes them
 myst_heading_anchors = 6
 html_theme = 'furo'

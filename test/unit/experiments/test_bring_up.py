@@ -220,7 +220,7 @@ def test_robots_without_a_gait_say_why(tmp_path):
 def test_gaits_that_were_found_are_walked(tmp_path, monkeypatch):
     """Bring-up would leave gaits that nobody has tried, or a robot file that does not walk."""
     path = robot_path('walker3d')
-    member = SimpleNamespace(reason=None, summary={spatial.COST: 0.07})
+    member = SimpleNamespace(reason=None, summary={spatial.COST: 0.07, 'speed': 0.6})
     monkeypatch.setattr(spatial, 'find_gaits', lambda *arguments, **options:
                         SimpleNamespace(members=(member,) * 3))
     monkeypatch.setattr(spatial, 'save_gaits', lambda *arguments: gait_path('walker3d'))
